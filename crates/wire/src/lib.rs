@@ -1,0 +1,24 @@
+//! Bytes to fields and back: parsing, header views, emitters, checksums, the RSS hash, capture
+//! records.
+//!
+//! Pure functions over byte slices: no unsafe code, no allocation, no state, no clock, no I/O.
+//! Byte order stops here: every number that leaves this crate is in host order. Sizes are those
+//! of frames in memory, without the four bytes of FCS.
+#![forbid(unsafe_code)]
+
+pub mod capture;
+pub mod checksum;
+pub mod emit;
+pub mod ether_type;
+mod flow_key;
+mod mac;
+mod malformed;
+pub mod parse;
+pub mod protocol;
+pub mod toeplitz;
+pub mod view;
+
+pub use flow_key::{Family, FlowKey};
+pub use mac::{MacAddress, NotAMacAddress};
+pub use malformed::Malformed;
+pub use parse::{Fragment, Parsed, Readable, parse, parse_into};

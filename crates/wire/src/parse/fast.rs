@@ -1,0 +1,170 @@
+//! The straight path: IPv4 without options and IPv6 without extension headers, behind at most two
+//! VLAN tags, whole packets with a sound UDP or TCP header. `None` says nothing about a frame
+//! but that the general walk must read it.
+//!
+//! Measured with `examples/parse_cost.rs`, in L1: 3 ns a plain frame and 7 ns a
+//! tagged one here, 15 to 30 ns in the walk.
+
+use super::{Fragment, Parsed, Readable};
+use crate::{Family, ether_type, protocol};
+
+/// The link header in front of a packet.
+#[derive(Clone, Copy)]
+struct Link {
+    len: usize,
+    tags: u8,
+    tci: u16,
+}
+
+const UNTAGGED: Link = Link {
+    len: 14,
+    tags: 0,
+    tci: 0,
+};
+
+const IPV4_BYTES: usize = 20;
+const IPV6_BYTES: usize = 40;
+const UDP_BYTES: usize = 8;
+const TCP_BYTES: usize = 20;
+
+#[inline(always)]
+fn be16(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+#[inline(always)]
+pub(super) fn untagged(bytes: &[u8], original_len: usize) -> Option<Parsed> {
+    // The shortest frame taken here.
+    let head = bytes.first_chunk::<{ UNTAGGED.len + IPV4_BYTES + UDP_BYTES }>()?;
+    match be16(head, 12) {
+        ether_type::IPV4 => ipv4(UNTAGGED, bytes, original_len),
+        ether_type::IPV6 => ipv6(UNTAGGED, bytes, original_len),
+        _ => None,
+    }
+}
+
+/// One tag or two. Called out of line: inlined beside [`untagged`] it costs plain frames 3.6 ns,
+/// since the whole answer then goes through memory.
+#[inline(always)]
+pub(super) fn tagged(bytes: &[u8], original_len: usize) -> Option<Parsed> {
+    let head = bytes.first_chunk::<{ UNTAGGED.len + IPV4_BYTES + UDP_BYTES }>()?;
+    if !ether_type::is_vlan(be16(head, 12)) {
+        return None;
+    }
+    let mut link = Link {
+        len: 18,
+        tags: 1,
+        tci: be16(head, 14),
+    };
+    let mut found = be16(head, 16);
+    if ether_type::is_vlan(found) {
+        link = Link {
+            len: 22,
+            tags: 2,
+            ..link
+        };
+        found = be16(head, 20);
+    }
+    match found {
+        ether_type::IPV4 => ipv4(link, bytes, original_len),
+        ether_type::IPV6 => ipv6(link, bytes, original_len),
+        _ => None,
+    }
+}
+
+#[inline(always)]
+fn ipv4(link: Link, bytes: &[u8], original_len: usize) -> Option<Parsed> {
+    // One check; the offsets below are constants within the array.
+    let packet = bytes.get(link.len..)?;
+    let head = packet.first_chunk::<{ IPV4_BYTES + UDP_BYTES }>()?;
+    let total = usize::from(be16(head, 2));
+    let plain = head[0] == 0x45 && be16(head, 6) & 0x3FFF == 0;
+    if !plain || link.len + total > original_len {
+        return None;
+    }
+    let number = head[9];
+    let tcp_flags = transport(number, packet, IPV4_BYTES, total.checked_sub(IPV4_BYTES)?)?;
+    let address = |at: usize| {
+        u128::from(u32::from_be_bytes([
+            head[at],
+            head[at + 1],
+            head[at + 2],
+            head[at + 3],
+        ]))
+    };
+    Some(Parsed {
+        src: address(12),
+        dst: address(16),
+        l3_len: total as u32,
+        src_port: be16(head, IPV4_BYTES),
+        dst_port: be16(head, IPV4_BYTES + 2),
+        l4_offset: (link.len + IPV4_BYTES) as u16,
+        ether_type: ether_type::IPV4,
+        protocol: number,
+        tcp_flags,
+        family: Family::V4,
+        ..sound(link, bytes.len() < original_len)
+    })
+}
+
+#[inline(always)]
+fn ipv6(link: Link, bytes: &[u8], original_len: usize) -> Option<Parsed> {
+    let packet = bytes.get(link.len..)?;
+    let head = packet.first_chunk::<{ IPV6_BYTES + UDP_BYTES }>()?;
+    let payload = usize::from(be16(head, 4));
+    if head[0] >> 4 != 6 || link.len + IPV6_BYTES + payload > original_len {
+        return None;
+    }
+    let number = head[6];
+    let tcp_flags = transport(number, packet, IPV6_BYTES, payload)?;
+    let address = |at: usize| -> Option<u128> {
+        head.get(at..)?
+            .first_chunk::<16>()
+            .map(|found| u128::from_be_bytes(*found))
+    };
+    Some(Parsed {
+        src: address(8)?,
+        dst: address(24)?,
+        l3_len: (IPV6_BYTES + payload) as u32,
+        src_port: be16(head, IPV6_BYTES),
+        dst_port: be16(head, IPV6_BYTES + 2),
+        l4_offset: (link.len + IPV6_BYTES) as u16,
+        ether_type: ether_type::IPV6,
+        protocol: number,
+        tcp_flags,
+        family: Family::V6,
+        ..sound(link, bytes.len() < original_len)
+    })
+}
+
+/// What all frames taken here have in common.
+#[inline(always)]
+fn sound(link: Link, snapped: bool) -> Parsed {
+    Parsed {
+        l3_offset: link.len as u16,
+        vlan_tci: link.tci,
+        vlan_tags: link.tags,
+        readable: Readable::ADDRESSES.with(Readable::PORTS),
+        fragment: Fragment::Whole,
+        fault: None,
+        snapped,
+        ..Parsed::default()
+    }
+}
+
+/// The TCP flags (0 for UDP) of a sound header at `at` of a packet with `len` bytes from there.
+#[inline(always)]
+fn transport(number: u8, packet: &[u8], at: usize, len: usize) -> Option<u8> {
+    match number {
+        protocol::UDP => {
+            let udp_len = usize::from(be16(packet, at + 4));
+            (udp_len >= UDP_BYTES && udp_len <= len).then_some(0)
+        }
+        protocol::TCP => {
+            let header = packet.get(at..)?.first_chunk::<TCP_BYTES>()?;
+            let header_len = usize::from(header[12] >> 4) * 4;
+            (header_len >= TCP_BYTES && header_len <= len).then_some(header[13])
+        }
+        _ => None,
+    }
+}
