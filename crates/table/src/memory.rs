@@ -1,0 +1,67 @@
+//! Zeroed memory for tables: large pages where a table is large.
+
+use crate::compiled::CompileError;
+use frame::memory::{HugeSlice, Pages};
+use std::ops::{Deref, DerefMut};
+use zerocopy::FromZeros;
+
+/// Columns shorter than this live on the heap: a huge page would be mostly empty.
+const HUGE_BYTES_MIN: usize = 1 << 20;
+
+/// A column of a table. Take the slice once a burst: telling the two apart is a branch.
+#[derive(Debug)]
+pub(crate) enum Slab<T> {
+    /// Few.
+    Heap(Vec<T>),
+    /// Many.
+    Huge(HugeSlice<T>),
+}
+
+/// A column of `len` zeros.
+pub(crate) fn zeroed<T: FromZeros + Clone>(len: usize) -> Result<Slab<T>, CompileError> {
+    if cfg!(miri) || len.saturating_mul(size_of::<T>()) < HUGE_BYTES_MIN {
+        return Ok(Slab::Heap(vec![T::new_zeroed(); len]));
+    }
+    let memory = |error: frame::memory::MemoryError| CompileError::Memory {
+        reason: error.to_string(),
+    };
+    HugeSlice::zeroed(len).map(Slab::Huge).map_err(memory)
+}
+
+/// A column that holds what `values` holds.
+pub(crate) fn copy_of<T: FromZeros + Copy>(values: &[T]) -> Result<Slab<T>, CompileError> {
+    let mut copy = zeroed(values.len())?;
+    copy.copy_from_slice(values);
+    Ok(copy)
+}
+
+impl<T> Slab<T> {
+    /// The pages it lies in; `None` for the heap. Asks the kernel.
+    pub(crate) fn pages(&self) -> Option<Pages> {
+        match self {
+            Self::Heap(_) => None,
+            Self::Huge(slice) => Some(slice.pages()),
+        }
+    }
+}
+
+impl<T> Deref for Slab<T> {
+    type Target = [T];
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Heap(values) => values,
+            Self::Huge(values) => values,
+        }
+    }
+}
+
+impl<T> DerefMut for Slab<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Self::Heap(values) => values,
+            Self::Huge(values) => values,
+        }
+    }
+}

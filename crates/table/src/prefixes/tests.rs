@@ -1,0 +1,88 @@
+//! Both designs against the runs they are made of.
+
+use super::*;
+use crate::secret::Secret;
+
+/// Runs that begin at `starts`, with answers drawn from `answers` different masks.
+fn runs<A: Address>(mut starts: Vec<A>, answers: u64) -> Runs<A> {
+    starts.sort_unstable();
+    let draw = Secret::from_seed(5).hash();
+    let mut runs = Runs::none();
+    for (index, start) in starts.into_iter().enumerate() {
+        runs.push(start, (draw.apply(index as u128) % answers) as u32);
+    }
+    runs
+}
+
+fn check<A: Address>(runs: &Runs<A>) {
+    let mut keys = runs.starts.clone();
+    keys.extend(runs.starts.iter().filter_map(|start| start.predecessor()));
+    keys.push(A::MAX);
+    let wanted: Vec<u32> = keys
+        .iter()
+        .map(|&key| runs.masks[runs.starts.partition_point(|&start| start <= key) - 1])
+        .collect();
+    let sets = [
+        PrefixSet::compile(runs).unwrap(),
+        PrefixSet::compile_sorted(runs).unwrap(),
+    ];
+    for set in sets {
+        let mut masks = vec![ListMask(1 << 31); keys.len()];
+        set.add_burst(&keys, &mut masks);
+        for ((key, mask), &wanted) in keys.iter().zip(&masks).zip(&wanted) {
+            assert_eq!(mask.0, wanted | 1 << 31, "{key:?}");
+        }
+    }
+}
+
+fn draws(count: usize) -> impl Iterator<Item = u128> {
+    let (low, high) = (Secret::from_seed(1).hash(), Secret::from_seed(2).hash());
+    (0..count as u128).map(move |at| u128::from(high.apply(at)) << 64 | u128::from(low.apply(at)))
+}
+
+const COUNT: usize = if cfg!(miri) { 40 } else { 60_000 };
+
+#[test]
+fn scattered() {
+    // Miri takes seconds for each index of 65,536 blocks.
+    let answers: &[u64] = if cfg!(miri) { &[20] } else { &[2, 20, 1000] };
+    for &answers in answers {
+        check(&runs(
+            draws(COUNT).map(|word| word as u32).collect(),
+            answers,
+        ));
+        check(&runs(draws(COUNT).collect(), answers));
+        check(&runs(
+            draws(COUNT).map(|word| word & !(u128::MAX >> 48)).collect(),
+            answers,
+        ));
+    }
+}
+
+#[test]
+fn crowded() {
+    let keeps: &[u32] = if cfg!(miri) {
+        &[0x00ff_00ff]
+    } else {
+        &[0xff, 0xffff, 0xff_ffff, 0x00ff_00ff]
+    };
+    for &keep in keeps {
+        check(&runs(
+            draws(COUNT).map(|word| word as u32 & keep).collect(),
+            9,
+        ));
+        let wide = |word: u128| word & u128::from(keep) | (word & u128::from(keep)) << 70;
+        check(&runs(draws(COUNT).map(wide).collect(), 9));
+    }
+}
+
+#[test]
+fn more_answers_than_values_can_name() {
+    if cfg!(miri) {
+        return;
+    }
+    let runs = runs(draws(80_000).map(|word| word as u32).collect(), 1 << 30);
+    let set = PrefixSet::compile(&runs).unwrap();
+    assert!(matches!(set.layout, Layout::Sorted(_)));
+    check(&runs);
+}

@@ -1,0 +1,129 @@
+//! Keyed placement: nobody outside the process can tell which addresses share a line.
+
+use std::hash::{BuildHasher, RandomState};
+
+/// Secrets drawn at compile time of a table, from the system's random source by way of std's
+/// [`RandomState`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Secret {
+    words: [u64; 4],
+}
+
+impl Secret {
+    /// Fresh secrets. Constant under Miri, whose runs should repeat.
+    pub(crate) fn draw() -> Self {
+        if cfg!(miri) {
+            return Self::from_seed(1);
+        }
+        let state = RandomState::new();
+        Self {
+            words: [0u64, 1, 2, 3].map(|index| state.hash_one(index)),
+        }
+    }
+
+    /// The same secrets from the same seed (SplitMix64), so that tests repeat.
+    pub(crate) fn from_seed(seed: u64) -> Self {
+        Self {
+            words: [1u64, 2, 3, 4].map(|index| {
+                let mut word = seed.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+                word ^ word >> 31
+            }),
+        }
+    }
+
+    /// The permutation of the IPv4 addresses that these secrets choose.
+    pub(crate) fn permutation(&self) -> Permutation {
+        let [a, b, c, _] = self.words;
+        Permutation {
+            mask: a as u32,
+            factors: [(a >> 32) as u32 | 1, b as u32 | 1, (b >> 32) as u32 | 1],
+            sum: c as u32,
+        }
+    }
+
+    /// The hash of IPv6 addresses that these secrets choose.
+    pub(crate) fn hash(&self) -> Hash {
+        Hash { words: self.words }
+    }
+}
+
+/// A keyed bijection of 32 bits: xor, then thrice an odd factor with a shift between.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Permutation {
+    mask: u32,
+    factors: [u32; 3],
+    sum: u32,
+}
+
+impl Permutation {
+    #[inline(always)]
+    pub(crate) fn apply(&self, address: u32) -> u32 {
+        let mut word = (address ^ self.mask).wrapping_mul(self.factors[0]);
+        word = (word ^ word >> 16)
+            .wrapping_mul(self.factors[1])
+            .wrapping_add(self.sum);
+        (word ^ word >> 15).wrapping_mul(self.factors[2])
+    }
+}
+
+/// A keyed 64-bit hash of 128 bits: two widening multiplications, folded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hash {
+    words: [u64; 4],
+}
+
+impl Hash {
+    #[inline(always)]
+    pub(crate) fn apply(&self, address: u128) -> u64 {
+        let [a, b, c, d] = self.words;
+        let once = fold(address as u64 ^ a, (address >> 64) as u64 ^ b);
+        fold(once ^ c, address as u64 ^ d)
+    }
+}
+
+#[inline(always)]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_permutation_does_not_collide() {
+        let permutation = Secret::from_seed(7).permutation();
+        let count = if cfg!(miri) { 500 } else { 300_000 };
+        let low: HashSet<u32> = (0..count).map(|a| permutation.apply(a)).collect();
+        assert_eq!(low.len(), count as usize);
+        let high: HashSet<u32> = (0..count).map(|a| permutation.apply(a << 12)).collect();
+        assert_eq!(high.len(), (count as usize).min(1 << 20));
+    }
+
+    #[test]
+    fn processes_differ() {
+        if !cfg!(miri) {
+            assert_ne!(Secret::draw().words, Secret::draw().words);
+        }
+    }
+
+    #[test]
+    fn sequences_spread() {
+        let permutation = Secret::from_seed(3).permutation();
+        let hash = Secret::from_seed(3).hash();
+        let mut counts = [[0u32; 256]; 3];
+        for address in 0..25_600u32 {
+            counts[0][(permutation.apply(address) >> 24) as usize] += 1;
+            counts[1][(permutation.apply(address << 8) >> 24) as usize] += 1;
+            counts[2][(hash.apply(u128::from(address) << 64) >> 56) as usize] += 1;
+        }
+        // Mean 100, standard deviation 10.
+        for count in counts.iter().flatten() {
+            assert!((30..300).contains(count), "{count} of 100");
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Comparing a key with all places of a cache line, by the widest means the CPU has.
+//!
+//! The only file with `unsafe`: vector intrinsics and prefetching. What leaves it is safe: a
+//! token ([`Avx512`], [`Avx2`]) exists only where its instructions do, and [`run`] compiles a
+//! [`Job`] once a level, so that a loop over a burst holds the intrinsics inline.
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use std::arch::x86_64::*;
+use std::fmt;
+
+/// How lines are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Plain loops.
+    #[default]
+    Portable,
+    /// 32-byte vectors.
+    Avx2,
+    /// 64-byte vectors, a line a compare.
+    Avx512,
+}
+
+impl Level {
+    /// The widest this CPU has.
+    #[must_use]
+    pub fn best() -> Self {
+        [Self::Avx512, Self::Avx2]
+            .into_iter()
+            .find(|level| level.is_here())
+            .unwrap_or_default()
+    }
+
+    /// True when this CPU has it.
+    #[must_use]
+    pub fn is_here(self) -> bool {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        return match self {
+            Self::Portable => true,
+            Self::Avx2 => Avx2::new().is_some(),
+            Self::Avx512 => Avx512::new().is_some(),
+        };
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        return self == Self::Portable;
+    }
+
+    /// All that this CPU has, for tests and benchmarks.
+    pub fn here() -> impl Iterator<Item = Self> {
+        [Self::Portable, Self::Avx2, Self::Avx512]
+            .into_iter()
+            .filter(|level| level.is_here())
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "AVX2",
+            Self::Avx512 => "AVX-512",
+        })
+    }
+}
+
+/// Compares all places of a line with one value; bit `i` of the answer is place `i`.
+pub(crate) trait Lanes: Copy {
+    fn equal16(self, line: &[u16; 32], value: u16) -> u32;
+    fn equal32(self, line: &[u32; 16], value: u32) -> u32;
+}
+
+/// A loop over a burst, compiled once a [`Level`]. `run` must be `#[inline(always)]`.
+pub(crate) trait Job {
+    type Answer;
+    fn run<L: Lanes>(self, lanes: L) -> Self::Answer;
+}
+
+/// Runs `job` at `level`, or portably where the CPU has no such level.
+#[inline]
+pub(crate) fn run<J: Job>(level: Level, job: J) -> J::Answer {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    match level {
+        Level::Avx512 => {
+            if let Some(lanes) = Avx512::new() {
+                // SAFETY: the token says that this CPU has what `run_avx512` is compiled for.
+                return unsafe { run_avx512(job, lanes) };
+            }
+        }
+        Level::Avx2 => {
+            if let Some(lanes) = Avx2::new() {
+                // SAFETY: the token says that this CPU has what `run_avx2` is compiled for.
+                return unsafe { run_avx2(job, lanes) };
+            }
+        }
+        Level::Portable => {}
+    }
+    let _ = level;
+    job.run(Portable)
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,bmi1,bmi2,lzcnt,popcnt")]
+fn run_avx512<J: Job>(job: J, lanes: Avx512) -> J::Answer {
+    job.run(lanes)
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn run_avx2<J: Job>(job: J, lanes: Avx2) -> J::Answer {
+    job.run(lanes)
+}
+
+/// Asks for the line of `slice[index]`; nothing happens when there is no such place.
+#[inline(always)]
+pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        let at = slice.as_ptr().wrapping_add(index);
+        // SAFETY: a prefetch reads nothing that a program can see and faults on no address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = (slice, index);
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+impl Lanes for Portable {
+    #[inline(always)]
+    fn equal16(self, line: &[u16; 32], value: u16) -> u32 {
+        line.iter()
+            .rev()
+            .fold(0, |mask, &place| mask << 1 | u32::from(place == value))
+    }
+    #[inline(always)]
+    fn equal32(self, line: &[u32; 16], value: u32) -> u32 {
+        line.iter()
+            .rev()
+            .fold(0, |mask, &place| mask << 1 | u32::from(place == value))
+    }
+}
+
+/// Proof that the CPU has AVX-512 F, BW, VL and DQ (and the bit instructions that came before).
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(());
+
+/// Proof that the CPU has AVX2 (and the bit instructions that came with it).
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(());
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+impl Avx512 {
+    #[inline]
+    fn new() -> Option<Self> {
+        let here = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq");
+        (here && Avx2::new().is_some()).then_some(Self(()))
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+impl Avx2 {
+    #[inline]
+    fn new() -> Option<Self> {
+        let here = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        here.then_some(Self(()))
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+impl Lanes for Avx512 {
+    #[inline(always)]
+    fn equal16(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
+        unsafe {
+            let places = _mm512_loadu_si512(line.as_ptr().cast());
+            _mm512_cmpeq_epi16_mask(places, _mm512_set1_epi16(value.cast_signed()))
+        }
+    }
+    #[inline(always)]
+    fn equal32(self, line: &[u32; 16], value: u32) -> u32 {
+        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
+        let mask = unsafe {
+            let places = _mm512_loadu_si512(line.as_ptr().cast());
+            _mm512_cmpeq_epi32_mask(places, _mm512_set1_epi32(value.cast_signed()))
+        };
+        u32::from(mask)
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+impl Lanes for Avx2 {
+    #[inline(always)]
+    fn equal16(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
+        let mask = unsafe {
+            let wanted = _mm256_set1_epi16(value.cast_signed());
+            let low = _mm256_loadu_si256(line.as_ptr().cast());
+            let high = _mm256_loadu_si256(line.as_ptr().add(16).cast());
+            let low = _mm256_cmpeq_epi16(low, wanted);
+            let high = _mm256_cmpeq_epi16(high, wanted);
+            // Packing works within 16-byte halves: the permutation puts them in order again.
+            let packed = _mm256_packs_epi16(low, high);
+            _mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(packed))
+        };
+        mask.cast_unsigned()
+    }
+    #[inline(always)]
+    fn equal32(self, line: &[u32; 16], value: u32) -> u32 {
+        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
+        let (low, high) = unsafe {
+            let wanted = _mm256_set1_epi32(value.cast_signed());
+            let low = _mm256_loadu_si256(line.as_ptr().cast());
+            let high = _mm256_loadu_si256(line.as_ptr().add(8).cast());
+            let low = _mm256_castsi256_ps(_mm256_cmpeq_epi32(low, wanted));
+            let high = _mm256_castsi256_ps(_mm256_cmpeq_epi32(high, wanted));
+            (_mm256_movemask_ps(low), _mm256_movemask_ps(high))
+        };
+        low.cast_unsigned() | high.cast_unsigned() << 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Compare16<'a>(&'a [u16; 32], u16);
+    impl Job for Compare16<'_> {
+        type Answer = u32;
+        #[inline(always)]
+        fn run<L: Lanes>(self, lanes: L) -> u32 {
+            lanes.equal16(self.0, self.1)
+        }
+    }
+    struct Compare32<'a>(&'a [u32; 16], u32);
+    impl Job for Compare32<'_> {
+        type Answer = u32;
+        #[inline(always)]
+        fn run<L: Lanes>(self, lanes: L) -> u32 {
+            lanes.equal32(self.0, self.1)
+        }
+    }
+
+    #[test]
+    fn every_level_finds_every_place() {
+        for level in Level::here() {
+            for place in 0..32 {
+                let mut line = [7u16; 32];
+                line[place] = 0x8000 | place as u16;
+                let found = run(level, Compare16(&line, 0x8000 | place as u16));
+                assert_eq!(found, 1 << place, "{level}");
+                assert_eq!(run(level, Compare16(&line, 7)), !(1 << place), "{level}");
+                assert_eq!(run(level, Compare16(&line, 8)), 0, "{level}");
+            }
+            for place in 0..16 {
+                let mut line = [7u32; 16];
+                line[place] = 0x8000_0000 | place as u32;
+                let found = run(level, Compare32(&line, 0x8000_0000 | place as u32));
+                assert_eq!(found, 1 << place, "{level}");
+                assert_eq!(
+                    run(level, Compare32(&line, 7)),
+                    0xffff & !(1 << place),
+                    "{level}"
+                );
+            }
+        }
+    }
+}
