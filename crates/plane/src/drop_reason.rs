@@ -1,0 +1,143 @@
+//! Why frames are dropped: the one declaration from which counters, tables, JSON and docs derive.
+
+use wire::Malformed;
+
+/// Whose doing a drop is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The policy asked for it.
+    Policy,
+    /// The frame is at fault.
+    Frame,
+    /// This machine could not keep up or is shutting down.
+    Resource,
+}
+
+impl Severity {
+    /// One word for tables: `policy`, `frame` or `resource`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Policy => "policy",
+            Self::Frame => "frame",
+            Self::Resource => "resource",
+        }
+    }
+}
+
+macro_rules! drop_reasons {
+    ($($variant:ident = $name:literal, $severity:ident, $sentence:literal;)+) => {
+        /// Why a frame was dropped.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum DropReason {
+            $(#[doc = concat!($sentence, ".")] $variant,)+
+            /// The frame breaks a protocol's rules; which rule is the field.
+            Malformed(Malformed),
+        }
+
+        impl DropReason {
+            const OWN: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The name in counters and JSON, `snake_case`; faults of frames keep the name under
+            /// which `wire` declares them.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                    Self::Malformed(fault) => fault.name(),
+                }
+            }
+
+            /// One sentence for people, without capital and full stop, to stand in a table or a phrase.
+            #[must_use]
+            pub fn sentence(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $sentence,)+
+                    Self::Malformed(fault) => fault.sentence(),
+                }
+            }
+
+            /// Whose doing it is.
+            #[must_use]
+            pub fn severity(self) -> Severity {
+                match self {
+                    $(Self::$variant => Severity::$severity,)+
+                    Self::Malformed(_) => Severity::Frame,
+                }
+            }
+
+            /// The place of this reason in a column of [`DropReason::COUNT`] counters.
+            #[must_use]
+            #[inline]
+            pub fn index(self) -> usize {
+                match self {
+                    Self::Malformed(fault) => Self::OWN.len() + fault as usize,
+                    own => own.own_index(),
+                }
+            }
+
+            #[inline]
+            fn own_index(self) -> usize {
+                #[derive(Clone, Copy)]
+                enum Place { $($variant),+ }
+                match self {
+                    $(Self::$variant => Place::$variant as usize,)+
+                    Self::Malformed(_) => 0,
+                }
+            }
+        }
+    };
+}
+
+drop_reasons! {
+    BlockedSrc = "blocked_src", Policy,
+        "the source address is in a block set and in no allow set";
+    BlockedDst = "blocked_dst", Policy,
+        "the destination address is in a block set and in no allow set; the source is not blocked";
+    NotAllowed = "not_allowed", Policy,
+        "the default is to drop, and neither address is in an allow set";
+    NonIp = "non_ip", Policy,
+        "the frame is not IP, and the policy drops such frames";
+    NoTransmit = "no_transmit", Resource,
+        "the port it was to leave by does not transmit";
+    PortFailed = "port_failed", Resource,
+        "the port it was to leave by has failed; the report names the error";
+    TxRingFull = "tx_ring_full", Resource,
+        "the transmit queue had no room, and the source cannot wait";
+    HandoffRingFull = "handoff_ring_full", Resource,
+        "the ring to the worker that owns its flow had no room, and the source cannot wait";
+    Shutdown = "shutdown", Resource,
+        "it was still under way when the run was ended";
+}
+
+impl DropReason {
+    /// How many reasons there are: the length of a column of counters.
+    pub const COUNT: usize = Self::OWN.len() + Malformed::ALL.len();
+
+    /// Every reason, in the order of [`DropReason::index`].
+    pub fn all() -> impl Iterator<Item = Self> {
+        let faults = Malformed::ALL.iter().copied().map(Self::Malformed);
+        Self::OWN.iter().copied().chain(faults)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_reason_has_its_own_place_name_and_sentence() {
+        let mut names = HashSet::new();
+        for (place, reason) in DropReason::all().enumerate() {
+            assert_eq!(reason.index(), place);
+            assert!(names.insert(reason.name()), "{} twice", reason.name());
+            let sentence = reason.sentence();
+            assert!(
+                sentence.len() > 10 && !sentence.ends_with('.'),
+                "{sentence}"
+            );
+        }
+        assert_eq!(names.len(), DropReason::COUNT);
+    }
+}

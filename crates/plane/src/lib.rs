@@ -1,0 +1,25 @@
+//! Decisions on frames: what a burst's bytes mean, and one verdict for each of its frames.
+//!
+//! No unsafe, no I/O, no clock, no threads: a pipeline is given a burst, the compiled lists and
+//! the time, and returns a column of verdicts. Whoever owns ports and pools carries them out.
+//!
+//! A frame's walk through this crate: [`Classifier::classify`] parses the burst and looks all its
+//! addresses up at once; [`Bridge`] weighs the answers by the [`Policy`] and writes one
+//! [`Verdict`] a frame into [`Verdicts`].
+#![forbid(unsafe_code)]
+
+mod bridge;
+mod classify;
+mod drop_reason;
+mod hits;
+mod pipeline;
+mod policy;
+mod verdict;
+
+pub use bridge::Bridge;
+pub use classify::{Classifier, original_len};
+pub use drop_reason::{DropReason, Severity};
+pub use hits::Hits;
+pub use pipeline::Pipeline;
+pub use policy::{Action, Otherwise, Policy, PolicyError, SetRule, Sides};
+pub use verdict::{Verdict, Verdicts};

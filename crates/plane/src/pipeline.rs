@@ -1,0 +1,37 @@
+//! The order of stages, as an enum of known shapes.
+
+use frame::{Burst, PortId};
+use table::CompiledLists;
+
+use crate::{Bridge, Hits, Verdicts};
+
+/// What a worker does with a burst. One shape so far.
+#[derive(Debug)]
+pub enum Pipeline {
+    /// Classify, then bridge.
+    Bridge(Box<Bridge>),
+}
+
+impl Pipeline {
+    /// Decides on a burst that came in by `from`: clears `verdicts` and fills one place a frame.
+    #[inline]
+    pub fn decide(
+        &mut self,
+        burst: &Burst,
+        from: PortId,
+        lists: &CompiledLists,
+        verdicts: &mut Verdicts,
+    ) {
+        match self {
+            Self::Bridge(bridge) => bridge.decide(burst, from, lists, verdicts),
+        }
+    }
+
+    /// The hits of its sets so far.
+    #[must_use]
+    pub fn hits(&self) -> &Hits {
+        match self {
+            Self::Bridge(bridge) => bridge.hits(),
+        }
+    }
+}

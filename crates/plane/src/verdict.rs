@@ -1,0 +1,70 @@
+//! The decision on one frame, and the column of them for a burst.
+
+use frame::{BURST_MAX, PortId};
+
+use crate::DropReason;
+
+/// What becomes of one frame. Every frame gets exactly one, and each is counted once.
+///
+/// Flood, punt, hold and consume join when a stage exists that gives them; the books already have
+/// their columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Leaves by this port.
+    Forward(PortId),
+    /// Ends here, for a reason.
+    Drop(DropReason),
+}
+
+const _: () = assert!(size_of::<Verdict>() <= 4);
+
+/// The verdicts on a burst: as many places as the burst has frames, each filled exactly once, in
+/// the burst's order.
+#[derive(Debug)]
+pub struct Verdicts {
+    column: [Verdict; BURST_MAX],
+    len: usize,
+}
+
+impl Verdicts {
+    /// An empty column.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            column: [Verdict::Drop(DropReason::Shutdown); BURST_MAX],
+            len: 0,
+        }
+    }
+
+    /// Empties the column for the next burst.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Fills the next place. A place past [`BURST_MAX`] does not exist: the call is ignored there
+    /// (and caught in debug builds), since a burst has no such frame.
+    #[inline]
+    pub fn push(&mut self, verdict: Verdict) {
+        debug_assert!(
+            self.len < BURST_MAX,
+            "more verdicts than a burst has frames"
+        );
+        if let Some(place) = self.column.get_mut(self.len) {
+            *place = verdict;
+            self.len += 1;
+        }
+    }
+
+    /// The verdicts so far, in the burst's order.
+    #[must_use]
+    #[inline]
+    pub fn as_slice(&self) -> &[Verdict] {
+        &self.column[..self.len]
+    }
+}
+
+impl Default for Verdicts {
+    fn default() -> Self {
+        Self::new()
+    }
+}
