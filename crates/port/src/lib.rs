@@ -1,0 +1,56 @@
+//! Where frames enter and leave: capture files, the traffic generator, memory rings, nothing.
+//!
+//! A port is written `DRIVER:NAME[,key=value]...` ([`PortSpec`]), opened once ([`open`]) and gives
+//! each worker a queue of its own ([`PortQueue`]), which nobody else touches. Decorators stand
+//! between a queue and its worker: [`Faulty`] harms traffic, [`Tap`] records it.
+//!
+//! This crate knows no tables and no nodes, starts no threads and reads no clock.
+//!
+//! ```
+//! use frame::{Burst, PoolRequest, QueueId, PortId, Region};
+//! use port::{OpenContext, PortSpec};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let request =
+//!     PoolRequest { frames: 64, stride_bytes: 1920, headroom_bytes: 128, node: None };
+//! let (_, mut pools) = Region::with_pools(&[request])?;
+//! let spec = PortSpec::parse("gen:size=64,frames=40")?;
+//! let mut port = port::open(&spec, PortId(0), &OpenContext::default())?;
+//! let mut queue = port.open_queue(QueueId(0), 1)?;
+//! let mut burst = Burst::new();
+//! queue.rx_burst(&mut pools[0], &mut burst, 32);
+//! assert_eq!(burst.len(), 32);
+//! assert_eq!(burst.frames()[0].len(), 60); // 64 on the wire, with FCS
+//! queue.tx_burst(&mut burst, &mut pools[0]); // what the generator is sent, it swallows
+//! assert!(burst.is_empty());
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod error;
+mod faulty;
+pub mod generator;
+mod null;
+mod open;
+pub mod pcap;
+mod port;
+mod random;
+mod ring;
+mod share;
+mod spec;
+mod statistics;
+mod tap;
+#[cfg(test)]
+mod tests_support;
+
+pub use error::{PortError, PortErrorKind};
+pub use faulty::{FaultCounts, FaultPlan, Faults, Faulty};
+pub use null::NullPort;
+pub use open::{OpenContext, open};
+pub use port::{Port, PortQueue, RxState};
+pub use ring::{RingEnd, RingPort, RingSpec, Rings};
+pub use share::Share;
+pub use spec::{PortSpec, SpecError};
+pub use statistics::PortStatistics;
+pub use tap::Tap;

@@ -1,0 +1,93 @@
+//! What a reader met that its user should know: counted while reading, told at the end.
+
+use wire::capture::{CaptureFault, LinkType};
+
+use super::interfaces::link_type_remedy;
+
+/// Notes on one capture.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    /// Reading ended before the capture said so: (byte offset, frames before, why).
+    cut: Option<(u64, u64, CaptureFault)>,
+    /// Frames of interfaces that are not Ethernet, and the first such link type.
+    foreign: (u64, Option<LinkType>),
+    /// Frames whose records were wrong in themselves, and the first fault.
+    bad: (u64, Option<CaptureFault>),
+    /// Frames longer than a chunk: how many, the longest, the room there was.
+    oversized: (u64, usize, usize),
+    /// Frames whose times were finer than a nanosecond.
+    rounded: u64,
+}
+
+impl Findings {
+    pub(super) fn cut(&mut self, offset: u64, frames: u64, fault: CaptureFault) {
+        self.cut.get_or_insert((offset, frames, fault));
+    }
+
+    pub(super) fn foreign(&mut self, link_type: LinkType) {
+        self.foreign.0 += 1;
+        self.foreign.1.get_or_insert(link_type);
+    }
+
+    pub(super) fn bad(&mut self, fault: CaptureFault) {
+        self.bad.0 += 1;
+        self.bad.1.get_or_insert(fault);
+    }
+
+    pub(super) fn oversized(&mut self, len: usize, room: usize) {
+        let (count, longest, _) = self.oversized;
+        self.oversized = (count + 1, longest.max(len), room);
+    }
+
+    pub(super) fn rounded(&mut self) {
+        self.rounded += 1;
+    }
+
+    /// Frames that were in the capture and were not given to the worker.
+    pub(super) const fn missed(&self) -> u64 {
+        self.foreign.0 + self.bad.0 + self.oversized.0
+    }
+
+    /// A sentence for each kind of thing met.
+    pub(super) fn sentences(&self, name: &str) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if let Some((offset, frames, fault)) = self.cut {
+            let what = fault.sentence();
+            sentences.push(match fault {
+                CaptureFault::TooShort => format!(
+                    "{name} is cut off: it {what} at byte {offset}; \
+                     the {frames} frames before were read"
+                ),
+                _ => format!(
+                    "{name} is damaged at byte {offset}: it {what}; \
+                     the {frames} frames before were read"
+                ),
+            });
+        }
+        if let (count, Some(link_type)) = self.foreign {
+            let remedy = link_type_remedy(link_type);
+            sentences.push(format!(
+                "{count} frames of {name} were left out, for they are not Ethernet \
+                 ({link_type}); {remedy}"
+            ));
+        }
+        if let (count, Some(fault)) = self.bad {
+            let what = fault.sentence();
+            sentences.push(format!("{count} frames of {name} were left out: it {what}"));
+        }
+        if let (count @ 1.., longest, room) = self.oversized {
+            sentences.push(format!(
+                "{count} frames of {name} were left out, for they are longer than the {room} \
+                 bytes a chunk has room for (the longest {longest}); ask for a larger stride"
+            ));
+        }
+        if self.rounded > 0 {
+            let count = self.rounded;
+            sentences.push(format!(
+                "{count} frames of {name} have times finer than a nanosecond, \
+                 which were rounded down"
+            ));
+        }
+        sentences
+    }
+}

@@ -1,0 +1,226 @@
+//! The queue of a capture port: one reader, one writer, or both.
+
+use frame::{Burst, FrameMeta, FramePool, PortId, QueueId};
+
+use super::{CaptureReader, CaptureWriter, Loops, Record, Step};
+use crate::{PortError, PortQueue, PortStatistics, RxState};
+
+/// A capture that is read, perhaps several times.
+pub(super) struct Input {
+    /// Taken only while it is rewound; gone when that failed.
+    reader: Option<CaptureReader>,
+    loops: Loops,
+    failure: Option<PortError>,
+    warnings: Vec<String>,
+    missed: u64,
+    ended: bool,
+}
+
+impl Input {
+    pub(super) fn new(reader: CaptureReader, loops: Loops) -> Self {
+        let (failure, warnings) = (None, Vec::new());
+        Self {
+            reader: Some(reader),
+            loops,
+            failure,
+            warnings,
+            missed: 0,
+            ended: false,
+        }
+    }
+
+    /// Begins the capture again if it should be; whether it did.
+    fn again(&mut self) -> bool {
+        let more = match &mut self.loops {
+            Loops::Forever => true,
+            Loops::Times(times) => {
+                *times = times.saturating_sub(1);
+                *times > 0
+            }
+        };
+        let Some(reader) = self.reader.take() else {
+            return false;
+        };
+        self.failure = reader.failure();
+        self.missed = reader.missed();
+        // A capture without frames would be read for ever without giving one.
+        if !more || self.failure.is_some() || reader.frames() == 0 {
+            self.warnings = reader.warnings();
+            return false;
+        }
+        match reader.rewound() {
+            Ok(reader) => self.reader = Some(reader),
+            Err(error) => self.failure = Some(error),
+        }
+        self.reader.is_some()
+    }
+
+    fn missed(&self) -> u64 {
+        self.reader
+            .as_ref()
+            .map_or(self.missed, CaptureReader::missed)
+    }
+}
+
+/// The one queue of a capture port.
+pub(super) struct PcapQueue {
+    port: PortId,
+    queue: QueueId,
+    input: Option<Input>,
+    /// The writer, and whether its reader may be waiting for each burst.
+    writer: Option<(CaptureWriter, bool)>,
+    start_time_ns: u64,
+    statistics: PortStatistics,
+}
+
+impl PcapQueue {
+    pub(super) fn new(
+        port: PortId,
+        queue: QueueId,
+        input: Option<Input>,
+        writer: Option<(CaptureWriter, bool)>,
+        start_time_ns: u64,
+    ) -> Self {
+        let statistics = PortStatistics::default();
+        Self {
+            port,
+            queue,
+            input,
+            writer,
+            start_time_ns,
+            statistics,
+        }
+    }
+}
+
+impl PortQueue for PcapQueue {
+    fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
+        let Some(input) = &mut self.input else {
+            return RxState::Ended;
+        };
+        if input.ended {
+            return RxState::Ended;
+        }
+        let mut left = max.min(burst.room());
+        while left > 0 {
+            let Some(reader) = &mut input.reader else {
+                break;
+            };
+            // The frame first: a record that was read must have a place.
+            let Some(mut frame) = pool.alloc() else {
+                return RxState::Open;
+            };
+            let capacity = frame.capacity();
+            let step = reader.next();
+            let Step::Record(record) = step else {
+                let ended = step == Step::Ended;
+                pool.free(frame);
+                if !ended {
+                    return RxState::Open;
+                }
+                if input.again() {
+                    continue;
+                }
+                break;
+            };
+            let len = record.bytes.len();
+            if frame.copy_from(record.bytes).is_err() {
+                reader.oversized(len, capacity);
+                pool.free(frame);
+                continue;
+            }
+            *frame.meta_mut() = meta(&record, self.port, self.queue);
+            self.statistics.rx_frames += 1;
+            self.statistics.rx_bytes += len as u64;
+            if let Err(frame) = burst.push(frame) {
+                pool.free(frame); // `left` never exceeds the room, so this cannot be
+            }
+            left -= 1;
+        }
+        input.ended = left > 0;
+        if input.ended {
+            RxState::Ended
+        } else {
+            RxState::Open
+        }
+    }
+
+    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
+        let Some((writer, live)) = &mut self.writer else {
+            return;
+        };
+        let mut taken = 0;
+        for frame in burst.frames() {
+            let (time_ns, original_len) = time_and_len(frame, self.start_time_ns);
+            if !writer.write(time_ns, original_len, frame.bytes()) {
+                break;
+            }
+            taken += 1;
+            self.statistics.tx_frames += 1;
+            self.statistics.tx_bytes += frame.len() as u64;
+        }
+        if taken == burst.len() {
+            pool.free_burst(burst);
+        } else {
+            burst.drain_front(taken).for_each(|frame| pool.free(frame));
+        }
+        if *live && taken > 0 {
+            writer.flush();
+        }
+    }
+
+    fn statistics(&self) -> PortStatistics {
+        let missed = self.input.as_ref().map_or(0, Input::missed);
+        PortStatistics {
+            missed,
+            ..self.statistics
+        }
+    }
+
+    fn failed(&self) -> bool {
+        self.writer
+            .as_ref()
+            .is_some_and(|(writer, _)| writer.failed())
+    }
+
+    fn finish(&mut self) -> Result<Vec<String>, PortError> {
+        let written = self
+            .writer
+            .as_mut()
+            .map_or(Ok(Vec::new()), |(writer, _)| writer.finish());
+        let mut warnings = written?;
+        if let Some(input) = &mut self.input {
+            if let Some(failure) = input.failure.take() {
+                return Err(failure);
+            }
+            match &input.reader {
+                Some(reader) => warnings.extend(reader.warnings()),
+                None => warnings.append(&mut input.warnings),
+            }
+        }
+        Ok(warnings)
+    }
+}
+
+fn meta(record: &Record<'_>, port: PortId, queue: QueueId) -> FrameMeta {
+    let (time_ns, original_len) = (record.time_ns, record.original_len);
+    FrameMeta {
+        time_ns,
+        original_len,
+        port,
+        queue,
+        ..FrameMeta::default()
+    }
+}
+
+/// What a capture says of a frame. One without a receive time gets that of the run's start; the
+/// times of captured frames (those with an original length) stay, also when they are 0.
+#[inline]
+pub(crate) fn time_and_len(frame: &frame::Frame, start_time_ns: u64) -> (u64, u32) {
+    let len = frame.len() as u32;
+    match frame.meta() {
+        Some(meta) if meta.original_len != 0 => (meta.time_ns, meta.original_len),
+        Some(meta) if meta.time_ns != 0 => (meta.time_ns, len),
+        _ => (start_time_ns, len),
+    }
+}

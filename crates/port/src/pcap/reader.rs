@@ -1,0 +1,399 @@
+//! Reads the records of a capture, pcap or pcapng, one after the other.
+//!
+//! A capture is input from strangers: every length is bounded before anything is kept for it (the
+//! window grows to at most [`BLOCK_BYTES_MAX`]), a record is given out only when all of it is
+//! there, and what cannot be trusted ends the capture with a note instead of a guess. In pcapng a
+//! bad packet block is passed over, since the block's own length says where the next begins.
+
+use std::io::Read;
+
+use wire::capture::pcap::{self, RecordHeader, Resolution};
+use wire::capture::pcapng::{self, BlockHead, InterfaceDescription, SectionHeader};
+use wire::capture::{ByteOrder, CAPTURED_BYTES_MAX, CaptureFault, LinkType};
+
+use super::blocks::{is_packet, matters, parse_packet};
+use super::findings::Findings;
+use super::head::{Kind, read_head};
+use super::interfaces::link_type_remedy;
+use super::source::Source;
+use super::window::{Fill, Window};
+use super::{CapturePath, OpenFiles};
+use crate::{PortError, PortErrorKind};
+
+/// Most bytes of a block that is read as a whole: the largest frame, and options four times as
+/// many. Blocks that are passed over may have any length.
+const BLOCK_BYTES_MAX: u32 = 5 * CAPTURED_BYTES_MAX;
+
+/// A frame of a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// When it was captured: nanoseconds since 1970; 0 where the capture says nothing.
+    pub time_ns: u64,
+    /// Bytes it had on the wire, as stated.
+    pub original_len: u32,
+    /// What was captured of it.
+    pub bytes: &'a [u8],
+}
+
+/// What reading one record came to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// A frame.
+    Record(Record<'a>),
+    /// None yet: a pipe has no more for now.
+    Waiting,
+    /// No more will come.
+    Ended,
+}
+
+/// A frame of a packet block that is still in the window.
+struct FoundFrame {
+    time_ns: u64,
+    original_len: u32,
+    captured_len: usize,
+}
+
+/// Reads a capture.
+pub struct CaptureReader {
+    window: Window,
+    kind: Kind,
+    findings: Findings,
+    frames: u64,
+    ended: bool,
+}
+
+impl CaptureReader {
+    /// Opens a capture and reads as far as to know what it holds. Waits for the head of a pipe.
+    ///
+    /// # Errors
+    /// What cannot be opened, is no capture, or holds frames other than Ethernet.
+    pub fn open(path: &CapturePath) -> Result<Self, PortError> {
+        Self::new(Source::open(path, None)?)
+    }
+
+    /// The same, with the file entered in the register of the run.
+    pub(super) fn open_in(path: &CapturePath, files: &OpenFiles) -> Result<Self, PortError> {
+        Self::new(Source::open(path, Some(files))?)
+    }
+
+    /// Reads a capture from anything that can be read; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn from_read(name: &str, read: Box<dyn Read + Send>) -> Result<Self, PortError> {
+        Self::new(Source::from_read(name, read)?)
+    }
+
+    fn new(source: Source) -> Result<Self, PortError> {
+        let mut window = Window::new(source);
+        let (kind, findings) = (read_head(&mut window)?, Findings::default());
+        let mut reader = Self {
+            window,
+            kind,
+            findings,
+            frames: 0,
+            ended: false,
+        };
+        reader.expect_ethernet()?;
+        Ok(reader)
+    }
+
+    /// The same file from its start; what was noted stays.
+    pub(super) fn rewound(self) -> Result<Self, PortError> {
+        let again = Self::new(self.window.into_source().rewound()?)?;
+        Ok(Self {
+            findings: self.findings,
+            ..again
+        })
+    }
+
+    /// Whether [`Self::rewound`] can work.
+    pub(super) const fn can_rewind(&self) -> bool {
+        self.window.source().can_rewind()
+    }
+
+    /// What messages call the capture.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.window.source().name()
+    }
+
+    /// Format, resolution and link type: "pcap (nanosecond, Ethernet)".
+    #[must_use]
+    pub fn mode(&self) -> String {
+        let gzip = if self.window.source().is_gzip() {
+            ", gzip"
+        } else {
+            ""
+        };
+        match &self.kind {
+            Kind::Pcap(header) => {
+                let resolution = match header.resolution {
+                    Resolution::Micro => "microsecond",
+                    Resolution::Nano => "nanosecond",
+                };
+                format!("pcap ({resolution}, Ethernet{gzip})")
+            }
+            Kind::Pcapng { .. } => format!("pcapng (Ethernet{gzip})"),
+        }
+    }
+
+    /// The snap length the capture states first; 0 for none. Nothing may rely on it.
+    #[must_use]
+    pub fn snaplen(&self) -> u32 {
+        match &self.kind {
+            Kind::Pcap(header) => header.snaplen,
+            Kind::Pcapng { interfaces, .. } => interfaces.first().map_or(0, |first| first.snaplen),
+        }
+    }
+
+    /// Bytes of FCS at the end of each frame, where the capture says first that there are any.
+    fn fcs_bytes(&self) -> Option<u8> {
+        match &self.kind {
+            Kind::Pcap(header) => header.fcs_bytes,
+            Kind::Pcapng { interfaces, .. } => interfaces.first()?.fcs_bytes,
+        }
+    }
+
+    /// Frames given out since the capture began.
+    #[must_use]
+    pub const fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Bytes of the capture consumed so far.
+    #[must_use]
+    pub const fn bytes_consumed(&self) -> u64 {
+        self.window.offset()
+    }
+
+    /// Frames that were there and could not be given out.
+    #[must_use]
+    pub const fn missed(&self) -> u64 {
+        self.findings.missed()
+    }
+
+    /// What the user should know of this capture, a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let name = self.name();
+        let mut sentences = self.findings.sentences(name);
+        if let Some(count @ 1..) = self.fcs_bytes() {
+            sentences.push(format!(
+                "{name} says that its frames end with {count} bytes of FCS; they were kept and are \
+                 counted as part of the frames"
+            ));
+        }
+        sentences
+    }
+
+    /// The error that ended reading, if one did.
+    #[must_use]
+    pub fn failure(&self) -> Option<PortError> {
+        let (failure, frames) = (self.window.failure()?, self.frames);
+        let sentence = format!(
+            "reading {} failed after {frames} frames: {failure}",
+            self.name()
+        );
+        Some(PortError::new(PortErrorKind::Read, sentence))
+    }
+
+    /// Notes a frame that did not fit where it should go.
+    pub(super) fn oversized(&mut self, len: usize, room: usize) {
+        self.findings.oversized(len, room);
+    }
+
+    /// The next frame. Never waits where the capture is a pipe.
+    #[inline]
+    #[allow(clippy::should_implement_trait)] // What it returns borrows from the reader.
+    pub fn next(&mut self) -> Step<'_> {
+        if self.ended {
+            return Step::Ended;
+        }
+        match self.kind {
+            Kind::Pcap(header) => self.next_pcap(header.order, header.resolution),
+            Kind::Pcapng { .. } => self.next_pcapng(),
+        }
+    }
+
+    #[inline]
+    fn next_pcap(&mut self, order: ByteOrder, resolution: Resolution) -> Step<'_> {
+        match self.window.fill(pcap::RECORD_HEADER_BYTES) {
+            Fill::Ready => {}
+            Fill::Waiting => return Step::Waiting,
+            Fill::Ended => return self.end(CaptureFault::TooShort),
+        }
+        let header = match RecordHeader::parse(self.window.bytes(), order, resolution) {
+            Ok(header) => header,
+            Err(fault) => return self.end(fault),
+        };
+        let captured_len = header.captured_len as usize;
+        match self.window.fill(pcap::RECORD_HEADER_BYTES + captured_len) {
+            Fill::Ready => {}
+            Fill::Waiting => return Step::Waiting,
+            Fill::Ended => return self.end(CaptureFault::TooShort),
+        }
+        self.frames += 1;
+        let record = self.window.take(pcap::RECORD_HEADER_BYTES + captured_len);
+        Step::Record(Record {
+            time_ns: header.time_ns,
+            original_len: header.original_len,
+            bytes: &record[pcap::RECORD_HEADER_BYTES..],
+        })
+    }
+
+    fn next_pcapng(&mut self) -> Step<'_> {
+        loop {
+            let head = match self.next_block() {
+                Ok(Ok(head)) => head,
+                Ok(Err(Fill::Waiting)) => return Step::Waiting,
+                Ok(Err(_)) => return self.end(CaptureFault::TooShort),
+                Err(fault) => return self.end(fault),
+            };
+            let found = if is_packet(head.kind) {
+                self.find_frame(head)
+            } else {
+                self.take_description(head).map(|()| None)
+            };
+            match found {
+                Ok(Some(found)) => return Step::Record(self.take_frame(head, &found)),
+                Ok(None) => {}
+                Err(fault) => return self.end(fault),
+            }
+        }
+    }
+
+    /// Brings the next block that matters into the window; the others are passed over.
+    fn next_block(&mut self) -> Result<Result<BlockHead, Fill>, CaptureFault> {
+        loop {
+            match self.window.fill(pcapng::BLOCK_HEAD_BYTES) {
+                Fill::Ready => {}
+                other => return Ok(Err(other)),
+            }
+            let head = BlockHead::parse(self.window.bytes(), self.order())?;
+            if !matters(head.kind) {
+                self.window.skip(head.total_len.into());
+                continue;
+            }
+            if head.total_len > BLOCK_BYTES_MAX {
+                return Err(CaptureFault::BlockLength);
+            }
+            match self.window.fill(head.total_len as usize) {
+                Fill::Ready => return Ok(Ok(head)),
+                other => return Ok(Err(other)),
+            }
+        }
+    }
+
+    const fn order(&self) -> ByteOrder {
+        match &self.kind {
+            Kind::Pcap(header) => header.order,
+            Kind::Pcapng { order, .. } => *order,
+        }
+    }
+
+    /// Reads a section header or an interface description.
+    fn take_description(&mut self, head: BlockHead) -> Result<(), CaptureFault> {
+        let Kind::Pcapng { order, interfaces } = &mut self.kind else {
+            return Ok(());
+        };
+        let body = pcapng::body(self.window.bytes(), head)?;
+        if head.kind == pcapng::SECTION_HEADER {
+            *order = SectionHeader::parse(body, head.order)?.order;
+            interfaces.begin_section();
+        } else {
+            interfaces.add(InterfaceDescription::parse(body, head.order)?)?;
+        }
+        self.window.take(head.total_len as usize);
+        Ok(())
+    }
+
+    /// Finds the frame in the packet block in the window; one that cannot be given out is noted and
+    /// its block passed over.
+    #[inline]
+    fn find_frame(&mut self, head: BlockHead) -> Result<Option<FoundFrame>, CaptureFault> {
+        let Kind::Pcapng { interfaces, .. } = &self.kind else {
+            return Ok(None);
+        };
+        let body = pcapng::body(self.window.bytes(), head)?;
+        match parse_packet(body, head, interfaces) {
+            Ok((packet, interface)) if interface.link_type == LinkType::ETHERNET => {
+                let time_ns = |ticks| interface.resolution.time_ns(ticks, interface.offset_s);
+                if !interface.resolution.is_exact() {
+                    self.findings.rounded();
+                }
+                return Ok(Some(FoundFrame {
+                    time_ns: packet.ticks.map_or(0, time_ns),
+                    original_len: packet.original_len,
+                    captured_len: packet.bytes.len(),
+                }));
+            }
+            Ok((_, interface)) => self.findings.foreign(interface.link_type),
+            Err(fault) => self.findings.bad(fault),
+        }
+        self.window.take(head.total_len as usize);
+        Ok(None)
+    }
+
+    /// Gives out the frame that [`Self::find_frame`] found, and consumes its block.
+    #[inline]
+    fn take_frame(&mut self, head: BlockHead, found: &FoundFrame) -> Record<'_> {
+        self.frames += 1;
+        let block = self.window.take(head.total_len as usize);
+        let at = match head.kind {
+            pcapng::SIMPLE_PACKET => pcapng::SIMPLE_HEAD_BYTES,
+            _ => pcapng::ENHANCED_HEAD_BYTES,
+        };
+        Record {
+            time_ns: found.time_ns,
+            original_len: found.original_len,
+            bytes: &block[at..at + found.captured_len],
+        }
+    }
+
+    /// Ends the capture for good. Nothing left in the window is a clean end; else it is noted.
+    #[cold]
+    fn end(&mut self, fault: CaptureFault) -> Step<'_> {
+        self.ended = true;
+        let clean = fault == CaptureFault::TooShort && self.window.is_empty();
+        if !clean && self.window.failure().is_none() {
+            self.findings.cut(self.window.offset(), self.frames, fault);
+        }
+        Step::Ended
+    }
+
+    /// Refuses a capture whose first link type is not Ethernet.
+    fn expect_ethernet(&mut self) -> Result<(), PortError> {
+        let link_type = match &self.kind {
+            Kind::Pcap(header) => header.link_type,
+            Kind::Pcapng { .. } => match self.first_link_type() {
+                Some(link_type) => link_type,
+                None => return Ok(()), // no interface, so no frame either
+            },
+        };
+        if link_type == LinkType::ETHERNET {
+            return Ok(());
+        }
+        let (name, remedy) = (self.name(), link_type_remedy(link_type));
+        let sentence =
+            format!("{name} does not hold Ethernet frames but {link_type}, not read yet; {remedy}");
+        Err(PortError::new(PortErrorKind::LinkType, sentence))
+    }
+
+    /// Reads on to the first interface description of a pcapng.
+    fn first_link_type(&mut self) -> Option<LinkType> {
+        loop {
+            if let Kind::Pcapng { interfaces, .. } = &self.kind
+                && let Some(first) = interfaces.first()
+            {
+                return Some(first.link_type);
+            }
+            match self.next_block() {
+                Ok(Err(Fill::Waiting)) => std::thread::sleep(std::time::Duration::from_millis(1)),
+                // A frame before any interface, an end, a fault: `next` will come to it and say so.
+                Ok(Ok(head)) if !is_packet(head.kind) => self.take_description(head).ok()?,
+                _ => return None,
+            }
+        }
+    }
+}

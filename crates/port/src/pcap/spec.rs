@@ -1,0 +1,204 @@
+//! `pcap:in=a.pcap,out=b.pcap[,loop=N][,format=F]`: what a user says of capture files.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::SpecError;
+use crate::spec::{Settings, escape};
+
+const KEYS: [&str; 4] = ["in", "out", "loop", "format"];
+
+/// Where a capture is: a file, or the standard stream of the direction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CapturePath {
+    /// `-`: standard input to read, standard output to write.
+    Stdio,
+    /// A file, pipe or device by its path.
+    File(PathBuf),
+}
+
+impl CapturePath {
+    fn new(text: String) -> Self {
+        if text == "-" {
+            Self::Stdio
+        } else {
+            Self::File(text.into())
+        }
+    }
+
+    fn spec_text(&self) -> String {
+        match self {
+            Self::Stdio => "-".to_owned(),
+            Self::File(path) => escape(&path.to_string_lossy()).into_owned(),
+        }
+    }
+}
+
+/// The format a capture is written in. All but [`Format::PcapMicro`] keep every nanosecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// pcap with nanoseconds, whatever the input had: times stay exactly what they were.
+    Pcap,
+    /// pcap with microseconds, for readers that know nothing else; what is below is cut.
+    PcapMicro,
+    /// pcapng with nanoseconds.
+    Pcapng,
+}
+
+impl Format {
+    /// The word after `format=`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pcap => "pcap",
+            Self::PcapMicro => "pcap-us",
+            Self::Pcapng => "pcapng",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, SpecError> {
+        let formats = [Self::Pcap, Self::PcapMicro, Self::Pcapng];
+        formats
+            .into_iter()
+            .find(|format| format.name() == text)
+            .ok_or_else(|| {
+                SpecError::value(
+                    "format",
+                    text,
+                    "pcap (nanoseconds), pcap-us (microseconds) or pcapng",
+                )
+            })
+    }
+
+    /// The format that a file name stands for.
+    fn of_path(path: &CapturePath) -> Self {
+        match path {
+            CapturePath::File(path) if has_ending(path, "pcapng") => Self::Pcapng,
+            _ => Self::Pcap,
+        }
+    }
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension()
+        .is_some_and(|found| found.eq_ignore_ascii_case(ending))
+}
+
+/// How often a capture is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loops {
+    /// So many times in all, at least once.
+    Times(u64),
+    /// Until the run is ended.
+    Forever,
+}
+
+/// Capture files to read, to write, or both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PcapSpec {
+    /// What is read.
+    pub input: Option<CapturePath>,
+    /// What is written, and in which format.
+    pub output: Option<(CapturePath, Format)>,
+    /// How often the input is read; times of frames stay as they are in the file.
+    pub loops: Loops,
+}
+
+impl PcapSpec {
+    /// A port that reads one file once.
+    #[must_use]
+    pub fn reading(path: impl Into<PathBuf>) -> Self {
+        let input = Some(CapturePath::File(path.into()));
+        Self {
+            input,
+            output: None,
+            loops: Loops::Times(1),
+        }
+    }
+
+    /// A port that writes one file.
+    #[must_use]
+    pub fn writing(path: impl Into<PathBuf>, format: Format) -> Self {
+        let output = Some((CapturePath::File(path.into()), format));
+        Self {
+            input: None,
+            output,
+            loops: Loops::Times(1),
+        }
+    }
+
+    pub(crate) fn from_settings(settings: &mut Settings) -> Result<Self, SpecError> {
+        settings.expect(&KEYS)?;
+        settings.expect_no_name("write in=FILE to read it, out=FILE to write it")?;
+        let input = settings.take("in").map(CapturePath::new);
+        let output = settings.take("out").map(CapturePath::new);
+        let loops = settings.take("loop");
+        let format = settings.take("format");
+        if input.is_none() && output.is_none() {
+            return Err(SpecError::new(
+                "it names no file; write in=FILE, out=FILE or both",
+            ));
+        }
+        if input.is_none() && loops.is_some() {
+            return Err(SpecError::new(
+                "loop= repeats an input and there is none; add in=FILE",
+            ));
+        }
+        if output.is_none() && format.is_some() {
+            return Err(SpecError::new(
+                "format= is of an output and there is none; add out=FILE",
+            ));
+        }
+        let format = format.map(|format| Format::parse(&format)).transpose()?;
+        let output = output.map(|path| {
+            let format = format.unwrap_or_else(|| Format::of_path(&path));
+            (path, format)
+        });
+        let loops = loops.map_or(Ok(Loops::Times(1)), |loops| parse_loops(&loops))?;
+        if input == Some(CapturePath::Stdio) && loops != Loops::Times(1) {
+            let sentence = "standard input cannot be read again for loop=; name a file";
+            return Err(SpecError::new(sentence));
+        }
+        Ok(Self {
+            input,
+            output,
+            loops,
+        })
+    }
+}
+
+fn parse_loops(text: &str) -> Result<Loops, SpecError> {
+    match text.parse() {
+        _ if text == "forever" => Ok(Loops::Forever),
+        Ok(times) if times > 0 => Ok(Loops::Times(times)),
+        _ => Err(SpecError::value(
+            "loop",
+            text,
+            "a whole number from 1, or forever",
+        )),
+    }
+}
+
+impl fmt::Display for PcapSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut comma = "pcap:";
+        if let Some(input) = &self.input {
+            write!(f, "{comma}in={}", input.spec_text())?;
+            match self.loops {
+                Loops::Times(1) => {}
+                Loops::Times(times) => write!(f, ",loop={times}")?,
+                Loops::Forever => f.write_str(",loop=forever")?,
+            }
+            comma = ",";
+        }
+        if let Some((output, format)) = &self.output {
+            write!(
+                f,
+                "{comma}out={},format={}",
+                output.spec_text(),
+                format.name()
+            )?;
+        }
+        Ok(())
+    }
+}

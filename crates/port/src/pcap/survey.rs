@@ -1,0 +1,40 @@
+//! How long the frames of a capture may be, before the first is read.
+
+use super::{CapturePath, CaptureReader, Step};
+
+/// Bytes of a file that are read ahead at most: 64 MiB take about 20 ms from the page cache.
+const SURVEY_BYTES_MAX: u64 = 64 << 20;
+/// The longest frame any hint speaks of: an IP packet of 65,535 bytes, which is what merging of
+/// segments makes at most, behind an Ethernet header with eight tags.
+const FRAME_BYTES_MAX: usize = 65_535 + 14 + 8 * 4;
+
+/// The longest frame of the capture: exactly for a file of up to [`SURVEY_BYTES_MAX`], else what
+/// its snap length permits.
+pub(super) fn frame_bytes_max(path: &CapturePath, reader: &CaptureReader) -> usize {
+    if let CapturePath::File(_) = path
+        && reader.can_rewind()
+        && let Some(longest) = longest_frame(path)
+    {
+        return longest.min(FRAME_BYTES_MAX);
+    }
+    match reader.snaplen() {
+        0 => FRAME_BYTES_MAX,
+        snaplen => FRAME_BYTES_MAX.min(snaplen as usize),
+    }
+}
+
+/// Reads the file through; `None` when it is too large for that.
+fn longest_frame(path: &CapturePath) -> Option<usize> {
+    let mut reader = CaptureReader::open(path).ok()?;
+    let mut longest = 0;
+    loop {
+        match reader.next() {
+            Step::Record(record) => longest = longest.max(record.bytes.len()),
+            Step::Waiting => return None,
+            Step::Ended => return Some(longest),
+        }
+        if reader.bytes_consumed() > SURVEY_BYTES_MAX {
+            return None;
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The two traits every driver implements: the port, and the queue a worker owns of it.
+
+use frame::{Burst, FramePool, PortId, QueueId};
+
+use crate::{PortError, PortStatistics};
+
+/// Whether more can come from a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RxState {
+    /// More may come, now or later.
+    Open,
+    /// Nothing will ever come again.
+    Ended,
+}
+
+/// The control side of a port: opened by one thread, asked for queues before the workers start.
+pub trait Port: Send {
+    /// The number the port was opened with.
+    fn id(&self) -> PortId;
+
+    /// The spec the port was opened by, every choice resolved.
+    fn spec(&self) -> &str;
+
+    /// What was granted, as opposed to asked for: "pcap (nanosecond, Ethernet)", "memory".
+    fn mode(&self) -> String;
+
+    /// The most queues the port can have; at least one.
+    fn queues_max(&self) -> usize;
+
+    /// Whether its source can wait: files and generators lose nothing when they are not polled.
+    fn lossless(&self) -> bool;
+
+    /// Whether frames come from it.
+    fn rx_source(&self) -> bool;
+
+    /// Whether frames can be sent to it. Where not, [`PortQueue::tx_burst`] takes none.
+    fn tx_sink(&self) -> bool;
+
+    /// The longest frame that can come from it, in bytes without FCS and at most 65,581, as far as
+    /// can be known; for choosing a stride before the pools are made. A frame that does not fit its
+    /// chunk after all is counted as missed and told by [`PortQueue::finish`].
+    fn frame_bytes_max_hint(&self) -> usize;
+
+    /// Gives out queue `queue` of `of` in total. Each is given once, and `of` is the same for all.
+    ///
+    /// # Errors
+    /// A queue that does not exist or is taken; an output that cannot be begun.
+    fn open_queue(&mut self, queue: QueueId, of: usize) -> Result<Box<dyn PortQueue>, PortError>;
+}
+
+/// One queue of a port, owned by one worker.
+///
+/// Frames that a queue holds are counted by [`PortQueue::in_flight`]; nothing it is given is
+/// dropped silently.
+pub trait PortQueue: Send {
+    /// Appends up to `max` received frames to `burst`, allocated from `pool`. Never waits. A read
+    /// error ends the queue and is kept for [`PortQueue::finish`].
+    fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState;
+
+    /// Takes frames from the front of `burst`; those that cannot be sent now stay in it, in order.
+    /// Frames that are done with go back to `pool`.
+    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool);
+
+    /// Returns frames whose transmission is complete to `pool`. Called once a step.
+    fn reclaim(&mut self, pool: &mut FramePool) {
+        let _ = pool;
+    }
+
+    /// What passed so far.
+    fn statistics(&self) -> PortStatistics;
+
+    /// Frames the queue holds: sent and not yet complete, in a ring, held back.
+    fn in_flight(&self) -> u32 {
+        0
+    }
+
+    /// Whether transmission has ended for good: nothing more will be accepted, however often it is
+    /// tried, because of an error that [`PortQueue::finish`] will tell, or because nobody is at the
+    /// other end any more. A worker that waits for room looks here, lest it wait for ever. (That
+    /// reception has ended, [`RxState::Ended`] says.)
+    fn failed(&self) -> bool {
+        false
+    }
+
+    /// Writes out what is buffered and closes. Called once, when nothing more will be sent.
+    ///
+    /// # Errors
+    /// What went wrong on the way or at the end. Warnings, a sentence each, are returned else.
+    fn finish(&mut self) -> Result<Vec<String>, PortError> {
+        Ok(Vec::new())
+    }
+}
+
+/// So that decorators stand before queues of any driver.
+impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
+    fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
+        (**self).rx_burst(pool, burst, max)
+    }
+
+    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
+        (**self).tx_burst(burst, pool);
+    }
+
+    fn reclaim(&mut self, pool: &mut FramePool) {
+        (**self).reclaim(pool);
+    }
+
+    fn statistics(&self) -> PortStatistics {
+        (**self).statistics()
+    }
+
+    fn in_flight(&self) -> u32 {
+        (**self).in_flight()
+    }
+
+    fn failed(&self) -> bool {
+        (**self).failed()
+    }
+
+    fn finish(&mut self) -> Result<Vec<String>, PortError> {
+        (**self).finish()
+    }
+}
+
+/// Whether `queue` of `of` exists in a port with at most `queues_max`.
+pub(crate) fn check_queue(
+    spec: &str,
+    queue: QueueId,
+    of: usize,
+    queues_max: usize,
+) -> Result<(), PortError> {
+    let kind = crate::PortErrorKind::Queue;
+    if of == 0 || of > queues_max {
+        let plural = if queues_max == 1 { "queue" } else { "queues" };
+        let sentence = format!("{spec} has at most {queues_max} {plural}, not {of}");
+        return Err(PortError::new(kind, sentence));
+    }
+    if usize::from(queue.0) >= of {
+        let sentence = format!(
+            "{spec} has no queue {queue}: they are numbered from 0 to {}",
+            of - 1
+        );
+        return Err(PortError::new(kind, sentence));
+    }
+    Ok(())
+}

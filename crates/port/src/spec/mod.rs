@@ -1,0 +1,123 @@
+//! Ports as a user writes them: `DRIVER:NAME[,key=value]...`.
+//!
+//! Parsing is pure: it touches no file and opens nothing. [`std::fmt::Display`] writes a spec with
+//! every choice resolved, which parses to the same spec again and is what a dry run prints.
+
+mod error;
+mod nearest;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+pub use error::SpecError;
+pub(crate) use settings::{Settings, escape};
+
+use crate::generator::GenSpec;
+use crate::pcap::PcapSpec;
+use crate::ring::RingSpec;
+use nearest::nearest;
+
+const DRIVERS: [&str; 4] = ["pcap", "gen", "null", "ring"];
+
+/// A port to be opened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PortSpec {
+    /// `pcap:in=a.pcap,out=b.pcap`: capture files.
+    Pcap(PcapSpec),
+    /// `gen:size=64`: the traffic generator.
+    Gen(GenSpec),
+    /// `null:`: swallows what it is sent.
+    Null,
+    /// `ring:NAME`: a memory ring within the process.
+    Ring(RingSpec),
+}
+
+impl PortSpec {
+    /// Reads a spec.
+    ///
+    /// # Errors
+    /// One sentence that names what is not understood and what would be.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        Self::parse_inner(text).map_err(|error| error.within(text))
+    }
+
+    fn parse_inner(text: &str) -> Result<Self, SpecError> {
+        let (driver, rest) = text.split_once(':').ok_or_else(|| no_driver(text))?;
+        let driver = DRIVERS
+            .into_iter()
+            .find(|known| *known == driver)
+            .ok_or_else(|| unknown_driver(driver))?;
+        let mut settings = Settings::split(driver, rest)?;
+        match driver {
+            "pcap" => PcapSpec::from_settings(&mut settings).map(Self::Pcap),
+            "gen" => GenSpec::from_settings(&mut settings).map(Self::Gen),
+            "ring" => RingSpec::from_settings(&mut settings).map(Self::Ring),
+            _ => {
+                settings.expect_no_name("write null: alone")?;
+                settings.expect(&[])?;
+                Ok(Self::Null)
+            }
+        }
+    }
+
+    /// The driver's name.
+    #[must_use]
+    pub const fn driver(&self) -> &'static str {
+        match self {
+            Self::Pcap(_) => "pcap",
+            Self::Gen(_) => "gen",
+            Self::Null => "null",
+            Self::Ring(_) => "ring",
+        }
+    }
+}
+
+impl std::str::FromStr for PortSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for PortSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pcap(spec) => spec.fmt(f),
+            Self::Gen(spec) => spec.fmt(f),
+            Self::Null => f.write_str("null:"),
+            Self::Ring(spec) => spec.fmt(f),
+        }
+    }
+}
+
+fn no_driver(text: &str) -> SpecError {
+    const ENDINGS: [&str; 5] = [".pcap", ".pcapng", ".cap", ".gz", ".ntar"];
+    let is_file = text.contains('/') || ENDINGS.iter().any(|ending| text.ends_with(ending));
+    SpecError::new(if text.is_empty() {
+        "it is empty; write DRIVER:NAME, gen: for instance".to_owned()
+    } else if DRIVERS.contains(&text) {
+        format!("the colon is missing; write {text}:")
+    } else if is_file {
+        let path = escape(text);
+        format!("a capture is written pcap:in={path} to read it, pcap:out={path} to write it")
+    } else {
+        format!(
+            "it names no driver; write DRIVER:NAME with one of {}",
+            DRIVERS.join(", ")
+        )
+    })
+}
+
+fn unknown_driver(driver: &str) -> SpecError {
+    let drivers = DRIVERS.join(", ");
+    SpecError::new(match (driver, nearest(driver, &DRIVERS)) {
+        ("xdp" | "packet", _) => {
+            format!("the driver {driver} is planned and not there yet; there are {drivers}")
+        }
+        (_, Some(near)) => format!("there is no driver `{driver}`; did you mean {near}:?"),
+        _ => format!("there is no driver `{driver}`; there are {drivers}"),
+    })
+}

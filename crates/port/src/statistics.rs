@@ -1,0 +1,43 @@
+//! What passed through a queue.
+
+use std::ops::{Add, AddAssign};
+
+/// Counts of one queue, or of all queues of a port added up. Bytes are without FCS.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PortStatistics {
+    /// Frames given to the worker.
+    pub rx_frames: u64,
+    /// Their captured bytes.
+    pub rx_bytes: u64,
+    /// Frames taken from the worker.
+    pub tx_frames: u64,
+    /// Their bytes.
+    pub tx_bytes: u64,
+    /// Frames that were there to receive and were not given to the worker.
+    pub missed: u64,
+}
+
+impl AddAssign for PortStatistics {
+    fn add_assign(&mut self, other: Self) {
+        self.rx_frames += other.rx_frames;
+        self.rx_bytes += other.rx_bytes;
+        self.tx_frames += other.tx_frames;
+        self.tx_bytes += other.tx_bytes;
+        self.missed += other.missed;
+    }
+}
+
+impl Add for PortStatistics {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl std::iter::Sum for PortStatistics {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), Add::add)
+    }
+}
