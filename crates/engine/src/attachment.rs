@@ -1,0 +1,148 @@
+//! A worker's hold on one port: a queue of its own or none, the frames waiting to leave, and the
+//! rings over which workers share the port.
+
+use frame::{Burst, Frame, FramePool, PortId, WorkerId};
+use plane::DropReason;
+use port::{PortQueue, RxState};
+
+use crate::counters::{Count, Words};
+use crate::exchange::Exchange;
+
+/// One port as one worker sees it.
+pub(crate) struct Attachment {
+    pub(crate) port: PortId,
+    /// Its own queue; without one it hands frames for this port to `tx_owner`.
+    pub(crate) queue: Option<Box<dyn PortQueue>>,
+    /// Something may still come from the queue.
+    pub(crate) open: bool,
+    /// The port takes frames at all.
+    pub(crate) transmits: bool,
+    /// Fewer queues than workers: what comes in is spread over all workers by its hash.
+    pub(crate) spread: bool,
+    /// The worker that transmits for this one.
+    pub(crate) tx_owner: WorkerId,
+    /// Frames to transmit, in order.
+    pub(crate) staged: Burst,
+    /// Frames received here for other workers to decide on, and the other way round.
+    pub(crate) decisions: Exchange,
+    /// Frames for the worker that has a queue to transmit, and the other way round.
+    pub(crate) transmissions: Exchange,
+}
+
+impl Attachment {
+    /// Receives up to `max` frames and counts them.
+    #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        pool: &mut FramePool,
+        burst: &mut Burst,
+        max: usize,
+        words: &mut Words,
+    ) -> usize {
+        let Some(queue) = self.queue.as_mut().filter(|_| self.open) else {
+            return 0;
+        };
+        let before = burst.len();
+        let state = queue.rx_burst(pool, burst, max);
+        self.open = state == RxState::Open;
+        let frames = burst.len() - before;
+        if frames != 0 {
+            let bytes: usize = burst.frames()[before..].iter().map(Frame::len).sum();
+            words.add(Count::Rx, frames as u64);
+            words.add(Count::RxBytes, bytes as u64);
+            words.add(Count::Bursts, 1);
+        }
+        frames
+    }
+
+    /// Stages a frame to leave by this port; `Err` gives it back where the port does not transmit.
+    #[inline]
+    pub(crate) fn stage(&mut self, frame: Frame, words: &mut Words) -> Result<(), Frame> {
+        if !self.transmits {
+            return Err(frame);
+        }
+        match self.queue {
+            Some(_) => self.staged.push(frame),
+            None => self.transmissions.stage(self.tx_owner, frame, words),
+        }
+    }
+
+    /// Transmits and hands over what is staged, gets completed frames back, and returns how many
+    /// frames moved. Where the sources cannot wait, what found no room is dropped.
+    #[inline]
+    pub(crate) fn flush(
+        &mut self,
+        pool: &mut FramePool,
+        can_wait: bool,
+        words: &mut Words,
+    ) -> usize {
+        let moved =
+            self.transmit(pool, words) + self.decisions.flush() + self.transmissions.flush();
+        if !can_wait {
+            self.discard_staged(pool, DropReason::TxRingFull, words);
+            self.discard_handoffs(pool, DropReason::HandoffRingFull, words);
+        }
+        moved
+    }
+
+    #[inline]
+    fn transmit(&mut self, pool: &mut FramePool, words: &mut Words) -> usize {
+        let Some(queue) = &mut self.queue else {
+            return 0;
+        };
+        let before = self.staged.len();
+        if before != 0 {
+            queue.tx_burst(&mut self.staged, pool);
+        }
+        queue.reclaim(pool);
+        let failed = queue.failed();
+        let sent = before - self.staged.len();
+        words.add(Count::Tx, sent as u64);
+        if failed {
+            // Waiting for room would be for ever.
+            self.discard_staged(pool, DropReason::PortFailed, words);
+        }
+        sent
+    }
+
+    /// Drops what is staged to transmit.
+    pub(crate) fn discard_staged(
+        &mut self,
+        pool: &mut FramePool,
+        reason: DropReason,
+        words: &mut Words,
+    ) {
+        if !self.staged.is_empty() {
+            words.drop_frames(reason, self.staged.len() as u64);
+            pool.free_burst(&mut self.staged);
+        }
+    }
+
+    /// Drops what is staged for other workers.
+    pub(crate) fn discard_handoffs(
+        &mut self,
+        pool: &mut FramePool,
+        reason: DropReason,
+        words: &mut Words,
+    ) {
+        self.decisions.discard_staged(pool, reason, words);
+        self.transmissions.discard_staged(pool, reason, words);
+    }
+
+    /// Whether the port has failed for good.
+    #[inline]
+    pub(crate) fn failed(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| queue.failed())
+    }
+
+    /// Nothing is staged, so a whole burst has room.
+    #[inline]
+    pub(crate) fn is_clear(&self) -> bool {
+        self.staged.is_empty() && !self.decisions.is_staged() && !self.transmissions.is_staged()
+    }
+
+    /// Whether another worker's frames wait to be taken.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.decisions.is_waiting() || self.transmissions.is_waiting()
+    }
+}

@@ -1,0 +1,210 @@
+//! Counters: plain words private to a worker, copied now and then to where others may read them.
+//!
+//! A worker adds to its own [`Words`] and never touches an atomic for a frame. About once a
+//! millisecond, and when it stops, it stores them into its [`Board`]: one writer, plain stores,
+//! any number of readers, on lines that no other worker writes.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use plane::DropReason;
+use table::LISTS_MAX;
+
+/// What is counted, apart from drops and hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    Rx,
+    RxBytes,
+    Tx,
+    Originated,
+    Cloned,
+    Consumed,
+    Punted,
+    Held,
+    HandedOff,
+    Received,
+    /// Bursts that were not empty.
+    Bursts,
+    /// Time in steps that moved a frame, nanoseconds.
+    BusyNanos,
+    WouldDrop,
+}
+
+const DROPS_AT: usize = Count::WouldDrop as usize + 1;
+const HITS_SRC_AT: usize = DROPS_AT + DropReason::COUNT;
+const HITS_DST_AT: usize = HITS_SRC_AT + LISTS_MAX;
+const WOULD_DROP_AT: usize = HITS_DST_AT + LISTS_MAX;
+const WORDS: usize = WOULD_DROP_AT + LISTS_MAX;
+
+/// One worker's counters, or the sum of several.
+#[derive(Clone, Debug)]
+pub(crate) struct Words([u64; WORDS]);
+
+impl Words {
+    pub(crate) fn new() -> Self {
+        Self([0; WORDS])
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, count: Count, by: u64) {
+        self.0[count as usize] += by;
+    }
+
+    /// Undoes part of an [`Words::add`] of the same step, before anyone was shown it.
+    pub(crate) fn take_back(&mut self, count: Count, by: u64) {
+        self.0[count as usize] -= by;
+    }
+
+    #[inline]
+    pub(crate) fn drop_frames(&mut self, reason: DropReason, frames: u64) {
+        self.0[DROPS_AT + reason.index()] += frames;
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, count: Count) -> u64 {
+        self.0[count as usize]
+    }
+
+    pub(crate) fn dropped(&self, reason: DropReason) -> u64 {
+        self.0[DROPS_AT + reason.index()]
+    }
+
+    pub(crate) fn dropped_total(&self) -> u64 {
+        self.0[DROPS_AT..HITS_SRC_AT].iter().sum()
+    }
+
+    /// Takes over a pipeline's own counts of hits.
+    pub(crate) fn set_hits(&mut self, hits: &plane::Hits) {
+        self.0[HITS_SRC_AT..HITS_DST_AT].copy_from_slice(&hits.src);
+        self.0[HITS_DST_AT..WOULD_DROP_AT].copy_from_slice(&hits.dst);
+        self.0[WOULD_DROP_AT..].copy_from_slice(&hits.would_drop);
+        self.0[Count::WouldDrop as usize] = hits.would_drop_frames;
+    }
+
+    pub(crate) fn hits_src(&self, list: usize) -> u64 {
+        self.0[HITS_SRC_AT..HITS_DST_AT]
+            .get(list)
+            .copied()
+            .unwrap_or(0)
+    }
+
+    pub(crate) fn hits_dst(&self, list: usize) -> u64 {
+        self.0[HITS_DST_AT..WOULD_DROP_AT]
+            .get(list)
+            .copied()
+            .unwrap_or(0)
+    }
+
+    pub(crate) fn would_drop(&self, list: usize) -> u64 {
+        self.0[WOULD_DROP_AT..].get(list).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (sum, &word) in self.0.iter_mut().zip(&other.0) {
+            *sum += word;
+        }
+    }
+}
+
+/// Where a worker shows its counters. Aligned to two lines, which adjacent-line prefetchers
+/// fetch together.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Board {
+    words: [AtomicU64; WORDS],
+    /// Nothing will come from its ports any more, and it holds no frame.
+    quiet: AtomicBool,
+}
+
+impl Board {
+    pub(crate) fn new() -> Self {
+        Self {
+            words: [const { AtomicU64::new(0) }; WORDS],
+            quiet: AtomicBool::new(false),
+        }
+    }
+
+    /// Shows all counters. Only the worker that owns the board may call it.
+    pub(crate) fn show(&self, words: &Words) {
+        for (shown, &word) in self.words.iter().zip(&words.0) {
+            shown.store(word, Ordering::Relaxed);
+        }
+    }
+
+    /// Shows what passed between workers and whether this one is at rest. The order matters to
+    /// [`at_rest`]: not quiet first, then what was handed off, then what was received.
+    pub(crate) fn show_exchange(&self, words: &Words, quiet: bool) {
+        if !quiet {
+            self.quiet.store(false, Ordering::Release);
+        }
+        let show = |count: Count| {
+            self.words[count as usize].store(words.get(count), Ordering::Release);
+        };
+        show(Count::HandedOff);
+        show(Count::Received);
+        if quiet {
+            self.quiet.store(true, Ordering::Release);
+        }
+    }
+
+    pub(crate) fn read(&self) -> Words {
+        let mut words = Words::new();
+        for (word, shown) in words.0.iter_mut().zip(&self.words) {
+            *word = shown.load(Ordering::Relaxed);
+        }
+        words
+    }
+
+    fn get(&self, count: Count) -> u64 {
+        self.words[count as usize].load(Ordering::Acquire)
+    }
+}
+
+/// Whether no worker holds a frame or can get one.
+///
+/// All that was received is read before all that was handed off: if they are equal, no frame was
+/// between workers at that moment. A worker that took one out earlier has shown itself not quiet
+/// before it showed the receipt, so the flags, read last, tell whether it is still at it.
+pub(crate) fn at_rest<'a>(boards: impl Iterator<Item = &'a Board> + Clone) -> bool {
+    let received: u64 = boards.clone().map(|board| board.get(Count::Received)).sum();
+    let handed_off: u64 = boards
+        .clone()
+        .map(|board| board.get(Count::HandedOff))
+        .sum();
+    let mut boards = boards;
+    received == handed_off && boards.all(|board| board.quiet.load(Ordering::Acquire))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_board_shows_what_the_worker_counted() {
+        let (mut words, board) = (Words::new(), Board::new());
+        words.add(Count::Rx, 5);
+        words.drop_frames(DropReason::NonIp, 2);
+        board.show(&words);
+        let seen = board.read();
+        assert_eq!(
+            (seen.get(Count::Rx), seen.dropped(DropReason::NonIp)),
+            (5, 2)
+        );
+        assert_eq!((seen.get(Count::Tx), seen.dropped_total()), (0, 2));
+    }
+
+    #[test]
+    fn frames_between_workers_are_not_rest() {
+        let boards = [Board::new(), Board::new()];
+        let mut first = Words::new();
+        first.add(Count::HandedOff, 1);
+        boards[0].show_exchange(&first, true);
+        boards[1].show_exchange(&Words::new(), true);
+        assert!(!at_rest(boards.iter()));
+        let mut second = Words::new();
+        second.add(Count::Received, 1);
+        boards[1].show_exchange(&second, false);
+        assert!(!at_rest(boards.iter()));
+        boards[1].show_exchange(&second, true);
+        assert!(at_rest(boards.iter()));
+    }
+}

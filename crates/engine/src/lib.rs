@@ -1,0 +1,33 @@
+//! Workers and what they need: threads, pinning, the clock, counters, publishing of tables.
+//!
+//! The only crate that knows both ports and decisions, spawns workers and reads the clock. No
+//! unsafe. [`Engine::start`] turns a [`Plan`] into [`Running`] workers; the [`RunReport`] at the
+//! end says whether the books balance.
+#![forbid(unsafe_code)]
+
+mod attachment;
+mod books;
+mod clock;
+mod counters;
+mod cpu;
+mod dispatch;
+mod exchange;
+mod idle;
+mod machine;
+mod own_addresses;
+mod plan;
+mod publish;
+mod report;
+mod run;
+mod supervise;
+mod worker;
+
+pub use books::Books;
+pub use clock::{Clock, OsClock, SimClock};
+pub use cpu::{allowed_cpus, node_of};
+pub use machine::Machine;
+pub use own_addresses::{OwnAddress, Role, own_addresses};
+pub use plan::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, EngineError, HEADROOM_BYTES, Limits, Plan};
+pub use publish::{Published, Reader};
+pub use report::{EndedBy, MemoryReport, PortReport, RunReport, SetHits, Snapshot, WorkerReport};
+pub use run::{Engine, Running, Stopper};

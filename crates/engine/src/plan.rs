@@ -1,0 +1,171 @@
+//! What to run, and why it may be refused.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use frame::{BURST_MAX, CpuId, RegionError};
+use plane::Policy;
+use port::{Port, PortError};
+use table::CompiledLists;
+
+/// Frames a step takes from a queue at most, unless the plan says otherwise. From 64 up the rate
+/// of the demo no longer rises, and a burst's columns stay well inside the first-level cache.
+pub const DEFAULT_BURST: usize = 64;
+
+/// Frames in a worker's pool, unless the plan says otherwise: as many as two kernel rings of 1,024
+/// in either direction of two ports need, see [`Plan::pool_frames_min`] for the least.
+pub const DEFAULT_POOL_FRAMES: u32 = 4096;
+
+/// Bytes kept free before each frame, for tags and tunnels to grow into.
+pub const HEADROOM_BYTES: u32 = 128;
+
+/// When a run ends by itself; it also ends when no source has anything left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// After this time.
+    pub duration: Option<Duration>,
+    /// After this many received frames, all workers together.
+    pub frames: Option<u64>,
+}
+
+/// A bridge to run.
+pub struct Plan {
+    /// The two ports.
+    pub ports: Vec<Box<dyn Port>>,
+    /// What may pass.
+    pub policy: Policy,
+    /// The lists, one a rule of the policy, in its order.
+    pub lists: Arc<CompiledLists>,
+    /// The CPUs, one worker each.
+    pub cpus: Vec<CpuId>,
+    /// Frames that a step takes from a queue at most, 1 to [`BURST_MAX`].
+    pub burst: usize,
+    /// Distance of two frames in memory, bytes.
+    pub stride_bytes: u32,
+    /// Frames in each worker's pool.
+    pub pool_frames: u32,
+    /// When to end.
+    pub limits: Limits,
+}
+
+impl Plan {
+    /// The least number of frames a worker's pool must have for bursts of this size.
+    #[must_use]
+    pub fn pool_frames_min(burst: usize) -> u32 {
+        let frames = burst      // being received
+            + 2 * BURST_MAX     // staged to transmit, a burst a port
+            + BURST_MAX; // staged for other workers
+        frames as u32
+    }
+
+    pub(crate) fn check(&self) -> Result<(), EngineError> {
+        if self.ports.len() != 2 {
+            return Err(EngineError::Ports(self.ports.len()));
+        }
+        if self.cpus.is_empty() {
+            return Err(EngineError::NoCpu);
+        }
+        if self.burst == 0 || self.burst > BURST_MAX {
+            return Err(EngineError::Burst(self.burst));
+        }
+        let least = Self::pool_frames_min(self.burst);
+        if self.pool_frames < least {
+            return Err(EngineError::Pool {
+                given: self.pool_frames,
+                least,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let specs: Vec<&str> = self.ports.iter().map(|port| port.spec()).collect();
+        f.debug_struct("Plan")
+            .field("ports", &specs)
+            .field("policy", &self.policy)
+            .field("cpus", &self.cpus)
+            .field("burst", &self.burst)
+            .field("stride_bytes", &self.stride_bytes)
+            .field("pool_frames", &self.pool_frames)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a run did not start or could not be finished.
+#[derive(Debug)]
+pub enum EngineError {
+    /// A bridge has two ports; the field is how many were given.
+    Ports(usize),
+    /// No CPU to run a worker on.
+    NoCpu,
+    /// A burst of this many frames.
+    Burst(usize),
+    /// A pool too small to work with.
+    Pool {
+        /// Frames asked for.
+        given: u32,
+        /// Frames needed.
+        least: u32,
+    },
+    /// Neither port receives anything.
+    NoSource,
+    /// Frame memory could not be had.
+    Region(RegionError),
+    /// A port could not be opened.
+    Port(PortError),
+    /// A worker could not be started or tied to its CPU.
+    Worker(CpuId, std::io::Error),
+    /// A worker ended by a panic, which is a bug.
+    WorkerLost,
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ports(given) => write!(f, "a bridge has two ports and {given} are given"),
+            Self::NoCpu => write!(f, "no CPU is given to run a worker on"),
+            Self::Burst(given) => {
+                write!(
+                    f,
+                    "a burst of {given} frames is asked for: choose 1 to {BURST_MAX}"
+                )
+            }
+            Self::Pool { given, least } => write!(
+                f,
+                "a pool of {given} frames is too small for these bursts: choose {least} or more"
+            ),
+            Self::NoSource => write!(
+                f,
+                "neither port receives anything: give one an input, as in pcap:in=FILE or gen:"
+            ),
+            Self::Region(error) => error.fmt(f),
+            Self::Port(error) => error.fmt(f),
+            Self::Worker(cpu, error) => write!(
+                f,
+                "the worker for CPU {cpu} could not be started ({error}): choose another CPU"
+            ),
+            Self::WorkerLost => write!(
+                f,
+                "a worker ended by a bug: please report the message above"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}
+
+impl From<RegionError> for EngineError {
+    fn from(error: RegionError) -> Self {
+        Self::Region(error)
+    }
+}
+
+impl From<PortError> for EngineError {
+    fn from(error: PortError) -> Self {
+        Self::Port(error)
+    }
+}

@@ -1,0 +1,138 @@
+//! What a run has to say for itself.
+
+use frame::{CpuId, NodeId, PortId, WorkerId};
+use plane::Action;
+
+use crate::Books;
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// No source had anything left.
+    Sources,
+    /// Its time was up.
+    Duration,
+    /// The frames asked for had been received.
+    Frames,
+    /// Somebody asked it to stop.
+    Asked,
+    /// A port failed; the sentence says which and how.
+    Failed(String),
+}
+
+/// Counts while a run goes on, all workers together; up to a millisecond old.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Since the start.
+    pub seconds: f64,
+    /// Frames received.
+    pub rx: u64,
+    /// Their bytes, without FCS.
+    pub rx_bytes: u64,
+    /// Frames transmitted.
+    pub tx: u64,
+    /// Frames dropped, for whatever reason.
+    pub dropped: u64,
+    /// Time that workers spent in steps that moved a frame, all together, nanoseconds.
+    pub busy_nanos: u64,
+}
+
+/// One worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkerReport {
+    /// Its number.
+    pub id: WorkerId,
+    /// The CPU it was tied to.
+    pub cpu: CpuId,
+    /// Frames it received from ports.
+    pub rx: u64,
+    /// Frames it transmitted.
+    pub tx: u64,
+    /// Frames it dropped.
+    pub dropped: u64,
+    /// The share of the run that it spent in steps that moved a frame, 0 to 1.
+    pub busy: f64,
+    /// The same in nanoseconds.
+    pub busy_nanos: u64,
+    /// Frames in a received burst, empty ones left out.
+    pub burst_mean: f64,
+    /// Its own books.
+    pub books: Books,
+}
+
+/// One port, all its queues together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortReport {
+    /// Its number, in the order given.
+    pub id: PortId,
+    /// As the user wrote it.
+    pub spec: String,
+    /// Frames received.
+    pub rx_frames: u64,
+    /// Their bytes, without FCS.
+    pub rx_bytes: u64,
+    /// Frames transmitted.
+    pub tx_frames: u64,
+    /// Their bytes, without FCS.
+    pub tx_bytes: u64,
+    /// Frames that were there and never received.
+    pub missed: u64,
+    /// The mode that was granted.
+    pub mode: String,
+}
+
+/// One set of the policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetHits {
+    /// Its name.
+    pub name: String,
+    /// What a hit does.
+    pub action: Action,
+    /// Frames whose source address is in it.
+    pub hits_src: u64,
+    /// Frames whose destination address is in it.
+    pub hits_dst: u64,
+    /// Of a count set: frames that passed and would have been dropped, were it a block set.
+    pub would_drop: u64,
+}
+
+/// Frame memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryReport {
+    /// The pages that were got, as in `2 MiB huge pages`.
+    pub pages: String,
+    /// Bytes mapped.
+    pub bytes: usize,
+    /// The memory nodes of the workers' pools; empty on machines with one node.
+    pub nodes: Vec<NodeId>,
+    /// Distance of two frames, bytes.
+    pub stride_bytes: u32,
+    /// Frames, all pools together.
+    pub frames: u64,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunReport {
+    /// From the start to the last frame moved.
+    pub seconds: f64,
+    /// All workers' books in one.
+    pub books: Books,
+    /// Whether the books of each worker and of all balance, and every frame's memory is
+    /// accounted for.
+    pub balanced: bool,
+    /// Frames that passed and that at least one count set would have dropped.
+    pub would_drop: u64,
+    /// Each worker.
+    pub workers: Vec<WorkerReport>,
+    /// Each port.
+    pub ports: Vec<PortReport>,
+    /// Each set, in the policy's order.
+    pub sets: Vec<SetHits>,
+    /// Frame memory.
+    pub memory: MemoryReport,
+    /// What the ports want known, a sentence each.
+    pub warnings: Vec<String>,
+    /// Why it ended.
+    pub ended_by: EndedBy,
+}

@@ -1,0 +1,262 @@
+//! All that a CPU owns, and one turn of it.
+
+use std::sync::Arc;
+
+use frame::{Burst, CpuId, FramePool, Nanos, PortId, WorkerId};
+use plane::{DropReason, Pipeline, Verdict, Verdicts};
+use table::CompiledLists;
+
+use crate::attachment::Attachment;
+use crate::clock::Clock;
+use crate::counters::{Count, Words};
+use crate::dispatch::Dispatcher;
+use crate::idle::Idle;
+use crate::publish::Reader;
+use crate::supervise::Control;
+
+/// How often the counters are shown to others, nanoseconds.
+const SHOW_EVERY_NANOS: u64 = 1_000_000;
+
+/// A worker: its pool, its queues, its tables, its counters. Nothing of it is shared but the
+/// rings, the board and the published lists.
+pub(crate) struct Worker {
+    pub(crate) id: WorkerId,
+    pub(crate) cpu: CpuId,
+    pub(crate) pool: FramePool,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) lists: Reader<CompiledLists>,
+    /// By port number.
+    pub(crate) attachments: Vec<Attachment>,
+    pub(crate) dispatcher: Dispatcher,
+    /// Frames taken from a queue in one step at most.
+    pub(crate) burst_max: usize,
+    /// Frames it may still receive.
+    pub(crate) quota: u64,
+    /// Every source can wait, so nothing is dropped for want of room.
+    pub(crate) can_wait: bool,
+    pub(crate) burst: Burst,
+    pub(crate) verdicts: Verdicts,
+    pub(crate) words: Words,
+    pub(crate) control: Arc<Control>,
+    /// When it last moved a frame.
+    pub(crate) active_until: Nanos,
+}
+
+impl Worker {
+    /// Steps until told to stop. The clock is read once a step, twice in one that moved nothing.
+    pub(crate) fn run(mut self, clock: &impl Clock) -> Self {
+        let mut idle = Idle::default();
+        let mut begun = clock.now();
+        let mut shown = begun;
+        while !self.control.stops() {
+            let moved = self.step();
+            let ended = clock.now();
+            begun = if moved != 0 {
+                self.words.add(Count::BusyNanos, ended.since(begun));
+                self.active_until = ended;
+                idle.reset();
+                ended
+            } else {
+                idle.rest();
+                clock.now()
+            };
+            if ended.since(shown) >= SHOW_EVERY_NANOS {
+                shown = ended;
+                self.show();
+            }
+        }
+        self.show();
+        self
+    }
+
+    /// One turn: take what others want transmitted, send what waits, decide on what others
+    /// received, receive. Returns how many frames moved.
+    pub(crate) fn step(&mut self) -> usize {
+        let mut moved = self.take_transmissions() + self.flush();
+        let drains = self.control.drains();
+        for place in 0..self.attachments.len() {
+            if self.is_clear() {
+                moved += self.take_decisions(place);
+            }
+            if self.is_clear() && !drains {
+                moved += self.receive(place);
+            }
+        }
+        if self.has_failed() {
+            self.control.fail();
+        }
+        self.show_exchange(drains);
+        moved
+    }
+
+    /// Receives from one queue and decides on what came.
+    #[inline]
+    fn receive(&mut self, place: usize) -> usize {
+        let max = self
+            .burst_max
+            .min(usize::try_from(self.quota).unwrap_or(usize::MAX));
+        let Self {
+            attachments,
+            pool,
+            burst,
+            words,
+            ..
+        } = self;
+        let frames = attachments[place].receive(pool, burst, max, words);
+        if frames != 0 {
+            self.quota -= frames as u64;
+            if self.attachments[place].spread {
+                self.spread(place);
+            }
+            self.decide(place);
+        }
+        frames
+    }
+
+    /// Keeps the frames whose flows are this worker's and stages the others for theirs.
+    fn spread(&mut self, place: usize) {
+        let mut own = Burst::new();
+        let decisions = &mut self.attachments[place].decisions;
+        for frame in self.burst.drain() {
+            let owner = self.dispatcher.owner(&frame);
+            if let Err(frame) = decisions.stage(owner, frame, &mut self.words) {
+                // This worker's: `own` has room for as many as the burst had.
+                let _full = own.push(frame).map_err(|frame| self.pool.free(frame));
+            }
+        }
+        self.burst.append(&mut own);
+    }
+
+    /// Gives every frame of the burst its verdict, carries it out and sends what may leave.
+    #[inline]
+    fn decide(&mut self, place: usize) {
+        let from = PortId(place as u8);
+        let lists = self.lists.current();
+        self.pipeline
+            .decide(&self.burst, from, lists, &mut self.verdicts);
+        self.carry_out();
+        self.flush();
+    }
+
+    #[inline]
+    fn carry_out(&mut self) {
+        let Self {
+            burst,
+            verdicts,
+            attachments,
+            pool,
+            words,
+            ..
+        } = self;
+        debug_assert_eq!(
+            burst.len(),
+            verdicts.as_slice().len(),
+            "one verdict a frame"
+        );
+        for (frame, &verdict) in burst.drain().zip(verdicts.as_slice()) {
+            let (reason, frame) = match verdict {
+                Verdict::Drop(reason) => (reason, frame),
+                Verdict::Forward(port) => {
+                    match attachments[usize::from(port.0)].stage(frame, words) {
+                        Ok(()) => continue,
+                        Err(frame) => (DropReason::NoTransmit, frame),
+                    }
+                }
+            };
+            words.drop_frames(reason, 1);
+            pool.free(frame);
+        }
+    }
+
+    #[inline]
+    fn flush(&mut self) -> usize {
+        let Self {
+            attachments,
+            pool,
+            words,
+            can_wait,
+            ..
+        } = self;
+        attachments
+            .iter_mut()
+            .map(|attachment| attachment.flush(pool, *can_wait, words))
+            .sum()
+    }
+
+    /// Takes frames that other workers want transmitted, as many as there is room to stage.
+    #[inline]
+    fn take_transmissions(&mut self) -> usize {
+        let Self {
+            attachments, words, ..
+        } = self;
+        let take = |attachment: &mut Attachment| {
+            attachment.transmissions.take(&mut attachment.staged, words)
+        };
+        attachments.iter_mut().map(take).sum()
+    }
+
+    /// Takes frames of this worker's flows that others received, and decides on them.
+    #[inline]
+    fn take_decisions(&mut self, place: usize) -> usize {
+        let taken = self.attachments[place]
+            .decisions
+            .take(&mut self.burst, &mut self.words);
+        if taken != 0 {
+            self.decide(place);
+        }
+        taken
+    }
+
+    /// Nothing is staged anywhere, so a whole burst has room, whatever the verdicts.
+    #[inline]
+    fn is_clear(&self) -> bool {
+        self.attachments.iter().all(Attachment::is_clear)
+    }
+
+    /// A port that has failed ends the run: what is received after it has nowhere to go.
+    fn has_failed(&self) -> bool {
+        self.attachments.iter().any(Attachment::failed)
+    }
+
+    /// Nothing will come from its own queues any more.
+    fn is_dry(&self, drains: bool) -> bool {
+        let closed = |attachment: &Attachment| attachment.queue.is_none() || !attachment.open;
+        drains || self.quota == 0 || self.attachments.iter().all(closed)
+    }
+
+    #[inline]
+    fn show_exchange(&mut self, drains: bool) {
+        let dry = self.is_dry(drains);
+        let quiet = dry && self.is_clear() && !self.attachments.iter().any(Attachment::is_waiting);
+        self.board().show_exchange(&self.words, quiet);
+    }
+
+    fn show(&mut self) {
+        self.words.set_hits(self.pipeline.hits());
+        self.board().show(&self.words);
+    }
+
+    fn board(&self) -> &crate::counters::Board {
+        self.control.board(self.id)
+    }
+
+    /// Ends the worker's hold on frames after all workers have stopped: drops what is still
+    /// staged or on its way to it.
+    pub(crate) fn abandon(&mut self) {
+        let reason = DropReason::Shutdown;
+        let Self {
+            attachments,
+            pool,
+            words,
+            ..
+        } = self;
+        for attachment in attachments {
+            attachment.discard_staged(pool, reason, words);
+            attachment.discard_handoffs(pool, reason, words);
+            attachment.decisions.discard_waiting(pool, reason, words);
+            attachment
+                .transmissions
+                .discard_waiting(pool, reason, words);
+        }
+    }
+}
