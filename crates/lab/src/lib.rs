@@ -1,0 +1,18 @@
+//! The laboratory: experiments that show where the nanoseconds go, one cause at a time.
+//!
+//! An experiment names what it varies, takes its samples in interleaved rounds, so that a machine
+//! whose speed drifts cannot favour one variant, keeps every sample, and speaks in medians. It
+//! drives the other crates through what they publish, never the reverse.
+#![forbid(unsafe_code)]
+
+mod experiment;
+mod rounds;
+mod sample;
+mod shuffle;
+mod source_cost;
+mod stride;
+
+pub use experiment::{EXPERIMENTS, Experiment, LabError, Outcome, Row, Settings, find};
+pub use rounds::rounds;
+pub use sample::Samples;
+pub use source_cost::{SourceSettings, source_cost};
