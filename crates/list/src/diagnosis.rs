@@ -1,0 +1,291 @@
+//! Says what is wrong with a field that is no entry. Off the fast path: only bad lines come here.
+
+use crate::entry::{parse_address, parse_prefix_len};
+use crate::fault::Fault;
+use crate::{ipv4, ipv6};
+
+/// The fault of a field that [`crate::Entry::parse`] did not read. The order is from the most
+/// telling sign to the least.
+#[cold]
+pub(crate) fn of(field: &[u8]) -> Fault {
+    let has = |byte| field.contains(&byte);
+    if field.iter().any(|byte| byte.is_ascii_control()) {
+        return Fault::NotText;
+    }
+    if field.starts_with(b"<") {
+        return Fault::Markup;
+    }
+    if field.windows(3).any(|three| three == b"://") {
+        return Fault::Url;
+    }
+    if has(b',') {
+        return Fault::Commas;
+    }
+    if field.starts_with(b"[") {
+        return Fault::Brackets;
+    }
+    if has(b'%') && has(b':') {
+        return Fault::Zone;
+    }
+    if let Some(fault) = of_two_parts(field) {
+        return fault;
+    }
+    of_address(field)
+}
+
+/// The fault of `left/right` or `left-right` when the left part is an address; of the left part
+/// when that is what is wrong.
+fn of_two_parts(field: &[u8]) -> Option<Fault> {
+    let at = field.iter().position(|byte| matches!(byte, b'/' | b'-'))?;
+    let (left, right) = (&field[..at], &field[at + 1..]);
+    if parse_address(left).is_none() {
+        // A host name may hold dashes, and a path may follow it: the whole field tells more.
+        return looks_numeric(left).then(|| of_address(left));
+    }
+    Some(match field[at] {
+        b'/' if parse_prefix_len(right).is_some() => Fault::NotAnEntry,
+        b'/' => of_prefix_len(right),
+        _ => Fault::RangeEnd,
+    })
+}
+
+fn of_prefix_len(text: &[u8]) -> Fault {
+    match ipv4::parse(text) {
+        Some(mask) if mask.leading_ones() + mask.trailing_zeros() == 32 => {
+            Fault::Netmask(Some(mask.leading_ones() as u8))
+        }
+        Some(0) => Fault::Netmask(Some(0)),
+        Some(_) => Fault::Netmask(None),
+        None => Fault::PrefixLength,
+    }
+}
+
+/// The fault of a field that should be one address.
+fn of_address(field: &[u8]) -> Fault {
+    let has = |byte| field.contains(&byte);
+    if has(b':') {
+        return of_colons(field);
+    }
+    if looks_numeric(field) {
+        return of_numbers(field);
+    }
+    if is_host_name(field) {
+        return Fault::HostName;
+    }
+    Fault::NotAnEntry
+}
+
+fn of_colons(field: &[u8]) -> Fault {
+    let hex = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.');
+    let last = field.iter().rposition(|&byte| byte == b':').unwrap_or(0);
+    let (left, right) = (&field[..last], field.get(last + 1..).unwrap_or_default());
+    if (ipv4::parse(left).is_some() || is_host_name(left))
+        && right.first().is_some_and(u8::is_ascii_digit)
+    {
+        return Fault::Port;
+    }
+    if !field.iter().all(hex) {
+        return Fault::NotAnEntry;
+    }
+    let embedded_is_wrong =
+        looks_numeric(right) && right.contains(&b'.') && ipv4::parse(right).is_none();
+    let rest_is_right = || {
+        let mut whole = left.to_vec();
+        whole.extend_from_slice(b":1.2.3.4");
+        ipv6::parse(&whole).is_some()
+    };
+    if embedded_is_wrong && rest_is_right() {
+        of_numbers(right)
+    } else {
+        Fault::NotIpv6
+    }
+}
+
+/// The fault of a field of digits and dots.
+fn of_numbers(field: &[u8]) -> Fault {
+    let numbers = || field.split(|&byte| byte == b'.');
+    let count = numbers().count();
+    if numbers().any(<[u8]>::is_empty) {
+        return Fault::EmptyNumber;
+    }
+    if count > 4 {
+        return Fault::RunTogether;
+    }
+    if count < 4 {
+        return Fault::TooFewNumbers(count as u8);
+    }
+    if numbers().any(|number| number.len() > 1 && number[0] == b'0') {
+        return Fault::LeadingZero;
+    }
+    Fault::NumberAbove255
+}
+
+/// Digits and dots, and at least one digit.
+fn looks_numeric(field: &[u8]) -> bool {
+    field
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || *byte == b'.')
+        && field.iter().any(u8::is_ascii_digit)
+}
+
+/// Letters, digits, dashes and underscores with dots between, and a letter somewhere.
+pub(crate) fn is_host_name(field: &[u8]) -> bool {
+    let name = field.strip_suffix(b".").unwrap_or(field);
+    let letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    name.contains(&b'.')
+        && name.iter().any(u8::is_ascii_alphabetic)
+        && name
+            .split(|&byte| byte == b'.')
+            .all(|part| !part.is_empty() && part.iter().all(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::entry::Entry;
+
+    /// The message about a field, as it is printed after `FILE:LINE: `.
+    fn message(field: &str) -> String {
+        Entry::parse(field.as_bytes())
+            .unwrap_err()
+            .about(field)
+            .to_string()
+    }
+
+    #[track_caller]
+    fn check(field: &str, predicate: &str) {
+        assert_eq!(message(field), format!("\"{field}\" {predicate}"));
+    }
+
+    #[test]
+    fn names() {
+        check("example.com", "is a host name; a list holds addresses");
+        check(
+            "my-host.example.com.",
+            "is a host name; a list holds addresses",
+        );
+        check("abc.de", "is a host name; a list holds addresses");
+        check(
+            "1.2.3.4.in-addr.arpa",
+            "is a host name; a list holds addresses",
+        );
+        check("http://192.0.2.1/x", "is a URL; a list holds addresses");
+        check("ftp://example.com", "is a URL; a list holds addresses");
+    }
+
+    #[test]
+    fn ipv4() {
+        let together = "is more than one IPv4 address; two may have run together";
+        check("176.221.42.3254.174.140.223", together);
+        check("1.2.3.45.6.7.8", together);
+        check("1.2.3.4.5/8", together);
+        check("1.2.3", "has 3 of the four numbers of an IPv4 address");
+        check("3232235777", "has 1 of the four numbers of an IPv4 address");
+        check("10/8", "has 1 of the four numbers of an IPv4 address");
+        check("1..2.3", "has a dot without a number beside it");
+        check("1.2.3.4.", "has a dot without a number beside it");
+        check("1.2.3.256", "has a number above 255");
+        check("1.2.3.4444", "has a number above 255");
+        check("300.2.3.4/8", "has a number above 255");
+        let octal = "has a number with a leading zero, which some programs read as octal; \
+                     write it without";
+        check("010.0.0.1", octal);
+        check("10.0.0.00", octal);
+        check("10.01.0.0/16", octal);
+        check("10.0.0.1:80", "has a port; a list holds plain addresses");
+        check(
+            "example.com:443",
+            "has a port; a list holds plain addresses",
+        );
+    }
+
+    #[test]
+    fn ipv6() {
+        check(
+            "fe80::1%eth0",
+            "has a zone id; a list holds plain addresses",
+        );
+        check(
+            "fe80::%eth0/64",
+            "has a zone id; a list holds plain addresses",
+        );
+        check("[2001:db8::1]", "is in brackets; write the address without");
+        check(
+            "[2001:db8::1]:80",
+            "is in brackets; write the address without",
+        );
+        check("2001:db8::1::2", "is not an IPv6 address");
+        check("1:2:3:4:5:6:7:8:9", "is not an IPv6 address");
+        check("::ffff:1.2.3.256", "has a number above 255");
+        check("2001:db8:zz::", "is not an address, a network or a range");
+    }
+
+    #[test]
+    fn networks() {
+        check(
+            "10.0.0.1/8",
+            "has host bits set; the network is probably 10.0.0.0/8",
+        );
+        check(
+            "2001:db8::1/32",
+            "has host bits set; the network is probably 2001:db8::/32",
+        );
+        check("10.0.0.0/33", "has a prefix of more than 32 bits");
+        check("2001:db8::/129", "has a prefix of more than 128 bits");
+        check("10.0.0.0/", "has no prefix length after the slash");
+        check("10.0.0.0/08", "has no prefix length after the slash");
+        check("10.0.0.0/x", "has no prefix length after the slash");
+        check("10.0.0.0/-1", "has no prefix length after the slash");
+        check("10.0.0.0/1000", "has no prefix length after the slash");
+        check(
+            "10.0.0.0/8-11.0.0.0",
+            "has no prefix length after the slash",
+        );
+        check(
+            "10.0.0.0/255.0.0.0",
+            "has a netmask; write it as a prefix length: /8",
+        );
+        check(
+            "10.0.0.0/255.255.255.255",
+            "has a netmask; write it as a prefix length: /32",
+        );
+        check(
+            "0.0.0.0/0.0.0.0",
+            "has a netmask; write it as a prefix length: /0",
+        );
+        check("10.0.0.0/0.0.0.255", "has a netmask that is no prefix");
+    }
+
+    #[test]
+    fn ranges() {
+        check("10.0.0.9-10.0.0.1", "ends before it begins");
+        check("::9-::1", "ends before it begins");
+        check(
+            "10.0.0.9-::1",
+            "begins in one address family and ends in the other",
+        );
+        check("10.0.0.1-50", "has no whole address after the dash");
+        check("10.0.0.1-", "has no whole address after the dash");
+        check(
+            "10.0.0.1-10.0.0.2-10.0.0.3",
+            "has no whole address after the dash",
+        );
+        check(
+            "10.0.0.1-10.0.0.0/24",
+            "has no whole address after the dash",
+        );
+    }
+
+    #[test]
+    fn others() {
+        check(
+            "1.2.3.4,5",
+            "has commas; --column N says which column holds the address",
+        );
+        check("add", "is not an address, a network or a range");
+        check("-", "is not an address, a network or a range");
+        check("/", "is not an address, a network or a range");
+        check("*.example.com", "is not an address, a network or a range");
+        check("10.0.0.*", "is not an address, a network or a range");
+        check("1.2.3.4\0", "holds control characters; this is not text");
+    }
+}

@@ -1,0 +1,120 @@
+//! Why a list was not loaded: a sentence each that names the list and the remedy.
+
+use crate::report::BadLine;
+use std::sync::Arc;
+use std::{fmt, io};
+
+/// Why a list was not loaded.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ListError {
+    /// The input could not be read to its end.
+    Read {
+        /// The list, as the caller named it.
+        file: Arc<str>,
+        /// True when it was being unpacked.
+        gzip: bool,
+        /// What the system or the unpacker said.
+        source: io::Error,
+    },
+    /// Lines are wrong, and bad lines are not skipped.
+    Refused {
+        /// The list, as the caller named it.
+        file: Arc<str>,
+        /// How many lines are wrong.
+        bad_count: u64,
+        /// The first of them.
+        bad: Vec<BadLine>,
+    },
+    /// The input is packed in a way that is not unpacked here.
+    Packed {
+        /// The list, as the caller named it.
+        file: Arc<str>,
+        /// By what.
+        by: &'static str,
+    },
+    /// More entries than the limits allow.
+    TooManyEntries {
+        /// The list, as the caller named it.
+        file: Arc<str>,
+        /// The limit.
+        entries_max: u64,
+    },
+    /// Columns are counted from 1.
+    ColumnZero {
+        /// The list, as the caller named it.
+        file: Arc<str>,
+    },
+}
+
+impl fmt::Display for ListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read {
+                file,
+                gzip: true,
+                source,
+            } => write!(
+                f,
+                "{file} cannot be unpacked ({source}): the gzip data is damaged or cut off, \
+                 fetch it again"
+            ),
+            Self::Read {
+                file,
+                gzip: false,
+                source,
+            } => write!(f, "{file} cannot be read: {source}"),
+            Self::Refused {
+                file,
+                bad_count,
+                bad,
+            } => refused(f, file, *bad_count, bad),
+            Self::Packed { file, by } => {
+                write!(
+                    f,
+                    "{file} is packed with {by}: unpack it first, only gzip is read as it is"
+                )
+            }
+            Self::TooManyEntries { file, entries_max } => {
+                write!(
+                    f,
+                    "{file} holds more than {entries_max} entries: split the list"
+                )
+            }
+            Self::ColumnZero { file } => {
+                write!(f, "{file} has no column 0: columns are counted from 1")
+            }
+        }
+    }
+}
+
+/// The bad lines that were kept, then what follows from them.
+fn refused(f: &mut fmt::Formatter<'_>, file: &str, bad_count: u64, bad: &[BadLine]) -> fmt::Result {
+    for line in bad {
+        writeln!(f, "{line}")?;
+    }
+    match bad_count.saturating_sub(bad.len() as u64) {
+        0 => {}
+        1 => writeln!(f, "{file}: 1 more bad line")?,
+        more => writeln!(f, "{file}: {more} more bad lines")?,
+    }
+    let lines = if bad_count == 1 {
+        "1 bad line"
+    } else {
+        &format!("{bad_count} bad lines")
+    };
+    write!(
+        f,
+        "{file} is refused for {lines} and nothing was loaded: mend the list, or load the rest \
+         with --skip-bad-lines"
+    )
+}
+
+impl std::error::Error for ListError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What can be wrong with one line, each with its own message.
+
+use crate::entry::Entry;
+use std::fmt;
+
+/// What is wrong with one line or element. Printed by [`Fault::about`] beside the text it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// Nothing that the other faults know.
+    NotAnEntry,
+    /// Bytes that no text holds: NUL or another control character.
+    NotText,
+    /// A host name.
+    HostName,
+    /// A URL.
+    Url,
+    /// A tag of HTML or XML.
+    Markup,
+    /// A line of a hosts file: the address is where a name is sent to.
+    HostsFile,
+    /// More than four decimal numbers with dots between.
+    RunTogether,
+    /// Fewer than four decimal numbers; how many there are.
+    TooFewNumbers(u8),
+    /// Dots side by side, or at an end.
+    EmptyNumber,
+    /// A number above 255 in an IPv4 address.
+    NumberAbove255,
+    /// A number with a leading zero, which some programs read as octal.
+    LeadingZero,
+    /// Something with colons that is no IPv6 address.
+    NotIpv6,
+    /// A zone id (RFC 4007 section 11).
+    Zone,
+    /// A port after the address.
+    Port,
+    /// Brackets around the address.
+    Brackets,
+    /// Host bits below the prefix; the network probably meant.
+    HostBits(Entry),
+    /// The prefix is longer than an address of the family: 32 or 128.
+    PrefixTooLong(u8),
+    /// What follows the slash is no prefix length.
+    PrefixLength,
+    /// A netmask in place of a prefix length; what it stands for, when it is a prefix.
+    Netmask(Option<u8>),
+    /// The range ends before it begins.
+    RangeReversed,
+    /// One end of the range is IPv4, the other IPv6.
+    RangeOfTwoFamilies,
+    /// What follows the dash is no address.
+    RangeEnd,
+    /// All of IPv4 or of IPv6, without `--force`.
+    Everything,
+    /// Commas, and no column was named.
+    Commas,
+    /// The line is longer than the bound, in bytes.
+    LineTooLong(usize),
+    /// The CSV line has fewer columns; how many it has.
+    ColumnMissing(usize),
+    /// The CSV column is empty.
+    ColumnEmpty,
+    /// A quoted field that does not end on its line, or has text after its closing quote.
+    CsvQuotes,
+    /// Not a JSON object.
+    NotJson,
+    /// A JSON object with none of the keys that hold an address.
+    JsonWithoutAddress,
+    /// A JSON object with two of the keys that hold an address.
+    JsonTwoAddresses,
+    /// A line of `ipset save` that is none of the commands known.
+    IpsetCommand,
+    /// An option of `add` that is not known.
+    IpsetOption,
+    /// `nomatch`: an exception, which an entry of a set cannot be.
+    IpsetNomatch,
+    /// A set whose entries are more than addresses (`hash:ip,port`).
+    IpsetType,
+    /// A set made with `netmask` or `bitmask`: its entries stand for networks.
+    IpsetNetmask,
+    /// The option `wildcard` or the entry is more than an address.
+    IpsetEntry,
+    /// An nft element of more than an address (`1.2.3.4 . 80`).
+    NftConcatenation,
+    /// The nft element `*`: everything else.
+    NftCatchAll,
+    /// A word after an nft element that is not known.
+    NftElement,
+    /// An nft set of something else than addresses (`inet_service`).
+    NftType,
+    /// An nft map: its elements are more than addresses.
+    NftMap,
+    /// A statement of nft text that is not known.
+    NftStatement,
+    /// The nft text ends inside braces.
+    NftUnfinished,
+    /// The JSON document is broken or ends early.
+    JsonBroken,
+    /// A string of a JSON document is longer than the bound, in bytes.
+    StringTooLong(usize),
+}
+
+impl Fault {
+    /// The message, about `text` (shown as it is: the caller has made it printable).
+    #[must_use]
+    pub fn about(self, text: &str) -> impl fmt::Display + '_ {
+        About { fault: self, text }
+    }
+}
+
+struct About<'a> {
+    fault: Fault,
+    text: &'a str,
+}
+
+impl fmt::Display for About<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.text;
+        match self.fault {
+            Fault::LineTooLong(bytes_max) => {
+                write!(f, "the line is longer than {bytes_max} bytes")
+            }
+            Fault::StringTooLong(bytes_max) => {
+                write!(f, "a string is longer than {bytes_max} bytes")
+            }
+            Fault::NftUnfinished => f.write_str("the text ends before its braces do"),
+            Fault::JsonBroken => f.write_str("the JSON is broken here or ends early"),
+            Fault::NotAnEntry => write!(f, "\"{text}\" is not an address, a network or a range"),
+            Fault::NotText => write!(f, "\"{text}\" holds control characters; this is not text"),
+            fault => write!(f, "\"{text}\" {}", Predicate(fault)),
+        }
+    }
+}
+
+/// The message without its subject.
+struct Predicate(Fault);
+
+impl fmt::Display for Predicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Fault::HostBits(meant) => {
+                write!(f, "has host bits set; the network is probably {meant}")
+            }
+            Fault::TooFewNumbers(count) => {
+                write!(f, "has {count} of the four numbers of an IPv4 address")
+            }
+            Fault::PrefixTooLong(bits) => write!(f, "has a prefix of more than {bits} bits"),
+            Fault::Netmask(Some(prefix_len)) => {
+                write!(
+                    f,
+                    "has a netmask; write it as a prefix length: /{prefix_len}"
+                )
+            }
+            Fault::ColumnMissing(1) => f.write_str("has 1 column, fewer than the column asked for"),
+            Fault::ColumnMissing(count) => {
+                write!(f, "has {count} columns, fewer than the column asked for")
+            }
+            fault => f.write_str(fault.sentence()),
+        }
+    }
+}
+
+impl Fault {
+    /// The message of a fault that carries no value, without its subject.
+    fn sentence(self) -> &'static str {
+        match self {
+            Self::HostName => "is a host name; a list holds addresses",
+            Self::Url => "is a URL; a list holds addresses",
+            Self::Markup => "is HTML or XML; this is a web page or an error in place of a list",
+            Self::HostsFile => "is a line of a hosts file, which blocks a name, not an address",
+            Self::RunTogether => "is more than one IPv4 address; two may have run together",
+            Self::EmptyNumber => "has a dot without a number beside it",
+            Self::NumberAbove255 => "has a number above 255",
+            Self::LeadingZero => {
+                "has a number with a leading zero, which some programs read as octal; \
+                 write it without"
+            }
+            Self::NotIpv6 => "is not an IPv6 address",
+            Self::Zone => "has a zone id; a list holds plain addresses",
+            Self::Port => "has a port; a list holds plain addresses",
+            Self::Brackets => "is in brackets; write the address without",
+            Self::PrefixLength => "has no prefix length after the slash",
+            Self::Netmask(_) => "has a netmask that is no prefix",
+            Self::RangeReversed => "ends before it begins",
+            Self::RangeOfTwoFamilies => "begins in one address family and ends in the other",
+            Self::RangeEnd => "has no whole address after the dash",
+            Self::Everything => "is every address there is; --force loads it",
+            Self::Commas => "has commas; --column N says which column holds the address",
+            Self::ColumnEmpty => "has nothing in the column asked for",
+            Self::CsvQuotes => "has a quoted field that does not end where the field ends",
+            Self::NotJson => "is not a JSON object",
+            Self::JsonWithoutAddress => "has none of the keys cidr, ip, address, network with text",
+            Self::JsonTwoAddresses => "has more than one of the keys cidr, ip, address, network",
+            Self::IpsetCommand => "is not a line of ipset save (create, add)",
+            Self::IpsetOption => "is an option of ipset add that is not known here",
+            Self::IpsetNomatch => "is an exception (nomatch), which is not supported",
+            Self::IpsetType => "is in a set whose entries are more than addresses",
+            Self::IpsetNetmask => {
+                "is in a set made with netmask or bitmask, which is not supported"
+            }
+            Self::IpsetEntry => "is more than an address, a network or a range",
+            Self::NftConcatenation => "is an element of several fields, which is not supported",
+            Self::NftCatchAll => "is the element that matches everything, which is not supported",
+            Self::NftElement => "is not known in an element of a set",
+            Self::NftType => "is in a set whose elements are not addresses",
+            Self::NftMap => "is a map, whose elements are more than addresses",
+            Self::NftStatement => "is not a statement of nft list set",
+            _ => "is wrong",
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Lists of addresses as people have them, read into entries.
+//!
+//! The only place where text that strangers wrote becomes addresses. It takes a `Read`, never a
+//! path; has no clock and no unsafe; and holds a block, a line and the entries, whatever it is
+//! fed. [`read`] tells the format by the text itself (plain lines, CSV by request, JSON lines,
+//! `ipset save`, nft text and JSON; gzip by its magic bytes) and delivers to one intake, which
+//! counts, keeps the first bad lines and warns of special address space. [`find`] reads a list
+//! once more for the entries that hold one address.
+//!
+//! The path of a plain line is the one that is fast: `lines` cuts blocks at line ends, `plain`
+//! reads addresses out of a block without looking for their ends first.
+#![forbid(unsafe_code)]
+
+mod csv;
+mod diagnosis;
+mod entry;
+mod error;
+mod excerpt;
+mod fault;
+mod find;
+mod format;
+mod intake;
+mod ipset;
+mod ipv4;
+mod ipv6;
+mod json_lines;
+mod json_text;
+mod lines;
+mod nft_element;
+mod nft_json;
+mod nft_text;
+mod nft_value;
+mod nft_word;
+mod options;
+mod plain;
+mod read;
+mod report;
+mod source;
+pub mod special;
+mod watch;
+
+pub use entry::{Entry, Span};
+pub use error::ListError;
+pub use fault::Fault;
+pub use find::{Found, Match, find};
+pub use format::Format;
+pub use options::{Limits, OwnAddress, ReadOptions};
+pub use read::{Loaded, Progress, read};
+pub use report::{BadLine, Finding};

@@ -1,0 +1,68 @@
+//! What a reader is told: which column, what to forgive, which addresses are the caller's own, and
+//! the bounds.
+
+use std::net::IpAddr;
+
+/// How to read a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The CSV column that holds the address, from 1; the list is read as CSV when it is given.
+    pub column: Option<usize>,
+    /// Loads what is right and counts what is not, in place of refusing the list.
+    pub skip_bad_lines: bool,
+    /// Takes `0.0.0.0/0` and `::/0` at their word.
+    pub force: bool,
+    /// Addresses that a warning is due for.
+    pub own: Vec<OwnAddress>,
+    /// The bounds.
+    pub limits: Limits,
+}
+
+/// An address that a block list had better not cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnAddress {
+    /// The address.
+    pub address: IpAddr,
+    /// What it is to the caller, as in `its gateway`.
+    pub role: &'static str,
+}
+
+/// The bounds of a reader. Memory is at most a block, a line, the entries, and what is kept of bad
+/// lines, warnings and matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes read at a time.
+    pub block_bytes: usize,
+    /// The longest line, or word or string of a format without lines. At least 256 count.
+    pub line_bytes_max: usize,
+    /// The most entries; noticed after the block that passes it.
+    pub entries_max: u64,
+    /// Bad lines kept with their message; the others are counted.
+    pub bad_kept_max: usize,
+    /// Warnings of each kind kept with their message; the others are counted.
+    pub warnings_kept_max: usize,
+    /// Matches that [`crate::find`] keeps; the others are counted.
+    pub matches_kept_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            // A block stays in the second-level cache while its lines are read.
+            block_bytes: 1 << 20,
+            line_bytes_max: 64 << 10,
+            // 2 GB as IPv6 addresses.
+            entries_max: 128 << 20,
+            bad_kept_max: 20,
+            warnings_kept_max: 5,
+            matches_kept_max: 100,
+        }
+    }
+}
+
+impl Limits {
+    /// The bound on lines. Shorter ones are read by the plain path without looking for their end.
+    pub(crate) fn line_bound(&self) -> usize {
+        self.line_bytes_max.max(256)
+    }
+}

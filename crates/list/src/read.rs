@@ -1,0 +1,194 @@
+//! Reads a list from its first byte to its last.
+
+use crate::csv::Csv;
+use crate::error::ListError;
+use crate::format::Format;
+use crate::intake::{Intake, Note, Sink};
+use crate::ipset::Ipset;
+use crate::lines::{Block, Lines, Piece};
+use crate::options::ReadOptions;
+use crate::report::{BadLine, Finding};
+use crate::source::{Source, Text};
+use crate::{json_lines, nft_json, nft_text, plain};
+use std::io::Read;
+use std::sync::Arc;
+use table::Entries;
+
+/// How far reading has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes read of the input, compressed as it came.
+    pub bytes_read: u64,
+    /// Lines read.
+    pub lines: u64,
+    /// Entries found.
+    pub entries: u64,
+}
+
+/// A list as it was read.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The entries as given: nothing merged. IPv4-mapped IPv6 entries are IPv4.
+    pub entries: Entries,
+    /// How it is written.
+    pub format: Format,
+    /// True when the input is gzip.
+    pub gzip: bool,
+    /// Lines, comments and empty ones included.
+    pub lines: u64,
+    /// Bytes of the input, compressed as it came.
+    pub bytes_read: u64,
+    /// Entries, duplicates included.
+    pub entry_count: u64,
+    /// Bad lines left out: 0 unless the caller asked to skip them.
+    pub bad_count: u64,
+    /// The first of them.
+    pub bad: Vec<BadLine>,
+    /// The first warnings of each kind, in the order of their lines.
+    pub warnings: Vec<Finding>,
+    /// How many warnings there were.
+    pub warning_count: u64,
+}
+
+/// Reads a list in any format, plain or gzip. `name` stands in messages. `progress` is called
+/// about once a block.
+///
+/// # Errors
+/// Reading fails, the list has bad lines and `options` does not skip them, or it is out of bounds.
+pub fn read(
+    name: &str,
+    mut input: impl Read,
+    options: &ReadOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Loaded, ListError> {
+    let file = Arc::from(name);
+    let mut intake = Intake::new(&file, options, Entries::default());
+    let run = run(&mut input, &mut intake, progress)?;
+    if intake.bad_count > 0 && !options.skip_bad_lines {
+        return Err(ListError::Refused {
+            file,
+            bad_count: intake.bad_count,
+            bad: intake.bad,
+        });
+    }
+    let lines = intake.line;
+    if intake.entry_count == 0 {
+        intake.line = 0;
+        intake.warn(Note::Empty, || "the list holds no entries".to_owned());
+    }
+    Ok(Loaded {
+        entries: intake.sink,
+        format: run.format,
+        gzip: run.gzip,
+        lines,
+        bytes_read: run.bytes_read,
+        entry_count: intake.entry_count,
+        bad_count: intake.bad_count,
+        bad: intake.bad,
+        warnings: intake.warnings,
+        warning_count: intake.warning_count,
+    })
+}
+
+/// What reading tells beside what went into the intake.
+pub(crate) struct Run {
+    format: Format,
+    gzip: bool,
+    bytes_read: u64,
+}
+
+/// Reads all of `input` into `intake`.
+pub(crate) fn run<S: Sink>(
+    input: &mut dyn Read,
+    intake: &mut Intake<'_, S>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Run, ListError> {
+    if intake.options.column == Some(0) {
+        return Err(ListError::ColumnZero {
+            file: Arc::clone(&intake.file),
+        });
+    }
+    let source = Source::open(&intake.file, input)?;
+    let format = match intake.options.column {
+        Some(_) => Format::Csv,
+        None => Format::of(source.head()),
+    };
+    let (gzip, mut meter) = (source.is_gzip(), source.meter());
+    let limits = intake.options.limits;
+    let text = source.into_text();
+    let mut tell = |intake: &Intake<'_, S>| {
+        meter.tell(
+            limits.block_bytes,
+            (intake.line, intake.entry_count),
+            progress,
+        );
+        intake.check_bound()
+    };
+    match format {
+        Format::Plain => read_blocks(text, intake, &mut tell, &mut plain::read_block)?,
+        Format::Csv => {
+            let mut csv = Csv::new(intake.options.column.unwrap_or(1));
+            read_lines(text, intake, &mut tell, &mut |line, intake| {
+                csv.read_line(line, intake);
+            })?;
+            csv.finish(intake);
+        }
+        Format::JsonLines => read_lines(text, intake, &mut tell, &mut json_lines::read_line)?,
+        Format::Ipset => {
+            let mut ipset = Ipset::new();
+            read_lines(text, intake, &mut tell, &mut |line, intake| {
+                ipset.read_line(line, intake);
+            })?;
+        }
+        Format::NftText => nft_text::read(text, intake, &mut tell)?,
+        Format::NftJson => nft_json::read(text, intake, &mut tell)?,
+    }
+    Ok(Run {
+        format,
+        gzip,
+        bytes_read: meter.bytes_read(),
+    })
+}
+
+/// Tells how far reading has come, and stops it when it has come too far.
+pub(crate) type Tell<'t, 'o, S> = &'t mut dyn FnMut(&Intake<'o, S>) -> Result<(), ListError>;
+
+fn read_blocks<'o, S: Sink>(
+    text: Text<'_>,
+    intake: &mut Intake<'o, S>,
+    tell: Tell<'_, 'o, S>,
+    read_block: &mut dyn FnMut(Block<'_>, &mut Intake<'o, S>),
+) -> Result<(), ListError> {
+    let limits = intake.options.limits;
+    let mut lines = Lines::new(text, limits.block_bytes, limits.line_bound());
+    while let Some(piece) = lines.next()? {
+        match piece {
+            Piece::Block(block) => read_block(block, intake),
+            Piece::TooLong => {
+                intake.line += 1;
+                intake.too_long();
+            }
+        }
+        tell(intake)?;
+    }
+    Ok(())
+}
+
+fn read_lines<'o, S: Sink>(
+    text: Text<'_>,
+    intake: &mut Intake<'o, S>,
+    tell: Tell<'_, 'o, S>,
+    read_line: &mut dyn FnMut(&[u8], &mut Intake<'o, S>),
+) -> Result<(), ListError> {
+    let line_bytes_max = intake.options.limits.line_bound();
+    read_blocks(text, intake, tell, &mut |block, intake| {
+        for line in block.lines() {
+            intake.line += 1;
+            if line.len() > line_bytes_max {
+                intake.too_long();
+            } else {
+                read_line(line.strip_suffix(b"\r").unwrap_or(line), intake);
+            }
+        }
+    })
+}
