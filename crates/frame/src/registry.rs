@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 
 use crate::{ids::PoolId, meta::FrameMeta, pool::Homeward};
 
-/// How many pools a process can make in its life: as many as ids can name, so that an id is an index
-/// without a check. Fewer under Miri, which walks the whole table at every access.
+/// How many pools a process can make in its life: as many as ids can name, so that an id is an
+/// index without a check. Fewer under Miri, which walks the whole table at every access.
 pub(crate) const POOLS_MAX: usize = if cfg!(miri) { 1 << 8 } else { 1 << 16 };
 
 struct Entry {

@@ -48,7 +48,8 @@ macro_rules! drop_reasons {
                 }
             }
 
-            /// One sentence for people, without capital and full stop, to stand in a table or a phrase.
+            /// One sentence for people, without capital and full stop, to stand in a table or a
+            /// phrase.
             #[must_use]
             pub fn sentence(self) -> &'static str {
                 match self {
@@ -93,7 +94,7 @@ drop_reasons! {
     BlockedSrc = "blocked_src", Policy,
         "the source address is in a block set and in no allow set";
     BlockedDst = "blocked_dst", Policy,
-        "the destination address is in a block set and in no allow set; the source is not blocked";
+        "the destination address is in a block set and in no allow set";
     NotAllowed = "not_allowed", Policy,
         "the default is to drop, and neither address is in an allow set";
     NonIp = "non_ip", Policy,

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::SpecError;
 
-/// A share between 0 and 1. Kept as a count of 2^32 parts, which is what a random number is compared
-/// with.
+/// A share between 0 and 1. Kept as a count of 2^32 parts, which is what a random number is
+/// compared with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share {
     /// 0 (none) to 2^32 (all).

@@ -27,12 +27,14 @@ proptest! {
         if parsed.family == Family::V4 {
             let view = Ipv4View::new_checked(packet).expect("a sound packet");
             prop_assert!(view.checksum_is_right());
-            prop_assert_eq!((Some(view.src()), Some(view.dst())), (parsed.src_v4(), parsed.dst_v4()));
+            let seen = (Some(view.src()), Some(view.dst()));
+            prop_assert_eq!(seen, (parsed.src_v4(), parsed.dst_v4()));
             prop_assert_eq!(u32::from(view.total_len()), parsed.l3_len);
             prop_assert_eq!(view.protocol(), parsed.protocol);
         } else {
             let view = Ipv6View::new_checked(packet).expect("a sound packet");
-            prop_assert_eq!((Some(view.src()), Some(view.dst())), (parsed.src_v6(), parsed.dst_v6()));
+            let seen = (Some(view.src()), Some(view.dst()));
+            prop_assert_eq!(seen, (parsed.src_v6(), parsed.dst_v6()));
             prop_assert_eq!(u32::from(view.payload_len()) + 40, parsed.l3_len);
         }
     }

@@ -120,8 +120,8 @@ impl Batch {
         }
     }
 
-    /// Puts samples in place, which by now are near, and steers IPv4 frames. IPv6 frames are seen to
-    /// when they are made.
+    /// Puts samples in place, which by now are near, and steers IPv4 frames. IPv6 frames are seen
+    /// to when they are made.
     fn resolve(&mut self, flows: &FlowMaker, steering: Option<&Steering>) {
         for &index in &self.hits[..self.hits_count] {
             let draw = &mut self.draws[usize::from(index)];

@@ -1,9 +1,9 @@
 //! From two random words to addresses and ports.
 //!
-//! A draw is 128 random bits: source and destination (32 bits each), the two ports, and 32 bits that
-//! decide whether the frame is a hit and on which side. Where addresses come from samples, the same
-//! random bits choose the sample. Everything about a frame but its size follows from its draw, so a
-//! flow is a draw that is made again.
+//! A draw is 128 random bits: source and destination (32 bits each), the two ports, and 32 bits
+//! that decide whether the frame is a hit and on which side. Where addresses come from samples, the
+//! same random bits choose the sample. Everything about a frame but its size follows from its draw,
+//! so a flow is a draw that is made again.
 
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
 //! `gen:`: traffic without a network, and a sink for what comes back.
 //!
-//! UDP in IPv4 or IPv6 with valid checksums; random addresses and ports for every frame, or N flows;
-//! sizes with FCS as Ethernet counts them; VLAN tags; a share of frames with an address from given
-//! samples. A seed and a queue make the same frames each time. With several queues each makes only
-//! frames that RSS would have delivered to it. Payloads are zeros.
+//! UDP in IPv4 or IPv6 with valid checksums; random addresses and ports for every frame, or N
+//! flows; sizes with FCS as Ethernet counts them; VLAN tags; a share of frames with an address from
+//! given samples. A seed and a queue make the same frames each time. With several queues each makes
+//! only frames that RSS would have delivered to it. Payloads are zeros.
 //!
 //! A frame of 64 bytes takes 4.8 ns on the reference machine (EPYC, family 26), of which allocating
-//! and freeing it are 0.9; 6.4 ns with a tenth of hits out of six million samples, and 7.6 where RSS
-//! must lead it to one of two queues as well (example `gen_rate`).
+//! and freeing it are 0.9; 6.4 ns with a tenth of hits out of six million samples, and 7.6 where
+//! RSS must lead it to one of two queues as well (example `gen_rate`).
 //!
 //! A random address may lie in a set by chance: of 2^32 addresses a set of six million holds one
 //! in 716. `hit=` counts only those drawn from samples.

@@ -6,9 +6,9 @@
 //!   carried over.
 //! * A capture that is cut off or damaged gives what it has and a warning. Frames of interfaces
 //!   that are not Ethernet are refused when the capture begins with one, and left out else.
-//! * Frames may have up to 65,581 bytes. [`Port::frame_bytes_max_hint`] looks ahead: a small file is
-//!   read through once for its longest frame, a large one is believed its snap length. What does
-//!   not fit a chunk all the same is counted as missed, never cut.
+//! * Frames may have up to 65,581 bytes. [`Port::frame_bytes_max_hint`] looks ahead: a small file
+//!   is read through once for its longest frame, a large one is believed its snap length. What
+//!   does not fit a chunk all the same is counted as missed, never cut.
 //! * Writes pcap with nanoseconds, or pcapng for a name that ends so; `format=` decides else.
 //!   An output is emptied only when the first queue is opened, and never if any port of the run
 //!   reads it.

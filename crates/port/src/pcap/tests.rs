@@ -357,7 +357,10 @@ proptest! {
     #[test]
     fn any_bytes_do_no_harm(
         start in 0..4_usize,
-        bytes in prop::collection::vec(prop_oneof![Just(0_u8), Just(1), Just(6), any::<u8>()], 0..400),
+        bytes in prop::collection::vec(
+            prop_oneof![Just(0_u8), Just(1), Just(6), any::<u8>()],
+            0..400,
+        ),
     ) {
         let (little, big) = (ByteOrder::Little, ByteOrder::Big);
         let start = match start {
@@ -392,7 +395,11 @@ proptest! {
     #[test]
     fn any_frames_come_back(
         frames in prop::collection::vec(
-            (0..4_294_967_295_999_999_999_u64, any::<u32>(), prop::collection::vec(any::<u8>(), 0..200)),
+            (
+                0..4_294_967_295_999_999_999_u64,
+                any::<u32>(),
+                prop::collection::vec(any::<u8>(), 0..200),
+            ),
             0..20,
         ),
     ) {

@@ -1,9 +1,9 @@
 //! Capture records as bytes and fields: pcap and pcapng, both directions.
 //!
-//! Contract: no I/O, no allocation, no state. A caller brings the bytes, these functions read fields
-//! out of them or write fields into them. Every length that a file states is checked against the
-//! bytes that are there before it is used, and what would make a reader wait for or hold an absurd
-//! amount ([`CAPTURED_BYTES_MAX`]) is a [`CaptureFault`].
+//! Contract: no I/O, no allocation, no state. A caller brings the bytes, these functions read
+//! fields out of them or write fields into them. Every length that a file states is checked against
+//! the bytes that are there before it is used, and what would make a reader wait for or hold an
+//! absurd amount ([`CAPTURED_BYTES_MAX`]) is a [`CaptureFault`].
 //!
 //! Times are nanoseconds since 1970-01-01 00:00 UTC in a `u64` (until the year 2554). All the
 //! resolutions that occur in practice (micro- and nanoseconds) are exact in it.

@@ -1,8 +1,8 @@
 //! Any bytes to [`Parsed`]: total, without panics, with bounded work.
 //!
 //! Most frames are plain IPv4 or IPv6 with UDP or TCP: `fast` reads those with one length check
-//! and constant offsets, in 3 ns. Everything else, and everything that looks odd, takes the general walk,
-//! which alone decides what is malformed. A property test holds the two to the same answer.
+//! and constant offsets, in 3 ns. Everything else, and everything that looks odd, takes the general
+//! walk, which alone decides what is malformed. A property test holds the two to the same answer.
 //!
 //! Rules that hold for every frame:
 //!

@@ -1,9 +1,9 @@
 //! Views: one header over bytes, read and written field by field.
 //!
-//! `new_checked` proves once that the header is there, and names the [`crate::Malformed`] reason when it
-//! is not. After that no accessor can panic, whatever the bytes say: lengths that lie clip the
-//! slice they give. Numbers go in and out in host byte order. Setters exist where `T` is writable;
-//! they change one field and no checksum.
+//! `new_checked` proves once that the header is there, and names the [`crate::Malformed`] reason
+//! when it is not. After that no accessor can panic, whatever the bytes say: lengths that lie clip
+//! the slice they give. Numbers go in and out in host byte order. Setters exist where `T` is
+//! writable; they change one field and no checksum.
 //!
 //! Do not use `new_checked` on a buffer that is about to be written: what it proves about the old
 //! bytes says nothing about the new ones. [`crate::emit`] makes headers.
