@@ -1,9 +1,8 @@
-//! CPUs: which ones this process may use, pinning to one, and the memory node beside it.
+//! CPUs: which ones this process may use, and tying a thread to one.
 
-use std::fs;
 use std::io;
 
-use frame::{CpuId, NodeId};
+use frame::CpuId;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The CPUs that this process may run on, in ascending order.
@@ -31,37 +30,6 @@ pub(crate) fn pin_to(cpu: CpuId) -> io::Result<()> {
     }
     set.set(usize::from(cpu.0));
     Ok(sched_setaffinity(None, &set)?)
-}
-
-/// The memory node of a CPU; `None` on machines with one node, where there is nothing to choose.
-#[must_use]
-pub fn node_of(cpu: CpuId) -> Option<NodeId> {
-    let nodes = numbered("/sys/devices/system/node", "node");
-    if nodes.len() < 2 {
-        return None;
-    }
-    let beside = numbered(&format!("/sys/devices/system/cpu/cpu{cpu}"), "node");
-    beside.first().copied().map(NodeId)
-}
-
-/// The numbers in a folder's entries of the form `PREFIXnumber`, ascending.
-fn numbered(folder: &str, prefix: &str) -> Vec<u16> {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut numbers: Vec<u16> = entries
-        .filter_map(|entry| {
-            entry
-                .ok()?
-                .file_name()
-                .to_str()?
-                .strip_prefix(prefix)?
-                .parse()
-                .ok()
-        })
-        .collect();
-    numbers.sort_unstable();
-    numbers
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ mod worker;
 
 pub use books::Books;
 pub use clock::{Clock, OsClock, SimClock};
-pub use cpu::{allowed_cpus, node_of};
+pub use cpu::allowed_cpus;
 pub use machine::Machine;
 pub use own_addresses::{OwnAddress, Role, own_addresses};
 pub use plan::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, EngineError, HEADROOM_BYTES, Limits, Plan};

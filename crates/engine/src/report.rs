@@ -2,6 +2,7 @@
 
 use frame::{CpuId, NodeId, PortId, WorkerId};
 use plane::Action;
+use port::PortError;
 
 use crate::Books;
 
@@ -16,8 +17,8 @@ pub enum EndedBy {
     Frames,
     /// Somebody asked it to stop.
     Asked,
-    /// A port failed; the sentence says which and how.
-    Failed(String),
+    /// A port failed; the error says which and how.
+    Failed(PortError),
 }
 
 /// Counts while a run goes on, all workers together; up to a millisecond old.

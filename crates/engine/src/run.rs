@@ -5,6 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
+use frame::memory::node_of_cpu;
 use frame::{
     Burst, CpuId, FramePool, Nanos, NodeId, PoolRequest, PortId, QueueId, Region, WorkerId,
 };
@@ -14,7 +15,7 @@ use port::Port;
 use crate::attachment::Attachment;
 use crate::clock::OsClock;
 use crate::counters::{Count, Words};
-use crate::cpu::{node_of, pin_to};
+use crate::cpu::pin_to;
 use crate::dispatch::Dispatcher;
 use crate::exchange::Exchange;
 use crate::plan::{EngineError, HEADROOM_BYTES, Plan};
@@ -141,7 +142,7 @@ fn map_pools(plan: &Plan) -> Result<(Vec<FramePool>, MemoryReport), EngineError>
         frames: plan.pool_frames,
         stride_bytes: plan.stride_bytes,
         headroom_bytes: HEADROOM_BYTES,
-        node: node_of(cpu),
+        node: node_of_cpu(cpu),
     };
     let requests: Vec<PoolRequest> = plan.cpus.iter().map(request).collect();
     let (region, pools) = Region::with_pools(&requests)?;

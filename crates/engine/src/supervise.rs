@@ -119,7 +119,7 @@ impl Supervisor {
             sum.merge(&worker.words);
         }
         let ended_by = match (failure, asked) {
-            (Some(error), _) => EndedBy::Failed(error.to_string()),
+            (Some(error), _) => EndedBy::Failed(error),
             (None, Some(cause)) => cause,
             (None, None) => ran_dry(&sum, &self.limits),
         };

@@ -15,4 +15,4 @@ mod stride;
 pub use experiment::{EXPERIMENTS, Experiment, LabError, Outcome, Row, Settings, find};
 pub use rounds::rounds;
 pub use sample::Samples;
-pub use source_cost::{SourceSettings, source_cost};
+pub use source_cost::{SourceCost, SourceSettings};
