@@ -1,0 +1,83 @@
+//! `linerate bridge`.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::{PolicyArgs, ReadArgs, WorkerArgs, count, duration};
+use crate::exit::EXIT_CODES;
+
+/// Bridge two ports: what comes in by one leaves by the other, unless the policy stops it.
+#[derive(Clone, Debug, Args)]
+#[command(long_about = LONG_ABOUT, after_long_help = after_long())]
+pub(crate) struct BridgeArgs {
+    /// One port, as in pcap:in=a.pcap.
+    #[arg(value_name = "PORT")]
+    pub(crate) first: String,
+    /// The other, as in pcap:out=b.pcap; frames pass both ways.
+    #[arg(value_name = "PORT")]
+    pub(crate) second: String,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// Load the rest of a list that has bad lines, and say how many were left out.
+    #[arg(long, help_heading = "Lists")]
+    pub(crate) skip_bad_lines: bool,
+    #[command(flatten)]
+    pub(crate) workers: WorkerArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// When to end and what to say.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct RunArgs {
+    /// End after this time, as in 500ms, 10s, 2m; a bare number is seconds.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) duration: Option<Duration>,
+    /// End after N received frames, as in 1000000 or 1M.
+    #[arg(long, value_name = "N", value_parser = count::parse)]
+    pub(crate) frames: Option<u64>,
+    /// Seed generated traffic; the same seed gives the same frames.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print the report as one JSON object on standard output; all else goes to standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print what would run here, and run nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+const LONG_ABOUT: &str = "\
+Bridge two ports: what comes in by one leaves by the other, unless the policy stops it.
+
+A PORT is DRIVER:NAME[,key=value]...:
+  pcap:in=FILE,out=FILE   a capture to read, to write, or both; '-' is standard input or output
+  gen:size=64,hit=0.1     generated traffic: random addresses, a share of them from the sets
+  null:                   swallows what it is sent
+  ring:NAME               a memory ring
+
+Without --duration and --frames it runs until the sources end or Ctrl-C is pressed, and ends with
+a report.";
+
+fn after_long() -> String {
+    format!(
+        "\
+Examples:
+  linerate bridge pcap:in=a.pcap pcap:out=b.pcap --block ipsum.txt
+      filter a capture by a list; frames keep their bytes and times
+  linerate bridge pcap:in=a.pcap null: --count bad=ipsum.txt --json
+      what would that list drop? A trial run that drops nothing
+  zcat a.gz | linerate bridge pcap:in=- pcap:out=- --allow web.txt --default drop | tcpdump -r -
+      only what speaks to the servers, as a filter between two programs
+  linerate bridge gen:size=64,hit=0.1 null: --block ipsum.txt --duration 5s --workers 2
+      how fast is that on generated traffic?
+  linerate bridge gen: null: --block level1.netset --keep private,local --dry-run
+      what would run, with which CPUs and which memory?
+
+{EXIT_CODES}"
+    )
+}

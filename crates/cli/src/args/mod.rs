@@ -1,0 +1,120 @@
+//! What was typed: the command line as data. Nothing here touches the machine.
+
+mod bridge;
+mod count;
+mod cpu_list;
+mod demo;
+mod duration;
+mod lab;
+mod policy;
+mod set;
+mod set_file;
+mod workers;
+
+#[cfg(test)]
+mod tests;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use bridge::BridgeArgs;
+pub(crate) use cpu_list::CpuList;
+pub(crate) use demo::DemoArgs;
+pub(crate) use lab::{LabArgs, LabCommand, LabRunArgs};
+pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
+pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
+pub(crate) use set_file::SetFile;
+pub(crate) use workers::WorkerArgs;
+
+use crate::exit::EXIT_CODES;
+
+/// Bridge packets at line rate and look up the source and destination of each in sets of millions.
+#[derive(Debug, Parser)]
+#[command(name = "linerate", version, about)]
+#[command(long_about = LONG_ABOUT, after_long_help = after_long())]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(disable_help_subcommand = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Everywhere.
+    #[command(flatten)]
+    pub(crate) manners: Manners,
+}
+
+const LONG_ABOUT: &str = "\
+Bridge packets at line rate and look up the source and destination of each in sets of millions \
+of addresses and networks.
+
+Start with 'linerate demo': it needs no arguments, no privileges and no network card.";
+
+fn after_long() -> String {
+    format!(
+        "\
+Examples:
+  linerate demo
+      6,000,000 addresses, generated frames, ten seconds: how fast is this machine?
+  linerate bridge pcap:in=a.pcap pcap:out=b.pcap --block list.txt
+      filter a capture by a list of addresses and networks
+  linerate set check list.txt --test 192.0.2.1
+      what does a list hold, and does it hold this address?
+
+{EXIT_CODES}"
+    )
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Demo(DemoArgs),
+    Bridge(Box<BridgeArgs>),
+    Set(SetArgs),
+    Lab(LabArgs),
+    Drops(DropsArgs),
+}
+
+/// Options of every command.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Manners")]
+pub(crate) struct Manners {
+    /// Show no live lines and no progress: only reports, warnings and errors.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Use colours: auto (on a terminal, unless NO_COLOR is set), always or never.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    pub(crate) color: ColorWhen,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Print every reason for which a frame can be dropped.
+///
+/// The names are those of the report and of 'frames.dropped' in the JSON. A reason that can stop
+/// a frame and is missing here does not exist.
+#[derive(Debug, Args)]
+#[command(after_long_help = DROPS_EXAMPLES)]
+pub(crate) struct DropsArgs {
+    /// Print them as one JSON object on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const DROPS_EXAMPLES: &str = "\
+Examples:
+  linerate drops
+      a table of all reasons
+  linerate drops --json
+      the same for programs";

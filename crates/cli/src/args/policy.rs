@@ -1,0 +1,100 @@
+//! Options that say what may pass, and how lists are read.
+
+use clap::{Args, ValueEnum};
+
+use super::SetFile;
+
+/// What may pass.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Policy")]
+pub(crate) struct PolicyArgs {
+    /// Drop frames whose source or destination is in FILE; may be given several times.
+    ///
+    /// Each file forms a set with a name of its own in the report: the file's stem, or NAME as in
+    /// NAME=FILE. '-' reads standard input. Gzip is recognised. A list holds one address, network
+    /// or range a line; FireHOL, Spamhaus DROP, ipset and nft output and CSV are read too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) block: Vec<SetFile>,
+    /// Drop frames whose source is in FILE.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) block_src: Vec<SetFile>,
+    /// Drop frames whose destination is in FILE.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) block_dst: Vec<SetFile>,
+    /// Look up and count as --block does, and drop nothing: a trial run.
+    ///
+    /// The report says how many frames the set would have dropped.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) count: Vec<SetFile>,
+    /// Let addresses in FILE pass although they are in a block set.
+    ///
+    /// An address is exempted, not a frame: an allowed server does not let blocked attackers in.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) allow: Vec<SetFile>,
+    /// Exempt address space that a list should not cut off: private, local or both.
+    ///
+    /// 'private' is 10/8, 172.16/12, 192.168/16, 100.64/10 and fc00::/7. 'local' is loopback,
+    /// link-local, multicast, broadcast and unspecified addresses, and the addresses, gateways
+    /// and resolvers of this machine. Each becomes an allow set.
+    #[arg(
+        long,
+        value_name = "SPACE",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    pub(crate) keep: Vec<Keep>,
+    /// Do this with IP frames that no set decides on: forward or drop.
+    ///
+    /// With 'drop', at least one of a frame's addresses must be in an --allow set.
+    #[arg(
+        long,
+        value_name = "ACTION",
+        default_value = "forward",
+        hide_possible_values = true
+    )]
+    pub(crate) default: Otherwise,
+    /// Do this with frames that are not IP, such as ARP: forward or drop.
+    #[arg(
+        long,
+        value_name = "ACTION",
+        default_value = "forward",
+        hide_possible_values = true
+    )]
+    pub(crate) non_ip: Otherwise,
+    /// Do this with frames that break a protocol's rules: forward or drop.
+    ///
+    /// A blocked address is dropped either way, wherever it can be read.
+    #[arg(
+        long,
+        value_name = "ACTION",
+        default_value = "drop",
+        hide_possible_values = true
+    )]
+    pub(crate) malformed: Otherwise,
+}
+
+/// How lists are read.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Lists")]
+pub(crate) struct ReadArgs {
+    /// Read addresses from column N of CSV files, the first being 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub(crate) column: Option<u16>,
+    /// Take 0.0.0.0/0 and ::/0 at their word: a list that holds them covers everything.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// What happens to frames that nothing else decides on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Otherwise {
+    Forward,
+    Drop,
+}
+
+/// Address space to exempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Keep {
+    Private,
+    Local,
+}

@@ -1,0 +1,41 @@
+//! How the program ends, as one number for scripts.
+
+/// Every exit code there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ExitCode {
+    /// It did what was asked.
+    Done = 0,
+    /// It ran, and a check failed.
+    CheckFailed = 1,
+    /// It could not run: the arguments or the machine stood in the way.
+    Refused = 2,
+}
+
+/// What every `--help` says about them.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  it ran, but a check failed: the books do not balance, an output could not be written,
+     a list has bad lines, a tested address is in no list, a run was cut short by a second Ctrl-C
+  2  it did not run: wrong usage, or the machine lacks something (a file, memory, a CPU)";
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
+        Self::from(code as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_every_code() {
+        for code in [ExitCode::Done, ExitCode::CheckFailed, ExitCode::Refused] {
+            assert!(
+                EXIT_CODES.contains(&format!("\n  {}  ", code as u8)),
+                "{code:?}"
+            );
+        }
+    }
+}

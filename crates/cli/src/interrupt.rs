@@ -1,0 +1,35 @@
+//! Ctrl-C and SIGTERM: the first asks for a clean end, the second ends at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use crate::error::Error;
+use crate::exit::ExitCode;
+
+/// Whether somebody asked the program to end.
+#[derive(Debug)]
+pub(crate) struct Interrupt {
+    asked: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    /// Catches the signals from now on; before that they end the program as usual.
+    pub(crate) fn watch() -> Result<Self, Error> {
+        let asked = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // Order matters: the first signal must find the flag down and only then raise it.
+            let code = ExitCode::CheckFailed as i32;
+            flag::register_conditional_shutdown(signal, code, Arc::clone(&asked))
+                .and_then(|_| flag::register(signal, Arc::clone(&asked)))
+                .map_err(|error| Error::refused(format!("signals cannot be caught: {error}")))?;
+        }
+        Ok(Self { asked })
+    }
+
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+}

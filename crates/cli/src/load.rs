@@ -1,0 +1,249 @@
+//! From the sets of a policy to one compiled structure: files opened and read, progress shown,
+//! warnings given, memory attributed.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use list::{Finding, ListError, Loaded, OwnAddress, Progress, ReadOptions};
+use plane::Action;
+use table::{CompiledLists, Entries};
+
+use crate::args::{Keep, ReadArgs};
+use crate::error::Error;
+use crate::output::Output;
+use crate::report::SetFacts;
+use crate::report::number::{brief, bytes, count, plural};
+use crate::resolve::{SetPlan, Source};
+use crate::samples::Samples;
+use crate::screen::Screen;
+
+/// Warnings shown of one list; the rest is counted.
+pub(crate) const WARNINGS_SHOWN_MAX: usize = 10;
+
+/// How lists are to be read, the same for all of a command.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadChoices {
+    options: ReadOptions,
+}
+
+/// All sets of a policy, loaded.
+pub(crate) struct LoadedSets {
+    /// One list a rule of the policy, in its order.
+    pub(crate) compiled: CompiledLists,
+    /// The same as given.
+    entries: Vec<Entries>,
+}
+
+impl ReadChoices {
+    /// What the options mean, and which addresses of this machine deserve a warning.
+    pub(crate) fn new(args: &ReadArgs, skip_bad_lines: bool) -> Self {
+        let own = engine::own_addresses().into_iter();
+        let own = own.map(|own| OwnAddress {
+            address: own.address,
+            role: phrase(own.role),
+        });
+        let options = ReadOptions {
+            column: args.column.map(usize::from),
+            skip_bad_lines,
+            force: args.force,
+            own: own.collect(),
+            ..ReadOptions::default()
+        };
+        Self { options }
+    }
+
+    pub(crate) fn options(&self) -> &ReadOptions {
+        &self.options
+    }
+}
+
+/// For sentences: what the address is to this machine.
+fn phrase(role: engine::Role) -> &'static str {
+    match role {
+        engine::Role::Address => "an address of this machine",
+        engine::Role::Gateway => "a gateway of this machine",
+        engine::Role::Resolver => "a name server of this machine",
+    }
+}
+
+/// Opens a list: a path, or `-` for standard input.
+pub(crate) fn open(file: &str) -> Result<Box<dyn Read>, Error> {
+    if file == "-" {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    match File::open(file) {
+        Ok(opened) => Ok(Box::new(opened)),
+        Err(error) => Err(Error::refused(format!(
+            "cannot read list {file}: {error}; check the path and its permissions"
+        ))),
+    }
+}
+
+/// Reads one list and shows how far it has come when that takes time.
+pub(crate) fn read(
+    file: &str,
+    input: impl Read,
+    choices: &ReadChoices,
+    output: Output,
+) -> Result<Loaded, ListError> {
+    let shown = if file == "-" { "standard input" } else { file };
+    let mut screen = Screen::new(output);
+    let mut progress = |progress: Progress| {
+        if screen.is_due() {
+            screen.show(&progress_line(shown, progress));
+        }
+    };
+    list::read(shown, input, &choices.options, &mut progress)
+}
+
+fn progress_line(file: &str, progress: Progress) -> Vec<String> {
+    vec![
+        format!("  {:>9} entries", brief(progress.entries as f64)),
+        bytes(progress.bytes_read),
+        format!("reading {file}"),
+    ]
+}
+
+/// Loads all sets. One that cannot be loaded refuses them all.
+pub(crate) fn load_sets(
+    plan: &SetPlan,
+    choices: &ReadChoices,
+    output: Output,
+) -> Result<LoadedSets, Error> {
+    let mut entries = Vec::with_capacity(plan.sources.len());
+    let kept = plan
+        .sources
+        .iter()
+        .any(|source| matches!(source, Source::Keep(_)));
+    let mut covers_space = false;
+    for (rule, source) in plan.policy.rules().iter().zip(&plan.sources) {
+        entries.push(match source {
+            Source::Keep(space) => keep(*space),
+            Source::File(file) => {
+                let loaded = read(file, open(file)?, choices, output).map_err(refused)?;
+                let concerns = rule.action != Action::Allow;
+                covers_space |= concerns && loaded.warnings.iter().any(|found| found.line != 0);
+                speak(&rule.name, &loaded, concerns, output);
+                loaded.entries
+            }
+        });
+    }
+    if covers_space && !kept {
+        output.warn("--keep private,local exempts such addresses from the sets that block them");
+    }
+    let lists: Vec<&Entries> = entries.iter().collect();
+    let compiled = CompiledLists::compile(&lists).map_err(Error::refused)?;
+    Ok(LoadedSets { compiled, entries })
+}
+
+fn refused(error: ListError) -> Error {
+    Error::refused(error)
+}
+
+/// What a list that was loaded has to say. What an allow set covers is no concern.
+fn speak(name: &str, loaded: &Loaded, concerns: bool, output: Output) {
+    if loaded.bad_count != 0 {
+        for bad in &loaded.bad {
+            output.warn(&bad.to_string());
+        }
+        output.warn(&format!(
+            "set {name}: {} left out, {} loaded",
+            plural(loaded.bad_count, "bad line", "bad lines"),
+            plural(loaded.entry_count, "entry", "entries"),
+        ));
+    }
+    let relevant: Vec<&Finding> = loaded
+        .warnings
+        .iter()
+        .filter(|found| concerns || found.line == 0)
+        .collect();
+    for finding in relevant.iter().take(WARNINGS_SHOWN_MAX) {
+        output.warn(&finding.to_string());
+    }
+    let shown = relevant.len().min(WARNINGS_SHOWN_MAX) as u64;
+    if concerns && loaded.warning_count > shown {
+        let more = count(loaded.warning_count - shown);
+        output.warn(&format!(
+            "set {name}: and {more} more such lines; 'set check' tells of them"
+        ));
+    }
+}
+
+/// Address space to exempt, and for `local` also what this machine is and needs.
+fn keep(space: Keep) -> Entries {
+    if space == Keep::Private {
+        return list::special::private();
+    }
+    let mut entries = list::special::local();
+    for own in engine::own_addresses() {
+        list::Entry::address(own.address).push_to(&mut entries);
+    }
+    entries
+}
+
+impl LoadedSets {
+    /// For the generator to draw hits from.
+    pub(crate) fn samples(&self) -> Samples {
+        Samples::of(&self.entries.iter().collect::<Vec<_>>())
+    }
+
+    /// One place a set, in the policy's order.
+    pub(crate) fn facts(&self) -> Vec<SetFacts> {
+        let entries: Vec<u64> = self
+            .entries
+            .iter()
+            .map(|list| list.count() as u64)
+            .collect();
+        let bytes = attribute(self.compiled.bytes() as u64, &entries);
+        entries
+            .iter()
+            .zip(bytes)
+            .map(|(&entries, bytes)| SetFacts { entries, bytes })
+            .collect()
+    }
+}
+
+/// The bytes of the one structure, by share of entries. The parts add up to the whole: each is
+/// the distance of two rounded running sums. Without entries the first set bears it all.
+fn attribute(whole: u64, entries: &[u64]) -> Vec<u64> {
+    let total: u128 = entries.iter().map(|&n| u128::from(n)).sum();
+    let up_to = |sum: u128, place: usize| match (u128::from(whole) * sum).checked_div(total) {
+        Some(bytes) => bytes as u64,
+        None if place == 0 => 0,
+        None => whole,
+    };
+    let mut sum = 0;
+    let mut part = |(place, &entries): (usize, &u64)| {
+        let before = up_to(sum, place);
+        sum += u128::from(entries);
+        up_to(sum, place + 1) - before
+    };
+    entries.iter().enumerate().map(&mut part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_add_up() {
+        for (whole, entries) in [
+            (100, vec![1, 1, 1]),
+            (7, vec![0, 5, 0, 2]),
+            (0, vec![3, 4]),
+            (64, vec![0, 0]),
+            (u64::MAX, vec![1 << 40, 1, 1 << 50]),
+        ] {
+            let parts = attribute(whole, &entries);
+            let sum: u128 = parts.iter().map(|&part| u128::from(part)).sum();
+            assert_eq!(
+                sum,
+                u128::from(whole),
+                "{whole} over {entries:?} is {parts:?}"
+            );
+        }
+        assert_eq!(attribute(100, &[1, 3]), [25, 75]);
+        assert_eq!(attribute(64, &[0, 0]), [64, 0]);
+        assert!(attribute(64, &[]).is_empty());
+    }
+}

@@ -1,0 +1,99 @@
+//! The whole program on one screen: parse, do, and turn what came of it into an exit code.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::args::{Cli, ColorWhen, Command, Manners, SetCommand};
+use crate::error::Outcome;
+use crate::exit::ExitCode;
+use crate::output::Output;
+use crate::paint::Paint;
+use crate::{bridge, demo, drops, laboratory, set_check};
+
+/// Runs what the command line asks for.
+pub(crate) fn run() -> ExitCode {
+    let arguments: Vec<OsString> = env::args_os().collect();
+    let color = color_typed(&arguments);
+    let cli = match parse(arguments, color) {
+        Ok(cli) => cli,
+        Err(error) => return explain(&error, color),
+    };
+    let output = Output {
+        manners: cli.manners,
+    };
+    command(&cli.command, output).unwrap_or_else(|error| {
+        output.complain(&error.to_string());
+        error.exit()
+    })
+}
+
+fn command(command: &Command, output: Output) -> Outcome {
+    match command {
+        Command::Demo(args) => demo::run(args, output),
+        Command::Bridge(args) => bridge::run(args, output),
+        Command::Set(set) => match &set.command {
+            SetCommand::Check(args) => set_check::run(args, output),
+        },
+        Command::Lab(args) => laboratory::run(args, output),
+        Command::Drops(args) => drops::run(args, output),
+    }
+}
+
+fn parse(arguments: Vec<OsString>, color: ColorWhen) -> Result<Cli, clap::Error> {
+    let command = Cli::command().color(match color {
+        ColorWhen::Auto => clap::ColorChoice::Auto,
+        ColorWhen::Always => clap::ColorChoice::Always,
+        ColorWhen::Never => clap::ColorChoice::Never,
+    });
+    Cli::from_arg_matches(&command.try_get_matches_from(arguments)?)
+}
+
+/// What `--color` says, before parsing: help and usage errors are coloured too.
+fn color_typed(arguments: &[OsString]) -> ColorWhen {
+    let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
+    let value = words
+        .iter()
+        .enumerate()
+        .find_map(|(place, word)| match *word {
+            "--color" => words.get(place + 1).copied(),
+            word => word.strip_prefix("--color="),
+        });
+    match value {
+        Some("always") => ColorWhen::Always,
+        Some("never") => ColorWhen::Never,
+        _ => ColorWhen::Auto,
+    }
+}
+
+/// Prints help where it was asked for, and a usage error in the manner of all our errors.
+fn explain(error: &clap::Error, color: ColorWhen) -> ExitCode {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // A reader that went away has seen enough.
+            let _ = error.print();
+            ExitCode::Done
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            ExitCode::Refused
+        }
+        _ => {
+            let paint = Paint::for_stream(color, &io::stderr());
+            let text = error.render().to_string();
+            let sentence = text.strip_prefix("error: ").unwrap_or(&text);
+            let _ = write!(io::stderr(), "{}{sentence}", paint.bad("linerate: "));
+            ExitCode::Refused
+        }
+    }
+}
+
+impl Manners {
+    /// Whether live lines and progress are wanted at all.
+    pub(crate) fn shows_progress(self) -> bool {
+        !self.quiet
+    }
+}

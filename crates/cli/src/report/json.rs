@@ -1,0 +1,303 @@
+//! The report as one JSON object. Its field names are a contract: later tools read them, so a
+//! name may be added and none may change its meaning or vanish.
+
+use std::collections::BTreeMap;
+
+use engine::{EndedBy, Machine, RunReport};
+use serde::Serialize;
+
+use crate::build::{DEBUG, VERSION};
+
+/// A run's report.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// The program's.
+    pub(crate) version: &'static str,
+    /// True for builds whose figures mean nothing.
+    pub(crate) debug_build: bool,
+    /// From the start to the last frame moved.
+    pub(crate) seconds: f64,
+    /// What became of the frames.
+    pub(crate) frames: Frames,
+    /// Whether every frame and its memory is accounted for:
+    /// `rx + originated + cloned = tx + consumed + punted + held + sum(dropped)`, for all workers
+    /// together and, with what was handed over, for each.
+    pub(crate) balanced: bool,
+    /// Received frames a second, in millions: `rx / seconds / 1e6`.
+    pub(crate) mpps: f64,
+    /// Busy time of all workers by received frames, nanoseconds: what one frame costs one worker.
+    /// Idle polling is not in it. 0 when no frame came.
+    pub(crate) ns_per_frame: f64,
+    /// Frames that passed and that a count set would have dropped, were it a block set.
+    pub(crate) would_drop: u64,
+    /// One a worker.
+    pub(crate) workers: Vec<Worker>,
+    /// In the order given.
+    pub(crate) ports: Vec<Port>,
+    /// In the order of the policy.
+    pub(crate) sets: Vec<Set>,
+    /// Frame memory.
+    pub(crate) memory: Memory,
+    /// Where it ran.
+    pub(crate) machine: MachineFacts,
+    /// Why it ended: `sources`, `duration`, `frames`, `asked` or `failed`.
+    pub(crate) ended_by: &'static str,
+    /// What standard error was told, a sentence each.
+    pub(crate) warnings: Vec<String>,
+    /// Only of `linerate demo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) demo: Option<DemoFigures>,
+}
+
+/// Frames by what became of them.
+#[derive(Debug, Serialize)]
+pub(crate) struct Frames {
+    /// Received by ports.
+    pub(crate) rx: u64,
+    /// Transmitted by ports.
+    pub(crate) tx: u64,
+    /// Made here.
+    pub(crate) originated: u64,
+    /// Ended here, their purpose served.
+    pub(crate) consumed: u64,
+    /// Given to the host's own stack.
+    pub(crate) punted: u64,
+    /// Kept by a table at the end.
+    pub(crate) held: u64,
+    /// Copies made to flood.
+    pub(crate) cloned: u64,
+    /// Passed from worker to worker; neither gain nor loss.
+    pub(crate) handed_off: u64,
+    /// By reason; only reasons that occurred.
+    pub(crate) dropped: BTreeMap<&'static str, u64>,
+}
+
+/// A worker's part.
+#[derive(Debug, Serialize)]
+pub(crate) struct Worker {
+    pub(crate) id: u16,
+    pub(crate) cpu: u16,
+    pub(crate) rx: u64,
+    pub(crate) tx: u64,
+    pub(crate) dropped: u64,
+    /// Share of the run spent in steps that moved a frame, 0 to 1.
+    pub(crate) busy: f64,
+    /// Frames in a received burst.
+    pub(crate) burst_mean: f64,
+}
+
+/// A port's part. Bytes are Ethernet without FCS.
+#[derive(Debug, Serialize)]
+pub(crate) struct Port {
+    pub(crate) id: u8,
+    pub(crate) spec: String,
+    pub(crate) rx_frames: u64,
+    pub(crate) rx_bytes: u64,
+    pub(crate) tx_frames: u64,
+    pub(crate) tx_bytes: u64,
+    /// Frames that were there and never received: beside the books, not in them.
+    pub(crate) missed: u64,
+    pub(crate) mode: String,
+}
+
+/// A set's part.
+#[derive(Debug, Serialize)]
+pub(crate) struct Set {
+    pub(crate) name: String,
+    /// `block`, `count` or `allow`.
+    pub(crate) action: &'static str,
+    /// As given, before merging.
+    pub(crate) entries: u64,
+    /// Its part of the one structure that all sets are compiled into, by share of entries; the
+    /// parts add up to the whole.
+    pub(crate) bytes: u64,
+    /// Frames with such a source.
+    pub(crate) hits_src: u64,
+    /// Frames with such a destination.
+    pub(crate) hits_dst: u64,
+    /// Of a count set: frames that passed and that it would have dropped.
+    pub(crate) would_drop: u64,
+}
+
+/// Frame memory.
+#[derive(Debug, Serialize)]
+pub(crate) struct Memory {
+    /// The pages that were got.
+    pub(crate) pages: String,
+    /// Mapped for frames.
+    pub(crate) bytes: u64,
+    /// Distance of two frames.
+    pub(crate) stride_bytes: u32,
+    /// Of all pools.
+    pub(crate) frames: u64,
+    /// NUMA nodes of the pools; empty on machines with one.
+    pub(crate) nodes: Vec<u16>,
+}
+
+/// The machine.
+#[derive(Debug, Serialize)]
+pub(crate) struct MachineFacts {
+    pub(crate) cpu: String,
+    pub(crate) kernel: String,
+    /// CPUs that the program may use.
+    pub(crate) cpus: usize,
+}
+
+/// What only the demo knows.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct DemoFigures {
+    /// Addresses in the set.
+    pub(crate) entries: u64,
+    /// Time to make them.
+    pub(crate) generate_seconds: f64,
+    /// Time to compile them into a table.
+    pub(crate) compile_seconds: f64,
+    /// What the generator takes for a frame, measured alone before and after the run.
+    pub(crate) generator_ns_per_frame: f64,
+    /// The same by `ns_per_frame`, 0 to 1.
+    pub(crate) generator_share: f64,
+}
+
+/// What loading knows of a set and a run does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SetFacts {
+    pub(crate) entries: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Report {
+    /// Joins what the run, the loader (one place a set, in the policy's order) and the machine say.
+    pub(crate) fn new(run: &RunReport, facts: &[SetFacts], machine: &Machine) -> Self {
+        let (rx, seconds) = (run.books.rx, run.seconds);
+        let busy_nanos: u64 = run.workers.iter().map(|worker| worker.busy_nanos).sum();
+        Self {
+            version: VERSION,
+            debug_build: DEBUG,
+            seconds,
+            frames: Frames::of(run),
+            balanced: run.balanced,
+            mpps: ratio(rx as f64 / 1e6, seconds),
+            ns_per_frame: ratio(busy_nanos as f64, rx as f64),
+            would_drop: run.would_drop,
+            workers: run.workers.iter().map(Worker::of).collect(),
+            ports: run.ports.iter().map(Port::of).collect(),
+            sets: run
+                .sets
+                .iter()
+                .zip(facts)
+                .map(|(hits, facts)| Set::of(hits, *facts))
+                .collect(),
+            memory: Memory::of(&run.memory),
+            machine: MachineFacts::of(machine),
+            ended_by: ended_by(&run.ended_by),
+            warnings: run.warnings.clone(),
+            demo: None,
+        }
+    }
+
+    /// All drops together.
+    pub(crate) fn dropped_total(&self) -> u64 {
+        self.frames.dropped.values().sum()
+    }
+}
+
+/// A quotient that JSON can hold: 0 where there is nothing to divide by.
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+fn ended_by(ended: &EndedBy) -> &'static str {
+    match ended {
+        EndedBy::Sources => "sources",
+        EndedBy::Duration => "duration",
+        EndedBy::Frames => "frames",
+        EndedBy::Asked => "asked",
+        EndedBy::Failed(_) => "failed",
+    }
+}
+
+impl Frames {
+    fn of(run: &RunReport) -> Self {
+        let books = &run.books;
+        Self {
+            rx: books.rx,
+            tx: books.tx,
+            originated: books.originated,
+            consumed: books.consumed,
+            punted: books.punted,
+            held: books.held,
+            cloned: books.cloned,
+            handed_off: books.handed_off,
+            dropped: books
+                .dropped
+                .iter()
+                .map(|&(reason, n)| (reason.name(), n))
+                .collect(),
+        }
+    }
+}
+
+impl Worker {
+    fn of(worker: &engine::WorkerReport) -> Self {
+        Self {
+            id: worker.id.0,
+            cpu: worker.cpu.0,
+            rx: worker.rx,
+            tx: worker.tx,
+            dropped: worker.dropped,
+            busy: worker.busy,
+            burst_mean: worker.burst_mean,
+        }
+    }
+}
+
+impl Port {
+    fn of(port: &engine::PortReport) -> Self {
+        Self {
+            id: port.id.0,
+            spec: port.spec.clone(),
+            rx_frames: port.rx_frames,
+            rx_bytes: port.rx_bytes,
+            tx_frames: port.tx_frames,
+            tx_bytes: port.tx_bytes,
+            missed: port.missed,
+            mode: port.mode.clone(),
+        }
+    }
+}
+
+impl Set {
+    fn of(hits: &engine::SetHits, facts: SetFacts) -> Self {
+        Self {
+            name: hits.name.clone(),
+            action: hits.action.name(),
+            entries: facts.entries,
+            bytes: facts.bytes,
+            hits_src: hits.hits_src,
+            hits_dst: hits.hits_dst,
+            would_drop: hits.would_drop,
+        }
+    }
+}
+
+impl Memory {
+    fn of(memory: &engine::MemoryReport) -> Self {
+        Self {
+            pages: memory.pages.clone(),
+            bytes: memory.bytes as u64,
+            stride_bytes: memory.stride_bytes,
+            frames: memory.frames,
+            nodes: memory.nodes.iter().map(|node| node.0).collect(),
+        }
+    }
+}
+
+impl MachineFacts {
+    pub(crate) fn of(machine: &Machine) -> Self {
+        Self {
+            cpu: machine.cpu.clone(),
+            kernel: machine.kernel.clone(),
+            cpus: machine.cpus,
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The report for people: the two figures that matter, then what became of the frames, then who
+//! did it with what.
+
+use plane::DropReason;
+
+use super::Report;
+use super::number::{bytes, count, plural, seconds, share};
+use super::table::{Align, Table, clip, wrap};
+use crate::paint::Paint;
+
+/// The whole report, no line wider than `width` characters.
+pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
+    let sections = [
+        headline(report, paint),
+        frames(report, paint, width),
+        sets(report, paint, width),
+        ports(report, paint, width),
+        workers(report, paint, width),
+        machine(report, paint, width),
+    ];
+    let mut text = String::from("\n");
+    for section in sections.iter().filter(|section| !section.is_empty()) {
+        text += section;
+        text.push('\n');
+    }
+    text
+}
+
+fn headline(report: &Report, paint: Paint) -> String {
+    let rate = format!("{:.2} Mpps", report.mpps);
+    let cost = format!("{:.1} ns a frame", report.ns_per_frame);
+    let size = frame_size(report).map_or(String::new(), |size| format!(": {size}"));
+    format!(
+        "{} bridged for {} on {}{}\n  {}   {}   {}\n",
+        paint.bold("linerate"),
+        seconds(report.seconds),
+        plural(report.workers.len() as u64, "worker", "workers"),
+        size,
+        paint.bold(&rate),
+        paint.bold(&cost),
+        paint.dim("(busy time of a worker by received frame)"),
+    )
+}
+
+/// The mean frame with FCS, since a rate without a frame size says little.
+fn frame_size(report: &Report) -> Option<String> {
+    let frames: u64 = report.ports.iter().map(|port| port.rx_frames).sum();
+    let octets: u64 = report.ports.iter().map(|port| port.rx_bytes).sum();
+    let mean = (octets as f64 / frames as f64) + 4.0;
+    (frames != 0).then(|| format!("frames of {mean:.0} bytes (mean, with FCS)"))
+}
+
+fn frames(report: &Report, paint: Paint, width: usize) -> String {
+    let (frames, dropped) = (&report.frames, report.dropped_total());
+    let columns = [
+        ("", Align::Left),
+        ("", Align::Right),
+        ("", Align::Right),
+        ("", Align::Left),
+    ];
+    let mut table = Table::new(&columns);
+    let entered = frames.rx + frames.originated + frames.cloned;
+    let mut line = |name: &str, number: u64, note: &str| {
+        let share = share(number, entered);
+        table.row([name.to_owned(), count(number), share, note.to_owned()]);
+    };
+    line("received", frames.rx, "");
+    for (name, number) in [("originated", frames.originated), ("cloned", frames.cloned)] {
+        if number != 0 {
+            line(name, number, "");
+        }
+    }
+    line("forwarded", frames.tx, "");
+    let rest = [
+        ("consumed", frames.consumed),
+        ("punted", frames.punted),
+        ("held", frames.held),
+    ];
+    for (name, number) in rest.into_iter().filter(|&(_, number)| number != 0) {
+        line(name, number, "");
+    }
+    line("dropped", dropped, "");
+    for (name, number) in by_size(report) {
+        line(&format!("  {name}"), number, sentence(name));
+    }
+    if report.would_drop != 0 {
+        line(
+            "would drop",
+            report.would_drop,
+            "passed, and a count set holds an address of it",
+        );
+    }
+    let books = if report.balanced {
+        paint.good("The books balance: every frame is accounted for.")
+    } else {
+        paint.bad("The books do NOT balance: frames are unaccounted for.")
+    };
+    format!(
+        "{}\n{}  {books}\n",
+        paint.bold("Frames"),
+        table.render(paint, width)
+    )
+}
+
+fn by_size(report: &Report) -> Vec<(&'static str, u64)> {
+    let mut reasons: Vec<_> = report
+        .frames
+        .dropped
+        .iter()
+        .map(|(&name, &n)| (name, n))
+        .collect();
+    reasons.sort_by_key(|&(_, number)| std::cmp::Reverse(number));
+    reasons
+}
+
+fn sentence(name: &str) -> &'static str {
+    DropReason::all()
+        .find(|reason| reason.name() == name)
+        .map_or("", DropReason::sentence)
+}
+
+fn sets(report: &Report, paint: Paint, width: usize) -> String {
+    if report.sets.is_empty() {
+        return String::new();
+    }
+    let trial = report.sets.iter().any(|set| set.action == "count");
+    let mut columns = vec![
+        ("set", Align::Left),
+        ("action", Align::Left),
+        ("entries", Align::Right),
+        ("memory", Align::Right),
+        ("hits src", Align::Right),
+        ("hits dst", Align::Right),
+    ];
+    if trial {
+        columns.push(("would drop", Align::Right));
+    }
+    let mut table = Table::new(&columns);
+    for set in &report.sets {
+        let would_drop = if set.action == "count" {
+            count(set.would_drop)
+        } else {
+            "-".to_owned()
+        };
+        table.row([
+            set.name.clone(),
+            set.action.to_owned(),
+            count(set.entries),
+            bytes(set.bytes),
+            count(set.hits_src),
+            count(set.hits_dst),
+            would_drop,
+        ]);
+    }
+    format!("{}\n{}", paint.bold("Sets"), table.render(paint, width))
+}
+
+fn ports(report: &Report, paint: Paint, width: usize) -> String {
+    let missed = report.ports.iter().any(|port| port.missed != 0);
+    let mut columns = vec![
+        ("port", Align::Left),
+        ("received", Align::Right),
+        ("", Align::Right),
+        ("sent", Align::Right),
+        ("", Align::Right),
+        ("mode", Align::Left),
+    ];
+    if missed {
+        columns.insert(5, ("missed", Align::Right));
+    }
+    let mut table = Table::new(&columns);
+    for port in &report.ports {
+        let mut cells = vec![
+            clip(&port.spec, width / 3),
+            count(port.rx_frames),
+            bytes(port.rx_bytes),
+            count(port.tx_frames),
+            bytes(port.tx_bytes),
+            port.mode.clone(),
+        ];
+        if missed {
+            cells.insert(5, count(port.missed));
+        }
+        table.push(cells);
+    }
+    format!("{}\n{}", paint.bold("Ports"), table.render(paint, width))
+}
+
+fn workers(report: &Report, paint: Paint, width: usize) -> String {
+    let columns = [
+        ("worker", Align::Right),
+        ("CPU", Align::Right),
+        ("received", Align::Right),
+        ("sent", Align::Right),
+        ("dropped", Align::Right),
+        ("busy", Align::Right),
+        ("mean burst", Align::Right),
+    ];
+    let mut table = Table::new(&columns);
+    for worker in &report.workers {
+        table.row([
+            worker.id.to_string(),
+            worker.cpu.to_string(),
+            count(worker.rx),
+            count(worker.tx),
+            count(worker.dropped),
+            format!("{:.1} %", worker.busy * 100.0),
+            format!("{:.1}", worker.burst_mean),
+        ]);
+    }
+    format!("{}\n{}", paint.bold("Workers"), table.render(paint, width))
+}
+
+fn machine(report: &Report, paint: Paint, width: usize) -> String {
+    let memory = &report.memory;
+    let nodes: Vec<String> = memory.nodes.iter().map(u16::to_string).collect();
+    let nodes = match nodes.as_slice() {
+        [] => String::new(),
+        nodes => format!(", NUMA node {}", nodes.join(" and ")),
+    };
+    let frames = format!(
+        "Frame memory: {} in {}: {} frames, {} bytes apart{nodes}.",
+        bytes(memory.bytes),
+        memory.pages,
+        count(memory.frames),
+        memory.stride_bytes,
+    );
+    let machine = &report.machine;
+    let cpus = plural(machine.cpus as u64, "CPU", "CPUs");
+    let place = format!("{}, {cpus}, Linux {}.", machine.cpu, machine.kernel);
+    let lines = wrap(&frames, 2, width) + &wrap(&place, 2, width);
+    format!("{}\n{lines}", paint.bold("Machine"))
+}

@@ -1,0 +1,185 @@
+//! A whole bridge, ready to be loaded and opened, and its text for `--dry-run`.
+
+use engine::Limits;
+use plane::{Otherwise, SetRule, Sides};
+use port::PortSpec;
+use serde_json::{Value, json};
+
+use super::layout::DEFAULT_STRIDE_BYTES;
+use super::sets::keep_name;
+use super::{Layout, SetPlan, Source, ports};
+use crate::args::BridgeArgs;
+use crate::error::Error;
+use crate::output::Stream;
+use crate::paint::Paint;
+use crate::report::number::{count, seconds};
+use crate::report::table::{Align, Table};
+
+/// What `linerate bridge` will do.
+#[derive(Debug)]
+pub(crate) struct BridgeSettings {
+    pub(crate) ports: Vec<PortSpec>,
+    pub(crate) sets: SetPlan,
+    pub(crate) layout: Layout,
+    pub(crate) limits: Limits,
+    pub(crate) seed: u64,
+    /// Where the report goes: standard output unless a capture is written there.
+    pub(crate) report_to: Stream,
+}
+
+impl BridgeSettings {
+    /// What was typed, as it is meant here.
+    pub(crate) fn resolve(args: &BridgeArgs) -> Result<Self, Error> {
+        let ports = ports::parse(&[&args.first, &args.second])?;
+        let sets = SetPlan::resolve(&args.policy)?;
+        ports::check_streams(&ports, sets.stdin_count(), args.run.json)?;
+        let taken = ports::writes_stdout(&ports);
+        Ok(Self {
+            ports,
+            sets,
+            layout: Layout::resolve(&args.workers)?,
+            limits: Limits {
+                duration: args.run.duration,
+                frames: args.run.frames,
+            },
+            seed: args.run.seed,
+            report_to: if taken {
+                Stream::Stderr
+            } else {
+                Stream::Stdout
+            },
+        })
+    }
+
+    /// Whether a port generates traffic, which may draw addresses from the sets.
+    pub(crate) fn generates(&self) -> bool {
+        self.ports
+            .iter()
+            .any(|port| matches!(port, PortSpec::Gen(_)))
+    }
+
+    /// For people.
+    pub(crate) fn text(&self, paint: Paint, width: usize) -> String {
+        let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
+        for (place, port) in self.ports.iter().enumerate() {
+            table.row([format!("port {place}"), port.to_string()]);
+        }
+        for (rule, source) in self.rules() {
+            let what = format!(
+                "{} {} ({})",
+                rule.action,
+                sides(rule.sides),
+                source_text(source)
+            );
+            table.row([format!("set {}", rule.name), what]);
+        }
+        for (name, value) in self.facts() {
+            table.row([name.to_owned(), value]);
+        }
+        let heading = paint.bold("This would run (--dry-run: nothing was read or opened)");
+        format!("{heading}\n{}", table.render(paint, width))
+    }
+
+    /// For programs.
+    pub(crate) fn json(&self) -> Value {
+        let set = |(rule, source): (&SetRule, &Source)| {
+            json!({
+                "name": rule.name,
+                "action": rule.action.name(),
+                "sides": sides(rule.sides),
+                "source": source_text(source),
+            })
+        };
+        json!({
+            "version": crate::build::VERSION,
+            "dry_run": true,
+            "ports": self.ports.iter().map(PortSpec::to_string).collect::<Vec<_>>(),
+            "sets": self.rules().map(set).collect::<Vec<_>>(),
+            "default": otherwise(self.sets.policy.default),
+            "non_ip": otherwise(self.sets.policy.non_ip),
+            "malformed": otherwise(self.sets.policy.malformed),
+            "cpus": self.layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
+            "burst": self.layout.burst,
+            "stride_bytes": self.layout.stride_asked,
+            "pool_frames": self.layout.pool_frames,
+            "duration_seconds": self.limits.duration.map(|duration| duration.as_secs_f64()),
+            "frames": self.limits.frames,
+            "seed": self.seed,
+        })
+    }
+
+    fn rules(&self) -> impl Iterator<Item = (&SetRule, &Source)> {
+        self.sets.policy.rules().iter().zip(&self.sets.sources)
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let policy = &self.sets.policy;
+        let otherwise = format!(
+            "{} by default, {} non-IP frames, {} malformed ones",
+            otherwise(policy.default),
+            otherwise(policy.non_ip),
+            otherwise(policy.malformed)
+        );
+        let mut facts = vec![("otherwise", otherwise)];
+        facts.extend(self.layout.facts());
+        let end = match (self.limits.duration, self.limits.frames) {
+            (None, None) => "when the sources end, or on Ctrl-C".to_owned(),
+            (duration, frames) => {
+                let time = duration.map(|time| format!("after {}", seconds(time.as_secs_f64())));
+                let frames = frames.map(|frames| format!("after {} frames", count(frames)));
+                time.into_iter()
+                    .chain(frames)
+                    .collect::<Vec<_>>()
+                    .join(" or ")
+            }
+        };
+        facts.push(("ends", end));
+        facts.push(("seed", self.seed.to_string()));
+        facts
+    }
+}
+
+impl Layout {
+    /// Lines for a dry run.
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
+        let cpus: Vec<String> = self.cpus.iter().map(ToString::to_string).collect();
+        let stride = match self.stride_asked {
+            Some(bytes) => format!("{bytes} bytes apart"),
+            None => {
+                format!("{DEFAULT_STRIDE_BYTES} bytes apart, more for a capture of long frames")
+            }
+        };
+        let pool = format!("{} a worker, {stride}", count(u64::from(self.pool_frames)));
+        vec![
+            (
+                "workers",
+                format!("{} on CPU {}", self.cpus.len(), cpus.join(", ")),
+            ),
+            ("burst", format!("{} frames", self.burst)),
+            ("frames", pool),
+        ]
+    }
+}
+
+fn otherwise(otherwise: Otherwise) -> &'static str {
+    match otherwise {
+        Otherwise::Forward => "forward",
+        Otherwise::Drop => "drop",
+    }
+}
+
+fn sides(sides: Sides) -> &'static str {
+    match (sides.src, sides.dst) {
+        (true, false) => "source",
+        (false, true) => "destination",
+        _ => "source or destination",
+    }
+}
+
+fn source_text(source: &Source) -> String {
+    match source {
+        Source::File(file) if file == "-" => "standard input".to_owned(),
+        Source::File(file) => file.clone(),
+        Source::Keep(space) => format!("{} address space", keep_name(*space)),
+    }
+}

@@ -1,0 +1,12 @@
+//! What the arguments mean here: the second step, which asks the machine. Lists are not yet read
+//! and ports not yet opened; `--dry-run` prints what comes out of this.
+
+mod bridge;
+mod cpus;
+mod layout;
+mod ports;
+mod sets;
+
+pub(crate) use bridge::BridgeSettings;
+pub(crate) use layout::Layout;
+pub(crate) use sets::{SetPlan, Source, stdin_count};

@@ -1,0 +1,273 @@
+//! Captures through the bridge: frames, streams, counts, exit codes.
+
+use super::capture::{LIST, arp, frames, mixed, pcap, udp};
+use super::{Place, Ran};
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("in.pcap", pcap(&mixed()));
+    place.write("list.txt", LIST);
+    place
+}
+
+#[test]
+fn a_capture_filtered_by_a_list() {
+    let place = place();
+    let ran = place
+        .run("bridge pcap:in=in.pcap pcap:out=out.pcap --block list.txt")
+        .ended(0);
+    let expect: Vec<Vec<u8>> = mixed()[2..].to_vec();
+    assert_eq!(frames(&place.read("out.pcap")), expect);
+    for part in [
+        "blocked_src",
+        "blocked_dst",
+        "books balance",
+        "list",
+        "out.pcap",
+    ] {
+        assert!(ran.text().contains(part), "no '{part}' in\n{}", ran.text());
+    }
+    assert_eq!(ran.complaints(), "");
+}
+
+#[test]
+fn json_is_alone_on_standard_output() {
+    let place = place();
+    let ran = place.run("bridge pcap:in=in.pcap pcap:out=out.pcap --block bad=list.txt --json");
+    let json = ran.ended(0).json();
+    assert_eq!(json["frames"]["rx"], 6);
+    assert_eq!(json["frames"]["tx"], 4);
+    assert_eq!(
+        json["frames"]["dropped"].to_string(),
+        r#"{"blocked_dst":1,"blocked_src":1}"#
+    );
+    assert_eq!(json["balanced"], true);
+    assert_eq!(json["ended_by"], "sources");
+    assert_eq!(json["sets"][0]["name"], "bad");
+    assert_eq!(json["sets"][0]["entries"], 2);
+    assert_eq!(
+        (&json["sets"][0]["hits_src"], &json["sets"][0]["hits_dst"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(json["ports"][0]["rx_frames"], 6);
+    assert_eq!(json["ports"][1]["tx_bytes"], 240);
+}
+
+#[test]
+fn bytes_and_times_are_those_of_the_input() {
+    let place = place();
+    let words = "bridge pcap:in=in.pcap pcap:out=out.pcap,format=pcap-us";
+    place.run(words).ended(0);
+    assert_eq!(place.read("out.pcap"), place.read("in.pcap"));
+}
+
+#[test]
+fn an_input_is_never_overwritten() {
+    let place = place();
+    let before = place.read("in.pcap");
+    let ran = place
+        .run("bridge pcap:in=in.pcap pcap:out=./in.pcap")
+        .ended(2);
+    assert!(ran.complaints().contains("in.pcap"), "{}", ran.stderr);
+    assert_eq!(place.read("in.pcap"), before);
+}
+
+#[test]
+fn a_trial_run_drops_nothing_and_says_what_it_would() {
+    let place = place();
+    let words = "bridge pcap:in=in.pcap pcap:out=out.pcap --count list.txt --json";
+    let json = place.run(words).ended(0).json();
+    assert_eq!(json["frames"]["tx"], 6);
+    assert_eq!(json["would_drop"], 2);
+    assert_eq!(json["sets"][0]["would_drop"], 2);
+    assert_eq!(json["sets"][0]["action"], "count");
+    assert_eq!(json["frames"]["dropped"].to_string(), "{}");
+    let text = place
+        .run("bridge pcap:in=in.pcap null: --count list.txt")
+        .ended(0);
+    assert!(text.text().contains("would drop"), "{}", text.text());
+}
+
+#[test]
+fn sides_allow_and_defaults() {
+    let place = place();
+    place.write("me.txt", "203.0.113.1\n");
+    for (policy, left) in [
+        ("", 6),
+        ("--block-src list.txt", 5),
+        ("--block-dst list.txt", 5),
+        ("--block list.txt --allow list.txt", 6),
+        ("--block list.txt --allow me.txt", 4),
+        ("--allow me.txt --default drop", 5),
+        ("--allow me.txt --default drop --non-ip drop", 4),
+        ("--non-ip drop", 5),
+    ] {
+        let ran = place.run(&format!(
+            "bridge pcap:in=in.pcap pcap:out=out.pcap {policy}"
+        ));
+        ran.ended(0);
+        assert_eq!(frames(&place.read("out.pcap")).len(), left, "{policy}");
+    }
+}
+
+#[test]
+fn standard_streams_carry_captures() {
+    let place = place();
+    let words = "bridge pcap:in=- pcap:out=- --block list.txt";
+    let ran = place.run_with_input(words, &pcap(&mixed())).ended(0);
+    assert_eq!(frames(&ran.stdout).len(), 4);
+    assert!(
+        ran.stderr.contains("books balance"),
+        "the report goes to stderr: {}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn lists_over_a_pipe() {
+    let place = place();
+    let words = "bridge pcap:in=in.pcap null: --block - --json";
+    let json = place.run_with_input(words, LIST.as_bytes()).ended(0).json();
+    assert_eq!(json["sets"][0]["name"], "stdin");
+    assert_eq!(json["frames"]["tx"], 4);
+}
+
+#[test]
+fn a_bad_line_refuses_unless_told_otherwise() {
+    let place = place();
+    place.write("bad.txt", "198.18.77.1\nwww.example.com\n");
+    place
+        .run("bridge pcap:in=in.pcap null: --block bad.txt")
+        .ended(2);
+    let ran = place.run("bridge pcap:in=in.pcap null: --block bad.txt --skip-bad-lines --json");
+    let ran = ran.ended(0);
+    assert_eq!(ran.json()["frames"]["tx"], 5);
+    assert!(ran.stderr.contains("bad.txt:2: ") && ran.stderr.contains("1 bad line left out"));
+}
+
+#[test]
+fn covered_space_is_warned_of_and_kept() {
+    let place = place();
+    let private = udp("10.0.0.1", "203.0.113.1");
+    place.write("in.pcap", pcap(&[private.clone(), arp()]));
+    place.write("level1.netset", "10.0.0.0/8\n");
+    let words = "bridge pcap:in=in.pcap null: --block level1.netset --json";
+    let ran = place.run(words).ended(0);
+    assert_eq!(ran.json()["frames"]["tx"], 1);
+    assert!(ran.stderr.contains("level1.netset:1: "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("--keep private,local"),
+        "{}",
+        ran.stderr
+    );
+    let kept = place
+        .run(&format!("{words} --keep private"))
+        .ended(0)
+        .json();
+    assert_eq!(kept["frames"]["tx"], 2);
+    assert_eq!(kept["sets"][1]["name"], "keep-private");
+    assert_eq!(kept["sets"][1]["action"], "allow");
+}
+
+#[test]
+fn a_truncated_capture_gives_what_it_has() {
+    let place = place();
+    let whole = pcap(&mixed());
+    place.write("in.pcap", &whole[..whole.len() - 7]);
+    let ran = place.run("bridge pcap:in=in.pcap null: --json").ended(0);
+    assert_eq!(ran.json()["frames"]["rx"], 5);
+    assert!(ran.stderr.contains("linerate: warning: "), "{}", ran.stderr);
+    assert_eq!(ran.json()["warnings"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn an_output_that_cannot_be_written_fails_the_check() {
+    if !std::path::Path::new("/dev/full").exists() {
+        println!("skipped: there is no /dev/full here");
+        return;
+    }
+    let place = place();
+    let ran = place
+        .run("bridge pcap:in=in.pcap pcap:out=/dev/full")
+        .ended(1);
+    assert!(ran.complaints().contains("/dev/full"), "{}", ran.stderr);
+}
+
+#[test]
+fn generated_traffic_ends_when_told() {
+    let place = place();
+    let words = "bridge gen:hit=0.5 null: --block list.txt --frames 100k --json";
+    let json = place.run(words).ended(0).json();
+    assert_eq!(json["frames"]["rx"], 100_000);
+    assert_eq!(json["ended_by"], "frames");
+    let hits = json["sets"][0]["hits_src"].as_u64().unwrap_or(0)
+        + json["sets"][0]["hits_dst"].as_u64().unwrap_or(0);
+    assert!(
+        (60_000..75_000).contains(&hits),
+        "half of the frames, some on both sides: {hits}"
+    );
+    let json = place
+        .run("bridge gen: null: --duration 50ms --json")
+        .ended(0)
+        .json();
+    assert_eq!(json["ended_by"], "duration");
+}
+
+#[test]
+fn a_dry_run_touches_nothing() {
+    let place = place();
+    let words = "bridge pcap:in=in.pcap pcap:out=out.pcap --block list.txt --duration 2m --dry-run";
+    let ran = place.run(words).ended(0);
+    for part in [
+        "pcap:in=in.pcap",
+        "list.txt",
+        "block",
+        "2112",
+        "after 120.0 s",
+        "workers",
+    ] {
+        assert!(ran.text().contains(part), "no '{part}' in\n{}", ran.text());
+    }
+    assert!(!place.path("out.pcap").exists());
+    let json = place.run(&format!("{words} --json")).ended(0).json();
+    assert_eq!(json["dry_run"], true);
+    assert_eq!(json["duration_seconds"], 120.0);
+    let demo = place.run("demo --dry-run").ended(0);
+    assert!(
+        demo.text().contains("random IPv4 addresses"),
+        "{}",
+        demo.text()
+    );
+}
+
+#[test]
+fn an_interrupt_ends_cleanly_with_the_report() {
+    let place = Place::new();
+    for signal in ["-INT", "-TERM"] {
+        let mut child = place
+            .command("bridge gen: null: --json")
+            .spawn()
+            .expect("it starts");
+        std::thread::sleep(std::time::Duration::from_millis(600));
+        let process = child.id().to_string();
+        let kill = std::process::Command::new("kill")
+            .args([signal, &process])
+            .status();
+        if !kill.is_ok_and(|status| status.success()) {
+            println!("skipped: there is no kill command here");
+            child.kill().expect("it runs");
+            child.wait().expect("it ends");
+            return;
+        }
+        let ran = Ran::of(child.wait_with_output().expect("it ends")).ended(0);
+        assert_eq!(ran.json()["ended_by"], "asked");
+        assert_eq!(ran.json()["balanced"], true);
+    }
+}
+
+#[test]
+fn quiet_says_nothing_but_what_matters() {
+    let place = place();
+    let words = "bridge pcap:in=in.pcap null: --json --quiet";
+    assert_eq!(place.run(words).ended(0).complaints(), "");
+}

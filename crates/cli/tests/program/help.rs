@@ -1,0 +1,78 @@
+//! Help goes to standard output and succeeds; what is missing goes to standard error.
+
+use super::Place;
+
+const COMMANDS: [&str; 5] = ["", "demo", "bridge", "set check", "drops"];
+
+#[test]
+fn help_of_every_command() {
+    let place = Place::new();
+    for command in COMMANDS {
+        let short = place.run(&format!("{command} -h")).ended(0);
+        let long = place.run(&format!("{command} --help")).ended(0);
+        assert!(
+            short.stderr.is_empty() && long.stderr.is_empty(),
+            "{command}"
+        );
+        assert!(short.text().contains("Usage: linerate"), "{command}");
+        assert!(!short.text().contains("Examples:"), "{command} -h is short");
+        assert!(
+            long.text().contains("Examples:"),
+            "{command} --help has examples"
+        );
+        let widest = long
+            .text()
+            .lines()
+            .map(|line| line.chars().count())
+            .max()
+            .unwrap_or(0);
+        assert!(widest <= 110, "{command} --help is {widest} wide");
+    }
+}
+
+#[test]
+fn exit_codes_are_documented() {
+    let long = Place::new().run("--help").ended(0);
+    for line in ["  0  done", "  1  it ran", "  2  it did not run"] {
+        assert!(long.text().contains(line), "{line}");
+    }
+}
+
+#[test]
+fn without_a_command_help_is_what_you_get_and_it_is_no_success() {
+    let place = Place::new();
+    for words in ["", "set"] {
+        let ran = place.run(words).ended(2);
+        assert!(ran.stdout.is_empty());
+        assert!(ran.stderr.contains("Usage: linerate"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_version_is_one_line() {
+    let ran = Place::new().run("--version").ended(0);
+    assert_eq!(
+        ran.text(),
+        format!("linerate {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn colour_only_where_it_is_wanted() {
+    let place = Place::new();
+    assert!(!place.run("--help").text().contains('\x1b'));
+    assert!(place.run("--help --color always").text().contains('\x1b'));
+    assert!(place.run("--help --color=always").text().contains('\x1b'));
+    assert!(
+        place
+            .run("bridge a b --color=always")
+            .stderr
+            .contains('\x1b')
+    );
+    assert!(
+        !place
+            .run("bridge a b --color never")
+            .stderr
+            .contains('\x1b')
+    );
+}
