@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Makes the seed corpora: one small input for each branch worth starting from."""
+
+import pathlib
+import struct
+
+HERE = pathlib.Path(__file__).parent / "corpus"
+
+
+def write(target, name, content):
+    folder = HERE / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content)
+
+
+def ethernet(kind, payload, tags=b""):
+    return bytes(range(12)) + tags + struct.pack("!H", kind) + payload
+
+
+def ipv4(payload, protocol=17, options=b"", fragment=0):
+    words = 5 + len(options) // 4
+    length = words * 4 + len(payload)
+    head = struct.pack("!BBHHHBBH", 0x40 | words, 0, length, 7, fragment, 64, protocol, 0)
+    return head + bytes([10, 0, 0, 1, 192, 0, 2, 9]) + options + payload
+
+
+def ipv6(payload, following=17):
+    head = struct.pack("!IHBB", 6 << 28, len(payload), following, 64)
+    return head + bytes(range(32)) + payload
+
+
+UDP = struct.pack("!HHHH", 1000, 53, 12, 0) + b"data"
+TCP = struct.pack("!HHIIBBHHH", 80, 4000, 1, 2, 0x50, 0x12, 100, 0, 0)
+CHAIN = bytes([43, 0]) + bytes(6) + bytes([44, 0]) + bytes(6) + bytes([17, 0, 0, 1, 0, 0, 0, 9])
+
+FRAMES = {
+    "udp": ethernet(0x0800, ipv4(UDP)),
+    "tcp-options": ethernet(0x0800, ipv4(TCP, 6, bytes([1, 1, 1, 0]))),
+    "fragment": ethernet(0x0800, ipv4(UDP, fragment=0x2001)),
+    "icmp": ethernet(0x0800, ipv4(bytes([8]) + bytes(7), 1)),
+    "udp6": ethernet(0x86DD, ipv6(UDP)),
+    "chain6": ethernet(0x86DD, ipv6(CHAIN + UDP, 0)),
+    "icmp6": ethernet(0x86DD, ipv6(bytes([135]) + bytes(23), 58)),
+    "tags": ethernet(0x0800, ipv4(UDP), bytes.fromhex("88a8006481000065")),
+    "snap": ethernet(40, bytes.fromhex("aaaa030000000800") + ipv4(UDP)),
+    "arp": ethernet(0x0806, bytes.fromhex("0001080006040001") + bytes(20)),
+    "runt": bytes(9),
+}
+
+LISTS = {
+    "plain": b"# c\n192.0.2.1\t7\n10.0.0.0/8 ; x\n192.0.2.1-192.0.2.9\n2001:db8::/32\n",
+    "bad": b"10.0.0.1/8\nexample.org\n176.221.42.3254.174.140.223\n010.0.0.1\n",
+    "csv": b'name,address\n"a, b",192.0.2.1\n',
+    "ipset": b"create s hash:ip family inet hashsize 1024 maxelem 65536\n"
+    b"add s 192.0.2.1 timeout 5\n",
+    "nft": b"table inet f {\n set s {\n  type ipv4_addr\n"
+    b"  elements = { 192.0.2.1,\n 10.0.0.0/8 }\n }\n}\n",
+    "nft-json": b'{"nftables":[{"metainfo":{}},'
+    b'{"set":{"family":"ip","name":"s","table":"t","type":"ipv4_addr","elem":["192.0.2.1",'
+    b'{"prefix":{"addr":"10.0.0.0","len":8}},{"range":["192.0.2.3","192.0.2.5"]}]}}]}',
+    "drop-json": b'{"cidr":"192.0.2.0/24","sblid":"SBL1","rir":"x"}\n{"type":"metadata"}\n',
+    "gzip": bytes.fromhex("1f8b0800000000000003") + b"\x03\x00" + bytes(8),
+}
+
+SPECS = {
+    "pcap": b"pcap:in=a.pcap,out=b.pcap,loop=3",
+    "gen": b"gen:addresses=random,size=64-1518,hit=0.1,vlan=5.6,ipv6=0.5,seed=1",
+    "imix": b"gen:size=imix,addresses=100",
+    "null": b"null:",
+    "ring": b"ring:a",
+}
+
+
+def pcap(magic, order):
+    frame = FRAMES["udp"]
+    head = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, 1)
+    return head + struct.pack(order + "IIII", 1, 2, len(frame), len(frame)) + frame
+
+
+def block(order, kind, body):
+    body += bytes(-len(body) % 4)
+    size = struct.pack(order + "I", len(body) + 12)
+    return struct.pack(order + "I", kind) + size + body + size
+
+
+def pcapng(order):
+    frame = FRAMES["udp6"]
+    section = block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
+    options = struct.pack(order + "HHB3xHH", 9, 1, 9, 0, 0)
+    interface = block(order, 1, struct.pack(order + "HHI", 1, 0, 0) + options)
+    enhanced = struct.pack(order + "IIIII", 0, 1, 2, len(frame), len(frame)) + frame
+    simple = struct.pack(order + "I", len(frame)) + frame
+    packets = block(order, 6, enhanced) + block(order, 3, simple)
+    return section + interface + packets + block(order, 99, b"x")
+
+
+for name, frame in FRAMES.items():
+    write("parse", name, bytes(2) + frame)
+write("parse", "snapped", bytes([0, 60]) + FRAMES["udp"][:30])
+for name, text in LISTS.items():
+    write("list", name, bytes([2 if name == "csv" else 4]) + text)
+for name, text in SPECS.items():
+    write("spec", name, text)
+write("capture", "micro-little.pcap", pcap(0xA1B2C3D4, "<"))
+write("capture", "nano-big.pcap", pcap(0xA1B23C4D, ">"))
+write("capture", "little.pcapng", pcapng("<"))
+write("capture", "big.pcapng", pcapng(">"))
