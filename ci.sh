@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# All checks of the project: ./ci.sh runs everything, ./ci.sh STEP... runs some of it.
+# On Debian, as root, it installs the outside judges it needs; elsewhere it says what it skips.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+steps=(judges lint tidy licences tests fuzz loom miri demo)
+
+usage() {
+    cat <<'TEXT'
+usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
+
+  judges    install tshark where it is missing (Debian, root)
+  lint      rustfmt, clippy with warnings as errors, documentation without warnings
+  tidy      the rules of the repository (ARCHITECTURE.md)
+  licences  every crate we build on has a permissive licence
+  tests     cargo test --workspace, captures judged by tshark among them
+  fuzz      replay of all fuzz corpora and regressions, with seeded mutations
+  loom      every interleaving of the memory ring and of frames going home
+  miri      frame memory and the portable table paths under Miri (nightly)
+  demo      a release build, and a three-second demo whose report is checked
+TEXT
+}
+
+say() { printf '\n== %s\n' "$*"; }
+skip() { printf 'skipped: %s\n' "$*"; }
+
+step_judges() {
+    if command -v tshark >/dev/null; then
+        echo "tshark is here"
+        return
+    fi
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        skip "tshark is missing, and this is not root on Debian"
+        return
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq || skip "no package lists"
+    apt-get install -y -qq tshark >/dev/null || skip "tshark could not be installed"
+}
+
+step_lint() {
+    cargo fmt --all --check
+    cargo fmt --manifest-path fuzz/Cargo.toml --check
+    cargo clippy --workspace --all-targets --quiet -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+}
+
+step_tidy() { cargo run --quiet -p xtask -- tidy; }
+
+step_licences() { cargo run --quiet -p xtask -- licences; }
+
+step_tests() { cargo test --workspace --no-fail-fast; }
+
+step_fuzz() { CARGO_TARGET_DIR=target/fuzz cargo test --quiet --manifest-path fuzz/Cargo.toml; }
+
+step_loom() {
+    RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom \
+        cargo test --quiet --release -p linerate-frame --lib loom
+}
+
+step_miri() {
+    if ! cargo +nightly --version >/dev/null 2>&1; then
+        skip "no nightly toolchain here, and Miri needs one: rustup toolchain install nightly"
+        return
+    fi
+    if ! cargo +nightly miri --version >/dev/null 2>&1; then
+        rustup component add miri rust-src --toolchain nightly >/dev/null 2>&1 ||
+            { skip "this nightly toolchain has no Miri and none can be added"; return; }
+    fi
+    export CARGO_TARGET_DIR=target/miri
+    cargo +nightly miri test --quiet -p linerate-frame --lib
+    cargo +nightly miri test --quiet -p linerate-table --lib
+}
+
+step_demo() {
+    cargo build --release --quiet
+    local report
+    report=$(mktemp)
+    ./target/release/linerate demo --seconds 3 --json >"$report"
+    python3 - "$report" <<'PYTHON'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["balanced"] is True, "the books do not balance"
+frames = report["frames"]
+dropped = sum(frames["dropped"].values())
+assert frames["rx"] == frames["tx"] + dropped, frames
+assert 0.09 < dropped / frames["rx"] < 0.12, frames
+print(f"{report['mpps']:.1f} Mpps over memory ports, {frames['rx']} frames, books balanced")
+PYTHON
+    rm -f "$report"
+}
+
+run() {
+    local started=$SECONDS
+    say "$1"
+    # In a shell of its own, so that what a step exports stays in it.
+    ("step_$1")
+    printf -- '-- %s: %d s\n' "$1" $((SECONDS - started))
+}
+
+[ "${1:-}" = all ] && shift
+case "${1:-}" in
+-h | --help) usage && exit 0 ;;
+esac
+[ $# -gt 0 ] || set -- "${steps[@]}"
+for step in "$@"; do
+    case " ${steps[*]} " in
+    *" $step "*) ;;
+    *) usage >&2 && exit 2 ;;
+    esac
+done
+for step in "$@"; do run "$step"; done
+say "all of it passed: $* ($SECONDS s)"

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# The long forms of what ci.sh runs short: ./soak.sh [MINUTES], 10 by default.
+set -euo pipefail
+cd "$(dirname "$0")"
+minutes=${1:-10}
+cargo build --release --quiet
+end=$((SECONDS + minutes * 60))
+round=0
+while [ "$SECONDS" -lt "$end" ]; do
+    round=$((round + 1))
+    for workers in 1 2; do
+        # 2 workers only where there are 2 CPUs.
+        [ "$workers" -le "$(nproc)" ] || continue
+        ./target/release/linerate demo --seconds 20 --workers "$workers" --seed "$round" --json |
+            python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert report["balanced"], report
+print("%d workers, %.1f Mpps, balanced" % (len(report["workers"]), report["mpps"]))'
+    done
+    LINERATE_FUZZ_SEED=$((round * 7919)) CARGO_TARGET_DIR=target/fuzz \
+        cargo test --quiet --manifest-path fuzz/Cargo.toml >/dev/null
+    echo "round $round: fuzz replay with LINERATE_FUZZ_SEED=$((round * 7919)) passed"
+done
+echo "soaked for $minutes minutes, $round rounds"
