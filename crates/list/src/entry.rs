@@ -324,6 +324,7 @@ mod tests {
             "10.0.0.1-10.0.0.3"
         );
         assert_eq!(unmapped("::ffff:0:0/96"), "::ffff:0.0.0.0/96");
+        assert_eq!(unmapped("::ffff:0:0/97"), "0.0.0.0/1");
         assert_eq!(unmapped("::/32"), "::/32");
         assert_eq!(
             unmapped("::ffff:0:0-::ffff:ffff:ffff"),

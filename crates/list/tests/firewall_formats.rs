@@ -202,6 +202,39 @@ fn nft_scripts() {
 }
 
 #[test]
+fn nft_types_are_those_of_their_own_set() {
+    let text = "table ip f { set p { type inet_service; elements = { 22 }; }\n\
+                set x { typeof ip saddr; elements = { 192.0.2.1 }; }\n\
+                set q { type inet_service; elements = { 22 }; }; }\n\
+                add element ip f x { 192.0.2.2 }\n";
+    let loaded = load_rest(text);
+    assert_eq!(entries(&loaded), ["192.0.2.1", "192.0.2.2"]);
+    assert_eq!(loaded.bad_count, 2);
+    let json = r#"{"nftables": [{"set": {"name": "p", "type": "inet_service", "elem": [22]}},
+{"set": {"name": "x", "elem": ["192.0.2.1"]}}]}
+"#;
+    let loaded = load_rest(json);
+    assert_eq!(entries(&loaded), ["192.0.2.1"]);
+    assert_eq!((loaded.bad_count, loaded.lines), (1, 2));
+}
+
+#[test]
+fn nft_words_that_do_not_end() {
+    let word = "1".repeat(300);
+    let text = format!("add element ip f x {{ {word}, 192.0.2.1; 192.0.2.2, 192.0.2.3 }}");
+    let loaded = load_rest(text);
+    let unknown = "is not known in an element of a set";
+    assert_eq!(entries(&loaded), ["192.0.2.3"]);
+    assert_eq!(
+        bad(&loaded),
+        [
+            format!("L:1: \"{}...\" {unknown}", "1".repeat(80)),
+            format!("L:1: \";\" {unknown}"),
+        ]
+    );
+}
+
+#[test]
 fn nft_text_with_faults() {
     let text = "table ip f {\n\tset x {\n\t\ttype ipv4_addr\n\t\telements = { 192.0.2.1 nonsense,\n\
                 192.0.2.999, *, 192.0.2.2 timeout 1h . 80, \"192.0.2.3\", 192.0.2.4 {,\n\
@@ -301,10 +334,10 @@ fn nft_json_with_hostile_shapes() {
         deep.as_str(),
         "{\"range\": 7}]}}]}",
         "\"a\\q\"]}}]}",
-        "]}}]} x",
+        "\"192.0.2.1\"]}}]} x",
     ] {
         let loaded = load_rest(format!("{head}{rest}").as_bytes());
-        assert_eq!(entries(&loaded), ["192.0.2.1"]);
+        assert_eq!(entries(&loaded)[0], "192.0.2.1");
         assert_eq!(bad(&loaded), broken);
     }
     let long = format!("{head}\"{}\"]}}}}]}}", "a\\\"".repeat(100_000));

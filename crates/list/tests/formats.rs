@@ -221,7 +221,8 @@ fn csv_without_header_and_with_faults() {
 /// A quoted field may go on over line ends; what stands in it is never taken for a line.
 #[test]
 fn csv_fields_of_several_lines() {
-    let text = "ip,\"note\n203.0.113.9\"\n192.0.2.1,\"one\n203.0.113.1,\"\"two\"\"\nthree \"\"quoted\"\"\"\n192.0.2.2,x\n";
+    let text = "ip,\"note\n203.0.113.9\"\n192.0.2.1,\"one\n\
+                203.0.113.1,\"\"two\"\"\nthree \"\"quoted\"\"\"\n192.0.2.2,x\n";
     let loaded = load_with(text, &column(1)).unwrap();
     assert_eq!(entries(&loaded), ["192.0.2.1", "192.0.2.2"]);
     assert_eq!((loaded.bad_count, loaded.lines), (0, 6));
