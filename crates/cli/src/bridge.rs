@@ -1,11 +1,12 @@
 //! `linerate bridge`: load the sets, open the ports, run, report.
 
+use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use engine::{Machine, Plan};
+use engine::{HEADROOM_BYTES, Machine, Plan};
 use frame::PortId;
-use port::{OpenContext, Port};
+use port::{OpenContext, Port, PortSpec};
 
 use crate::args::BridgeArgs;
 use crate::error::{Error, Outcome};
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     let sets = load::load_sets(&settings.sets, &choices, output)?;
     let ports = open_ports(&settings, &sets)?;
     let facts = sets.facts();
-    let plan = plan(settings.sets.policy.clone(), &settings, sets, ports);
+    let plan = plan(&settings, sets, ports)?;
     let interrupt = Interrupt::watch()?;
     let mut screen = Screen::live(output, LIVE, Some(LIVE_PLAIN));
     let run = drive(plan, &interrupt, &mut screen)?;
@@ -72,6 +73,14 @@ fn open_ports(settings: &BridgeSettings, sets: &LoadedSets) -> Result<Vec<Box<dy
         start_time_ns: u64::try_from(since_1970.as_nanos()).unwrap_or(0),
         ..OpenContext::default()
     };
+    for file in settings.sets.files() {
+        if let Ok(metadata) = fs::metadata(file) {
+            context
+                .files
+                .protect(file, &metadata)
+                .map_err(Error::refused)?;
+        }
+    }
     let ports = settings.ports.iter().zip(0..);
     ports
         .map(|(spec, id)| port::open(spec, PortId(id), &context).map_err(Error::refused))
@@ -79,11 +88,10 @@ fn open_ports(settings: &BridgeSettings, sets: &LoadedSets) -> Result<Vec<Box<dy
 }
 
 fn plan(
-    policy: plane::Policy,
     settings: &BridgeSettings,
     sets: LoadedSets,
     ports: Vec<Box<dyn Port>>,
-) -> Plan {
+) -> Result<Plan, Error> {
     let layout = &settings.layout;
     let longest = ports
         .iter()
@@ -91,14 +99,35 @@ fn plan(
         .max()
         .unwrap_or(0);
     let stride_bytes = layout.stride_bytes(longest);
-    Plan {
+    check_generators(settings, &ports, stride_bytes)?;
+    Ok(Plan {
         ports,
-        policy,
+        policy: settings.sets.policy.clone(),
         lists: Arc::new(sets.compiled),
         cpus: layout.cpus.clone(),
         burst: layout.burst,
         stride_bytes,
         pool_frames: layout.pool_frames_at(stride_bytes),
         limits: settings.limits,
+    })
+}
+
+/// A generator whose frames fit no chunk would make none for ever. A capture's long frames are
+/// counted as missed instead: it ends.
+fn check_generators(
+    settings: &BridgeSettings,
+    ports: &[Box<dyn Port>],
+    stride_bytes: u32,
+) -> Result<(), Error> {
+    for (spec, port) in settings.ports.iter().zip(ports) {
+        let needed = port.frame_bytes_max_hint() + HEADROOM_BYTES as usize;
+        if matches!(spec, PortSpec::Gen(_)) && needed > stride_bytes as usize {
+            let least = needed.next_multiple_of(64);
+            return Err(Error::refused(format!(
+                "{spec} makes frames that do not fit into {stride_bytes} bytes: leave out --stride \
+                 or give {least} or more"
+            )));
+        }
     }
+    Ok(())
 }

@@ -1,9 +1,9 @@
-//! Ctrl-C and SIGTERM: the first asks for a clean end, the second ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks for a clean end, the second ends at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::error::Error;
@@ -19,7 +19,7 @@ impl Interrupt {
     /// Catches the signals from now on; before that they end the program as usual.
     pub(crate) fn watch() -> Result<Self, Error> {
         let asked = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
             // Order matters: the first signal must find the flag down and only then raise it.
             let code = ExitCode::CheckFailed as i32;
             flag::register_conditional_shutdown(signal, code, Arc::clone(&asked))

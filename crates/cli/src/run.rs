@@ -1,7 +1,7 @@
 //! A run from start to end: live lines, Ctrl-C, and what the end means for the exit code.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::{EndedBy, Engine, Plan, RunReport, Running, Snapshot};
 use port::PortErrorKind;
@@ -19,6 +19,10 @@ use crate::screen::Screen;
 const NAP_FIRST: Duration = Duration::from_millis(1);
 const NAP_LAST: Duration = Duration::from_millis(20);
 
+/// After Ctrl-C workers send what they hold, which takes milliseconds; whoever waits longer is
+/// told.
+const STALLED_AFTER: Duration = Duration::from_secs(3);
+
 /// Runs a plan to its end, or until the first Ctrl-C.
 pub(crate) fn drive(
     plan: Plan,
@@ -28,9 +32,19 @@ pub(crate) fn drive(
     let running = Engine::start(plan).map_err(Error::refused)?;
     let mut before = running.snapshot();
     let mut nap = NAP_FIRST;
+    let mut asked: Option<Instant> = None;
+    let mut told = false;
     while !running.is_finished() {
         if interrupt.is_asked() {
             running.stop();
+            let since = *asked.get_or_insert_with(Instant::now);
+            if !told && since.elapsed() > STALLED_AFTER {
+                told = true;
+                screen.warn(
+                    "an output takes nothing of what is left to write; Ctrl-C once more ends \
+                     without it",
+                );
+            }
         }
         if screen.is_due() {
             let now = running.snapshot();

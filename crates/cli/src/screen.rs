@@ -82,6 +82,12 @@ impl Screen {
         }
     }
 
+    /// Says something that must be seen, on a line of its own.
+    pub(crate) fn warn(&mut self, sentence: &str) {
+        self.clear();
+        self.output.warn(sentence);
+    }
+
     /// Takes the line away, so that what follows begins at the left.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {

@@ -40,8 +40,9 @@ pub struct Found {
     pub count: u64,
 }
 
-/// Finds the entries of a list that hold `address`. An IPv4-mapped IPv6 address is looked for as
-/// the IPv4 address that it is. Bad lines are left out, whatever `options` says of them.
+/// Finds the entries of a list that hold `address`, as a frame that carries it would find them: an
+/// IPv4-mapped IPv6 address is looked for in IPv6. Bad lines are left out, whatever `options` says
+/// of them.
 ///
 /// # Errors
 /// Reading fails, or the list is out of bounds.
@@ -54,7 +55,7 @@ pub fn find(
     let file: Arc<str> = Arc::from(name);
     let search = Search {
         file: Arc::clone(&file),
-        address: address.to_canonical(),
+        address,
         kept_max: options.limits.matches_kept_max,
         found: Found::default(),
     };

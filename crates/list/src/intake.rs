@@ -87,10 +87,19 @@ impl<'a, S: Sink> Intake<'a, S> {
 
     /// Takes an entry of this line, read from the start of `text`.
     pub(crate) fn take(&mut self, entry: Entry, text: &[u8]) {
-        let entry = entry.unmapped();
         if entry.is_everything() && !self.options.force {
             return self.bad_entry(entry, Fault::Everything);
         }
+        // An IPv4-mapped entry counts for two: whoever wrote it means the IPv4 address, and a frame
+        // that carries the mapped one in an IPv6 header must not pass either.
+        let unmapped = entry.unmapped();
+        if unmapped != entry {
+            self.deliver(unmapped, text);
+        }
+        self.deliver(entry, text);
+    }
+
+    fn deliver(&mut self, entry: Entry, text: &[u8]) {
         self.warn_of(entry);
         self.entry_count += 1;
         self.sink.take(self.line, entry, text);

@@ -28,7 +28,8 @@ pub struct Progress {
 /// A list as it was read.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The entries as given: nothing merged. IPv4-mapped IPv6 entries are IPv4.
+    /// The entries as given: nothing merged. An IPv4-mapped IPv6 entry is there
+    /// twice: as written, and as the IPv4 entry it stands for.
     pub entries: Entries,
     /// How it is written.
     pub format: Format,

@@ -197,7 +197,7 @@ fn no_input_is_overwritten_by_whatever_name() {
         assert_eq!(one.kind(), PortErrorKind::SameFile);
         assert!(
             one.to_string()
-                .contains("would be overwritten while it is read"),
+                .contains("would overwrite what this run reads"),
             "{one}"
         );
         // Two ports of one run, in either order.

@@ -58,7 +58,6 @@ A PORT is DRIVER:NAME[,key=value]...:
   pcap:in=FILE,out=FILE   a capture to read, to write, or both; '-' is standard input or output
   gen:size=64,hit=0.1     generated traffic: random addresses, a share of them from the sets
   null:                   swallows what it is sent
-  ring:NAME               a memory ring
 
 Without --duration and --frames it runs until the sources end or Ctrl-C is pressed, and ends with
 a report.";

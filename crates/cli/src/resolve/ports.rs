@@ -1,6 +1,9 @@
 //! The two ports, and who gets the standard streams.
 
+use std::fs::{self, Metadata};
 use std::io::{self, IsTerminal};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
 
 use port::pcap::CapturePath;
 use port::{PortSpec, SpecError};
@@ -53,6 +56,8 @@ pub(super) fn check_streams(
              the ports and lists",
         ));
     }
+    check_rings(ports)?;
+    check_stdout_by_name(ports)?;
     if !writes_stdout(ports) {
         return Ok(());
     }
@@ -67,6 +72,40 @@ pub(super) fn check_streams(
             "pcap:out=- would write a capture to the terminal: append | tcpdump -r - or name a \
              file",
         ));
+    }
+    Ok(())
+}
+
+/// A ring's other end is another bridge of the same process, which one command does not have.
+fn check_rings(ports: &[PortSpec]) -> Result<(), Error> {
+    match ports.iter().find(|port| matches!(port, PortSpec::Ring(_))) {
+        Some(ring) => Err(Error::refused(format!(
+            "{ring} would have no other end: memory rings chain bridges within one process; use \
+             null: or pcap: here"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses an output file that is what standard output goes to, where the report would land in it.
+fn check_stdout_by_name(ports: &[PortSpec]) -> Result<(), Error> {
+    let Ok(stdout) = fs::metadata("/dev/stdout") else {
+        return Ok(());
+    };
+    let is_stdout = |path: &Path| {
+        let same = |file: &Metadata| (file.dev(), file.ino()) == (stdout.dev(), stdout.ino());
+        !stdout.file_type().is_char_device() && fs::metadata(path).is_ok_and(|file| same(&file))
+    };
+    for port in ports {
+        if let PortSpec::Pcap(pcap) = port
+            && let Some((CapturePath::File(path), _)) = &pcap.output
+            && is_stdout(path.as_ref())
+        {
+            return Err(Error::refused(format!(
+                "{port} is standard output, where the report goes: write pcap:out=- and the report \
+                 goes to standard error"
+            )));
+        }
     }
     Ok(())
 }

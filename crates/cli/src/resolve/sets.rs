@@ -67,6 +67,14 @@ impl SetPlan {
         Ok(Self { policy, sources })
     }
 
+    /// The files that sets are read from.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().filter_map(|source| match source {
+            Source::File(file) if file != "-" => Some(file.as_str()),
+            _ => None,
+        })
+    }
+
     /// How many sets are read from standard input.
     pub(crate) fn stdin_count(&self) -> usize {
         let stdin = Source::File("-".to_owned());

@@ -73,6 +73,61 @@ fn an_input_is_never_overwritten() {
 }
 
 #[test]
+fn a_list_is_never_overwritten() {
+    let place = place();
+    let before = place.read("list.txt");
+    let words = "bridge pcap:in=in.pcap pcap:out=./list.txt --block list.txt";
+    let ran = place.run(words).ended(2);
+    assert!(ran.complaints().contains("list.txt"), "{}", ran.stderr);
+    assert_eq!(place.read("list.txt"), before);
+}
+
+#[test]
+fn standard_output_by_another_name_is_refused() {
+    let ran = place()
+        .run("bridge pcap:in=in.pcap pcap:out=/dev/stdout")
+        .ended(2);
+    assert!(ran.complaints().contains("pcap:out=-"), "{}", ran.stderr);
+    assert!(ran.stdout.is_empty());
+}
+
+#[test]
+fn a_mapped_entry_stops_both_addresses_it_may_mean() {
+    let place = place();
+    place.write("mapped.txt", "::ffff:198.51.100.4\n");
+    let words = "bridge gen:hit=1,ipv6=0.5,frames=1000 null: --block mapped.txt --json";
+    let json = place.run(words).ended(0).json();
+    assert_eq!(json["frames"]["tx"], 0, "{json:#}");
+    assert_eq!(json["sets"][0]["entries"], 2);
+    for address in ["198.51.100.4", "::ffff:198.51.100.4"] {
+        place
+            .run(&format!("set check mapped.txt --test {address}"))
+            .ended(0);
+    }
+}
+
+#[test]
+fn what_was_read_is_written_while_the_input_pauses() {
+    let place = place();
+    let mut command = place.command("bridge pcap:in=- pcap:out=out.pcap --quiet");
+    let mut child = command
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let input = place.read("in.pcap");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut pipe, &input).expect("it reads");
+    // A bound on the test, not a measurement: it takes some milliseconds.
+    let written = (0..1000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::fs::metadata(place.path("out.pcap")).is_ok_and(|out| out.len() == input.len() as u64)
+    });
+    drop(pipe);
+    assert!(child.wait().expect("it ends").success());
+    assert!(written, "nothing was written before the input ended");
+}
+
+#[test]
 fn a_trial_run_drops_nothing_and_says_what_it_would() {
     let place = place();
     let words = "bridge pcap:in=in.pcap pcap:out=out.pcap --count list.txt --json";

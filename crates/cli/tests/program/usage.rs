@@ -52,6 +52,11 @@ fn ports_that_do_not_exist() {
     refused("bridge a.pcap b.pcap", &["pcap:in="]);
     refused("bridge gen:sise=64 null:", &["sise", "size"]);
     refused("bridge null: null:", &["neither port receives"]);
+    refused("bridge gen: ring:a", &["ring:a", "other end"]);
+    refused(
+        "bridge gen:size=9018 null: --stride 256",
+        &["9152", "--stride"],
+    );
     refused("bridge pcap:in=absent.pcap null:", &["absent.pcap"]);
     refused("bridge pcap:in=list.txt null:", &["list.txt"]);
 }

@@ -27,6 +27,15 @@ struct OpenFile {
 pub struct OpenFiles(Arc<Mutex<Vec<OpenFile>>>);
 
 impl OpenFiles {
+    /// Enters a file that something other than a port reads, a list for instance: no output of
+    /// this run will overwrite it.
+    ///
+    /// # Errors
+    /// An output was entered under another name for the same file.
+    pub fn protect(&self, name: &str, metadata: &Metadata) -> Result<(), PortError> {
+        self.enter(name, metadata, Direction::Read)
+    }
+
     /// Enters a file, unless it would be written and read, or written twice. Pipes and devices
     /// (`/dev/null`) hold nothing that could be lost and are not entered.
     pub(super) fn enter(
@@ -65,7 +74,7 @@ fn clash_error(name: &str, direction: Direction, other: &OpenFile) -> PortError 
     let sentence = if direction == other.direction {
         format!("{name} would be written by two ports{also}; give each a file of its own")
     } else {
-        format!("{name} would be overwritten while it is read{also}; write to another file")
+        format!("{name} would overwrite what this run reads{also}; write to another file")
     };
     PortError::new(PortErrorKind::SameFile, sentence)
 }

@@ -62,6 +62,11 @@ impl Input {
     }
 }
 
+/// After so many turns of the worker without a frame, what has gathered is written out: whoever
+/// looks at the file while the source pauses sees all of it. Fewer would cost a busy worker, which
+/// takes several turns a burst, a system call each time.
+const QUIET_TURNS: u32 = 64;
+
 /// The one queue of a capture port.
 pub(super) struct PcapQueue {
     port: PortId,
@@ -71,6 +76,8 @@ pub(super) struct PcapQueue {
     writer: Option<(CaptureWriter, bool)>,
     start_time_ns: u64,
     statistics: PortStatistics,
+    /// Turns of the worker since a frame was sent.
+    quiet_turns: u32,
 }
 
 impl PcapQueue {
@@ -89,6 +96,7 @@ impl PcapQueue {
             writer,
             start_time_ns,
             statistics,
+            quiet_turns: 0,
         }
     }
 }
@@ -149,6 +157,7 @@ impl PortQueue for PcapQueue {
         let Some((writer, live)) = &mut self.writer else {
             return;
         };
+        self.quiet_turns = 0;
         let mut taken = 0;
         for frame in burst.frames() {
             let (time_ns, original_len) = time_and_len(frame, self.start_time_ns);
@@ -165,6 +174,15 @@ impl PortQueue for PcapQueue {
             burst.drain_front(taken).for_each(|frame| pool.free(frame));
         }
         if *live && taken > 0 {
+            writer.flush();
+        }
+    }
+
+    fn reclaim(&mut self, _: &mut FramePool) {
+        self.quiet_turns = self.quiet_turns.saturating_add(1);
+        if self.quiet_turns == QUIET_TURNS
+            && let Some((writer, _)) = &mut self.writer
+        {
             writer.flush();
         }
     }

@@ -147,7 +147,7 @@ impl CaptureWriter {
 
     /// Writes out what has gathered.
     pub fn flush(&mut self) {
-        if self.failure.is_some() {
+        if self.failure.is_some() || self.buffer.is_empty() {
             return;
         }
         let written = self
