@@ -1,6 +1,7 @@
 //! What to run, and why it may be refused.
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -118,7 +119,7 @@ pub enum EngineError {
     /// A port could not be opened.
     Port(PortError),
     /// A worker could not be started or tied to its CPU.
-    Worker(CpuId, std::io::Error),
+    Worker(CpuId, io::Error),
     /// A worker ended by a panic, which is a bug.
     WorkerLost,
 }
@@ -144,10 +145,18 @@ impl fmt::Display for EngineError {
             ),
             Self::Region(error) => error.fmt(f),
             Self::Port(error) => error.fmt(f),
-            Self::Worker(cpu, error) => write!(
-                f,
-                "the worker for CPU {cpu} could not be started ({error}): choose another CPU"
-            ),
+            Self::Worker(cpu, error) => {
+                let remedy = match error.kind() {
+                    io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory => {
+                        "raise the limits on memory and threads"
+                    }
+                    _ => "choose another CPU",
+                };
+                write!(
+                    f,
+                    "the worker for CPU {cpu} could not be started ({error}): {remedy}"
+                )
+            }
             Self::WorkerLost => write!(
                 f,
                 "a worker ended by a bug: please report the message above"

@@ -85,8 +85,22 @@ impl Worker {
         if self.has_failed() {
             self.control.fail();
         }
+        debug_assert!(self.books_balance(), "a frame without a verdict");
         self.show_exchange(drains);
         moved
+    }
+
+    /// The books in the middle of a run: what came in has left, was handed off, was dropped, or
+    /// waits to leave. Checked after every step of a debug build.
+    fn books_balance(&self) -> bool {
+        let staged = self
+            .attachments
+            .iter()
+            .map(|attachment| attachment.staged.len() as u64);
+        let words = &self.words;
+        let entered = words.get(Count::Rx) + words.get(Count::Received);
+        let left = words.get(Count::Tx) + words.get(Count::HandedOff) + words.dropped_total();
+        entered == left + staged.sum::<u64>() && self.burst.is_empty()
     }
 
     /// Receives from one queue and decides on what came.
