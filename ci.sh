@@ -26,17 +26,17 @@ say() { printf '\n== %s\n' "$*"; }
 skip() { printf 'skipped: %s\n' "$*"; }
 
 step_judges() {
-    if command -v tshark >/dev/null; then
-        echo "tshark is here"
+    if command -v tshark >/dev/null && command -v python3 >/dev/null; then
+        echo "tshark and python3 are here"
         return
     fi
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        skip "tshark is missing, and this is not root on Debian"
+        skip "tshark or python3 is missing, and this is not root on Debian"
         return
     fi
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq || skip "no package lists"
-    apt-get install -y -qq tshark >/dev/null || skip "tshark could not be installed"
+    apt-get install -y -qq tshark python3 >/dev/null || skip "tshark could not be installed"
 }
 
 step_lint() {
@@ -111,4 +111,4 @@ for step in "$@"; do
     esac
 done
 for step in "$@"; do run "$step"; done
-say "all of it passed: $* ($SECONDS s)"
+say "passed: $* ($SECONDS s); lines that begin with 'skipped:' say what was not run"

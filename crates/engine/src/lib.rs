@@ -23,7 +23,6 @@ mod supervise;
 mod worker;
 
 pub use books::Books;
-pub use clock::{Clock, OsClock, SimClock};
 pub use cpu::allowed_cpus;
 pub use machine::Machine;
 pub use own_addresses::{OwnAddress, Role, own_addresses};

@@ -93,7 +93,7 @@ pub struct SetHits {
     pub hits_src: u64,
     /// Frames whose destination address is in it.
     pub hits_dst: u64,
-    /// Of a count set: frames that passed and would have been dropped, were it a block set.
+    /// Of a count set: frames it would have dropped, were it a block set, and no block set did.
     pub would_drop: u64,
 }
 
@@ -122,7 +122,7 @@ pub struct RunReport {
     /// Whether the books of each worker and of all balance, and every frame's memory is
     /// accounted for.
     pub balanced: bool,
-    /// Frames that passed and that at least one count set would have dropped.
+    /// Frames that at least one count set would have dropped, and no block set did.
     pub would_drop: u64,
     /// Each worker.
     pub workers: Vec<WorkerReport>,

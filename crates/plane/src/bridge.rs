@@ -72,18 +72,21 @@ fn judge(
     if hit {
         hits.record(matched);
     }
-    if let Some(reason) = stopped(parsed, matched, masks) {
+    if let Some(reason) = blocked(matched, masks) {
         return Verdict::Drop(reason);
     }
     if hit {
         hits.record_trial(matched, masks);
     }
-    Verdict::Forward(to)
+    match stopped(parsed, matched, masks) {
+        Some(reason) => Verdict::Drop(reason),
+        None => Verdict::Forward(to),
+    }
 }
 
-/// Why a frame may not pass, if it may not.
+/// Which address stops a frame, if one does.
 #[inline]
-fn stopped(parsed: &Parsed, matched: Matched, masks: &PolicyMasks) -> Option<DropReason> {
+fn blocked(matched: Matched, masks: &PolicyMasks) -> Option<DropReason> {
     let (src, dst) = (matched.src.0, matched.dst.0);
     if src & masks.block.src != 0 && src & masks.allow.src == 0 {
         return Some(DropReason::BlockedSrc);
@@ -91,6 +94,12 @@ fn stopped(parsed: &Parsed, matched: Matched, masks: &PolicyMasks) -> Option<Dro
     if dst & masks.block.dst != 0 && dst & masks.allow.dst == 0 {
         return Some(DropReason::BlockedDst);
     }
+    None
+}
+
+/// Why a frame that no address stops may not pass, if it may not.
+#[inline]
+fn stopped(parsed: &Parsed, matched: Matched, masks: &PolicyMasks) -> Option<DropReason> {
     if is_non_ip(parsed) {
         return masks.non_ip_drop.then_some(DropReason::NonIp);
     }
@@ -99,7 +108,7 @@ fn stopped(parsed: &Parsed, matched: Matched, masks: &PolicyMasks) -> Option<Dro
     {
         return Some(DropReason::Malformed(fault));
     }
-    let allowed = src & masks.allow.src | dst & masks.allow.dst != 0;
+    let allowed = matched.src.0 & masks.allow.src | matched.dst.0 & masks.allow.dst != 0;
     (masks.default_drop && !allowed).then_some(DropReason::NotAllowed)
 }
 

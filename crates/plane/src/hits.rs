@@ -11,10 +11,10 @@ pub struct Hits {
     pub src: [u64; LISTS_MAX],
     /// Frames whose destination address is in the set.
     pub dst: [u64; LISTS_MAX],
-    /// Frames that passed and that this set would have dropped, were it a block set and not a
-    /// count set.
+    /// Frames that no block set stopped and that this count set would have stopped, were it a
+    /// block set, whatever else became of them.
     pub would_drop: [u64; LISTS_MAX],
-    /// Frames that passed and that at least one count set would have dropped.
+    /// Frames that no block set stopped and that at least one count set would have stopped.
     pub would_drop_frames: u64,
 }
 
@@ -35,7 +35,7 @@ impl Hits {
         count_bits(matched.dst.0, &mut self.dst);
     }
 
-    /// Counts a frame that passed, by the count sets that would have stopped it.
+    /// Counts a frame that no block set stopped, by the count sets that would have.
     #[inline]
     pub(crate) fn record_trial(&mut self, matched: Matched, masks: &PolicyMasks) {
         let exempt = |lists: u32, allow: u32| if lists & allow == 0 { lists } else { 0 };

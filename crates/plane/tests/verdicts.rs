@@ -197,7 +197,11 @@ fn check_hits(
         };
         let would = pairs.iter().zip(wanted).filter(|(pair, verdict)| {
             let stops = src(pair) && !allowed(pair.0, true) || dst(pair) && !allowed(pair.1, false);
-            set.action == Action::Count && matches!(verdict, Verdict::Forward(_)) && stops
+            let blocked = matches!(
+                verdict,
+                Verdict::Drop(DropReason::BlockedSrc | DropReason::BlockedDst)
+            );
+            set.action == Action::Count && !blocked && stops
         });
         assert_eq!(hits.would_drop[list], would.count() as u64, "case {case}");
     }
@@ -229,6 +233,27 @@ fn a_blocked_address_does_not_pass_by_being_malformed() {
         assert_eq!(verdicts[2], third);
         assert_eq!(verdicts[3], Verdict::Forward(THERE));
     }
+}
+
+#[test]
+fn a_trial_counts_what_blocking_would_drop_malformed_or_not() {
+    let frames = [lying_udp(5, 6), udp(6, 5), lying_udp(6, 7), udp(6, 7)];
+    let trial = [Set {
+        action: Action::Count,
+        sides: Sides::BOTH,
+        holds: vec![5],
+    }];
+    let mut bridge = Bridge::new([HERE, THERE], &policy(&trial, Otherwise::Forward));
+    decide(&mut bridge, &compile(&trial), &frames);
+    let real = block(vec![5]);
+    let mut blocking = Bridge::new([HERE, THERE], &policy(&real, Otherwise::Forward));
+    let verdicts = decide(&mut blocking, &compile(&real), &frames);
+    let [src, dst] = [DropReason::BlockedSrc, DropReason::BlockedDst].map(Verdict::Drop);
+    let blocked = verdicts
+        .iter()
+        .filter(|&&verdict| verdict == src || verdict == dst);
+    assert_eq!(bridge.hits().would_drop_frames, blocked.count() as u64);
+    assert_eq!(bridge.hits().would_drop_frames, 2);
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(crate) struct Report {
     /// Busy time of all workers by received frames, nanoseconds: what one frame costs one worker.
     /// Idle polling is not in it. 0 when no frame came.
     pub(crate) ns_per_frame: f64,
-    /// Frames that passed and that a count set would have dropped, were it a block set.
+    /// Frames that count sets would have dropped, were they block sets, and no block set did.
     pub(crate) would_drop: u64,
     /// One a worker.
     pub(crate) workers: Vec<Worker>,
@@ -115,7 +115,7 @@ pub(crate) struct Set {
     pub(crate) hits_src: u64,
     /// Frames with such a destination.
     pub(crate) hits_dst: u64,
-    /// Of a count set: frames that passed and that it would have dropped.
+    /// Of a count set: frames that it would have dropped, and no block set did.
     pub(crate) would_drop: u64,
 }
 

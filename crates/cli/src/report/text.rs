@@ -87,7 +87,7 @@ fn frames(report: &Report, paint: Paint, width: usize) -> String {
         line(
             "would drop",
             report.would_drop,
-            "passed, and a count set holds an address of it",
+            "a count set holds an address of it, and no block set dropped it",
         );
     }
     let books = if report.balanced {

@@ -76,7 +76,7 @@ impl BridgeSettings {
         for (name, value) in self.facts() {
             table.row([name.to_owned(), value]);
         }
-        let heading = paint.bold("This would run (--dry-run: nothing was read or opened)");
+        let heading = paint.bold("This would run (--dry-run: no list was read and no port opened)");
         format!("{heading}\n{}", table.render(paint, width))
     }
 
