@@ -69,7 +69,7 @@ fn object(args: &LabRunArgs, outcome: &lab::Outcome) -> Value {
         let variant: Map<String, Value> = row
             .variant
             .iter()
-            .map(|&(name, value)| (name.to_owned(), value.into()))
+            .map(|(name, value)| ((*name).to_owned(), value_json(value)))
             .collect();
         json!({
             "variant": variant,
@@ -91,6 +91,20 @@ fn object(args: &LabRunArgs, outcome: &lab::Outcome) -> Value {
     })
 }
 
+fn value_json(value: &lab::Value) -> Value {
+    match value {
+        lab::Value::Number(number) => (*number).into(),
+        lab::Value::Word(word) => (*word).into(),
+    }
+}
+
+fn cell(value: &lab::Value) -> String {
+    match value {
+        lab::Value::Number(number) => count(*number),
+        lab::Value::Word(word) => (*word).to_owned(),
+    }
+}
+
 fn text(outcome: &lab::Outcome, paint: Paint, width: usize) -> String {
     let Some(first) = outcome.rows.first() else {
         return String::new();
@@ -103,7 +117,7 @@ fn text(outcome: &lab::Outcome, paint: Paint, width: usize) -> String {
     columns.extend([(first.metric, Align::Right), ("quartiles", Align::Left)]);
     let mut table = Table::new(&columns);
     for row in &outcome.rows {
-        let mut cells: Vec<String> = row.variant.iter().map(|&(_, value)| count(value)).collect();
+        let mut cells: Vec<String> = row.variant.iter().map(|(_, value)| cell(value)).collect();
         cells.push(format!("{:.2}", row.samples.median()));
         cells.push(format!(
             "{:.2} to {:.2}",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Samples, stride};
+use crate::{Chart, Noise, Samples, Value, stride};
 
 /// How an experiment is run.
 pub struct Settings<'a> {
@@ -18,20 +18,67 @@ pub struct Settings<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// What was varied, by name, in the order of the table's columns.
-    pub variant: Vec<(&'static str, u64)>,
+    pub variant: Vec<(&'static str, Value)>,
     /// What was measured, with its unit last, as in `ns_per_frame`.
     pub metric: &'static str,
     /// The samples.
     pub samples: Samples,
 }
 
-/// What an experiment found.
+impl Row {
+    /// What this row has for `field`.
+    #[must_use]
+    pub fn value(&self, field: &str) -> Option<&Value> {
+        let found = self.variant.iter().find(|(name, _)| *name == field);
+        found.map(|(_, value)| value)
+    }
+
+    /// The number this row has for `field`.
+    #[must_use]
+    pub fn number(&self, field: &str) -> Option<u64> {
+        match self.value(field) {
+            Some(Value::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// True when this row has this value for `field`.
+    #[must_use]
+    pub fn is(&self, field: &str, value: impl Into<Value>) -> bool {
+        self.value(field) == Some(&value.into())
+    }
+}
+
+/// A figure somebody published, beside one of ours.
 #[derive(Clone, Debug, PartialEq)]
+pub struct Published {
+    /// The index of our row.
+    pub row: usize,
+    /// Their figure, in `unit`.
+    pub figure: f64,
+    /// As in `Mpps`.
+    pub unit: &'static str,
+    /// Their ratio to the first figure of their series.
+    pub ratio: f64,
+}
+
+/// What an experiment found.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// A row a variant.
     pub rows: Vec<Row>,
     /// What follows from the rows, a sentence each.
     pub findings: Vec<String>,
+    /// What was varied and what was held, a sentence each.
+    pub varies: Vec<String>,
+    /// What this machine cannot run and why, a sentence each.
+    pub skipped: Vec<String>,
+    /// Published figures beside ours.
+    pub published: Vec<Published>,
+    /// What a page draws.
+    pub charts: Vec<Chart>,
+    /// What the null run showed; none where an experiment has no rows.
+    pub noise: Option<Noise>,
 }
 
 /// An experiment that could not be run.

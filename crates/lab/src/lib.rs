@@ -5,14 +5,20 @@
 //! drives the other crates through what they publish, never the reverse.
 #![forbid(unsafe_code)]
 
+mod chart;
 mod experiment;
-mod rounds;
+mod noise;
 mod sample;
 mod shuffle;
 mod source_cost;
 mod stride;
+mod trial;
+mod value;
 
-pub use experiment::{EXPERIMENTS, Experiment, LabError, Outcome, Row, Settings, find};
-pub use rounds::rounds;
+pub use chart::{Chart, ChartKind};
+pub use experiment::{EXPERIMENTS, Experiment, LabError, Outcome, Published, Row, Settings, find};
+pub use noise::Noise;
 pub use sample::Samples;
 pub use source_cost::{SourceCost, SourceSettings};
+pub use trial::{Interleaved, Trial, interleave};
+pub use value::Value;

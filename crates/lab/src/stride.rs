@@ -11,7 +11,7 @@ use std::time::Instant;
 use frame::{Burst, Frame, FramePool, PoolRequest, Region};
 
 use crate::experiment::{LabError, Outcome, Row, Settings};
-use crate::rounds;
+use crate::interleave;
 
 const LINE_BYTES: u32 = 64;
 /// Sets of a first-level cache on the processors of the last ten years.
@@ -104,21 +104,16 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
             variants.push(Variant::new(stride, pool)?);
         }
     }
-    let measure = |variant: usize| variants[variant].measure();
-    let samples = rounds(
-        variants.len(),
-        count,
-        settings.seed,
-        measure,
-        &mut *settings.progress,
-    );
+    let measured = interleave(settings, variants.len(), count, |variant, _| {
+        variants[variant].measure()
+    });
     let mut rows = Vec::new();
-    for (variant, samples) in variants.into_iter().zip(samples) {
+    for (variant, samples) in variants.into_iter().zip(measured.samples) {
         rows.push(Row {
             variant: vec![
-                ("stride", u64::from(variant.stride_bytes)),
-                ("sets", u64::from(sets_used(variant.stride_bytes))),
-                ("pool", u64::from(variant.pool_frames)),
+                ("stride", variant.stride_bytes.into()),
+                ("sets", sets_used(variant.stride_bytes).into()),
+                ("pool", variant.pool_frames.into()),
             ],
             metric: "ns_per_frame",
             samples,
@@ -126,17 +121,17 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
         variant.give_back();
     }
     let findings = findings(&rows);
-    Ok(Outcome { rows, findings })
+    Ok(Outcome {
+        rows,
+        findings,
+        noise: Some(measured.noise),
+        ..Outcome::default()
+    })
 }
 
 /// The fastest stride of every pool, and what 2,048 costs against it.
 fn findings(rows: &[Row]) -> Vec<String> {
-    let of = |row: &Row, name: &str| {
-        row.variant
-            .iter()
-            .find(|(column, _)| *column == name)
-            .map_or(0, |&(_, value)| value)
-    };
+    let of = |row: &Row, name: &str| row.number(name).unwrap_or(0);
     let mut pools: Vec<u64> = rows.iter().map(|row| of(row, "pool")).collect();
     pools.dedup();
     let sentence = |&pool: &u64| {
