@@ -237,6 +237,16 @@ impl<'a, T> PagedView<'a, T> {
         (index < self.len).then(|| unsafe { &*self.at(index) })
     }
 
+    /// The value at `index`, for as long as the column is borrowed.
+    ///
+    /// # Panics
+    /// When there is no such value.
+    #[inline(always)]
+    #[must_use]
+    pub fn value(self, index: usize) -> &'a T {
+        self.get(index).expect("an index below the length")
+    }
+
     /// Asks for the line of the value at `index`; nothing happens when there is no such value.
     #[inline(always)]
     pub fn prefetch(self, index: usize) {
@@ -271,7 +281,7 @@ impl<T> Index<usize> for PagedView<'_, T> {
 
     #[inline(always)]
     fn index(&self, index: usize) -> &T {
-        self.get(index).expect("an index below the length")
+        self.value(index)
     }
 }
 

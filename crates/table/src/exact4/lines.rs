@@ -10,9 +10,7 @@ use crate::secret::Permutation;
 use crate::simd::{Job, Lanes, Portable};
 use frame::{Paged, PagedView, Pages};
 
-/// Lines on their way while a burst is looked up.
-const AHEAD: usize = 48;
-/// Keys between two looks at which of them need the side table: a bit each.
+/// Keys whose lines are asked for together. Twice as many are on their way in a long burst.
 const WINDOW: usize = 64;
 
 /// Addresses by place. Clones share memory; a change copies what it touches.
@@ -128,50 +126,58 @@ pub(super) struct Lookup<'a, L> {
 impl<L: Line> Job for Lookup<'_, L> {
     type Answer = ();
 
-    /// Places first, a vector at a time; they wait in `masks` until their line is there.
+    /// Places first, a vector at a time; they wait in `masks` until their line is there. The
+    /// lines of a window are asked for before the window before it is answered.
     #[inline(always)]
     fn run<S: Lanes>(self, lanes: S) {
-        let permutation = self.table.permutation;
-        for (mask, &key) in self.masks.iter_mut().zip(self.keys) {
+        let Self { table, keys, masks } = self;
+        let permutation = table.permutation;
+        for (mask, &key) in masks.iter_mut().zip(keys) {
             mask.0 = permutation.apply(key);
         }
-        for from in (0..self.keys.len()).step_by(WINDOW) {
-            let keys = &self.keys[from..self.keys.len().min(from + WINDOW)];
-            let aside = self.table.roll(lanes, self.masks, from, keys.len());
+        let view = table.lines.view();
+        let mut coming = [[view.value(0); WINDOW]; 2];
+        ask(view, &masks[..masks.len().min(WINDOW)], &mut coming[0]);
+        for (window, from) in (0..masks.len()).step_by(WINDOW).enumerate() {
+            let to = masks.len().min(from + WINDOW);
+            let next = &masks[to..masks.len().min(to + WINDOW)];
+            ask(view, next, &mut coming[(window + 1) % 2]);
+            let answered = &mut masks[from..to];
+            let aside = answer(lanes, table.codes.masks(), &coming[window % 2], answered);
             if aside != 0 {
-                self.table.look_aside(aside, keys, &mut self.masks[from..]);
+                table.look_aside(aside, &keys[from..to], answered);
             }
         }
     }
 }
 
-impl<L: Line> Lines<L> {
-    /// Replaces the places of the window at `from` by their answers; the lines of later windows
-    /// are asked for already. A bit is set for each key that the side table must answer.
-    #[inline(always)]
-    fn roll<S: Lanes>(&self, lanes: S, masks: &mut [ListMask], from: usize, count: usize) -> u64 {
-        let lines = self.lines.view();
-        let answers = self.codes.masks();
-        if from == 0 {
-            for mask in masks.iter().take(AHEAD) {
-                prefetch(lines, mask.0);
-            }
-        }
-        let mut aside = 0;
-        for at in 0..count {
-            let index = from + at;
-            if let Some(ahead) = masks.get(index + AHEAD) {
-                prefetch(lines, ahead.0);
-            }
-            let place = masks[index].0;
-            let line = &lines[line_of(place, lines.len())];
-            let code = line.find(lanes, place);
-            aside |= u64::from(code == ASIDE) << at;
-            masks[index].0 = answers[usize::from(code)];
-        }
-        aside
+/// Finds the lines of `places` and asks for them.
+#[inline(always)]
+fn ask<'a, L>(lines: PagedView<'a, L>, places: &[ListMask], coming: &mut [&'a L; WINDOW]) {
+    for (line, place) in coming.iter_mut().zip(places) {
+        *line = lines.value(line_of(place.0, lines.len()));
+        frame::prefetch::read(std::ptr::from_ref(*line).cast());
     }
+}
 
+/// Replaces places by their answers. A bit is set for each that the side table must answer.
+#[inline(always)]
+fn answer<S: Lanes, L: Line>(
+    lanes: S,
+    answers: &[u32; 256],
+    lines: &[&L; WINDOW],
+    places: &mut [ListMask],
+) -> u64 {
+    let mut aside = 0;
+    for (index, (place, line)) in places.iter_mut().zip(lines).enumerate() {
+        let code = line.find(lanes, place.0);
+        aside |= u64::from(code == ASIDE) << index;
+        place.0 = answers[usize::from(code)];
+    }
+    aside
+}
+
+impl<L: Line> Lines<L> {
     /// Answers the keys whose bits are set, from the side table.
     #[cold]
     #[inline(never)]
@@ -184,9 +190,4 @@ impl<L: Line> Lines<L> {
             masks[index].0 = self.side.get(self.permutation.apply(keys[index]));
         }
     }
-}
-
-#[inline(always)]
-fn prefetch<L>(lines: PagedView<'_, L>, place: u32) {
-    lines.prefetch(line_of(place, lines.len()));
 }
