@@ -170,3 +170,6 @@ impl AddressSetV4 {
         each!(&self.layout, lines => lines.pages())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,8 @@ use crate::{
 /// Copying one takes 3 to 5 us, and the directory of a table of 20 MB is 2.5 KB, which stays in
 /// the first-level cache. Pages of 4 KiB are copied in a fraction of a microsecond, but their
 /// directory is 40 KB and pushes everything else out.
-pub const PAGED_BYTES: usize = 64 << 10;
+/// Miri, which copies byte by byte, has small ones.
+pub const PAGED_BYTES: usize = if cfg!(miri) { 1 << 10 } else { 64 << 10 };
 
 /// A column of values, all bytes zero at first. Clones share pages; [`Paged::get_mut`] copies a
 /// page that a clone has too. So a version that readers hold is never written.
