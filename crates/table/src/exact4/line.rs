@@ -243,7 +243,7 @@ mod tests {
 
     /// Lines of every fullness say what was put in, and nothing else.
     fn check<L: Line>(first: u32, span: u32) {
-        for count in 0..=L::PLACES {
+        for count in (0..=L::PLACES).step_by(if cfg!(miri) { 7 } else { 1 }) {
             for overflowed in [false, true] {
                 let place = |index: usize| first.wrapping_add((index as u32 * 37) % span);
                 let code = |index: usize| match index % (L::CODES + 1) {
@@ -272,7 +272,8 @@ mod tests {
 
     #[test]
     fn lines_hold_what_they_were_given() {
-        for first in [0, 1, 77, 0xffff, 0x1_2345, u32::MAX - 60_000] {
+        let firsts = [77, 0, 1, 0xffff, 0x1_2345, u32::MAX - 60_000];
+        for &first in &firsts[..if cfg!(miri) { 1 } else { firsts.len() }] {
             check::<Narrow>(first, 65_533);
             check::<Shared>(first, 65_536);
             check::<Wide>(first, 1 << 20);
