@@ -6,6 +6,7 @@ use super::scale::Scale;
 use super::series::{Point, categories, span};
 use super::{Sheet, WIDTH, mark, svg, width_of};
 use crate::laboratory::field;
+use crate::laboratory::grid::times;
 use crate::laboratory::markup::{Markup, px};
 use crate::report::table::clip;
 
@@ -13,6 +14,8 @@ const BAR: f64 = 18.0;
 const BAR_GAP: f64 = 4.0;
 const GROUP_GAP: f64 = 12.0;
 const TOP: f64 = 10.0;
+/// Between a bar and its figure.
+const GAP: f64 = 10.0;
 const BOTTOM: f64 = 46.0;
 /// Longest name, in characters; the rest is a tooltip.
 const NAME_MAX: usize = 40;
@@ -42,16 +45,46 @@ pub(super) fn draw(page: &mut Markup, sheet: &Sheet<'_>) {
         .map(|group| width_of(&group.name))
         .fold(40.0, f64::max);
     let left = names + 12.0;
+    let right = right(sheet, left);
     let (_, largest) = span(&sheet.series);
-    // The figure stands behind the bar.
-    let room = width_of(&sheet.unit.show(largest)) + 18.0;
-    let scale = Scale::from_zero(largest, TICKS, (left, WIDTH - room));
+    let scale = Scale::from_zero(largest, TICKS, (left, right));
     svg(page, sheet, bottom + BOTTOM, |page| {
-        axis(page, sheet, &scale, bottom, left, room);
+        axis(page, sheet, &scale, bottom, (left, right));
         for group in &groups {
             draw_group(page, sheet, group, &scale, left);
         }
     });
+}
+
+/// Where the axis may end, so that the figures behind the bars find room.
+fn right(sheet: &Sheet<'_>, left: f64) -> f64 {
+    let (_, largest) = span(&sheet.series);
+    let unit = Scale::from_zero(largest, TICKS, (0.0, 1.0));
+    let points = sheet.series.iter().flat_map(|series| &series.points);
+    let limit = |point: &Point| {
+        let (figure, ratios) = label(sheet, point);
+        let behind = GAP + width_of(&figure) + width_of(&ratios) + 8.0;
+        (WIDTH - left - behind) / end(&unit, point).max(1e-9)
+    };
+    left + points.map(limit).fold(WIDTH - left - 20.0, f64::min)
+}
+
+/// The rightmost of all that is drawn for a row.
+fn end(scale: &Scale, point: &Point) -> f64 {
+    let published = point.published.map_or(0.0, |beside| beside.expected);
+    scale.at(point.high.max(point.median).max(published))
+}
+
+/// The figure, and both ratios where there is a published one.
+fn label(sheet: &Sheet<'_>, point: &Point) -> (String, String) {
+    let ratios = point.published.map_or(String::new(), |beside| {
+        format!(
+            "{} here, {} published",
+            times(beside.here),
+            times(beside.there)
+        )
+    });
+    (sheet.unit.show(point.median), ratios)
 }
 
 fn groups<'a>(sheet: &'a Sheet<'_>) -> Vec<Group<'a>> {
@@ -83,7 +116,13 @@ fn bars<'a>(sheet: &'a Sheet<'_>, category: &Value) -> Vec<(usize, &'a Point)> {
     all.filter(|(_, point)| point.x == *category).collect()
 }
 
-fn axis(page: &mut Markup, sheet: &Sheet<'_>, scale: &Scale, bottom: f64, left: f64, room: f64) {
+fn axis(
+    page: &mut Markup,
+    sheet: &Sheet<'_>,
+    scale: &Scale,
+    bottom: f64,
+    (left, right): (f64, f64),
+) {
     for tick in scale.ticks(TICKS) {
         let x = px(scale.at(tick));
         let path = format!("M{x} {TOP}V{}", px(bottom));
@@ -97,7 +136,7 @@ fn axis(page: &mut Markup, sheet: &Sheet<'_>, scale: &Scale, bottom: f64, left: 
             text,
         );
     }
-    let (x, y) = (px((left + WIDTH - room) / 2.0), px(bottom + 38.0));
+    let (x, y) = (px((left + right) / 2.0), px(bottom + 38.0));
     let attributes: crate::laboratory::markup::Attributes<'_> = &[
         ("class", &"axis"),
         ("x", &x),
@@ -149,15 +188,21 @@ fn bar(page: &mut Markup, sheet: &Sheet<'_>, place: usize, point: &Point, scale:
     if high - low >= 1.0 {
         mark::spread_across(page, (low, high), middle);
     }
-    let mut end = high.max(to);
-    if let Some(published) = point.published {
-        let x = scale.at(published);
-        mark::published(page, x, middle);
-        end = end.max(x + 7.0);
+    if let Some(beside) = point.published {
+        mark::published_across(page, scale.at(beside.expected), middle);
     }
-    let (x, y) = (px(end + 7.0), px(middle + 4.5));
-    let text = sheet.unit.show(point.median);
-    page.leaf("text", &[("class", &"figure"), ("x", &x), ("y", &y)], &text);
+    let (x, y) = (px(end(scale, point) + GAP), px(middle + 4.5));
+    let (figure, ratios) = label(sheet, point);
+    page.inside(
+        "text",
+        &[("class", &"figure"), ("x", &x), ("y", &y)],
+        |page| {
+            page.text(&figure);
+            if !ratios.is_empty() {
+                page.leaf("tspan", &[("class", &"axis"), ("dx", &10)], &ratios);
+            }
+        },
+    );
 }
 
 /// What a pointer that rests on a mark is told.
@@ -170,8 +215,11 @@ pub(super) fn tooltip(sheet: &Sheet<'_>, place: usize, point: &Point) -> String 
         format!("{x}, {series}")
     };
     let show = |figure| sheet.unit.show(figure);
-    let published = point.published.map_or(String::new(), |figure| {
-        format!("; the published ratio would make it {}", show(figure))
+    let published = point.published.map_or(String::new(), |beside| {
+        format!(
+            "; the published ratio would make it {}",
+            show(beside.expected)
+        )
     });
     format!(
         "{name}: {} {} (quartiles {} to {}){published}",

@@ -208,7 +208,7 @@ fn marks(page: &mut Markup, sheet: &Sheet<'_>, place: usize, point: &Point, axes
         }
         mark::dot(page, place, x, y);
         if let Some(published) = point.published {
-            mark::published(page, x, axes.y.at(published));
+            mark::published(page, x, axes.y.at(published.expected));
         }
     });
 }

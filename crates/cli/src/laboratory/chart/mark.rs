@@ -32,6 +32,19 @@ pub(super) fn published(page: &mut Markup, x: f64, y: f64) {
     );
 }
 
+/// A hollow upright box across a bar: narrow, so that a short bar is not hidden.
+pub(super) fn published_across(page: &mut Markup, x: f64, y: f64) {
+    const HALF: (f64, f64) = (2.5, 11.0);
+    let (left, right, up, down) = (
+        px(x - HALF.0),
+        px(x + HALF.0),
+        px(y - HALF.1),
+        px(y + HALF.1),
+    );
+    let path = format!("M{left} {up}H{right}V{down}H{left}Z");
+    page.empty("path", &[("class", &"published"), ("d", &path)]);
+}
+
 /// A quartile bar along x.
 pub(super) fn spread_across(page: &mut Markup, (low, high): (f64, f64), y: f64) {
     let (low, high, up, down) = (px(low), px(high), px(y - 4.0), px(y + 4.0));
@@ -69,15 +82,18 @@ pub(super) fn swatch(page: &mut Markup, place: usize, kind: ChartKind) {
 }
 
 /// The mark of published shapes in a legend.
-pub(super) fn published_swatch(page: &mut Markup) {
-    key(page, "", |page| published(page, 14.0, 8.0));
+pub(super) fn published_swatch(page: &mut Markup, kind: ChartKind) {
+    key(page, "", |page| match kind {
+        ChartKind::Bars => published_across(page, 14.0, 8.0),
+        ChartKind::Lines => published(page, 14.0, 8.0),
+    });
 }
 
 fn key(page: &mut Markup, class: &str, fill: impl FnOnce(&mut Markup)) {
     let class = format!("key {class}");
     let attributes: crate::laboratory::markup::Attributes<'_> = &[
         ("class", &class.trim_end()),
-        ("viewBox", &"0 0 28 16"),
+        ("viewBox", &"0 -4 28 24"),
         ("aria-hidden", &"true"),
     ];
     page.inside("svg", attributes, fill);

@@ -14,7 +14,7 @@ use super::markup::Markup;
 use super::unit::Unit;
 
 /// Width of every chart; its height follows from what it shows.
-const WIDTH: f64 = 880.0;
+const WIDTH: f64 = 1000.0;
 /// A character of a label, on average and generously.
 const CHARACTER: f64 = 6.9;
 
@@ -85,7 +85,7 @@ fn legend(page: &mut Markup, sheet: &Sheet<'_>) {
         }
         if published {
             page.inside("li", &[], |page| {
-                mark::published_swatch(page);
+                mark::published_swatch(page, sheet.chart.kind);
                 page.text("where the published ratio would put it");
             });
         }

@@ -87,7 +87,7 @@ impl Scale {
             all.filter(inside).collect()
         };
         let fine = of(&[1.0, 2.0, 5.0]);
-        if fine.len() <= count + count / 2 {
+        if fine.len() <= 2 * count {
             fine
         } else {
             of(&[1.0])

@@ -4,7 +4,7 @@ use lab::{Chart, Outcome, Row, Value};
 
 use crate::laboratory::field;
 use crate::laboratory::grid::{fields, varies};
-use crate::laboratory::published::{beside, shapes};
+use crate::laboratory::published::{Shape, beside, shapes};
 
 /// One row as a mark.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,8 +13,27 @@ pub(super) struct Point {
     pub(super) median: f64,
     pub(super) low: f64,
     pub(super) high: f64,
+    pub(super) published: Option<Beside>,
+}
+
+/// A published figure beside a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Beside {
     /// Where the row would lie if it had the published ratio.
-    pub(super) published: Option<f64>,
+    pub(super) expected: f64,
+    /// Our ratio and theirs, to the first of the series.
+    pub(super) here: f64,
+    pub(super) there: f64,
+}
+
+impl Beside {
+    fn of(shape: &Shape<'_>) -> Self {
+        Self {
+            expected: shape.expected(),
+            here: shape.ratio_here(),
+            there: shape.published.ratio,
+        }
+    }
 }
 
 /// Marks of one colour.
@@ -45,7 +64,7 @@ pub(super) fn series(chart: &Chart, outcome: &Outcome) -> Vec<Series> {
             median: row.samples.median(),
             low: row.samples.low(),
             high: row.samples.high(),
-            published: beside(&shapes, index).map(|shape| shape.expected()),
+            published: beside(&shapes, index).map(|shape| Beside::of(&shape)),
         };
         let name = name(&names, row);
         match all.iter_mut().find(|series| series.name == name) {
@@ -73,7 +92,10 @@ pub(super) fn categories(all: &[Series]) -> Vec<Value> {
 /// Smallest and largest of what is to be drawn, quartiles and published shapes included.
 pub(super) fn span(all: &[Series]) -> (f64, f64) {
     let points = all.iter().flat_map(|series| &series.points);
-    let figures = points.flat_map(|point| [Some(point.low), Some(point.high), point.published]);
+    let figures = points.flat_map(|point| {
+        let published = point.published.map(|beside| beside.expected);
+        [Some(point.low), Some(point.high), published]
+    });
     let finite = figures.flatten().filter(|figure| figure.is_finite());
     finite.fold((f64::INFINITY, 0.0), |(low, high), figure| {
         (low.min(figure), high.max(figure))
@@ -163,7 +185,7 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|series| series.name.as_str()).collect();
         assert_eq!(names, ["array", "ours"]);
         assert_eq!(all[0].points.len(), 2);
-        let expected = all[1].points[0].published.expect("published");
+        let expected = all[1].points[0].published.expect("published").expected;
         assert!((expected / (4e6 * 7.7 / 3.7) - 1.0).abs() < 1e-9);
         assert!(span(&all).1 >= expected);
         chart.only = vec![("design", "ours".into())];

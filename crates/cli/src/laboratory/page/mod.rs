@@ -4,6 +4,8 @@ mod style;
 mod table;
 
 #[cfg(test)]
+mod gallery;
+#[cfg(test)]
 mod tests;
 
 use lab::Outcome;

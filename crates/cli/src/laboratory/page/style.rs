@@ -17,12 +17,12 @@ pub(super) const SHEET: &str = "\
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--ink);\
 font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}
-main{max-width:60rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
+main{max-width:66rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
 header{margin-bottom:1.75rem}
 .brand{margin:0;color:var(--accent);font-weight:600;font-size:.85rem;letter-spacing:.06em;\
 text-transform:uppercase}
 h1{margin:.1rem 0 .2rem;font-size:2.6rem;line-height:1.15;letter-spacing:-.02em}
-.sentence{margin:0;font-size:1.2rem;max-width:46rem}
+.sentence{margin:0;font-size:1.2rem;max-width:46rem;text-wrap:balance}
 .when{margin:.6rem 0 0;color:var(--soft);font-size:.9rem}
 h2{margin:2.75rem 0 .75rem;font-size:1.25rem}
 h3{margin:0;font-size:1.05rem}
@@ -39,11 +39,11 @@ border-radius:4px}
 figure{margin:2.5rem 0 0}
 figcaption{margin:.15rem 0 0;color:var(--soft);max-width:50rem}
 .wide{overflow-x:auto;margin-top:.6rem}
-.wide>svg{display:block;width:100%;min-width:42rem;height:auto}
+.wide>svg{display:block;width:100%;min-width:46rem;height:auto}
 .legend{display:flex;flex-wrap:wrap;gap:.15rem 1.4rem;margin:.55rem 0 0;padding:0;\
 list-style:none;font-size:.9rem}
 .legend li{display:flex;align-items:center;gap:.45rem}
-.key{width:28px;height:16px;flex:none}
+.key{width:28px;height:24px;flex:none}
 svg text{fill:var(--ink);font-size:13px;font-family:inherit}
 svg .axis{fill:var(--soft)}
 svg .name{text-anchor:end}
@@ -60,13 +60,15 @@ svg .figure{font-variant-numeric:tabular-nums}
 .spread{stroke:var(--ink);stroke-width:1.2;fill:none;opacity:.75}
 .published{fill:var(--ground);fill-opacity:.6;stroke:var(--ink);stroke-width:1.8}
 table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}
-th,td{padding:.3rem .8rem .3rem 0;text-align:left;border-bottom:1px solid var(--line);\
+th,td{padding:.3rem 1rem .3rem 0;text-align:left;border-bottom:1px solid var(--line);\
 white-space:nowrap}
 th{color:var(--soft);font-weight:600;vertical-align:bottom}
 td.number,th.number{text-align:right}
+td.long{white-space:normal;min-width:15rem}
+td:last-child,th:last-child{padding-right:0}
 td.quiet{color:var(--soft)}
 tbody tr:hover{background:var(--raised)}
-.strip{display:block;width:140px;height:18px}
+.strip{display:block;width:120px;height:18px}
 .sample{stroke:var(--c0);stroke-width:1.4;opacity:.55;fill:none}
 .median{stroke:var(--ink);stroke-width:1.6;fill:none}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.5rem;margin:0 0 1rem}

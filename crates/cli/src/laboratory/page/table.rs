@@ -5,7 +5,9 @@ use lab::{Outcome, Row};
 use crate::laboratory::grid::{Grid, NO_DIFFERENCE};
 use crate::laboratory::markup::{Markup, px};
 
-const STRIP: (f64, f64) = (140.0, 18.0);
+const STRIP: (f64, f64) = (120.0, 18.0);
+/// Longer cells may be broken into lines.
+const NOWRAP_MAX: usize = 28;
 
 pub(super) fn draw(page: &mut Markup, grid: &Grid, outcome: &Outcome) {
     page.inside("div", &[("class", &"wide")], |page| {
@@ -44,12 +46,15 @@ fn line(page: &mut Markup, grid: &Grid, cells: &[String], row: &Row, outcome: &O
     });
 }
 
-fn class(words: bool, cell: &str) -> &'static str {
-    match (words, cell) {
-        (_, NO_DIFFERENCE | "first" | "-") => "quiet",
-        (true, _) => "words",
-        (false, _) => "number",
+fn class(words: bool, cell: &str) -> String {
+    let mut class = String::from(if words { "words" } else { "number" });
+    if [NO_DIFFERENCE, "first", "-"].contains(&cell) {
+        class += " quiet";
     }
+    if cell.chars().count() > NOWRAP_MAX {
+        class += " long";
+    }
+    class
 }
 
 /// A stroke a sample, on the scale that all rows of the metric share.
