@@ -10,7 +10,7 @@ pub struct Settings<'a> {
     pub quick: bool,
     /// Seed of every random choice.
     pub seed: u64,
-    /// Told `(rounds done, rounds in all)` as it goes.
+    /// Told `(trials done, trials in all)` as it goes.
     pub progress: &'a mut dyn FnMut(usize, usize),
 }
 
