@@ -6,7 +6,10 @@
 #![forbid(unsafe_code)]
 
 mod chart;
+mod contest;
 mod experiment;
+mod key;
+mod memory;
 mod noise;
 mod sample;
 mod shuffle;
