@@ -50,12 +50,12 @@ impl<'a, 'b> Contest<'a, 'b> {
 
     /// Takes the samples of one group and adds its rows to the outcome.
     pub(crate) fn run(&mut self, mut contestants: Vec<Contestant>, outcome: &mut Outcome) {
-        let (before, all) = (self.done * self.rounds, self.groups * self.rounds);
+        let (before, groups) = (self.done, self.groups);
         let tell = &mut *self.settings.progress;
         let mut inner = Settings {
             quick: self.settings.quick,
             seed: self.settings.seed.wrapping_add(self.done as u64),
-            progress: &mut |done, _| tell(before + done, all),
+            progress: &mut |done, all| tell(before * all + done, groups * all),
         };
         let found = interleave(
             &mut inner,

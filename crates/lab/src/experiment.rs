@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Chart, Noise, Samples, Value, memory, stride};
+use crate::{Chart, Noise, Samples, Value, memory, stride, tables};
 
 /// How an experiment is run.
 pub struct Settings<'a> {
@@ -123,6 +123,11 @@ pub const EXPERIMENTS: &[Experiment] = &[
         name: "stride",
         sentence: "distance of two frames in memory against the time to read one header of each",
         run: stride::run,
+    },
+    Experiment {
+        name: "table",
+        sentence: "sets of addresses and networks, ours and others, against the lines memory gives",
+        run: tables::run,
     },
 ];
 

@@ -121,7 +121,7 @@ pub(crate) fn draws<K: Key>(entries: usize, set_seed: u64) -> impl FnMut(bool, u
         } else {
             (entries, (1 << 32) - entries)
         };
-        let number = first + ((word & 0xffff_ffff) * count >> 32);
+        let number = first + (((word & 0xffff_ffff) * count) >> 32);
         K::nth(number as u32, set_seed)
     }
 }

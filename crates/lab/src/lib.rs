@@ -7,6 +7,7 @@
 
 mod chart;
 mod contest;
+mod design;
 mod experiment;
 mod key;
 mod memory;
@@ -15,6 +16,7 @@ mod sample;
 mod shuffle;
 mod source_cost;
 mod stride;
+mod tables;
 mod trial;
 mod value;
 

@@ -139,7 +139,7 @@ pub(crate) struct Limit {
 
 impl Limit {
     /// For a footprint of `bytes`, with memory of its own.
-    #[allow(dead_code)]
+    #[allow(dead_code)] // For experiments of one footprint.
     pub(crate) fn new(bytes: usize, seed: u64) -> Result<Self, LabError> {
         Ok(Self::within(&Field::new(bytes, seed)?, bytes))
     }
@@ -165,11 +165,6 @@ impl Limit {
         self.reader.measure(TRIAL_LINES, trial.shift_lines)
     }
 
-    /// The footprint.
-    pub(crate) fn bytes(&self) -> usize {
-        self.reader.bytes
-    }
-
     /// How it reads.
     pub(crate) fn method(&self) -> Method {
         self.reader.method
@@ -190,7 +185,6 @@ mod tests {
         };
         for bytes in [1, 1 << 12, 1 << 20] {
             let mut limit = Limit::within(&field, bytes);
-            assert_eq!(limit.bytes(), bytes);
             assert!(limit.measure(&trial) > 0.0, "{}", limit.method());
         }
     }
