@@ -11,6 +11,10 @@ const PLACES: usize = 8;
 /// Addresses a bucket on average, in tenths: a load of 0.6.
 const FILL_TENTHS: usize = 48;
 
+/// Set in the last value of a bucket that did not take all its addresses: a bucket that is only
+/// full sends no miss on.
+const OVERFLOWED: u32 = 1 << 31;
+
 /// 8 addresses, then 8 values; a value of 0 marks a free place.
 type Bucket = [[u32; PLACES]; 2];
 
@@ -37,6 +41,7 @@ impl Map8 {
                 (addresses[place], values[place]) = (address, 1);
                 return;
             }
+            values[PLACES - 1] |= OVERFLOWED;
             index = (index + 1) % self.lines.len();
         }
     }
@@ -46,20 +51,20 @@ impl Map8 {
     fn value(&self, address: u32) -> u32 {
         let index = bucket(address, self.lines.len());
         let value = value_in(&self.lines[index], address);
-        if (value == 0) & (self.lines[index][1][PLACES - 1] != 0) {
+        if (value == 0) & (self.lines[index][1][PLACES - 1] >= OVERFLOWED) {
             return self.value_behind(address, index);
         }
         value
     }
 
-    /// The bucket is full and the address not in it.
+    /// The bucket overflowed and the address is not in it.
     #[cold]
     #[inline(never)]
     fn value_behind(&self, address: u32, mut index: usize) -> u32 {
         for _ in 1..self.lines.len() {
             index = (index + 1) % self.lines.len();
             let value = value_in(&self.lines[index], address);
-            if (value != 0) | (self.lines[index][1][PLACES - 1] == 0) {
+            if (value != 0) | (self.lines[index][1][PLACES - 1] < OVERFLOWED) {
                 return value;
             }
         }

@@ -1,8 +1,7 @@
 //! A routing table as the Internet's was in 2025, by its shape: this program ships no data.
 //!
 //! How many prefixes of each length there are is well known; where they lie is drawn, from short
-//! to long: within one drawn before, side by side with the last, or anywhere. The shares were set
-//! so that the part of the address space that is covered and the number of ranges that the union
+//! to long: beside the last, in a chunk that others are in, or anywhere. The shares were set so that the part of the address space that is covered and the number of ranges that the union
 //! collapses to are near those of a real table.
 
 use std::collections::HashSet;
@@ -12,7 +11,7 @@ use table::{Entries, Network};
 use crate::shuffle::Seeded;
 
 /// Prefix lengths and how many there are of each.
-const LENGTHS_V4: [(u8, u32); 17] = [
+const LENGTHS_V4: [(u8, u32); 20] = [
     (8, 16),
     (9, 13),
     (10, 38),
@@ -30,8 +29,11 @@ const LENGTHS_V4: [(u8, u32); 17] = [
     (22, 108_600),
     (23, 96_500),
     (24, 537_700),
+    (25, 20),
+    (28, 18),
+    (32, 886),
 ];
-const LENGTHS_V6: [(u8, u32); 25] = [
+const LENGTHS_V6: [(u8, u32); 28] = [
     (20, 16),
     (24, 30),
     (28, 190),
@@ -57,29 +59,45 @@ const LENGTHS_V6: [(u8, u32); 25] = [
     (48, 75_500),
     (56, 30),
     (64, 180),
+    (126, 19),
+    (127, 42),
+    (128, 6),
 ];
-/// First 16 bits of what registries hand out, the crowded ones more than once.
-const BLOCKS_V6: [u16; 28] = [
-    0x2001, 0x2001, 0x2001, 0x2001, 0x2400, 0x2401, 0x2402, 0x2403, 0x2404, 0x2405, 0x2407, 0x2408,
-    0x2409, 0x240a, 0x240e, 0x2600, 0x2602, 0x2604, 0x2606, 0x2607, 0x2620, 0x2803, 0x2804, 0x2804,
-    0x2806, 0x2a00, 0x2a02, 0x2a10,
+/// First 16 bits of what registries hand out, from and to, and how crowded they are.
+const BLOCKS_V6: [(u16, u16, u16); 8] = [
+    (0x2001, 0x2001, 6),
+    (0x2003, 0x2003, 1),
+    (0x2400, 0x240f, 1),
+    (0x2600, 0x2608, 1),
+    (0x2620, 0x2620, 2),
+    (0x2800, 0x2806, 2),
+    (0x2a00, 0x2a13, 1),
+    (0x2c0f, 0x2c0f, 1),
 ];
 
 /// How prefixes of one family lie.
 struct Shape {
     lengths: &'static [(u8, u32)],
-    /// Percent that lie within a prefix drawn before, if that is shorter.
-    within: u64,
+    /// Longer prefixes lie in chunks of this length.
+    chunk_len: u8,
+    chunks: usize,
     /// Percent that lie beside the last of their length.
     beside: u64,
+    /// Percent of what would lie within shorter prefixes that is drawn again.
+    apart: u64,
+    /// The power of a uniform number that picks the chunk: above 1 the first are crowded.
+    crowding: i32,
     /// Any address, leftmost bit first.
     anywhere: fn(&mut Seeded) -> u128,
 }
 
 const V4: Shape = Shape {
     lengths: &LENGTHS_V4,
-    within: 52,
-    beside: 36,
+    chunk_len: 16,
+    chunks: 26_000,
+    beside: 57,
+    apart: 60,
+    crowding: 2,
     anywhere: |seeded| loop {
         let word = seeded.next() as u32;
         let first = word >> 24;
@@ -90,48 +108,110 @@ const V4: Shape = Shape {
 };
 const V6: Shape = Shape {
     lengths: &LENGTHS_V6,
-    within: 60,
-    beside: 30,
+    chunk_len: 32,
+    chunks: 9_000,
+    beside: 50,
+    apart: 0,
+    crowding: 4,
     anywhere: |seeded| {
+        let blocks = BLOCKS_V6.iter();
+        let blocks = blocks.flat_map(|&(from, to, times)| (from..=to).map(move |b| (b, times)));
+        let crowds: u64 = blocks.clone().map(|(_, times)| u64::from(times)).sum();
         let word = seeded.next();
-        let block = BLOCKS_V6[(word >> 32) as usize % BLOCKS_V6.len()];
-        u128::from(block) << 112 | u128::from(word as u32) << 80
+        let mut left = (word >> 32) % crowds;
+        let block = blocks.clone().find(|&(_, times)| {
+            let found = left < u64::from(times);
+            left = left.saturating_sub(u64::from(times));
+            found
+        });
+        let block = block.map_or(0x2001, |(block, _)| block);
+        // Registries fill the lower half of a block first.
+        u128::from(block) << 112 | u128::from(word as u32 >> 1) << 80
     },
 };
 
+/// Prefixes drawn so far.
+struct Drawn<'a> {
+    shape: &'a Shape,
+    seeded: Seeded,
+    prefixes: Vec<(u128, u8)>,
+    known: HashSet<(u128, u8)>,
+    /// First addresses of the chunks, the crowded ones first.
+    chunks: Vec<u128>,
+}
+
+fn first_in(address: u128, len: u8) -> u128 {
+    address >> (128 - len) << (128 - len)
+}
+
 /// Prefixes of this shape, all different: the first address, leftmost bit first, and the length.
 fn prefixes(shape: &Shape, seed: u64) -> Vec<(u128, u8)> {
-    let mut seeded = Seeded::new(seed);
-    let mut drawn: Vec<(u128, u8)> = Vec::new();
-    let mut known = HashSet::new();
+    let mut drawn = Drawn {
+        shape,
+        seeded: Seeded::new(seed),
+        prefixes: Vec::new(),
+        known: HashSet::new(),
+        chunks: Vec::new(),
+    };
     for &(len, count) in shape.lengths {
-        let shorter = drawn.len();
-        let mut last = (shape.anywhere)(&mut seeded);
-        while drawn.len() < shorter + count as usize {
-            let address = place(shape, &drawn[..shorter], len, last, &mut seeded);
-            let first = address >> (128 - len) << (128 - len);
-            last = first;
-            if known.insert((first, len)) {
-                drawn.push((first, len));
+        if len > shape.chunk_len && drawn.chunks.is_empty() {
+            drawn.choose_chunks();
+        }
+        drawn.add(len, count);
+    }
+    drawn.prefixes
+}
+
+impl Drawn<'_> {
+    /// True when a shorter prefix holds the address, and the dice agree.
+    fn passed_over(&mut self, address: u128, len: u8) -> bool {
+        let covered = |above| self.known.contains(&(first_in(address, above), above));
+        self.seeded.next() % 100 < self.shape.apart && (8..len).any(covered)
+    }
+
+    fn choose_chunks(&mut self) {
+        let len = self.shape.chunk_len;
+        while self.chunks.len() < self.shape.chunks {
+            let chunk = first_in((self.shape.anywhere)(&mut self.seeded), len);
+            if !self.passed_over(chunk, len + 1) {
+                self.chunks.push(chunk);
             }
         }
     }
-    drawn
-}
 
-/// An address for the next prefix of this length.
-fn place(shape: &Shape, shorter: &[(u128, u8)], len: u8, last: u128, seeded: &mut Seeded) -> u128 {
-    let word = seeded.next();
-    let percent = word % 100;
-    if percent < shape.beside {
-        // Either neighbour: a run that meets another goes round it.
-        return last.wrapping_add(1 << (128 - len));
+    fn add(&mut self, len: u8, count: u32) {
+        let end = self.prefixes.len() + count as usize;
+        let mut last = (self.shape.anywhere)(&mut self.seeded);
+        while self.prefixes.len() < end {
+            last = first_in(self.place(len, last), len);
+            if !self.passed_over(last, len) && self.known.insert((last, len)) {
+                self.prefixes.push((last, len));
+            }
+        }
     }
-    if percent < shape.beside + shape.within && !shorter.is_empty() {
-        let (first, len) = shorter[(word >> 8) as usize % shorter.len()];
-        return first | u128::from(seeded.next()) << 64 >> len;
+
+    /// An address for the next prefix of this length: beside the last, in a chunk, or anywhere.
+    fn place(&mut self, len: u8, last: u128) -> u128 {
+        let word = self.seeded.next();
+        if word % 100 < self.shape.beside {
+            return last.wrapping_add(1 << (128 - len));
+        }
+        if self.chunks.is_empty() {
+            return (self.shape.anywhere)(&mut self.seeded);
+        }
+        let share = (word >> 11) as f64 / (1u64 << 53) as f64;
+        let place = share.powi(self.shape.crowding) * self.chunks.len() as f64;
+        let chunk = self.chunks[place as usize];
+        let word = self.seeded.next();
+        let mut low = u128::from(word) << 64;
+        if self.shape.chunk_len > 16 {
+            // The first of the 256 parts of a chunk are crowded too.
+            let share = (word >> 11) as f64 / (1u64 << 53) as f64;
+            let part = (share * share * share * 256.0) as u128;
+            low = part << 120 | low << 8 >> 8;
+        }
+        chunk | low >> self.shape.chunk_len
     }
-    (shape.anywhere)(seeded)
 }
 
 /// The table, both families.
@@ -155,7 +235,7 @@ mod tests {
     fn lengths_are_the_real_ones_and_no_prefix_comes_twice() {
         let entries = entries(1);
         let (v4, v6) = (&entries.v4.networks, &entries.v6.networks);
-        assert_eq!((v4.len(), v6.len()), (900_947, 159_876));
+        assert_eq!((v4.len(), v6.len()), (901_871, 159_943));
         let share = |count: usize, all: usize| 100 * count / all;
         let of = |len| {
             v4.iter()
@@ -173,19 +253,39 @@ mod tests {
         assert_eq!(different.len(), v4.len());
     }
 
+    /// The share of the networks that lie within others, the ranges that the union collapses to,
+    /// and the share of the first 2^32 such units that it covers.
+    fn shape_of<A: Copy + Ord + Into<u128>>(spans: &[(A, A)]) -> (f64, usize, u128) {
+        let mut spans: Vec<(u128, u128)> =
+            spans.iter().map(|&(a, b)| (a.into(), b.into())).collect();
+        spans.sort_unstable_by_key(|&(first, last)| (first, u128::MAX - last));
+        let (mut nested, mut ranges, mut covered) = (0, 0, 0);
+        let mut end = 0;
+        for &(first, last) in &spans {
+            nested += usize::from(last < end);
+            ranges += usize::from(first > end);
+            covered += (last + 1).saturating_sub(first.max(end));
+            end = end.max(last + 1);
+        }
+        (nested as f64 / spans.len() as f64, ranges, covered)
+    }
+
+    /// A real table of 2025: 0.51 nested, 67,888 ranges, 0.71 of all addresses; IPv6 0.57, 40,658.
     #[test]
-    fn most_lie_within_others_as_in_a_real_table() {
+    fn networks_lie_as_in_a_real_table() {
         let entries = entries(2);
-        let known: HashSet<_> = entries.v4.networks.iter().copied().collect();
-        let covered = |network: &&Network<u32>| {
-            let shorter = 8..network.prefix_len();
-            let above = |len| Network::holding(network.first(), len).ok();
-            shorter
-                .filter_map(above)
-                .any(|above| known.contains(&above))
-        };
-        let nested = entries.v4.networks.iter().filter(covered).count();
-        let share = nested as f64 / entries.v4.networks.len() as f64;
-        assert!((0.4..0.8).contains(&share), "{share}");
+        let spans = |network: &Network<u32>| (network.first(), network.last());
+        let spans: Vec<_> = entries.v4.networks.iter().map(spans).collect();
+        let (nested, ranges, covered) = shape_of(&spans);
+        let covered = covered as f64 / (1u64 << 32) as f64;
+        println!("IPv4: {nested:.2} nested, {ranges} ranges, {covered:.2} of all addresses");
+        assert!((0.4..0.75).contains(&nested) && (0.5..0.85).contains(&covered));
+        assert!((40_000..110_000).contains(&ranges));
+        let spans = |network: &Network<u128>| (network.first(), network.last());
+        let spans: Vec<_> = entries.v6.networks.iter().map(spans).collect();
+        let (nested, ranges, _) = shape_of(&spans);
+        println!("IPv6: {nested:.2} nested, {ranges} ranges");
+        assert!((0.35..0.75).contains(&nested));
+        assert!((25_000..65_000).contains(&ranges));
     }
 }
