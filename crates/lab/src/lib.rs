@@ -7,8 +7,12 @@
 
 mod chart;
 mod conditions;
+mod contest;
+mod design;
 mod experiment;
+mod key;
 mod load;
+mod memory;
 mod metric;
 mod noise;
 mod ratio;
@@ -16,6 +20,7 @@ mod sample;
 mod shuffle;
 mod source_cost;
 mod stride;
+mod tables;
 mod trial;
 mod value;
 
