@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Chart, Noise, Samples, Value, stride};
+use crate::{Chart, Noise, Samples, Value, pipeline, stride};
 
 /// How an experiment is run.
 pub struct Settings<'a> {
@@ -113,11 +113,18 @@ impl fmt::Debug for Experiment {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: &[Experiment] = &[Experiment {
-    name: "stride",
-    sentence: "distance of two frames in memory against the time to read one header of each",
-    run: stride::run,
-}];
+pub const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "pipeline",
+        sentence: "what each stage of the path costs a frame, by leaving one out at a time",
+        run: pipeline::run,
+    },
+    Experiment {
+        name: "stride",
+        sentence: "distance of two frames in memory against the time to read one header of each",
+        run: stride::run,
+    },
+];
 
 /// The experiment of this name.
 #[must_use]

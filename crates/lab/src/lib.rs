@@ -8,6 +8,9 @@
 mod chart;
 mod experiment;
 mod noise;
+mod paired;
+mod pipeline;
+mod random_lines;
 mod sample;
 mod shuffle;
 mod source_cost;

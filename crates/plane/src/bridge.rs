@@ -44,11 +44,22 @@ impl Bridge {
         verdicts: &mut Verdicts,
     ) {
         self.classifier.classify(burst, lists);
+        self.judge(from, verdicts);
+    }
+
+    /// The first half of [`Bridge::decide`], pass by pass.
+    pub fn classifier(&mut self) -> &mut Classifier {
+        &mut self.classifier
+    }
+
+    /// The second half of [`Bridge::decide`]: weighs what the classifier found in the last burst,
+    /// which came in by `from`.
+    #[inline]
+    pub fn judge(&mut self, from: PortId, verdicts: &mut Verdicts) {
         let to = self.ports[usize::from(from == self.ports[0])];
         verdicts.clear();
-        for place in 0..burst.len() {
+        for (place, parsed) in self.classifier.parsed().iter().enumerate() {
             let matched = self.classifier.matched(place);
-            let parsed = &self.classifier.parsed()[place];
             verdicts.push(judge(parsed, matched, &self.masks, &mut self.hits, to));
         }
     }

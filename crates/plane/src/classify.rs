@@ -81,29 +81,51 @@ impl Classifier {
     /// Parses every frame of the burst and looks up all its addresses.
     #[inline]
     pub fn classify(&mut self, burst: &Burst, lists: &CompiledLists) {
-        let frames = burst.frames();
-        for frame in frames {
+        Self::prefetch_headers(burst);
+        self.parse(burst);
+        self.look_up(lists);
+    }
+
+    /// The first pass: asks for every header.
+    #[inline]
+    pub fn prefetch_headers(burst: &Burst) {
+        for frame in burst.frames() {
             frame::prefetch::read(frame.header_ptr());
-        }
-        self.parse(frames);
-        lists.lookup_burst_v4(&self.v4.keys[..self.v4.len], &mut self.v4.masks);
-        if self.v6.len != 0 {
-            lists.lookup_burst_v6(&self.v6.keys[..self.v6.len], &mut self.v6.masks);
         }
     }
 
+    /// The second pass: parses every frame and gathers its addresses.
     #[inline]
-    fn parse(&mut self, frames: &[Frame]) {
+    pub fn parse(&mut self, burst: &Burst) {
+        self.parse_with(burst, |frame, parsed| {
+            wire::parse_into(frame.bytes(), original_len(frame), parsed);
+        });
+    }
+
+    /// The second pass with another parser. It is given the place's record as an earlier burst
+    /// left it.
+    #[inline(always)]
+    pub fn parse_with(&mut self, burst: &Burst, mut parse: impl FnMut(&Frame, &mut Parsed)) {
+        let frames = burst.frames();
         (self.v4.len, self.v6.len) = (0, 0);
         self.len = frames.len();
         let columns = self.parsed.iter_mut().zip(&mut self.places);
         for (frame, (parsed, place)) in frames.iter().zip(columns) {
-            wire::parse::parse_into(frame.bytes(), original_len(frame), parsed);
+            parse(frame, parsed);
             match parsed.family {
                 Family::V4 => *place = self.v4.push(parsed.src as u32, parsed.dst as u32),
                 Family::V6 => *place = self.v6.push(parsed.src, parsed.dst),
                 Family::None => {}
             }
+        }
+    }
+
+    /// The third pass: looks the columns up.
+    #[inline]
+    pub fn look_up(&mut self, lists: &CompiledLists) {
+        lists.lookup_burst_v4(&self.v4.keys[..self.v4.len], &mut self.v4.masks);
+        if self.v6.len != 0 {
+            lists.lookup_burst_v6(&self.v6.keys[..self.v6.len], &mut self.v6.masks);
         }
     }
 
