@@ -8,7 +8,7 @@
 //! the worker reads was written and left the near caches since, as after a NIC's DMA.
 
 use frame::{BURST_MAX, Burst, Frame, FramePool, PoolRequest, PortId, QueueId, Region};
-use plane::{Bridge, Classifier, DropReason, Verdict, Verdicts};
+use plane::{Bridge, Classifier, Verdict, Verdicts};
 use port::{OpenContext, PortQueue, PortSpec};
 use table::CompiledLists;
 use wire::Parsed;
