@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Chart, Noise, Samples, Value, pipeline, stride};
+use crate::{Chart, Noise, Samples, Value, locks, pipeline, stride};
 
 /// How an experiment is run.
 pub struct Settings<'a> {
@@ -118,6 +118,11 @@ pub const EXPERIMENTS: &[Experiment] = &[
         name: "pipeline",
         sentence: "what each stage of the path costs a frame, by leaving one out at a time",
         run: pipeline::run,
+    },
+    Experiment {
+        name: "locks",
+        sentence: "how threads come to a table that they share and a writer changes",
+        run: locks::run,
     },
     Experiment {
         name: "stride",

@@ -5,8 +5,10 @@
 //! drives the other crates through what they publish, never the reverse.
 #![forbid(unsafe_code)]
 
+mod address_stream;
 mod chart;
 mod experiment;
+mod locks;
 mod noise;
 mod paired;
 mod pipeline;

@@ -15,10 +15,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use frame::prefetch;
 use plane::{Action, Bridge, Policy, SetRule, Sides};
 use table::{CompiledLists, Entries, ListMask};
 
+use crate::address_stream::AddressStream;
 use crate::experiment::{LabError, Outcome, Row, Settings};
 use crate::random_lines::RandomLines;
 use crate::shuffle::Seeded;
@@ -37,8 +37,6 @@ const STRIDE_EVEN: u32 = 2048;
 /// Frames of a trial, after one round of the pool that is not timed.
 const FRAMES_QUICK: usize = 1 << 18;
 const FRAMES: usize = 1 << 20;
-/// Keys of the stream of bare lookups: 64 MiB, read on from trial to trial.
-const KEYS: usize = 1 << 24;
 const ROUNDS_QUICK: usize = 11;
 const ROUNDS: usize = 21;
 
@@ -75,7 +73,8 @@ struct Place {
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     let mut places = places(settings)?;
     let variants = variants(&places);
-    let mut keys = KeyStream::new(settings.seed ^ 1)?;
+    let stream = AddressStream::new(settings.seed ^ 1)?;
+    let mut lookups = BareLookups { stream, next: 0 };
     let (frames, rounds) = match settings.quick {
         true => (FRAMES_QUICK, ROUNDS_QUICK),
         false => (FRAMES, ROUNDS),
@@ -85,7 +84,7 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
         let place = &mut places[place];
         match path {
             Path::Bridge(without) => place.frames_per_second(without, frames),
-            Path::Lookups => keys.pairs_per_second(&place.lists, frames),
+            Path::Lookups => lookups.pairs_per_second(&place.lists, frames),
             Path::Limit => place.limit.lines_per_second(),
         }
     });
@@ -125,7 +124,7 @@ fn places(settings: &Settings<'_>) -> Result<Vec<Place>, LabError> {
 }
 
 /// Random addresses, a list of them.
-fn compile(entries: usize, seed: u64) -> Result<CompiledLists, LabError> {
+pub(crate) fn compile(entries: usize, seed: u64) -> Result<CompiledLists, LabError> {
     let mut seeded = Seeded::new(seed ^ entries as u64);
     let mut list = Entries::default();
     list.v4.addresses = (0..entries).map(|_| seeded.next() as u32).collect();
@@ -239,37 +238,21 @@ fn policy() -> Result<Policy, LabError> {
     Policy::new(vec![rule]).map_err(|error| LabError(error.to_string()))
 }
 
-/// Random addresses in memory, for lookups that have no frames to take them from.
-struct KeyStream {
-    keys: frame::HugeSlice<u32>,
+/// Pairs looked up and nothing else: bursts of as many as the path has frames in a burst.
+struct BareLookups {
+    stream: AddressStream,
     next: usize,
 }
 
-impl KeyStream {
-    fn new(seed: u64) -> Result<Self, LabError> {
-        let keys = frame::HugeSlice::<u32>::zeroed(KEYS);
-        let mut keys = keys.map_err(|error| LabError(error.to_string()))?;
-        let mut seeded = Seeded::new(seed);
-        keys.fill_with(|| seeded.next() as u32);
-        Ok(Self { keys, next: 0 })
-    }
-
-    /// One trial: bursts of as many pairs as the path has frames in a burst.
+impl BareLookups {
     fn pairs_per_second(&mut self, lists: &CompiledLists, pairs: usize) -> f64 {
         const BURST: usize = 2 * engine::DEFAULT_BURST;
         let mut masks = [ListMask::EMPTY; BURST];
-        let first = self.next;
-        self.next = (first + 2 * pairs) % KEYS;
-        let keys = &self.keys[first..first + 2 * pairs];
         let begun = Instant::now();
-        for burst in keys.chunks(BURST) {
-            // The stream comes from memory; asking for it early keeps it out of the measurement.
-            let ahead = burst.as_ptr().wrapping_add(2 * BURST).cast::<u8>();
-            for line in 0..size_of_val(burst) / LINE_BYTES {
-                prefetch::read(ahead.wrapping_add(LINE_BYTES * line));
-            }
-            lists.lookup_burst_v4(burst, &mut masks);
+        for _ in 0..2 * pairs / BURST {
+            lists.lookup_burst_v4(self.stream.burst(self.next, BURST), &mut masks);
             black_box(&masks);
+            self.next += BURST;
         }
         pairs as f64 / begun.elapsed().as_secs_f64()
     }
