@@ -1,6 +1,6 @@
 //! The threads of a trial: readers tied to CPUs, perhaps a writer, started together.
 
-use std::hint::spin_loop;
+use std::hint::{black_box, spin_loop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -14,6 +14,8 @@ use crate::address_stream::AddressStream;
 
 /// Between two changes of the writer.
 const CHANGE_EVERY: Duration = Duration::from_micros(1000);
+/// What a change copies.
+const PAGE_BYTES: usize = 65_536;
 /// Bursts before the clock starts: they bring the thread's caches and the lock's lines into the
 /// state that they stay in.
 const BURSTS_WARM: usize = 64;
@@ -121,11 +123,14 @@ impl Crew<'_> {
         gate.pass();
         let mut due = Instant::now();
         let mut next = 1;
+        let (from, mut to) = (vec![1u8; PAGE_BYTES], vec![0u8; PAGE_BYTES]);
         while !done.load(Ordering::Relaxed) {
             if Instant::now() < due {
                 spin_loop();
                 continue;
             }
+            to.copy_from_slice(black_box(&from));
+            black_box(&to);
             shared.replace(self.scheme, &self.tables[next % 2]);
             next += 1;
             due += CHANGE_EVERY;

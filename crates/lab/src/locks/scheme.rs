@@ -35,12 +35,15 @@ pub(super) enum Scheme {
     Counter,
     /// [`engine::Published`], a look at the version once a burst.
     Ours,
+    /// The same, each version a whole table of its own.
+    OursReplaced,
 }
 
 impl Scheme {
-    pub(super) const EVERY: [Self; 11] = [
+    pub(super) const EVERY: [Self; 12] = [
         Self::None,
         Self::Ours,
+        Self::OursReplaced,
         Self::NonePacket,
         Self::NoneBatch4,
         Self::RwLockPacket,
@@ -66,13 +69,16 @@ impl Scheme {
             Self::Preempted => "preempted",
             Self::Counter => "counter",
             Self::Ours => "ours",
+            Self::OursReplaced => "ours_replaced",
         }
     }
 
     /// Packets that are looked up together.
     pub(super) fn batch(self) -> usize {
         match self {
-            Self::None | Self::RwLockBurst | Self::Counter | Self::Ours => BURST,
+            Self::None | Self::RwLockBurst | Self::Counter | Self::Ours | Self::OursReplaced => {
+                BURST
+            }
             Self::NoneBatch4 | Self::RwLockBatch4Both => 4,
             _ => 1,
         }
@@ -150,7 +156,8 @@ impl Shared {
             | Scheme::NonePacket
             | Scheme::NoneBatch4
             | Scheme::Counter
-            | Scheme::Ours => locked(&self.published).publish(next),
+            | Scheme::Ours
+            | Scheme::OursReplaced => locked(&self.published).publish(next),
         }
     }
 }
@@ -213,7 +220,9 @@ impl Access<'_> {
                     shared.counter.0.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            Scheme::Ours => self.reader.current().lookup_burst_v4(keys, masks),
+            Scheme::Ours | Scheme::OursReplaced => {
+                self.reader.current().lookup_burst_v4(keys, masks);
+            }
         }
     }
 }

@@ -4,6 +4,8 @@ use table::Entries;
 
 use super::*;
 
+const TRIAL_TEST: Duration = Duration::from_millis(12);
+
 /// One version has the even addresses, the other the odd ones.
 fn versions() -> [Arc<CompiledLists>; 2] {
     [0, 1].map(|parity| {
@@ -18,9 +20,10 @@ fn bench() -> Bench {
     let stream = AddressStream::of(64 * 2 * BURST, |place| place as u32).expect("memory");
     Bench {
         cpus: allowed_cpus(),
-        tables: versions(),
+        versions: versions(),
+        apart: versions(),
         stream,
-        trial: Duration::from_millis(12),
+        trial: TRIAL_TEST,
     }
 }
 
@@ -42,7 +45,7 @@ fn a_frame_meets_one_version() {
                 threads: 1,
                 writer,
             };
-            for share in bench.shares(variant, 0) {
+            for share in bench.shares(variant, 0, TRIAL_TEST) {
                 assert!(share.frames > 0 && share.seconds > 0.0, "{scheme:?}");
                 if scheme != Scheme::MutexTwice || !writer {
                     assert_eq!((share.uneven, share.hits), (0, share.frames), "{scheme:?}");
@@ -90,7 +93,7 @@ fn all_threads_take_part() {
             threads: most,
             writer: false,
         };
-        assert_eq!(bench.shares(variant, 0).len(), shares);
+        assert_eq!(bench.shares(variant, 0, TRIAL_TEST).len(), shares);
     }
 }
 
