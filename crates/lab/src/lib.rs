@@ -5,6 +5,7 @@
 //! drives the other crates through what they publish, never the reverse.
 #![forbid(unsafe_code)]
 
+mod address_stream;
 mod chart;
 mod conditions;
 mod contest;
@@ -12,9 +13,13 @@ mod design;
 mod experiment;
 mod key;
 mod load;
+mod locks;
 mod memory;
 mod metric;
 mod noise;
+mod paired;
+mod pipeline;
+mod random_lines;
 mod ratio;
 mod sample;
 mod shuffle;
