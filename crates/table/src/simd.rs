@@ -65,9 +65,17 @@ impl fmt::Display for Level {
 pub(crate) trait Lanes: Copy {
     fn equal16(self, line: &[u16; 32], value: u16) -> u32;
     fn equal32(self, line: &[u32; 16], value: u32) -> u32;
-    /// Four places of two words, compared with `value` but for the top byte of the second word:
-    /// bit `2 i` says that place `i` is equal, bit `2 i + 1` is its top bit.
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32;
+    /// Compares four places of two words with `value`, but for the top byte of the second word.
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120;
+}
+
+/// What [`Lanes::equal120`] finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Equal120 {
+    /// Bit `2 i`: place `i` is equal. No other bits.
+    pub(crate) places: u32,
+    /// Bit `2 i + 1`: the top bit of place `i`. Other bits may be anything.
+    pub(crate) tops: u32,
 }
 
 /// All but the top byte of the second word of a place of [`Lanes::equal120`].
@@ -144,11 +152,14 @@ impl Lanes for Portable {
             .fold(0, |mask, &place| mask << 1 | u32::from(place == value))
     }
     #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
-        line.chunks_exact(2).rev().fold(0, |mask, place| {
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
+        let mut found = Equal120 { places: 0, tops: 0 };
+        for (index, place) in line.chunks_exact(2).enumerate() {
             let differs = (place[0] ^ value[0]) | (place[1] ^ value[1]) & BELOW_TOP;
-            mask << 2 | ((place[1] >> 63) as u32) << 1 | u32::from(differs == 0)
-        })
+            found.places |= u32::from(differs == 0) << (2 * index);
+            found.tops |= ((place[1] >> 63) as u32) << (2 * index + 1);
+        }
+        found
     }
 }
 
@@ -207,7 +218,7 @@ impl Lanes for Avx512 {
         u32::from(mask)
     }
     #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
         // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line` and the
         // 16 of `value`.
         let (halves, tops) = unsafe {
@@ -220,7 +231,10 @@ impl Lanes for Avx512 {
                 _mm512_movepi64_mask(places),
             )
         };
-        u32::from(halves & halves >> 1 & 0x55 | tops & 0xaa)
+        Equal120 {
+            places: u32::from(halves & halves >> 1 & 0x55),
+            tops: u32::from(tops),
+        }
     }
 }
 
@@ -255,7 +269,7 @@ impl Lanes for Avx2 {
         low.cast_unsigned() | high.cast_unsigned() << 8
     }
     #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
         // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line` and the
         // 16 of `value`.
         let (halves, tops) = unsafe {
@@ -270,7 +284,10 @@ impl Lanes for Avx2 {
             };
             (equal(low) | equal(high) << 4, bits(low) | bits(high) << 4)
         };
-        halves & halves >> 1 & 0x55 | tops & 0xaa
+        Equal120 {
+            places: halves & halves >> 1 & 0x55,
+            tops,
+        }
     }
 }
 
@@ -300,7 +317,9 @@ mod tests {
         type Answer = u32;
         #[inline(always)]
         fn run<L: Lanes>(self, lanes: L) -> u32 {
-            lanes.equal120(self.0, self.1)
+            let found = lanes.equal120(self.0, self.1);
+            assert_eq!(found.places & !0x55, 0);
+            found.places | found.tops & 0xaa
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! An address is stored as 120 of its 128 mixed bits; the line implies the rest. The top byte of a
 //! place is the code (7 bits, 0 where the place is free) under a mark: mark `i` says that an
-//! address whose lower two bits are `i` found the line full and lies further on. Places are taken
+//! address whose bits 1 and 2 are `i` found the line full and lies further on. Places are taken
 //! from the front, so a free place, which compares equal to an address of 120 zero bits, comes
 //! after any place that holds that very address.
 
@@ -16,8 +16,6 @@ pub(super) type Word = [u64; 2];
 
 /// Addresses that fit a line.
 pub(super) const PLACES: usize = 4;
-/// Bits of [`Lanes::equal120`] that say which places are equal.
-const EQUAL: u32 = 0x55;
 /// The bits of an upper word that belong to the address.
 const ADDRESS: u64 = u64::MAX >> 8;
 const CODE: u64 = 0x7f << 56;
@@ -66,11 +64,12 @@ pub(super) struct Found {
 /// Looks for `word`; without a branch, so that hits and misses mix without mispredictions.
 #[inline(always)]
 pub(super) fn look<S: Lanes>(lanes: S, line: &Line, word: Word) -> Found {
-    let bits = lanes.equal120(line, word);
-    let equal = bits & EQUAL;
-    let upper = line[(equal.trailing_zeros() as usize + 1) & 7];
-    let code = if equal == 0 { 0 } else { code_of(upper) };
-    let mark = bits >> (2 * (word[0] & 3) + 1) & 1;
+    let equal = lanes.equal120(line, word);
+    let upper = line[(equal.places.trailing_zeros() as usize + 1) & 7];
+    // All ones when a place is equal; an arithmetic shift, since a choice became a branch.
+    let any = (equal.places.cast_signed().wrapping_neg() >> 31) as Code;
+    let code = code_of(upper) & any;
+    let mark = equal.tops >> (word[0] & 6) & 2;
     Found {
         code,
         passed: (code == 0) & (mark != 0),
@@ -84,7 +83,7 @@ fn code_of(upper: u64) -> Code {
 
 /// The place that holds `word`.
 pub(super) fn find(line: &Line, word: Word) -> Option<usize> {
-    let equal = Portable.equal120(line, word) & EQUAL;
+    let equal = Portable.equal120(line, word).places;
     let place = equal.trailing_zeros() as usize / 2;
     (equal != 0 && code(line, place) != 0).then_some(place)
 }
@@ -136,7 +135,7 @@ pub(super) fn mark(line: &mut Line, word: Word) {
 
 #[inline(always)]
 fn mark_of(word: Word) -> usize {
-    2 * (word[0] as usize & 3) + 1
+    (word[0] as usize & 6) + 1
 }
 
 /// A whole word of what a place of line `line` stores: the inverse of leaving the top byte out.
@@ -176,17 +175,17 @@ mod tests {
     fn places_keep_marks_and_marks_keep_places() {
         let mut line = [0; 8];
         let words: [Word; 4] = [[0, 0], [1, 2], [2, ADDRESS], [u64::MAX, 9]];
-        mark(&mut line, [2, 0]);
+        mark(&mut line, [5, 0]);
         for (place, &word) in words.iter().enumerate() {
             assert_eq!(free(&line), Some(place));
             assert_eq!(find(&line, word), None);
             put(&mut line, place, word, 127 - place as Code);
             assert_eq!(find(&line, word), Some(place));
         }
-        mark(&mut line, [7, 0]);
+        mark(&mut line, [14, 0]);
         set_code(&mut line, 3, 1);
         assert_eq!(free(&line), None);
-        let marked = [0, 1, 2, 3].map(|low| is_marked(&line, [low, 0]));
+        let marked = [1, 3, 4, 7].map(|low| is_marked(&line, [low, 0]));
         assert_eq!(marked, [false, false, true, true]);
         for (place, &word) in words.iter().enumerate() {
             assert_eq!(stored(&line, place), word);
@@ -195,7 +194,7 @@ mod tests {
             let found = look(Portable, &line, word);
             assert_eq!((found.code, found.passed), (wanted, false));
         }
-        assert!(look(Portable, &line, [6, 6]).passed);
-        assert!(!look(Portable, &line, [4, 6]).passed);
+        assert!(look(Portable, &line, [7, 6]).passed);
+        assert!(!look(Portable, &line, [8, 6]).passed);
     }
 }

@@ -1,11 +1,11 @@
 //! Looking a burst up.
 
-use super::codes::ESCAPE;
-use super::line::{Word, after, home, look};
+use super::line::{Word, home, look};
 use super::table::Table;
 use crate::mask::ListMask;
 use crate::secret::WidePermutation;
-use crate::simd::{Job, Lanes};
+use crate::simd::{Job, Lanes, prefetch};
+use std::slice::from_ref;
 
 /// Lines on their way while a burst is looked up; mixed addresses wait as long.
 const AHEAD: usize = 64;
@@ -52,76 +52,94 @@ pub(super) struct Lookup<'a, A> {
     pub(super) answers: &'a mut [A],
 }
 
-/// Keys whose line does not answer them, to be seen to at the end. Written without a branch.
+/// Keys whose line does not answer them. Written without a branch.
 struct Later {
     indices: [u8; WINDOW],
     count: usize,
+}
+
+impl Later {
+    #[inline(always)]
+    fn add(&mut self, index: usize, really: bool) {
+        self.indices[self.count % WINDOW] = index as u8;
+        self.count += usize::from(really);
+    }
 }
 
 impl<A: Answer> Job for Lookup<'_, A> {
     type Answer = ();
 
     #[inline(always)]
-    fn run<S: Lanes>(self, lanes: S) {
+    fn run<S: Lanes>(mut self, lanes: S) {
         let mut later = Later {
             indices: [0; WINDOW],
             count: 0,
         };
-        let Self {
-            table,
-            mix,
-            keys,
-            answers,
-        } = self;
-        roll(lanes, table, mix, keys, answers, &mut later);
-        for &index in &later.indices[..later.count] {
-            let index = usize::from(index);
-            answers[index] = A::from_mask(table.get(mix.apply(keys[index])));
+        self.roll(lanes, &mut later);
+        let mut distance = 0;
+        while later.count > 0 {
+            distance += 1;
+            self.further(lanes, distance, &mut later);
         }
     }
 }
 
-#[inline(always)]
-fn roll<S: Lanes, A: Answer>(
-    lanes: S,
-    table: &Table,
-    mix: WidePermutation,
-    keys: &[u128],
-    answers: &mut [A],
-    later: &mut Later,
-) {
-    let answers = &mut answers[..keys.len()];
-    let lines = table.lines().view();
-    let codes = table.codes();
-    let masks = codes.masks();
-    let escapes = A::LISTS && codes.has_escaped();
-    let mut words: [Word; AHEAD] = [[0; 2]; AHEAD];
-    for (word, &key) in words.iter_mut().zip(keys) {
-        *word = mix.apply(key);
-        lines.prefetch(home(*word, lines.len()));
+impl<A: Answer> Lookup<'_, A> {
+    /// Looks into the home line of every key.
+    #[inline(always)]
+    fn roll<S: Lanes>(&mut self, lanes: S, later: &mut Later) {
+        let (mix, keys) = (self.mix, self.keys);
+        let answers = &mut self.answers[..keys.len()];
+        let lines = self.table.lines().view();
+        let Some(first) = lines.get(0) else {
+            answers.fill(A::from_mask(ListMask::EMPTY));
+            return;
+        };
+        let masks = self.table.codes().masks();
+        let mut words: [Word; AHEAD] = [[0; 2]; AHEAD];
+        let mut homes = [first; AHEAD];
+        let start = |key: u128| {
+            let word = mix.apply(key);
+            let line = &lines[home(word, lines.len())];
+            prefetch(from_ref(line), 0);
+            (word, line)
+        };
+        for ((word, line), &key) in words.iter_mut().zip(&mut homes).zip(keys) {
+            (*word, *line) = start(key);
+        }
+        for index in 0..keys.len() {
+            let slot = index % AHEAD;
+            let (word, line) = (words[slot], homes[slot]);
+            if let Some(&key) = keys.get(index + AHEAD) {
+                (words[slot], homes[slot]) = start(key);
+            }
+            let found = look(lanes, line, word);
+            answers[index] = A::of(found.code, masks);
+            later.add(index, found.passed);
+            // The next line is its neighbour in memory nearly always. A prefetch that nobody
+            // needs is cheaper than a branch that is guessed wrong.
+            prefetch(from_ref(line), usize::from(found.passed));
+        }
     }
-    for index in 0..keys.len() {
-        let slot = &mut words[index % AHEAD];
-        let word = *slot;
-        if let Some(&key) = keys.get(index + AHEAD) {
-            *slot = mix.apply(key);
-            lines.prefetch(home(*slot, lines.len()));
+
+    /// Looks into the line `distance` after the home line of the keys of `later`, and keeps those
+    /// that may lie still further.
+    #[inline(always)]
+    fn further<S: Lanes>(&mut self, lanes: S, distance: usize, later: &mut Later) {
+        let lines = self.table.lines().view();
+        let masks = self.table.codes().masks();
+        let count = later.count;
+        later.count = 0;
+        for at in 0..count {
+            let index = usize::from(later.indices[at]);
+            let word = self.mix.apply(self.keys[index]);
+            let line = home(word, lines.len()) + distance;
+            let line = if line < lines.len() { line } else { line - lines.len() };
+            let line = &lines[line];
+            let found = look(lanes, line, word);
+            self.answers[index] = A::of(found.code, masks);
+            later.add(index, found.passed);
+            prefetch(from_ref(line), usize::from(found.passed));
         }
-        let at = home(word, lines.len());
-        let found = look(lanes, &lines[at], word);
-        answers[index] = A::of(found.code, masks);
-        let mut waits = found.passed;
-        if escapes {
-            waits |= found.code == ESCAPE;
-            codes.prefetch(at * super::line::PLACES);
-        }
-        later.indices[later.count % WINDOW] = index as u8;
-        later.count += usize::from(waits);
-        // One that nobody needs is cheaper than a branch that is guessed wrong.
-        lines.prefetch(if found.passed {
-            after(at, lines.len())
-        } else {
-            at
-        });
     }
 }
