@@ -5,6 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::memory::{HUGE_PAGE_BYTES, Mapping, MemoryError, PAGED_BYTES, Pages};
 
+/// Pages that are mapped at once when copies need more: a huge page.
+const PAGES_MORE: usize = if cfg!(miri) {
+    4
+} else {
+    HUGE_PAGE_BYTES / PAGED_BYTES
+};
+
 /// Memory in mappings that live as long as any page of them, and the pages nobody has.
 #[derive(Debug, Default)]
 pub(super) struct Arena(Mutex<Stock>);
@@ -74,7 +81,7 @@ impl Arena {
         let start = match free {
             Some(start) => start,
             None => {
-                self.grow(HUGE_PAGE_BYTES / PAGED_BYTES)?;
+                self.grow(PAGES_MORE)?;
                 self.stock().free.pop().ok_or(MemoryError::TooLarge)?
             }
         };
