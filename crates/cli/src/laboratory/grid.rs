@@ -159,9 +159,10 @@ pub(super) fn fields(rows: &[Row]) -> Vec<&'static str> {
 }
 
 /// Whether two of the rows differ in this field.
-pub(super) fn varies(rows: &[Row], name: &str) -> bool {
-    rows.windows(2)
-        .any(|pair| pair[0].value(name) != pair[1].value(name))
+pub(super) fn varies<'a>(rows: impl IntoIterator<Item = &'a Row>, name: &str) -> bool {
+    let mut values = rows.into_iter().map(|row| row.value(name));
+    let first = values.next();
+    values.any(|value| Some(value) != first)
 }
 
 fn held(name: &str, value: &Value) -> String {

@@ -21,13 +21,27 @@ pub(super) fn render(
     text += &wrap(&versions, 2, width);
     text.push('\n');
     if !pairs.both.is_empty() {
-        text += &table(&pairs.both).render(paint, width);
+        text += &painted(&table(&pairs.both).render(paint, width), paint);
         text.push('\n');
     }
     for (name, rows) in [("A", &pairs.only_base), ("B", &pairs.only_new)] {
         text += &alone(name, rows, width);
     }
     text + &wrap(&summary(pairs), 0, width)
+}
+
+/// Verdicts stand first in their lines.
+fn painted(table: &str, paint: Paint) -> String {
+    let line = |line: &str| {
+        let rest = |verdict: Verdict| line.strip_prefix("  ")?.strip_prefix(verdict.words());
+        let painted = match (rest(Verdict::Slower), rest(Verdict::Faster)) {
+            (Some(rest), _) => format!("  {}{rest}", paint.bad(Verdict::Slower.words())),
+            (_, Some(rest)) => format!("  {}{rest}", paint.good(Verdict::Faster.words())),
+            _ => line.to_owned(),
+        };
+        painted + "\n"
+    };
+    table.lines().map(line).collect()
 }
 
 /// `3 rows: 1 faster, 2 no difference`.

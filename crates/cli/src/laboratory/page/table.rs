@@ -32,7 +32,7 @@ fn heading(page: &mut Markup, grid: &Grid) {
                 &column.heading,
             );
         }
-        page.leaf("th", &[("scope", &"col")], "all samples, from 0");
+        page.leaf("th", &[("scope", &"col")], "samples, from 0");
     });
 }
 
