@@ -5,6 +5,7 @@
 //! drives the other crates through what they publish, never the reverse.
 #![forbid(unsafe_code)]
 
+mod against;
 mod chart;
 mod conditions;
 mod experiment;
@@ -19,6 +20,7 @@ mod stride;
 mod trial;
 mod value;
 
+pub use against::Against;
 pub use chart::{Chart, ChartKind};
 pub use conditions::Conditions;
 pub use experiment::{EXPERIMENTS, Experiment, LabError, Outcome, Published, Row, Settings, find};

@@ -83,13 +83,14 @@ fn version(run: &Recorded) -> String {
 
 fn table(both: &[Pair<'_>]) -> Table {
     let fields = fields(both);
+    let headings: Vec<String> = fields.iter().map(|name| printable(name)).collect();
     let mut columns: Vec<(&str, Align)> =
         vec![("verdict", Align::Left), ("speed B/A", Align::Right)];
     columns.push(("95 % interval", Align::Left));
     columns.push(("A", Align::Right));
     columns.push(("B", Align::Right));
     columns.push(("unit", Align::Left));
-    columns.extend(fields.iter().map(|name| (name.as_str(), Align::Right)));
+    columns.extend(headings.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = Table::new(&columns);
     for pair in both {
         let mut cells = figures(pair);
