@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod address_stream;
+mod against;
 mod chart;
 mod conditions;
 mod contest;
@@ -29,6 +30,7 @@ mod tables;
 mod trial;
 mod value;
 
+pub use against::Against;
 pub use chart::{Chart, ChartKind};
 pub use conditions::Conditions;
 pub use experiment::{EXPERIMENTS, Experiment, LabError, Outcome, Published, Row, Settings, find};
