@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Chart, Noise, Samples, Value, memory, stride, tables};
+use crate::{Chart, Noise, Samples, Value, batch, ladder, memory, stride, tables};
 
 /// How an experiment is run.
 pub struct Settings<'a> {
@@ -114,6 +114,16 @@ impl fmt::Debug for Experiment {
 
 /// All experiments.
 pub const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "ladder",
+        sentence: "from one lookup at a time to our set, one change a rung, beside the published",
+        run: ladder::run,
+    },
+    Experiment {
+        name: "batch",
+        sentence: "frames handled together against what is prefetched, on each table",
+        run: batch::run,
+    },
     Experiment {
         name: "memory",
         sentence: "random lines a second by footprint, pages and prefetch: the limit of every table",

@@ -5,16 +5,19 @@
 //! drives the other crates through what they publish, never the reverse.
 #![forbid(unsafe_code)]
 
+mod batch;
 mod chart;
 mod contest;
 mod design;
 mod experiment;
 mod key;
+mod ladder;
 mod memory;
 mod noise;
 mod sample;
 mod shuffle;
 mod source_cost;
+mod stamped;
 mod stride;
 mod tables;
 mod trial;
