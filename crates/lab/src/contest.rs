@@ -128,13 +128,18 @@ impl Pace {
     }
 }
 
-/// The middle of `a / b`, taken round by round.
-pub(crate) fn ratio(a: &Row, b: &Row) -> f64 {
+/// `a / b`, round by round.
+pub(crate) fn ratios(a: &Row, b: &Row) -> Samples {
     let mut ratios = Samples::default();
     for (a, b) in a.samples.all().iter().zip(b.samples.all()) {
         ratios.push(a / b);
     }
-    ratios.median()
+    ratios
+}
+
+/// The middle of `a / b`, taken round by round.
+pub(crate) fn ratio(a: &Row, b: &Row) -> f64 {
+    ratios(a, b).median()
 }
 
 #[cfg(test)]

@@ -31,8 +31,9 @@ const FRAME: [u8; 60] = {
 /// Most frames handled together.
 pub(crate) const BATCH_MAX: usize = 256;
 
-/// All frames of a pool. Every pass stamps each with fresh addresses and then takes each once, in
-/// order: no line of a header is touched twice before all others were.
+/// All frames of a pool, shuffled, as in a pool that has run for a while. Every pass stamps each
+/// with fresh addresses and then takes each once, in the same order: no line of a header is
+/// touched twice before all others were.
 pub(crate) struct Stamped {
     frames: Vec<Frame>,
     pool: FramePool,
@@ -59,10 +60,12 @@ impl Stamped {
             frame.copy_from(&FRAME).map_err(refused)?;
             frames.push(frame);
         }
+        let mut seeded = Seeded::new(seed);
+        seeded.shuffle(&mut frames);
         Ok(Rc::new(RefCell::new(Self {
             frames,
             pool,
-            seeded: Seeded::new(seed),
+            seeded,
         })))
     }
 
