@@ -7,12 +7,14 @@
 
 mod address_stream;
 mod against;
+mod batch;
 mod chart;
 mod conditions;
 mod contest;
 mod design;
 mod experiment;
 mod key;
+mod ladder;
 mod load;
 mod locks;
 mod memory;
@@ -25,6 +27,7 @@ mod ratio;
 mod sample;
 mod shuffle;
 mod source_cost;
+mod stamped;
 mod stride;
 mod tables;
 mod trial;
