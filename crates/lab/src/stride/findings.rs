@@ -50,7 +50,7 @@ struct Levels {
 impl Levels {
     fn sentence(self) -> String {
         format!(
-            "a header takes {:.1} ns in the first level, {:.1} in the second and {:.1} in the third, \
+            "a header takes {:.1} ns in the first level, {:.1} in the second, {:.1} in the third, \
              its address computed from the header before",
             self.first, self.second, self.third
         )
