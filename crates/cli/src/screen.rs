@@ -75,9 +75,9 @@ impl Screen {
         };
     }
 
-    /// Shows a line if it is time for one.
-    pub(crate) fn passing(&mut self, line: &str) {
-        if self.is_due() {
+    /// Shows a first line at once on a terminal; elsewhere what is over soon shows none.
+    pub(crate) fn begin(&mut self, line: &str) {
+        if self.style == Style::InPlace {
             self.show(&[line.to_owned()]);
         }
     }

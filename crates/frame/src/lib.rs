@@ -56,7 +56,7 @@ mod time;
 pub use burst::{BURST_MAX, Burst, Drain};
 pub use frame::{Frame, FrameTooLong, FrameTooShort};
 pub use ids::{CpuId, NodeId, PoolId, PortId, QueueId, WorkerId};
-pub use memory::{HugeSlice, Mapping, MemoryError, Pages};
+pub use memory::{HugeSlice, Mapping, MemoryError, Paged, PagedView, Pages};
 pub use meta::FrameMeta;
 pub use pool::{FramePool, PoolAccounts};
 pub use region::{

@@ -5,10 +5,12 @@
 //! administrator has set aside; transparent huge pages, which the kernel makes if it can find them;
 //! small pages. What was got is asked of the kernel afterwards, not assumed.
 
+mod arena;
 mod available;
 mod error;
 mod mapping;
 mod node;
+mod paged;
 mod slice;
 mod smaps;
 #[cfg(miri)]
@@ -26,6 +28,7 @@ pub use error::MemoryError;
 pub use mapping::Mapping;
 pub(crate) use mapping::Placement;
 pub use node::{node_of_cpu, nodes_online};
+pub use paged::{PAGED_BYTES, Paged, PagedView};
 pub use slice::HugeSlice;
 
 /// Bytes of a huge page on the processors this is written for.

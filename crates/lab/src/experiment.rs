@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Chart, Noise, Samples, Value, locks, pipeline, stride};
+use crate::{Chart, Noise, Samples, Value, locks, memory, pipeline, stride, tables};
 
 /// How an experiment is run.
 pub struct Settings<'a> {
@@ -10,7 +10,7 @@ pub struct Settings<'a> {
     pub quick: bool,
     /// Seed of every random choice.
     pub seed: u64,
-    /// Told `(rounds done, rounds in all)` as it goes.
+    /// Told `(trials done, trials in all)` as it goes.
     pub progress: &'a mut dyn FnMut(usize, usize),
 }
 
@@ -115,6 +115,21 @@ impl fmt::Debug for Experiment {
 /// All experiments.
 pub const EXPERIMENTS: &[Experiment] = &[
     Experiment {
+        name: "memory",
+        sentence: "random lines a second by footprint, pages and prefetch: the limit of every table",
+        run: memory::run,
+    },
+    Experiment {
+        name: "stride",
+        sentence: "distance of two frames in memory against the time to read one header of each",
+        run: stride::run,
+    },
+    Experiment {
+        name: "table",
+        sentence: "sets of addresses and networks, ours and others, against the lines memory gives",
+        run: tables::run,
+    },
+    Experiment {
         name: "pipeline",
         sentence: "what each stage of the path costs a frame, by leaving one out at a time",
         run: pipeline::run,
@@ -123,11 +138,6 @@ pub const EXPERIMENTS: &[Experiment] = &[
         name: "locks",
         sentence: "how threads come to a table that they share and a writer changes",
         run: locks::run,
-    },
-    Experiment {
-        name: "stride",
-        sentence: "distance of two frames in memory against the time to read one header of each",
-        run: stride::run,
     },
 ];
 

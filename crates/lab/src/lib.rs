@@ -5,24 +5,35 @@
 //! drives the other crates through what they publish, never the reverse.
 #![forbid(unsafe_code)]
 
-mod address_stream;
 mod chart;
+mod conditions;
+mod contest;
+mod design;
 mod experiment;
+mod key;
+mod load;
 mod locks;
+mod memory;
+mod metric;
 mod noise;
 mod paired;
 mod pipeline;
-mod random_lines;
+mod ratio;
 mod sample;
 mod shuffle;
 mod source_cost;
 mod stride;
+mod tables;
 mod trial;
 mod value;
 
 pub use chart::{Chart, ChartKind};
+pub use conditions::Conditions;
 pub use experiment::{EXPERIMENTS, Experiment, LabError, Outcome, Published, Row, Settings, find};
+pub use load::{Load, LoadRecord, LoadWatch};
+pub use metric::Better;
 pub use noise::Noise;
+pub use ratio::Ratio;
 pub use sample::Samples;
 pub use source_cost::{SourceCost, SourceSettings};
 pub use trial::{Interleaved, Trial, interleave};

@@ -53,14 +53,15 @@ pub fn interleave(
             shift_lines: (seeded.next() % SHIFTS) as usize,
             seed: seeded.next(),
         };
-        for &place in &order {
+        for (trials, &place) in order.iter().enumerate() {
             let variant = if place == variants { 0 } else { place };
             let sample = shifted(trial.shift_lines, &mut || measure(variant, &trial));
             if round > 0 {
                 samples[place].push(sample);
             }
+            let done = round * order.len() + trials + 1;
+            (settings.progress)(done, (rounds + 1) * order.len());
         }
-        (settings.progress)(round, rounds);
     }
     let mut ratios = Samples::default();
     if let Some(again) = (variants > 0).then(|| samples.pop()).flatten() {
@@ -112,7 +113,7 @@ mod tests {
         let all = |variant: usize| found.samples[variant].all().to_vec();
         assert_eq!(all(2), [3.0; 10]);
         assert_eq!(found.noise.ratios.all(), [1.0; 10]);
-        assert_eq!(told.last(), Some(&(10, 10)));
+        assert_eq!((told.len(), told.last()), (44, Some(&(44, 44))));
     }
 
     #[test]

@@ -1,41 +1,57 @@
-//! Exact IPv4 addresses: one 64-byte line a lookup.
+//! Exact IPv4 addresses: one 64-byte line a lookup, hit or miss.
 //!
 //! A keyed permutation of the 32 address bits gives the place of an address; the upper part of
 //! the place picks a line and what is left is compared with all places of the line at once.
-//! From [`NARROW_MIN`] addresses up the lower 16 bits are enough to tell the addresses of a line
-//! apart ([`line::Narrow`], 32 a line); below that lines hold all 32 bits ([`line::Wide`], 16 a
-//! line). Nothing is hashed away, so there are no false positives.
+//! Nothing is hashed away, so there are no false positives. Three forms of line ([`line`]): from
+//! [`NARROW_MIN`] addresses up the lower 16 bits of a place tell the addresses of a line apart,
+//! 32 a line where all have the same answer and 21 with a code for the answer where not; below
+//! that lines hold 14 whole places with their codes. What a line cannot take is in a small side
+//! table, and the line says so.
 
+mod codes;
+mod fill;
 mod line;
 mod lines;
+mod side;
 
 use crate::compiled::CompileError;
 use crate::mask::ListMask;
 use crate::order::Ordered;
-use crate::secret::{Permutation, Secret};
-use crate::simd::{self, Job, Lanes, Level};
+use crate::secret::Secret;
+use crate::simd::{self, Level};
+use fill::fill;
 use frame::Pages;
-use line::{Narrow, Wide};
-use lines::Lines;
+use line::{Narrow, Shared, Wide};
+use lines::{Lines, Lookup};
 
-/// From here on 32 places of 16 bits a line: 65,538 lines are 4 MB, which is what `Wide` lines
-/// take for as many addresses.
+/// From here on 16 bits of a place are enough: 65,540 lines are 4 MB, which is what
+/// [`Wide`] lines take for as many addresses.
 const NARROW_MIN: usize = 524_288;
 
-/// A set of IPv4 addresses, each with the lists that hold it.
-#[derive(Debug)]
+/// A set of IPv4 addresses, each with the lists that hold it. A clone shares the memory; changing
+/// one copies what the change touches.
+#[derive(Clone, Debug)]
 pub struct AddressSetV4 {
-    permutation: Permutation,
     layout: Layout,
     level: Level,
-    count: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Layout {
-    Empty,
     Narrow(Lines<Narrow>),
+    Shared(Lines<Shared>),
     Wide(Lines<Wide>),
+}
+
+/// The same for each form of line.
+macro_rules! each {
+    ($layout:expr, $lines:ident => $do:expr) => {
+        match $layout {
+            Layout::Narrow($lines) => $do,
+            Layout::Shared($lines) => $do,
+            Layout::Wide($lines) => $do,
+        }
+    };
 }
 
 impl AddressSetV4 {
@@ -54,19 +70,36 @@ impl AddressSetV4 {
     ) -> Result<(Self, Vec<u64>), CompileError> {
         let permutation = secret.permutation();
         let ordered = Ordered::new(columns, |address| permutation.apply(address))?;
-        let count = ordered.keys.len();
-        let layout = match count {
-            0 => Layout::Empty,
-            1..NARROW_MIN => Layout::Wide(Lines::fill(&ordered, permutation)?),
-            _ => Layout::Narrow(Lines::fill(&ordered, permutation)?),
+        let layout = match (ordered.keys.len(), ordered.only()) {
+            (0..NARROW_MIN, _) => Layout::Wide(fill(&ordered, permutation)?),
+            (_, Some(_)) => Layout::Narrow(fill(&ordered, permutation)?),
+            (_, None) => Layout::Shared(fill(&ordered, permutation)?),
         };
         let set = Self {
-            permutation,
             layout,
             level: Level::best(),
-            count,
         };
         Ok((set, ordered.duplicates))
+    }
+
+    /// Gives `address` its lists; none removes it. Clones keep what they had.
+    ///
+    /// # Errors
+    /// [`CompileError::Memory`]; this set may then answer wrongly for `address` and no other: drop
+    /// it and keep the clone it was made from.
+    pub(crate) fn assign(&mut self, address: u32, mask: ListMask) -> Result<(), CompileError> {
+        each!(&mut self.layout, lines => lines.assign(address, mask.0))
+    }
+
+    /// The lists of one address.
+    #[must_use]
+    pub fn get(&self, address: u32) -> ListMask {
+        ListMask(each!(&self.layout, lines => lines.get(address)))
+    }
+
+    /// True when changes have filled it so much that building it anew pays.
+    pub(crate) fn is_crowded(&self) -> bool {
+        each!(&self.layout, lines => lines.is_crowded())
     }
 
     /// The same set, compared at `level`; for tests and benchmarks.
@@ -79,13 +112,13 @@ impl AddressSetV4 {
     /// Distinct addresses.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.count
+        each!(&self.layout, lines => lines.count())
     }
 
     /// True when nothing matches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.len() == 0
     }
 
     /// For each key the lists that hold it.
@@ -95,31 +128,11 @@ impl AddressSetV4 {
     #[inline]
     pub fn lookup_burst(&self, keys: &[u32], masks: &mut [ListMask]) {
         let masks = &mut masks[..keys.len()];
-        match &self.layout {
-            Layout::Empty => masks.fill(ListMask::EMPTY),
-            Layout::Narrow(lines) => {
-                simd::run(
-                    self.level,
-                    Lookup {
-                        permutation: self.permutation,
-                        lines,
-                        keys,
-                        masks,
-                    },
-                );
-            }
-            Layout::Wide(lines) => {
-                simd::run(
-                    self.level,
-                    Lookup {
-                        permutation: self.permutation,
-                        lines,
-                        keys,
-                        masks,
-                    },
-                );
-            }
+        if self.is_empty() {
+            masks.fill(ListMask::EMPTY);
+            return;
         }
+        each!(&self.layout, table => simd::run(self.level, Lookup { table, keys, masks }));
     }
 
     /// Writes which keys are in the set and tells how many are.
@@ -143,41 +156,20 @@ impl AddressSetV4 {
     /// Bytes that a lookup can touch.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        match &self.layout {
-            Layout::Empty => 0,
-            Layout::Narrow(lines) => lines.bytes(),
-            Layout::Wide(lines) => lines.bytes(),
+        if self.is_empty() {
+            return 0;
         }
+        each!(&self.layout, lines => lines.bytes())
     }
-}
 
-impl AddressSetV4 {
-    /// The pages of the lines; `None` when they are few enough for the heap.
+    /// The pages of the lines.
     pub(crate) fn pages(&self) -> Option<Pages> {
-        match &self.layout {
-            Layout::Empty => None,
-            Layout::Narrow(lines) => lines.pages(),
-            Layout::Wide(lines) => lines.pages(),
+        if self.is_empty() {
+            return None;
         }
+        each!(&self.layout, lines => lines.pages())
     }
 }
 
-struct Lookup<'a, L> {
-    permutation: Permutation,
-    lines: &'a Lines<L>,
-    keys: &'a [u32],
-    masks: &'a mut [ListMask],
-}
-
-impl<L: line::Line> Job for Lookup<'_, L> {
-    type Answer = ();
-    /// Places first, a vector at a time; they wait in `masks` until their line is there.
-    #[inline(always)]
-    fn run<S: Lanes>(self, lanes: S) {
-        let permutation = self.permutation;
-        for (mask, &key) in self.masks.iter_mut().zip(self.keys) {
-            mask.0 = permutation.apply(key);
-        }
-        self.lines.lookup_burst(lanes, self.masks);
-    }
-}
+#[cfg(test)]
+mod tests;

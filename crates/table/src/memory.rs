@@ -22,10 +22,16 @@ pub(crate) fn zeroed<T: FromZeros + Clone>(len: usize) -> Result<Slab<T>, Compil
     if cfg!(miri) || len.saturating_mul(size_of::<T>()) < HUGE_BYTES_MIN {
         return Ok(Slab::Heap(vec![T::new_zeroed(); len]));
     }
-    let memory = |error: frame::memory::MemoryError| CompileError::Memory {
+    HugeSlice::zeroed(len)
+        .map(Slab::Huge)
+        .map_err(out_of_memory)
+}
+
+/// Memory that is not there, as an error of this crate.
+pub(crate) fn out_of_memory(error: frame::MemoryError) -> CompileError {
+    CompileError::Memory {
         reason: error.to_string(),
-    };
-    HugeSlice::zeroed(len).map(Slab::Huge).map_err(memory)
+    }
 }
 
 /// A column that holds what `values` holds.

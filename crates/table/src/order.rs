@@ -32,6 +32,11 @@ impl<A: Address> Ordered<A> {
         }
     }
 
+    /// The answer that all keys share, where only one list has keys.
+    pub(crate) fn only(&self) -> Option<u32> {
+        self.masks.is_empty().then_some(self.only)
+    }
+
     /// The different answers.
     pub(crate) fn classes(&self) -> Classes {
         let mut classes = Classes::new();

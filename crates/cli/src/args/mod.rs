@@ -19,7 +19,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use bridge::BridgeArgs;
 pub(crate) use cpu_list::CpuList;
 pub(crate) use demo::DemoArgs;
-pub(crate) use lab::{LabArgs, LabCommand, LabRunArgs};
+pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;

@@ -20,7 +20,13 @@ fn errno() -> i32 {
 pub(super) fn map(bytes: usize, pages: Pages) -> Result<NonNull<u8>, i32> {
     match pages {
         Pages::Explicit2M => anonymous(bytes, libc::MAP_HUGETLB | libc::MAP_HUGE_2MB),
-        Pages::Small => anonymous(bytes, 0),
+        Pages::Small => {
+            let start = anonymous(bytes, 0)?;
+            // SAFETY: the range was mapped just now and is nobody else's. Kernels without huge
+            // pages refuse, which is as good.
+            unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_NOHUGEPAGE) };
+            Ok(start)
+        }
         Pages::Transparent => {
             let start = aligned(bytes)?;
             // SAFETY: the range was mapped just now and is nobody else's.

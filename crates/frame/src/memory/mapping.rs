@@ -65,6 +65,21 @@ impl Mapping {
         )
     }
 
+    /// As [`Mapping::touched`], in pages of 4 KiB only.
+    ///
+    /// # Errors
+    /// When the memory is not there.
+    pub fn touched_in_small_pages(bytes: usize) -> Result<Mapping, MemoryError> {
+        let wanted_bytes = bytes as u64;
+        check_available(wanted_bytes)?;
+        Mapping::map(bytes, Pages::Small)?
+            .and_then(|new| new.place_and_touch(&[]))
+            .map_err(|errno| MemoryError::Refused {
+                wanted_bytes,
+                errno,
+            })
+    }
+
     /// At least `bytes` of memory whose pages come into being when first touched. Explicit huge
     /// pages are not tried: touching them could fail, which ends the process.
     ///

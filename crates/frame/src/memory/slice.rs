@@ -27,6 +27,14 @@ impl<T: FromZeros> HugeSlice<T> {
     /// # Errors
     /// When the memory is not there.
     pub fn zeroed(len: usize) -> Result<HugeSlice<T>, MemoryError> {
+        Self::within(len, Mapping::touched)
+    }
+
+    /// `len` values in what `map` maps.
+    fn within(
+        len: usize,
+        map: impl FnOnce(usize) -> Result<Mapping, MemoryError>,
+    ) -> Result<HugeSlice<T>, MemoryError> {
         const {
             assert!(
                 align_of::<T>() <= SMALL_PAGE_BYTES,
@@ -37,10 +45,19 @@ impl<T: FromZeros> HugeSlice<T> {
             .checked_mul(size_of::<T>())
             .ok_or(MemoryError::TooLarge)?;
         Ok(HugeSlice {
-            mapping: Mapping::touched(bytes)?,
+            mapping: map(bytes)?,
             len,
             values: PhantomData,
         })
+    }
+
+    /// As [`HugeSlice::zeroed`], but in pages of 4 KiB however the machine is set: to measure what
+    /// large pages are worth.
+    ///
+    /// # Errors
+    /// When the memory is not there.
+    pub fn zeroed_in_small_pages(len: usize) -> Result<HugeSlice<T>, MemoryError> {
+        Self::within(len, Mapping::touched_in_small_pages)
     }
 
     /// A copy of `values`.

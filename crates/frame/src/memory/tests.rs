@@ -36,6 +36,15 @@ fn every_size_is_zero_and_writable_to_the_last_byte() {
 }
 
 #[test]
+fn small_pages_can_be_had_on_purpose() {
+    let bytes = if cfg!(miri) { 1 } else { 2 * HUGE_PAGE_BYTES };
+    let mut slice = HugeSlice::<u8>::zeroed_in_small_pages(bytes).expect("memory");
+    assert_eq!((slice.len(), slice.pages()), (bytes, Pages::Small));
+    slice.fill(0xff);
+    assert_eq!(slice.last(), Some(&0xff));
+}
+
+#[test]
 fn nothing_is_a_size_too() {
     let mut mapping = Mapping::touched(0).expect("no memory");
     assert_eq!(

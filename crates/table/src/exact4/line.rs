@@ -1,86 +1,282 @@
-//! What one line holds.
+//! What one line holds: some places with a code each, and a mark when it could not take all its
+//! addresses.
 //!
-//! A place without an address repeats the address of place 0; a line without any holds a
-//! remainder that no address of the line has. So a compare needs no count. A line that did not
-//! take all its addresses has place 0 above place 1; every other line has them in order.
+//! A code is a small number for the answer of an address; 0 means "none". So a hit reads no
+//! second line, however many lists there are.
 
 use crate::simd::Lanes;
+use std::iter::repeat;
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
+
+/// A place and its code, never 0.
+pub(crate) type Coded = (u32, u8);
+
+/// What a line says of a place whose answer is in the side table, or may be.
+pub(crate) const ASIDE: u8 = 255;
 
 /// A 64-byte line: all places are compared at once.
-pub(crate) trait Line: Copy + zerocopy::FromZeros + Send + Sync + 'static {
+pub(crate) trait Line: Copy + FromZeros + Send + Sync + 'static {
     /// Addresses that fit.
     const PLACES: usize;
-    /// Addresses a line holds on average: what overflows goes to a stash, so this trades memory
-    /// against the few lookups that need it.
+    /// Addresses a line holds on average when the table is built: what overflows goes to the side
+    /// table, so this trades memory against the few lookups that need it.
     const FILL: usize;
-    /// Fewest lines for which remainders are unambiguous.
+    /// Fewest lines for which what is stored of a place is unambiguous.
     const LINES_MIN: usize;
+    /// Codes for answers: `1..=CODES`.
+    const CODES: usize;
+    /// True where an address whose answer has no code may be in a line, as [`ASIDE`].
+    const ESCAPES: bool;
 
-    /// Where `place` stands in the line: bit `i` is place `i`.
-    fn find<S: Lanes>(&self, lanes: S, place: u32) -> u32;
-    /// True when an address of this line may lie in the stash.
+    /// The code of `place`: 0 if it has no answer, [`ASIDE`] if the side table has it.
+    fn find<S: Lanes>(&self, lanes: S, place: u32) -> u8;
+    /// True when an address of this line may be in the side table alone.
     fn overflowed(&self) -> bool;
-    /// A line whose places `0..places.len()` hold `places`, in this order; the rest repeats the
-    /// first.
-    fn holding(places: &[u32]) -> Self;
-    /// What is compared, of a place.
-    fn remainder(place: u32) -> u32;
+    /// The line of these places, at most [`Line::PLACES`]; `first` is the lowest place that
+    /// belongs to the line.
+    fn encode(places: &[Coded], overflowed: bool, first: u32) -> Self;
+    /// Appends the places of the line.
+    fn decode(&self, first: u32, places: &mut Vec<Coded>);
 }
 
-/// 32 places of 16 bits.
-pub(crate) type Narrow = [u16; 32];
-/// 16 places of 32 bits.
-pub(crate) type Wide = [u32; 16];
+/// 32 places of 16 bits, one answer for all.
+///
+/// An unused place repeats the first one; a line without any holds a remainder that none of its
+/// places has. A line that did not take all its addresses has place 0 above place 1; every other
+/// line has them in order. So a compare needs no count and no mask.
+#[derive(Clone, Copy, Debug, FromZeros)]
+#[repr(C, align(64))]
+pub(crate) struct Narrow([u16; 32]);
+
+/// 21 places of 16 bits, their codes, and the code of every other place: 0, or [`ASIDE`] in a line
+/// that could not take all its addresses. So a miss is one more place, and costs no branch. An
+/// unused place repeats the first, or answers as a miss does where there is none (in a line that
+/// overflowed once it then looks like a place whose answer is in the side table, which is true).
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable)]
+#[repr(C, align(64))]
+pub(crate) struct Shared {
+    remainders: [u16; 21],
+    codes: [u8; 22],
+}
+
+/// 14 whole places, their codes in 4 bits each (15 for [`ASIDE`]), and the code of every other
+/// place.
+#[derive(Clone, Copy, Debug, FromZeros)]
+#[repr(C, align(64))]
+pub(crate) struct Wide([u32; 16]);
 
 impl Line for Narrow {
     const PLACES: usize = 32;
     // 18 of 32: by the Poisson distribution one line in about 1,000 overflows, by an address or
-    // two, and a miss seldom pays a search of the stash.
+    // two.
     const FILL: usize = 18;
-    // A line spans at most 65,535 places, so that one 16-bit remainder stays free in each.
-    const LINES_MIN: usize = 65_538;
+    // A line spans at most 65,533 places, so that two 16-bit remainders stay free in each.
+    const LINES_MIN: usize = 65_540;
+    const CODES: usize = 1;
+    const ESCAPES: bool = false;
 
     #[inline(always)]
-    fn find<S: Lanes>(&self, lanes: S, place: u32) -> u32 {
-        lanes.equal16(self, place as u16)
+    fn find<S: Lanes>(&self, lanes: S, place: u32) -> u8 {
+        let found = lanes.equal16(&self.0, place as u16) != 0;
+        let otherwise = u8::from(self.overflowed()).wrapping_neg();
+        if found { 1 } else { otherwise }
     }
+
     #[inline(always)]
     fn overflowed(&self) -> bool {
-        self[0] > self[1]
+        self.0[0] > self.0[1]
     }
-    fn holding(places: &[u32]) -> Self {
-        let mut line = [places[0] as u16; 32];
-        for (slot, &place) in line.iter_mut().zip(places) {
-            *slot = place as u16;
+
+    fn encode(places: &[Coded], overflowed: bool, first: u32) -> Self {
+        let mut remainders: [u16; 32] = [0; 32];
+        let free = [first.wrapping_sub(1) as u16, first.wrapping_sub(2) as u16];
+        let mut count = 0;
+        let given = places.iter().map(|&(place, _)| place as u16);
+        let wanted = if overflowed { 2 } else { 1 };
+        for remainder in given.chain(
+            free.into_iter()
+                .take(wanted.max(places.len()) - places.len()),
+        ) {
+            remainders[count] = remainder;
+            count += 1;
         }
+        if count > 1 && (remainders[0] > remainders[1]) != overflowed {
+            remainders.swap(0, 1);
+        }
+        let repeated = remainders[0];
+        remainders[count..].fill(repeated);
+        Self(remainders)
+    }
+
+    fn decode(&self, first: u32, places: &mut Vec<Coded>) {
+        let begun = places.len();
+        for &remainder in &self.0 {
+            let offset = remainder.wrapping_sub(first as u16);
+            let place = first.wrapping_add(u32::from(offset));
+            let is_free = offset >= 0xfffe;
+            if !is_free && !places[begun..].iter().any(|&(known, _)| known == place) {
+                places.push((place, 1));
+            }
+        }
+    }
+}
+
+const SHARED_PLACES: u32 = (1 << 21) - 1;
+
+impl Line for Shared {
+    const PLACES: usize = 21;
+    // 12 of 21: one line in 200 overflows; 5.3 bytes an address.
+    const FILL: usize = 12;
+    const LINES_MIN: usize = 65_536;
+    const CODES: usize = 254;
+    const ESCAPES: bool = true;
+
+    #[inline(always)]
+    fn find<S: Lanes>(&self, lanes: S, place: u32) -> u8 {
+        let found = lanes.equal16(zerocopy::transmute_ref!(self), place as u16);
+        let index = (found | !SHARED_PLACES).trailing_zeros();
+        self.codes[index as usize]
+    }
+
+    #[inline(always)]
+    fn overflowed(&self) -> bool {
+        self.codes[21] != 0
+    }
+
+    fn encode(places: &[Coded], overflowed: bool, _first: u32) -> Self {
+        let mut line = Self {
+            remainders: [0; 21],
+            codes: [0; 22],
+        };
+        let miss = if overflowed { ASIDE } else { 0 };
+        let unused = places.first().copied().unwrap_or((0, miss));
+        let places = places.iter().chain(repeat(&unused)).take(Self::PLACES);
+        for (index, &(place, code)) in places.enumerate() {
+            (line.remainders[index], line.codes[index]) = (place as u16, code);
+        }
+        line.codes[Self::PLACES] = miss;
         line
     }
-    fn remainder(place: u32) -> u32 {
-        place & 0xffff
+
+    fn decode(&self, first: u32, places: &mut Vec<Coded>) {
+        let coded = self.remainders.iter().zip(&self.codes);
+        let place = |remainder: u16| {
+            let offset = remainder.wrapping_sub(first as u16);
+            first.wrapping_add(u32::from(offset))
+        };
+        let coded = coded.map(|(&remainder, &code)| (place(remainder), code));
+        used(coded, places);
+    }
+}
+
+/// Appends the places that are in use: the first, and all that differ from it.
+fn used(mut all: impl Iterator<Item = Coded>, places: &mut Vec<Coded>) {
+    let first = all.next().unwrap_or_default();
+    places.extend((first.1 != 0).then_some(first));
+    places.extend(all.filter(|coded| coded.0 != first.0));
+}
+
+const WIDE_PLACES: u32 = (1 << 14) - 1;
+const WIDE_ASIDE: u8 = 15;
+
+impl Wide {
+    #[inline(always)]
+    fn codes(&self) -> u64 {
+        u64::from(self.0[14]) | u64::from(self.0[15]) << 32
+    }
+
+    /// The code at `index`, 14 for every other place.
+    #[inline(always)]
+    fn code(&self, index: u32) -> u8 {
+        let code = (self.codes() >> (4 * index)) as u8 & WIDE_ASIDE;
+        // All ones for 15, the code itself for others.
+        code | ((code + 1) >> 4).wrapping_neg()
     }
 }
 
 impl Line for Wide {
-    const PLACES: usize = 16;
-    const FILL: usize = 8;
+    const PLACES: usize = 14;
+    // 7 of 14: one line in 200 overflows; 9.1 bytes an address.
+    const FILL: usize = 7;
     const LINES_MIN: usize = 1;
+    const CODES: usize = 14;
+    const ESCAPES: bool = true;
 
     #[inline(always)]
-    fn find<S: Lanes>(&self, lanes: S, place: u32) -> u32 {
-        lanes.equal32(self, place)
+    fn find<S: Lanes>(&self, lanes: S, place: u32) -> u8 {
+        let found = lanes.equal32(&self.0, place) & WIDE_PLACES;
+        self.code((found | 1 << 14).trailing_zeros())
     }
+
     #[inline(always)]
     fn overflowed(&self) -> bool {
-        self[0] > self[1]
+        self.code(14) != 0
     }
-    fn holding(places: &[u32]) -> Self {
-        let mut line = [places[0]; 16];
-        for (slot, &place) in line.iter_mut().zip(places) {
-            *slot = place;
+
+    fn encode(places: &[Coded], overflowed: bool, _first: u32) -> Self {
+        let mut line = [0u32; 16];
+        let miss = if overflowed { ASIDE } else { 0 };
+        let unused = places.first().copied().unwrap_or((0, miss));
+        let mut codes = u64::from(miss & WIDE_ASIDE) << (4 * Self::PLACES);
+        let places = places.iter().chain(repeat(&unused)).take(Self::PLACES);
+        for (index, &(place, code)) in places.enumerate() {
+            line[index] = place;
+            codes |= u64::from(code & WIDE_ASIDE) << (4 * index);
         }
-        line
+        (line[14], line[15]) = (codes as u32, (codes >> 32) as u32);
+        Self(line)
     }
-    fn remainder(place: u32) -> u32 {
-        place
+
+    fn decode(&self, _first: u32, places: &mut Vec<Coded>) {
+        let coded = self.0[..Self::PLACES].iter().zip(0..);
+        used(
+            coded.map(|(&place, index)| (place, self.code(index))),
+            places,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::Portable;
+
+    /// Lines of every fullness say what was put in, and nothing else.
+    fn check<L: Line>(first: u32, span: u32) {
+        for count in (0..=L::PLACES).step_by(if cfg!(miri) { 7 } else { 1 }) {
+            for overflowed in [false, true] {
+                let place = |index: usize| first.wrapping_add((index as u32 * 37) % span);
+                let code = |index: usize| match index % (L::CODES + 1) {
+                    0 if L::ESCAPES => ASIDE,
+                    index => (index % L::CODES) as u8 + 1,
+                };
+                let mut given: Vec<Coded> = (0..count).map(|i| (place(i), code(i))).collect();
+                let line = L::encode(&given, overflowed, first);
+                assert_eq!(line.overflowed(), overflowed, "{count}");
+                let mut decoded = Vec::new();
+                line.decode(first, &mut decoded);
+                decoded.sort_unstable();
+                given.sort_unstable();
+                if count > 0 {
+                    assert_eq!(decoded, given);
+                }
+                for index in 0..L::PLACES + 5 {
+                    let found = line.find(Portable, place(index));
+                    let miss = if overflowed { ASIDE } else { 0 };
+                    let wanted = if index < count { code(index) } else { miss };
+                    assert_eq!(found, wanted, "{index} of {count}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_hold_what_they_were_given() {
+        let firsts = [77, 0, 1, 0xffff, 0x1_2345, u32::MAX - 60_000];
+        for &first in &firsts[..if cfg!(miri) { 1 } else { firsts.len() }] {
+            check::<Narrow>(first, 65_533);
+            check::<Shared>(first, 65_536);
+            check::<Wide>(first, 1 << 20);
+        }
     }
 }

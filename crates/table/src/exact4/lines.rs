@@ -1,216 +1,193 @@
-//! Lines in memory, the classes of their places, and the stash for what did not fit.
+//! A table of lines: lookups, and changes by version.
 
-use super::line::Line;
-use crate::column::Column;
+use super::codes::Codes;
+use super::line::{ASIDE, Coded, Line};
+use super::side::Side;
 use crate::compiled::CompileError;
 use crate::mask::ListMask;
-use crate::memory::{Slab, zeroed};
-use crate::order::Ordered;
+use crate::memory::out_of_memory;
 use crate::secret::Permutation;
-use crate::simd::{self, Lanes, prefetch};
-use frame::Pages;
+use crate::simd::{Job, Lanes, Portable};
+use frame::{Paged, PagedView, Pages};
 
-/// Lines on their way while a burst is looked up.
-const AHEAD: usize = 48;
+/// Keys whose lines are asked for together. Twice as many are on their way in a long burst.
+const WINDOW: usize = 64;
 
-/// A table of lines. Place `i` of line `n` has number `n * PLACES + i`; those of the stash
-/// follow.
-#[derive(Debug)]
+/// Addresses by place. Clones share memory; a change copies what it touches.
+#[derive(Clone, Debug)]
 pub(crate) struct Lines<L> {
-    lines: Slab<L>,
-    column: Column,
-    /// Places that did not fit their line, ascending.
-    stash: Vec<u32>,
+    pub(super) lines: Paged<L>,
+    pub(super) codes: Codes,
+    pub(super) side: Side,
+    pub(super) permutation: Permutation,
+    /// Addresses.
+    pub(super) count: usize,
+}
+
+/// The line of a place.
+#[inline(always)]
+pub(super) fn line_of(place: u32, lines: usize) -> usize {
+    ((u64::from(place) * lines as u64) >> 32) as usize
+}
+
+/// The lowest place of a line.
+pub(super) fn first_of(line: usize, lines: usize) -> u32 {
+    ((line as u64) << 32).div_ceil(lines as u64) as u32
 }
 
 impl<L: Line> Lines<L> {
-    /// Fills lines from front to back. `ordered` is not empty and ascends by place.
-    pub(crate) fn fill(
-        ordered: &Ordered<u32>,
-        permutation: Permutation,
-    ) -> Result<Self, CompileError> {
-        let count = (ordered.keys.len() / L::FILL + 1).max(L::LINES_MIN);
-        // Numbers of places are 32 bits; a sixteenth of them is left to the stash.
-        let count_max = (0xf000_0000 / L::PLACES - 1) * L::FILL;
-        if ordered.keys.len() > count_max {
-            return Err(CompileError::TooManyAddresses {
-                count: ordered.keys.len(),
-                count_max,
-            });
-        }
-        let lines = zeroed(count)?;
-        let mut filler = Filler {
-            ordered,
-            permutation,
-            lines,
-            places: Vec::new(),
-            next: 0,
-            stash: Vec::new(),
-        };
-        filler.fill();
-        let classes = ordered.classes();
-        let Filler { lines, stash, .. } = filler;
-        let column = Column::new(classes, lines.len() * L::PLACES + stash.len())?;
-        let mut filled = Self {
-            lines,
-            column,
-            stash,
-        };
-        filled.set_answers(ordered, permutation);
-        Ok(filled)
+    /// How many addresses there are.
+    pub(crate) fn count(&self) -> usize {
+        self.count
     }
 
-    /// Writes the class of every place, by looking each address up.
-    fn set_answers(&mut self, ordered: &Ordered<u32>, permutation: Permutation) {
-        if self.column.only().is_some() {
-            return;
-        }
-        let mut classes = ordered.classes();
-        for (index, &key) in ordered.keys.iter().enumerate() {
-            let view = View {
-                lines: &self.lines,
-                stash: &self.stash,
-            };
-            let number = view.number_after(simd::Portable, permutation.apply(key)) - 1;
-            let mask = ordered.mask(index);
-            self.column.set(number as usize, classes.intern(mask), mask);
-        }
-    }
-
-    /// Takes places in `masks` and leaves answers.
-    #[inline(always)]
-    pub(crate) fn lookup_burst<S: Lanes>(&self, lanes: S, masks: &mut [ListMask]) {
-        let view = View {
-            lines: &self.lines,
-            stash: &self.stash,
-        };
-        match self.column.only() {
-            Some(only) => view.roll(lanes, masks, |number| {
-                ListMask(if number == 0 { 0 } else { only.0 })
-            }),
-            None => {
-                view.roll(lanes, masks, |number| {
-                    self.column.prefetch(number.saturating_sub(1) as usize);
-                    ListMask(number)
-                });
-                for mask in masks {
-                    *mask = self.column.get((mask.0 as usize).wrapping_sub(1));
-                }
-            }
-        }
-    }
-
-    /// The pages of the lines; `None` when they are few enough for the heap.
+    /// The memory of the lines.
     pub(crate) fn pages(&self) -> Option<Pages> {
         self.lines.pages()
     }
 
     /// Bytes that a lookup can touch.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&self.lines[..]) + self.column.bytes() + size_of_val(&self.stash[..])
+        self.lines.len() * size_of::<L>() + self.side.bytes()
     }
-}
 
-/// What a burst reads, with the slices taken once.
-#[derive(Clone, Copy)]
-struct View<'a, L> {
-    lines: &'a [L],
-    stash: &'a [u32],
-}
+    /// True when more addresses are in the side table than a newly built table would leave there.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.side.len() > 1024 + self.count / 64
+    }
 
-impl<L: Line> View<'_, L> {
-    /// Replaces each place in `masks` by what `answer` makes of the number after its place.
-    #[inline(always)]
-    fn roll<S: Lanes>(self, lanes: S, masks: &mut [ListMask], answer: impl Fn(u32) -> ListMask) {
-        let count = self.lines.len();
-        for mask in masks.iter().take(AHEAD) {
-            prefetch(self.lines, line_of(mask.0, count));
-        }
-        for index in 0..masks.len() {
-            if let Some(ahead) = masks.get(index + AHEAD) {
-                prefetch(self.lines, line_of(ahead.0, count));
-            }
-            masks[index] = answer(self.number_after(lanes, masks[index].0));
+    /// The lists of one address.
+    pub(crate) fn get(&self, address: u32) -> u32 {
+        let place = self.permutation.apply(address);
+        let line = &self.lines.view()[line_of(place, self.lines.len())];
+        match line.find(Portable, place) {
+            ASIDE => self.side.get(place),
+            code => self.codes.masks()[usize::from(code)],
         }
     }
 
-    /// One more than the number of the place that holds `place`; 0 if none does.
-    #[inline(always)]
-    fn number_after<S: Lanes>(self, lanes: S, place: u32) -> u32 {
+    /// Gives an address its lists; none removes it.
+    pub(crate) fn assign(&mut self, address: u32, mask: u32) -> Result<(), CompileError> {
+        let before = self.get(address);
+        if before == mask {
+            return Ok(());
+        }
+        let place = self.permutation.apply(address);
         let index = line_of(place, self.lines.len());
-        let line = &self.lines[index];
-        let found = line.find(lanes, place);
-        // One branch for both, nearly never taken: hits and misses mix without mispredictions.
-        if (found == 0) & line.overflowed() {
-            return self.stashed_after(place);
+        let first = first_of(index, self.lines.len());
+        let line = self.lines.view()[index];
+        let mut places = Vec::with_capacity(L::PLACES);
+        line.decode(first, &mut places);
+        let was_aside = before != 0 && {
+            let code = places.iter().find(|coded| coded.0 == place);
+            code.is_none_or(|coded| coded.1 == ASIDE)
+        };
+        places.retain(|coded| coded.0 != place);
+        let mut codes = self.codes;
+        let overflows = self.put(&mut places, &mut codes, place, mask);
+        let goes_aside = mask != 0 && codes.find(mask).is_none_or(|_| overflows);
+        if goes_aside {
+            self.side.set(place, mask)?;
         }
-        let number = (index * L::PLACES) as u32 + found.trailing_zeros() + 1;
-        if found == 0 { 0 } else { number }
+        let overflowed = line.overflowed() | overflows;
+        *self.lines.get_mut(index).map_err(out_of_memory)? = L::encode(&places, overflowed, first);
+        self.codes = codes;
+        if was_aside && !goes_aside {
+            self.side.set(place, 0)?;
+        }
+        self.count = self.count + usize::from(mask != 0) - usize::from(before != 0);
+        Ok(())
     }
 
+    /// Adds a place to those of its line if it can; tells whether the line overflows by it.
+    fn put(&self, places: &mut Vec<Coded>, codes: &mut Codes, place: u32, mask: u32) -> bool {
+        if mask == 0 {
+            return false;
+        }
+        let code = codes.find_or_add(mask, L::CODES);
+        let code = code.or(L::ESCAPES.then_some(ASIDE));
+        match code {
+            Some(code) if places.len() < L::PLACES => {
+                places.push((place, code));
+                false
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Looks up a burst; `masks` is as long as `keys`.
+pub(super) struct Lookup<'a, L> {
+    pub(super) table: &'a Lines<L>,
+    pub(super) keys: &'a [u32],
+    pub(super) masks: &'a mut [ListMask],
+}
+
+impl<L: Line> Job for Lookup<'_, L> {
+    type Answer = ();
+
+    /// Places first, a vector at a time; they wait in `masks` until their line is there. The
+    /// lines of a window are asked for before the window before it is answered.
+    #[inline(always)]
+    fn run<S: Lanes>(self, lanes: S) {
+        let Self { table, keys, masks } = self;
+        let permutation = table.permutation;
+        for (mask, &key) in masks.iter_mut().zip(keys) {
+            mask.0 = permutation.apply(key);
+        }
+        let view = table.lines.view();
+        let mut coming = [[view.value(0); WINDOW]; 2];
+        ask(view, &masks[..masks.len().min(WINDOW)], &mut coming[0]);
+        for (window, from) in (0..masks.len()).step_by(WINDOW).enumerate() {
+            let to = masks.len().min(from + WINDOW);
+            let next = &masks[to..masks.len().min(to + WINDOW)];
+            ask(view, next, &mut coming[(window + 1) % 2]);
+            let answered = &mut masks[from..to];
+            let aside = answer(lanes, table.codes.masks(), &coming[window % 2], answered);
+            if aside != 0 {
+                table.look_aside(aside, &keys[from..to], answered);
+            }
+        }
+    }
+}
+
+/// Finds the lines of `places` and asks for them.
+#[inline(always)]
+fn ask<'a, L>(lines: PagedView<'a, L>, places: &[ListMask], coming: &mut [&'a L; WINDOW]) {
+    for (line, place) in coming.iter_mut().zip(places) {
+        *line = lines.value(line_of(place.0, lines.len()));
+        frame::prefetch::read(std::ptr::from_ref(*line).cast());
+    }
+}
+
+/// Replaces places by their answers. A bit is set for each that the side table must answer.
+#[inline(always)]
+fn answer<S: Lanes, L: Line>(
+    lanes: S,
+    answers: &[u32; 256],
+    lines: &[&L; WINDOW],
+    places: &mut [ListMask],
+) -> u64 {
+    let mut aside = 0;
+    for (index, (place, line)) in places.iter_mut().zip(lines).enumerate() {
+        let code = line.find(lanes, place.0);
+        aside |= u64::from(code == ASIDE) << index;
+        place.0 = answers[usize::from(code)];
+    }
+    aside
+}
+
+impl<L: Line> Lines<L> {
+    /// Answers the keys whose bits are set, from the side table.
     #[cold]
     #[inline(never)]
-    fn stashed_after(self, place: u32) -> u32 {
-        let first = (self.lines.len() * L::PLACES + 1) as u32;
-        self.stash
-            .binary_search(&place)
-            .map_or(0, |index| first + index as u32)
-    }
-}
-
-#[inline(always)]
-fn line_of(place: u32, lines: usize) -> usize {
-    ((u64::from(place) * lines as u64) >> 32) as usize
-}
-
-struct Filler<'a, L> {
-    ordered: &'a Ordered<u32>,
-    permutation: Permutation,
-    lines: Slab<L>,
-    /// Places of the line being filled.
-    places: Vec<u32>,
-    /// The next key of `ordered`.
-    next: usize,
-    stash: Vec<u32>,
-}
-
-impl<L: Line> Filler<'_, L> {
-    fn fill(&mut self) {
-        for index in 0..self.lines.len() {
-            self.gather(index);
-            self.lines[index] = self.line(index);
+    fn look_aside(&self, aside: u64, keys: &[u32], masks: &mut [ListMask]) {
+        let marked = |index: &usize| aside >> index & 1 != 0;
+        for index in (0..keys.len()).filter(marked) {
+            self.side.prefetch(self.permutation.apply(keys[index]));
         }
-    }
-
-    /// Collects the places of line `index`.
-    fn gather(&mut self, index: usize) {
-        self.places.clear();
-        while let Some(&key) = self.ordered.keys.get(self.next) {
-            let place = self.permutation.apply(key);
-            if line_of(place, self.lines.len()) != index {
-                break;
-            }
-            self.places.push(place);
-            self.next += 1;
+        for index in (0..keys.len()).filter(marked) {
+            masks[index].0 = self.side.get(self.permutation.apply(keys[index]));
         }
-    }
-
-    fn line(&mut self, index: usize) -> L {
-        let places = &mut self.places;
-        if places.is_empty() {
-            // The place before the first of this line is of another line, and differs from all
-            // of this one in the remainder too (`LINES_MIN`).
-            let first = ((index as u64) << 32).div_ceil(self.lines.len() as u64) as u32;
-            return L::holding(&[first.wrapping_sub(1)]);
-        }
-        let overflows = places.len() > L::PLACES;
-        if places.len() > 1 && (L::remainder(places[0]) > L::remainder(places[1])) != overflows {
-            places.swap(0, 1);
-        }
-        if overflows {
-            self.stash.extend_from_slice(&places[L::PLACES..]);
-            places.truncate(L::PLACES);
-        }
-        L::holding(places)
     }
 }

@@ -1,0 +1,207 @@
+//! A run as it was written, read again. The file may come from anywhere: what it holds is checked
+//! before anything is made of it, and bounded.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+
+const BYTES_MAX: u64 = 64 << 20;
+const ROWS_MAX: usize = 10_000;
+/// All quotients of two rows' samples are looked at.
+const SAMPLES_MAX: usize = 1_000;
+const FIELDS_MAX: usize = 64;
+
+/// As much of a run as a comparison needs.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(super) struct Recorded {
+    pub(super) experiment: String,
+    pub(super) version: String,
+    pub(super) commit: Option<String>,
+    #[serde(default)]
+    pub(super) debug_build: bool,
+    #[serde(default)]
+    pub(super) quick: bool,
+    pub(super) seed: u64,
+    pub(super) machine: RecordedMachine,
+    noise: Option<RecordedNoise>,
+    pub(super) rows: Vec<RecordedRow>,
+}
+
+/// The machine, as far as it must be the same.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct RecordedMachine {
+    pub(super) cpu: Option<String>,
+    pub(super) kernel: Option<String>,
+    pub(super) cpus: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct RecordedNoise {
+    share: f64,
+}
+
+/// One variant.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(super) struct RecordedRow {
+    pub(super) variant: Fields,
+    pub(super) metric: String,
+    pub(super) samples: Vec<f64>,
+}
+
+/// A variant's fields in the order in which they were written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Fields(pub(super) Vec<(String, Scalar)>);
+
+/// A field's value.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Scalar {
+    Number(u64),
+    Truth(bool),
+    Decimal(f64),
+    Word(String),
+    Nothing(()),
+}
+
+impl Recorded {
+    /// Reads a file.
+    ///
+    /// The error is a sentence that names it.
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        let refused = |error: &dyn fmt::Display| format!("'{shown}' cannot be read: {error}");
+        let file = File::open(path).map_err(|error| refused(&error))?;
+        let mut text = Vec::new();
+        let read = file.take(BYTES_MAX + 1).read_to_end(&mut text);
+        read.map_err(|error| refused(&error))?;
+        if text.len() as u64 > BYTES_MAX {
+            return Err(format!(
+                "'{shown}' is larger than {} MiB: no run is",
+                BYTES_MAX >> 20
+            ));
+        }
+        let run: Self = serde_json::from_slice(&text).map_err(|error| {
+            let error = printable(&error.to_string());
+            format!("'{shown}' is no run that 'linerate lab run NAME --json FILE' wrote: {error}")
+        })?;
+        run.check()
+            .map_err(|fault| format!("'{shown}' is no sound run: {fault}"))?;
+        Ok(run)
+    }
+
+    /// The share by which a variant differs from itself.
+    pub(super) fn noise(&self) -> f64 {
+        self.noise.as_ref().map_or(0.0, |noise| noise.share)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.rows.len() > ROWS_MAX {
+            return Err(format!("more than {ROWS_MAX} rows"));
+        }
+        if !(0.0..=1e6).contains(&self.noise()) {
+            return Err("a null run whose share is no share".to_owned());
+        }
+        for (place, row) in self.rows.iter().enumerate() {
+            row.check()
+                .map_err(|fault| format!("row {place} has {fault}"))?;
+        }
+        let mut keys: Vec<String> = self.rows.iter().map(RecordedRow::key).collect();
+        keys.sort_unstable();
+        match keys.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("two rows for {}", printable(&pair[0]))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl RecordedRow {
+    /// Variant and metric, in an order that does not depend on how they were written.
+    pub(super) fn key(&self) -> String {
+        self.key_of(|_| true)
+    }
+
+    /// The same without what the variant takes in memory, which may change between versions.
+    pub(super) fn key_without_bytes(&self) -> String {
+        self.key_of(|name| name != "bytes")
+    }
+
+    fn key_of(&self, counts: impl Fn(&str) -> bool) -> String {
+        let fields = self.variant.0.iter().filter(|(name, _)| counts(name));
+        let mut fields: Vec<String> = fields
+            .map(|(name, value)| format!("{name:?}: {value:?}"))
+            .collect();
+        fields.sort_unstable();
+        format!("{:?} of {}", self.metric, fields.join(", "))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.samples.is_empty() || self.samples.len() > SAMPLES_MAX {
+            return Err(format!(
+                "{} samples, not 1 to {SAMPLES_MAX}",
+                self.samples.len()
+            ));
+        }
+        // Quotients of what is no usual size mean nothing, and overflow.
+        if let Some(sample) = self.samples.iter().find(|s| !(1e-30..=1e30).contains(*s)) {
+            return Err(format!("a sample that is no measurement: {sample}"));
+        }
+        Ok(())
+    }
+}
+
+impl Scalar {
+    /// For a table; what would move the cursor is not printed.
+    pub(super) fn show(&self, field: &str) -> String {
+        use crate::laboratory::field;
+        match self {
+            Self::Number(number) => field::cell(field, &(*number).into()),
+            Self::Truth(truth) => truth.to_string(),
+            Self::Decimal(decimal) => decimal.to_string(),
+            Self::Word(word) => printable(word),
+            Self::Nothing(()) => "-".to_owned(),
+        }
+    }
+}
+
+/// A text of a stranger for a terminal.
+pub(super) fn printable(text: &str) -> String {
+    const CHARACTERS_MAX: usize = 200;
+    let shown = text.chars().take(CHARACTERS_MAX);
+    shown
+        .map(|c| if c.is_control() { '\u{FFFD}' } else { c })
+        .collect()
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Fields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of numbers and words")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+        let mut fields: Vec<(String, Scalar)> = Vec::new();
+        while let Some((name, value)) = map.next_entry::<String, Scalar>()? {
+            let known = fields.iter().any(|(known, _)| *known == name);
+            if known || fields.len() == FIELDS_MAX {
+                let fault =
+                    format!("a variant has '{name}' twice or more than {FIELDS_MAX} fields");
+                return Err(serde::de::Error::custom(fault));
+            }
+            fields.push((name, value));
+        }
+        Ok(Fields(fields))
+    }
+}

@@ -1,0 +1,91 @@
+//! A variant's fields as people read them.
+
+use lab::Value;
+
+use crate::report::number::{bytes, count};
+
+/// What an axis over this field is called.
+pub(super) fn axis(field: &str) -> String {
+    let known = match field {
+        "stride" => "distance of two frames, bytes",
+        "pool" => "frames in the pool",
+        "bytes" => "footprint",
+        "entries" => "entries in the set",
+        "burst" => "keys a burst",
+        "batch" => "frames handled together",
+        "distance" => "lines prefetched ahead",
+        "lists" => "lists looked up at once",
+        _ => return field.replace('_', " "),
+    };
+    known.to_owned()
+}
+
+/// A column's heading.
+pub(super) fn heading(field: &str) -> String {
+    field.replace('_', " ")
+}
+
+/// A value in a table: `6,000,000`, `24 MiB`.
+pub(super) fn cell(field: &str, value: &Value) -> String {
+    match value {
+        Value::Number(number) if field == "bytes" => bytes(*number).replace(".0 ", " "),
+        Value::Number(number) => count(*number),
+        Value::Word(word) => (*word).to_owned(),
+    }
+}
+
+/// A value beside an axis, where room is scarce: `6M`, `24 MiB`.
+pub(super) fn tick(field: &str, value: &Value) -> String {
+    match value {
+        Value::Number(number) if field != "bytes" => short(*number),
+        value => cell(field, value),
+    }
+}
+
+/// `6M`, `10k`; whatever would lose digits stays as it is.
+fn short(number: u64) -> String {
+    match number {
+        n if n >= 1_000_000 && n.is_multiple_of(100_000) => {
+            format!("{:.1}M", n as f64 / 1e6).replace(".0M", "M")
+        }
+        n if n >= 1_000 && n < 1_000_000 && n.is_multiple_of(1_000) => format!("{}k", n / 1_000),
+        n => count(n),
+    }
+}
+
+/// A series in a legend: `pool 2,048`, `ours`.
+pub(super) fn named(field: &str, value: &Value) -> String {
+    match value {
+        Value::Number(_) if field == "bytes" => cell(field, value),
+        Value::Number(_) => format!("{} {}", heading(field), cell(field, value)),
+        Value::Word(word) => (*word).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_where_room_is_scarce() {
+        for (number, text) in [
+            (256u64, "256"),
+            (1_000, "1k"),
+            (2_048, "2,048"),
+            (10_000, "10k"),
+            (65_536, "65,536"),
+            (524_288, "524,288"),
+            (2_500_000, "2.5M"),
+            (6_000_000, "6M"),
+            (64_000_000, "64M"),
+        ] {
+            assert_eq!(tick("entries", &number.into()), text);
+        }
+        let footprint = Value::Number(24 << 20);
+        assert_eq!(tick("bytes", &footprint), "24 MiB");
+        assert_eq!(named("bytes", &footprint), "24 MiB");
+        assert_eq!(named("pool", &2048u64.into()), "pool 2,048");
+        assert_eq!(named("design", &"ours".into()), "ours");
+        assert_eq!(heading("a_b"), "a b");
+    }
+}

@@ -1,0 +1,202 @@
+//! The rows as a table of text, for terminal and page alike.
+
+use lab::{Outcome, Ratio, Row, Value};
+
+use super::field;
+use super::published::{Shape, beside, shapes};
+use super::unit::{Unit, digits};
+
+/// What a row is compared with, in a word for the column.
+pub(super) const NO_DIFFERENCE: &str = "no difference";
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    pub(super) heading: String,
+    /// Words stand left, numbers right.
+    pub(super) words: bool,
+}
+
+/// Columns and cells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Grid {
+    pub(super) columns: Vec<Column>,
+    /// One a row of the outcome, in its order.
+    pub(super) rows: Vec<Vec<String>>,
+    /// Fields that are the same in all rows, in place of a column each.
+    pub(super) held: Vec<String>,
+}
+
+impl Grid {
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        let rows = &outcome.rows;
+        let mut grid = Self {
+            rows: vec![Vec::new(); rows.len()],
+            ..Self::default()
+        };
+        for name in fields(rows) {
+            if varies(rows, name) {
+                grid.field(name, rows);
+            } else if let Some(value) = rows[0].value(name) {
+                grid.held.push(held(name, value));
+            }
+        }
+        grid.figures(rows);
+        let shapes = shapes(outcome);
+        // Where published ratios are to the same first row, one column of ours serves both.
+        let same_first = shapes
+            .iter()
+            .all(|shape| std::ptr::eq(shape.base, &rows[0]));
+        if rows.len() > 1 {
+            grid.ratios(outcome);
+        }
+        if !shapes.is_empty() {
+            grid.published(&shapes, !same_first);
+        }
+        grid
+    }
+
+    fn column(&mut self, heading: &str, words: bool, cells: impl IntoIterator<Item = String>) {
+        self.columns.push(Column {
+            heading: heading.to_owned(),
+            words,
+        });
+        for (row, cell) in self.rows.iter_mut().zip(cells) {
+            row.push(cell);
+        }
+    }
+
+    fn field(&mut self, name: &str, rows: &[Row]) {
+        let words = rows
+            .iter()
+            .any(|row| matches!(row.value(name), Some(Value::Word(_))));
+        let cell = |row: &Row| {
+            row.value(name)
+                .map_or("-".to_owned(), |v| field::cell(name, v))
+        };
+        self.column(&field::heading(name), words, rows.iter().map(cell));
+    }
+
+    fn figures(&mut self, rows: &[Row]) {
+        let units: Vec<Unit> = rows
+            .iter()
+            .map(|row| Unit::of_rows(row.metric, rows))
+            .collect();
+        let one = units.windows(2).all(|pair| pair[0] == pair[1]);
+        let heading = match units.first() {
+            Some(unit) if one => unit.name.as_str(),
+            _ => "median",
+        };
+        let all = || rows.iter().zip(&units);
+        self.column(
+            heading,
+            false,
+            all().map(|(row, unit)| unit.show(row.samples.median())),
+        );
+        if !one {
+            self.column("unit", true, units.iter().map(|unit| unit.name.clone()));
+        }
+        let quartiles = |(row, unit): (&Row, &Unit)| {
+            let (low, high) = (row.samples.low(), row.samples.high());
+            format!("{} to {}", unit.show(low), unit.show(high))
+        };
+        self.column("quartiles", true, all().map(quartiles));
+    }
+
+    /// Each row against the first of its metric.
+    fn ratios(&mut self, outcome: &Outcome) {
+        let noise = outcome.noise.as_ref().map_or(0.0, lab::Noise::share);
+        let first = |row: &Row| outcome.rows.iter().find(|base| base.metric == row.metric);
+        let cells: Vec<String> = outcome
+            .rows
+            .iter()
+            .map(|row| match first(row) {
+                Some(base) if !std::ptr::eq(base, row) => ratio(row, base, noise),
+                _ => "first".to_owned(),
+            })
+            .collect();
+        self.column("ratio to first", true, cells);
+    }
+
+    fn published(&mut self, shapes: &[Shape<'_>], with_ours: bool) {
+        let rows = self.rows.len();
+        let cells = |show: fn(&Shape<'_>) -> String| {
+            let cell = |row| beside(shapes, row).map_or("-".to_owned(), |shape| show(&shape));
+            (0..rows).map(cell).collect::<Vec<_>>()
+        };
+        if with_ours {
+            self.column("ratio here", false, cells(|s| times(s.ratio_here())));
+        }
+        self.column("ratio there", false, cells(|s| times(s.published.ratio)));
+        let figure = cells(|s| format!("{} {}", digits(s.published.figure), s.published.unit));
+        self.column("published", false, figure);
+    }
+}
+
+/// `x 2.05`.
+pub(super) fn times(ratio: f64) -> String {
+    format!("x {}", digits(ratio))
+}
+
+/// The ratio of two rows, or that there is no difference.
+fn ratio(row: &Row, base: &Row, noise: f64) -> String {
+    match Ratio::paired(&row.samples, &base.samples) {
+        Some(ratio) if ratio.differs(noise) => times(ratio.median),
+        Some(_) => NO_DIFFERENCE.to_owned(),
+        None => times(row.samples.median() / base.samples.median()),
+    }
+}
+
+/// Names of all fields, in the order in which they first occur.
+pub(super) fn fields(rows: &[Row]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for &(name, _) in rows.iter().flat_map(|row| &row.variant) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Whether two of the rows differ in this field.
+pub(super) fn varies(rows: &[Row], name: &str) -> bool {
+    rows.windows(2)
+        .any(|pair| pair[0].value(name) != pair[1].value(name))
+}
+
+fn held(name: &str, value: &Value) -> String {
+    format!("{} {}", field::heading(name), field::cell(name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laboratory::sample;
+
+    #[test]
+    fn fields_that_do_not_vary_take_no_column() {
+        let grid = Grid::of(&sample::outcome());
+        let headings: Vec<&str> = grid.columns.iter().map(|c| c.heading.as_str()).collect();
+        let expect = [
+            "design",
+            "batch",
+            "M frames/s",
+            "quartiles",
+            "ratio to first",
+            "ratio there",
+            "published",
+        ];
+        assert_eq!(headings, expect);
+        assert_eq!(grid.held, ["entries 6,000,000"]);
+        assert!(grid.rows.iter().all(|row| row.len() == expect.len()));
+        assert_eq!(grid.rows[0][4], "first");
+        assert_eq!(grid.rows[1][4], NO_DIFFERENCE);
+        assert_eq!(grid.rows[2][4..], ["x 2.00", "x 2.08", "7.70 Mpps"]);
+    }
+
+    #[test]
+    fn an_outcome_without_rows_has_no_columns_to_break() {
+        let grid = Grid::of(&Outcome::default());
+        assert!(grid.rows.is_empty());
+    }
+}

@@ -1,0 +1,86 @@
+//! The rows of a run as a table, with every sample as a stroke.
+
+use lab::{Outcome, Row};
+
+use crate::laboratory::grid::{Grid, NO_DIFFERENCE};
+use crate::laboratory::markup::{Markup, px};
+
+const STRIP: (f64, f64) = (120.0, 18.0);
+/// Longer cells may be broken into lines.
+const NOWRAP_MAX: usize = 28;
+
+pub(super) fn draw(page: &mut Markup, grid: &Grid, outcome: &Outcome) {
+    page.inside("div", &[("class", &"wide")], |page| {
+        page.inside("table", &[], |page| {
+            page.inside("thead", &[], |page| heading(page, grid));
+            page.inside("tbody", &[], |page| {
+                for (cells, row) in grid.rows.iter().zip(&outcome.rows) {
+                    line(page, grid, cells, row, outcome);
+                }
+            });
+        });
+    });
+}
+
+fn heading(page: &mut Markup, grid: &Grid) {
+    page.inside("tr", &[], |page| {
+        for column in &grid.columns {
+            let class = class(column.words, "");
+            page.leaf(
+                "th",
+                &[("scope", &"col"), ("class", &class)],
+                &column.heading,
+            );
+        }
+        page.leaf("th", &[("scope", &"col")], "all samples, from 0");
+    });
+}
+
+fn line(page: &mut Markup, grid: &Grid, cells: &[String], row: &Row, outcome: &Outcome) {
+    page.inside("tr", &[], |page| {
+        for (column, cell) in grid.columns.iter().zip(cells) {
+            let class = class(column.words, cell);
+            page.leaf("td", &[("class", &class)], cell);
+        }
+        page.inside("td", &[], |page| strip(page, row, outcome));
+    });
+}
+
+fn class(words: bool, cell: &str) -> String {
+    let mut class = String::from(if words { "words" } else { "number" });
+    if [NO_DIFFERENCE, "first", "-"].contains(&cell) {
+        class += " quiet";
+    }
+    if cell.chars().count() > NOWRAP_MAX {
+        class += " long";
+    }
+    class
+}
+
+/// A stroke a sample, on the scale that all rows of the metric share.
+fn strip(page: &mut Markup, row: &Row, outcome: &Outcome) {
+    let (width, height) = STRIP;
+    let largest = outcome
+        .rows
+        .iter()
+        .filter(|other| other.metric == row.metric)
+        .flat_map(|other| other.samples.all())
+        .copied()
+        .fold(f64::MIN_POSITIVE, f64::max);
+    let at = |sample: f64| px(1.0 + (width - 2.0) * (sample / largest).clamp(0.0, 1.0));
+    let stroke = |&sample: &f64| format!("M{} 4V{}", at(sample), height - 4.0);
+    let strokes: String = row.samples.all().iter().map(stroke).collect();
+    let median = format!("M{} 1V{}", at(row.samples.median()), height - 1.0);
+    let view = format!("0 0 {width} {height}");
+    let attributes: crate::laboratory::markup::Attributes<'_> = &[
+        ("class", &"strip"),
+        ("viewBox", &view),
+        ("aria-hidden", &"true"),
+    ];
+    page.inside("svg", attributes, |page| {
+        let ground = format!("M0 {}H{width}", height / 2.0);
+        page.empty("path", &[("class", &"grid"), ("d", &ground)]);
+        page.empty("path", &[("class", &"sample"), ("d", &strokes)]);
+        page.empty("path", &[("class", &"median"), ("d", &median)]);
+    });
+}

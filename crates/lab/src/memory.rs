@@ -1,0 +1,400 @@
+//! The limit that everything is held against: random 64-byte lines a second by footprint.
+//!
+//! A table of that size cannot answer more lookups a second than memory gives lines. Varies the
+//! footprint, the pages, who asks for lines how far ahead, and the threads; beside it the latency
+//! of one line after the other. Holds the key stream: 64 MB of random numbers, read in order and
+//! asked for ahead in software.
+
+mod limit;
+mod walk;
+
+use std::rc::Rc;
+
+use frame::Pages;
+
+use limit::Reader;
+pub(crate) use limit::{Field, Limit};
+use walk::{Kind, Method};
+
+use crate::contest::{Contest, Contestant, memory_bytes};
+use crate::experiment::{LabError, Outcome, Row, Settings};
+use crate::{Chart, ChartKind};
+
+const MB: usize = 1 << 20;
+const GB: usize = 1 << 30;
+const FOOTPRINTS: [usize; 10] = [
+    24 * MB,
+    32 * MB,
+    64 * MB,
+    128 * MB,
+    256 * MB,
+    512 * MB,
+    GB,
+    2 * GB,
+    4 * GB,
+    8 * GB,
+];
+const FOOTPRINTS_QUICK: [usize; 4] = [24 * MB, 32 * MB, 128 * MB, 512 * MB];
+const DISTANCES: [usize; 4] = [8, 16, 32, 64];
+/// Measured too, but no part of the limit: a burst of 64 keys has no more than 64 lines on their
+/// way.
+const FARTHER: [usize; 2] = [96, 128];
+/// The largest footprint in small pages: beyond it nothing new is seen.
+const SMALL_PAGES_MAX: usize = GB;
+/// Lines read in a trial.
+const LINES: usize = 1 << 20;
+const LINES_QUICK: usize = 1 << 19;
+/// Lines read one after the other in a trial.
+const CHAIN_LINES: usize = 1 << 16;
+
+/// How the rows name pages.
+fn pages_name(pages: Pages) -> &'static str {
+    match pages {
+        Pages::Explicit2M => "2 MiB set aside",
+        Pages::Transparent => "2 MiB transparent",
+        Pages::Small => "4 KiB",
+    }
+}
+
+/// What one run measures.
+struct Plan {
+    large: Vec<usize>,
+    small: Vec<usize>,
+    threads: Vec<usize>,
+    lines: usize,
+}
+
+impl Plan {
+    fn new(quick: bool, outcome: &mut Outcome) -> Self {
+        let all: &[usize] = if quick {
+            &FOOTPRINTS_QUICK
+        } else {
+            &FOOTPRINTS
+        };
+        let room = memory_bytes() as usize;
+        let fits = |bytes: &usize| *bytes <= room;
+        let large: Vec<usize> = all.iter().copied().filter(fits).collect();
+        let largest = large.last().copied().unwrap_or(0);
+        let small_max = SMALL_PAGES_MAX.min(room - largest.min(room));
+        let small = all.iter().copied().filter(|&bytes| bytes <= small_max);
+        let left_out: Vec<String> = all
+            .iter()
+            .filter(|bytes| !fits(bytes))
+            .map(megabytes)
+            .collect();
+        if !left_out.is_empty() {
+            outcome.skipped.push(format!(
+                "footprints of {}: more than a quarter of the memory that is free",
+                left_out.join(", ")
+            ));
+        }
+        let cpus = engine::Machine::read().cpus;
+        if cpus < 2 {
+            let skipped = "all CPUs at a time: this process may use one only";
+            outcome.skipped.push(skipped.to_owned());
+        }
+        Self {
+            small: small.collect(),
+            large,
+            threads: if cpus < 2 { vec![1] } else { vec![1, cpus] },
+            lines: if quick { LINES_QUICK } else { LINES },
+        }
+    }
+
+    /// All variants of one kind of pages.
+    fn contestants(&self, field: &Rc<Field>, footprints: &[usize]) -> Vec<Contestant> {
+        let pages = pages_name(field.pages());
+        let mut contestants = Vec::new();
+        for &bytes in footprints {
+            for &threads in &self.threads {
+                let farther = FARTHER.map(|distance| Method {
+                    kind: Kind::Rolling,
+                    distance,
+                    far: false,
+                });
+                for method in Method::all(&DISTANCES).into_iter().chain(farther) {
+                    let reader = Reader::new(field, bytes, threads, method);
+                    contestants.push(throughput(reader, pages, self.lines));
+                }
+            }
+            let reader = Reader::new(field, bytes, 1, Method::CHAIN);
+            contestants.push(latency(reader, pages));
+        }
+        contestants
+    }
+}
+
+fn megabytes(bytes: &usize) -> String {
+    format!("{} MB", bytes / MB)
+}
+
+fn variant(reader: &Reader, pages: &'static str) -> Vec<(&'static str, crate::Value)> {
+    vec![
+        ("bytes", reader.bytes().into()),
+        ("pages", pages.into()),
+        ("threads", reader.threads().into()),
+        ("method", reader.method().name().into()),
+        ("distance", reader.method().distance.into()),
+    ]
+}
+
+fn throughput(mut reader: Reader, pages: &'static str, lines: usize) -> Contestant {
+    Contestant {
+        variant: variant(&reader, pages),
+        metric: "lines_per_second",
+        measure: Box::new(move |trial| reader.measure(lines, trial.shift_lines)),
+    }
+}
+
+fn latency(mut reader: Reader, pages: &'static str) -> Contestant {
+    Contestant {
+        variant: variant(&reader, pages),
+        metric: "ns_per_load",
+        measure: Box::new(move |trial| 1e9 / reader.measure(CHAIN_LINES, trial.shift_lines)),
+    }
+}
+
+pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
+    let mut outcome = Outcome::default();
+    let plan = Plan::new(settings.quick, &mut outcome);
+    let largest = |footprints: &[usize]| footprints.last().copied().unwrap_or(0);
+    let large = Field::new(largest(&plan.large), settings.seed)?;
+    let mut contestants = plan.contestants(&large, &plan.large);
+    if large.pages() == Pages::Small {
+        let skipped = "large pages: the kernel gave none, all rows are of 4 KiB pages";
+        outcome.skipped.push(skipped.to_owned());
+    } else {
+        let small = Field::in_small_pages(largest(&plan.small), settings.seed)?;
+        contestants.extend(plan.contestants(&small, &plan.small));
+    }
+    let mut contest = Contest::new(settings, if plan.lines == LINES { 15 } else { 10 }, 1);
+    let mut measured = Outcome::default();
+    contest.run(contestants, &mut measured);
+    outcome.noise = Some(contest.noise());
+    outcome.rows = best_rows(&measured.rows);
+    outcome.findings = findings(&outcome.rows);
+    outcome
+        .findings
+        .extend(farther(&outcome.rows, &measured.rows));
+    outcome.rows.extend(measured.rows);
+    outcome.varies = varies();
+    outcome.charts = charts();
+    Ok(outcome)
+}
+
+fn varies() -> Vec<String> {
+    [
+        "Varied: the footprint, the kind of pages, one thread or all CPUs, and who asks for a line \
+         before it is read: nobody (the CPU runs ahead by itself), batches, or a rolling distance, \
+         into the first cache level (t0) or the second (t1).",
+        "Held: one 8-byte word is read of each line; places come from a stream of 64 MB of random \
+         numbers, itself asked for ahead. 'best' repeats the samples of the method whose median is \
+         highest; 'chain' makes the place of each line depend on the one before.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+/// True when two rows have the same footprint, pages and threads.
+fn same_place(a: &Row, b: &Row) -> bool {
+    ["bytes", "pages", "threads"]
+        .iter()
+        .all(|field| a.value(field) == b.value(field))
+}
+
+/// True for rows that the limit is the best of.
+fn counts(row: &Row) -> bool {
+    let distance = row.number("distance").unwrap_or(0);
+    row.metric == "lines_per_second" && distance <= DISTANCES[DISTANCES.len() - 1] as u64
+}
+
+/// For each footprint, pages and threads the row of the best method, named so.
+fn best_rows(rows: &[Row]) -> Vec<Row> {
+    let mut best: Vec<Row> = Vec::new();
+    for row in rows.iter().filter(|row| counts(row)) {
+        match best.iter_mut().find(|known| same_place(known, row)) {
+            Some(known) if known.samples.median() >= row.samples.median() => {}
+            Some(known) => *known = row.clone(),
+            None => best.push(row.clone()),
+        }
+    }
+    for row in &mut best {
+        for (field, value) in &mut row.variant {
+            if *field == "method" {
+                *value = "best".into();
+            }
+        }
+    }
+    best
+}
+
+fn findings(best: &[Row]) -> Vec<String> {
+    best.iter().filter_map(|row| finding(row, best)).collect()
+}
+
+/// What a footprint gives, and what it is against small pages or one thread.
+fn finding(row: &Row, best: &[Row]) -> Option<String> {
+    let millions = row.samples.median() / 1e6;
+    let threads = row.number("threads")?;
+    let pages = row.value("pages")?;
+    let bytes = row.number("bytes")? as usize;
+    let of = |threads: u64, small: bool| {
+        best.iter().find(|other| {
+            other.number("bytes") == row.number("bytes")
+                && other.number("threads") == Some(threads)
+                && other.is("pages", "4 KiB") == small
+        })
+    };
+    let small = row.is("pages", "4 KiB");
+    let beside = match (threads, small) {
+        (1, false) => of(1, true).map(|other| {
+            let times = crate::contest::ratio(row, other);
+            format!(", {times:.2} times what 4 KiB pages give")
+        }),
+        (1, true) => None,
+        _ => of(1, small).map(|other| {
+            let times = crate::contest::ratio(row, other);
+            format!(", {times:.2} times one")
+        }),
+    };
+    let beside = beside.unwrap_or_default();
+    let who = if threads == 1 {
+        "one thread".to_owned()
+    } else {
+        format!("{threads} threads")
+    };
+    let distance = row.number("distance")?;
+    Some(format!(
+        "{} in pages of {pages}: {who} {millions:.0} million lines a second (best at distance \
+         {distance}){beside}",
+        megabytes(&bytes)
+    ))
+}
+
+/// What still longer distances give, where one is worth saying.
+fn farther(best: &[Row], rows: &[Row]) -> Option<String> {
+    let beyond = |row: &&Row| row.metric == "lines_per_second" && !counts(row);
+    let gain = |row: &Row| {
+        let limit = best.iter().find(|limit| same_place(limit, row))?;
+        let bytes = row.number("bytes")? as usize;
+        Some((
+            crate::contest::ratio(row, limit),
+            bytes,
+            row.number("distance")?,
+        ))
+    };
+    let gains = rows.iter().filter(beyond).filter_map(gain);
+    let (times, bytes, distance) = gains.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (times > 1.05).then(|| {
+        format!(
+            "This CPU keeps more than 64 lines on their way: at distance {distance} it reads up to \
+             {times:.2} times as many lines a second ({}). The limit is taken at distances up to \
+             64, which is what a burst of 64 keys can ask for.",
+            megabytes(&bytes)
+        )
+    })
+}
+
+fn charts() -> Vec<Chart> {
+    let chart = |title: &str, caption: &str, metric, method: &'static str| Chart {
+        title: title.to_owned(),
+        caption: caption.to_owned(),
+        kind: ChartKind::Lines,
+        metric,
+        x: "bytes",
+        series: vec!["pages", "threads"],
+        only: vec![("method", method.into())],
+    };
+    let mut methods = chart(
+        "Who asks for the lines",
+        "One thread. What the CPU reaches by itself, in batches, and with a rolling prefetch.",
+        "lines_per_second",
+        "best",
+    );
+    methods.series = vec!["pages", "method", "distance"];
+    methods.only = vec![("threads", 1u64.into())];
+    vec![
+        chart(
+            "Random lines a second",
+            "The limit of every table of that size: the best method of each footprint.",
+            "lines_per_second",
+            "best",
+        ),
+        chart(
+            "Latency",
+            "Nanoseconds for a line when the next is known only after it.",
+            "ns_per_load",
+            Method::CHAIN.name(),
+        ),
+        methods,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Samples;
+
+    fn row(bytes: u64, method: &'static str, rate: f64) -> Row {
+        let mut samples = Samples::default();
+        samples.push(rate);
+        Row {
+            variant: vec![
+                ("bytes", bytes.into()),
+                ("pages", "4 KiB".into()),
+                ("threads", 1u64.into()),
+                ("method", method.into()),
+                ("distance", 8u64.into()),
+            ],
+            metric: "lines_per_second",
+            samples,
+        }
+    }
+
+    #[test]
+    fn the_best_method_of_each_footprint_is_named() {
+        let rows = [
+            row(1, "a", 3.0),
+            row(1, "b", 4.0),
+            row(2, "a", 2.0),
+            row(1, "c", 1.0),
+        ];
+        let best = best_rows(&rows);
+        let medians: Vec<f64> = best.iter().map(|row| row.samples.median()).collect();
+        assert_eq!(medians, [4.0, 2.0]);
+        assert!(best.iter().all(|row| row.is("method", "best")));
+        assert_eq!(findings(&best).len(), 2);
+    }
+
+    #[test]
+    fn variants_are_as_the_contract_says() {
+        let field = Field::new(1 << 16, 1).expect("memory");
+        let plan = Plan {
+            large: vec![1 << 16],
+            small: vec![],
+            threads: vec![1, 2],
+            lines: 1 << 10,
+        };
+        let contestants = plan.contestants(&field, &plan.large);
+        assert_eq!(contestants.len(), 2 * 19 + 1);
+        for mut contestant in contestants {
+            let fields: Vec<_> = contestant.variant.iter().map(|(name, _)| *name).collect();
+            assert_eq!(fields, ["bytes", "pages", "threads", "method", "distance"]);
+            let trial = crate::Trial {
+                round: 0,
+                shift_lines: 3,
+                seed: 1,
+            };
+            assert!((contestant.measure)(&trial) > 0.0);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said() {
+        let mut outcome = Outcome::default();
+        let plan = Plan::new(false, &mut outcome);
+        let whole = plan.large.len() == FOOTPRINTS.len();
+        assert_eq!(whole, !outcome.skipped.iter().any(|why| why.contains("MB")));
+        assert!(Kind::Chain == Method::CHAIN.kind);
+    }
+}

@@ -1,0 +1,194 @@
+//! One variant against another: the ratio, and how sure it is.
+//!
+//! No distribution is assumed, since disturbances only ever slow a machine down: the interval of
+//! paired rounds is that of the sign test (two of their order statistics), the interval of two
+//! runs that of Mann and Whitney (two of the order statistics of all quotients).
+
+use crate::Samples;
+
+/// Half-width of a normal 95 % interval, in standard deviations.
+const SIGMAS: f64 = 1.96;
+/// From here on the normal approximation of a binomial serves, and 2^-n would be no number.
+const PAIRS_EXACT_MAX: usize = 200;
+
+/// A ratio with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// The middle one.
+    pub median: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+}
+
+impl Ratio {
+    /// `ours` over `base`, round by round: samples of the same index come from the same round.
+    /// None where the rounds do not match or are fewer than six, too few for any 95 % interval.
+    #[must_use]
+    pub fn paired(ours: &Samples, base: &Samples) -> Option<Self> {
+        if ours.all().len() != base.all().len() {
+            return None;
+        }
+        let pairs = ours.all().iter().zip(base.all());
+        let mut ratios: Vec<f64> = pairs.map(|(ours, base)| ours / base).collect();
+        ratios.sort_by(f64::total_cmp);
+        let below = sign_test(ratios.len())?;
+        Some(Self::of_sorted(&ratios, below))
+    }
+
+    /// `ours` over `base` where the rounds of the two have nothing to do with each other, as in
+    /// two runs. None for fewer than four samples of either, too few for any 95 % interval.
+    ///
+    /// It tells whether the runs differ, not why: a machine whose speed drifts between two runs
+    /// makes them differ.
+    #[must_use]
+    pub fn unpaired(ours: &[f64], base: &[f64]) -> Option<Self> {
+        let quotient = |ours: f64| base.iter().map(move |base| ours / base);
+        let mut ratios: Vec<f64> = ours.iter().flat_map(|&ours| quotient(ours)).collect();
+        ratios.sort_by(f64::total_cmp);
+        let below = rank_test(ours.len(), base.len())?;
+        Some(Self::of_sorted(&ratios, below))
+    }
+
+    /// Whether it is a difference: 1 lies outside of the interval, and the median is farther from
+    /// it than `noise`, the share by which one variant differs from itself.
+    #[must_use]
+    pub fn differs(&self, noise: f64) -> bool {
+        let outside = self.low > 1.0 || self.high < 1.0;
+        outside && (self.median - 1.0).abs() > noise
+    }
+
+    /// The other way round.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        Self {
+            median: 1.0 / self.median,
+            low: 1.0 / self.high,
+            high: 1.0 / self.low,
+        }
+    }
+
+    /// With `below` ratios left out at either end.
+    fn of_sorted(ratios: &[f64], below: usize) -> Self {
+        let last = ratios.len() - 1;
+        let middle = (ratios[last / 2] + ratios[ratios.len() / 2]) / 2.0;
+        Self {
+            median: middle,
+            low: ratios[below],
+            high: ratios[last - below],
+        }
+    }
+}
+
+/// How many order statistics of `count` pairs may be left out at either end, so that the rest
+/// holds the median in at least 95 % of all cases.
+fn sign_test(count: usize) -> Option<usize> {
+    if count > PAIRS_EXACT_MAX {
+        let half = count as f64 / 2.0 - SIGMAS / 2.0 * (count as f64).sqrt();
+        return Some(half.floor() as usize - 1);
+    }
+    let mut chance = 0.5f64.powi(count as i32);
+    let mut sum = chance;
+    let mut below = None;
+    for left_out in 0..count {
+        if sum > 0.025 {
+            break;
+        }
+        below = Some(left_out);
+        chance *= (count - left_out) as f64 / (left_out + 1) as f64;
+        sum += chance;
+    }
+    below
+}
+
+/// The same for all quotients of `a` and `b` samples.
+fn rank_test(a: usize, b: usize) -> Option<usize> {
+    if a.min(b) < 4 {
+        return None;
+    }
+    let (a, b) = (a as f64, b as f64);
+    let half = a * b / 2.0 - SIGMAS * (a * b * (a + b + 1.0) / 12.0).sqrt();
+    Some((half.floor() as usize).saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shuffle::Seeded;
+
+    fn samples(all: impl IntoIterator<Item = f64>) -> Samples {
+        let mut samples = Samples::default();
+        all.into_iter().for_each(|sample| samples.push(sample));
+        samples
+    }
+
+    #[test]
+    fn order_statistics_are_those_of_the_tables() {
+        // The usual table of the sign test at 95 %: how many to leave out of n.
+        let table = [
+            (5, None),
+            (6, Some(0)),
+            (10, Some(1)),
+            (15, Some(3)),
+            (25, Some(7)),
+        ];
+        for (count, below) in table {
+            assert_eq!(sign_test(count), below, "{count}");
+        }
+        // Where exact and approximate meet they agree to one.
+        let exact = sign_test(200).expect("many");
+        assert!(sign_test(201).expect("many").abs_diff(exact) <= 1);
+        // The usual table of Mann and Whitney: 23 of 100 for two times ten, 64 of 225.
+        assert_eq!(rank_test(10, 10), Some(23));
+        assert_eq!(rank_test(15, 15), Some(64));
+        assert_eq!(rank_test(3, 100), None);
+    }
+
+    #[test]
+    fn paired_rounds_are_blind_to_drift() {
+        let drift = [1.0, 2.0, 0.5, 1.5, 3.0, 1.0, 2.5, 0.7, 1.1, 1.9];
+        let base = samples(drift);
+        let ours = samples(drift.map(|speed| speed * 1.25));
+        let ratio = Ratio::paired(&ours, &base).expect("ten rounds");
+        assert!(ratio.low > 1.2499 && ratio.high < 1.2501, "{ratio:?}");
+        assert!(ratio.differs(0.1) && !ratio.differs(0.3));
+        assert!((ratio.inverse().median - 0.8).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rounds_that_do_not_match_have_no_ratio() {
+        let six = samples([1.0; 6]);
+        assert_eq!(Ratio::paired(&six, &samples([1.0; 7])), None);
+        assert_eq!(Ratio::paired(&samples([1.0; 5]), &samples([1.0; 5])), None);
+        assert!(!Ratio::paired(&six, &six).expect("six").differs(0.0));
+    }
+
+    #[test]
+    fn an_interval_holds_the_truth_in_at_least_nine_cases_of_ten() {
+        let seed = 7;
+        let mut seeded = Seeded::new(seed);
+        let mut draw = || {
+            let uniform = (seeded.next() >> 11) as f64 / (1u64 << 53) as f64;
+            // Skewed, as times are.
+            1.0 + uniform.powi(4)
+        };
+        let (mut paired, mut unpaired) = (0, 0);
+        let holds =
+            |ratio: Option<Ratio>| ratio.is_some_and(|ratio| ratio.low <= 1.0 && 1.0 <= ratio.high);
+        for _ in 0..1000 {
+            let ours = samples((0..12).map(|_| draw()));
+            let base = samples((0..12).map(|_| draw()));
+            paired += i32::from(holds(Ratio::paired(&ours, &base)));
+            unpaired += i32::from(holds(Ratio::unpaired(ours.all(), base.all())));
+        }
+        assert!(
+            paired > 930 && unpaired > 930,
+            "{paired} {unpaired}, seed {seed}"
+        );
+        assert!(
+            paired < 1000 && unpaired < 1000,
+            "the intervals are not infinite"
+        );
+    }
+}

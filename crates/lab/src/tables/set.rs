@@ -1,0 +1,151 @@
+//! What the experiment looks keys up in, and a trial of it.
+
+use std::hint::black_box;
+use std::rc::Rc;
+use std::time::Duration;
+
+use table::{AddressSetV4, AddressSetV6, CompiledLists, ListMask};
+
+use crate::Value;
+use crate::contest::{Contestant, Pace};
+use crate::design::Design;
+use crate::key::{Cursor, Key, Stream, drive};
+
+/// Most keys of a burst: two each of 256 frames.
+const KEYS_MAX: usize = 512;
+
+/// Room for the answers of a burst, as a caller has it.
+pub(crate) struct Answers {
+    found: [bool; KEYS_MAX],
+    masks: [ListMask; KEYS_MAX],
+}
+
+/// Anything that answers a burst of keys.
+pub(crate) trait Set<K> {
+    /// At most [`KEYS_MAX`] keys.
+    fn lookup(&self, keys: &[K], answers: &mut Answers);
+}
+
+impl Set<u32> for AddressSetV4 {
+    fn lookup(&self, keys: &[u32], answers: &mut Answers) {
+        black_box(self.contains_burst(keys, &mut answers.found));
+    }
+}
+
+impl Set<u128> for AddressSetV6 {
+    fn lookup(&self, keys: &[u128], answers: &mut Answers) {
+        black_box(self.contains_burst(keys, &mut answers.found));
+    }
+}
+
+impl Set<u32> for CompiledLists {
+    fn lookup(&self, keys: &[u32], answers: &mut Answers) {
+        self.lookup_burst_v4(keys, &mut answers.masks);
+        black_box(&answers.masks);
+    }
+}
+
+impl Set<u128> for CompiledLists {
+    fn lookup(&self, keys: &[u128], answers: &mut Answers) {
+        self.lookup_burst_v6(keys, &mut answers.masks);
+        black_box(&answers.masks);
+    }
+}
+
+/// One of the other designs.
+pub(crate) struct Other(pub(crate) Box<dyn Design>);
+
+impl Set<u32> for Other {
+    fn lookup(&self, keys: &[u32], answers: &mut Answers) {
+        black_box(
+            self.0
+                .contains_burst(keys, &mut answers.found[..keys.len()]),
+        );
+    }
+}
+
+/// What a row says of the set.
+#[derive(Clone)]
+pub(crate) struct Facts {
+    pub(crate) design: &'static str,
+    pub(crate) family: u32,
+    /// `addresses` or `networks`.
+    pub(crate) kind: &'static str,
+    pub(crate) entries: usize,
+    pub(crate) lists: usize,
+    pub(crate) bytes: usize,
+    /// Of a table of heads.
+    pub(crate) heads: Option<usize>,
+    /// Where networks come from.
+    pub(crate) source: Option<&'static str>,
+}
+
+impl Facts {
+    /// The fields of a row; `burst` and `stream` where keys are looked up.
+    pub(crate) fn variant(
+        &self,
+        keys: Option<(usize, &'static str)>,
+    ) -> Vec<(&'static str, Value)> {
+        let mut variant: Vec<(&'static str, Value)> = vec![
+            ("design", self.design.into()),
+            ("family", self.family.into()),
+            ("kind", self.kind.into()),
+            ("entries", self.entries.into()),
+            ("lists", self.lists.into()),
+            ("bytes", self.bytes.into()),
+        ];
+        if let Some((burst, stream)) = keys {
+            variant.extend([("burst", burst.into()), ("stream", stream.into())]);
+        }
+        variant.extend(self.heads.map(|heads| ("heads", heads.into())));
+        variant.extend(self.source.map(|source| ("source", source.into())));
+        variant
+    }
+}
+
+/// Which keys a row is about.
+#[derive(Clone)]
+pub(crate) struct Keys<K> {
+    /// As the row names it.
+    pub(crate) name: &'static str,
+    pub(crate) stream: Rc<Stream<K>>,
+    /// 1, or 2 where two keys, source and destination, make a frame.
+    pub(crate) each: usize,
+}
+
+/// Looks a stream up in a set in bursts of `burst`, frames where keys are pairs; the row says
+/// `named`, which is smaller where the design does not use the burst.
+pub(crate) fn contestant<K: Key>(
+    facts: &Facts,
+    set: &Rc<dyn Set<K>>,
+    keys: &Keys<K>,
+    (burst, named): (usize, usize),
+    wanted: Duration,
+) -> Contestant {
+    let (set, keys) = (Rc::clone(set), keys.clone());
+    let variant = facts.variant(Some((named, keys.name)));
+    let mut pace = Pace::new(wanted);
+    let mut cursor = Cursor::default();
+    let mut answers = Box::new(Answers {
+        found: [false; KEYS_MAX],
+        masks: [ListMask::EMPTY; KEYS_MAX],
+    });
+    Contestant {
+        variant,
+        metric: if keys.each == 1 {
+            "lookups_per_second"
+        } else {
+            "pairs_per_second"
+        },
+        measure: Box::new(move |trial| {
+            let lines = size_of_val(keys.stream.keys()).min(64) / size_of::<K>();
+            pace.rate(|frames| {
+                let all = keys.stream.keys();
+                let taken = cursor.take(all, frames * keys.each, trial.shift_lines * lines);
+                drive(taken, burst * keys.each, |keys| {
+                    set.lookup(keys, &mut answers);
+                });
+            })
+        }),
+    }
+}

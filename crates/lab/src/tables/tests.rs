@@ -1,0 +1,61 @@
+//! Rows as the contract says, of sets small enough for a test.
+
+use std::time::Duration;
+
+use super::*;
+use crate::Trial;
+
+fn scale() -> Scale {
+    Scale {
+        entries: &[5000],
+        rounds: 1,
+        trial: Duration::from_micros(1),
+        seed: 3,
+    }
+}
+
+#[test]
+fn variants_are_as_the_contract_says() {
+    let mut outcome = Outcome::default();
+    let contestants = exact::contestants(5000, &scale(), &mut outcome).expect("memory");
+    let count = |design: &'static str| {
+        let of = |c: &&Contestant| c.variant[0] == ("design", design.into());
+        contestants.iter().filter(of).count()
+    };
+    let counts = [
+        "ours", "array", "list", "bucket16", "map8", "bitmap", "limit",
+    ]
+    .map(count);
+    // Four of ours (two families, one list and 16) x two bursts x three streams.
+    assert_eq!(counts, [24, 12, 3, 3, 3, 3, 4]);
+    for contestant in &contestants {
+        let names: Vec<_> = contestant.variant.iter().map(|(name, _)| *name).collect();
+        assert_eq!(
+            names[..6],
+            ["design", "family", "kind", "entries", "lists", "bytes"]
+        );
+        let limit = contestant.variant[0].1 == "limit".into();
+        assert_eq!(names[6..8] == ["burst", "stream"], !limit);
+        let pair = contestant.variant.contains(&("stream", "pair".into()));
+        let metric = match (limit, pair) {
+            (true, _) => "lines_per_second",
+            (_, true) => "pairs_per_second",
+            _ => "lookups_per_second",
+        };
+        assert_eq!(contestant.metric, metric);
+    }
+}
+
+#[test]
+fn every_contestant_has_a_rate() {
+    let mut outcome = Outcome::default();
+    let trial = Trial {
+        round: 0,
+        shift_lines: 5,
+        seed: 1,
+    };
+    for mut contestant in exact::contestants(100, &scale(), &mut outcome).expect("memory") {
+        let rate = (contestant.measure)(&trial);
+        assert!(rate > 0.0 && rate.is_finite(), "{:?}", contestant.variant);
+    }
+}

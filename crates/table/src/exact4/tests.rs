@@ -1,0 +1,189 @@
+//! The three forms of line against a map, while addresses come, change and go.
+
+use super::line::{Line, Narrow, Shared, Wide};
+use super::*;
+use crate::order::Ordered;
+use std::collections::HashMap;
+
+fn splitmix(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut word = *seed;
+    word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}
+
+/// Addresses that come and go.
+const SPAN: u32 = if cfg!(miri) { 60 } else { 3000 };
+
+type Oracle = HashMap<u32, u32>;
+
+/// An address out of few, in few lines and many, so that lines overflow and empty again.
+fn address(seed: &mut u64) -> u32 {
+    (splitmix(seed) % u64::from(SPAN)) as u32
+}
+
+fn layout<L: Line>(wrap: fn(Lines<L>) -> Layout, oracle: &Oracle) -> Layout {
+    let permutation = Secret::from_seed(11).permutation();
+    let columns: Vec<Vec<u32>> = (0..32)
+        .map(|list| {
+            let held = oracle.iter().filter(|(_, mask)| *mask >> list & 1 != 0);
+            held.map(|(&address, _)| address).collect()
+        })
+        .collect();
+    let ordered = Ordered::new(&columns, |key| permutation.apply(key)).expect("memory");
+    wrap(fill(&ordered, permutation).expect("memory"))
+}
+
+fn check(set: &AddressSetV4, oracle: &Oracle) {
+    assert_eq!(set.len(), oracle.len());
+    let keys: Vec<u32> = (0..SPAN + 100).collect();
+    let answer = |key: &u32| ListMask(oracle.get(key).copied().unwrap_or(0));
+    for level in Level::here() {
+        let set = set.clone().at_level(level);
+        let mut masks = vec![ListMask(77); keys.len()];
+        for (keys, masks) in keys.chunks(250).zip(masks.chunks_mut(250)) {
+            set.lookup_burst(keys, masks);
+        }
+        for (key, mask) in keys.iter().zip(masks) {
+            assert_eq!(
+                (mask, set.get(*key)),
+                (answer(key), answer(key)),
+                "{key}, {level}"
+            );
+        }
+    }
+}
+
+/// Changes a set at random; versions kept on the way must answer as they did.
+fn drive<L: Line>(wrap: fn(Lines<L>) -> Layout, masks: &[u32], seed: u64) {
+    println!("seed {seed}");
+    let mut seed = seed;
+    let mut oracle = Oracle::new();
+    for _ in 0..SPAN / 4 {
+        oracle.insert(
+            address(&mut seed),
+            masks[splitmix(&mut seed) as usize % masks.len()],
+        );
+    }
+    let mut set = AddressSetV4 {
+        layout: layout(wrap, &oracle),
+        level: Level::best(),
+    };
+    let mut kept = vec![(set.clone(), oracle.clone())];
+    let changes = if cfg!(miri) { 60 } else { 6000 };
+    for change in 0..changes {
+        let address = address(&mut seed);
+        let mask = match splitmix(&mut seed) % 3 {
+            0 => 0,
+            _ => masks[splitmix(&mut seed) as usize % masks.len()],
+        };
+        set.assign(address, ListMask(mask)).expect("memory");
+        oracle.insert(address, mask);
+        oracle.retain(|_, mask| *mask != 0);
+        if change % (changes / 3) == 0 {
+            kept.push((set.clone(), oracle.clone()));
+        }
+    }
+    kept.push((set, oracle));
+    for (set, oracle) in &kept {
+        check(set, oracle);
+    }
+}
+
+const FEW: [u32; 3] = [1, 2, 3];
+
+fn many() -> Vec<u32> {
+    (1..600).collect()
+}
+
+#[test]
+fn wide_lines_change() {
+    drive::<Wide>(Layout::Wide, &[1], 1);
+    drive::<Wide>(Layout::Wide, &FEW, 2);
+    drive::<Wide>(Layout::Wide, &many(), 3);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "65,536 lines")]
+fn narrow_lines_change() {
+    drive::<Narrow>(Layout::Narrow, &[4], 4);
+    drive::<Narrow>(Layout::Narrow, &FEW, 5);
+    drive::<Narrow>(Layout::Narrow, &many(), 6);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "65,536 lines")]
+fn shared_lines_change() {
+    drive::<Shared>(Layout::Shared, &FEW, 7);
+    drive::<Shared>(Layout::Shared, &many(), 8);
+}
+
+/// All addresses of one line and its neighbours, by undoing the permutation the slow way.
+#[test]
+#[cfg_attr(miri, ignore = "searches the address space")]
+fn a_line_overflows_and_empties_again() {
+    let mut set = AddressSetV4 {
+        layout: layout::<Shared>(Layout::Shared, &Oracle::new()),
+        level: Level::best(),
+    };
+    let permutation = Secret::from_seed(11).permutation();
+    let crowd: Vec<u32> = (0..40_000_000u32)
+        .filter(|&address| permutation.apply(address) >> 16 == 5)
+        .collect();
+    assert!(crowd.len() > 300, "{} in one line", crowd.len());
+    let mut oracle = Oracle::new();
+    for &address in &crowd {
+        set.assign(address, ListMask(1)).expect("memory");
+        oracle.insert(address, 1);
+    }
+    let full = set.clone();
+    let hits = |set: &AddressSetV4| set.contains_burst(&crowd, &mut vec![false; crowd.len()]);
+    assert_eq!(hits(&set), crowd.len());
+    for (count, &address) in crowd.iter().enumerate() {
+        set.assign(address, ListMask::EMPTY).expect("memory");
+        assert_eq!(hits(&set), crowd.len() - count - 1);
+    }
+    assert!(set.is_empty());
+    assert_eq!((full.len(), hits(&full)), (crowd.len(), crowd.len()));
+}
+
+/// What an adversary, or an allocation plan, would send: runs, strides, one /8.
+#[test]
+#[cfg_attr(miri, ignore = "a million addresses")]
+fn no_pattern_of_addresses_crowds_the_lines() {
+    let count = 1 << 20;
+    let mut seed = 5;
+    let patterns: [(&str, Vec<u32>); 5] = [
+        ("in sequence", (0..count).collect()),
+        ("every 256th", (0..count).map(|i| i << 8).collect()),
+        ("every 4096th", (0..count).map(|i| i << 12).collect()),
+        (
+            "both ends",
+            (0..count)
+                .map(|i| if i % 2 == 0 { i } else { !i })
+                .collect(),
+        ),
+        (
+            "one /8",
+            (0..count)
+                .map(|_| 10 << 24 | splitmix(&mut seed) as u32 >> 8)
+                .collect(),
+        ),
+    ];
+    for (name, addresses) in &patterns {
+        for secret in 1..4 {
+            let (set, _) =
+                AddressSetV4::compile(&[addresses], Secret::from_seed(secret)).expect("memory");
+            let Layout::Narrow(lines) = &set.layout else {
+                panic!("a million addresses of one list are narrow")
+            };
+            // Random addresses leave one in 5,000 aside.
+            let aside = lines.side.len();
+            assert!(
+                aside < set.len() / 500,
+                "{name}, secret {secret}: {aside} aside"
+            );
+        }
+    }
+}
