@@ -115,11 +115,6 @@ impl fmt::Debug for Experiment {
 /// All experiments.
 pub const EXPERIMENTS: &[Experiment] = &[
     Experiment {
-        name: "memory",
-        sentence: "random lines a second by footprint, pages and prefetch: the limit of every table",
-        run: memory::run,
-    },
-    Experiment {
         name: "stride",
         sentence: "distance of two frames in memory against the time to read one header of each",
         run: stride::run,
@@ -130,14 +125,19 @@ pub const EXPERIMENTS: &[Experiment] = &[
         run: tables::run,
     },
     Experiment {
-        name: "pipeline",
-        sentence: "what each stage of the path costs a frame, by leaving one out at a time",
-        run: pipeline::run,
-    },
-    Experiment {
         name: "locks",
         sentence: "how threads come to a table that they share and a writer changes",
         run: locks::run,
+    },
+    Experiment {
+        name: "memory",
+        sentence: "random lines a second by footprint, pages and prefetch: the limit of every table",
+        run: memory::run,
+    },
+    Experiment {
+        name: "pipeline",
+        sentence: "what each stage of the path costs a frame, by leaving one out at a time",
+        run: pipeline::run,
     },
 ];
 

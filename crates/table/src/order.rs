@@ -110,13 +110,13 @@ impl<A: Address> Ordered<A> {
 }
 
 /// Addresses parted by their upper place bits.
-struct Parted<A> {
+pub(crate) struct Parted<A> {
     /// In large pages: the scatter touches a thousand places in turn.
-    keys: Slab<A>,
+    pub(crate) keys: Slab<A>,
     /// The list of each key; empty when one list has all.
-    lists: Vec<u8>,
+    pub(crate) lists: Vec<u8>,
     /// Piece `i` is `keys[bounds[i]..bounds[i + 1]]`.
-    bounds: Vec<usize>,
+    pub(crate) bounds: Vec<usize>,
 }
 
 /// Keys a piece at most on average: 128 KiB of sort words, which the L2 cache holds twice.
@@ -125,7 +125,10 @@ const PIECE_KEYS: usize = 8192;
 const PIECE_BITS_MAX: u32 = 12;
 
 impl<A: Address> Parted<A> {
-    fn new(columns: &[impl AsRef<[A]>], place: impl Fn(A) -> u32) -> Result<Self, CompileError> {
+    pub(crate) fn new(
+        columns: &[impl AsRef<[A]>],
+        place: impl Fn(A) -> u32,
+    ) -> Result<Self, CompileError> {
         let count: usize = columns.iter().map(|column| column.as_ref().len()).sum();
         let bits = (count / PIECE_KEYS + 1)
             .next_power_of_two()

@@ -43,9 +43,15 @@ impl Secret {
         }
     }
 
-    /// The hash of IPv6 addresses that these secrets choose.
+    /// A hash of IPv6 addresses; tests draw from it.
+    #[cfg(test)]
     pub(crate) fn hash(&self) -> Hash {
         Hash { words: self.words }
+    }
+
+    /// The permutation of the IPv6 addresses that these secrets choose.
+    pub(crate) fn wide_permutation(&self) -> WidePermutation {
+        WidePermutation { words: self.words }
     }
 }
 
@@ -68,14 +74,41 @@ impl Permutation {
     }
 }
 
+/// A keyed bijection of 128 bits: two rounds of a Feistel network. Whatever the round function,
+/// such a round is undone by itself, so different addresses stay different.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WidePermutation {
+    words: [u64; 4],
+}
+
+impl WidePermutation {
+    /// The lower and the upper half. The last round mixes the upper one, so its bits depend on all
+    /// of the address by way of two products.
+    #[inline(always)]
+    pub(crate) fn apply(&self, address: u128) -> [u64; 2] {
+        let [a, b, c, d] = self.words;
+        let (low, high) = (address as u64, (address >> 64) as u64);
+        let low = low ^ round(high, a, b);
+        [low, high ^ round(low, c, d)]
+    }
+}
+
+/// Both factors depend on `half`, so a step of one in `half` is not a constant step of the product:
+/// addresses in sequence do not fall into the lines in a lattice.
+#[inline(always)]
+fn round(half: u64, a: u64, b: u64) -> u64 {
+    fold(half ^ a, half.rotate_left(32) ^ b)
+}
+
 /// A keyed 64-bit hash of 128 bits: two widening multiplications, folded.
+#[cfg(test)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hash {
     words: [u64; 4],
 }
 
+#[cfg(test)]
 impl Hash {
-    #[inline(always)]
     pub(crate) fn apply(&self, address: u128) -> u64 {
         let [a, b, c, d] = self.words;
         let once = fold(address as u64 ^ a, (address >> 64) as u64 ^ b);
@@ -105,6 +138,22 @@ mod tests {
     }
 
     #[test]
+    fn a_wide_permutation_can_be_undone() {
+        let wide = Secret::from_seed(5).wide_permutation();
+        let [a, b, c, d] = wide.words;
+        let mut address = 1u128;
+        for _ in 0..1000 {
+            address = address.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15);
+            for address in [address, address >> 64, address & 7, address << 100] {
+                let [low, high] = wide.apply(address);
+                let high = high ^ round(low, c, d);
+                let low = low ^ round(high, a, b);
+                assert_eq!(u128::from(high) << 64 | u128::from(low), address);
+            }
+        }
+    }
+
+    #[test]
     fn processes_differ() {
         if !cfg!(miri) {
             assert_ne!(Secret::draw().words, Secret::draw().words);
@@ -114,12 +163,13 @@ mod tests {
     #[test]
     fn sequences_spread() {
         let permutation = Secret::from_seed(3).permutation();
-        let hash = Secret::from_seed(3).hash();
-        let mut counts = [[0u32; 256]; 3];
+        let wide = Secret::from_seed(3).wide_permutation();
+        let mut counts = [[0u32; 256]; 4];
         for address in 0..25_600u32 {
             counts[0][(permutation.apply(address) >> 24) as usize] += 1;
             counts[1][(permutation.apply(address << 8) >> 24) as usize] += 1;
-            counts[2][(hash.apply(u128::from(address) << 64) >> 56) as usize] += 1;
+            counts[2][(wide.apply(u128::from(address) << 64)[1] >> 56) as usize] += 1;
+            counts[3][(wide.apply(u128::from(address) | 1 << 125)[1] >> 56) as usize] += 1;
         }
         // Mean 100, standard deviation 10.
         for count in counts.iter().flatten() {

@@ -65,7 +65,21 @@ impl fmt::Display for Level {
 pub(crate) trait Lanes: Copy {
     fn equal16(self, line: &[u16; 32], value: u16) -> u32;
     fn equal32(self, line: &[u32; 16], value: u32) -> u32;
+    /// Compares four places of two words with `value`, but for the top byte of the second word.
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120;
 }
+
+/// What [`Lanes::equal120`] finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Equal120 {
+    /// Bit `2 i`: place `i` is equal. No other bits.
+    pub(crate) places: u32,
+    /// Bit `2 i + 1`: the top bit of place `i`. Other bits may be anything.
+    pub(crate) tops: u32,
+}
+
+/// All but the top byte of the second word of a place of [`Lanes::equal120`].
+const BELOW_TOP: u64 = u64::MAX >> 8;
 
 /// A loop over a burst, compiled once a [`Level`]. `run` must be `#[inline(always)]`.
 pub(crate) trait Job {
@@ -137,6 +151,16 @@ impl Lanes for Portable {
             .rev()
             .fold(0, |mask, &place| mask << 1 | u32::from(place == value))
     }
+    #[inline(always)]
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
+        let mut found = Equal120 { places: 0, tops: 0 };
+        for (index, place) in line.chunks_exact(2).enumerate() {
+            let differs = (place[0] ^ value[0]) | (place[1] ^ value[1]) & BELOW_TOP;
+            found.places |= u32::from(differs == 0) << (2 * index);
+            found.tops |= ((place[1] >> 63) as u32) << (2 * index + 1);
+        }
+        found
+    }
 }
 
 /// Proof that the CPU has AVX-512 F, BW, VL and DQ (and the bit instructions that came before).
@@ -193,6 +217,25 @@ impl Lanes for Avx512 {
         };
         u32::from(mask)
     }
+    #[inline(always)]
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
+        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line` and the
+        // 16 of `value`.
+        let (halves, tops) = unsafe {
+            let places = _mm512_loadu_si512(line.as_ptr().cast());
+            let wanted = _mm512_broadcast_i64x2(_mm_loadu_si128(value.as_ptr().cast()));
+            let compared = _mm512_broadcast_i64x2(_mm_set_epi64x(BELOW_TOP.cast_signed(), -1));
+            let differs = _mm512_xor_si512(places, wanted);
+            (
+                _mm512_testn_epi64_mask(differs, compared),
+                _mm512_movepi64_mask(places),
+            )
+        };
+        Equal120 {
+            places: u32::from(halves & halves >> 1 & 0x55),
+            tops: u32::from(tops),
+        }
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -225,6 +268,27 @@ impl Lanes for Avx2 {
         };
         low.cast_unsigned() | high.cast_unsigned() << 8
     }
+    #[inline(always)]
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
+        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line` and the
+        // 16 of `value`.
+        let (halves, tops) = unsafe {
+            let low = _mm256_loadu_si256(line.as_ptr().cast());
+            let high = _mm256_loadu_si256(line.as_ptr().add(4).cast());
+            let wanted = _mm256_broadcastsi128_si256(_mm_loadu_si128(value.as_ptr().cast()));
+            let compared = _mm256_broadcastsi128_si256(_mm_set_epi64x(BELOW_TOP.cast_signed(), -1));
+            let bits = |places| _mm256_movemask_pd(_mm256_castsi256_pd(places)).cast_unsigned();
+            let equal = |places| {
+                let differs = _mm256_and_si256(_mm256_xor_si256(places, wanted), compared);
+                bits(_mm256_cmpeq_epi64(differs, _mm256_setzero_si256()))
+            };
+            (equal(low) | equal(high) << 4, bits(low) | bits(high) << 4)
+        };
+        Equal120 {
+            places: halves & halves >> 1 & 0x55,
+            tops,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -245,6 +309,55 @@ mod tests {
         #[inline(always)]
         fn run<L: Lanes>(self, lanes: L) -> u32 {
             lanes.equal32(self.0, self.1)
+        }
+    }
+
+    struct Compare120<'a>(&'a [u64; 8], [u64; 2]);
+    impl Job for Compare120<'_> {
+        type Answer = u32;
+        #[inline(always)]
+        fn run<L: Lanes>(self, lanes: L) -> u32 {
+            let found = lanes.equal120(self.0, self.1);
+            assert_eq!(found.places & !0x55, 0);
+            found.places | found.tops & 0xaa
+        }
+    }
+
+    /// Every bit of a place alone decides, but for the top byte; top bits are told apart.
+    #[test]
+    fn every_level_compares_120_bits() {
+        const VALUE: [u64; 2] = [0x8123_4567_89ab_cdef, 0x0076_5432_10fe_dcba];
+        for level in Level::here() {
+            for place in 0..4 {
+                let mut line = [7u64; 8];
+                line[2 * place] = VALUE[0];
+                line[2 * place + 1] = VALUE[1];
+                let equal = 1 << (2 * place);
+                assert_eq!(run(level, Compare120(&line, VALUE)), equal, "{level}");
+                assert_eq!(
+                    run(level, Compare120(&line, [7, 7])),
+                    0x55 & !equal,
+                    "{level}"
+                );
+                for bit in 0..128 {
+                    let mut value = VALUE;
+                    value[bit / 64] ^= 1 << (bit % 64);
+                    let wanted = if bit < 120 { 0 } else { equal };
+                    assert_eq!(
+                        run(level, Compare120(&line, value)),
+                        wanted,
+                        "{level} {bit}"
+                    );
+                    let mut line = line;
+                    line[2 * place + bit / 64] ^= 1 << (bit % 64);
+                    let top = if bit == 127 { equal << 1 } else { 0 };
+                    assert_eq!(
+                        run(level, Compare120(&line, VALUE)),
+                        wanted | top,
+                        "{level} {bit}"
+                    );
+                }
+            }
         }
     }
 

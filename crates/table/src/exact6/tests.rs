@@ -1,0 +1,164 @@
+//! The set against a map: columns, changes, versions, crowds.
+
+use super::*;
+use std::collections::HashMap;
+
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut word = *state;
+    word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}
+
+/// What every level says of `keys` and of addresses beside them.
+fn check(set: &AddressSetV6, known: &HashMap<u128, u32>, keys: impl Iterator<Item = u128>) {
+    let keys: Vec<u128> = keys.flat_map(|key| [key, key ^ 1 << 64]).collect();
+    assert_eq!(set.len(), known.len());
+    for level in Level::here() {
+        let set = set.clone().at_level(level);
+        let mut masks = vec![ListMask(0xdead_beef); keys.len()];
+        set.lookup_burst(&keys, &mut masks);
+        let mut found = vec![true; keys.len()];
+        let hits = set.contains_burst(&keys, &mut found);
+        assert_eq!(hits, found.iter().filter(|&&found| found).count());
+        for ((key, mask), found) in keys.iter().zip(masks).zip(found) {
+            let wanted = known.get(key).copied().unwrap_or(0);
+            assert_eq!(mask.0, wanted, "{level} {key:032x}");
+            assert_eq!(found, wanted != 0, "{level} {key:032x}");
+        }
+    }
+}
+
+/// Columns with addresses in common and given twice.
+fn columns(lists: usize, count: usize, seed: u64) -> Vec<Vec<u128>> {
+    let mut state = seed;
+    (0..lists)
+        .map(|_| {
+            let column =
+                (0..count).map(|_| u128::from(next(&mut state) % (2 * count as u64)) << 60);
+            column.collect()
+        })
+        .collect()
+}
+
+fn check_columns(columns: &[Vec<u128>], seed: u64) {
+    let mut known = HashMap::new();
+    let mut duplicates = vec![0; columns.len()];
+    for (list, column) in columns.iter().enumerate() {
+        for &address in column {
+            let mask = known.entry(address).or_insert(0);
+            duplicates[list] += u64::from(*mask >> list & 1);
+            *mask |= 1u32 << list;
+        }
+    }
+    let (set, counted) = AddressSetV6::compile(columns, Secret::from_seed(seed)).expect("memory");
+    assert_eq!(counted, duplicates);
+    check(&set, &known, columns.iter().flatten().copied());
+}
+
+#[test]
+fn columns_against_a_map() {
+    check_columns(&[], 1);
+    check_columns(&[vec![], vec![]], 1);
+    check_columns(&[vec![], vec![0, u128::MAX, 0]], 1);
+    let scale = if cfg!(miri) { 1 } else { 100 };
+    for (lists, count) in [(1, 30), (1, 300), (3, 100), (7, 30), (32, 9)] {
+        check_columns(&columns(lists, count * scale, 5), 7);
+    }
+}
+
+/// Changes of few addresses again and again, in two lists or in all, so that answers run out of
+/// codes; every version is checked when it is old.
+fn check_changes(lists: u32, addresses: u64, changes: usize, seed: u64) {
+    let mut state = seed;
+    let secret = Secret::from_seed(seed);
+    let column: Vec<u128> = (0..addresses / 2).map(u128::from).collect();
+    let mut known: HashMap<u128, u32> = column.iter().map(|&address| (address, 1)).collect();
+    let (mut set, _) = AddressSetV6::compile(&[column], secret).expect("memory");
+    let mut versions = Vec::new();
+    for change in 0..changes {
+        if change % (changes / 4) == 0 {
+            versions.push((set.clone(), known.clone()));
+        }
+        let address = u128::from(next(&mut state) % addresses);
+        let mask = next(&mut state) as u32 >> (32 - lists);
+        let mask = if next(&mut state) & 1 == 0 { 0 } else { mask };
+        set.assign(address, ListMask(mask)).expect("memory");
+        known.insert(address, mask);
+        known.retain(|_, mask| *mask != 0);
+    }
+    versions.push((set, known));
+    for (set, known) in &versions {
+        check(set, known, (0..addresses).map(u128::from));
+    }
+}
+
+#[test]
+fn changes_against_a_map() {
+    let changes = if cfg!(miri) { 60 } else { 3000 };
+    for (index, lists) in [1, 2, 9, 32].into_iter().enumerate() {
+        check_changes(lists, 20, changes, 11 + index as u64);
+        check_changes(
+            lists,
+            if cfg!(miri) { 50 } else { 900 },
+            changes,
+            21 + index as u64,
+        );
+    }
+}
+
+/// Many more addresses than the table was made for: lines overflow, the table grows, and an
+/// older version does not notice.
+#[test]
+fn a_crowded_set_still_answers() {
+    let count = if cfg!(miri) { 30 } else { 30_000u64 };
+    let (mut set, _) = AddressSetV6::compile(&[vec![5u128]], Secret::from_seed(3)).expect("memory");
+    let mut known = HashMap::from([(5, 1)]);
+    let old = set.clone();
+    let mut was_crowded = false;
+    for index in 0..count {
+        let (address, mask) = (u128::from(index) << 64, index as u32 % 1000 + 1);
+        set.assign(address, ListMask(mask)).expect("memory");
+        known.insert(address, mask);
+        was_crowded |= set.is_crowded();
+    }
+    assert_eq!(was_crowded, !cfg!(miri));
+    check(&set, &known, known.clone().into_keys());
+    check(&old, &HashMap::from([(5, 1)]), known.keys().copied());
+    for index in 0..count {
+        set.assign(u128::from(index) << 64, ListMask::EMPTY)
+            .expect("memory");
+    }
+    check(&set, &HashMap::from([(5, 1)]), known.keys().copied());
+}
+
+#[test]
+fn an_empty_set_can_begin() {
+    let mut set = AddressSetV6::new(&[]).expect("memory");
+    set.assign(1, ListMask::EMPTY).expect("memory");
+    check(&set, &HashMap::new(), 0..3);
+    set.assign(1, ListMask(6)).expect("memory");
+    check(&set, &HashMap::from([(1, 6)]), 0..3);
+    assert!(!set.is_crowded());
+}
+
+/// The address that mixes to the bits of a free place.
+#[test]
+fn an_address_of_zero_bits_is_told_from_a_free_place() {
+    let zero: line::Word = [0, 0];
+    let mut table = Table::with_room_for(1, 0).expect("memory");
+    assert_eq!(table.get(zero), ListMask::EMPTY);
+    table.set(zero, ListMask(2)).expect("memory");
+    assert_eq!(table.get(zero), ListMask(2));
+    // Others fill the line, and it goes into the next.
+    table.set(zero, ListMask::EMPTY).expect("memory");
+    for low in 1..5 {
+        table.set([4 * low, 0], ListMask(1)).expect("memory");
+    }
+    table.set(zero, ListMask(2)).expect("memory");
+    table.set([4, 0], ListMask::EMPTY).expect("memory");
+    let found = line::look(simd::Portable, &table.lines().view()[0], zero);
+    assert_eq!((found.code, found.passed), (0, true));
+    assert_eq!(table.get(zero), ListMask(2));
+}
