@@ -22,7 +22,6 @@ mod metric;
 mod noise;
 mod paired;
 mod pipeline;
-mod random_lines;
 mod ratio;
 mod sample;
 mod shuffle;

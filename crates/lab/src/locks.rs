@@ -18,12 +18,13 @@ use engine::allowed_cpus;
 use frame::CpuId;
 use table::CompiledLists;
 
-use crate::address_stream::AddressStream;
 use crate::experiment::{LabError, Outcome, Published, Row, Settings};
+use crate::key::Stream;
 use crate::pipeline::compile;
+use crate::shuffle::Seeded;
 use crate::{Chart, ChartKind, Samples, interleave};
 use crew::{Crew, Share};
-use scheme::{BURST, Scheme};
+use scheme::Scheme;
 
 const ENTRIES: usize = 6_000_000;
 const ROUNDS_QUICK: usize = 11;
@@ -95,19 +96,20 @@ struct Bench {
     versions: [Arc<CompiledLists>; 2],
     /// Two versions that share nothing.
     apart: [Arc<CompiledLists>; 2],
-    stream: AddressStream,
+    stream: Stream<u32>,
     trial: Duration,
 }
 
 impl Bench {
     fn new(settings: &Settings<'_>, cpus: Vec<CpuId>) -> Result<Self, LabError> {
         let table = Arc::new(compile(ENTRIES, settings.seed)?);
+        let mut seeded = Seeded::new(settings.seed ^ 1);
         Ok(Self {
             cpus,
             // A version is a handle: two share what a change does not touch, which is nearly all.
             versions: [Arc::clone(&table), Arc::clone(&table)],
             apart: [table, Arc::new(compile(ENTRIES, settings.seed)?)],
-            stream: AddressStream::new(settings.seed ^ 1)?,
+            stream: Stream::drawn(|| seeded.next() as u32)?,
             trial: if settings.quick { TRIAL_QUICK } else { TRIAL },
         })
     }
@@ -146,8 +148,7 @@ impl Bench {
 
     /// One trial: the sum over its threads, each by its own clock.
     fn frames_per_second(&self, variant: Variant, seed: u64, duration: Duration) -> f64 {
-        let bursts = self.stream.len() / (2 * BURST);
-        let first = (seed % bursts as u64) as usize * 2 * BURST;
+        let first = (seed % self.stream.keys().len() as u64) as usize;
         let shares = self.shares(variant, first, duration);
         shares.iter().map(Share::frames_per_second).sum()
     }
@@ -165,7 +166,7 @@ impl Bench {
                 Scheme::OursReplaced => &self.apart,
                 _ => &self.versions,
             },
-            stream: &self.stream,
+            keys: self.stream.keys(),
             first,
             duration,
         };

@@ -1,8 +1,8 @@
-//! Comparing samples of the same rounds.
+//! Quantities of two variants, computed round by round, so that a drift of the machine cancels.
 
-use crate::Samples;
+use crate::{Ratio, Samples};
 
-/// A quantity of two variants, computed round by round, so that a drift of the machine cancels.
+/// A sample a round, of the two of that round.
 pub(crate) fn paired(a: &Samples, b: &Samples, of: impl Fn(f64, f64) -> f64) -> Samples {
     let mut found = Samples::default();
     for (&a, &b) in a.all().iter().zip(b.all()) {
@@ -11,22 +11,19 @@ pub(crate) fn paired(a: &Samples, b: &Samples, of: impl Fn(f64, f64) -> f64) -> 
     found
 }
 
-/// An interval that holds the true median with at least this confidence, whatever the
-/// distribution (order statistics: the number of samples below the median is binomial); none
-/// where the samples are too few for it.
-pub(crate) fn median_interval(samples: &Samples, confidence: f64) -> Option<(f64, f64)> {
-    let mut sorted = samples.all().to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let count = sorted.len();
-    // Chance that at most `rank` of `count` samples lie below the median, summed term by term.
-    let (mut term, mut below, mut rank) = (0.5f64.powi(i32::try_from(count).ok()?), 0.0, 0);
-    while rank < count / 2 && 2.0 * (below + term) <= 1.0 - confidence {
-        below += term;
-        term *= (count - rank) as f64 / (rank + 1) as f64;
-        rank += 1;
+/// The median with its 95 % interval, `decimals` behind the point; alone where the samples are too
+/// few for an interval.
+pub(crate) fn with_interval(samples: &Samples, decimals: usize) -> String {
+    let median = samples.median();
+    // The interval of the ratio to one: what `Ratio` says of ratios holds for any quantity.
+    let mut ones = Samples::default();
+    samples.all().iter().for_each(|_| ones.push(1.0));
+    match Ratio::paired(samples, &ones) {
+        Some(Ratio { low, high, .. }) => {
+            format!("{median:.decimals$} [{low:.decimals$} to {high:.decimals$}]")
+        }
+        None => format!("{median:.decimals$}"),
     }
-    // The interval from the `rank`-th smallest to the `rank`-th largest, counted from one.
-    (rank > 0).then(|| (sorted[rank - 1], sorted[count - rank]))
 }
 
 #[cfg(test)]
@@ -47,15 +44,11 @@ mod tests {
         assert_eq!(ratios.all(), [2.0, 2.0]);
     }
 
-    /// Ranks as in the tables of the sign test: 6 samples 1 and 6, 10 samples 2 and 9, 30 samples
-    /// 10 and 21.
+    /// Ranks as in the tables of the sign test: 10 samples, the second and the ninth.
     #[test]
-    fn ranks_are_those_of_the_sign_test() {
-        let interval = |count: i32| median_interval(&samples((1..=count).map(f64::from)), 0.95);
-        assert_eq!(interval(5), None);
-        assert_eq!(interval(6), Some((1.0, 6.0)));
-        assert_eq!(interval(10), Some((2.0, 9.0)));
-        assert_eq!(interval(30), Some((10.0, 21.0)));
-        assert_eq!(interval(0), None);
+    fn an_interval_is_that_of_the_sign_test() {
+        let count = |count: i32| samples((-2..count - 2).map(f64::from));
+        assert_eq!(with_interval(&count(10), 1), "2.5 [-1.0 to 6.0]");
+        assert_eq!(with_interval(&count(5), 0), "0");
     }
 }

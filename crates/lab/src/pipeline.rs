@@ -12,15 +12,16 @@ mod tests;
 mod without;
 
 use std::hint::black_box;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use plane::{Action, Bridge, Policy, SetRule, Sides};
 use table::{CompiledLists, Entries, ListMask};
 
-use crate::address_stream::AddressStream;
 use crate::experiment::{LabError, Outcome, Row, Settings};
-use crate::random_lines::RandomLines;
+use crate::key::{Cursor, Stream, drive};
+use crate::memory::{Field, Limit};
 use crate::shuffle::Seeded;
 use crate::{Chart, ChartKind, Trial, interleave};
 use circuit::{Circuit, PORTS};
@@ -67,27 +68,31 @@ struct Place {
     circuit: Circuit,
     /// A bridge for each stage left out.
     bridges: Vec<Bridge>,
-    limit: RandomLines,
+    limit: Limit,
 }
 
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     let mut places = places(settings)?;
     let variants = variants(&places);
-    let stream = AddressStream::new(settings.seed ^ 1)?;
-    let mut lookups = BareLookups { stream, next: 0 };
+    let mut lookups = BareLookups::new(settings.seed ^ 1)?;
     let (frames, rounds) = match settings.quick {
         true => (FRAMES_QUICK, ROUNDS_QUICK),
         false => (FRAMES, ROUNDS),
     };
-    let measured = interleave(settings, variants.len(), rounds, |variant, _: &Trial| {
-        let Variant { path, place } = variants[variant];
-        let place = &mut places[place];
-        match path {
-            Path::Bridge(without) => place.frames_per_second(without, frames),
-            Path::Lookups => lookups.pairs_per_second(&place.lists, frames),
-            Path::Limit => place.limit.lines_per_second(),
-        }
-    });
+    let measured = interleave(
+        settings,
+        variants.len(),
+        rounds,
+        |variant, trial: &Trial| {
+            let Variant { path, place } = variants[variant];
+            let place = &mut places[place];
+            match path {
+                Path::Bridge(without) => place.frames_per_second(without, frames),
+                Path::Lookups => lookups.pairs_per_second(&place.lists, frames, trial),
+                Path::Limit => place.limit.measure(trial),
+            }
+        },
+    );
     let rows: Vec<Row> = variants
         .iter()
         .zip(measured.samples)
@@ -115,10 +120,15 @@ fn places(settings: &Settings<'_>) -> Result<Vec<Place>, LabError> {
         wanted.push((ENTRIES, &many, POOL, STRIDE_EVEN));
         wanted.push((ENTRIES, &many, POOL_LARGE, STRIDE));
     }
+    let bytes = wanted
+        .iter()
+        .map(|(_, lists, pool, _)| footprint(lists, *pool));
+    let field = Field::new(bytes.max().unwrap_or(0), settings.seed)?;
     wanted
         .into_iter()
         .map(|(entries, lists, pool, stride)| {
-            Place::new(entries, lists, pool, stride, settings.seed)
+            let circuit = Circuit::new(pool, stride, settings.seed)?;
+            Place::new(entries, lists, circuit, stride, &field)
         })
         .collect()
 }
@@ -170,12 +180,12 @@ impl Place {
     fn new(
         entries: usize,
         lists: &Arc<CompiledLists>,
-        pool: u32,
+        mut circuit: Circuit,
         stride: u32,
-        seed: u64,
+        field: &Rc<Field>,
     ) -> Result<Self, LabError> {
         let policy = policy()?;
-        let mut circuit = Circuit::new(pool, stride, seed)?;
+        let pool = circuit.frames() as u32;
         let mut bridges = Vec::new();
         for _ in Without::EVERY {
             let mut bridge = Bridge::new(PORTS, &policy);
@@ -189,7 +199,7 @@ impl Place {
             lists: Arc::clone(lists),
             circuit,
             bridges,
-            limit: RandomLines::new(footprint(lists, pool), seed)?,
+            limit: Limit::within(field, footprint(lists, pool)),
         })
     }
 
@@ -240,20 +250,29 @@ fn policy() -> Result<Policy, LabError> {
 
 /// Pairs looked up and nothing else: bursts of as many as the path has frames in a burst.
 struct BareLookups {
-    stream: AddressStream,
-    next: usize,
+    stream: Stream<u32>,
+    cursor: Cursor,
 }
 
 impl BareLookups {
-    fn pairs_per_second(&mut self, lists: &CompiledLists, pairs: usize) -> f64 {
+    fn new(seed: u64) -> Result<Self, LabError> {
+        let mut seeded = Seeded::new(seed);
+        Ok(Self {
+            stream: Stream::drawn(|| seeded.next() as u32)?,
+            cursor: Cursor::default(),
+        })
+    }
+
+    fn pairs_per_second(&mut self, lists: &CompiledLists, pairs: usize, trial: &Trial) -> f64 {
         const BURST: usize = 2 * engine::DEFAULT_BURST;
         let mut masks = [ListMask::EMPTY; BURST];
+        let shift = trial.shift_lines * LINE_BYTES / size_of::<u32>();
+        let keys = self.cursor.take(self.stream.keys(), 2 * pairs, shift);
         let begun = Instant::now();
-        for _ in 0..2 * pairs / BURST {
-            lists.lookup_burst_v4(self.stream.burst(self.next, BURST), &mut masks);
+        drive(keys, BURST, |keys| {
+            lists.lookup_burst_v4(keys, &mut masks);
             black_box(&masks);
-            self.next += BURST;
-        }
+        });
         pairs as f64 / begun.elapsed().as_secs_f64()
     }
 }

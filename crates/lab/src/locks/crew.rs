@@ -10,17 +10,17 @@ use frame::CpuId;
 use table::{CompiledLists, ListMask};
 
 use super::scheme::{BURST, Scheme, Shared};
-use crate::address_stream::AddressStream;
+use crate::key::{Cursor, drive};
 
 /// Between two changes of the writer.
 const CHANGE_EVERY: Duration = Duration::from_micros(1000);
 /// What a change copies.
 const PAGE_BYTES: usize = 65_536;
-/// Bursts before the clock starts: they bring the thread's caches and the lock's lines into the
+/// Keys between two looks at the clock.
+const KEYS_A_LOOK: usize = 8 * 2 * BURST;
+/// As much before the clock starts: it brings the thread's caches and the lock's lines into the
 /// state that they stay in.
-const BURSTS_WARM: usize = 64;
-/// Bursts between two looks at the clock.
-const BURSTS_A_LOOK: usize = 8;
+const LOOKS_WARM: usize = 8;
 
 /// What a trial is to do.
 #[derive(Clone, Copy)]
@@ -32,8 +32,9 @@ pub(super) struct Crew<'a> {
     pub(super) writer: Option<CpuId>,
     /// The first is what readers begin with; the writer goes from one to the other.
     pub(super) tables: &'a [Arc<CompiledLists>; 2],
-    pub(super) stream: &'a AddressStream,
-    /// Where in the stream the first reader begins.
+    /// Two a frame, from memory.
+    pub(super) keys: &'a [u32],
+    /// Where the first reader begins in them.
     pub(super) first: usize,
     pub(super) duration: Duration,
 }
@@ -95,22 +96,23 @@ impl Crew<'_> {
         pin(self.readers[reader]);
         let mut access = shared.access(self.scheme, reader);
         let mut masks = [ListMask::EMPTY; 2 * BURST];
-        // Readers stand evenly apart in the stream.
-        let apart = self.stream.len() / self.readers.len() / (2 * BURST) * 2 * BURST;
-        let mut at = self.first + reader * apart;
+        // Readers begin evenly apart, each at a whole burst.
+        let apart = self.keys.len() / self.readers.len() * reader;
+        let begin = (self.first + apart) % self.keys.len();
+        let mut cursor = Cursor::at(begin / (2 * BURST) * 2 * BURST);
         let mut share = Share::default();
-        for _ in 0..BURSTS_WARM {
-            access.look_up(self.stream.burst(at, 2 * BURST), &mut masks);
-            at += 2 * BURST;
+        for _ in 0..LOOKS_WARM {
+            let keys = cursor.take(self.keys, KEYS_A_LOOK, 0);
+            drive(keys, 2 * BURST, |keys| access.look_up(keys, &mut masks));
         }
         gate.pass();
         let begun = Instant::now();
         while begun.elapsed() < self.duration {
-            for _ in 0..BURSTS_A_LOOK {
-                access.look_up(self.stream.burst(at, 2 * BURST), &mut masks);
-                at += 2 * BURST;
+            let keys = cursor.take(self.keys, KEYS_A_LOOK, 0);
+            drive(keys, 2 * BURST, |keys| {
+                access.look_up(keys, &mut masks);
                 share.count(&masks);
-            }
+            });
         }
         share.seconds = begun.elapsed().as_secs_f64();
         share

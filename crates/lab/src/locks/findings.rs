@@ -2,11 +2,8 @@
 
 use super::scheme::Scheme;
 use super::{CHANGES_PER_SECOND, is};
-use crate::Samples;
 use crate::experiment::Row;
-use crate::paired::{median_interval, paired};
-
-const CONFIDENCE: f64 = 0.95;
+use crate::{Ratio, Samples};
 
 pub(super) fn sentences(rows: &[Row]) -> Vec<String> {
     let mut sentences: Vec<String> = ours(rows).into_iter().collect();
@@ -28,27 +25,19 @@ fn most_threads(rows: &[Row], writer: u64) -> Option<u64> {
 }
 
 /// `median [low to high]` in per cent.
-fn per_cent(ratios: &Samples) -> String {
+fn per_cent(ratio: Ratio) -> String {
     let of = |ratio: f64| (ratio - 1.0) * 100.0;
-    match median_interval(ratios, CONFIDENCE) {
-        Some((low, high)) => format!(
-            "{:+.1} % [{:+.1} to {:+.1}]",
-            of(ratios.median()),
-            of(low),
-            of(high)
-        ),
-        None => format!("{:+.1} %", of(ratios.median())),
-    }
+    let (median, low, high) = (of(ratio.median), of(ratio.low), of(ratio.high));
+    format!("{median:+.1} % [{low:+.1} to {high:+.1}]")
 }
 
 /// The bound: our scheme within 3 % of no lock, writer running.
 fn ours(rows: &[Row]) -> Option<String> {
     let threads = most_threads(rows, CHANGES_PER_SECOND)?;
     let of = |scheme| samples(rows, scheme, threads, CHANGES_PER_SECOND);
-    let ratios = paired(of(Scheme::Ours)?, of(Scheme::None)?, |ours, none| {
-        ours / none
-    });
-    let (low, high) = median_interval(&ratios, CONFIDENCE)?;
+    let ours = of(Scheme::Ours)?;
+    let ratio = Ratio::paired(ours, of(Scheme::None)?)?;
+    let Ratio { low, high, .. } = ratio;
     let verdict = if low >= 0.97 && high <= 1.03 {
         "within 3 %"
     } else if low >= 0.97 {
@@ -61,9 +50,17 @@ fn ours(rows: &[Row]) -> Option<String> {
     Some(format!(
         "ours against no lock, {threads} reader(s), {CHANGES_PER_SECOND} changes a second: {} of \
          {} rounds (95 % interval of the median): {verdict}",
-        per_cent(&ratios),
-        ratios.all().len(),
+        per_cent(ratio),
+        ours.all().len(),
     ))
+}
+
+/// Those of the rounds that `other` has too: two schemes have more, behind.
+fn of_rounds(samples: &Samples, other: &Samples) -> Samples {
+    let mut first = Samples::default();
+    let rounds = samples.all().iter().take(other.all().len());
+    rounds.for_each(|&sample| first.push(sample));
+    first
 }
 
 /// What a scheme costs against the same batch without a lock, with one thread and with most.
@@ -80,9 +77,11 @@ fn against_base(rows: &[Row], scheme: Scheme) -> Option<String> {
             let (Some(with), Some(without)) = (of(scheme), of(scheme.base())) else {
                 continue;
             };
-            let ratios = paired(with, without, |with, without| with / without);
+            let Some(ratio) = Ratio::paired(with, &of_rounds(without, with)) else {
+                continue;
+            };
             let beside = if writer == 0 { "" } else { " and a writer" };
-            parts.push(format!("{threads} thread(s){beside} {}", per_cent(&ratios)));
+            parts.push(format!("{threads} thread(s){beside} {}", per_cent(ratio)));
         }
     }
     Some(format!(
@@ -98,12 +97,8 @@ fn published(rows: &[Row]) -> Option<String> {
     let ratio = |threads| {
         let of = |scheme| samples(rows, scheme, threads, 0);
         let locked = of(Scheme::RwLockBatch4Both)?;
-        Some(
-            paired(locked, of(Scheme::NoneBatch4)?, |with, without| {
-                with / without
-            })
-            .median(),
-        )
+        let ratio = Ratio::paired(locked, of(Scheme::NoneBatch4)?)?;
+        Some(ratio.median)
     };
     let most = most_threads(rows, 0)?;
     Some(format!(

@@ -4,11 +4,10 @@ use super::without::Without;
 use super::{ENTRIES, POOL, STRIDE};
 use crate::Samples;
 use crate::experiment::Row;
-use crate::paired::{median_interval, paired};
+use crate::paired::{paired, with_interval};
 
 /// Lines a frame needs: header, source, destination.
 const LINES_A_FRAME: f64 = 3.0;
-const CONFIDENCE: f64 = 0.95;
 
 /// The rows of one table and pool.
 struct Rows<'a> {
@@ -73,17 +72,6 @@ fn groups(rows: &[Row]) -> Vec<Rows<'_>> {
     }
     let group = |[entries, pool, stride]: [u64; 3]| Rows::of(rows, entries, pool, stride);
     keys.into_iter().map(group).collect()
-}
-
-/// `median [low to high]`, where the interval can be had.
-fn with_interval(samples: &Samples, decimals: usize) -> String {
-    let median = samples.median();
-    match median_interval(samples, CONFIDENCE) {
-        Some((low, high)) => {
-            format!("{median:.decimals$} [{low:.decimals$} to {high:.decimals$}]")
-        }
-        None => format!("{median:.decimals$}"),
-    }
 }
 
 fn against_limit(rows: &Rows<'_>) -> Option<String> {

@@ -8,7 +8,13 @@ const FRAMES: u32 = 512;
 
 fn place(entries: usize) -> Place {
     let lists = Arc::new(compile(entries, 7).expect("compiles"));
-    Place::new(entries, &lists, FRAMES, 192, 7).expect("memory")
+    place_with(&lists, entries)
+}
+
+fn place_with(lists: &Arc<CompiledLists>, entries: usize) -> Place {
+    let field = Field::new(footprint(lists, FRAMES), 7).expect("memory");
+    let circuit = Circuit::new(FRAMES, 192, 7).expect("memory");
+    Place::new(entries, lists, circuit, 192, &field).expect("a policy")
 }
 
 /// Whatever is left out.
@@ -76,7 +82,7 @@ fn dropped_frames_are_counted_and_come_back() {
     let network = table::Network::holding(0x1000_0000, 4).expect("a network");
     list.v4.networks.push(network);
     let lists = Arc::new(CompiledLists::compile(&[&list]).expect("compiles"));
-    let mut place = Place::new(1, &lists, FRAMES, 192, 7).expect("memory");
+    let mut place = place_with(&lists, 1);
     let sources = |circuit: &mut Circuit| {
         let pairs = circuit.waiting();
         let source = |pair: u64| u32::from_be_bytes(pair.to_ne_bytes()[..4].try_into().expect("4"));

@@ -4,7 +4,7 @@ use super::geometry::{Cache, Caches};
 use super::{OFFSET, POOL_NEAR, offset_value};
 use crate::Samples;
 use crate::experiment::Row;
-use crate::paired::{median_interval, paired};
+use crate::paired::{paired, with_interval};
 
 /// The usual stride, and the next one with an odd number of lines.
 const EVEN: u64 = 2048;
@@ -19,7 +19,6 @@ const POOL_SECOND: u64 = 2048;
 /// More than the second level of any holds at the usual distance, and less than the third: what a
 /// header there takes.
 const POOL_THIRD: u64 = 8192;
-const CONFIDENCE: f64 = 0.95;
 
 pub(super) fn sentences(rows: &[Row], caches: Caches) -> Vec<String> {
     let rows = Rows(rows);
@@ -50,7 +49,7 @@ struct Levels {
 impl Levels {
     fn sentence(self) -> String {
         format!(
-            "a header takes {:.1} ns in the first level, {:.1} in the second and {:.1} in the third, \
+            "a header takes {:.1} ns in the first level, {:.1} in the second, {:.1} in the third, \
              its address computed from the header before",
             self.first, self.second, self.third
         )
@@ -144,8 +143,9 @@ impl<'a> Rows<'a> {
             if ratios.is_empty() {
                 continue;
             }
-            let part =
-                |(pool, ratio): &(u64, Samples)| format!("{pool} frames {}", with_interval(ratio));
+            let part = |(pool, ratio): &(u64, Samples)| {
+                format!("{pool} frames {}", with_interval(ratio, 1))
+            };
             let parts: Vec<String> = ratios.iter().map(part).collect();
             sentences.push(format!(
                 "{EVEN} against {ODD}, {} {}: times {}",
@@ -214,12 +214,5 @@ impl<'a> Rows<'a> {
             other(EVEN, "spread")?,
             self.latency(EVEN, POOL_MIN)?,
         ))
-    }
-}
-
-fn with_interval(ratios: &Samples) -> String {
-    match median_interval(ratios, CONFIDENCE) {
-        Some((low, high)) => format!("{:.1} [{low:.1} to {high:.1}]", ratios.median()),
-        None => format!("{:.1}", ratios.median()),
     }
 }
