@@ -8,7 +8,7 @@ use crate::memory::out_of_memory;
 use frame::Paged;
 
 /// Lines per 100 addresses.
-const LINES_PER_100: usize = 42;
+const LINES_PER_100: usize = 58;
 /// The fewest lines a place for `count` addresses; small tables lie in the cache anyway.
 const ROOMY_MAX: usize = 4096;
 
