@@ -149,9 +149,10 @@ impl<A: Answer> Lookup<'_, A> {
                 let found = look(lanes, line, now.words[at]);
                 *answer = A::of(found.code, masks);
                 later.add(from + at, found.passed);
-                // The next line is its neighbour in memory nearly always. A prefetch that nobody
+                // The next lines are its neighbours in memory nearly always. A prefetch that nobody
                 // needs is cheaper than a branch that is guessed wrong.
                 prefetch(from_ref(line), usize::from(found.passed));
+                prefetch(from_ref(line), 2 * usize::from(found.passed));
             }
         }
     }
@@ -177,7 +178,7 @@ impl<A: Answer> Lookup<'_, A> {
             let found = look(lanes, line, word);
             self.answers[index] = A::of(found.code, masks);
             later.add(index, found.passed);
-            prefetch(from_ref(line), usize::from(found.passed));
+            prefetch(from_ref(line), 2 * usize::from(found.passed));
         }
     }
 }
