@@ -72,7 +72,7 @@ pub(crate) trait Lanes: Copy {
 /// What [`Lanes::equal120`] finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Equal120 {
-    /// Bit `2 i`: place `i` is equal. No other bits.
+    /// Bit `2 i + 1`: place `i` is equal. No other bits.
     pub(crate) places: u32,
     /// Bit `2 i + 1`: the top bit of place `i`. Other bits may be anything.
     pub(crate) tops: u32,
@@ -156,7 +156,7 @@ impl Lanes for Portable {
         let mut found = Equal120 { places: 0, tops: 0 };
         for (index, place) in line.chunks_exact(2).enumerate() {
             let differs = (place[0] ^ value[0]) | (place[1] ^ value[1]) & BELOW_TOP;
-            found.places |= u32::from(differs == 0) << (2 * index);
+            found.places |= u32::from(differs == 0) << (2 * index + 1);
             found.tops |= ((place[1] >> 63) as u32) << (2 * index + 1);
         }
         found
@@ -232,7 +232,7 @@ impl Lanes for Avx512 {
             )
         };
         Equal120 {
-            places: u32::from(halves & halves >> 1 & 0x55),
+            places: u32::from(halves & halves << 1 & 0xaa),
             tops: u32::from(tops),
         }
     }
@@ -285,7 +285,7 @@ impl Lanes for Avx2 {
             (equal(low) | equal(high) << 4, bits(low) | bits(high) << 4)
         };
         Equal120 {
-            places: halves & halves >> 1 & 0x55,
+            places: halves & halves << 1 & 0xaa,
             tops,
         }
     }
@@ -318,8 +318,8 @@ mod tests {
         #[inline(always)]
         fn run<L: Lanes>(self, lanes: L) -> u32 {
             let found = lanes.equal120(self.0, self.1);
-            assert_eq!(found.places & !0x55, 0);
-            found.places | found.tops & 0xaa
+            assert_eq!(found.places & !0xaa, 0);
+            found.places >> 1 | found.tops & 0xaa
         }
     }
 
