@@ -5,7 +5,6 @@
 //! drives the other crates through what they publish, never the reverse.
 #![forbid(unsafe_code)]
 
-mod address_stream;
 mod against;
 mod batch;
 mod chart;
