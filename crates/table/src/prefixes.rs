@@ -12,6 +12,7 @@
 //! More than [`node::CLASSES_MAX`] different answers, which no real lists have, do not fit a
 //! node's values: then each block is searched by halves ([`sorted`]).
 
+mod blocks;
 mod build;
 mod node;
 mod sorted;
@@ -23,9 +24,16 @@ use crate::flatten::{self, Runs};
 use crate::mask::ListMask;
 use crate::memory::Slab;
 use crate::simd::{self, Job, Lanes, Level, prefetch};
+use blocks::Blocks;
 use frame::Pages;
 use node::Line;
 use sorted::Sorted;
+
+fn paged_error(error: frame::memory::MemoryError) -> CompileError {
+    CompileError::Memory {
+        reason: error.to_string(),
+    }
+}
 
 /// Networks and ranges, each with the lists that hold it.
 #[derive(Debug)]
@@ -39,6 +47,7 @@ pub struct PrefixSet<A> {
 enum Layout<A> {
     Empty,
     Tree(Tree),
+    Blocks(Blocks),
     Sorted(Sorted<A>),
 }
 
@@ -75,9 +84,17 @@ impl<A: Address> PrefixSet<A> {
         let layout = if runs.is_none() {
             Layout::Empty
         } else {
-            match build::tree(runs)? {
-                Some(tree) => Layout::Tree(tree),
-                None => Layout::Sorted(Sorted::new(runs)?),
+            let blocks = if A::BITS == 32 && std::env::var_os("OLD").is_none() {
+                Blocks::new(runs)?
+            } else {
+                None
+            };
+            match blocks {
+                Some(blocks) => Layout::Blocks(blocks),
+                None => match build::tree(runs)? {
+                    Some(tree) => Layout::Tree(tree),
+                    None => Layout::Sorted(Sorted::new(runs)?),
+                },
             }
         };
         Ok(Self {
@@ -132,6 +149,7 @@ impl<A: Address> PrefixSet<A> {
                     simd::run(self.level, Descend { tree, keys, masks });
                 }
             }
+            Layout::Blocks(blocks) => blocks.add_burst(self.level, keys, masks),
             Layout::Sorted(sorted) => sorted.add_burst(keys, masks),
         }
     }
@@ -165,6 +183,7 @@ impl<A: Address> PrefixSet<A> {
                     + size_of_val(&tree.values[..])
                     + size_of_val(&tree.masks[..])
             }
+            Layout::Blocks(blocks) => blocks.bytes(),
             Layout::Sorted(sorted) => sorted.bytes(),
         }
     }

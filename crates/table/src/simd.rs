@@ -65,6 +65,10 @@ impl fmt::Display for Level {
 pub(crate) trait Lanes: Copy {
     fn equal16(self, line: &[u16; 32], value: u16) -> u32;
     fn equal32(self, line: &[u32; 16], value: u32) -> u32;
+    /// Which places are `value` or less.
+    fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
+    /// Which places are `value` or less.
+    fn at_most32(self, line: &[u32; 16], value: u32) -> u32;
 }
 
 /// A loop over a burst, compiled once a [`Level`]. `run` must be `#[inline(always)]`.
@@ -137,6 +141,18 @@ impl Lanes for Portable {
             .rev()
             .fold(0, |mask, &place| mask << 1 | u32::from(place == value))
     }
+    #[inline(always)]
+    fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
+        line.iter()
+            .rev()
+            .fold(0, |mask, &place| mask << 1 | u32::from(place <= value))
+    }
+    #[inline(always)]
+    fn at_most32(self, line: &[u32; 16], value: u32) -> u32 {
+        line.iter()
+            .rev()
+            .fold(0, |mask, &place| mask << 1 | u32::from(place <= value))
+    }
 }
 
 /// Proof that the CPU has AVX-512 F, BW, VL and DQ (and the bit instructions that came before).
@@ -193,6 +209,23 @@ impl Lanes for Avx512 {
         };
         u32::from(mask)
     }
+    #[inline(always)]
+    fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
+        unsafe {
+            let places = _mm512_loadu_si512(line.as_ptr().cast());
+            _mm512_cmple_epu16_mask(places, _mm512_set1_epi16(value.cast_signed()))
+        }
+    }
+    #[inline(always)]
+    fn at_most32(self, line: &[u32; 16], value: u32) -> u32 {
+        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
+        let mask = unsafe {
+            let places = _mm512_loadu_si512(line.as_ptr().cast());
+            _mm512_cmple_epu32_mask(places, _mm512_set1_epi32(value.cast_signed()))
+        };
+        u32::from(mask)
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -225,6 +258,35 @@ impl Lanes for Avx2 {
         };
         low.cast_unsigned() | high.cast_unsigned() << 8
     }
+    #[inline(always)]
+    fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
+        let mask = unsafe {
+            let most = _mm256_set1_epi16(value.cast_signed());
+            let low = _mm256_loadu_si256(line.as_ptr().cast());
+            let high = _mm256_loadu_si256(line.as_ptr().add(16).cast());
+            // A place is at most `most` when the smaller of the two is the place.
+            let low = _mm256_cmpeq_epi16(_mm256_min_epu16(low, most), low);
+            let high = _mm256_cmpeq_epi16(_mm256_min_epu16(high, most), high);
+            let packed = _mm256_packs_epi16(low, high);
+            _mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(packed))
+        };
+        mask.cast_unsigned()
+    }
+    #[inline(always)]
+    fn at_most32(self, line: &[u32; 16], value: u32) -> u32 {
+        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
+        let (low, high) = unsafe {
+            let most = _mm256_set1_epi32(value.cast_signed());
+            let low = _mm256_loadu_si256(line.as_ptr().cast());
+            let high = _mm256_loadu_si256(line.as_ptr().add(8).cast());
+            let low = _mm256_cmpeq_epi32(_mm256_min_epu32(low, most), low);
+            let high = _mm256_cmpeq_epi32(_mm256_min_epu32(high, most), high);
+            let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
+            (_mm256_movemask_ps(low), _mm256_movemask_ps(high))
+        };
+        low.cast_unsigned() | high.cast_unsigned() << 8
+    }
 }
 
 #[cfg(test)]
@@ -245,6 +307,37 @@ mod tests {
         #[inline(always)]
         fn run<L: Lanes>(self, lanes: L) -> u32 {
             lanes.equal32(self.0, self.1)
+        }
+    }
+
+    struct AtMost<'a>(&'a [u16; 32], u16, &'a [u32; 16], u32);
+    impl Job for AtMost<'_> {
+        type Answer = (u32, u32);
+        #[inline(always)]
+        fn run<L: Lanes>(self, lanes: L) -> (u32, u32) {
+            (
+                lanes.at_most16(self.0, self.1),
+                lanes.at_most32(self.2, self.3),
+            )
+        }
+    }
+
+    #[test]
+    fn every_level_compares_as_unsigned() {
+        let narrow: [u16; 32] = std::array::from_fn(|place| place as u16 * 0x801);
+        let wide: [u32; 16] = std::array::from_fn(|place| place as u32 * 0x1001_0001);
+        for level in Level::here() {
+            for place in 0..32 {
+                let wanted = (u32::MAX >> (31 - place), 0xffffu32 >> (15 - place.min(15)));
+                let (short, word) = (narrow[place], wide[place.min(15)]);
+                let (short_up, word_up) = (short | 0x7f, word | 0xffff);
+                for (short, word) in [(short, word), (short_up, word_up)] {
+                    let found = run(level, AtMost(&narrow, short, &wide, word));
+                    assert_eq!(found, wanted, "{level} {place}");
+                }
+            }
+            let all = run(level, AtMost(&narrow, u16::MAX, &wide, u32::MAX));
+            assert_eq!(all, (u32::MAX, 0xffff), "{level}");
         }
     }
 
