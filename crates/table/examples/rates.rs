@@ -158,6 +158,16 @@ fn routes() {
             continue;
         };
         let list = &mut lists[splitmix(&mut seed) as usize % 16];
+        if std::env::var_os("NOHOST").is_some()
+            && len
+                == if matches!(address, std::net::IpAddr::V4(_)) {
+                    32
+                } else {
+                    128
+                }
+        {
+            continue;
+        }
         match address {
             std::net::IpAddr::V4(v4) => list.v4.networks.extend(Network::holding(v4.into(), len)),
             std::net::IpAddr::V6(v6) => list.v6.networks.extend(Network::holding(v6.into(), len)),

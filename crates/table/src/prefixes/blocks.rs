@@ -12,7 +12,7 @@
 
 mod build;
 
-use super::paged_error;
+use super::no_memory;
 use crate::address::Address;
 use crate::class::Classes;
 use crate::compiled::CompileError;

@@ -1,0 +1,216 @@
+//! From changes of answer to slots and lines.
+
+use super::*;
+
+/// At most so many slots a change of answer, rounded down to a power of two.
+pub(super) const SLOTS_A_CHANGE: usize = 4;
+/// A block has at least so many bits: fewer slots do not fill a line.
+const BLOCK_BITS_MIN: u32 = 4;
+const BLOCK_BITS_MAX: u32 = 16;
+/// A gate costs a line more, and saves blocks where the changes have so many bits in common.
+const GATE_BITS: u32 = 16;
+
+/// From an address on, a class.
+pub(super) type Change = (u128, u16);
+
+/// Where new slots and lines go: plain columns at first, shared pages later.
+pub(super) trait Space {
+    /// The number of the first of so many new slots, a multiple of [`PLACE_UNIT`].
+    fn reserve(&mut self, count: usize) -> Result<usize, CompileError>;
+    fn set(&mut self, place: usize, word: u32) -> Result<(), CompileError>;
+    fn add_line(&mut self, line: Line) -> Result<u32, CompileError>;
+}
+
+#[derive(Default)]
+struct Columns {
+    slots: Vec<u32>,
+    lines: Vec<Line>,
+}
+
+impl Space for Columns {
+    fn reserve(&mut self, count: usize) -> Result<usize, CompileError> {
+        let place = self.slots.len();
+        self.slots.resize(place + count, 0);
+        Ok(place)
+    }
+    fn set(&mut self, place: usize, word: u32) -> Result<(), CompileError> {
+        self.slots[place] = word;
+        Ok(())
+    }
+    fn add_line(&mut self, line: Line) -> Result<u32, CompileError> {
+        self.lines.push(line);
+        Ok(self.lines.len() as u32 - 1)
+    }
+}
+
+pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Trie>, CompileError> {
+    let mut interned = Classes::new();
+    let classes = interned.intern_all(&runs.masks);
+    if interned.masks().len() > CLASSES_MAX {
+        return Ok(None);
+    }
+    let starts = runs.starts.iter().map(|start| start.widen());
+    let classes = classes.iter().map(|&class| class as u16);
+    let changes: Vec<Change> = starts.zip(classes).collect();
+    let mut columns = Columns::default();
+    let block = Block { first: 0, depth: 0 };
+    let root = columns.reserve(1 << ROOT_BITS)?;
+    fill(&mut columns, root, block, ROOT_BITS, &changes)?;
+    if columns.slots.len() / PLACE_UNIT > PLACE as usize || columns.lines.len() >> KIND > 0 {
+        return Ok(None);
+    }
+    Ok(Some(Trie {
+        slots: Paged::copy_of(&columns.slots).map_err(no_memory)?,
+        lines: Paged::copy_of(&columns.lines).map_err(no_memory)?,
+        classes: Arc::new(interned),
+        free_lines: Vec::new(),
+        dead_slots: 0,
+    }))
+}
+
+/// The addresses that share the upper `depth` bits of `first`, below which it is zero.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    pub(super) first: u128,
+    pub(super) depth: u32,
+}
+
+impl Block {
+    pub(super) fn last(self) -> u128 {
+        self.first.last_in(self.depth as u8)
+    }
+
+    /// The block of slot `slot` of `1 << bits`.
+    pub(super) fn slot(self, slot: usize, bits: u32) -> Self {
+        let depth = self.depth + bits;
+        let first = self.first | (slot as u128) << (128 - depth);
+        Self { first, depth }
+    }
+
+    /// Which slot of `1 << bits` holds `address`.
+    pub(super) fn slot_of(self, address: u128, bits: u32) -> usize {
+        ((address - self.first) >> (128 - self.depth - bits)) as usize
+    }
+}
+
+/// Sets the slots of a block that lie at `place`. The first of `changes` holds at its beginning,
+/// the others begin within it.
+fn fill<S: Space>(
+    space: &mut S,
+    place: usize,
+    block: Block,
+    bits: u32,
+    changes: &[Change],
+) -> Result<(), CompileError> {
+    let (mut at, mut done) = (0, 0);
+    loop {
+        let slot = changes
+            .get(at + 1)
+            .map_or(1 << bits, |&(start, _)| block.slot_of(start, bits));
+        for plain in done..slot {
+            space.set(place + plain, u32::from(changes[at].1))?;
+        }
+        if slot == 1 << bits {
+            return Ok(());
+        }
+        let inner = block.slot(slot, bits);
+        if changes[at + 1].0 == inner.first {
+            at += 1;
+        }
+        let last = inner.last();
+        let within = changes[at + 1..].iter();
+        let count = within.take_while(|&&(start, _)| start <= last).count();
+        let word = word(space, inner, &changes[at..=at + count])?;
+        space.set(place + slot, word)?;
+        at += count;
+        done = slot + 1;
+    }
+}
+
+/// The slot's word of a block: a class, or the number of what is made for it.
+pub(super) fn word<S: Space>(
+    space: &mut S,
+    block: Block,
+    changes: &[Change],
+) -> Result<u32, CompileError> {
+    let [(_, before), within @ ..] = changes else {
+        return Ok(0);
+    };
+    let [(first, _), .., (last, after)] = within else {
+        let Some(&(at, after)) = within.first() else {
+            return Ok(u32::from(*before));
+        };
+        return if fits(block, within) {
+            leaf(space, block, changes)
+        } else {
+            gate(
+                space,
+                (at, *before),
+                (at, after),
+                u32::from(*before),
+                block.depth,
+            )
+        };
+    };
+    if within.len() <= LEAF_CHANGES && fits(block, within) {
+        return leaf(space, block, changes);
+    }
+    let common = (first ^ last).leading_zeros();
+    if within.len() == 2 || common >= block.depth + GATE_BITS {
+        let inner = Block {
+            first: first.first_in(common as u8),
+            depth: common,
+        };
+        let between = word(space, inner, &within[..within.len() - 1])?;
+        return gate(space, (*first, *before), (*last, *after), between, common);
+    }
+    let bits = block_bits(block, within);
+    let place = space.reserve((1 << bits).max(PLACE_UNIT))?;
+    fill(space, place, block, bits, changes)?;
+    Ok(BLOCK << KIND | (bits - 1) << BITS | (place / PLACE_UNIT) as u32)
+}
+
+/// True when the 32 bits after the block tell the changes apart.
+fn fits(block: Block, within: &[Change]) -> bool {
+    let set = within.iter().fold(0, |set, &(start, _)| set | start);
+    set.trailing_zeros() + block.depth + 32 >= 128
+}
+
+fn block_bits(block: Block, within: &[Change]) -> u32 {
+    let set = within.iter().fold(0, |set, &(start, _)| set | start);
+    let needed = 128 - set.trailing_zeros() - block.depth;
+    let affordable = (SLOTS_A_CHANGE * within.len()).ilog2();
+    needed
+        .min(affordable.clamp(BLOCK_BITS_MIN, BLOCK_BITS_MAX))
+        .min(128 - block.depth)
+}
+
+fn leaf<S: Space>(space: &mut S, block: Block, changes: &[Change]) -> Result<u32, CompileError> {
+    let mut line = [u32::MAX; 16];
+    line[LEAF_CHANGES..].fill(0);
+    let last = changes.len() - 1;
+    for passed in 0..=LEAF_CHANGES {
+        let (start, class) = changes[passed.min(last)];
+        if (1..=last).contains(&passed) {
+            line[passed - 1] = ((start << block.depth) >> 96) as u32;
+        }
+        line[LEAF_CHANGES + passed / 2] |= u32::from(class) << (passed % 2 * 16);
+    }
+    Ok(LEAF << KIND | space.add_line(line)?)
+}
+
+fn gate<S: Space>(
+    space: &mut S,
+    (first, before): Change,
+    (last, after): Change,
+    between: u32,
+    depth: u32,
+) -> Result<u32, CompileError> {
+    let mut line = [0; 16];
+    for word in 0..4 {
+        line[word] = (first >> (96 - 32 * word)) as u32;
+        line[4 + word] = (last >> (96 - 32 * word)) as u32;
+    }
+    line[8..12].copy_from_slice(&[u32::from(before), u32::from(after), between, depth]);
+    Ok(GATE << KIND | space.add_line(line)?)
+}
