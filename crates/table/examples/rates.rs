@@ -86,22 +86,30 @@ fn measure(name: &str, lists: &[Entries], streams: &Streams) {
         print!("  round {round}: limit {limit:.0};");
         for burst in [64, 256] {
             print!(" burst {burst}:");
-            let v4 = streams.v4.iter().map(|(name, keys)| {
-                (
-                    name,
-                    rate(keys, burst, |keys, masks| {
-                        compiled.lookup_burst_v4(keys, masks);
-                    }),
-                )
-            });
-            let v6 = streams.v6.iter().map(|(name, keys)| {
-                (
-                    name,
-                    rate(keys, burst, |keys, masks| {
-                        compiled.lookup_burst_v6(keys, masks);
-                    }),
-                )
-            });
+            let v4 = streams
+                .v4
+                .iter()
+                .filter(|_| std::env::var("ONLY").ok().as_deref() != Some("6"))
+                .map(|(name, keys)| {
+                    (
+                        name,
+                        rate(keys, burst, |keys, masks| {
+                            compiled.lookup_burst_v4(keys, masks);
+                        }),
+                    )
+                });
+            let v6 = streams
+                .v6
+                .iter()
+                .filter(|_| std::env::var("ONLY").ok().as_deref() != Some("4"))
+                .map(|(name, keys)| {
+                    (
+                        name,
+                        rate(keys, burst, |keys, masks| {
+                            compiled.lookup_burst_v6(keys, masks);
+                        }),
+                    )
+                });
             for (name, (rate, hits)) in v4.chain(v6) {
                 print!(
                     " {name} {rate:.0} ({:.2} of limit, {hits:.2} hit)",

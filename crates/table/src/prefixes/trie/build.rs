@@ -170,19 +170,21 @@ pub(super) fn word<S: Space>(
     Ok(BLOCK << KIND | (bits - 1) << BITS | (place / PLACE_UNIT) as u32)
 }
 
-/// True when the 32 bits after the block tell the changes apart.
+/// True when the 32 bits that a leaf keeps tell the changes apart.
 fn fits(block: Block, within: &[Change]) -> bool {
-    let set = within.iter().fold(0, |set, &(start, _)| set | start);
-    set.trailing_zeros() + block.depth + 32 >= 128
+    let unseen = u128::MAX >> 32 >> block.depth.min(LEAF_DEPTH_MAX);
+    within.iter().all(|&(start, _)| start & unseen == 0)
 }
 
+/// As many bits as tell the changes apart, or as are affordable, but not across the halves of
+/// an address.
 fn block_bits(block: Block, within: &[Change]) -> u32 {
     let set = within.iter().fold(0, |set, &(start, _)| set | start);
     let needed = 128 - set.trailing_zeros() - block.depth;
     let affordable = (SLOTS_A_CHANGE * within.len()).ilog2();
     needed
         .min(affordable.clamp(BLOCK_BITS_MIN, BLOCK_BITS_MAX))
-        .min(128 - block.depth)
+        .min(64 - block.depth % 64)
 }
 
 fn leaf<S: Space>(space: &mut S, block: Block, changes: &[Change]) -> Result<u32, CompileError> {
@@ -192,7 +194,8 @@ fn leaf<S: Space>(space: &mut S, block: Block, changes: &[Change]) -> Result<u32
     for passed in 0..=LEAF_CHANGES {
         let (start, class) = changes[passed.min(last)];
         if (1..=last).contains(&passed) {
-            line[passed - 1] = ((start << block.depth) >> 96) as u32;
+            let window = start << block.depth.min(LEAF_DEPTH_MAX);
+            line[passed - 1] = (window >> 96) as u32;
         }
         line[LEAF_CHANGES + passed / 2] |= u32::from(class) << (passed % 2 * 16);
     }
