@@ -30,50 +30,51 @@ use std::sync::Arc;
 /// Blocks, leaves and gates.
 #[derive(Clone, Debug)]
 pub(super) struct Trie {
-    slots: Paged<u32>,
+    /// The slots of blocks, sixteen a line, those of the root first; and leaves and gates.
     lines: Paged<Line>,
     classes: Arc<Classes>,
-    /// Lines that no slot names; the next leaves take them.
-    free_lines: Vec<u32>,
-    /// Slots that no lookup finds any more.
-    dead_slots: usize,
+    /// Lines that held a leaf or a gate; the next ones take them.
+    free: Vec<u32>,
+    /// Lines of blocks that no lookup finds any more.
+    dead: usize,
 }
 
 /// A leaf: ten changes, ascending, by 32 bits of an address; then eleven classes of 16 bits,
-/// the first before all changes. Unused changes are the greatest, with the last class.
+/// the first before all changes, and sixteen bits of zero. Unused changes are the greatest, with
+/// the last class.
 ///
 /// A gate: the first and the last of its changes, four words each, high to low; the class
-/// before, the class from the last on, what holds between them as a slot's word, and how many
-/// bits of an address lead to that.
+/// before, the class from the last on, what holds between them as a slot's word, how many
+/// bits of an address lead to that; and [`GATE`] in the last word.
 type Line = [u32; 16];
 
+/// Words of a line, and how many bits choose one.
+const LINE_WORDS: usize = 16;
+const LINE_BITS: u32 = LINE_WORDS.ilog2();
 /// Changes in a leaf.
 const LEAF_CHANGES: usize = 10;
 /// The changes of a leaf are told apart by the 32 bits after this depth at most: those of deeper
 /// leaves have the bits between in common.
 const LEAF_DEPTH_MAX: u32 = 32;
+/// Marks a gate.
+const GATE: u32 = 1 << 31;
 /// Classes that a leaf can name.
-pub(super) const CLASSES_MAX: usize = 1 << 16;
-/// Bits of the root.
+const CLASSES_MAX: usize = 1 << 16;
+/// Bits that choose a slot of the root.
 const ROOT_BITS: u32 = 16;
 
-/// What the upper two bits of a slot say; the rest is a class, or a number.
-const KIND: u32 = 30;
-const BLOCK: u32 = 1;
-const LEAF: u32 = 2;
-const GATE: u32 = 3;
-/// The number of a line.
-const NUMBER: u32 = (1 << KIND) - 1;
-/// A block's word: its bits less one, above its place in units of [`PLACE_UNIT`] slots.
-const BITS: u32 = 26;
-const PLACE: u32 = (1 << BITS) - 1;
-const PLACE_UNIT: usize = 16;
+/// A slot's word without this is a class.
+const ONWARD: u32 = 1 << 31;
+/// Above the number of a line: how many bits choose a slot of the block that begins there; none
+/// where the line is a leaf or a gate.
+const BITS: u32 = 27;
+const NUMBER: u32 = (1 << BITS) - 1;
 
 /// Keys that go down together.
 const WINDOW: usize = 64;
 
 impl Trie {
-    /// `None` when there are more answers than leaves can name.
+    /// `None` when there are more answers than leaves can name, or more lines than words can.
     pub(super) fn new<A: Address>(runs: &Runs<A>) -> Result<Option<Self>, CompileError> {
         build::compile(runs)
     }
@@ -82,7 +83,6 @@ impl Trie {
     pub(super) fn add_burst<A: Address>(&self, level: Level, keys: &[A], masks: &mut [ListMask]) {
         for (keys, masks) in keys.chunks(WINDOW).zip(masks.chunks_mut(WINDOW)) {
             let job = Descend {
-                slots: self.slots.view(),
                 lines: self.lines.view(),
                 answers: self.classes.masks(),
                 keys,
@@ -94,24 +94,20 @@ impl Trie {
 
     /// Bytes that a lookup can touch.
     pub(super) fn bytes(&self) -> usize {
-        4 * (self.slots.len() - self.dead_slots)
-            + 64 * (self.lines.len() - self.free_lines.len())
-            + size_of_val(self.classes.masks())
+        64 * (self.lines.len() - self.free.len() - self.dead) + size_of_val(self.classes.masks())
     }
 
     pub(super) fn pages(&self) -> Option<Pages> {
-        self.slots.pages()
+        self.lines.pages()
     }
 
     /// True when a quarter of it is garbage.
     pub(super) fn is_crowded(&self) -> bool {
-        let garbage = 4 * self.dead_slots + 64 * self.free_lines.len();
-        garbage > (self.bytes() / 4).max(1 << 20)
+        64 * (self.dead + self.free.len()) > (self.bytes() / 4).max(1 << 20)
     }
 }
 
 struct Descend<'a, A> {
-    slots: PagedView<'a, u32>,
     lines: PagedView<'a, Line>,
     answers: &'a [ListMask],
     keys: &'a [A],
@@ -119,17 +115,17 @@ struct Descend<'a, A> {
 }
 
 /// A key on its way, in one word, since a load does not wait for a store that it lies within:
-/// where it reads next, how many bits led there, which key.
+/// which slot it reads next, counted from the first of all, how many bits led there, which key.
 #[derive(Clone, Copy, Default)]
 struct Descent(u64);
 
 impl Descent {
     #[inline(always)]
-    fn new(at: u32, depth: u32, key: usize) -> Self {
-        Self(u64::from(at) << 32 | u64::from(depth) << 16 | key as u64)
+    fn new(slot: u32, depth: u32, key: usize) -> Self {
+        Self(u64::from(slot) << 32 | u64::from(depth) << 16 | key as u64)
     }
     #[inline(always)]
-    fn at(self) -> u32 {
+    fn slot(self) -> u32 {
         (self.0 >> 32) as u32
     }
     #[inline(always)]
@@ -138,119 +134,112 @@ impl Descent {
     }
     #[inline(always)]
     fn key(self) -> usize {
-        self.0 as usize & 0xffff
+        self.0 as usize & (WINDOW - 1)
     }
 }
 
 /// Keys on their way that wait for the same thing. Each is written to the end of the column, and
 /// the column grows by one or by none. It never grows past what was read of it.
-#[derive(Clone, Copy)]
-struct Waiting {
-    descents: [Descent; WINDOW],
-}
+type Waiting = [Descent; WINDOW];
 
-/// How many keys wait for slots, and for lines. Not beside the columns: there they would be
-/// memory, and each key would wait for the one before.
+/// How many keys wait for slots, and for leaves or gates. Not beside the columns: there they
+/// would be memory, and each key would wait for the one before.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     slots: usize,
-    lines: usize,
+    leaves: usize,
 }
 
 impl<A: Address> Job for Descend<'_, A> {
     type Answer = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(mut self, lanes: L) {
-        let none = Waiting {
-            descents: [Descent::default(); WINDOW],
-        };
-        let (mut slots, mut lines, mut counts) = (none, none, Counts::default());
-        let columns = (self.slots, self.lines);
-        let goes_on = self.enter(&mut slots);
-        for at in 0..goes_on {
-            let root = slots.descents[at];
-            counts = self.take(root.at(), root, &mut slots, &mut lines, counts);
+    fn run<L: Lanes>(self, lanes: L) {
+        let mut slots: Waiting = [Descent::default(); WINDOW];
+        let mut leaves: Waiting = [Descent::default(); WINDOW];
+        // What each key read last: in the end a class.
+        let mut words = [0; WINDOW];
+        let mut counts = Counts::default();
+        for at in 0..self.enter(&mut words, &mut slots) {
+            let root = slots[at];
+            counts = self.go_on(root.slot(), root, &mut slots, &mut leaves, counts);
         }
-        while counts.slots + counts.lines > 0 {
-            while counts.slots > 0 {
-                for at in 0..std::mem::take(&mut counts.slots) {
-                    let descent = slots.descents[at];
-                    let word = columns.0[descent.at() as usize];
-                    counts = self.take(word, descent, &mut slots, &mut lines, counts);
-                }
+        while counts.slots + counts.leaves > 0 {
+            for at in 0..std::mem::take(&mut counts.slots) {
+                let descent = slots[at];
+                let word = self.word(descent.slot());
+                words[descent.key()] = word;
+                counts = self.go_on(word, descent, &mut slots, &mut leaves, counts);
             }
-            for at in 0..std::mem::take(&mut counts.lines) {
-                let descent = lines.descents[at];
-                let line = &columns.1[(descent.at() & NUMBER) as usize];
-                if descent.at() >> KIND == GATE {
-                    let (word, depth) = through(line, self.keys[descent.key()].widen());
-                    let descent = Descent::new(0, depth, descent.key());
-                    counts = self.take(word, descent, &mut slots, &mut lines, counts);
-                } else {
-                    self.read_leaf(lanes, line, descent);
-                }
+            if counts.slots > 0 {
+                continue;
             }
+            for at in 0..std::mem::take(&mut counts.leaves) {
+                let descent = leaves[at];
+                let line = &self.lines[(descent.slot() >> LINE_BITS) as usize];
+                let key = self.keys[descent.key()].widen();
+                if line[LINE_WORDS - 1] < GATE {
+                    words[descent.key()] = leaf_class(lanes, line, key, descent.depth());
+                    continue;
+                }
+                let (word, depth) = through(line, key);
+                words[descent.key()] = word;
+                let descent = Descent::new(0, depth, descent.key());
+                counts = self.go_on(word, descent, &mut slots, &mut leaves, counts);
+            }
+        }
+        for (mask, word) in self.masks.iter_mut().zip(words) {
+            *mask |= self.answers[word as usize];
         }
     }
 }
 
 impl<A: Address> Descend<'_, A> {
-    /// Reads the root for all keys. Keys for which that is the end are done with; the others and
-    /// their words are told.
     #[inline(always)]
-    fn enter(&mut self, onward: &mut Waiting) -> usize {
+    fn word(&self, slot: u32) -> u32 {
+        let line = &self.lines[(slot >> LINE_BITS) as usize];
+        line[slot as usize % LINE_WORDS]
+    }
+
+    /// Reads the root for all keys. Those for which that is not the end are told, with their
+    /// words.
+    #[inline(always)]
+    fn enter(&self, words: &mut [u32; WINDOW], onward: &mut Waiting) -> usize {
         let mut count = 0;
         for (at, key) in self.keys.iter().enumerate() {
-            let word = self.slots[key.top16()];
-            let is_class = u32::from(word >> KIND == 0).wrapping_neg();
-            self.masks[at] |= self.answers[(word & is_class) as usize];
-            onward.descents[count] = Descent::new(word, ROOT_BITS, at);
-            count += is_class.wrapping_add(1) as usize;
+            let word = self.word(key.top16() as u32);
+            words[at] = word;
+            onward[count] = Descent::new(word, ROOT_BITS, at);
+            count += (word >> 31) as usize;
         }
         count
     }
 
-    /// Takes a slot's word: adds the answer, or lets the key wait. Arithmetic instead of
-    /// comparisons, of which the compiler makes branches, and half of them are mispredicted.
+    /// Lets a key wait for what a word names, if it names anything. Arithmetic instead of
+    /// comparisons: of those the compiler makes branches, and half of them are mispredicted.
     #[inline(always)]
-    fn take(
-        &mut self,
+    fn go_on(
+        &self,
         word: u32,
         descent: Descent,
         slots: &mut Waiting,
-        lines: &mut Waiting,
+        leaves: &mut Waiting,
         mut counts: Counts,
     ) -> Counts {
-        let (depth, key) = (descent.depth(), descent.key());
-        let is_line = word >> 31;
-        let is_block = word >> 30 & !is_line & 1;
-        let is_class = 1 ^ is_line ^ is_block;
-        let class = word & is_class.wrapping_neg();
-        self.masks[key] |= self.answers[class as usize];
-
-        let block = word & is_block.wrapping_neg();
-        let bits = (block >> BITS & 15) + 1;
-        let following = following(self.keys[key].widen(), depth);
-        let at = (block & PLACE) * PLACE_UNIT as u32 + (following >> (64 - bits)) as u32;
-        self.slots.prefetch(at as usize);
-        slots.descents[counts.slots] = Descent::new(at, depth + bits, key);
+        let is_onward = word >> 31;
+        let word = word & is_onward.wrapping_neg();
+        let bits = word >> BITS & 15;
+        let following = following(self.keys[descent.key()].widen(), descent.depth());
+        let chosen = (following >> 1 >> (63 - bits)) as u32;
+        let slot = ((word & NUMBER) << LINE_BITS) + chosen;
+        self.lines.prefetch((slot >> LINE_BITS) as usize);
+        let waiting = Descent::new(slot, descent.depth() + bits, descent.key());
+        slots[counts.slots] = waiting;
+        leaves[counts.leaves] = waiting;
+        let is_block = (bits + 15) >> 4;
         counts.slots += is_block as usize;
-
-        let line = word & is_line.wrapping_neg();
-        self.lines.prefetch((line & NUMBER) as usize);
-        lines.descents[counts.lines] = Descent::new(line, depth, key);
-        counts.lines += is_line as usize;
+        counts.leaves += (is_onward ^ is_block) as usize;
         counts
-    }
-
-    #[inline(always)]
-    fn read_leaf<L: Lanes>(&mut self, lanes: L, leaf: &Line, descent: Descent) {
-        let key = self.keys[descent.key()].widen();
-        let window = following(key, descent.depth().min(LEAF_DEPTH_MAX)) >> 32;
-        let changes = lanes.at_most32(leaf, window as u32) & ((1 << LEAF_CHANGES) - 1);
-        let class = leaf_class(leaf, changes.count_ones());
-        self.masks[descent.key()] |= self.answers[usize::from(class)];
     }
 }
 
@@ -262,10 +251,13 @@ fn following(key: u128, depth: u32) -> u64 {
     (half as u64) << (depth & 63)
 }
 
-/// The class after `passed` changes of a leaf.
+/// The class of a key in a leaf that `depth` bits led to.
 #[inline(always)]
-fn leaf_class(leaf: &Line, passed: u32) -> u16 {
-    (leaf[(LEAF_CHANGES + passed as usize / 2) & 15] >> (passed % 2 * 16)) as u16
+fn leaf_class<L: Lanes>(lanes: L, leaf: &Line, key: u128, depth: u32) -> u32 {
+    let window = following(key, depth.min(LEAF_DEPTH_MAX)) >> 32;
+    let passed = lanes.at_most32(leaf, window as u32) & ((1 << LEAF_CHANGES) - 1);
+    let passed = passed.count_ones();
+    leaf[(LEAF_CHANGES + passed as usize / 2) & 15] >> (passed % 2 * 16) & 0xffff
 }
 
 /// What a gate says of a key: a slot's word, and the bits that led there.

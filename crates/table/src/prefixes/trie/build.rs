@@ -6,40 +6,36 @@ use super::*;
 pub(super) const SLOTS_A_CHANGE: usize = 4;
 /// A block has at least so many bits: fewer slots do not fill a line.
 const BLOCK_BITS_MIN: u32 = 4;
-const BLOCK_BITS_MAX: u32 = 16;
+const BLOCK_BITS_MAX: u32 = 15;
 /// A gate costs a line more, and saves blocks where the changes have so many bits in common.
 const GATE_BITS: u32 = 16;
 
 /// From an address on, a class.
 pub(super) type Change = (u128, u16);
 
-/// Where new slots and lines go: plain columns at first, shared pages later.
+/// Where new lines go: a plain column at first, shared pages later.
 pub(super) trait Space {
-    /// The number of the first of so many new slots, a multiple of [`PLACE_UNIT`].
-    fn reserve(&mut self, count: usize) -> Result<usize, CompileError>;
-    fn set(&mut self, place: usize, word: u32) -> Result<(), CompileError>;
-    fn add_line(&mut self, line: Line) -> Result<u32, CompileError>;
+    /// The number of the first of so many new lines of a block.
+    fn blank(&mut self, count: usize) -> Result<usize, CompileError>;
+    /// Sets a slot, counted from the first of all.
+    fn set(&mut self, slot: usize, word: u32) -> Result<(), CompileError>;
+    /// The number of a line that holds this.
+    fn add(&mut self, line: Line) -> Result<u32, CompileError>;
 }
 
-#[derive(Default)]
-struct Columns {
-    slots: Vec<u32>,
-    lines: Vec<Line>,
-}
-
-impl Space for Columns {
-    fn reserve(&mut self, count: usize) -> Result<usize, CompileError> {
-        let place = self.slots.len();
-        self.slots.resize(place + count, 0);
-        Ok(place)
+impl Space for Vec<Line> {
+    fn blank(&mut self, count: usize) -> Result<usize, CompileError> {
+        let first = self.len();
+        self.resize(first + count, [0; LINE_WORDS]);
+        Ok(first)
     }
-    fn set(&mut self, place: usize, word: u32) -> Result<(), CompileError> {
-        self.slots[place] = word;
+    fn set(&mut self, slot: usize, word: u32) -> Result<(), CompileError> {
+        self[slot / LINE_WORDS][slot % LINE_WORDS] = word;
         Ok(())
     }
-    fn add_line(&mut self, line: Line) -> Result<u32, CompileError> {
-        self.lines.push(line);
-        Ok(self.lines.len() as u32 - 1)
+    fn add(&mut self, line: Line) -> Result<u32, CompileError> {
+        self.push(line);
+        Ok(self.len() as u32 - 1)
     }
 }
 
@@ -52,19 +48,18 @@ pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Trie>, Compil
     let starts = runs.starts.iter().map(|start| start.widen());
     let classes = classes.iter().map(|&class| class as u16);
     let changes: Vec<Change> = starts.zip(classes).collect();
-    let mut columns = Columns::default();
+    let mut lines: Vec<Line> = Vec::new();
     let block = Block { first: 0, depth: 0 };
-    let root = columns.reserve(1 << ROOT_BITS)?;
-    fill(&mut columns, root, block, ROOT_BITS, &changes)?;
-    if columns.slots.len() / PLACE_UNIT > PLACE as usize || columns.lines.len() >> KIND > 0 {
+    let root = lines.blank((1 << ROOT_BITS) / LINE_WORDS)?;
+    fill(&mut lines, root, block, ROOT_BITS, &changes)?;
+    if lines.len() > NUMBER as usize {
         return Ok(None);
     }
     Ok(Some(Trie {
-        slots: Paged::copy_of(&columns.slots).map_err(no_memory)?,
-        lines: Paged::copy_of(&columns.lines).map_err(no_memory)?,
+        lines: Paged::copy_of(&lines).map_err(no_memory)?,
         classes: Arc::new(interned),
-        free_lines: Vec::new(),
-        dead_slots: 0,
+        free: Vec::new(),
+        dead: 0,
     }))
 }
 
@@ -93,16 +88,16 @@ impl Block {
     }
 }
 
-/// Sets the slots of a block that lie at `place`. The first of `changes` holds at its beginning,
+/// Sets the slots of a block whose first line is `line`. The first of `changes` holds at its beginning,
 /// the others begin within it.
 fn fill<S: Space>(
     space: &mut S,
-    place: usize,
+    line: usize,
     block: Block,
     bits: u32,
     changes: &[Change],
 ) -> Result<(), CompileError> {
-    let (mut at, mut done) = (0, 0);
+    let (mut at, mut done, place) = (0, 0, line * LINE_WORDS);
     loop {
         let slot = changes
             .get(at + 1)
@@ -165,9 +160,9 @@ pub(super) fn word<S: Space>(
         return gate(space, (*first, *before), (*last, *after), between, common);
     }
     let bits = block_bits(block, within);
-    let place = space.reserve((1 << bits).max(PLACE_UNIT))?;
-    fill(space, place, block, bits, changes)?;
-    Ok(BLOCK << KIND | (bits - 1) << BITS | (place / PLACE_UNIT) as u32)
+    let line = space.blank((1usize << bits).div_ceil(LINE_WORDS))?;
+    fill(space, line, block, bits, changes)?;
+    Ok(ONWARD | bits << BITS | line as u32)
 }
 
 /// True when the 32 bits that a leaf keeps tell the changes apart.
@@ -188,7 +183,7 @@ fn block_bits(block: Block, within: &[Change]) -> u32 {
 }
 
 fn leaf<S: Space>(space: &mut S, block: Block, changes: &[Change]) -> Result<u32, CompileError> {
-    let mut line = [u32::MAX; 16];
+    let mut line = [u32::MAX; LINE_WORDS];
     line[LEAF_CHANGES..].fill(0);
     let last = changes.len() - 1;
     for passed in 0..=LEAF_CHANGES {
@@ -199,7 +194,7 @@ fn leaf<S: Space>(space: &mut S, block: Block, changes: &[Change]) -> Result<u32
         }
         line[LEAF_CHANGES + passed / 2] |= u32::from(class) << (passed % 2 * 16);
     }
-    Ok(LEAF << KIND | space.add_line(line)?)
+    Ok(ONWARD | space.add(line)?)
 }
 
 fn gate<S: Space>(
@@ -209,11 +204,12 @@ fn gate<S: Space>(
     between: u32,
     depth: u32,
 ) -> Result<u32, CompileError> {
-    let mut line = [0; 16];
+    let mut line = [0; LINE_WORDS];
+    line[LINE_WORDS - 1] = GATE;
     for word in 0..4 {
         line[word] = (first >> (96 - 32 * word)) as u32;
         line[4 + word] = (last >> (96 - 32 * word)) as u32;
     }
     line[8..12].copy_from_slice(&[u32::from(before), u32::from(after), between, depth]);
-    Ok(GATE << KIND | space.add_line(line)?)
+    Ok(ONWARD | space.add(line)?)
 }
