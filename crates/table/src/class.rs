@@ -39,6 +39,11 @@ impl Classes {
         self.recent[recent].1
     }
 
+    /// The class that `mask` has.
+    pub(crate) fn find(&self, mask: u32) -> Option<u32> {
+        self.known.get(&mask).copied()
+    }
+
     /// The classes of `masks`.
     pub(crate) fn intern_all(&mut self, masks: &[u32]) -> Vec<u32> {
         masks.iter().map(|&mask| self.intern(mask)).collect()

@@ -15,6 +15,7 @@ mod sorted;
 mod trie;
 
 use crate::address::Address;
+use crate::class::Classes;
 use crate::compiled::CompileError;
 use crate::entries::FamilyEntries;
 use crate::flatten::{self, Runs};
@@ -212,11 +213,27 @@ impl<A: Address> Layout<A> {
     }
 }
 
+/// The class of an answer; the classes are copied when a clone has them and they lack it.
+fn class(classes: &mut Arc<Classes>, mask: u32) -> u32 {
+    match classes.find(mask) {
+        Some(class) => class,
+        None => Arc::make_mut(classes).intern(mask),
+    }
+}
+
+/// The answer at an address.
+fn mask_at<A: Address>(runs: &BTreeMap<A, u32>, address: A) -> u32 {
+    let before = runs.range(..=address).next_back();
+    before.map_or(0, |(_, &mask)| mask)
+}
+
 fn no_memory(error: MemoryError) -> CompileError {
     CompileError::Memory {
         reason: error.to_string(),
     }
 }
 
+#[cfg(test)]
+mod change_tests;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@
 //! a column, so that nothing branches on which keys they are.
 
 mod build;
+mod rewrite;
 
 use super::no_memory;
 use crate::address::Address;

@@ -33,10 +33,9 @@ pub(super) struct Trie {
     /// The slots of blocks, sixteen a line, those of the root first; and leaves and gates.
     lines: Paged<Line>,
     classes: Arc<Classes>,
-    /// Lines that held a leaf or a gate; the next ones take them.
-    free: Vec<u32>,
-    /// Lines of blocks that no lookup finds any more.
-    dead: usize,
+    /// Lines that no slot names any more, for the next to take: the first of one, of two side by
+    /// side, of four, and so on up to those of the largest block.
+    free: [Vec<u32>; 12],
 }
 
 /// A leaf: ten changes, ascending, by 32 bits of an address; then eleven classes of 16 bits,
@@ -94,7 +93,7 @@ impl Trie {
 
     /// Bytes that a lookup can touch.
     pub(super) fn bytes(&self) -> usize {
-        64 * (self.lines.len() - self.free.len() - self.dead) + size_of_val(self.classes.masks())
+        64 * (self.lines.len() - self.free_lines()) + size_of_val(self.classes.masks())
     }
 
     pub(super) fn pages(&self) -> Option<Pages> {
@@ -103,7 +102,12 @@ impl Trie {
 
     /// True when a quarter of it is garbage.
     pub(super) fn is_crowded(&self) -> bool {
-        64 * (self.dead + self.free.len()) > (self.bytes() / 4).max(1 << 20)
+        64 * self.free_lines() > (self.bytes() / 4).max(1 << 20)
+    }
+
+    fn free_lines(&self) -> usize {
+        let free = self.free.iter().enumerate();
+        free.map(|(power, lines)| lines.len() << power).sum()
     }
 }
 
@@ -114,33 +118,37 @@ struct Descend<'a, A> {
     masks: &'a mut [ListMask],
 }
 
-/// A key on its way, in one word, since a load does not wait for a store that it lies within:
-/// which slot it reads next, counted from the first of all, how many bits led there, which key.
-#[derive(Clone, Copy, Default)]
-struct Descent(u64);
+/// A key on its way: the line it reads next, and in one word (a load does not wait for a store
+/// that it lies within) which key, which word of the line, how many bits led there.
+#[derive(Clone, Copy)]
+struct Descent<'a> {
+    line: &'a Line,
+    rest: u64,
+}
 
-impl Descent {
+impl<'a> Descent<'a> {
     #[inline(always)]
-    fn new(slot: u32, depth: u32, key: usize) -> Self {
-        Self(u64::from(slot) << 32 | u64::from(depth) << 16 | key as u64)
+    fn new(line: &'a Line, slot: u32, depth: u32, key: usize) -> Self {
+        let rest = key as u64 | u64::from(slot) << 16 | u64::from(depth) << 32;
+        Self { line, rest }
     }
     #[inline(always)]
-    fn slot(self) -> u32 {
-        (self.0 >> 32) as u32
+    fn word(self) -> u32 {
+        self.line[(self.rest >> 16) as usize % LINE_WORDS]
     }
     #[inline(always)]
     fn depth(self) -> u32 {
-        (self.0 >> 16) as u32 & 0xffff
+        (self.rest >> 32) as u32
     }
     #[inline(always)]
     fn key(self) -> usize {
-        self.0 as usize & (WINDOW - 1)
+        self.rest as usize % WINDOW
     }
 }
 
 /// Keys on their way that wait for the same thing. Each is written to the end of the column, and
 /// the column grows by one or by none. It never grows past what was read of it.
-type Waiting = [Descent; WINDOW];
+type Waiting<'a> = [Descent<'a>; WINDOW];
 
 /// How many keys wait for slots, and for leaves or gates. Not beside the columns: there they
 /// would be memory, and each key would wait for the one before.
@@ -155,37 +163,35 @@ impl<A: Address> Job for Descend<'_, A> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let mut slots: Waiting = [Descent::default(); WINDOW];
-        let mut leaves: Waiting = [Descent::default(); WINDOW];
+        let first = Descent::new(self.lines.get(0).expect("the root"), 0, 0, 0);
+        let (mut slots, mut leaves) = ([first; WINDOW], [first; WINDOW]);
         // What each key read last: in the end a class.
         let mut words = [0; WINDOW];
         let mut counts = Counts::default();
         for at in 0..self.enter(&mut words, &mut slots) {
-            let root = slots[at];
-            counts = self.go_on(root.slot(), root, &mut slots, &mut leaves, counts);
+            let key = slots[at].key();
+            counts = self.go_on(words[key], ROOT_BITS, key, &mut slots, &mut leaves, counts);
         }
         while counts.slots + counts.leaves > 0 {
             for at in 0..std::mem::take(&mut counts.slots) {
                 let descent = slots[at];
-                let word = self.word(descent.slot());
-                words[descent.key()] = word;
-                counts = self.go_on(word, descent, &mut slots, &mut leaves, counts);
+                let (word, key) = (descent.word(), descent.key());
+                words[key] = word;
+                counts = self.go_on(word, descent.depth(), key, &mut slots, &mut leaves, counts);
             }
             if counts.slots > 0 {
                 continue;
             }
             for at in 0..std::mem::take(&mut counts.leaves) {
                 let descent = leaves[at];
-                let line = &self.lines[(descent.slot() >> LINE_BITS) as usize];
-                let key = self.keys[descent.key()].widen();
+                let (line, key) = (descent.line, descent.key());
                 if line[LINE_WORDS - 1] < GATE {
-                    words[descent.key()] = leaf_class(lanes, line, key, descent.depth());
+                    words[key] = leaf_class(lanes, line, self.keys[key].widen(), descent.depth());
                     continue;
                 }
-                let (word, depth) = through(line, key);
-                words[descent.key()] = word;
-                let descent = Descent::new(0, depth, descent.key());
-                counts = self.go_on(word, descent, &mut slots, &mut leaves, counts);
+                let (word, depth) = through(line, self.keys[key].widen());
+                words[key] = word;
+                counts = self.go_on(word, depth, key, &mut slots, &mut leaves, counts);
             }
         }
         for (mask, word) in self.masks.iter_mut().zip(words) {
@@ -194,22 +200,16 @@ impl<A: Address> Job for Descend<'_, A> {
     }
 }
 
-impl<A: Address> Descend<'_, A> {
+impl<'a, A: Address> Descend<'a, A> {
+    /// Reads the root for all keys. Those for which that is not the end are told.
     #[inline(always)]
-    fn word(&self, slot: u32) -> u32 {
-        let line = &self.lines[(slot >> LINE_BITS) as usize];
-        line[slot as usize % LINE_WORDS]
-    }
-
-    /// Reads the root for all keys. Those for which that is not the end are told, with their
-    /// words.
-    #[inline(always)]
-    fn enter(&self, words: &mut [u32; WINDOW], onward: &mut Waiting) -> usize {
+    fn enter(&self, words: &mut [u32; WINDOW], onward: &mut Waiting<'a>) -> usize {
         let mut count = 0;
         for (at, key) in self.keys.iter().enumerate() {
-            let word = self.word(key.top16() as u32);
+            let slot = key.top16();
+            let word = self.lines[slot / LINE_WORDS][slot % LINE_WORDS];
             words[at] = word;
-            onward[count] = Descent::new(word, ROOT_BITS, at);
+            onward[count].rest = at as u64;
             count += (word >> 31) as usize;
         }
         count
@@ -221,21 +221,22 @@ impl<A: Address> Descend<'_, A> {
     fn go_on(
         &self,
         word: u32,
-        descent: Descent,
-        slots: &mut Waiting,
-        leaves: &mut Waiting,
+        depth: u32,
+        key: usize,
+        slots: &mut Waiting<'a>,
+        leaves: &mut Waiting<'a>,
         mut counts: Counts,
     ) -> Counts {
         let is_onward = word >> 31;
         let word = word & is_onward.wrapping_neg();
         let bits = word >> BITS & 15;
-        let following = following(self.keys[descent.key()].widen(), descent.depth());
-        let chosen = (following >> 1 >> (63 - bits)) as u32;
-        let slot = ((word & NUMBER) << LINE_BITS) + chosen;
-        self.lines.prefetch((slot >> LINE_BITS) as usize);
-        let waiting = Descent::new(slot, descent.depth() + bits, descent.key());
-        slots[counts.slots] = waiting;
-        leaves[counts.leaves] = waiting;
+        let chosen = (following(self.keys[key].widen(), depth) >> 1 >> (63 - bits)) as u32;
+        let number = (word & NUMBER) + (chosen >> LINE_BITS);
+        let line = self.lines.get(number as usize).expect("a line");
+        frame::prefetch::read(line.as_ptr().cast());
+        let waiting = Descent::new(line, chosen, depth + bits, key);
+        slots[counts.slots % WINDOW] = waiting;
+        leaves[counts.leaves % WINDOW] = waiting;
         let is_block = (bits + 15) >> 4;
         counts.slots += is_block as usize;
         counts.leaves += (is_onward ^ is_block) as usize;
@@ -244,32 +245,47 @@ impl<A: Address> Descend<'_, A> {
 }
 
 /// What follows the first `depth` bits of a key, within its half. Blocks do not reach across the
-/// halves: shifting 128 bits by a variable costs a dozen instructions.
+/// halves: shifting 128 bits by a variable costs a dozen instructions. Keys seldom get below.
 #[inline(always)]
 fn following(key: u128, depth: u32) -> u64 {
-    let half = if depth & 64 == 0 { key >> 64 } else { key };
-    (half as u64) << (depth & 63)
+    if depth < 64 {
+        ((key >> 64) as u64) << depth
+    } else {
+        (key as u64) << (depth % 64)
+    }
 }
 
 /// The class of a key in a leaf that `depth` bits led to.
 #[inline(always)]
 fn leaf_class<L: Lanes>(lanes: L, leaf: &Line, key: u128, depth: u32) -> u32 {
-    let window = following(key, depth.min(LEAF_DEPTH_MAX)) >> 32;
+    let window = ((key >> 64) as u64) << depth.min(LEAF_DEPTH_MAX) >> 32;
     let passed = lanes.at_most32(leaf, window as u32) & ((1 << LEAF_CHANGES) - 1);
     let passed = passed.count_ones();
     leaf[(LEAF_CHANGES + passed as usize / 2) & 15] >> (passed % 2 * 16) & 0xffff
 }
 
-/// What a gate says of a key: a slot's word, and the bits that led there.
+/// Lines of a block of so many bits; one for a leaf or a gate, which have none.
+fn lines_of(bits: u32) -> usize {
+    (1usize << bits).div_ceil(LINE_WORDS)
+}
+
+/// The first and the last change of a gate.
 #[inline(always)]
-fn through(gate: &Line, key: u128) -> (u32, u32) {
+fn changes_of(gate: &Line) -> (u128, u128) {
     let wide = |at: usize| {
         let half = |at: usize| u64::from(gate[at]) << 32 | u64::from(gate[at + 1]);
         u128::from(half(at)) << 64 | u128::from(half(at + 2))
     };
-    let word = if key < wide(0) {
+    (wide(0), wide(4))
+}
+
+/// What a gate says of a key: a slot's word, and the bits that led there.
+#[inline(always)]
+fn through(gate: &Line, key: u128) -> (u32, u32) {
+    let (first, last) = changes_of(gate);
+    let word = if key < first {
         gate[8]
-    } else if key >= wide(4) {
+    } else if key >= last {
         gate[9]
     } else {
         gate[10]

@@ -11,10 +11,10 @@ const LEAF_CHANGES: usize = 15;
 const SLOT_BITS_MAX: u32 = 8;
 
 /// From an address (its lower 16 bits) on, a class.
-type Change = (u16, u16);
+pub(super) type Change = (u16, u16);
 
 /// Where new slots and leaves go: plain columns at first, shared pages later.
-trait Space {
+pub(super) trait Space {
     fn slot_count(&self) -> usize;
     fn leaf_count(&self) -> usize;
     fn push_slot(&mut self, slot: u16) -> Result<(), CompileError>;
@@ -44,26 +44,11 @@ impl Space for Columns {
     }
 }
 
-impl Space for Blocks {
-    fn slot_count(&self) -> usize {
-        self.slots.len()
-    }
-    fn leaf_count(&self) -> usize {
-        self.leaves.len()
-    }
-    fn push_slot(&mut self, slot: u16) -> Result<(), CompileError> {
-        self.slots.push(slot).map_err(no_memory)
-    }
-    fn push_leaf(&mut self, leaf: Leaf) -> Result<(), CompileError> {
-        self.leaves.push(leaf).map_err(no_memory)
-    }
-}
-
 /// A block that is not placed yet.
-struct Image {
-    shift: u32,
-    slots: Vec<u16>,
-    leaves: Vec<Leaf>,
+pub(super) struct Image {
+    pub(super) shift: u32,
+    pub(super) slots: Vec<u16>,
+    pub(super) leaves: Vec<Leaf>,
 }
 
 pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Blocks>, CompileError> {
@@ -114,7 +99,7 @@ fn index<A: Address>(
 }
 
 /// Appends a change; one at the place of the last replaces it, the same class adds nothing.
-fn push(changes: &mut Vec<Change>, start: u16, class: u16) {
+pub(super) fn push(changes: &mut Vec<Change>, start: u16, class: u16) {
     if changes.last().is_some_and(|&(last, _)| last == start) {
         changes.pop();
     }
@@ -132,7 +117,7 @@ fn word<S: Space>(space: &mut S, changes: &[Change], width: u32) -> Result<u32, 
     append(space, &image)
 }
 
-fn append<S: Space>(space: &mut S, image: &Image) -> Result<u32, CompileError> {
+pub(super) fn append<S: Space>(space: &mut S, image: &Image) -> Result<u32, CompileError> {
     let first = space.leaf_count() as u32;
     for slot in [
         first as u16,
@@ -160,7 +145,11 @@ fn slot_bits(changes: &[Change], width: u32) -> u32 {
 }
 
 /// The slots and leaves of a block; blocks within it are placed.
-fn image<S: Space>(space: &mut S, changes: &[Change], width: u32) -> Result<Image, CompileError> {
+pub(super) fn image<S: Space>(
+    space: &mut S,
+    changes: &[Change],
+    width: u32,
+) -> Result<Image, CompileError> {
     let bits = slot_bits(changes, width);
     let shift = width - bits;
     let mut image = Image {
@@ -217,14 +206,4 @@ fn leaf<S: Space>(
         leaf[16 + place] = class;
     }
     Ok(leaf)
-}
-impl Blocks {
-    pub(in crate::prefixes) fn rewrite<A: Address>(
-        &mut self,
-        _: A,
-        _: A,
-        _: &std::collections::BTreeMap<A, u32>,
-    ) -> Result<bool, CompileError> {
-        Ok(false)
-    }
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 /// At most so many slots a change of answer, rounded down to a power of two.
-pub(super) const SLOTS_A_CHANGE: usize = 4;
+pub(super) const SLOTS_A_CHANGE: usize = 8;
 /// A block has at least so many bits: fewer slots do not fill a line.
 const BLOCK_BITS_MIN: u32 = 4;
 const BLOCK_BITS_MAX: u32 = 15;
@@ -58,8 +58,7 @@ pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Trie>, Compil
     Ok(Some(Trie {
         lines: Paged::copy_of(&lines).map_err(no_memory)?,
         classes: Arc::new(interned),
-        free: Vec::new(),
-        dead: 0,
+        free: Default::default(),
     }))
 }
 
@@ -160,7 +159,7 @@ pub(super) fn word<S: Space>(
         return gate(space, (*first, *before), (*last, *after), between, common);
     }
     let bits = block_bits(block, within);
-    let line = space.blank((1usize << bits).div_ceil(LINE_WORDS))?;
+    let line = space.blank(lines_of(bits))?;
     fill(space, line, block, bits, changes)?;
     Ok(ONWARD | bits << BITS | line as u32)
 }
