@@ -127,7 +127,7 @@ fn random_changes<A: Address>(seed: u64, start: &Map<A>, steps: usize, lists: u6
     }
 }
 
-const STEPS: usize = if cfg!(miri) { 12 } else { 600 };
+const STEPS: usize = if cfg!(miri) { 12 } else { 400 };
 const SEEDS: std::ops::Range<u64> = if cfg!(miri) { 0..1 } else { 0..8 };
 
 #[test]
@@ -158,9 +158,9 @@ fn usual<A: Address>(seed: u64, count: usize, len: u32, spread: u32) -> Map<A> {
 
 #[test]
 fn changes_of_large_sets() {
-    let count = if cfg!(miri) { 30 } else { 20_000 };
-    for seed in SEEDS.take(3) {
-        for spread in [0, 8, 12] {
+    let count = if cfg!(miri) { 30 } else { 3_000 };
+    for seed in SEEDS.take(2) {
+        for spread in [0, 12] {
             random_changes::<u32>(seed, &usual(seed, count, 24, spread), STEPS, 32);
             random_changes::<u32>(seed, &usual(seed, count, 32, spread), STEPS, 32);
             random_changes::<u128>(seed, &usual(seed, count, 48, spread), STEPS, 32);
