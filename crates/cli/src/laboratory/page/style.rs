@@ -48,7 +48,7 @@ svg text{fill:var(--ink);font-size:13px;font-family:inherit}
 svg .axis{fill:var(--soft)}
 svg .name{text-anchor:end}
 svg .figure{font-variant-numeric:tabular-nums;paint-order:stroke;stroke:var(--ground);\
-stroke-width:3px}
+stroke-width:6px}
 .s0{--s:var(--c0)}.s1{--s:var(--c1)}.s2{--s:var(--c2)}.s3{--s:var(--c3)}
 .s4{--s:var(--c4)}.s5{--s:var(--c5)}.s6{--s:var(--c6)}.s7{--s:var(--c7)}
 .grid{stroke:var(--line);fill:none}
