@@ -108,8 +108,8 @@ fn of_load(load: &LoadRecord) -> Vec<String> {
         .max_by(|a, b| a.1.others_cpus.total_cmp(&b.1.others_cpus));
     if let Some((when, load)) = busiest.filter(|(_, load)| load.others_cpus > OTHERS_CPUS_MAX) {
         warnings.push(format!(
-            "other programs kept {:.1} CPUs busy {when} the run: its figures are too low, and \
-             those of several threads most",
+            "other programs kept {:.1} CPUs busy {when} the run: it shows the machine slower \
+             than it is, with several threads most of all",
             load.others_cpus
         ));
     }

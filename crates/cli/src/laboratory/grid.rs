@@ -3,7 +3,7 @@
 use lab::{Outcome, Row, Value};
 
 use super::field;
-use super::published::{Shape, beside, shapes};
+use super::published::{Shape, beside, one_series, shapes};
 use super::unit::{Unit, digits};
 
 /// The column that holds each row against the first.
@@ -44,16 +44,12 @@ impl Grid {
             }
         }
         grid.figures(rows);
-        let shapes = shapes(outcome);
-        // Where published ratios are to the same first row, one column of ours serves both.
-        let same_first = shapes
-            .iter()
-            .all(|shape| std::ptr::eq(shape.base, &rows[0]));
         if rows.len() > 1 {
             grid.ratios(outcome);
         }
-        if !shapes.is_empty() {
-            grid.published(&shapes, !same_first);
+        let shapes = shapes(outcome);
+        if one_series(&shapes, outcome) {
+            grid.published(&shapes);
         }
         grid
     }
@@ -115,15 +111,12 @@ impl Grid {
         self.column(RATIO, true, (0..outcome.rows.len()).map(cell));
     }
 
-    fn published(&mut self, shapes: &[Shape<'_>], with_ours: bool) {
+    fn published(&mut self, shapes: &[Shape<'_>]) {
         let rows = self.rows.len();
         let cells = |show: fn(&Shape<'_>) -> String| {
             let cell = |row| beside(shapes, row).map_or("-".to_owned(), |shape| show(&shape));
             (0..rows).map(cell).collect::<Vec<_>>()
         };
-        if with_ours {
-            self.column("ratio here", false, cells(|s| times(s.ratio_here())));
-        }
         self.column("ratio there", false, cells(|s| times(s.published.ratio)));
         let figure = cells(|s| format!("{} {}", digits(s.published.figure), s.published.unit));
         self.column("published", false, figure);

@@ -2,6 +2,10 @@
 
 use lab::{Outcome, Published, Row};
 
+use super::field;
+use super::grid::{times, varies};
+use super::unit::digits;
+
 /// One published figure with what it stands beside.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape<'a> {
@@ -50,4 +54,63 @@ pub(super) fn beside<'a>(shapes: &[Shape<'a>], row: usize) -> Option<Shape<'a>> 
         .iter()
         .find(|shape| shape.published.row == row)
         .copied()
+}
+
+/// Whether all ratios are to the first row, as the table's own are: then theirs fit beside ours.
+pub(super) fn one_series(shapes: &[Shape<'_>], outcome: &Outcome) -> bool {
+    let first = outcome.rows.first();
+    let to_first = |shape: &Shape<'_>| first.is_some_and(|first| std::ptr::eq(shape.base, first));
+    !shapes.is_empty() && shapes.iter().all(to_first)
+}
+
+/// A sentence for each published figure that has no place in the table.
+pub(super) fn sentences(outcome: &Outcome) -> Vec<String> {
+    let shapes = shapes(outcome);
+    if one_series(&shapes, outcome) {
+        return Vec::new();
+    }
+    shapes
+        .iter()
+        .map(|shape| sentence(shape, &outcome.rows))
+        .collect()
+}
+
+fn sentence(shape: &Shape<'_>, rows: &[Row]) -> String {
+    let fields = shape.row.variant.iter();
+    let telling = fields.filter(|(name, _)| varies(rows, name));
+    let names: Vec<String> = telling
+        .map(|(name, value)| field::named(name, value))
+        .collect();
+    format!(
+        "{}: {} here, {} published ({} {})",
+        names.join(", "),
+        times(shape.ratio_here()),
+        times(shape.published.ratio),
+        digits(shape.published.figure),
+        shape.published.unit,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laboratory::sample;
+
+    #[test]
+    fn a_series_of_its_own_is_told_in_sentences() {
+        let mut outcome = sample::outcome();
+        assert!(sentences(&outcome).is_empty(), "there is room in the table");
+        outcome.published[0].row = 1;
+        let found = sentences(&outcome);
+        assert_eq!(
+            found[0],
+            "array, batch 4: x 1.00 here, x 1.00 published (3.70 Mpps)"
+        );
+        assert_eq!(
+            found[1],
+            "ours, batch 32: x 2.00 here, x 2.08 published (7.70 Mpps)"
+        );
+        outcome.published[1].row = 99;
+        assert_eq!(sentences(&outcome).len(), 1, "a row that is not there");
+    }
 }

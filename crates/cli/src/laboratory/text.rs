@@ -4,6 +4,7 @@ use lab::Outcome;
 
 use super::facts::{Facts, about_noise};
 use super::grid::Grid;
+use super::published;
 use crate::paint::Paint;
 use crate::report::table::{Align, Table, wrap};
 
@@ -13,6 +14,12 @@ pub(super) fn render(facts: &Facts, outcome: &Outcome, paint: Paint, width: usiz
     let sections = [
         title(facts, outcome, &grid, paint, width),
         table(&grid).render(paint, width),
+        sentences(
+            "Beside published figures",
+            &published::sentences(outcome),
+            paint,
+            width,
+        ),
         sentences("Findings", &outcome.findings, paint, width),
         sentences("Left out", &outcome.skipped, paint, width),
         machine(facts, outcome, paint, width),

@@ -29,7 +29,7 @@ pub(super) fn dot(page: &mut Markup, place: usize, x: f64, y: f64) {
 pub(super) fn published(page: &mut Markup, x: f64, y: f64) {
     page.empty(
         "path",
-        &[("class", &"published"), ("d", &outline(3, x, y, 7.0))],
+        &[("class", &"published own"), ("d", &outline(3, x, y, 7.0))],
     );
 }
 

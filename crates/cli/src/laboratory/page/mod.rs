@@ -14,6 +14,7 @@ use super::chart;
 use super::facts::{Facts, about_noise};
 use super::grid::Grid;
 use super::markup::Markup;
+use super::published;
 
 /// Even if a text slipped through unescaped, a browser would run and load nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
@@ -60,7 +61,7 @@ fn head(page: &mut Markup, facts: &Facts) {
 fn body(page: &mut Markup, facts: &Facts, outcome: &Outcome) {
     title(page, facts);
     warnings(page, facts);
-    sentences(page, ("findings", "What was found"), &outcome.findings);
+    findings(page, outcome);
     page.inside("section", &[("id", &"charts")], |page| {
         for chart in &chart::charts(outcome) {
             chart::draw(page, chart, outcome);
@@ -71,6 +72,8 @@ fn body(page: &mut Markup, facts: &Facts, outcome: &Outcome) {
         page.leaf("h2", &[], "All rows");
         table::draw(page, &grid, outcome);
     });
+    let beside = published::sentences(outcome);
+    sentences(page, ("published", "Beside published figures"), &beside);
     method(page, outcome, &grid);
     sentences(page, ("skipped", "Left out"), &outcome.skipped);
     machine(page, facts, outcome);
@@ -106,6 +109,31 @@ fn warnings(page: &mut Markup, facts: &Facts) {
     page.inside("section", attributes, |page| {
         page.leaf("h2", &[], "What spoils these figures");
         list(page, &facts.warnings);
+    });
+}
+
+/// The first ones at once; charts say more than a wall of sentences does.
+fn findings(page: &mut Markup, outcome: &Outcome) {
+    const SHOWN: usize = 6;
+    let all = &outcome.findings;
+    // A single one more takes no more room than saying so.
+    let shown = if all.len() <= SHOWN + 1 {
+        all.len()
+    } else {
+        SHOWN
+    };
+    if all.is_empty() {
+        return;
+    }
+    page.inside("section", &[("id", &"findings")], |page| {
+        page.leaf("h2", &[], "What was found");
+        list(page, &all[..shown]);
+        if shown < all.len() {
+            page.inside("details", &[], |page| {
+                page.leaf("summary", &[], &format!("{} more", all.len() - shown));
+                list(page, &all[shown..]);
+            });
+        }
     });
 }
 

@@ -26,8 +26,9 @@ h1{margin:.1rem 0 .2rem;font-size:2.6rem;line-height:1.15;letter-spacing:-.02em}
 .when{margin:.6rem 0 0;color:var(--soft);font-size:.9rem}
 h2{margin:2.75rem 0 .75rem;font-size:1.25rem}
 h3{margin:0;font-size:1.05rem}
-section>ul{margin:0;padding-left:1.2rem;max-width:50rem}
-section>ul>li{margin:.35rem 0}
+section>ul,details>ul{margin:0;padding-left:1.2rem;max-width:50rem}
+section>ul>li,details>ul>li{margin:.35rem 0}
+summary{margin:.5rem 0;cursor:pointer;color:var(--accent)}
 #findings{margin-top:1.5rem;padding:1rem 1.25rem 1.1rem;background:var(--raised);\
 border-left:4px solid var(--accent);border-radius:4px}
 #findings h2,#warnings h2{margin:0 0 .4rem;font-size:1rem}
@@ -48,7 +49,7 @@ svg text{fill:var(--ink);font-size:13px;font-family:inherit}
 svg .axis{fill:var(--soft)}
 svg .name{text-anchor:end}
 svg .figure{font-variant-numeric:tabular-nums;paint-order:stroke;stroke:var(--ground);\
-stroke-width:3px}
+stroke-width:6px}
 .s0{--s:var(--c0)}.s1{--s:var(--c1)}.s2{--s:var(--c2)}.s3{--s:var(--c3)}
 .s4{--s:var(--c4)}.s5{--s:var(--c5)}.s6{--s:var(--c6)}.s7{--s:var(--c7)}
 .grid{stroke:var(--line);fill:none}

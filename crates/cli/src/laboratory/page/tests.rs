@@ -150,6 +150,15 @@ fn no_text_becomes_a_tag() {
 }
 
 #[test]
+fn many_findings_are_folded() {
+    let (facts, mut outcome) = (sample::facts(), sample::outcome());
+    outcome.findings = (0..10).map(|number| format!("finding {number}")).collect();
+    let page = render(&facts, &outcome);
+    check_balance(&page);
+    assert!(page.contains("<summary>4 more</summary>") && page.contains("<li>finding 9</li>"));
+}
+
+#[test]
 fn a_run_without_rows_and_one_with_a_single_row_have_pages() {
     let (facts, mut outcome) = (sample::facts(), sample::outcome());
     outcome.rows.truncate(1);
