@@ -134,7 +134,11 @@ impl<A: Answer> Lookup<'_, A> {
             let index = usize::from(later.indices[at]);
             let word = self.mix.apply(self.keys[index]);
             let line = home(word, lines.len()) + distance;
-            let line = if line < lines.len() { line } else { line - lines.len() };
+            let line = if line < lines.len() {
+                line
+            } else {
+                line - lines.len()
+            };
             let line = &lines[line];
             let found = look(lanes, line, word);
             self.answers[index] = A::of(found.code, masks);
