@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Chart, Noise, Samples, Value, locks, memory, pipeline, stride, tables};
+use crate::{Chart, Noise, Samples, Value, batch, ladder, locks, memory, pipeline, stride, tables};
 
 /// How an experiment is run.
 pub struct Settings<'a> {
@@ -114,6 +114,16 @@ impl fmt::Debug for Experiment {
 
 /// All experiments.
 pub const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "ladder",
+        sentence: "from one lookup at a time to our set, one change a rung, beside the published",
+        run: ladder::run,
+    },
+    Experiment {
+        name: "batch",
+        sentence: "frames handled together against what is prefetched, on each table",
+        run: batch::run,
+    },
     Experiment {
         name: "stride",
         sentence: "distance of two frames in memory against the time to read one header of each",

@@ -1,6 +1,8 @@
 //! Keyed placement: nobody outside the process can tell which addresses share a line.
 
 use std::hash::{BuildHasher, RandomState};
+#[cfg(target_endian = "little")]
+use zerocopy::{FromBytes, IntoBytes};
 
 /// Secrets drawn at compile time of a table, from the system's random source by way of std's
 /// [`RandomState`].
@@ -51,7 +53,11 @@ impl Secret {
 
     /// The permutation of the IPv6 addresses that these secrets choose.
     pub(crate) fn wide_permutation(&self) -> WidePermutation {
-        WidePermutation { words: self.words }
+        let [mask, b, c, d] = self.words;
+        WidePermutation {
+            mask,
+            factors: [b | 1, c | 1, d | 1],
+        }
     }
 }
 
@@ -76,28 +82,56 @@ impl Permutation {
 
 /// A keyed bijection of 128 bits: two rounds of a Feistel network. Whatever the round function,
 /// such a round is undone by itself, so different addresses stay different.
+///
+/// Its products keep 64 bits, so that vectors of addresses are mixed at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WidePermutation {
-    words: [u64; 4],
+    mask: u64,
+    factors: [u64; 3],
 }
 
 impl WidePermutation {
-    /// The lower and the upper half. The last round mixes the upper one, so its bits depend on all
-    /// of the address by way of two products.
+    /// The lower and the upper half. The upper one is mixed last: its bits depend on all of the
+    /// address by way of two products with a shift between, so that addresses in sequence do not
+    /// fall into the lines in a lattice.
     #[inline(always)]
     pub(crate) fn apply(&self, address: u128) -> [u64; 2] {
-        let [a, b, c, d] = self.words;
-        let (low, high) = (address as u64, (address >> 64) as u64);
-        let low = low ^ round(high, a, b);
-        [low, high ^ round(low, c, d)]
+        self.apply_halves([address as u64, (address >> 64) as u64])
     }
-}
 
-/// Both factors depend on `half`, so a step of one in `half` is not a constant step of the product:
-/// addresses in sequence do not fall into the lines in a lattice.
-#[inline(always)]
-fn round(half: u64, a: u64, b: u64) -> u64 {
-    fold(half ^ a, half.rotate_left(32) ^ b)
+    /// [`WidePermutation::apply`] for many; as many words as addresses.
+    #[inline(always)]
+    pub(crate) fn apply_all(&self, addresses: &[u128], words: &mut [[u64; 2]]) {
+        #[cfg(target_endian = "little")]
+        if let Ok(halves) = <[[u64; 2]]>::ref_from_bytes(addresses.as_bytes()) {
+            // The compiler makes vectors of 64-bit words, of 128-bit words it does not.
+            for (word, &halves) in words.iter_mut().zip(halves) {
+                *word = self.apply_halves(halves);
+            }
+            return;
+        }
+        for (word, &address) in words.iter_mut().zip(addresses) {
+            *word = self.apply(address);
+        }
+    }
+
+    #[inline(always)]
+    fn apply_halves(&self, [low, high]: [u64; 2]) -> [u64; 2] {
+        let low = low ^ self.first_round(high);
+        [low, high ^ self.second_round(low)]
+    }
+
+    #[inline(always)]
+    fn first_round(&self, high: u64) -> u64 {
+        let product = (high ^ self.mask).wrapping_mul(self.factors[0]);
+        product ^ product >> 32
+    }
+
+    #[inline(always)]
+    fn second_round(&self, low: u64) -> u64 {
+        let product = low.wrapping_mul(self.factors[1]);
+        (product ^ product >> 32).wrapping_mul(self.factors[2])
+    }
 }
 
 /// A keyed 64-bit hash of 128 bits: two widening multiplications, folded.
@@ -116,7 +150,7 @@ impl Hash {
     }
 }
 
-#[inline(always)]
+#[cfg(test)]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
@@ -140,14 +174,13 @@ mod tests {
     #[test]
     fn a_wide_permutation_can_be_undone() {
         let wide = Secret::from_seed(5).wide_permutation();
-        let [a, b, c, d] = wide.words;
         let mut address = 1u128;
         for _ in 0..1000 {
             address = address.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15);
             for address in [address, address >> 64, address & 7, address << 100] {
                 let [low, high] = wide.apply(address);
-                let high = high ^ round(low, c, d);
-                let low = low ^ round(high, a, b);
+                let high = high ^ wide.second_round(low);
+                let low = low ^ wide.first_round(high);
                 assert_eq!(u128::from(high) << 64 | u128::from(low), address);
             }
         }

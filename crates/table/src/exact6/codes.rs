@@ -10,11 +10,15 @@ pub(super) type Code = u8;
 /// The answer is in a column, by place.
 pub(super) const ESCAPE: Code = 127;
 
+/// The sign that an answer may have to be looked up by place. It is an answer too, a rare one:
+/// then looking costs time, no more.
+pub(super) const ESCAPED: ListMask = ListMask(u32::MAX);
+
 /// Answers by code. Codes are given in the order in which answers come and not taken back: what
 /// is common comes early.
 #[derive(Clone, Debug)]
 pub(super) struct Codes {
-    /// Place 0 and all that are not in use hold the empty answer.
+    /// Place 0 holds the empty answer, place [`ESCAPE`] the sign [`ESCAPED`].
     masks: [ListMask; 128],
     used: usize,
     /// Answers by place, where the code is [`ESCAPE`]; no column as long as none is.
@@ -23,14 +27,16 @@ pub(super) struct Codes {
 
 impl Codes {
     pub(super) fn new() -> Self {
+        let mut masks = [ListMask::EMPTY; 128];
+        masks[usize::from(ESCAPE)] = ESCAPED;
         Self {
-            masks: [ListMask::EMPTY; 128],
+            masks,
             used: 0,
             escaped: None,
         }
     }
 
-    /// The answers by code; the empty one for [`ESCAPE`].
+    /// The answers by code; [`ESCAPED`] for [`ESCAPE`].
     #[inline(always)]
     pub(super) fn masks(&self) -> &[ListMask; 128] {
         &self.masks
@@ -68,7 +74,7 @@ impl Codes {
     }
 
     /// Asks for the answer of a place whose code is [`ESCAPE`].
-    #[inline(always)]
+    #[inline]
     pub(super) fn prefetch(&self, place: usize) {
         if let Some(column) = &self.escaped {
             column.view().prefetch(place);

@@ -13,7 +13,7 @@ use crate::mask::ListMask;
 use crate::order::Parted;
 use crate::secret::WidePermutation;
 
-/// Words asked for ahead in the lines of a piece.
+/// Addresses that wait for room, and their lists.
 type Waiting = Vec<(Word, u8)>;
 
 /// The table of `columns`: column `i` belongs to list `i`. Also tells, for each list, how many
@@ -28,7 +28,7 @@ pub(super) fn table(
         .iter()
         .position(|column| given(&column))
         .unwrap_or(0) as u8;
-    let table = Table::with_room_for(parted.keys.len(), 0)?;
+    let table = Table::with_room_for(distinct(&parted), 0)?;
     let mut filler = Filler {
         steps: Steps::new(),
         duplicates: vec![0; columns.len()],
@@ -51,6 +51,21 @@ pub(super) fn table(
         filler.settle()?;
     }
     filler.finish()
+}
+
+/// Addresses that are counted to learn how many of all are distinct.
+const SAMPLE: usize = 1 << 14;
+
+/// How many addresses are distinct: exactly if there are few, or else as many as the first pieces
+/// suggest. Pieces are random samples in which equal addresses meet.
+fn distinct(parted: &Parted<u128>) -> usize {
+    let count = parted.keys.len();
+    let end = parted.bounds.iter().copied().find(|&end| end >= SAMPLE);
+    let mut sample = parted.keys[..end.unwrap_or(count)].to_vec();
+    let sampled = sample.len().max(1);
+    sample.sort_unstable();
+    sample.dedup();
+    (count as u128 * sample.len() as u128).div_ceil(sampled as u128) as usize
 }
 
 struct Filler {

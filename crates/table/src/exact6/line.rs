@@ -65,7 +65,8 @@ pub(super) struct Found {
 #[inline(always)]
 pub(super) fn look<S: Lanes>(lanes: S, line: &Line, word: Word) -> Found {
     let equal = lanes.equal120(line, word);
-    let upper = line[(equal.places.trailing_zeros() as usize + 1) & 7];
+    // Where no place is equal, word 0.
+    let upper = line[equal.places.trailing_zeros() as usize & 7];
     // All ones when a place is equal; an arithmetic shift, since a choice became a branch.
     let any = (equal.places.cast_signed().wrapping_neg() >> 31) as Code;
     let code = code_of(upper) & any;

@@ -1,47 +1,66 @@
 //! Looking a burst up.
 
-use super::line::{Word, home, look};
+use super::codes::ESCAPED;
+use super::line::{Line, PLACES, Word, home, look};
 use super::table::Table;
 use crate::mask::ListMask;
 use crate::secret::WidePermutation;
 use crate::simd::{Job, Lanes, prefetch};
+use frame::PagedView;
 use std::slice::from_ref;
 
-/// Lines on their way while a burst is looked up; mixed addresses wait as long.
-const AHEAD: usize = 64;
+/// Keys whose lines are asked for together. Twice as many are on their way in a long burst.
+const BLOCK: usize = 64;
 /// Keys looked up together.
 pub(super) const WINDOW: usize = 256;
 
 /// What a lookup leaves for each key.
 pub(super) trait Answer: Copy {
-    /// True when the lists matter, not only whether there are any.
-    const LISTS: bool;
     fn of(code: u8, masks: &[ListMask; 128]) -> Self;
-    fn from_mask(mask: ListMask) -> Self;
+    /// Looks by place where the code was not enough.
+    fn resolve(lookup: &mut Lookup<'_, Self>);
 }
 
 impl Answer for ListMask {
-    const LISTS: bool = true;
     #[inline(always)]
     fn of(code: u8, masks: &[ListMask; 128]) -> Self {
         masks[usize::from(code & 127)]
     }
-    #[inline(always)]
-    fn from_mask(mask: ListMask) -> Self {
-        mask
+    #[cold]
+    #[inline(never)]
+    fn resolve(lookup: &mut Lookup<'_, Self>) {
+        let Lookup {
+            table,
+            mix,
+            keys,
+            answers,
+        } = lookup;
+        let escaped = |answer: &&mut Self| **answer == ESCAPED;
+        for (&key, _) in keys
+            .iter()
+            .zip(answers.iter_mut())
+            .filter(|(_, a)| escaped(a))
+        {
+            let line = home(mix.apply(key), table.lines().len());
+            table.codes().prefetch(line * PLACES);
+        }
+        for (&key, answer) in keys
+            .iter()
+            .zip(answers.iter_mut())
+            .filter(|(_, a)| escaped(a))
+        {
+            *answer = table.get(mix.apply(key));
+        }
     }
 }
 
 impl Answer for bool {
-    const LISTS: bool = false;
     #[inline(always)]
     fn of(code: u8, _: &[ListMask; 128]) -> Self {
         code != 0
     }
     #[inline(always)]
-    fn from_mask(mask: ListMask) -> Self {
-        !mask.is_empty()
-    }
+    fn resolve(_: &mut Lookup<'_, Self>) {}
 }
 
 /// Up to [`WINDOW`] keys, as many answers. The table has lines.
@@ -50,6 +69,24 @@ pub(super) struct Lookup<'a, A> {
     pub(super) mix: WidePermutation,
     pub(super) keys: &'a [u128],
     pub(super) answers: &'a mut [A],
+}
+
+/// Keys whose lines were asked for.
+#[derive(Clone, Copy)]
+struct Coming<'a> {
+    words: [Word; BLOCK],
+    lines: [&'a Line; BLOCK],
+}
+
+impl<'a> Coming<'a> {
+    #[inline(always)]
+    fn ask(&mut self, lines: PagedView<'a, Line>, mix: WidePermutation, keys: &[u128]) {
+        mix.apply_all(keys, &mut self.words);
+        for ((line, &word), _) in self.lines.iter_mut().zip(&self.words).zip(keys) {
+            *line = lines.value(home(word, lines.len()));
+            prefetch(from_ref(*line), 0);
+        }
+    }
 }
 
 /// Keys whose line does not answer them. Written without a branch.
@@ -81,44 +118,42 @@ impl<A: Answer> Job for Lookup<'_, A> {
             distance += 1;
             self.further(lanes, distance, &mut later);
         }
+        if self.table.codes().has_escaped() {
+            A::resolve(&mut self);
+        }
     }
 }
 
 impl<A: Answer> Lookup<'_, A> {
-    /// Looks into the home line of every key.
+    /// Looks into the home line of every key. The lines of a block are asked for before the block
+    /// before it is answered.
     #[inline(always)]
     fn roll<S: Lanes>(&mut self, lanes: S, later: &mut Later) {
-        let (mix, keys) = (self.mix, self.keys);
+        let keys = self.keys;
         let answers = &mut self.answers[..keys.len()];
         let lines = self.table.lines().view();
-        let Some(first) = lines.get(0) else {
-            answers.fill(A::from_mask(ListMask::EMPTY));
-            return;
-        };
         let masks = self.table.codes().masks();
-        let mut words: [Word; AHEAD] = [[0; 2]; AHEAD];
-        let mut homes = [first; AHEAD];
-        let start = |key: u128| {
-            let word = mix.apply(key);
-            let line = &lines[home(word, lines.len())];
-            prefetch(from_ref(line), 0);
-            (word, line)
+        let first = Coming {
+            words: [[0; 2]; BLOCK],
+            lines: [lines.value(0); BLOCK],
         };
-        for ((word, line), &key) in words.iter_mut().zip(&mut homes).zip(keys) {
-            (*word, *line) = start(key);
-        }
-        for index in 0..keys.len() {
-            let slot = index % AHEAD;
-            let (word, line) = (words[slot], homes[slot]);
-            if let Some(&key) = keys.get(index + AHEAD) {
-                (words[slot], homes[slot]) = start(key);
+        let mut coming = [first, first];
+        coming[0].ask(lines, self.mix, &keys[..keys.len().min(BLOCK)]);
+        for (block, from) in (0..keys.len()).step_by(BLOCK).enumerate() {
+            let to = keys.len().min(from + BLOCK);
+            let next = &keys[to..keys.len().min(to + BLOCK)];
+            coming[(block + 1) % 2].ask(lines, self.mix, next);
+            let now = &coming[block % 2];
+            for (at, answer) in answers[from..to].iter_mut().enumerate() {
+                let line = now.lines[at];
+                let found = look(lanes, line, now.words[at]);
+                *answer = A::of(found.code, masks);
+                later.add(from + at, found.passed);
+                // The next lines are its neighbours in memory nearly always. A prefetch that nobody
+                // needs is cheaper than a branch that is guessed wrong.
+                prefetch(from_ref(line), usize::from(found.passed));
+                prefetch(from_ref(line), 2 * usize::from(found.passed));
             }
-            let found = look(lanes, line, word);
-            answers[index] = A::of(found.code, masks);
-            later.add(index, found.passed);
-            // The next line is its neighbour in memory nearly always. A prefetch that nobody
-            // needs is cheaper than a branch that is guessed wrong.
-            prefetch(from_ref(line), usize::from(found.passed));
         }
     }
 
@@ -143,7 +178,7 @@ impl<A: Answer> Lookup<'_, A> {
             let found = look(lanes, line, word);
             self.answers[index] = A::of(found.code, masks);
             later.add(index, found.passed);
-            prefetch(from_ref(line), usize::from(found.passed));
+            prefetch(from_ref(line), 2 * usize::from(found.passed));
         }
     }
 }
