@@ -56,22 +56,20 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     });
     let mut samples = measured.samples;
     let pair = bench.pair(&variants);
-    let mut noise = measured.noise;
     if let [_, _] = pair[..] {
         let rounds = if settings.quick {
             ROUNDS_PAIR_QUICK
         } else {
             ROUNDS_PAIR
         };
-        let measured = interleave(settings, pair.len(), rounds, |place, trial| {
+        let beside = interleave(settings, pair.len(), rounds, |place, trial| {
             bench.frames_per_second(variants[pair[place]], trial.seed, TRIAL_PAIR)
         });
-        for (&variant, more) in pair.iter().zip(&measured.samples) {
+        for (&variant, more) in pair.iter().zip(&beside.samples) {
             more.all()
                 .iter()
                 .for_each(|&sample| samples[variant].push(sample));
         }
-        noise = measured.noise;
     }
     let rows: Vec<Row> = variants
         .iter()
@@ -85,7 +83,7 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
         published: published(&rows),
         charts: charts(),
         rows,
-        noise: Some(noise),
+        noise: Some(measured.noise),
     })
 }
 
