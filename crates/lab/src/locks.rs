@@ -266,9 +266,10 @@ fn charts() -> Vec<Chart> {
     vec![
         Chart {
             title: "Frames a second of all threads together, no writer".to_owned(),
-            caption: "What shares no line between readers grows with threads. A lock a packet \
-                      makes two threads slower than one."
-                .to_owned(),
+            caption:
+                "What writes no line that another thread reads grows with threads; a lock or a \
+                      counter that all share for every packet does not."
+                    .to_owned(),
             kind: ChartKind::Bars,
             metric: "frames_per_second",
             x: "scheme",
@@ -277,8 +278,9 @@ fn charts() -> Vec<Chart> {
         },
         Chart {
             title: "With a writer, 1,000 changes a second".to_owned(),
-            caption: "Publishing costs readers one load a burst: the first two bars are the same."
-                .to_owned(),
+            caption:
+                "Publishing costs readers one load a burst: hold the second bar against the first."
+                    .to_owned(),
             kind: ChartKind::Bars,
             metric: "frames_per_second",
             x: "scheme",
