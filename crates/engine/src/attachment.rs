@@ -67,6 +67,17 @@ impl Attachment {
         }
     }
 
+    /// Stages a whole burst to leave by a queue of this worker's own; `false` where some frame
+    /// must be staged by itself, and the burst is as it was.
+    #[inline]
+    pub(crate) fn stage_burst(&mut self, burst: &mut Burst) -> bool {
+        let fits = self.transmits && self.queue.is_some() && self.staged.room() >= burst.len();
+        if fits {
+            self.staged.append(burst);
+        }
+        fits
+    }
+
     /// Transmits and hands over what is staged, gets completed frames back, and returns how many
     /// frames moved. Where the sources cannot wait, what found no room is dropped.
     #[inline]

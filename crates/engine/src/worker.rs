@@ -167,6 +167,12 @@ impl Worker {
             verdicts.as_slice().len(),
             "one verdict a frame"
         );
+        // Most bursts in most traffic: 0.6 ns a frame, and 0.1 as a whole.
+        if let Some(Verdict::Forward(port)) = verdicts.unanimous()
+            && attachments[usize::from(port.0)].stage_burst(burst)
+        {
+            return;
+        }
         for (frame, &verdict) in burst.drain().zip(verdicts.as_slice()) {
             let (reason, frame) = match verdict {
                 Verdict::Drop(reason) => (reason, frame),

@@ -56,22 +56,20 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     });
     let mut samples = measured.samples;
     let pair = bench.pair(&variants);
-    let mut noise = measured.noise;
     if let [_, _] = pair[..] {
         let rounds = if settings.quick {
             ROUNDS_PAIR_QUICK
         } else {
             ROUNDS_PAIR
         };
-        let measured = interleave(settings, pair.len(), rounds, |place, trial| {
+        let beside = interleave(settings, pair.len(), rounds, |place, trial| {
             bench.frames_per_second(variants[pair[place]], trial.seed, TRIAL_PAIR)
         });
-        for (&variant, more) in pair.iter().zip(&measured.samples) {
+        for (&variant, more) in pair.iter().zip(&beside.samples) {
             more.all()
                 .iter()
                 .for_each(|&sample| samples[variant].push(sample));
         }
-        noise = measured.noise;
     }
     let rows: Vec<Row> = variants
         .iter()
@@ -85,7 +83,7 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
         published: published(&rows),
         charts: charts(),
         rows,
-        noise: Some(noise),
+        noise: Some(measured.noise),
     })
 }
 
@@ -268,9 +266,10 @@ fn charts() -> Vec<Chart> {
     vec![
         Chart {
             title: "Frames a second of all threads together, no writer".to_owned(),
-            caption: "What shares no line between readers grows with threads. A lock a packet \
-                      makes two threads slower than one."
-                .to_owned(),
+            caption:
+                "What writes no line that another thread reads grows with threads; a lock or a \
+                      counter that all share for every packet does not."
+                    .to_owned(),
             kind: ChartKind::Bars,
             metric: "frames_per_second",
             x: "scheme",
@@ -279,8 +278,9 @@ fn charts() -> Vec<Chart> {
         },
         Chart {
             title: "With a writer, 1,000 changes a second".to_owned(),
-            caption: "Publishing costs readers one load a burst: the first two bars are the same."
-                .to_owned(),
+            caption:
+                "Publishing costs readers one load a burst: hold the second bar against the first."
+                    .to_owned(),
             kind: ChartKind::Bars,
             metric: "frames_per_second",
             x: "scheme",

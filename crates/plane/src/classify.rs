@@ -120,7 +120,10 @@ impl Classifier {
     }
 
     /// The second pass: parses every frame and gathers its addresses.
-    #[inline]
+    ///
+    /// Never inline, so that there is one loop and the parser is inlined into it: with two, it was
+    /// called once a frame.
+    #[inline(never)]
     pub fn parse(&mut self, burst: &Burst) {
         self.parse_with(burst, parse_frame);
     }
@@ -190,7 +193,6 @@ impl Classifier {
     }
 }
 
-/// A function and no closure, since it is wanted inline wherever it is given.
 #[inline(always)]
 fn parse_frame(frame: &Frame, parsed: &mut Parsed) {
     wire::parse_into(frame.bytes(), original_len(frame), parsed);

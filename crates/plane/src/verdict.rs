@@ -24,6 +24,8 @@ const _: () = assert!(size_of::<Verdict>() <= 4);
 pub struct Verdicts {
     column: [Verdict; BURST_MAX],
     len: usize,
+    /// What all of them are, where that is known.
+    unanimous: Option<Verdict>,
 }
 
 impl Verdicts {
@@ -33,12 +35,14 @@ impl Verdicts {
         Self {
             column: [Verdict::Drop(DropReason::Shutdown); BURST_MAX],
             len: 0,
+            unanimous: None,
         }
     }
 
     /// Empties the column for the next burst.
     pub fn clear(&mut self) {
         self.len = 0;
+        self.unanimous = None;
     }
 
     /// Fills the next place. A place past [`BURST_MAX`] does not exist: the call is ignored there
@@ -53,6 +57,7 @@ impl Verdicts {
             *place = verdict;
             self.len += 1;
         }
+        self.unanimous = None;
     }
 
     /// Makes the column as long as a burst of `len` frames (at most [`BURST_MAX`]) and gives every
@@ -61,6 +66,7 @@ impl Verdicts {
     pub(crate) fn fill(&mut self, len: usize, verdict: Verdict) {
         self.len = len.min(BURST_MAX);
         self.column[..self.len].fill(verdict);
+        self.unanimous = Some(verdict);
     }
 
     /// Replaces the verdict of the frame at `place`, which the column has.
@@ -70,6 +76,17 @@ impl Verdicts {
         if let Some(filled) = self.column.get_mut(place) {
             *filled = verdict;
         }
+        if self.unanimous != Some(verdict) {
+            self.unanimous = None;
+        }
+    }
+
+    /// The verdict that every frame of the burst got, where that is known: such a burst can be
+    /// carried out as a whole. `None` says nothing.
+    #[must_use]
+    #[inline]
+    pub fn unanimous(&self) -> Option<Verdict> {
+        self.unanimous
     }
 
     /// The verdicts so far, in the burst's order.

@@ -38,8 +38,6 @@ pub(super) struct Circuit {
     staged: Burst,
     returned: Burst,
     verdicts: Verdicts,
-    /// What frames get where the policy is left out.
-    all_pass: Verdicts,
     addresses: Seeded,
     /// Bursts decided on where they lie, where rings are left out; empty otherwise.
     parked: Vec<Burst>,
@@ -59,8 +57,6 @@ impl Circuit {
         let pool = Region::with_pools(&[request]).map_err(refused)?.1.remove(0);
         let [inward, sender] = ring(frames)?;
         let [outward, receiver] = ring(frames)?;
-        let mut all_pass = Verdicts::new();
-        (0..BURST_MAX).for_each(|_| all_pass.push(Verdict::Forward(PORTS[1])));
         let mut circuit = Self {
             pool,
             inward,
@@ -71,7 +67,6 @@ impl Circuit {
             staged: Burst::new(),
             returned: Burst::new(),
             verdicts: Verdicts::new(),
-            all_pass,
             addresses: Seeded::new(seed),
             parked: Vec::new(),
             next_parked: 0,
@@ -129,15 +124,13 @@ impl Circuit {
     /// What a worker does with verdicts.
     #[inline]
     fn carry_out(&mut self, without: Without) {
-        let verdicts = match without {
-            Without::CarryOut | Without::All => {
-                self.staged.append(&mut self.burst);
-                return;
-            }
-            Without::Policy => &self.all_pass,
-            _ => &self.verdicts,
-        };
-        for (frame, &verdict) in self.burst.drain().zip(verdicts.as_slice()) {
+        // Without a policy every frame passes.
+        let whole = matches!(without, Without::CarryOut | Without::Policy | Without::All);
+        if whole || matches!(self.verdicts.unanimous(), Some(Verdict::Forward(_))) {
+            self.staged.append(&mut self.burst);
+            return;
+        }
+        for (frame, &verdict) in self.burst.drain().zip(self.verdicts.as_slice()) {
             match verdict {
                 Verdict::Forward(_) => {
                     // Never full: it holds as many as the burst.
