@@ -94,7 +94,7 @@ const RUNGS: [Rung; 8] = [
         batch: 4,
         prefetch: Prefetch::Heads,
         published: Some(7.7),
-        excuse: "what is waited for is the arrays, which a prefetch of heads alone does not ask for",
+        excuse: "what is waited for is the arrays, for which a prefetch of heads does not ask",
     },
     Rung {
         name: "2,097,152 heads",
@@ -103,8 +103,8 @@ const RUNGS: [Rung; 8] = [
         batch: 4,
         prefetch: Prefetch::Heads,
         published: Some(8.9),
-        excuse: "the tables take 28 and 41 MB; where a third-level cache holds most of the smaller, \
-                 shorter arrays gain less than lines that no longer fit cost",
+        excuse: "the tables take 28 and 41 MB; where a third-level cache holds most of the \
+                 smaller, shorter arrays gain less than lines that no longer fit cost",
     },
     Rung {
         name: "batch 32, heads and arrays prefetched",
@@ -228,11 +228,12 @@ fn published() -> Vec<Published> {
 fn varies() -> Vec<String> {
     [
         "Varied: one thing a rung, in the order in which it was published in 2015 (6 million IPv4 \
-         addresses, 524,288 heads, each of which names an array of about 11), and three rungs more.",
+         addresses, 524,288 heads, each of which names an array of about 11), and three rungs \
+         more.",
         "Held: frames of 64 bytes in memory, 8,192 a pool in shuffled order, each with fresh \
-         random addresses in every pass; the source and destination of each are looked up, and all are forwarded \
-         whatever the answer. Headers are asked for on no rung: 'batch' varies that. There is no \
-         NIC: shapes are compared, not figures.",
+         random addresses in every pass; the source and destination of each are looked up, and \
+         all are forwarded whatever the answer. Headers are asked for on no rung: \
+         'batch' varies that. There is no NIC: shapes are compared, not figures.",
     ]
     .map(str::to_owned)
     .to_vec()
