@@ -125,8 +125,8 @@ fn varies() -> Vec<String> {
          the heads of a whole batch, then for the arrays; our set asks by itself for the lines of \
          all keys it is handed, so without 'table' it is handed the two keys of one frame.",
         "Held: frames of 64 bytes at 1984 bytes in memory, 8,192 a pool in shuffled order, with \
-         fresh random addresses in every pass; source and destination are both looked up, and all are \
-         forwarded.",
+         fresh random addresses in every pass; source and destination are both looked up, and \
+         all are forwarded.",
     ]
     .map(str::to_owned)
     .to_vec()

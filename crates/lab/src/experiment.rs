@@ -141,7 +141,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "memory",
-        sentence: "random lines a second by footprint, pages and prefetch: the limit of every table",
+        sentence: "random lines a second by footprint, pages, prefetch: the limit of every table",
         run: memory::run,
     },
     Experiment {

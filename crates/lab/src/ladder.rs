@@ -37,7 +37,7 @@ struct Rung {
     excuse: &'static str,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Prefetch {
     None,
     Heads,
@@ -45,14 +45,6 @@ enum Prefetch {
 }
 
 impl Prefetch {
-    fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Heads => "heads",
-            Self::Both => "heads and arrays",
-        }
-    }
-
     fn asked(self) -> Asked {
         Asked {
             headers: false,
@@ -102,7 +94,7 @@ const RUNGS: [Rung; 8] = [
         batch: 4,
         prefetch: Prefetch::Heads,
         published: Some(7.7),
-        excuse: "what is waited for is the arrays, which a prefetch of heads alone does not ask for",
+        excuse: "what is waited for is the arrays, for which a prefetch of heads does not ask",
     },
     Rung {
         name: "2,097,152 heads",
@@ -111,8 +103,8 @@ const RUNGS: [Rung; 8] = [
         batch: 4,
         prefetch: Prefetch::Heads,
         published: Some(8.9),
-        excuse: "the tables take 28 and 41 MB; where a third-level cache holds most of the smaller, \
-                 shorter arrays gain less than lines that no longer fit cost",
+        excuse: "the tables take 28 and 41 MB; where a third-level cache holds most of the \
+                 smaller, shorter arrays gain less than lines that no longer fit cost",
     },
     Rung {
         name: "batch 32, heads and arrays prefetched",
@@ -144,21 +136,22 @@ const RUNGS: [Rung; 8] = [
 ];
 
 impl Rung {
+    /// The rung alone: each differs from the one before in what its name says, and columns for
+    /// all of it would push the published figures off the screen.
     fn variant(&self) -> Vec<(&'static str, Value)> {
-        let (design, prefetch) = match self.heads {
-            Some(_) => ("array", self.prefetch.name()),
-            None => ("ours", "its own"),
-        };
-        let mut variant = vec![
-            ("rung", self.name.into()),
-            ("design", design.into()),
-            ("entries", ENTRIES.into()),
-            ("stride", self.stride.into()),
-            ("batch", self.batch.into()),
-            ("prefetch", prefetch.into()),
-        ];
-        variant.extend(self.heads.map(|heads| ("heads", heads.into())));
-        variant
+        vec![("rung", self.name.into()), ("entries", ENTRIES.into())]
+    }
+
+    /// How many things differ from the rung before: table, distance, frames together, prefetch.
+    #[cfg(test)]
+    fn changes(&self, before: &Self) -> usize {
+        let table = self.heads != before.heads;
+        let frames = self.stride != before.stride;
+        let together = self.batch != before.batch || self.prefetch != before.prefetch;
+        [table, frames, together]
+            .into_iter()
+            .filter(|changed| *changed)
+            .count()
     }
 
     fn contestant(
@@ -235,11 +228,12 @@ fn published() -> Vec<Published> {
 fn varies() -> Vec<String> {
     [
         "Varied: one thing a rung, in the order in which it was published in 2015 (6 million IPv4 \
-         addresses, 524,288 heads, each of which names an array of about 11), and three rungs more.",
+         addresses, 524,288 heads, each of which names an array of about 11), and three rungs \
+         more.",
         "Held: frames of 64 bytes in memory, 8,192 a pool in shuffled order, each with fresh \
-         random addresses in every pass; the source and destination of each are looked up, and all are forwarded \
-         whatever the answer. Headers are asked for on no rung: 'batch' varies that. There is no \
-         NIC: shapes are compared, not figures.",
+         random addresses in every pass; the source and destination of each are looked up, and \
+         all are forwarded whatever the answer. Headers are asked for on no rung: \
+         'batch' varies that. There is no NIC: shapes are compared, not figures.",
     ]
     .map(str::to_owned)
     .to_vec()
@@ -320,13 +314,7 @@ mod tests {
     #[test]
     fn one_thing_changes_a_rung() {
         for pair in RUNGS.windows(2) {
-            let changed = pair[0]
-                .variant()
-                .iter()
-                .zip(pair[1].variant())
-                .filter(|(a, b)| **a != *b && a.0 != "rung" && a.0 != "prefetch")
-                .count();
-            assert!(changed <= 1, "{}", pair[1].name);
+            assert_eq!(pair[1].changes(&pair[0]), 1, "{}", pair[1].name);
         }
     }
 

@@ -178,7 +178,7 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
         .extend(farther(&outcome.rows, &measured.rows));
     outcome.rows.extend(measured.rows);
     outcome.varies = varies();
-    outcome.charts = charts();
+    outcome.charts = charts(pages_name(large.pages()));
     Ok(outcome)
 }
 
@@ -295,7 +295,8 @@ fn farther(best: &[Row], rows: &[Row]) -> Option<String> {
     })
 }
 
-fn charts() -> Vec<Chart> {
+/// `pages` are those of the rows by prefetch.
+fn charts(pages: &'static str) -> Vec<Chart> {
     let chart = |title: &str, caption: &str, metric, method: &'static str| Chart {
         title: title.to_owned(),
         caption: caption.to_owned(),
@@ -305,14 +306,14 @@ fn charts() -> Vec<Chart> {
         series: vec!["pages", "threads"],
         only: vec![("method", method.into())],
     };
-    let mut methods = chart(
-        "Who asks for the lines",
-        "One thread. What the CPU reaches by itself, in batches, and with a rolling prefetch.",
-        "lines_per_second",
-        "best",
-    );
-    methods.series = vec!["pages", "method", "distance"];
-    methods.only = vec![("threads", 1u64.into())];
+    let by_distance = |title: &str, caption: &str, method| {
+        let mut chart = chart(title, caption, "lines_per_second", method);
+        chart.series = vec!["distance"];
+        chart
+            .only
+            .extend([("threads", 1u64.into()), ("pages", pages.into())]);
+        chart
+    };
     vec![
         chart(
             "Random lines a second",
@@ -326,7 +327,18 @@ fn charts() -> Vec<Chart> {
             "ns_per_load",
             Method::CHAIN.name(),
         ),
-        methods,
+        by_distance(
+            "Rolling prefetch",
+            "One thread, the largest pages got: with each line read, the one so far ahead is asked \
+             for.",
+            "rolling t0",
+        ),
+        by_distance(
+            "Batches",
+            "The same with as many lines asked for, then read, then the next: the end of a batch \
+             waits.",
+            "batch t0",
+        ),
     ]
 }
 

@@ -108,18 +108,21 @@ impl Drop for Stamped {
     }
 }
 
-/// Source and destination; zeros where the frame is not IPv4.
+/// Source and destination; zeros where the frame is not IPv4. Taken apart as a pattern: with
+/// ranges of the bytes the compiler copied them first, and a frame took 10 ns instead of 1.
 #[inline(always)]
 fn addresses(frame: &Frame) -> [u32; 2] {
-    match frame.bytes().first_chunk::<34>() {
-        Some(bytes) if bytes[12..14] == [0x08, 0] && bytes[14] >> 4 == 4 => {
-            let [_, src, dst] = [22, SRC, SRC + 4].map(|at| {
-                u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-            });
-            [src, dst]
-        }
-        _ => [0; 2],
+    let Some((bytes, _)) = frame.bytes().split_first_chunk::<34>() else {
+        return [0; 2];
+    };
+    let [.., a, b, c, d, e, f, g, h] = *bytes;
+    if (bytes[12], bytes[13], bytes[14] >> 4) != (0x08, 0, 4) {
+        return [0; 2];
     }
+    [
+        u32::from_be_bytes([a, b, c, d]),
+        u32::from_be_bytes([e, f, g, h]),
+    ]
 }
 
 /// What is asked for before it is read.

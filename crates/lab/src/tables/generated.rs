@@ -1,8 +1,9 @@
 //! A routing table as the Internet's was in 2025, by its shape: this program ships no data.
 //!
 //! How many prefixes of each length there are is well known; where they lie is drawn, from short
-//! to long: beside the last, in a chunk that others are in, or anywhere. The shares were set so that the part of the address space that is covered and the number of ranges that the union
-//! collapses to are near those of a real table.
+//! to long: beside the last, in a chunk that others are in, or anywhere. The shares were set so
+//! that the part of the address space that is covered and the number of ranges that the union
+//! collapses to are near those of a real table, and lookups take as long as in one.
 
 use std::collections::HashSet;
 
