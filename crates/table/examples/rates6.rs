@@ -106,8 +106,8 @@ fn main() {
         .collect();
     println!(
         "{entries} entries, {list_count} lists, {level}, {:?}: compiled in {seconds:.3} s, \
-         {:.2} B an entry; limit {:.0}; hit 64 {:.0} ({:.2}), miss 64 {:.0} ({:.2}), hit 256 {:.0} ({:.2}), \
-         miss 256 {:.0} ({:.2})",
+         {:.2} B an entry; limit {:.0}; hit 64 {:.0} ({:.2}), miss 64 {:.0} ({:.2}), \
+         hit 256 {:.0} ({:.2}), miss 256 {:.0} ({:.2})",
         compiled.pages(),
         bytes as f64 / entries as f64,
         median(&mut rates[0]),

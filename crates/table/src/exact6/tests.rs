@@ -139,7 +139,7 @@ fn patterns_spread_like_random_addresses() {
     if cfg!(miri) {
         return;
     }
-    const COUNT: u128 = 200_000;
+    const COUNT: u128 = 100_000;
     let mut state = 1;
     let mut random = || u128::from(next(&mut state)) << 64 | u128::from(next(&mut state));
     let base = 0x2001_0db8_u128 << 96;
