@@ -23,7 +23,7 @@ pub fn allowed_cpus() -> Vec<CpuId> {
 /// # Errors
 ///
 /// What the kernel says of a CPU that is not there or not allowed.
-pub(crate) fn pin_to(cpu: CpuId) -> io::Result<()> {
+pub fn pin_to(cpu: CpuId) -> io::Result<()> {
     let mut set = CpuSet::new();
     if usize::from(cpu.0) >= CpuSet::MAX_CPU {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));

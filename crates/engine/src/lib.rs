@@ -23,7 +23,7 @@ mod supervise;
 mod worker;
 
 pub use books::Books;
-pub use cpu::allowed_cpus;
+pub use cpu::{allowed_cpus, pin_to};
 pub use machine::Machine;
 pub use own_addresses::{OwnAddress, Role, own_addresses};
 pub use plan::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, EngineError, HEADROOM_BYTES, Limits, Plan};

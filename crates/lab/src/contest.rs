@@ -83,6 +83,9 @@ impl<'a, 'b> Contest<'a, 'b> {
     }
 }
 
+/// The longest that a variant is warmed up before a trial.
+pub(crate) const WARM: Duration = Duration::from_millis(30);
+
 /// Sizes trials by the first: a fast variant does more in one, so that each takes about as long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
@@ -93,6 +96,8 @@ pub(crate) struct Pace {
 impl Pace {
     /// Things done in the first trial.
     const FIRST: usize = 1 << 17;
+    /// Things done between two looks at the clock while warming up.
+    const WARM_STEP: usize = 1 << 12;
 
     pub(crate) fn new(wanted: Duration) -> Self {
         Self {
@@ -101,11 +106,17 @@ impl Pace {
         }
     }
 
-    /// Things a second, of `work`, which does as many as it is told. A quarter is done before and
-    /// not timed, so that the caches hold what they can.
-    pub(crate) fn rate(&mut self, mut work: impl FnMut(usize)) -> f64 {
+    /// Things a second, of `work`, which does as many as it is told. First it does `warm` untimed,
+    /// or what it can in [`WARM`]: the variants before have taken the caches.
+    pub(crate) fn rate(&mut self, warm: usize, mut work: impl FnMut(usize)) -> f64 {
+        let begun = Instant::now();
+        for _ in 0..warm.div_ceil(Self::WARM_STEP) {
+            work(Self::WARM_STEP);
+            if begun.elapsed() > WARM {
+                break;
+            }
+        }
         let count = self.count.unwrap_or(Self::FIRST);
-        work(count / 4);
         let begun = Instant::now();
         work(count);
         let rate = count as f64 / begun.elapsed().as_secs_f64();
@@ -117,13 +128,18 @@ impl Pace {
     }
 }
 
-/// The middle of `a / b`, taken round by round.
-pub(crate) fn ratio(a: &Row, b: &Row) -> f64 {
+/// `a / b`, round by round.
+pub(crate) fn ratios(a: &Row, b: &Row) -> Samples {
     let mut ratios = Samples::default();
     for (a, b) in a.samples.all().iter().zip(b.samples.all()) {
         ratios.push(a / b);
     }
-    ratios.median()
+    ratios
+}
+
+/// The middle of `a / b`, taken round by round.
+pub(crate) fn ratio(a: &Row, b: &Row) -> f64 {
+    ratios(a, b).median()
 }
 
 #[cfg(test)]
@@ -163,9 +179,11 @@ mod tests {
         let mut pace = Pace::new(Duration::from_micros(100));
         let mut counts = Vec::new();
         for _ in 0..2 {
-            pace.rate(|count| counts.push(count));
+            pace.rate(5000, |count| counts.push(count));
         }
-        assert_eq!(counts[1], Pace::FIRST);
-        assert!(counts[3] >= 1 << 12 && counts[3] <= 1 << 22);
+        let step = Pace::WARM_STEP;
+        assert_eq!(counts[..3], [step, step, Pace::FIRST]);
+        assert_eq!(counts[3..5], [step, step]);
+        assert!(counts[5] >= 1 << 12 && counts[5] <= 1 << 22);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Chart, Noise, Samples, Value, memory, stride, tables};
+use crate::{Chart, Noise, Samples, Value, batch, ladder, locks, memory, pipeline, stride, tables};
 
 /// How an experiment is run.
 pub struct Settings<'a> {
@@ -115,9 +115,14 @@ impl fmt::Debug for Experiment {
 /// All experiments.
 pub const EXPERIMENTS: &[Experiment] = &[
     Experiment {
-        name: "memory",
-        sentence: "random lines a second by footprint, pages and prefetch: the limit of every table",
-        run: memory::run,
+        name: "ladder",
+        sentence: "from one lookup at a time to our set, one change a rung, beside the published",
+        run: ladder::run,
+    },
+    Experiment {
+        name: "batch",
+        sentence: "frames handled together against what is prefetched, on each table",
+        run: batch::run,
     },
     Experiment {
         name: "stride",
@@ -128,6 +133,21 @@ pub const EXPERIMENTS: &[Experiment] = &[
         name: "table",
         sentence: "sets of addresses and networks, ours and others, against the lines memory gives",
         run: tables::run,
+    },
+    Experiment {
+        name: "locks",
+        sentence: "how threads come to a table that they share and a writer changes",
+        run: locks::run,
+    },
+    Experiment {
+        name: "memory",
+        sentence: "random lines a second by footprint, pages and prefetch: the limit of every table",
+        run: memory::run,
+    },
+    Experiment {
+        name: "pipeline",
+        sentence: "what each stage of the path costs a frame, by leaving one out at a time",
+        run: pipeline::run,
     },
 ];
 

@@ -131,6 +131,11 @@ pub(crate) fn draws<K: Key>(entries: usize, set_seed: u64) -> impl FnMut(bool, u
 pub(crate) struct Cursor(usize);
 
 impl Cursor {
+    /// Begins at the key at `place`.
+    pub(crate) fn at(place: usize) -> Self {
+        Self(place)
+    }
+
     /// The next `count` keys, or the first behind `shift` where fewer are left.
     pub(crate) fn take<'a, K>(&mut self, keys: &'a [K], count: usize, shift: usize) -> &'a [K] {
         let count = count.min(keys.len());

@@ -5,25 +5,33 @@
 //! drives the other crates through what they publish, never the reverse.
 #![forbid(unsafe_code)]
 
+mod against;
+mod batch;
 mod chart;
 mod conditions;
 mod contest;
 mod design;
 mod experiment;
 mod key;
+mod ladder;
 mod load;
+mod locks;
 mod memory;
 mod metric;
 mod noise;
+mod paired;
+mod pipeline;
 mod ratio;
 mod sample;
 mod shuffle;
 mod source_cost;
+mod stamped;
 mod stride;
 mod tables;
 mod trial;
 mod value;
 
+pub use against::Against;
 pub use chart::{Chart, ChartKind};
 pub use conditions::Conditions;
 pub use experiment::{EXPERIMENTS, Experiment, LabError, Outcome, Published, Row, Settings, find};

@@ -32,9 +32,8 @@ impl Ratio {
         }
         let pairs = ours.all().iter().zip(base.all());
         let mut ratios: Vec<f64> = pairs.map(|(ours, base)| ours / base).collect();
-        ratios.sort_by(f64::total_cmp);
         let below = sign_test(ratios.len())?;
-        Some(Self::of_sorted(&ratios, below))
+        Some(Self::without(&mut ratios, below))
     }
 
     /// `ours` over `base` where the rounds of the two have nothing to do with each other, as in
@@ -46,9 +45,8 @@ impl Ratio {
     pub fn unpaired(ours: &[f64], base: &[f64]) -> Option<Self> {
         let quotient = |ours: f64| base.iter().map(move |base| ours / base);
         let mut ratios: Vec<f64> = ours.iter().flat_map(|&ours| quotient(ours)).collect();
-        ratios.sort_by(f64::total_cmp);
         let below = rank_test(ours.len(), base.len())?;
-        Some(Self::of_sorted(&ratios, below))
+        Some(Self::without(&mut ratios, below))
     }
 
     /// Whether it is a difference: 1 lies outside of the interval, and the median is farther from
@@ -69,14 +67,15 @@ impl Ratio {
         }
     }
 
-    /// With `below` ratios left out at either end.
-    fn of_sorted(ratios: &[f64], below: usize) -> Self {
+    /// With `below` ratios left out at either end. Selecting is enough: all quotients of two rows
+    /// are too many to sort for nothing.
+    fn without(ratios: &mut [f64], below: usize) -> Self {
         let last = ratios.len() - 1;
-        let middle = (ratios[last / 2] + ratios[ratios.len() / 2]) / 2.0;
+        let mut at = |place: usize| *ratios.select_nth_unstable_by(place, f64::total_cmp).1;
         Self {
-            median: middle,
-            low: ratios[below],
-            high: ratios[last - below],
+            median: (at(last / 2) + at(last.div_ceil(2))) / 2.0,
+            low: at(below),
+            high: at(last - below),
         }
     }
 }

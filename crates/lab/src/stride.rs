@@ -1,154 +1,198 @@
 //! Distance of two frames in memory: how many cache sets their headers share.
 //!
 //! A header lies in one line of its frame, so frames at a distance of `n` lines use
-//! `64 / gcd(n, 64)` of the 64 sets of a first-level cache. At 2,048 bytes that is two sets: a
-//! dozen ways each, and no more headers than that stay near. At an odd number of lines every set
-//! is used. Varies stride and pool; holds the header's place in the frame and the order.
+//! `64 / gcd(n, 64)` of the 64 sets of a first-level cache, and as small a part of the second
+//! level's. At 2,048 bytes that is two sets: a dozen ways each, and no more headers than that stay
+//! near. At an odd number of lines every set is used.
 
-use std::hint::black_box;
-use std::time::Instant;
-
-use frame::{Burst, Frame, FramePool, PoolRequest, Region};
+mod findings;
+mod geometry;
+mod headers;
 
 use crate::experiment::{LabError, Outcome, Row, Settings};
-use crate::interleave;
+use crate::{Chart, ChartKind, Samples, Value, interleave};
+use geometry::{Caches, sets_used};
+use headers::{Access, Headers, Offset, Order, Variant};
 
-const LINE_BYTES: u32 = 64;
 /// Sets of a first-level cache on the processors of the last ten years.
-const SETS: u32 = 64;
-const STRIDES: [u32; 9] = [1920, 1984, 2048, 2112, 2176, 2240, 2304, 3072, 4096];
-const STRIDES_QUICK: [u32; 4] = [1920, 1984, 2048, 2112];
-const POOLS: [u32; 5] = [256, 1024, 2048, 8192, 65536];
-const POOLS_QUICK: [u32; 3] = [256, 2048, 8192];
-const HEADROOM_BYTES: u32 = 128;
-/// Headers read for one sample, whatever the pool.
-const READS: usize = 1 << 18;
-
-/// One stride and pool size with its frames, taken once and held.
-struct Variant {
-    stride_bytes: u32,
-    pool_frames: u32,
-    frames: Vec<Frame>,
-    pool: FramePool,
-}
-
-impl Variant {
-    fn new(stride_bytes: u32, pool_frames: u32) -> Result<Self, LabError> {
-        let request = PoolRequest {
-            frames: pool_frames,
-            stride_bytes,
-            headroom_bytes: HEADROOM_BYTES,
-            node: None,
-        };
-        let refused = |error: frame::RegionError| LabError(error.to_string());
-        let mut pool = Region::with_pools(&[request]).map_err(refused)?.1.remove(0);
-        let mut frames = Vec::with_capacity(pool_frames as usize);
-        while let Some(mut frame) = pool.alloc() {
-            // Written once, as a received frame is.
-            frame
-                .copy_from(&[0xAB; 60])
-                .map_err(|error| LabError(error.to_string()))?;
-            frames.push(frame);
-        }
-        Ok(Self {
-            stride_bytes,
-            pool_frames,
-            frames,
-            pool,
-        })
-    }
-
-    /// Reads one header line of every frame, again and again; nanoseconds a frame.
-    fn measure(&self) -> f64 {
-        let passes = (READS / self.frames.len()).max(1);
-        let begun = Instant::now();
-        let mut sum = 0u64;
-        for _ in 0..passes {
-            for frame in black_box(&self.frames) {
-                sum += frame.bytes().get(12).copied().map_or(0, u64::from);
-            }
-        }
-        black_box(sum);
-        begun.elapsed().as_nanos() as f64 / (passes * self.frames.len()) as f64
-    }
-
-    fn give_back(mut self) {
-        let mut burst = Burst::new();
-        for frame in self.frames.drain(..) {
-            if let Err(frame) = burst.push(frame) {
-                self.pool.free_burst(&mut burst);
-                self.pool.free(frame);
-            }
-        }
-        self.pool.free_burst(&mut burst);
-    }
-}
-
-fn sets_used(stride_bytes: u32) -> u32 {
-    let (mut a, mut b) = (stride_bytes / LINE_BYTES, SETS);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    SETS / a
-}
+const SETS: u64 = 64;
+const STRIDES_QUICK: [u32; 5] = [1920, 1984, 2048, 2112, 4096];
+const STRIDES: [u32; 13] = [
+    1920, 1984, 2048, 2112, 2176, 2240, 2304, 2560, 3072, 3136, 3584, 4032, 4096,
+];
+/// The smallest stays in the first level at any stride: it tells what that takes.
+const POOL_NEAR: u32 = 8;
+const POOLS_QUICK: [u32; 6] = [POOL_NEAR, 256, 1024, 2048, 8192, 65_536];
+const POOLS: [u32; 10] = [
+    POOL_NEAR, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536,
+];
+/// All, and first those of a quick run.
+const WAYS: [(Order, Access); 5] = [
+    (Order::Shuffled, Access::Chased),
+    (Order::Shuffled, Access::Read),
+    (Order::Ring, Access::Read),
+    (Order::Shuffled, Access::Written),
+    (Order::Ring, Access::Written),
+];
+const ROUNDS_QUICK: usize = 11;
+const ROUNDS: usize = 15;
+const OFFSET: Offset = Offset::Bytes(engine::HEADROOM_BYTES);
 
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
-    let (strides, pools, count): (&[u32], &[u32], usize) = if settings.quick {
-        (&STRIDES_QUICK, &POOLS_QUICK, 10)
-    } else {
-        (&STRIDES, &POOLS, 15)
+    let (variants, rounds) = match settings.quick {
+        true => (
+            variants(&STRIDES_QUICK, &POOLS_QUICK, &WAYS[..4]),
+            ROUNDS_QUICK,
+        ),
+        false => (variants(&STRIDES, &POOLS, &WAYS), ROUNDS),
     };
-    let mut variants = Vec::new();
-    for &pool in pools {
-        for &stride in strides {
-            variants.push(Variant::new(stride, pool)?);
-        }
-    }
-    let measured = interleave(settings, variants.len(), count, |variant, _| {
-        variants[variant].measure()
+    let largest = |of: fn(&Variant) -> u32| variants.iter().map(of).max().unwrap_or(0);
+    let (pool, stride) = (largest(|of| of.pool), largest(|of| of.stride_bytes));
+    let mut headers = Headers::new(pool, stride, settings.seed)?;
+    let measured = interleave(settings, variants.len(), rounds, |variant, trial| {
+        headers.nanos_per_frame(&variants[variant], trial.shift_lines)
     });
-    let mut rows = Vec::new();
-    for (variant, samples) in variants.into_iter().zip(measured.samples) {
-        rows.push(Row {
-            variant: vec![
-                ("stride", variant.stride_bytes.into()),
-                ("sets", sets_used(variant.stride_bytes).into()),
-                ("pool", variant.pool_frames.into()),
-            ],
-            metric: "ns_per_frame",
-            samples,
-        });
-        variant.give_back();
-    }
-    let findings = findings(&rows);
+    let rows = variants.iter().zip(measured.samples);
+    let rows: Vec<Row> = rows
+        .map(|(variant, samples)| row(variant, samples))
+        .collect();
     Ok(Outcome {
+        findings: findings::sentences(&rows, Caches::read()),
+        varies: varies(),
+        skipped: vec![
+            "DDIO, by which a NIC writes headers into the last-level cache: it needs a NIC. \
+             'written' has the CPU write them half a pool ahead instead, so its own near caches \
+             hold what a NIC's writes would take out of them"
+                .to_owned(),
+        ],
+        charts: charts(),
         rows,
-        findings,
         noise: Some(measured.noise),
         ..Outcome::default()
     })
 }
 
-/// The fastest stride of every pool, and what 2,048 costs against it.
-fn findings(rows: &[Row]) -> Vec<String> {
-    let of = |row: &Row, name: &str| row.number(name).unwrap_or(0);
-    let mut pools: Vec<u64> = rows.iter().map(|row| of(row, "pool")).collect();
-    pools.dedup();
-    let sentence = |&pool: &u64| {
-        let rows = rows.iter().filter(|row| of(row, "pool") == pool);
-        let median = |row: &&Row| row.samples.median();
-        let best = rows
-            .clone()
-            .min_by(|a, b| median(a).total_cmp(&median(b)))?;
-        let plain = rows.clone().find(|row| of(row, "stride") == 2048)?;
-        Some(format!(
-            "{pool} frames: {:.2} ns a header at stride {}, {:.1} times that at 2048",
-            best.samples.median(),
-            of(best, "stride"),
-            plain.samples.median() / best.samples.median(),
-        ))
+/// Every stride and pool in the ways that differ, and three places of the header for two strides.
+fn variants(strides: &[u32], pools: &[u32], ways: &[(Order, Access)]) -> Vec<Variant> {
+    let mut variants = Vec::new();
+    for &(order, access) in ways {
+        for &pool in pools {
+            variants.extend(strides.iter().map(|&stride_bytes| Variant {
+                stride_bytes,
+                pool,
+                order,
+                access,
+                offset: OFFSET,
+            }));
+        }
+    }
+    for offset in [Offset::Bytes(0), Offset::Spread] {
+        for stride_bytes in [2048, 2112] {
+            variants.push(Variant {
+                stride_bytes,
+                pool: 2048,
+                order: Order::Shuffled,
+                access: Access::Chased,
+                offset,
+            });
+        }
+    }
+    variants
+}
+
+fn row(variant: &Variant, samples: Samples) -> Row {
+    Row {
+        variant: vec![
+            ("stride", variant.stride_bytes.into()),
+            ("sets", sets_used(variant.stride_bytes.into(), SETS).into()),
+            ("pool", variant.pool.into()),
+            ("order", order_name(variant.order).into()),
+            ("access", access_name(variant.access).into()),
+            ("offset", offset_value(variant.offset)),
+        ],
+        metric: "ns_per_frame",
+        samples,
+    }
+}
+
+fn order_name(order: Order) -> &'static str {
+    match order {
+        Order::Ring => "ring",
+        Order::Shuffled => "shuffled",
+    }
+}
+
+fn access_name(access: Access) -> &'static str {
+    match access {
+        Access::Read => "read",
+        Access::Written => "written",
+        Access::Chased => "chased",
+    }
+}
+
+fn offset_value(offset: Offset) -> Value {
+    match offset {
+        Offset::Bytes(bytes) => bytes.into(),
+        Offset::Spread => "spread".into(),
+    }
+}
+
+fn varies() -> Vec<String> {
+    [
+        "the distance of two frames, the frames in use, their order, what is done with a header, \
+         and where it stands in its frame; 'sets' is 64 / gcd(lines, 64), the sets of a first \
+         level that headers fall into",
+        "'read' knows the next address before, so that the processor overlaps reads; 'chased' \
+         takes it from the header just read and shows latency; 'written' also writes the header \
+         half a pool ahead of the one it reads",
+        "held: one thread, one line a frame, the same memory for all variants; 8 frames stay in \
+         the first level at any distance and tell what that takes",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+fn charts() -> Vec<Chart> {
+    let chart = |title: &str, caption: &str, order: &'static str, access: &'static str| Chart {
+        title: title.to_owned(),
+        caption: caption.to_owned(),
+        kind: ChartKind::Lines,
+        metric: "ns_per_frame",
+        x: "pool",
+        series: vec!["stride"],
+        only: vec![
+            ("order", order.into()),
+            ("access", access.into()),
+            ("offset", offset_value(OFFSET)),
+        ],
     };
-    pools.iter().filter_map(sentence).collect()
+    vec![
+        chart(
+            "Latency of a header, by frames in use",
+            "Each step up is a cache that the headers have left. Even distances take it at a \
+             fraction of the frames.",
+            "shuffled",
+            "chased",
+        ),
+        chart(
+            "Time a header where reads overlap, in random order",
+            "The same steps, flattened: many reads are on their way at once.",
+            "shuffled",
+            "read",
+        ),
+        chart(
+            "Time a header where reads overlap, in ring order",
+            "Here the processor also foresees the next address.",
+            "ring",
+            "read",
+        ),
+        chart(
+            "Time a header that was written half a pool before",
+            "Lines that were written must go out before others come in.",
+            "shuffled",
+            "written",
+        ),
+    ]
 }
 
 #[cfg(test)]
@@ -156,18 +200,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_strides_use_every_set() {
-        assert_eq!(
-            [1920, 1984, 2048, 2112, 4096].map(sets_used),
-            [32, 64, 2, 64, 1]
-        );
-    }
-
-    #[test]
-    fn a_variant_reads_its_frames_and_gives_them_back() {
-        let variant = Variant::new(192, 8).expect("memory");
-        assert_eq!(variant.frames.len(), 8);
-        assert!(variant.measure() > 0.0);
-        variant.give_back();
+    fn no_variant_comes_twice() {
+        let variants = variants(&STRIDES, &POOLS, &WAYS);
+        for (place, variant) in variants.iter().enumerate() {
+            assert!(!variants[..place].contains(variant), "{variant:?}");
+        }
     }
 }

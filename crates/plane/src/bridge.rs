@@ -44,19 +44,50 @@ impl Bridge {
         verdicts: &mut Verdicts,
     ) {
         self.classifier.classify(burst, lists);
+        self.judge(from, verdicts);
+    }
+
+    /// The first half of [`Bridge::decide`], pass by pass.
+    pub fn classifier(&mut self) -> &mut Classifier {
+        &mut self.classifier
+    }
+
+    /// The second half of [`Bridge::decide`]: weighs what the classifier found in the last burst,
+    /// which came in by `from`.
+    ///
+    /// What is in no list and has nothing odd about it has one verdict, whatever it is: the whole
+    /// column is filled with that, and only the other frames are judged one by one.
+    #[inline]
+    pub fn judge(&mut self, from: PortId, verdicts: &mut Verdicts) {
+        let Self {
+            classifier,
+            masks,
+            hits,
+            ..
+        } = self;
         let to = self.ports[usize::from(from == self.ports[0])];
-        verdicts.clear();
-        for place in 0..burst.len() {
-            let matched = self.classifier.matched(place);
-            let parsed = &self.classifier.parsed()[place];
-            verdicts.push(judge(parsed, matched, &self.masks, &mut self.hits, to));
+        verdicts.fill(classifier.parsed().len(), plain(masks, to));
+        for (place, parsed) in classifier.odd() {
+            verdicts.set(place, judge(parsed, Matched::default(), masks, hits, to));
         }
+        classifier.each_match(masks.any, |place, parsed, matched| {
+            verdicts.set(place, judge(parsed, matched, masks, hits, to));
+        });
+    }
+}
+
+/// The verdict on sound IP that is in no list.
+fn plain(masks: &PolicyMasks, to: PortId) -> Verdict {
+    if masks.default_drop {
+        Verdict::Drop(DropReason::NotAllowed)
+    } else {
+        Verdict::Forward(to)
     }
 }
 
 /// The verdict on one frame. Addresses are weighed before faults, so that no blocked address
 /// passes by being malformed further on.
-#[inline]
+#[inline(never)]
 fn judge(
     parsed: &Parsed,
     matched: Matched,
@@ -64,10 +95,6 @@ fn judge(
     hits: &mut Hits,
     to: PortId,
 ) -> Verdict {
-    let matched = Matched {
-        src: table::ListMask(matched.src.0 & masks.any.src),
-        dst: table::ListMask(matched.dst.0 & masks.any.dst),
-    };
     let hit = matched.src.0 | matched.dst.0 != 0;
     if hit {
         hits.record(matched);

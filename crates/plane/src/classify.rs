@@ -6,18 +6,25 @@
 
 use frame::{BURST_MAX, Burst, Frame};
 use table::{CompiledLists, ListMask};
-use wire::{Family, Parsed};
+use wire::{Family, Parsed, Readable};
 
 use crate::policy::Matched;
 
 /// Two addresses a frame: source, then destination.
 const KEYS_MAX: usize = 2 * BURST_MAX;
+/// Pairs whose answers are weighed at once when looking for one that is not empty.
+const PAIRS_AT_ONCE: usize = 8;
+
+const _: () = assert!(BURST_MAX <= 1 << u8::BITS, "a frame's place fits a byte");
 
 /// The keys of one family and the answers to them.
 #[derive(Debug)]
 struct Column<A> {
     keys: [A; KEYS_MAX],
     masks: [ListMask; KEYS_MAX],
+    /// Whose pair it is: places in the burst, by pair.
+    owners: [u8; BURST_MAX],
+    /// Keys.
     len: usize,
 }
 
@@ -26,30 +33,46 @@ impl<A: Copy> Column<A> {
         Self {
             keys: [zero; KEYS_MAX],
             masks: [ListMask(0); KEYS_MAX],
+            owners: [0; BURST_MAX],
             len: 0,
         }
     }
 
-    /// Adds a frame's pair and returns its place.
-    #[inline]
-    fn push(&mut self, src: A, dst: A) -> u16 {
+    /// Adds the pair of the frame at place `owner`.
+    #[inline(always)]
+    fn push(&mut self, owner: usize, src: A, dst: A) {
         let place = self.len;
-        if let Some([first, second]) = self.keys.get_mut(place..place + 2) {
-            (*first, *second) = (src, dst);
-            self.len = place + 2;
-        }
         debug_assert!(
-            self.len == place + 2,
+            place + 2 <= KEYS_MAX,
             "a burst has at most {BURST_MAX} frames"
         );
-        place as u16
+        if let Some([first, second]) = self.keys.get_mut(place..place + 2) {
+            (*first, *second) = (src, dst);
+            self.owners[place / 2 % BURST_MAX] = owner as u8;
+            self.len = place + 2;
+        }
     }
 
-    #[inline]
-    fn answer(&self, place: u16) -> Matched {
-        match self.masks.get(usize::from(place)..usize::from(place) + 2) {
-            Some(&[src, dst]) => Matched { src, dst },
-            _ => Matched::default(),
+    /// Tells the pairs that are in a list of `any`, by the places of their frames.
+    ///
+    /// Hits are rare in most traffic: a chunk of pairs without one costs a compare.
+    #[inline(always)]
+    fn each_match(&self, any: Matched, mut each: impl FnMut(usize, Matched)) {
+        let masks = self.masks[..self.len].chunks(2 * PAIRS_AT_ONCE);
+        for (masks, owners) in masks.zip(self.owners.chunks(PAIRS_AT_ONCE)) {
+            let pairs = masks.as_chunks::<2>().0;
+            let joined = pairs.iter().fold(0, |joined, &[src, dst]| {
+                joined | src.0 & any.src.0 | dst.0 & any.dst.0
+            });
+            if joined == 0 {
+                continue;
+            }
+            for (&[src, dst], &owner) in pairs.iter().zip(owners) {
+                let (src, dst) = (src & any.src, dst & any.dst);
+                if !(src | dst).is_empty() {
+                    each(usize::from(owner), Matched { src, dst });
+                }
+            }
         }
     }
 }
@@ -58,9 +81,10 @@ impl<A: Copy> Column<A> {
 #[derive(Debug)]
 pub struct Classifier {
     parsed: [Parsed; BURST_MAX],
-    /// The place of a frame's pair in the column of its family.
-    places: [u16; BURST_MAX],
     len: usize,
+    /// Places of frames that are not sound IP with both addresses.
+    odd: [u8; BURST_MAX],
+    odd_len: usize,
     v4: Column<u32>,
     v6: Column<u128>,
 }
@@ -71,8 +95,9 @@ impl Classifier {
     pub fn new() -> Self {
         Self {
             parsed: [wire::parse(&[], 0); BURST_MAX],
-            places: [0; BURST_MAX],
             len: 0,
+            odd: [0; BURST_MAX],
+            odd_len: 0,
             v4: Column::new(0),
             v6: Column::new(0),
         }
@@ -81,29 +106,50 @@ impl Classifier {
     /// Parses every frame of the burst and looks up all its addresses.
     #[inline]
     pub fn classify(&mut self, burst: &Burst, lists: &CompiledLists) {
-        let frames = burst.frames();
-        for frame in frames {
+        Self::prefetch_headers(burst);
+        self.parse(burst);
+        self.look_up(lists);
+    }
+
+    /// The first pass: asks for every header.
+    #[inline]
+    pub fn prefetch_headers(burst: &Burst) {
+        for frame in burst.frames() {
             frame::prefetch::read(frame.header_ptr());
-        }
-        self.parse(frames);
-        lists.lookup_burst_v4(&self.v4.keys[..self.v4.len], &mut self.v4.masks);
-        if self.v6.len != 0 {
-            lists.lookup_burst_v6(&self.v6.keys[..self.v6.len], &mut self.v6.masks);
         }
     }
 
+    /// The second pass: parses every frame and gathers its addresses.
     #[inline]
-    fn parse(&mut self, frames: &[Frame]) {
+    pub fn parse(&mut self, burst: &Burst) {
+        self.parse_with(burst, parse_frame);
+    }
+
+    /// The second pass with another parser. It is given the place's record as an earlier burst
+    /// left it.
+    #[inline(always)]
+    pub fn parse_with(&mut self, burst: &Burst, mut parse: impl FnMut(&Frame, &mut Parsed)) {
+        let frames = burst.frames();
         (self.v4.len, self.v6.len) = (0, 0);
-        self.len = frames.len();
-        let columns = self.parsed.iter_mut().zip(&mut self.places);
-        for (frame, (parsed, place)) in frames.iter().zip(columns) {
-            wire::parse::parse_into(frame.bytes(), original_len(frame), parsed);
+        (self.len, self.odd_len) = (frames.len(), 0);
+        for (place, (frame, parsed)) in frames.iter().zip(&mut self.parsed).enumerate() {
+            parse(frame, parsed);
             match parsed.family {
-                Family::V4 => *place = self.v4.push(parsed.src as u32, parsed.dst as u32),
-                Family::V6 => *place = self.v6.push(parsed.src, parsed.dst),
+                Family::V4 => self.v4.push(place, parsed.src as u32, parsed.dst as u32),
+                Family::V6 => self.v6.push(place, parsed.src, parsed.dst),
                 Family::None => {}
             }
+            self.odd[self.odd_len % BURST_MAX] = place as u8;
+            self.odd_len += usize::from(!is_sound_ip(parsed));
+        }
+    }
+
+    /// The third pass: looks the columns up.
+    #[inline]
+    pub fn look_up(&mut self, lists: &CompiledLists) {
+        lists.lookup_burst_v4(&self.v4.keys[..self.v4.len], &mut self.v4.masks);
+        if self.v6.len != 0 {
+            lists.lookup_burst_v6(&self.v6.keys[..self.v6.len], &mut self.v6.masks);
         }
     }
 
@@ -114,26 +160,46 @@ impl Classifier {
         &self.parsed[..self.len]
     }
 
-    /// The lists that hold the addresses of the frame at `place`; an address that could not be
-    /// read is in none.
-    #[inline]
-    pub(crate) fn matched(&self, place: usize) -> Matched {
-        let (Some(parsed), Some(&key)) = (self.parsed.get(place), self.places.get(place)) else {
-            return Matched::default();
+    /// Tells the frames with an address in a list of `any`, by place, in no order. An address that
+    /// could not be read is in none.
+    #[inline(always)]
+    pub(crate) fn each_match(&self, any: Matched, mut each: impl FnMut(usize, &Parsed, Matched)) {
+        let mut readable = |place: usize, mut matched: Matched| {
+            let Some(parsed) = self.parsed.get(place) else {
+                return;
+            };
+            if !parsed.readable.src() {
+                matched.src = ListMask(0);
+            }
+            if !parsed.readable.dst() {
+                matched.dst = ListMask(0);
+            }
+            if !(matched.src | matched.dst).is_empty() {
+                each(place, parsed, matched);
+            }
         };
-        let mut matched = match parsed.family {
-            Family::V4 => self.v4.answer(key),
-            Family::V6 => self.v6.answer(key),
-            Family::None => Matched::default(),
-        };
-        if !parsed.readable.src() {
-            matched.src = ListMask(0);
-        }
-        if !parsed.readable.dst() {
-            matched.dst = ListMask(0);
-        }
-        matched
+        self.v4.each_match(any, &mut readable);
+        self.v6.each_match(any, &mut readable);
     }
+
+    /// Places and records of the frames that are not sound IP with both addresses.
+    #[inline]
+    pub(crate) fn odd(&self) -> impl Iterator<Item = (usize, &Parsed)> {
+        let places = self.odd[..self.odd_len].iter().copied().map(usize::from);
+        places.map(|place| (place, &self.parsed[place]))
+    }
+}
+
+/// A function and no closure, since it is wanted inline wherever it is given.
+#[inline(always)]
+fn parse_frame(frame: &Frame, parsed: &mut Parsed) {
+    wire::parse_into(frame.bytes(), original_len(frame), parsed);
+}
+
+#[inline(always)]
+fn is_sound_ip(parsed: &Parsed) -> bool {
+    let readable = parsed.readable.has(Readable::ADDRESSES);
+    parsed.is_ip() & parsed.fault.is_none() & readable
 }
 
 impl Default for Classifier {

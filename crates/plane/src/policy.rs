@@ -177,7 +177,7 @@ pub(crate) struct PolicyMasks {
     pub(crate) block: SideMasks,
     pub(crate) count: SideMasks,
     pub(crate) allow: SideMasks,
-    pub(crate) any: SideMasks,
+    pub(crate) any: Matched,
     pub(crate) default_drop: bool,
     pub(crate) non_ip_drop: bool,
     pub(crate) malformed_drop: bool,
@@ -190,10 +190,19 @@ impl From<&Policy> for PolicyMasks {
             block: SideMasks::of(rules, |action| action == Action::Block),
             count: SideMasks::of(rules, |action| action == Action::Count),
             allow: SideMasks::of(rules, |action| action == Action::Allow),
-            any: SideMasks::of(rules, |_| true),
+            any: SideMasks::of(rules, |_| true).into(),
             default_drop: policy.default == Otherwise::Drop,
             non_ip_drop: policy.non_ip == Otherwise::Drop,
             malformed_drop: policy.malformed == Otherwise::Drop,
+        }
+    }
+}
+
+impl From<SideMasks> for Matched {
+    fn from(masks: SideMasks) -> Self {
+        Self {
+            src: ListMask(masks.src),
+            dst: ListMask(masks.dst),
         }
     }
 }

@@ -55,6 +55,23 @@ impl Verdicts {
         }
     }
 
+    /// Makes the column as long as a burst of `len` frames (at most [`BURST_MAX`]) and gives every
+    /// frame this verdict.
+    #[inline]
+    pub(crate) fn fill(&mut self, len: usize, verdict: Verdict) {
+        self.len = len.min(BURST_MAX);
+        self.column[..self.len].fill(verdict);
+    }
+
+    /// Replaces the verdict of the frame at `place`, which the column has.
+    #[inline]
+    pub(crate) fn set(&mut self, place: usize, verdict: Verdict) {
+        debug_assert!(place < self.len, "a verdict for no frame");
+        if let Some(filled) = self.column.get_mut(place) {
+            *filled = verdict;
+        }
+    }
+
     /// The verdicts so far, in the burst's order.
     #[must_use]
     #[inline]

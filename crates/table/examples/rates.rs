@@ -1,11 +1,13 @@
 //! Million lookups a second beside the random lines a second that memory gives for as many
 //! bytes, in the same round. `cargo run --release -p linerate-table --example rates [ENTRIES]`;
-//! networks (one a line) on standard input with `routes` as the argument: dealt over 16 lists.
+//! networks (one a line) on standard input with `routes` as the argument: dealt over 16 lists,
+//! looked up with exact addresses beside them and alone, and changed one by one.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::io::BufRead;
 use std::time::Instant;
-use table::{CompiledLists, Entries, ListMask, Network};
+use table::{Address, CompiledLists, Entries, FamilyEntries, ListMask, Network, PrefixSet};
 
 /// Keys a stream: 64 MB and more, so that no cache holds it.
 const KEYS: usize = 1 << 24;
@@ -86,22 +88,30 @@ fn measure(name: &str, lists: &[Entries], streams: &Streams) {
         print!("  round {round}: limit {limit:.0};");
         for burst in [64, 256] {
             print!(" burst {burst}:");
-            let v4 = streams.v4.iter().map(|(name, keys)| {
-                (
-                    name,
-                    rate(keys, burst, |keys, masks| {
-                        compiled.lookup_burst_v4(keys, masks);
-                    }),
-                )
-            });
-            let v6 = streams.v6.iter().map(|(name, keys)| {
-                (
-                    name,
-                    rate(keys, burst, |keys, masks| {
-                        compiled.lookup_burst_v6(keys, masks);
-                    }),
-                )
-            });
+            let v4 = streams
+                .v4
+                .iter()
+                .filter(|_| std::env::var("ONLY").ok().as_deref() != Some("6"))
+                .map(|(name, keys)| {
+                    (
+                        name,
+                        rate(keys, burst, |keys, masks| {
+                            compiled.lookup_burst_v4(keys, masks);
+                        }),
+                    )
+                });
+            let v6 = streams
+                .v6
+                .iter()
+                .filter(|_| std::env::var("ONLY").ok().as_deref() != Some("4"))
+                .map(|(name, keys)| {
+                    (
+                        name,
+                        rate(keys, burst, |keys, masks| {
+                            compiled.lookup_burst_v6(keys, masks);
+                        }),
+                    )
+                });
             for (name, (rate, hits)) in v4.chain(v6) {
                 print!(
                     " {name} {rate:.0} ({:.2} of limit, {hits:.2} hit)",
@@ -147,7 +157,8 @@ fn exact(entries: usize) {
     measure("IPv6 addresses", &[list], &streams);
 }
 
-fn routes() {
+/// Networks from standard input, dealt over 16 lists.
+fn read_networks() -> Vec<Entries> {
     let mut lists = vec![Entries::default(); 16];
     let mut seed = 4;
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
@@ -163,34 +174,153 @@ fn routes() {
             std::net::IpAddr::V6(v6) => list.v6.networks.extend(Network::holding(v6.into(), len)),
         }
     }
-    let v4: Vec<_> = lists
-        .iter()
-        .flat_map(|list| list.v4.networks.iter().copied())
-        .collect();
-    let v6: Vec<_> = lists
-        .iter()
-        .flat_map(|list| list.v6.networks.iter().copied())
-        .collect();
-    let within_v4 = |seed: &mut u64| {
-        let network = v4[splitmix(seed) as usize % v4.len()];
-        network.first() + splitmix(seed) as u32 % (network.last() - network.first()).max(1)
-    };
-    let within_v6 = |seed: &mut u64| {
-        let network = v6[splitmix(seed) as usize % v6.len()];
-        network.first() + wide(seed) % (network.last() - network.first()).max(1)
-    };
+    lists
+}
+
+fn routes() {
+    let lists = read_networks();
+    let v4: Vec<_> = lists.iter().map(|list| &list.v4).collect();
+    let v6: Vec<_> = lists.iter().map(|list| &list.v6).collect();
+    let mut seed = 6;
     let uniform = (0..KEYS).map(|_| splitmix(&mut seed) as u32).collect();
-    let table = (0..KEYS).map(|_| within_v4(&mut seed)).collect();
     let uniform_v6 = (0..KEYS).map(|_| wide(&mut seed) >> 3 | 1 << 125).collect();
-    let table_v6 = (0..KEYS).map(|_| within_v6(&mut seed)).collect();
     let streams = Streams {
-        v4: vec![("v4 uniform", uniform), ("v4 from the table", table)],
+        v4: vec![
+            ("v4 uniform", uniform),
+            ("v4 from the table", keys_within(&v4)),
+        ],
         v6: vec![
             ("v6 of 2000::/3", uniform_v6),
-            ("v6 from the table", table_v6),
+            ("v6 from the table", keys_within(&v6)),
         ],
     };
     measure("routes", &lists, &streams);
+    networks("IPv4 networks alone", &v4, &streams.v4, [24, 16, 8]);
+    networks("IPv6 networks alone", &v6, &streams.v6, [48, 32, 20]);
+    for count in [10, 1000, 20_000] {
+        let v4 = sample(&v4, count);
+        let mut streams = vec![streams.v4[0].clone()];
+        streams.push(("from the table", keys_within(&[&v4])));
+        networks("IPv4 networks alone", &[&v4], &streams, [24, 16, 8]);
+        let v6 = sample(&v6, count);
+        let streams = [("from the table", keys_within(&[&v6]))];
+        networks("IPv6 networks alone", &[&v6], &streams, [48, 32, 20]);
+    }
+}
+
+fn all<A: Address>(lists: &[&FamilyEntries<A>]) -> Vec<Network<A>> {
+    let networks = lists.iter().flat_map(|list| list.networks.iter());
+    networks.copied().collect()
+}
+
+fn sample<A: Address>(lists: &[&FamilyEntries<A>], count: usize) -> FamilyEntries<A> {
+    let mut entries = FamilyEntries::default();
+    let networks = all(lists);
+    let step = (networks.len() / count).max(1);
+    entries.networks = networks.into_iter().step_by(step).collect();
+    entries
+}
+
+/// Keys within the networks, each as often as the other.
+fn keys_within<A: Address>(lists: &[&FamilyEntries<A>]) -> Vec<A> {
+    let (networks, mut seed) = (all(lists), 5);
+    let key = |_| {
+        let network = networks[splitmix(&mut seed) as usize % networks.len()];
+        let (first, last) = (network.first().widen(), network.last().widen());
+        A::narrow(first | wide(&mut seed) & (last ^ first))
+    };
+    (0..KEYS).map(key).collect()
+}
+
+/// Adds a list to a span of a map that tells from where on which lists hold, or takes it away.
+fn toggle<A: Address>(map: &mut BTreeMap<A, u32>, network: Network<A>, list: usize) {
+    let (first, last) = (network.first(), network.last());
+    let after = last.successor();
+    for edge in [Some(first), after].into_iter().flatten() {
+        let mask = map.range(..=edge).next_back().map_or(0, |(_, &mask)| mask);
+        map.insert(edge, mask);
+    }
+    for (_, mask) in map.range_mut(first..=last) {
+        *mask ^= 1 << list;
+    }
+}
+
+/// The network table of one family without exact addresses: looked up, then changed.
+fn networks<A: Address>(
+    name: &str,
+    lists: &[&FamilyEntries<A>],
+    streams: &[(&'static str, Vec<A>)],
+    change_lens: [u8; 3],
+) {
+    let mut map = BTreeMap::from([(A::default(), 0)]);
+    for (list, entries) in lists.iter().enumerate() {
+        let mut networks = entries.networks.clone();
+        networks.sort_unstable_by_key(|network| (network.first(), network.last()));
+        networks.dedup();
+        for network in networks {
+            toggle(&mut map, network, list);
+        }
+    }
+    let mut set = PrefixSet::new(&FamilyEntries::default()).expect("memory");
+    set.rewrite(A::default(), A::MAX, &map).expect("memory");
+    println!(
+        "{name}: {} runs, {:.2} MB",
+        set.run_count(),
+        set.bytes() as f64 / 1e6
+    );
+    let mut lines = frame::HugeSlice::<[u32; 16]>::zeroed(set.bytes() / 64 + 1).expect("memory");
+    lines.fill([1; 16]);
+    let mut seed = 77;
+    let random: Vec<u32> = (0..KEYS).map(|_| splitmix(&mut seed) as u32).collect();
+    for round in 0..3 {
+        let limit = limit(&lines, &random);
+        print!("  round {round}: limit {limit:.0};");
+        for (stream, keys) in streams {
+            print!(" {stream}:");
+            // 128 keys are the pairs of 64 frames.
+            for burst in [64, 128, 256] {
+                let (rate, _) = rate(keys, burst, |keys, masks| {
+                    let masks = &mut masks[..keys.len()];
+                    masks.fill(ListMask::EMPTY);
+                    set.add_burst(keys, masks);
+                });
+                print!(" {rate:.0} ({:.2})", rate / limit);
+            }
+        }
+        println!();
+    }
+    for len in change_lens {
+        changes(&set, &map, lists, len);
+    }
+}
+
+/// What a change of one network costs, in a version that shares its pages with the one before.
+fn changes<A: Address>(
+    set: &PrefixSet<A>,
+    map: &BTreeMap<A, u32>,
+    lists: &[&FamilyEntries<A>],
+    len: u8,
+) {
+    let (networks, mut seed) = (all(lists), 8);
+    let (mut set, mut map, mut micros) = (set.clone(), map.clone(), Vec::new());
+    for _ in 0..1000 {
+        let near = networks[splitmix(&mut seed) as usize % networks.len()];
+        let near = A::narrow(near.first().widen() ^ wide(&mut seed) >> (129 - A::BITS + 8));
+        let network = Network::holding(near, len).expect("a length of the family");
+        toggle(&mut map, network, splitmix(&mut seed) as usize % 16);
+        let start = Instant::now();
+        let mut next = set.clone();
+        next.rewrite(network.first(), network.last(), &map)
+            .expect("memory");
+        micros.push(start.elapsed().as_secs_f64() * 1e6);
+        set = next;
+    }
+    micros.sort_unstable_by(f64::total_cmp);
+    let [median, p99, most] = [500, 990, 999].map(|at: usize| micros[at]);
+    println!(
+        "  change of a /{len}: {median:.0} us, p99 {p99:.0}, most {most:.0}; crowded: {}",
+        set.is_crowded()
+    );
 }
 
 fn main() {

@@ -37,6 +37,8 @@ pub trait Address:
     fn from_top16(top: u16) -> Self;
     /// Zero-extended.
     fn widen(self) -> u128;
+    /// The address whose zero-extension is `wide`; what lies above is cut off.
+    fn narrow(wide: u128) -> Self;
 }
 
 /// Only `u32` and `u128` are addresses.
@@ -90,6 +92,10 @@ macro_rules! address {
             #[inline]
             fn widen(self) -> u128 {
                 u128::from(self)
+            }
+            #[inline]
+            fn narrow(wide: u128) -> Self {
+                wide as $integer
             }
         }
     };

@@ -4,10 +4,10 @@ use crate::mask::ListMask;
 use std::collections::HashMap;
 
 /// Interned answers. Class 0 is always "no list".
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Classes {
     masks: Vec<ListMask>,
-    /// Only used while compiling.
+    /// Not used by lookups.
     known: HashMap<u32, u32>,
     /// Answers given lately and their classes, found by a hash of the answer.
     recent: Vec<(u32, u32)>,
@@ -37,6 +37,21 @@ impl Classes {
             self.recent[recent] = (mask, class);
         }
         self.recent[recent].1
+    }
+
+    /// The class that `mask` has.
+    pub(crate) fn find(&self, mask: u32) -> Option<u32> {
+        self.known.get(&mask).copied()
+    }
+
+    /// The classes of `masks`.
+    pub(crate) fn intern_all(&mut self, masks: &[u32]) -> Vec<u32> {
+        masks.iter().map(|&mask| self.intern(mask)).collect()
+    }
+
+    /// The answers by class.
+    pub(crate) fn masks(&self) -> &[ListMask] {
+        &self.masks
     }
 
     /// The answers by class, once no more classes come.

@@ -1,65 +1,56 @@
 //! Networks and ranges of any length, IPv4 and IPv6, with the lists of each.
 //!
-//! The upper 16 bits of an address index 65,536 words (256 KiB: second-level cache); a block
-//! with one answer has it there. Other blocks have a node: one 64-byte line that answers for 256
-//! slots, with children where a slot has more than one answer ([`node`]). So an IPv4 lookup
-//! reads the index, at most two nodes and a value a node; one that ends at the index, which is
-//! most often, costs no line from memory. IPv6 takes at most 14 nodes; a slot with up to three
-//! changes of answer is one line, a [`twig`](node), whatever depth the changes lie at.
+//! IPv4 has [`blocks`]: one line a lookup beside an index that stays in the second-level cache.
+//! IPv6 has a [`trie`] of blocks as large as their changes of answer ask for, and lines that hold
+//! ten changes. Both go down a burst at a time, the lines of all keys on their way at once.
 //!
-//! A burst goes down level by level: the nodes of all keys are on their way at once.
+//! More different answers than those can name, which no real lists have, are searched by halves
+//! ([`sorted`]).
 //!
-//! More than [`node::CLASSES_MAX`] different answers, which no real lists have, do not fit a
-//! node's values: then each block is searched by halves ([`sorted`]).
+//! A set is changed by making a clone, which shares all pages, and [`PrefixSet::rewrite`] of what
+//! the change touches: pages that the other has too are copied first.
 
-mod build;
-mod node;
+mod blocks;
 mod sorted;
+mod trie;
 
 use crate::address::Address;
+use crate::class::Classes;
 use crate::compiled::CompileError;
 use crate::entries::FamilyEntries;
 use crate::flatten::{self, Runs};
 use crate::mask::ListMask;
-use crate::memory::Slab;
-use crate::simd::{self, Job, Lanes, Level, prefetch};
+use crate::simd::Level;
+use blocks::Blocks;
 use frame::Pages;
-use node::Line;
+use frame::memory::MemoryError;
 use sorted::Sorted;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use trie::Trie;
 
-/// Networks and ranges, each with the lists that hold it.
-#[derive(Debug)]
+/// Networks and ranges, each with the lists that hold it. A clone shares the memory.
+#[derive(Clone, Debug)]
 pub struct PrefixSet<A> {
     layout: Layout<A>,
     run_count: usize,
+    /// As many as the layout was made for.
+    run_count_made: usize,
     level: Level,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Layout<A> {
     Empty,
-    Tree(Tree),
-    Sorted(Sorted<A>),
+    /// IPv4.
+    Blocks(Blocks),
+    /// IPv6.
+    Trie(Trie),
+    Sorted(Arc<Sorted<A>>),
 }
 
-/// Index, nodes, values.
-#[derive(Debug)]
-struct Tree {
-    /// By the upper 16 bits: a class, or [`NODE`] and the number of a line.
-    index: Slab<u32>,
-    lines: Slab<Line>,
-    /// Values of nodes that have more than fit their line.
-    values: Slab<u16>,
-    /// Answers by class.
-    masks: Vec<ListMask>,
-}
-
-/// Marks an index word that is no class.
-const NODE: u32 = 1 << 31;
-
-/// Keys that go down together: as many as lines stay on their way. Clearing the state of 128
-/// costs a burst of 64 what the longer window gains a burst of 256.
-const WINDOW: usize = 64;
+/// Keys that [`PrefixSet::contains_burst`] looks up at once.
+const WINDOW: usize = 128;
 
 impl<A: Address> PrefixSet<A> {
     /// The networks and ranges of `entries`; its addresses are not looked at. Every hit answers
@@ -72,31 +63,64 @@ impl<A: Address> PrefixSet<A> {
     }
 
     pub(crate) fn compile(runs: &Runs<A>) -> Result<Self, CompileError> {
-        let layout = if runs.is_none() {
-            Layout::Empty
-        } else {
-            match build::tree(runs)? {
-                Some(tree) => Layout::Tree(tree),
-                None => Layout::Sorted(Sorted::new(runs)?),
-            }
-        };
-        Ok(Self {
-            layout,
-            run_count: runs.starts.len(),
-            level: Level::best(),
-        })
+        Ok(Self::with_layout(Layout::new(runs)?, runs.starts.len()))
     }
 
-    /// The same answers by the second design, binary search within a block: what tests and
-    /// benchmarks hold the tree against.
+    fn with_layout(layout: Layout<A>, run_count: usize) -> Self {
+        Self {
+            layout,
+            run_count,
+            run_count_made: run_count,
+            level: Level::best(),
+        }
+    }
+
+    /// The same answers by binary search within a block: what tests hold the others against.
     #[cfg(test)]
     pub(crate) fn compile_sorted(runs: &Runs<A>) -> Result<Self, CompileError> {
-        let layout = Layout::Sorted(Sorted::new(runs)?);
-        Ok(Self {
-            layout,
-            run_count: runs.starts.len(),
-            level: Level::best(),
-        })
+        let layout = Layout::Sorted(Arc::new(Sorted::new(runs)?));
+        Ok(Self::with_layout(layout, runs.starts.len()))
+    }
+
+    /// Takes over a change of answers within `first..=last`. `runs` tells, for the whole family,
+    /// from which address on which lists hold; it has the first address of the family. Only
+    /// pages that hold something about these addresses are written, those that clones share
+    /// are copied before.
+    ///
+    /// # Errors
+    /// [`CompileError::Memory`]; then the set is not to be used any more.
+    pub fn rewrite(
+        &mut self,
+        first: A,
+        last: A,
+        runs: &BTreeMap<A, u32>,
+    ) -> Result<(), CompileError> {
+        self.run_count = runs.len();
+        let rewritten = match &mut self.layout {
+            Layout::Blocks(blocks) => blocks.rewrite(first, last, runs)?,
+            Layout::Trie(trie) => trie.rewrite(first, last, runs)?,
+            Layout::Empty | Layout::Sorted(_) => false,
+        };
+        if !rewritten {
+            let mut all = Runs::none();
+            runs.iter()
+                .for_each(|(&start, &mask)| all.push(start, mask));
+            self.layout = Layout::new(&all)?;
+            self.run_count_made = self.run_count;
+        }
+        Ok(())
+    }
+
+    /// True when changes have left so much garbage, or so many more networks than the layout was
+    /// made for, that making it anew pays.
+    #[must_use]
+    pub fn is_crowded(&self) -> bool {
+        let crowded = match &self.layout {
+            Layout::Blocks(blocks) => blocks.is_crowded(),
+            Layout::Trie(trie) => trie.is_crowded(),
+            Layout::Empty | Layout::Sorted(_) => false,
+        };
+        crowded || self.run_count / 2 > self.run_count_made.max(500)
     }
 
     /// The same set, looked up at `level`; for tests and benchmarks.
@@ -106,7 +130,7 @@ impl<A: Address> PrefixSet<A> {
         self
     }
 
-    /// True when nothing matches.
+    /// True when nothing matches. May be false after changes that took everything away.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         matches!(self.layout, Layout::Empty)
@@ -127,11 +151,8 @@ impl<A: Address> PrefixSet<A> {
         let masks = &mut masks[..keys.len()];
         match &self.layout {
             Layout::Empty => {}
-            Layout::Tree(tree) => {
-                for (keys, masks) in keys.chunks(WINDOW).zip(masks.chunks_mut(WINDOW)) {
-                    simd::run(self.level, Descend { tree, keys, masks });
-                }
-            }
+            Layout::Blocks(blocks) => blocks.add_burst(self.level, keys, masks),
+            Layout::Trie(trie) => trie.add_burst(self.level, keys, masks),
             Layout::Sorted(sorted) => sorted.add_burst(keys, masks),
         }
     }
@@ -159,139 +180,60 @@ impl<A: Address> PrefixSet<A> {
     pub fn bytes(&self) -> usize {
         match &self.layout {
             Layout::Empty => 0,
-            Layout::Tree(tree) => {
-                size_of_val(&tree.index[..])
-                    + size_of_val(&tree.lines[..])
-                    + size_of_val(&tree.values[..])
-                    + size_of_val(&tree.masks[..])
-            }
+            Layout::Blocks(blocks) => blocks.bytes(),
+            Layout::Trie(trie) => trie.bytes(),
             Layout::Sorted(sorted) => sorted.bytes(),
         }
     }
 
     /// The pages of the largest column; `None` when it is small enough for the heap.
     pub(crate) fn pages(&self) -> Option<Pages> {
-        if let Layout::Tree(tree) = &self.layout {
-            tree.lines.pages()
+        match &self.layout {
+            Layout::Empty | Layout::Sorted(_) => None,
+            Layout::Blocks(blocks) => blocks.pages(),
+            Layout::Trie(trie) => trie.pages(),
+        }
+    }
+}
+
+impl<A: Address> Layout<A> {
+    fn new(runs: &Runs<A>) -> Result<Self, CompileError> {
+        if runs.is_none() {
+            return Ok(Self::Empty);
+        }
+        let fast = if A::BITS == 32 {
+            Blocks::new(runs)?.map(Self::Blocks)
         } else {
-            None
-        }
-    }
-}
-
-struct Descend<'a, A> {
-    tree: &'a Tree,
-    keys: &'a [A],
-    masks: &'a mut [ListMask],
-}
-
-/// A key on its way down.
-#[derive(Clone, Copy, Default)]
-struct Descent {
-    /// Which key.
-    key: u32,
-    /// The line it reads next.
-    line: u32,
-}
-
-/// Keys on their way down, parted by what they wait for. Keys that end and keys that go on mix,
-/// so nothing branches on which: each is written to the end of a column, and the column grows by
-/// one or by none.
-struct Waiting {
-    /// For a line.
-    descents: [Descent; WINDOW],
-    count: usize,
-    /// For a value that its node's line does not hold, which is the second number.
-    far: [(Descent, u32); WINDOW],
-    far_count: usize,
-}
-
-impl<A: Address> Job for Descend<'_, A> {
-    type Answer = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(mut self, _: L) {
-        let none = Descent::default();
-        let mut waiting = Waiting {
-            descents: [none; WINDOW],
-            count: 0,
-            far: [(none, 0); WINDOW],
-            far_count: 0,
+            Trie::new(runs)?.map(Self::Trie)
         };
-        self.enter(&mut waiting);
-        let mut depth = 2;
-        while waiting.count > 0 && depth < A::BITS / 8 {
-            self.step(&mut waiting, depth);
-            depth += 1;
+        match fast {
+            Some(layout) => Ok(layout),
+            None => Ok(Self::Sorted(Arc::new(Sorted::new(runs)?))),
         }
-        debug_assert_eq!(waiting.count, 0, "slots of the last byte hold one address");
     }
 }
 
-impl<A: Address> Descend<'_, A> {
-    /// Reads the index.
-    #[inline(always)]
-    fn enter(&mut self, waiting: &mut Waiting) {
-        let (index, lines): (&[u32], &[Line]) = (&self.tree.index, &self.tree.lines);
-        for &key in self.keys {
-            prefetch(index, key.top16());
-        }
-        for (at, &key) in self.keys.iter().enumerate() {
-            let word = index[key.top16()];
-            let goes_on = word >> 31;
-            let class = word & goes_on.wrapping_sub(1);
-            self.masks[at] |= self.tree.masks[class as usize];
-            let line = word & !NODE & goes_on.wrapping_neg();
-            prefetch(lines, line as usize);
-            waiting.descents[waiting.count] = Descent {
-                key: at as u32,
-                line,
-            };
-            waiting.count += goes_on as usize;
-        }
-    }
-
-    /// Reads one line a key, then the values that were not in their lines.
-    #[inline(always)]
-    fn step(&mut self, waiting: &mut Waiting, depth: u32) {
-        let (lines, values): (&[Line], &[u16]) = (&self.tree.lines, &self.tree.values);
-        let count = std::mem::take(&mut waiting.count);
-        for at in 0..count {
-            let descent = waiting.descents[at];
-            let key = self.keys[descent.key as usize];
-            let line = &lines[descent.line as usize];
-            if A::BITS == 128 && node::is_twig(line) {
-                let class = node::twig_class(line, key.widen());
-                self.masks[descent.key as usize] |= self.tree.masks[usize::from(class)];
-                continue;
-            }
-            let step = node::read(line, key.byte(depth));
-            prefetch(values, step.far as usize);
-            waiting.far[waiting.far_count] = (descent, step.far);
-            waiting.far_count += step.is_far as usize;
-            self.settle(descent, line, step.value, waiting);
-        }
-        for at in 0..std::mem::take(&mut waiting.far_count) {
-            let (descent, far) = waiting.far[at];
-            let line = &lines[descent.line as usize];
-            self.settle(descent, line, values[far as usize], waiting);
-        }
-    }
-
-    /// Takes a value: adds the answer, or lets the key wait for the line of the child. Never
-    /// more keys wait than were read, so the place written to has been read before.
-    #[inline(always)]
-    fn settle(&mut self, descent: Descent, line: &Line, value: u16, waiting: &mut Waiting) {
-        let (goes_on, next) = node::child(line, value);
-        self.masks[descent.key as usize] |= self.tree.masks[node::class(value)];
-        prefetch(&self.tree.lines, next as usize);
-        waiting.descents[waiting.count] = Descent {
-            key: descent.key,
-            line: next,
-        };
-        waiting.count += goes_on;
+/// The class of an answer; the classes are copied when a clone has them and they lack it.
+fn class(classes: &mut Arc<Classes>, mask: u32) -> u32 {
+    match classes.find(mask) {
+        Some(class) => class,
+        None => Arc::make_mut(classes).intern(mask),
     }
 }
 
+/// The answer at an address.
+fn mask_at<A: Address>(runs: &BTreeMap<A, u32>, address: A) -> u32 {
+    let before = runs.range(..=address).next_back();
+    before.map_or(0, |(_, &mask)| mask)
+}
+
+fn no_memory(error: MemoryError) -> CompileError {
+    CompileError::Memory {
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod change_tests;
 #[cfg(test)]
 mod tests;

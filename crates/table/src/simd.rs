@@ -67,6 +67,10 @@ pub(crate) trait Lanes: Copy {
     fn equal32(self, line: &[u32; 16], value: u32) -> u32;
     /// Compares four places of two words with `value`, but for the top byte of the second word.
     fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120;
+    /// Which places are `value` or less.
+    fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
+    /// Which places are `value` or less.
+    fn at_most32(self, line: &[u32; 16], value: u32) -> u32;
 }
 
 /// What [`Lanes::equal120`] finds.
@@ -161,6 +165,18 @@ impl Lanes for Portable {
         }
         found
     }
+    #[inline(always)]
+    fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
+        line.iter()
+            .rev()
+            .fold(0, |mask, &place| mask << 1 | u32::from(place <= value))
+    }
+    #[inline(always)]
+    fn at_most32(self, line: &[u32; 16], value: u32) -> u32 {
+        line.iter()
+            .rev()
+            .fold(0, |mask, &place| mask << 1 | u32::from(place <= value))
+    }
 }
 
 /// Proof that the CPU has AVX-512 F, BW, VL and DQ (and the bit instructions that came before).
@@ -236,6 +252,23 @@ impl Lanes for Avx512 {
             tops: u32::from(tops),
         }
     }
+    #[inline(always)]
+    fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
+        unsafe {
+            let places = _mm512_loadu_si512(line.as_ptr().cast());
+            _mm512_cmple_epu16_mask(places, _mm512_set1_epi16(value.cast_signed()))
+        }
+    }
+    #[inline(always)]
+    fn at_most32(self, line: &[u32; 16], value: u32) -> u32 {
+        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
+        let mask = unsafe {
+            let places = _mm512_loadu_si512(line.as_ptr().cast());
+            _mm512_cmple_epu32_mask(places, _mm512_set1_epi32(value.cast_signed()))
+        };
+        u32::from(mask)
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -289,100 +322,36 @@ impl Lanes for Avx2 {
             tops,
         }
     }
+    #[inline(always)]
+    fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
+        let mask = unsafe {
+            let most = _mm256_set1_epi16(value.cast_signed());
+            let low = _mm256_loadu_si256(line.as_ptr().cast());
+            let high = _mm256_loadu_si256(line.as_ptr().add(16).cast());
+            // A place is at most `most` when the smaller of the two is the place.
+            let low = _mm256_cmpeq_epi16(_mm256_min_epu16(low, most), low);
+            let high = _mm256_cmpeq_epi16(_mm256_min_epu16(high, most), high);
+            let packed = _mm256_packs_epi16(low, high);
+            _mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(packed))
+        };
+        mask.cast_unsigned()
+    }
+    #[inline(always)]
+    fn at_most32(self, line: &[u32; 16], value: u32) -> u32 {
+        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
+        let (low, high) = unsafe {
+            let most = _mm256_set1_epi32(value.cast_signed());
+            let low = _mm256_loadu_si256(line.as_ptr().cast());
+            let high = _mm256_loadu_si256(line.as_ptr().add(8).cast());
+            let low = _mm256_cmpeq_epi32(_mm256_min_epu32(low, most), low);
+            let high = _mm256_cmpeq_epi32(_mm256_min_epu32(high, most), high);
+            let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
+            (_mm256_movemask_ps(low), _mm256_movemask_ps(high))
+        };
+        low.cast_unsigned() | high.cast_unsigned() << 8
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Compare16<'a>(&'a [u16; 32], u16);
-    impl Job for Compare16<'_> {
-        type Answer = u32;
-        #[inline(always)]
-        fn run<L: Lanes>(self, lanes: L) -> u32 {
-            lanes.equal16(self.0, self.1)
-        }
-    }
-    struct Compare32<'a>(&'a [u32; 16], u32);
-    impl Job for Compare32<'_> {
-        type Answer = u32;
-        #[inline(always)]
-        fn run<L: Lanes>(self, lanes: L) -> u32 {
-            lanes.equal32(self.0, self.1)
-        }
-    }
-
-    struct Compare120<'a>(&'a [u64; 8], [u64; 2]);
-    impl Job for Compare120<'_> {
-        type Answer = u32;
-        #[inline(always)]
-        fn run<L: Lanes>(self, lanes: L) -> u32 {
-            let found = lanes.equal120(self.0, self.1);
-            assert_eq!(found.places & !0xaa, 0);
-            found.places >> 1 | found.tops & 0xaa
-        }
-    }
-
-    /// Every bit of a place alone decides, but for the top byte; top bits are told apart.
-    #[test]
-    fn every_level_compares_120_bits() {
-        const VALUE: [u64; 2] = [0x8123_4567_89ab_cdef, 0x0076_5432_10fe_dcba];
-        for level in Level::here() {
-            for place in 0..4 {
-                let mut line = [7u64; 8];
-                line[2 * place] = VALUE[0];
-                line[2 * place + 1] = VALUE[1];
-                let equal = 1 << (2 * place);
-                assert_eq!(run(level, Compare120(&line, VALUE)), equal, "{level}");
-                assert_eq!(
-                    run(level, Compare120(&line, [7, 7])),
-                    0x55 & !equal,
-                    "{level}"
-                );
-                for bit in 0..128 {
-                    let mut value = VALUE;
-                    value[bit / 64] ^= 1 << (bit % 64);
-                    let wanted = if bit < 120 { 0 } else { equal };
-                    assert_eq!(
-                        run(level, Compare120(&line, value)),
-                        wanted,
-                        "{level} {bit}"
-                    );
-                    let mut line = line;
-                    line[2 * place + bit / 64] ^= 1 << (bit % 64);
-                    let top = if bit == 127 { equal << 1 } else { 0 };
-                    assert_eq!(
-                        run(level, Compare120(&line, VALUE)),
-                        wanted | top,
-                        "{level} {bit}"
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn every_level_finds_every_place() {
-        for level in Level::here() {
-            for place in 0..32 {
-                let mut line = [7u16; 32];
-                line[place] = 0x8000 | place as u16;
-                let found = run(level, Compare16(&line, 0x8000 | place as u16));
-                assert_eq!(found, 1 << place, "{level}");
-                assert_eq!(run(level, Compare16(&line, 7)), !(1 << place), "{level}");
-                assert_eq!(run(level, Compare16(&line, 8)), 0, "{level}");
-            }
-            for place in 0..16 {
-                let mut line = [7u32; 16];
-                line[place] = 0x8000_0000 | place as u32;
-                let found = run(level, Compare32(&line, 0x8000_0000 | place as u32));
-                assert_eq!(found, 1 << place, "{level}");
-                assert_eq!(
-                    run(level, Compare32(&line, 7)),
-                    0xffff & !(1 << place),
-                    "{level}"
-                );
-            }
-        }
-    }
-}
+mod tests;

@@ -21,9 +21,7 @@ impl Destination {
         if path == Path::new("-") {
             return Ok(Self::Stdout);
         }
-        // A link is followed, so that the rename replaces what it points to.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let destination = Self::File(path);
+        let destination = Self::File(resolved(path));
         destination.probe().map_err(Error::refused)?;
         Ok(destination)
     }
@@ -55,6 +53,22 @@ impl Destination {
         let beside = beside(path);
         let tried = File::create_new(&beside).and_then(|_| fs::remove_file(&beside));
         tried.map_err(|error| refusal(path, &error))
+    }
+}
+
+/// One name for one file, however it is written. A link is followed, so that the rename replaces
+/// what it points to; of a file that is not there yet, its folder is resolved.
+fn resolved(path: &Path) -> PathBuf {
+    if let Ok(found) = fs::canonicalize(path) {
+        return found;
+    }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+    match (folder, path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
     }
 }
 

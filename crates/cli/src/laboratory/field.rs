@@ -48,7 +48,7 @@ fn short(number: u64) -> String {
         n if n >= 1_000_000 && n.is_multiple_of(100_000) => {
             format!("{:.1}M", n as f64 / 1e6).replace(".0M", "M")
         }
-        n if n >= 1_000 && n < 1_000_000 && n.is_multiple_of(1_000) => format!("{}k", n / 1_000),
+        1_000..1_000_000 if number.is_multiple_of(1_000) => format!("{}k", number / 1_000),
         n => count(n),
     }
 }

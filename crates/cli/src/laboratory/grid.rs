@@ -1,12 +1,14 @@
 //! The rows as a table of text, for terminal and page alike.
 
-use lab::{Outcome, Ratio, Row, Value};
+use lab::{Outcome, Row, Value};
 
 use super::field;
 use super::published::{Shape, beside, shapes};
 use super::unit::{Unit, digits};
 
-/// What a row is compared with, in a word for the column.
+/// The column that holds each row against the first.
+pub(super) const RATIO: &str = "ratio to first";
+/// Its cell where there is nothing to tell.
 pub(super) const NO_DIFFERENCE: &str = "no difference";
 
 /// A column.
@@ -105,17 +107,12 @@ impl Grid {
 
     /// Each row against the first of its metric.
     fn ratios(&mut self, outcome: &Outcome) {
-        let noise = outcome.noise.as_ref().map_or(0.0, lab::Noise::share);
-        let first = |row: &Row| outcome.rows.iter().find(|base| base.metric == row.metric);
-        let cells: Vec<String> = outcome
-            .rows
-            .iter()
-            .map(|row| match first(row) {
-                Some(base) if !std::ptr::eq(base, row) => ratio(row, base, noise),
-                _ => "first".to_owned(),
-            })
-            .collect();
-        self.column("ratio to first", true, cells);
+        let cell = |row| match outcome.against_first(row) {
+            None => "first".to_owned(),
+            Some(against) if against.differs => times(against.median),
+            Some(_) => NO_DIFFERENCE.to_owned(),
+        };
+        self.column(RATIO, true, (0..outcome.rows.len()).map(cell));
     }
 
     fn published(&mut self, shapes: &[Shape<'_>], with_ours: bool) {
@@ -138,15 +135,6 @@ pub(super) fn times(ratio: f64) -> String {
     format!("x {}", digits(ratio))
 }
 
-/// The ratio of two rows, or that there is no difference.
-fn ratio(row: &Row, base: &Row, noise: f64) -> String {
-    match Ratio::paired(&row.samples, &base.samples) {
-        Some(ratio) if ratio.differs(noise) => times(ratio.median),
-        Some(_) => NO_DIFFERENCE.to_owned(),
-        None => times(row.samples.median() / base.samples.median()),
-    }
-}
-
 /// Names of all fields, in the order in which they first occur.
 pub(super) fn fields(rows: &[Row]) -> Vec<&'static str> {
     let mut names = Vec::new();
@@ -159,9 +147,10 @@ pub(super) fn fields(rows: &[Row]) -> Vec<&'static str> {
 }
 
 /// Whether two of the rows differ in this field.
-pub(super) fn varies(rows: &[Row], name: &str) -> bool {
-    rows.windows(2)
-        .any(|pair| pair[0].value(name) != pair[1].value(name))
+pub(super) fn varies<'a>(rows: impl IntoIterator<Item = &'a Row>, name: &str) -> bool {
+    let mut values = rows.into_iter().map(|row| row.value(name));
+    let first = values.next();
+    values.any(|value| Some(value) != first)
 }
 
 fn held(name: &str, value: &Value) -> String {

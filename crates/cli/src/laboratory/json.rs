@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab::{Load, Outcome, Row};
+use lab::{Load, Outcome};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -77,6 +77,16 @@ struct Variant<'a> {
     low: f64,
     high: f64,
     samples: &'a [f64],
+    ratio_to_first: Option<Against>,
+}
+
+/// A row over the first row of its metric, round by round.
+#[derive(Debug, Serialize)]
+struct Against {
+    median: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    differs: bool,
 }
 
 /// An object whose fields keep their order.
@@ -124,7 +134,9 @@ impl<'a> Run<'a> {
             skipped: &outcome.skipped,
             noise,
             published: published.collect(),
-            rows: outcome.rows.iter().map(Variant::of).collect(),
+            rows: (0..outcome.rows.len())
+                .map(|row| Variant::of(outcome, row))
+                .collect(),
         }
     }
 }
@@ -168,7 +180,8 @@ impl LoadFacts {
 }
 
 impl<'a> Variant<'a> {
-    fn of(row: &'a Row) -> Self {
+    fn of(outcome: &'a Outcome, place: usize) -> Self {
+        let row = &outcome.rows[place];
         Self {
             variant: Fields(&row.variant),
             metric: row.metric,
@@ -176,6 +189,12 @@ impl<'a> Variant<'a> {
             low: row.samples.low(),
             high: row.samples.high(),
             samples: row.samples.all(),
+            ratio_to_first: outcome.against_first(place).map(|against| Against {
+                median: against.median,
+                low: against.ratio.map(|ratio| ratio.low),
+                high: against.ratio.map(|ratio| ratio.high),
+                differs: against.differs,
+            }),
         }
     }
 }
@@ -205,6 +224,9 @@ mod tests {
             assert!(row[field].is_number(), "{field}");
         }
         assert_eq!(row["samples"].as_array().expect("a list").len(), 10);
+        assert!(json["rows"][0]["ratio_to_first"].is_null());
+        assert_eq!(json["rows"][1]["ratio_to_first"]["differs"], false);
+        assert_eq!(row["ratio_to_first"]["differs"], true);
     }
 
     #[test]

@@ -2,7 +2,17 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 5] = ["", "demo", "bridge", "set check", "drops"];
+const COMMANDS: [&str; 9] = [
+    "",
+    "demo",
+    "bridge",
+    "set check",
+    "drops",
+    "lab",
+    "lab list",
+    "lab run",
+    "lab compare",
+];
 
 #[test]
 fn help_of_every_command() {

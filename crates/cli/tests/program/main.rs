@@ -5,6 +5,7 @@ mod capture;
 mod contract;
 mod drops;
 mod help;
+mod laboratory;
 mod set_check;
 mod usage;
 

@@ -125,6 +125,8 @@ pub(crate) fn contestant<K: Key>(
     let (set, keys) = (Rc::clone(set), keys.clone());
     let variant = facts.variant(Some((named, keys.name)));
     let mut pace = Pace::new(wanted);
+    // As many keys as the set has lines: what the caches can hold is there then.
+    let warm = facts.bytes / 64;
     let mut cursor = Cursor::default();
     let mut answers = Box::new(Answers {
         found: [false; KEYS_MAX],
@@ -139,7 +141,7 @@ pub(crate) fn contestant<K: Key>(
         },
         measure: Box::new(move |trial| {
             let lines = size_of_val(keys.stream.keys()).min(64) / size_of::<K>();
-            pace.rate(|frames| {
+            pace.rate(warm, |frames| {
                 let all = keys.stream.keys();
                 let taken = cursor.take(all, frames * keys.each, trial.shift_lines * lines);
                 drive(taken, burst * keys.each, |keys| {

@@ -24,7 +24,8 @@ pub(super) fn dot(page: &mut Markup, place: usize, x: f64, y: f64) {
     page.empty("path", &[("class", &"dot"), ("d", &path)]);
 }
 
-/// A hollow diamond, larger than any dot so that both can be seen in one place.
+/// A hollow diamond in the colour of its series, larger than any dot so that both can be seen in
+/// one place.
 pub(super) fn published(page: &mut Markup, x: f64, y: f64) {
     page.empty(
         "path",

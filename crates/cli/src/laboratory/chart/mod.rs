@@ -16,7 +16,7 @@ use super::unit::Unit;
 /// Width of every chart; its height follows from what it shows.
 const WIDTH: f64 = 1000.0;
 /// A character of a label, on average and generously.
-const CHARACTER: f64 = 6.9;
+const CHARACTER: f64 = 7.4;
 
 /// What a chart needs besides its kind.
 struct Sheet<'a> {

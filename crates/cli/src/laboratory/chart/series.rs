@@ -53,7 +53,7 @@ pub(super) fn series(chart: &Chart, outcome: &Outcome) -> Vec<Series> {
         .enumerate()
         .filter(|(_, row)| belongs(chart, row))
         .collect();
-    let names = telling(chart, chosen.iter().map(|&(_, row)| row.clone()).collect());
+    let names = telling(chart, &chosen);
     let mut all: Vec<Series> = Vec::new();
     for (index, row) in chosen {
         let Some(x) = row.value(chart.x) else {
@@ -108,9 +108,10 @@ fn belongs(chart: &Chart, row: &Row) -> bool {
 }
 
 /// The fields that tell series apart: those of the chart that vary among its rows.
-fn telling(chart: &Chart, rows: Vec<Row>) -> Vec<&'static str> {
+fn telling(chart: &Chart, rows: &[(usize, &Row)]) -> Vec<&'static str> {
     let names = chart.series.iter().copied();
-    names.filter(|name| varies(&rows, name)).collect()
+    let tells = |name: &&str| varies(rows.iter().map(|&(_, row)| row), name);
+    names.filter(tells).collect()
 }
 
 fn name(fields: &[&'static str], row: &Row) -> String {

@@ -111,8 +111,8 @@ fn shift(pairs: &Pairs<'_>) -> Option<String> {
     let one_way = *last < 1.0 - SHIFT_MIN || *first > 1.0 + SHIFT_MIN;
     (ratios.len() > 2 && one_way).then(|| {
         format!(
-            "all rows moved one way, by a factor of {middle:.2} in the middle: rather the machine's \
-             doing than the program's (--relative takes out what rows have in common)"
+            "all rows moved one way, by a factor of {middle:.2} in the middle: rather the \
+             machine's doing than the program's (--relative takes out what rows have in common)"
         )
     })
 }

@@ -1,6 +1,7 @@
 //! A run as it was written, read again. The file may come from anywhere: what it holds is checked
 //! before anything is made of it, and bounded.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
@@ -12,7 +13,8 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 const BYTES_MAX: u64 = 64 << 20;
 const ROWS_MAX: usize = 10_000;
 /// All quotients of two rows' samples are looked at.
-const SAMPLES_MAX: usize = 1_000;
+const SAMPLES_MAX: usize = 500;
+/// Of all rows together: each is a column.
 const FIELDS_MAX: usize = 64;
 
 /// As much of a run as a comparison needs.
@@ -108,6 +110,14 @@ impl Recorded {
         for (place, row) in self.rows.iter().enumerate() {
             row.check()
                 .map_err(|fault| format!("row {place} has {fault}"))?;
+        }
+        let names = self
+            .rows
+            .iter()
+            .flat_map(|row| &row.variant.0)
+            .map(|(name, _)| name);
+        if names.collect::<HashSet<_>>().len() > FIELDS_MAX {
+            return Err(format!("variants of more than {FIELDS_MAX} fields"));
         }
         let mut keys: Vec<String> = self.rows.iter().map(RecordedRow::key).collect();
         keys.sort_unstable();

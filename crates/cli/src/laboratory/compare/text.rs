@@ -21,13 +21,27 @@ pub(super) fn render(
     text += &wrap(&versions, 2, width);
     text.push('\n');
     if !pairs.both.is_empty() {
-        text += &table(&pairs.both).render(paint, width);
+        text += &painted(&table(&pairs.both).render(paint, width), paint);
         text.push('\n');
     }
     for (name, rows) in [("A", &pairs.only_base), ("B", &pairs.only_new)] {
         text += &alone(name, rows, width);
     }
     text + &wrap(&summary(pairs), 0, width)
+}
+
+/// Verdicts stand first in their lines.
+fn painted(table: &str, paint: Paint) -> String {
+    let line = |line: &str| {
+        let rest = |verdict: Verdict| line.strip_prefix("  ")?.strip_prefix(verdict.words());
+        let painted = match (rest(Verdict::Slower), rest(Verdict::Faster)) {
+            (Some(rest), _) => format!("  {}{rest}", paint.bad(Verdict::Slower.words())),
+            (_, Some(rest)) => format!("  {}{rest}", paint.good(Verdict::Faster.words())),
+            _ => line.to_owned(),
+        };
+        painted + "\n"
+    };
+    table.lines().map(line).collect()
 }
 
 /// `3 rows: 1 faster, 2 no difference`.
@@ -69,13 +83,14 @@ fn version(run: &Recorded) -> String {
 
 fn table(both: &[Pair<'_>]) -> Table {
     let fields = fields(both);
+    let headings: Vec<String> = fields.iter().map(|name| printable(name)).collect();
     let mut columns: Vec<(&str, Align)> =
         vec![("verdict", Align::Left), ("speed B/A", Align::Right)];
     columns.push(("95 % interval", Align::Left));
     columns.push(("A", Align::Right));
     columns.push(("B", Align::Right));
     columns.push(("unit", Align::Left));
-    columns.extend(fields.iter().map(|name| (name.as_str(), Align::Right)));
+    columns.extend(headings.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = Table::new(&columns);
     for pair in both {
         let mut cells = figures(pair);

@@ -47,7 +47,8 @@ list-style:none;font-size:.9rem}
 svg text{fill:var(--ink);font-size:13px;font-family:inherit}
 svg .axis{fill:var(--soft)}
 svg .name{text-anchor:end}
-svg .figure{font-variant-numeric:tabular-nums}
+svg .figure{font-variant-numeric:tabular-nums;paint-order:stroke;stroke:var(--ground);\
+stroke-width:3px}
 .s0{--s:var(--c0)}.s1{--s:var(--c1)}.s2{--s:var(--c2)}.s3{--s:var(--c3)}
 .s4{--s:var(--c4)}.s5{--s:var(--c5)}.s6{--s:var(--c6)}.s7{--s:var(--c7)}
 .grid{stroke:var(--line);fill:none}
@@ -59,6 +60,7 @@ svg .figure{font-variant-numeric:tabular-nums}
 .dot{fill:var(--s);stroke:var(--ground);stroke-width:1.2}
 .spread{stroke:var(--ink);stroke-width:1.2;fill:none;opacity:.75}
 .published{fill:var(--ground);fill-opacity:.6;stroke:var(--ink);stroke-width:1.8}
+.published.own{stroke:var(--s,var(--ink))}
 table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem 1rem .3rem 0;text-align:left;border-bottom:1px solid var(--line);\
 white-space:nowrap}

@@ -2,8 +2,9 @@
 
 use lab::{Outcome, Row};
 
-use crate::laboratory::grid::{Grid, NO_DIFFERENCE};
+use crate::laboratory::grid::{Grid, NO_DIFFERENCE, RATIO};
 use crate::laboratory::markup::{Markup, px};
+use crate::laboratory::unit::digits;
 
 const STRIP: (f64, f64) = (120.0, 18.0);
 /// Longer cells may be broken into lines.
@@ -14,8 +15,8 @@ pub(super) fn draw(page: &mut Markup, grid: &Grid, outcome: &Outcome) {
         page.inside("table", &[], |page| {
             page.inside("thead", &[], |page| heading(page, grid));
             page.inside("tbody", &[], |page| {
-                for (cells, row) in grid.rows.iter().zip(&outcome.rows) {
-                    line(page, grid, cells, row, outcome);
+                for place in 0..outcome.rows.len() {
+                    line(page, grid, outcome, place);
                 }
             });
         });
@@ -32,18 +33,28 @@ fn heading(page: &mut Markup, grid: &Grid) {
                 &column.heading,
             );
         }
-        page.leaf("th", &[("scope", &"col")], "all samples, from 0");
+        page.leaf("th", &[("scope", &"col")], "samples, from 0");
     });
 }
 
-fn line(page: &mut Markup, grid: &Grid, cells: &[String], row: &Row, outcome: &Outcome) {
+fn line(page: &mut Markup, grid: &Grid, outcome: &Outcome, place: usize) {
     page.inside("tr", &[], |page| {
-        for (column, cell) in grid.columns.iter().zip(cells) {
+        for (column, cell) in grid.columns.iter().zip(&grid.rows[place]) {
             let class = class(column.words, cell);
-            page.leaf("td", &[("class", &class)], cell);
+            match interval(outcome, place).filter(|_| column.heading == RATIO) {
+                Some(title) => page.leaf("td", &[("class", &class), ("title", &title)], cell),
+                None => page.leaf("td", &[("class", &class)], cell),
+            }
         }
-        page.inside("td", &[], |page| strip(page, row, outcome));
+        page.inside("td", &[], |page| strip(page, &outcome.rows[place], outcome));
     });
+}
+
+/// What a pointer that rests on a ratio is told.
+fn interval(outcome: &Outcome, place: usize) -> Option<String> {
+    let ratio = outcome.against_first(place)?.ratio?;
+    let [median, low, high] = [ratio.median, ratio.low, ratio.high].map(digits);
+    Some(format!("x {median}, 95 % interval {low} to {high}"))
 }
 
 fn class(words: bool, cell: &str) -> String {

@@ -93,7 +93,7 @@ fn charts_have_a_mark_a_row_and_a_hollow_one_a_published_figure() {
     // Three rows in either chart; three batches and two designs in the legends.
     assert_eq!(count("<rect class=\"bar\""), 3 + 3);
     assert_eq!(count("class=\"dot\""), 3 + 2);
-    assert_eq!(count("class=\"published\""), 2 * (2 + 1));
+    assert_eq!(count("class=\"published"), 2 * (2 + 1));
     assert_eq!(count("<path class=\"line\""), 2 + 2);
     assert_eq!(count("class=\"strip\""), 3);
     for text in [

@@ -1,0 +1,351 @@
+//! The published ladder: one change a rung, from a table looked up one frame at a time to ours.
+//!
+//! Shapes are compared, not figures: the published ones were taken over NICs in 2015. Varies one
+//! thing a rung. Holds the frames: 64 bytes, in memory, every frame of the pool in turn, fresh
+//! random addresses in each pass, both looked up among 6 million, all forwarded.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use table::AddressSetV4;
+
+use crate::contest::{Contest, Contestant, ratio, ratios, refused};
+use crate::design::array::{ArrayTable, HEADS, HEADS_MORE};
+use crate::experiment::{LabError, Outcome, Published, Row, Settings};
+use crate::key::Key;
+use crate::stamped::{Asked, Stamped, Table};
+use crate::{Chart, ChartKind, Samples, Value};
+
+const ENTRIES: u32 = 6_000_000;
+/// Frames of a pool: more headers than a first-level cache holds, and with the lines of the table
+/// that a pass reads more than a second-level one.
+const POOL: u32 = 8192;
+
+/// One rung.
+struct Rung {
+    /// What changes.
+    name: &'static str,
+    /// Heads of the published table; `None` is our set.
+    heads: Option<usize>,
+    stride: u32,
+    batch: usize,
+    prefetch: Prefetch,
+    /// As published, in Mpps.
+    published: Option<f64>,
+    /// Why the change may do nothing here.
+    excuse: &'static str,
+}
+
+#[derive(Clone, Copy)]
+enum Prefetch {
+    None,
+    Heads,
+    Both,
+}
+
+impl Prefetch {
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Heads => "heads",
+            Self::Both => "heads and arrays",
+        }
+    }
+
+    fn asked(self) -> Asked {
+        Asked {
+            headers: false,
+            heads: !matches!(self, Self::None),
+            arrays: matches!(self, Self::Both),
+        }
+    }
+}
+
+const RUNGS: [Rung; 8] = [
+    Rung {
+        name: "array table, stride 2048",
+        heads: Some(HEADS),
+        stride: 2048,
+        batch: 1,
+        prefetch: Prefetch::None,
+        published: Some(3.7),
+        excuse: "",
+    },
+    Rung {
+        name: "stride 1920",
+        heads: Some(HEADS),
+        stride: 1920,
+        batch: 1,
+        prefetch: Prefetch::None,
+        published: Some(5.0),
+        excuse: "a header is read while the lookups of the frame before still wait for memory, \
+                 which hides what it costs; a NIC writes into a part of the third-level cache, \
+                 where headers at 2048 bytes push each other out. The experiment 'stride' shows \
+                 the distance by itself",
+    },
+    Rung {
+        name: "batch 4",
+        heads: Some(HEADS),
+        stride: 1920,
+        batch: 4,
+        prefetch: Prefetch::None,
+        published: Some(5.6),
+        excuse: "this CPU runs far enough ahead to read the next frame while one waits, so four \
+                 frames together gain nothing until their memory is asked for ahead; the \
+                 published gain also holds what a NIC's driver saves a batch",
+    },
+    Rung {
+        name: "bucket prefetch",
+        heads: Some(HEADS),
+        stride: 1920,
+        batch: 4,
+        prefetch: Prefetch::Heads,
+        published: Some(7.7),
+        excuse: "what is waited for is the arrays, which a prefetch of heads alone does not ask for",
+    },
+    Rung {
+        name: "2,097,152 heads",
+        heads: Some(HEADS_MORE),
+        stride: 1920,
+        batch: 4,
+        prefetch: Prefetch::Heads,
+        published: Some(8.9),
+        excuse: "the tables take 28 and 41 MB; where a third-level cache holds most of the smaller, \
+                 shorter arrays gain less than lines that no longer fit cost",
+    },
+    Rung {
+        name: "batch 32, heads and arrays prefetched",
+        heads: Some(HEADS_MORE),
+        stride: 1920,
+        batch: 32,
+        prefetch: Prefetch::Both,
+        published: None,
+        excuse: "",
+    },
+    Rung {
+        name: "our set",
+        heads: None,
+        stride: 1920,
+        batch: 32,
+        prefetch: Prefetch::Both,
+        published: None,
+        excuse: "",
+    },
+    Rung {
+        name: "our set, stride 1984",
+        heads: None,
+        stride: 1984,
+        batch: 32,
+        prefetch: Prefetch::Both,
+        published: None,
+        excuse: "",
+    },
+];
+
+impl Rung {
+    fn variant(&self) -> Vec<(&'static str, Value)> {
+        let (design, prefetch) = match self.heads {
+            Some(_) => ("array", self.prefetch.name()),
+            None => ("ours", "its own"),
+        };
+        let mut variant = vec![
+            ("rung", self.name.into()),
+            ("design", design.into()),
+            ("entries", ENTRIES.into()),
+            ("stride", self.stride.into()),
+            ("batch", self.batch.into()),
+            ("prefetch", prefetch.into()),
+        ];
+        variant.extend(self.heads.map(|heads| ("heads", heads.into())));
+        variant
+    }
+
+    fn contestant(
+        &self,
+        table: Table,
+        frames: Rc<RefCell<Stamped>>,
+        wanted: Duration,
+    ) -> Contestant {
+        let (batch, asked) = (self.batch, self.prefetch.asked());
+        Contestant {
+            variant: self.variant(),
+            metric: "frames_per_second",
+            measure: Box::new(move |_| table.rate(&frames, wanted, (batch, asked))),
+        }
+    }
+}
+
+/// Tables and pools of all rungs.
+fn contestants(entries: u32, seed: u64, wanted: Duration) -> Result<Vec<Contestant>, LabError> {
+    let addresses = || (0..entries).map(|number| u32::nth(number, seed));
+    let few = Rc::new(ArrayTable::new(addresses(), HEADS)?);
+    let more = Rc::new(ArrayTable::new(addresses(), HEADS_MORE)?);
+    let all: Vec<u32> = addresses().collect();
+    let ours = Rc::new(AddressSetV4::new(&all).map_err(refused)?);
+    let mut pools: Vec<(u32, Rc<RefCell<Stamped>>)> = Vec::new();
+    for rung in &RUNGS {
+        if pools.iter().all(|(stride, _)| *stride != rung.stride) {
+            pools.push((rung.stride, Stamped::new(rung.stride, POOL, seed)?));
+        }
+    }
+    let contestant = |rung: &Rung| {
+        let table = match rung.heads {
+            Some(HEADS) => Table::Array(Rc::clone(&few)),
+            Some(_) => Table::Array(Rc::clone(&more)),
+            None => Table::Ours(Rc::clone(&ours)),
+        };
+        let pool = pools.iter().find(|(stride, _)| *stride == rung.stride);
+        pool.map(|(_, frames)| rung.contestant(table, Rc::clone(frames), wanted))
+    };
+    Ok(RUNGS.iter().filter_map(contestant).collect())
+}
+
+pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
+    let (rounds, millis) = if settings.quick { (20, 100) } else { (40, 200) };
+    let wanted = Duration::from_millis(millis);
+    let contestants = contestants(ENTRIES, settings.seed, wanted)?;
+    let mut outcome = Outcome {
+        varies: varies(),
+        charts: charts(),
+        published: published(),
+        ..Outcome::default()
+    };
+    let mut contest = Contest::new(settings, rounds, 1);
+    contest.run(contestants, &mut outcome);
+    outcome.noise = Some(contest.noise());
+    outcome.findings = findings(&outcome.rows);
+    Ok(outcome)
+}
+
+fn published() -> Vec<Published> {
+    let first = RUNGS[0].published.unwrap_or(1.0);
+    let beside = |(row, rung): (usize, &Rung)| {
+        let figure = rung.published?;
+        Some(Published {
+            row,
+            figure,
+            unit: "Mpps",
+            ratio: figure / first,
+        })
+    };
+    RUNGS.iter().enumerate().filter_map(beside).collect()
+}
+
+fn varies() -> Vec<String> {
+    [
+        "Varied: one thing a rung, in the order in which it was published in 2015 (6 million IPv4 \
+         addresses, 524,288 heads, each of which names an array of about 11), and three rungs more.",
+        "Held: frames of 64 bytes in memory, 8,192 a pool in shuffled order, each with fresh \
+         random addresses in every pass; the source and destination of each are looked up, and all are forwarded \
+         whatever the answer. Headers are asked for on no rung: 'batch' varies that. There is no \
+         NIC: shapes are compared, not figures.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+/// What each rung gained, here and there.
+fn findings(rows: &[Row]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (index, pair) in rows.windows(2).enumerate() {
+        let (before, rung) = (&RUNGS[index], &RUNGS[index + 1]);
+        findings.push(step(before, rung, &ratios(&pair[1], &pair[0])));
+    }
+    if let (Some(first), Some(last)) = (rows.first(), rows.last()) {
+        findings.push(format!(
+            "From the first rung to the last: {:.1} times; published, from the first to the fifth: \
+             {:.1} times",
+            ratio(last, first),
+            8.9 / 3.7
+        ));
+    }
+    findings
+}
+
+/// A rung goes the published way when three rounds of four did.
+fn step(before: &Rung, rung: &Rung, here: &Samples) -> String {
+    let there = rung.published.zip(before.published).map(|(a, b)| a / b);
+    let beside = there.map_or(String::new(), |there| format!(", published {there:.2}"));
+    let sentence = format!(
+        "{}: {:.2} times the rung before{beside}",
+        rung.name,
+        here.median()
+    );
+    if there.is_none() || here.low() > 1.0 {
+        return sentence;
+    }
+    let how = if here.high() < 1.0 {
+        "The other way here"
+    } else {
+        "No difference here"
+    };
+    format!("{sentence}. {how}: {}", rung.excuse)
+}
+
+fn charts() -> Vec<Chart> {
+    vec![Chart {
+        title: "The ladder".to_owned(),
+        caption: "Frames a second whose two addresses are looked up among 6 million, one change a \
+                  rung."
+            .to_owned(),
+        kind: ChartKind::Bars,
+        metric: "frames_per_second",
+        x: "rung",
+        series: Vec::new(),
+        only: Vec::new(),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Trial;
+
+    #[test]
+    fn every_rung_runs_and_says_what_it_is() {
+        let contestants = contestants(10_000, 1, Duration::from_nanos(1)).expect("memory");
+        assert_eq!(contestants.len(), RUNGS.len());
+        let trial = Trial {
+            round: 0,
+            shift_lines: 0,
+            seed: 1,
+        };
+        for mut contestant in contestants {
+            assert!((contestant.measure)(&trial) > 0.0);
+            assert_eq!(contestant.metric, "frames_per_second");
+        }
+    }
+
+    #[test]
+    fn one_thing_changes_a_rung() {
+        for pair in RUNGS.windows(2) {
+            let changed = pair[0]
+                .variant()
+                .iter()
+                .zip(pair[1].variant())
+                .filter(|(a, b)| **a != *b && a.0 != "rung" && a.0 != "prefetch")
+                .count();
+            assert!(changed <= 1, "{}", pair[1].name);
+        }
+    }
+
+    #[test]
+    fn the_published_figures_stand_beside_their_rungs() {
+        let figures: Vec<f64> = published().iter().map(|beside| beside.figure).collect();
+        assert_eq!(figures, [3.7, 5.0, 5.6, 7.7, 8.9]);
+        assert!((published()[4].ratio - 2.405).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_rung_that_disagrees_says_why() {
+        let said = |ratios: [f64; 3]| {
+            let mut here = Samples::default();
+            ratios.into_iter().for_each(|ratio| here.push(ratio));
+            step(&RUNGS[1], &RUNGS[2], &here)
+        };
+        assert!(!said([1.1, 1.2, 1.3]).contains("here:"));
+        assert!(said([0.9, 1.01, 1.2]).contains("No difference here: this CPU"));
+        assert!(said([0.8, 0.9, 0.91]).contains("The other way here: this CPU"));
+    }
+}

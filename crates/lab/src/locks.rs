@@ -1,0 +1,291 @@
+//! What it costs that a table can be changed while it is read: locks a packet and a burst, a
+//! shared counter, a pre-empted holder, and the publishing scheme of the engine.
+//!
+//! Threads look the addresses of random frames up in one table. What a lock costs is the
+//! difference to the same batch without one: a lock a packet also forbids to look up more than a
+//! packet at a time, and that difference is `none` against `none_packet`.
+
+mod crew;
+mod findings;
+mod scheme;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::allowed_cpus;
+use frame::CpuId;
+use table::CompiledLists;
+
+use crate::experiment::{LabError, Outcome, Published, Row, Settings};
+use crate::key::Stream;
+use crate::pipeline::compile;
+use crate::shuffle::Seeded;
+use crate::{Chart, ChartKind, Samples, interleave};
+use crew::{Crew, Share};
+use scheme::Scheme;
+
+const ENTRIES: usize = 6_000_000;
+const ROUNDS_QUICK: usize = 11;
+const ROUNDS: usize = 21;
+/// Rounds of the two that a bound of 3 % is asked for, beyond those of all: many and short, since
+/// the speed of the machine drifts by more than that within a tenth of a second.
+const ROUNDS_PAIR_QUICK: usize = 400;
+const ROUNDS_PAIR: usize = 600;
+const TRIAL_PAIR: Duration = Duration::from_millis(6);
+const TRIAL_QUICK: Duration = Duration::from_millis(15);
+const TRIAL: Duration = Duration::from_millis(30);
+const CHANGES_PER_SECOND: u64 = 1000;
+
+/// A row to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Variant {
+    scheme: Scheme,
+    threads: usize,
+    writer: bool,
+}
+
+pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
+    let cpus = allowed_cpus();
+    let bench = Bench::new(settings, cpus)?;
+    let variants = bench.variants();
+    let rounds = if settings.quick { ROUNDS_QUICK } else { ROUNDS };
+    let measured = interleave(settings, variants.len(), rounds, |variant, trial| {
+        bench.frames_per_second(variants[variant], trial.seed, bench.trial)
+    });
+    let mut samples = measured.samples;
+    let pair = bench.pair(&variants);
+    let mut noise = measured.noise;
+    if let [_, _] = pair[..] {
+        let rounds = if settings.quick {
+            ROUNDS_PAIR_QUICK
+        } else {
+            ROUNDS_PAIR
+        };
+        let measured = interleave(settings, pair.len(), rounds, |place, trial| {
+            bench.frames_per_second(variants[pair[place]], trial.seed, TRIAL_PAIR)
+        });
+        for (&variant, more) in pair.iter().zip(&measured.samples) {
+            more.all()
+                .iter()
+                .for_each(|&sample| samples[variant].push(sample));
+        }
+        noise = measured.noise;
+    }
+    let rows: Vec<Row> = variants
+        .iter()
+        .zip(samples)
+        .map(|(&variant, samples)| row(variant, samples))
+        .collect();
+    Ok(Outcome {
+        findings: findings::sentences(&rows),
+        varies: varies(),
+        skipped: skipped(bench.cpus.len()),
+        published: published(&rows),
+        charts: charts(),
+        rows,
+        noise: Some(noise),
+    })
+}
+
+/// What all trials share.
+struct Bench {
+    cpus: Vec<CpuId>,
+    /// Two versions that share what a change does not touch.
+    versions: [Arc<CompiledLists>; 2],
+    /// Two versions that share nothing.
+    apart: [Arc<CompiledLists>; 2],
+    stream: Stream<u32>,
+    trial: Duration,
+}
+
+impl Bench {
+    fn new(settings: &Settings<'_>, cpus: Vec<CpuId>) -> Result<Self, LabError> {
+        let table = Arc::new(compile(ENTRIES, settings.seed)?);
+        let mut seeded = Seeded::new(settings.seed ^ 1);
+        Ok(Self {
+            cpus,
+            // A version is a handle: two share what a change does not touch, which is nearly all.
+            versions: [Arc::clone(&table), Arc::clone(&table)],
+            apart: [table, Arc::new(compile(ENTRIES, settings.seed)?)],
+            stream: Stream::drawn(|| seeded.next() as u32)?,
+            trial: if settings.quick { TRIAL_QUICK } else { TRIAL },
+        })
+    }
+
+    /// Every scheme with every number of threads that there are CPUs for.
+    fn variants(&self) -> Vec<Variant> {
+        let mut variants = Vec::new();
+        for writer in [false, true] {
+            let threads = thread_counts(self.cpus.len() - usize::from(writer));
+            for threads in threads {
+                let schemes = Scheme::EVERY.into_iter();
+                let schemes = schemes.filter(|&scheme| writer || scheme != Scheme::OursReplaced);
+                variants.extend(schemes.map(|scheme| Variant {
+                    scheme,
+                    threads,
+                    writer,
+                }));
+            }
+        }
+        variants
+    }
+
+    /// The two that the bound is asked for: as many readers as there can be beside a writer.
+    fn pair(&self, variants: &[Variant]) -> Vec<usize> {
+        let threads = self.cpus.len() - 1;
+        let wanted = [Scheme::None, Scheme::Ours].map(|scheme| Variant {
+            scheme,
+            threads,
+            writer: true,
+        });
+        wanted
+            .iter()
+            .filter_map(|wanted| variants.iter().position(|variant| variant == wanted))
+            .collect()
+    }
+
+    /// One trial: the sum over its threads, each by its own clock.
+    fn frames_per_second(&self, variant: Variant, seed: u64, duration: Duration) -> f64 {
+        let first = (seed % self.stream.keys().len() as u64) as usize;
+        let shares = self.shares(variant, first, duration);
+        shares.iter().map(Share::frames_per_second).sum()
+    }
+
+    fn shares(&self, variant: Variant, first: usize, duration: Duration) -> Vec<Share> {
+        let mut readers = self.cpus[..variant.threads].to_vec();
+        if variant.scheme == Scheme::Preempted {
+            readers.push(self.cpus[0]);
+        }
+        let crew = Crew {
+            scheme: variant.scheme,
+            readers: &readers,
+            writer: self.cpus.last().copied().filter(|_| variant.writer),
+            tables: match variant.scheme {
+                Scheme::OursReplaced => &self.apart,
+                _ => &self.versions,
+            },
+            keys: self.stream.keys(),
+            first,
+            duration,
+        };
+        crew.run()
+    }
+}
+
+/// 1, 2, 4 and so on, and `most`.
+fn thread_counts(most: usize) -> Vec<usize> {
+    let doubled = std::iter::successors(Some(1), |count| Some(count * 2));
+    let mut counts: Vec<usize> = doubled.take_while(|&count| count < most).collect();
+    counts.extend((most > 0).then_some(most));
+    counts
+}
+
+fn row(variant: Variant, samples: Samples) -> Row {
+    Row {
+        variant: vec![
+            ("scheme", variant.scheme.name().into()),
+            ("threads", variant.threads.into()),
+            (
+                "writer",
+                if variant.writer {
+                    CHANGES_PER_SECOND
+                } else {
+                    0
+                }
+                .into(),
+            ),
+            ("batch", variant.scheme.batch().into()),
+        ],
+        metric: "frames_per_second",
+        samples,
+    }
+}
+
+/// The figures of 2015: a table of 6 million addresses, over NICs.
+fn published(rows: &[Row]) -> Vec<Published> {
+    let figures = [
+        (Scheme::NoneBatch4, 1, 8.9),
+        (Scheme::RwLockBatch4Both, 1, 7.0),
+        (Scheme::NoneBatch4, 4, 12.0),
+        (Scheme::RwLockBatch4Both, 4, 4.7),
+    ];
+    let found = figures.into_iter().filter_map(|(scheme, threads, figure)| {
+        let row = rows.iter().position(|row| is(row, scheme, threads, 0))?;
+        Some(Published {
+            row,
+            figure,
+            unit: "Mpps",
+            ratio: figure / 8.9,
+        })
+    });
+    found.collect()
+}
+
+fn is(row: &Row, scheme: Scheme, threads: u64, writer: u64) -> bool {
+    row.is("scheme", scheme.name()) && row.is("threads", threads) && row.is("writer", writer)
+}
+
+fn skipped(cpus: usize) -> Vec<String> {
+    let mut skipped = vec![format!(
+        "more than {cpus} threads, and with a writer more than {}: this process may run on {cpus} \
+         CPUs",
+        cpus - 1
+    )];
+    if cpus < 4 {
+        skipped.push(
+            "the published four threads (12 Mpps without a lock, 4.7 with one): four CPUs are \
+             needed"
+                .to_owned(),
+        );
+    }
+    skipped
+}
+
+fn varies() -> Vec<String> {
+    vec![
+        "how threads come to the table that they share, how many there are, and whether a writer \
+         puts in another version 1,000 times a second"
+            .to_owned(),
+        format!(
+            "held: {ENTRIES} entries, two lookups a frame of random addresses from a stream that \
+             no cache holds, threads tied to CPUs, the writer on a CPU of its own; 'batch' is how \
+             many frames are looked up together, and a lock is held against the same batch \
+             without one"
+        ),
+        "the writer copies a page of 64 KiB, as a change does, and puts in a version that shares \
+         the rest; 'ours_replaced' puts in a table that shares nothing, so that every change \
+         finds the caches holding the wrong one"
+            .to_owned(),
+        "'preempted' has one thread more than CPUs, on the first of them; where readers take no \
+         lock at all, the writer does its work on a table that nobody reads"
+            .to_owned(),
+    ]
+}
+
+fn charts() -> Vec<Chart> {
+    vec![
+        Chart {
+            title: "Frames a second of all threads together, no writer".to_owned(),
+            caption: "What shares no line between readers grows with threads. A lock a packet \
+                      makes two threads slower than one."
+                .to_owned(),
+            kind: ChartKind::Bars,
+            metric: "frames_per_second",
+            x: "scheme",
+            series: vec!["threads"],
+            only: vec![("writer", 0u64.into())],
+        },
+        Chart {
+            title: "With a writer, 1,000 changes a second".to_owned(),
+            caption: "Publishing costs readers one load a burst: the first two bars are the same."
+                .to_owned(),
+            kind: ChartKind::Bars,
+            metric: "frames_per_second",
+            x: "scheme",
+            series: vec!["threads"],
+            only: vec![("writer", CHANGES_PER_SECOND.into())],
+        },
+    ]
+}

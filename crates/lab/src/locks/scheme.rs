@@ -1,0 +1,240 @@
+//! The ways of reading a table that somebody else may be changing.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+
+use engine::{Published, Reader};
+use table::{CompiledLists, ListMask};
+
+/// Packets of a burst, as a worker has them.
+pub(super) const BURST: usize = engine::DEFAULT_BURST;
+
+/// How a thread comes to the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scheme {
+    /// A reference, bursts of 64: what all others are held against.
+    None,
+    /// A reference, one packet at a time: the base of what locks every packet.
+    NonePacket,
+    /// A reference, 4 packets at a time: the base of what was published.
+    NoneBatch4,
+    /// A reader-writer lock a packet.
+    RwLockPacket,
+    /// A reader-writer lock a burst.
+    RwLockBurst,
+    /// A reader-writer lock around both lookups of 4 packets, as published.
+    RwLockBatch4Both,
+    /// A mutex for the source and again for the destination.
+    MutexTwice,
+    /// A lock with a slot a reader, taken once a packet: readers share no line.
+    ReadMostly,
+    /// A spin lock a packet, and on the first CPU two threads: its holder is pre-empted.
+    Preempted,
+    /// No lock, and one addition a packet to a counter that all threads share.
+    Counter,
+    /// [`engine::Published`], a look at the version once a burst.
+    Ours,
+    /// The same, each version a whole table of its own.
+    OursReplaced,
+}
+
+impl Scheme {
+    pub(super) const EVERY: [Self; 12] = [
+        Self::None,
+        Self::Ours,
+        Self::OursReplaced,
+        Self::NonePacket,
+        Self::NoneBatch4,
+        Self::RwLockPacket,
+        Self::RwLockBurst,
+        Self::RwLockBatch4Both,
+        Self::MutexTwice,
+        Self::ReadMostly,
+        Self::Preempted,
+        Self::Counter,
+    ];
+
+    /// As it stands in a row.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::NonePacket => "none_packet",
+            Self::NoneBatch4 => "none_batch4",
+            Self::RwLockPacket => "rwlock_packet",
+            Self::RwLockBurst => "rwlock_burst",
+            Self::RwLockBatch4Both => "rwlock_batch4_both",
+            Self::MutexTwice => "mutex_twice",
+            Self::ReadMostly => "read_mostly",
+            Self::Preempted => "preempted",
+            Self::Counter => "counter",
+            Self::Ours => "ours",
+            Self::OursReplaced => "ours_replaced",
+        }
+    }
+
+    /// Packets that are looked up together.
+    pub(super) fn batch(self) -> usize {
+        match self {
+            Self::None | Self::RwLockBurst | Self::Counter | Self::Ours | Self::OursReplaced => {
+                BURST
+            }
+            Self::NoneBatch4 | Self::RwLockBatch4Both => 4,
+            _ => 1,
+        }
+    }
+
+    /// The scheme that differs from this one in nothing but the lock.
+    pub(super) fn base(self) -> Self {
+        match self.batch() {
+            BURST => Self::None,
+            4 => Self::NoneBatch4,
+            _ => Self::NonePacket,
+        }
+    }
+}
+
+/// Two lines, since processors fetch them in pairs.
+#[repr(align(128))]
+pub(super) struct Padded<T>(T);
+
+type Table = Arc<CompiledLists>;
+
+/// The table, behind each lock there is; a trial uses one of them.
+pub(super) struct Shared {
+    plain: Table,
+    rwlock: Padded<RwLock<Table>>,
+    mutex: Padded<Mutex<Table>>,
+    /// A slot a reader; the writer takes all of them.
+    slots: Vec<Padded<Mutex<Table>>>,
+    counter: Padded<AtomicU64>,
+    published: Mutex<Published<CompiledLists>>,
+}
+
+impl Shared {
+    /// For this many readers.
+    pub(super) fn new(table: &Table, readers: usize) -> Self {
+        let mutex = || Padded(Mutex::new(Arc::clone(table)));
+        Self {
+            plain: Arc::clone(table),
+            rwlock: Padded(RwLock::new(Arc::clone(table))),
+            mutex: mutex(),
+            slots: (0..readers).map(|_| mutex()).collect(),
+            counter: Padded(AtomicU64::new(0)),
+            published: Mutex::new(Published::new(Arc::clone(table))),
+        }
+    }
+
+    /// What one thread reads by.
+    pub(super) fn access(&self, scheme: Scheme, reader: usize) -> Access<'_> {
+        Access {
+            shared: self,
+            scheme,
+            slot: &self.slots[reader].0,
+            reader: locked(&self.published).reader(),
+        }
+    }
+
+    /// Puts another table in the place of the present one, as `scheme` does it. Where readers
+    /// use no lock it is done where nobody reads, so that the writer's work is the same.
+    pub(super) fn replace(&self, scheme: Scheme, next: &Table) {
+        let next = Arc::clone(next);
+        match scheme {
+            Scheme::RwLockPacket | Scheme::RwLockBurst | Scheme::RwLockBatch4Both => {
+                let mut table = self.rwlock.0.write();
+                **table.as_mut().unwrap_or_else(|poisoned| poisoned.get_mut()) = next;
+            }
+            Scheme::MutexTwice => *locked(&self.mutex.0) = next,
+            Scheme::Preempted => *spin(&self.mutex.0) = next,
+            Scheme::ReadMostly => {
+                let mut slots: Vec<_> = self.slots.iter().map(|slot| locked(&slot.0)).collect();
+                for slot in &mut slots {
+                    **slot = Arc::clone(&next);
+                }
+            }
+            Scheme::None
+            | Scheme::NonePacket
+            | Scheme::NoneBatch4
+            | Scheme::Counter
+            | Scheme::Ours
+            | Scheme::OursReplaced => locked(&self.published).publish(next),
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes a mutex without ever going to sleep for it.
+fn spin<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return guard,
+            Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => spin_loop(),
+        }
+    }
+}
+
+/// One thread's way to the table.
+pub(super) struct Access<'a> {
+    shared: &'a Shared,
+    scheme: Scheme,
+    slot: &'a Mutex<Table>,
+    reader: Reader<CompiledLists>,
+}
+
+impl Access<'_> {
+    /// Looks up a burst: two keys a packet, and the answers to them.
+    #[inline]
+    pub(super) fn look_up(&mut self, keys: &[u32], masks: &mut [ListMask]) {
+        let batch = 2 * self.scheme.batch();
+        let shared = self.shared;
+        match self.scheme {
+            Scheme::None | Scheme::NonePacket | Scheme::NoneBatch4 => {
+                in_batches(keys, masks, batch, |keys, masks| {
+                    shared.plain.lookup_burst_v4(keys, masks);
+                });
+            }
+            Scheme::RwLockPacket | Scheme::RwLockBurst | Scheme::RwLockBatch4Both => {
+                in_batches(keys, masks, batch, |keys, masks| {
+                    let table = shared.rwlock.0.read();
+                    let table = table.unwrap_or_else(PoisonError::into_inner);
+                    table.lookup_burst_v4(keys, masks);
+                });
+            }
+            // A batch is one key: the source under the mutex, then the destination.
+            Scheme::MutexTwice => in_batches(keys, masks, 1, |keys, masks| {
+                locked(&shared.mutex.0).lookup_burst_v4(keys, masks);
+            }),
+            Scheme::ReadMostly => in_batches(keys, masks, batch, |keys, masks| {
+                locked(self.slot).lookup_burst_v4(keys, masks);
+            }),
+            Scheme::Preempted => in_batches(keys, masks, batch, |keys, masks| {
+                spin(&shared.mutex.0).lookup_burst_v4(keys, masks);
+            }),
+            Scheme::Counter => {
+                shared.plain.lookup_burst_v4(keys, masks);
+                for _ in 0..keys.len() / 2 {
+                    shared.counter.0.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Scheme::Ours | Scheme::OursReplaced => {
+                self.reader.current().lookup_burst_v4(keys, masks);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn in_batches(
+    keys: &[u32],
+    masks: &mut [ListMask],
+    batch: usize,
+    mut look_up: impl FnMut(&[u32], &mut [ListMask]),
+) {
+    for (keys, masks) in keys.chunks(batch).zip(masks.chunks_mut(batch)) {
+        look_up(keys, masks);
+    }
+}

@@ -1,0 +1,319 @@
+//! The whole classify-and-bridge path over memory rings, and what each stage of it costs.
+//!
+//! Every variant leaves one stage out. Beside them stand, in the same rounds, the bare lookup of
+//! as many pairs in the same table, and the random lines that memory gives over as many bytes as
+//! the path can touch: table and one header line a frame. A frame needs three lines (header,
+//! source, destination), so a third of the limit is the most frames there can be.
+
+mod circuit;
+mod findings;
+#[cfg(test)]
+mod tests;
+mod without;
+
+use std::hint::black_box;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use plane::{Action, Bridge, Policy, SetRule, Sides};
+use table::{CompiledLists, Entries, ListMask};
+
+use crate::experiment::{LabError, Outcome, Row, Settings};
+use crate::key::{Cursor, Stream, drive};
+use crate::memory::{Field, Limit};
+use crate::shuffle::Seeded;
+use crate::{Chart, ChartKind, Trial, interleave};
+use circuit::{Circuit, PORTS};
+use without::Without;
+
+const LINE_BYTES: usize = 64;
+const ENTRIES: usize = 6_000_000;
+const ENTRIES_FEW: usize = 100_000;
+const POOL: u32 = 8192;
+const POOL_LARGE: u32 = 65_536;
+/// An odd number of lines, as the program chooses by default, and the usual power of two.
+const STRIDE: u32 = 2112;
+const STRIDE_EVEN: u32 = 2048;
+/// Frames of a trial, after one round of the pool that is not timed.
+const FRAMES_QUICK: usize = 1 << 18;
+const FRAMES: usize = 1 << 20;
+const ROUNDS_QUICK: usize = 11;
+const ROUNDS: usize = 21;
+
+/// What a variant measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Path {
+    /// The bridge, without a stage.
+    Bridge(Without),
+    /// Pairs of lookups and nothing else.
+    Lookups,
+    /// Random lines.
+    Limit,
+}
+
+/// A row to be.
+#[derive(Clone, Copy, Debug)]
+struct Variant {
+    path: Path,
+    place: usize,
+}
+
+/// A table, a pool, and all that is measured with them.
+struct Place {
+    entries: usize,
+    pool: u32,
+    stride: u32,
+    lists: Arc<CompiledLists>,
+    circuit: Circuit,
+    /// A bridge for each stage left out.
+    bridges: Vec<Bridge>,
+    limit: Limit,
+}
+
+pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
+    let mut places = places(settings)?;
+    let variants = variants(&places);
+    let mut lookups = BareLookups::new(settings.seed ^ 1)?;
+    let (frames, rounds) = match settings.quick {
+        true => (FRAMES_QUICK, ROUNDS_QUICK),
+        false => (FRAMES, ROUNDS),
+    };
+    let measured = interleave(
+        settings,
+        variants.len(),
+        rounds,
+        |variant, trial: &Trial| {
+            let Variant { path, place } = variants[variant];
+            let place = &mut places[place];
+            match path {
+                Path::Bridge(without) => place.frames_per_second(without, frames),
+                Path::Lookups => lookups.pairs_per_second(&place.lists, frames, trial),
+                Path::Limit => place.limit.measure(trial),
+            }
+        },
+    );
+    let rows: Vec<Row> = variants
+        .iter()
+        .zip(measured.samples)
+        .map(|(variant, samples)| row(*variant, &places[variant.place], samples))
+        .collect();
+    Ok(Outcome {
+        findings: findings::sentences(&rows),
+        varies: varies(),
+        charts: charts(),
+        rows,
+        noise: Some(measured.noise),
+        ..Outcome::default()
+    })
+}
+
+/// Pools and tables to measure with.
+fn places(settings: &Settings<'_>) -> Result<Vec<Place>, LabError> {
+    let many = Arc::new(compile(ENTRIES, settings.seed)?);
+    let few = Arc::new(compile(ENTRIES_FEW, settings.seed)?);
+    let mut wanted = vec![
+        (ENTRIES, &many, POOL, STRIDE),
+        (ENTRIES_FEW, &few, POOL, STRIDE),
+    ];
+    if !settings.quick {
+        wanted.push((ENTRIES, &many, POOL, STRIDE_EVEN));
+        wanted.push((ENTRIES, &many, POOL_LARGE, STRIDE));
+    }
+    let bytes = wanted
+        .iter()
+        .map(|(_, lists, pool, _)| footprint(lists, *pool));
+    let field = Field::new(bytes.max().unwrap_or(0), settings.seed)?;
+    wanted
+        .into_iter()
+        .map(|(entries, lists, pool, stride)| {
+            let circuit = Circuit::new(pool, stride, settings.seed)?;
+            Place::new(entries, lists, circuit, stride, &field)
+        })
+        .collect()
+}
+
+/// Random addresses, a list of them.
+pub(crate) fn compile(entries: usize, seed: u64) -> Result<CompiledLists, LabError> {
+    let mut seeded = Seeded::new(seed ^ entries as u64);
+    let mut list = Entries::default();
+    list.v4.addresses = (0..entries).map(|_| seeded.next() as u32).collect();
+    CompiledLists::compile(&[&list]).map_err(|error| LabError(error.to_string()))
+}
+
+/// The whole set of stages with the first two pools; what matters most with the others.
+fn variants(places: &[Place]) -> Vec<Variant> {
+    let mut variants = Vec::new();
+    for place in 0..places.len() {
+        let stages: &[Without] = match place {
+            0 | 1 => &Without::EVERY,
+            _ => &[Without::Nothing, Without::Lookup, Without::All],
+        };
+        let bridges = stages.iter().map(|&without| Path::Bridge(without));
+        let paths = bridges.chain([Path::Lookups, Path::Limit]);
+        variants.extend(paths.map(|path| Variant { path, place }));
+    }
+    variants
+}
+
+fn row(variant: Variant, place: &Place, samples: crate::Samples) -> Row {
+    let (path, without, metric) = match variant.path {
+        Path::Bridge(without) => ("bridge", without.name(), "frames_per_second"),
+        Path::Lookups => ("lookups", "none", "pairs_per_second"),
+        Path::Limit => ("limit", "none", "lines_per_second"),
+    };
+    Row {
+        variant: vec![
+            ("path", path.into()),
+            ("entries", place.entries.into()),
+            ("pool", place.pool.into()),
+            ("stride", place.stride.into()),
+            ("without", without.into()),
+            ("bytes", place.bytes().into()),
+        ],
+        metric,
+        samples,
+    }
+}
+
+impl Place {
+    fn new(
+        entries: usize,
+        lists: &Arc<CompiledLists>,
+        mut circuit: Circuit,
+        stride: u32,
+        field: &Rc<Field>,
+    ) -> Result<Self, LabError> {
+        let policy = policy()?;
+        let pool = circuit.frames() as u32;
+        let mut bridges = Vec::new();
+        for _ in Without::EVERY {
+            let mut bridge = Bridge::new(PORTS, &policy);
+            circuit.prime(&mut bridge);
+            bridges.push(bridge);
+        }
+        Ok(Self {
+            entries,
+            pool,
+            stride,
+            lists: Arc::clone(lists),
+            circuit,
+            bridges,
+            limit: Limit::within(field, footprint(lists, pool)),
+        })
+    }
+
+    /// Bytes that the path can touch.
+    fn bytes(&self) -> usize {
+        footprint(&self.lists, self.pool)
+    }
+
+    /// One trial, after a round of the pool that brings the caches into the variant's state.
+    fn frames_per_second(&mut self, without: Without, frames: usize) -> f64 {
+        if without == Without::Rings {
+            self.circuit.park();
+        }
+        self.turn(without, self.circuit.frames());
+        let begun = Instant::now();
+        let done = self.turn(without, frames);
+        let seconds = begun.elapsed().as_secs_f64();
+        if without == Without::Rings {
+            self.circuit.unpark();
+        }
+        done as f64 / seconds
+    }
+
+    /// Turns until at least `frames` have gone round; how many did.
+    fn turn(&mut self, without: Without, frames: usize) -> usize {
+        let bridge = &mut self.bridges[without as usize];
+        let mut done = 0;
+        while done < frames {
+            done += self.circuit.turn(bridge, &self.lists, without);
+        }
+        done
+    }
+}
+
+fn footprint(lists: &CompiledLists, pool: u32) -> usize {
+    lists.bytes() + pool as usize * LINE_BYTES
+}
+
+/// One set that blocks both sides; all else passes.
+fn policy() -> Result<Policy, LabError> {
+    let rule = SetRule {
+        name: "set".to_owned(),
+        action: Action::Block,
+        sides: Sides::BOTH,
+    };
+    Policy::new(vec![rule]).map_err(|error| LabError(error.to_string()))
+}
+
+/// Pairs looked up and nothing else: bursts of as many as the path has frames in a burst.
+struct BareLookups {
+    stream: Stream<u32>,
+    cursor: Cursor,
+}
+
+impl BareLookups {
+    fn new(seed: u64) -> Result<Self, LabError> {
+        let mut seeded = Seeded::new(seed);
+        Ok(Self {
+            stream: Stream::drawn(|| seeded.next() as u32)?,
+            cursor: Cursor::default(),
+        })
+    }
+
+    fn pairs_per_second(&mut self, lists: &CompiledLists, pairs: usize, trial: &Trial) -> f64 {
+        const BURST: usize = 2 * engine::DEFAULT_BURST;
+        let mut masks = [ListMask::EMPTY; BURST];
+        let shift = trial.shift_lines * LINE_BYTES / size_of::<u32>();
+        let keys = self.cursor.take(self.stream.keys(), 2 * pairs, shift);
+        let begun = Instant::now();
+        drive(keys, BURST, |keys| {
+            lists.lookup_burst_v4(keys, &mut masks);
+            black_box(&masks);
+        });
+        pairs as f64 / begun.elapsed().as_secs_f64()
+    }
+}
+
+fn varies() -> Vec<String> {
+    let sentence = "one stage of the path is left out at a time; the table's entries, the pool, \
+                    and the distance of two frames vary beside it";
+    let held = format!(
+        "held: one thread, frames of 60 bytes (64 on the wire), bursts of {}, one set that blocks \
+         both sides, fresh random addresses in every frame on every round, all frames of the pool \
+         in circulation, first in, first out",
+        engine::DEFAULT_BURST
+    );
+    let limit = "the limit reads random lines of as many bytes as the path can touch: the table \
+                 and one header line a frame, packed, which is kinder to the limit than to us";
+    vec![sentence.to_owned(), held, limit.to_owned()]
+}
+
+fn charts() -> Vec<Chart> {
+    let chart = |entries: usize, caption: &str| Chart {
+        title: format!("Frames a second without one stage, {entries} entries"),
+        caption: caption.to_owned(),
+        kind: ChartKind::Bars,
+        metric: "frames_per_second",
+        x: "without",
+        series: vec![],
+        only: vec![
+            ("entries", entries.into()),
+            ("pool", POOL.into()),
+            ("stride", STRIDE.into()),
+        ],
+    };
+    vec![
+        chart(
+            ENTRIES,
+            "The longer a bar is than the first, the more its stage costs where it is needed. The \
+             last is the harness alone.",
+        ),
+        chart(
+            ENTRIES_FEW,
+            "The same with a table that the second-level cache holds.",
+        ),
+    ]
+}

@@ -1,0 +1,316 @@
+//! The circle a frame goes round: a memory ring into the worker, the worker, a memory ring out of
+//! it, and the far side, which stamps fresh addresses and sends it round again.
+//!
+//! All frames of the pool circulate, first in, first out: between two visits to a frame every
+//! other frame is visited, so that its header is no longer near. The far side stamps a frame when
+//! it comes out, while the worker's touch still has it in the first level, and it waits in the
+//! inward ring for a whole round after that. So the far side fetches no line of its own, and what
+//! the worker reads was written and left the near caches since, as after a NIC's DMA.
+
+use frame::{BURST_MAX, Burst, Frame, FramePool, PoolRequest, PortId, QueueId, Region};
+use plane::{Bridge, Classifier, Verdict, Verdicts};
+use port::{OpenContext, PortQueue, PortSpec};
+use table::CompiledLists;
+use wire::Parsed;
+use wire::emit::{Ipv4, Network, Recipe, Transport};
+
+use super::without::Without;
+use crate::experiment::LabError;
+use crate::shuffle::Seeded;
+
+/// 64 bytes on the wire less the FCS.
+const FRAME_BYTES: usize = 60;
+/// Where source and destination stand in a frame of IPv4 without tags.
+const ADDRESSES: std::ops::Range<usize> = 26..34;
+/// Where the worker's frames come from and where they go.
+pub(super) const PORTS: [PortId; 2] = [PortId(0), PortId(1)];
+
+/// Frames, rings, and both sides' ends of them.
+pub(super) struct Circuit {
+    pool: FramePool,
+    /// The worker's ends.
+    inward: Box<dyn PortQueue>,
+    outward: Box<dyn PortQueue>,
+    /// The far side's ends.
+    sender: Box<dyn PortQueue>,
+    receiver: Box<dyn PortQueue>,
+    burst: Burst,
+    staged: Burst,
+    returned: Burst,
+    verdicts: Verdicts,
+    /// What frames get where the policy is left out.
+    all_pass: Verdicts,
+    addresses: Seeded,
+    /// Bursts decided on where they lie, where rings are left out; empty otherwise.
+    parked: Vec<Burst>,
+    next_parked: usize,
+}
+
+impl Circuit {
+    /// A pool of `frames` at a distance of `stride_bytes`, all of them on their way to the worker.
+    pub(super) fn new(frames: u32, stride_bytes: u32, seed: u64) -> Result<Self, LabError> {
+        let request = PoolRequest {
+            frames,
+            stride_bytes,
+            headroom_bytes: engine::HEADROOM_BYTES,
+            node: None,
+        };
+        let refused = |error: frame::RegionError| LabError(error.to_string());
+        let pool = Region::with_pools(&[request]).map_err(refused)?.1.remove(0);
+        let [inward, sender] = ring(frames)?;
+        let [outward, receiver] = ring(frames)?;
+        let mut all_pass = Verdicts::new();
+        (0..BURST_MAX).for_each(|_| all_pass.push(Verdict::Forward(PORTS[1])));
+        let mut circuit = Self {
+            pool,
+            inward,
+            outward,
+            sender,
+            receiver,
+            burst: Burst::new(),
+            staged: Burst::new(),
+            returned: Burst::new(),
+            verdicts: Verdicts::new(),
+            all_pass,
+            addresses: Seeded::new(seed),
+            parked: Vec::new(),
+            next_parked: 0,
+        };
+        circuit.fill()?;
+        Ok(circuit)
+    }
+
+    /// Writes every frame once and sends it off.
+    fn fill(&mut self) -> Result<(), LabError> {
+        let template = template()?;
+        while let Some(mut frame) = self.pool.alloc() {
+            frame
+                .copy_from(&template)
+                .map_err(|error| LabError(error.to_string()))?;
+            stamp(&mut frame, &mut self.addresses);
+            if let Err(frame) = self.returned.push(frame) {
+                self.pool.free(frame);
+                self.sender.tx_burst(&mut self.returned, &mut self.pool);
+            }
+        }
+        self.sender.tx_burst(&mut self.returned, &mut self.pool);
+        Ok(())
+    }
+
+    /// Shows a bridge what the frames look like, so that it can do without its parser.
+    pub(super) fn prime(&mut self, bridge: &mut Bridge) {
+        let mut burst = Burst::new();
+        self.inward.rx_burst(&mut self.pool, &mut burst, BURST_MAX);
+        bridge.classifier().parse(&burst);
+        self.sender.tx_burst(&mut burst, &mut self.pool);
+    }
+
+    /// One burst round the circle; how many frames.
+    #[inline]
+    pub(super) fn turn(
+        &mut self,
+        bridge: &mut Bridge,
+        lists: &CompiledLists,
+        without: Without,
+    ) -> usize {
+        if without == Without::Rings {
+            return self.turn_in_place(bridge, lists);
+        }
+        self.inward
+            .rx_burst(&mut self.pool, &mut self.burst, engine::DEFAULT_BURST);
+        let frames = self.burst.len();
+        decide(&self.burst, bridge, lists, &mut self.verdicts, without);
+        self.carry_out(without);
+        self.outward.tx_burst(&mut self.staged, &mut self.pool);
+        self.come_round(without);
+        frames
+    }
+
+    /// What a worker does with verdicts.
+    #[inline]
+    fn carry_out(&mut self, without: Without) {
+        let verdicts = match without {
+            Without::CarryOut | Without::All => {
+                self.staged.append(&mut self.burst);
+                return;
+            }
+            Without::Policy => &self.all_pass,
+            _ => &self.verdicts,
+        };
+        for (frame, &verdict) in self.burst.drain().zip(verdicts.as_slice()) {
+            match verdict {
+                Verdict::Forward(_) => {
+                    // Never full: it holds as many as the burst.
+                    let _full = self
+                        .staged
+                        .push(frame)
+                        .map_err(|frame| self.pool.free(frame));
+                }
+                Verdict::Drop(_) => self.pool.free(frame),
+            }
+        }
+    }
+
+    /// The far side: what came out, and what was dropped, is stamped anew and sent round.
+    #[inline]
+    fn come_round(&mut self, without: Without) {
+        let returned = &mut self.returned;
+        self.receiver
+            .rx_burst(&mut self.pool, returned, engine::DEFAULT_BURST);
+        if self.pool.free_count() != 0 {
+            revive(&mut self.pool, returned);
+        }
+        if without != Without::Stamp {
+            for frame in returned.frames_mut() {
+                stamp(frame, &mut self.addresses);
+            }
+        }
+        self.sender.tx_burst(returned, &mut self.pool);
+    }
+
+    /// Takes all frames out of the rings, into bursts that stay where they are.
+    pub(super) fn park(&mut self) {
+        loop {
+            let mut burst = Burst::new();
+            self.inward
+                .rx_burst(&mut self.pool, &mut burst, engine::DEFAULT_BURST);
+            if burst.is_empty() {
+                return;
+            }
+            self.parked.push(burst);
+        }
+    }
+
+    /// Sends parked frames round again.
+    pub(super) fn unpark(&mut self) {
+        for mut burst in self.parked.drain(..) {
+            self.sender.tx_burst(&mut burst, &mut self.pool);
+        }
+        self.next_parked = 0;
+    }
+
+    #[inline]
+    fn turn_in_place(&mut self, bridge: &mut Bridge, lists: &CompiledLists) -> usize {
+        let place = self.next_parked;
+        self.next_parked = (place + 1) % self.parked.len();
+        let burst = &mut self.parked[place];
+        decide(burst, bridge, lists, &mut self.verdicts, Without::Nothing);
+        for frame in burst.frames_mut() {
+            stamp(frame, &mut self.addresses);
+        }
+        burst.len()
+    }
+
+    /// Frames of the pool.
+    pub(super) fn frames(&self) -> usize {
+        self.pool.total() as usize
+    }
+
+    /// What the next burst will hold, for tests: where each frame's header is and its addresses.
+    #[cfg(test)]
+    pub(super) fn waiting(&mut self) -> Vec<(usize, u64)> {
+        let mut seen = Vec::new();
+        self.park();
+        for burst in &self.parked {
+            let bytes = |frame: &Frame| frame.bytes()[ADDRESSES].try_into().expect("eight bytes");
+            seen.extend(
+                burst
+                    .frames()
+                    .iter()
+                    .map(|frame| (frame.header_ptr().addr(), u64::from_ne_bytes(bytes(frame)))),
+            );
+        }
+        self.unpark();
+        seen
+    }
+}
+
+/// Every stage but the one left out. With none left out it is what a worker calls.
+#[inline]
+fn decide(
+    burst: &Burst,
+    bridge: &mut Bridge,
+    lists: &CompiledLists,
+    verdicts: &mut Verdicts,
+    without: Without,
+) {
+    match without {
+        Without::Nothing | Without::CarryOut | Without::Rings | Without::Stamp => {
+            return bridge.decide(burst, PORTS[0], lists, verdicts);
+        }
+        Without::All => return,
+        _ => {}
+    }
+    if without != Without::HeaderPrefetch {
+        Classifier::prefetch_headers(burst);
+    }
+    match without {
+        Without::Parse => bridge.classifier().parse_with(burst, addresses_only),
+        _ => bridge.classifier().parse(burst),
+    }
+    if without != Without::Lookup {
+        bridge.classifier().look_up(lists);
+    }
+    if without != Without::Policy {
+        bridge.judge(PORTS[0], verdicts);
+    }
+}
+
+/// What is left of the parser when a frame is known to be like the one before.
+#[inline(always)]
+fn addresses_only(frame: &Frame, parsed: &mut Parsed) {
+    let found = frame.bytes().get(ADDRESSES).and_then(<[u8]>::first_chunk);
+    if let Some(&[a, b, c, d, e, f, g, h]) = found {
+        parsed.src = u32::from_be_bytes([a, b, c, d]).into();
+        parsed.dst = u32::from_be_bytes([e, f, g, h]).into();
+    }
+}
+
+#[inline(always)]
+fn stamp(frame: &mut Frame, addresses: &mut Seeded) {
+    if let Some(place) = frame.bytes_mut().get_mut(ADDRESSES) {
+        place.copy_from_slice(&addresses.next().to_ne_bytes());
+    }
+}
+
+/// Frames that were dropped come back; they still hold what they held.
+#[cold]
+fn revive(pool: &mut FramePool, returned: &mut Burst) {
+    let before = returned.len();
+    pool.alloc_burst(returned, BURST_MAX);
+    for frame in &mut returned.frames_mut()[before..] {
+        let _fits = frame.set_len(FRAME_BYTES);
+    }
+}
+
+/// The two ends of a memory ring with room for `frames`.
+fn ring(frames: u32) -> Result<[Box<dyn PortQueue>; 2], LabError> {
+    let context = OpenContext::default();
+    let spec = format!("ring:circle,capacity={frames}");
+    let refused = |error: &dyn std::fmt::Display| LabError(error.to_string());
+    let end = || {
+        let spec = PortSpec::parse(&spec).map_err(|error| refused(&error))?;
+        let mut port = port::open(&spec, PORTS[0], &context).map_err(|error| refused(&error))?;
+        port.open_queue(QueueId(0), 1)
+            .map_err(|error| refused(&error))
+    };
+    Ok([end()?, end()?])
+}
+
+/// The frame that all are copies of, but for the addresses.
+fn template() -> Result<Vec<u8>, LabError> {
+    let udp = Transport::Udp {
+        src_port: 9,
+        dst_port: 9,
+    };
+    let recipe = Recipe {
+        network: Network::Ipv4(Ipv4::default(), udp),
+        len_min: FRAME_BYTES,
+        ..Recipe::default()
+    };
+    let mut bytes = vec![0; recipe.frame_len()];
+    recipe
+        .emit(&mut bytes)
+        .map_err(|error| LabError(format!("{error:?}")))?;
+    Ok(bytes)
+}

@@ -1,0 +1,217 @@
+//! IPv4: a word for each of 65,536 blocks, then a slot, which is the answer nearly always.
+//!
+//! A block whose answer changes within has up to 256 slots of 16 bits, as many as its changes
+//! ask for and at most [`build::SLOTS_A_CHANGE`] a change. The index (256 KiB) stays in the
+//! second-level cache, so a lookup costs one line from further away: that of its slot. The full
+//! routing table, dealt over 16 lists, takes 9.4 MB so; one flat array of 2^24 slots takes 33 and
+//! is slower by what it no longer fits.
+//!
+//! A slot whose addresses have more than one answer names a leaf: one line with up to 15 changes.
+//! More changes than that make a block of the slot. Keys for which a slot was not the end wait in
+//! a column, so that nothing branches on which keys they are.
+
+mod build;
+mod rewrite;
+
+use super::no_memory;
+use crate::address::Address;
+use crate::class::Classes;
+use crate::compiled::CompileError;
+use crate::flatten::Runs;
+use crate::mask::ListMask;
+use crate::simd::{self, Job, Lanes, Level};
+use frame::Pages;
+use frame::memory::{Paged, PagedView};
+use std::sync::Arc;
+
+/// Blocks of IPv4 addresses.
+#[derive(Clone, Debug)]
+pub(super) struct Blocks {
+    /// By the upper 16 bits.
+    index: Paged<u32>,
+    slots: Paged<u16>,
+    leaves: Paged<Leaf>,
+    classes: Arc<Classes>,
+    /// Bytes that no lookup finds any more.
+    garbage: usize,
+}
+
+/// 16 changes by the lower 16 bits, ascending, and the class from each on. The first change is
+/// at 0; unused places repeat the last class at 0xffff. In the leaf of a slot that is a block
+/// itself place 0 is 1, 1 and 2 its word, 3 the bits of an address that it tells apart.
+type Leaf = [u16; 32];
+
+/// Classes that a slot can name; the rest are leaves, counted from the first of the block.
+pub(super) const CLASSES_MAX: usize = 0x8000;
+/// Marks a slot that is a leaf.
+const LEAF: u16 = 0x8000;
+/// Places before the slots of a block: the number of its first leaf, low and high, and how many
+/// leaves it has.
+const HEADER: usize = 3;
+/// Bits of a word that tell where slots are; above them is the shift that makes a slot of the
+/// lower 16 bits of an address.
+const PLACE_BITS: u32 = 27;
+const PLACE: u32 = (1 << PLACE_BITS) - 1;
+/// The word of a block with one answer is that class, shifted by this: its slots are the first.
+const PLAIN: u32 = 16 << PLACE_BITS;
+
+/// Keys whose lines are on their way at once.
+const WINDOW: usize = 128;
+
+impl Blocks {
+    /// `None` when there are more answers than slots can name, or more changes than words reach.
+    pub(super) fn new<A: Address>(runs: &Runs<A>) -> Result<Option<Self>, CompileError> {
+        build::compile(runs)
+    }
+
+    #[inline]
+    pub(super) fn add_burst<A: Address>(&self, level: Level, keys: &[A], masks: &mut [ListMask]) {
+        for (keys, masks) in keys.chunks(WINDOW).zip(masks.chunks_mut(WINDOW)) {
+            let job = Lookup {
+                index: self.index.view(),
+                slots: self.slots.view(),
+                leaves: self.leaves.view(),
+                answers: self.classes.masks(),
+                keys,
+                masks,
+            };
+            simd::run(level, job);
+        }
+    }
+
+    /// Bytes that a lookup can touch.
+    pub(super) fn bytes(&self) -> usize {
+        // Of the slots of plain blocks only those of classes.
+        let unused = CLASSES_MAX - self.classes.masks().len();
+        4 * self.index.len()
+            + 2 * (self.slots.len() - unused)
+            + 64 * self.leaves.len()
+            + size_of_val(self.classes.masks())
+            - self.garbage
+    }
+
+    pub(super) fn pages(&self) -> Option<Pages> {
+        self.slots.pages()
+    }
+
+    /// True when a quarter of it is garbage.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.garbage > (self.bytes() / 4).max(1 << 20)
+    }
+}
+
+struct Lookup<'a, A> {
+    index: PagedView<'a, u32>,
+    slots: PagedView<'a, u16>,
+    leaves: PagedView<'a, Leaf>,
+    answers: &'a [ListMask],
+    keys: &'a [A],
+    masks: &'a mut [ListMask],
+}
+
+/// A key for which a slot was not the end.
+#[derive(Clone, Copy, Default)]
+struct Descent {
+    /// Which key.
+    key: u32,
+    /// The word of the block.
+    word: u32,
+    /// What its slot holds.
+    value: u16,
+    /// The number of the leaf.
+    leaf: u32,
+}
+
+impl<A: Address> Job for Lookup<'_, A> {
+    type Answer = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(mut self, lanes: L) {
+        let mut places = [0; WINDOW];
+        let mut deeper = [(0, 0); WINDOW];
+        let mut count = 0;
+        for (place, &key) in places.iter_mut().zip(self.keys) {
+            *place = slot(self.index[key.top16()], low(key));
+            self.slots.prefetch(*place);
+        }
+        for (at, mask) in self.masks.iter_mut().enumerate() {
+            let value = self.slots[places[at]];
+            *mask |= self.answers[class(value)];
+            deeper[count] = (at as u32, value);
+            count += usize::from(value >> 15);
+        }
+        if count > 0 {
+            self.descend(lanes, &deeper[..count]);
+        }
+    }
+}
+
+impl<A: Address> Lookup<'_, A> {
+    /// Reads the leaves of keys, and the blocks below, one level after the other.
+    #[inline(never)]
+    fn descend<L: Lanes>(&mut self, lanes: L, from: &[(u32, u16)]) {
+        let mut waiting = [Descent::default(); WINDOW];
+        for (descent, &(key, value)) in waiting.iter_mut().zip(from) {
+            let word = self.index[self.keys[key as usize].top16()];
+            *descent = Descent {
+                key,
+                word,
+                value,
+                leaf: 0,
+            };
+        }
+        let mut count = from.len();
+        while count > 0 {
+            for descent in &mut waiting[..count] {
+                let header = (descent.word & PLACE) as usize - HEADER;
+                let (low, high) = (self.slots[header], self.slots[header + 1]);
+                descent.leaf =
+                    u32::from(low) + (u32::from(high) << 16) + u32::from(descent.value & !LEAF);
+                self.leaves.prefetch(descent.leaf as usize);
+            }
+            let mut still = 0;
+            for at in 0..count {
+                let descent = waiting[at];
+                if let Some(deeper) = self.leaf(lanes, descent) {
+                    waiting[still] = deeper;
+                    still += 1;
+                }
+            }
+            count = still;
+        }
+    }
+
+    #[inline(always)]
+    fn leaf<L: Lanes>(&mut self, lanes: L, mut descent: Descent) -> Option<Descent> {
+        let key = descent.key as usize;
+        let low = low(self.keys[key]);
+        let leaf = &self.leaves[descent.leaf as usize];
+        if leaf[0] == 0 {
+            let places = (lanes.at_most16(leaf, low as u16) & 0xffff).count_ones();
+            let class = leaf[(15 + places as usize) & 31];
+            self.masks[key] |= self.answers[usize::from(class)];
+            return None;
+        }
+        descent.word = u32::from(leaf[1]) | u32::from(leaf[2]) << 16;
+        descent.value = self.slots[slot(descent.word, low & u32::from(leaf[3]))];
+        self.masks[key] |= self.answers[class(descent.value)];
+        (descent.value >= LEAF).then_some(descent)
+    }
+}
+
+#[inline(always)]
+fn low<A: Address>(key: A) -> u32 {
+    key.widen() as u32 & 0xffff
+}
+
+/// Where the slot of an address of a block is.
+#[inline(always)]
+fn slot(word: u32, low: u32) -> usize {
+    ((word & PLACE) + (low >> (word >> PLACE_BITS))) as usize
+}
+
+/// The class that a slot names; 0 when it is a leaf.
+#[inline(always)]
+fn class(value: u16) -> usize {
+    usize::from(value & (value >> 15).wrapping_sub(1))
+}

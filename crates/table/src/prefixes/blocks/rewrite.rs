@@ -1,0 +1,134 @@
+//! The blocks that a change touches, made again.
+//!
+//! A block takes its old place where the new one has the shape of the old, else the end of the
+//! columns. A change within one block copies a page of the index, one or two of slots and as
+//! many of leaves.
+
+use super::build::{self, Change, Image, Space};
+use super::*;
+use crate::prefixes::{class as class_of, mask_at};
+use std::collections::BTreeMap;
+
+impl Space for Blocks {
+    fn slot_count(&self) -> usize {
+        self.slots.len()
+    }
+    fn leaf_count(&self) -> usize {
+        self.leaves.len()
+    }
+    fn push_slot(&mut self, slot: u16) -> Result<(), CompileError> {
+        self.slots.push(slot).map_err(no_memory)
+    }
+    fn push_leaf(&mut self, leaf: Leaf) -> Result<(), CompileError> {
+        self.leaves.push(leaf).map_err(no_memory)
+    }
+}
+
+impl Blocks {
+    /// Takes over what changed within `first..=last`; false when that needs another layout.
+    pub(in crate::prefixes) fn rewrite<A: Address>(
+        &mut self,
+        first: A,
+        last: A,
+        runs: &BTreeMap<A, u32>,
+    ) -> Result<bool, CompileError> {
+        let begin = first.first_in(16);
+        let mut mask = mask_at(runs, begin);
+        let mut ahead = runs.range(begin..=last.last_in(16)).peekable();
+        let mut changes = Vec::new();
+        for block in first.top16()..=last.top16() {
+            changes.clear();
+            changes.push((0, class_of(&mut self.classes, mask) as u16));
+            while let Some((&start, &next)) = ahead.next_if(|(start, _)| start.top16() == block) {
+                mask = next;
+                let class = class_of(&mut self.classes, mask) as u16;
+                build::push(&mut changes, low(start) as u16, class);
+            }
+            if self.classes.masks().len() > CLASSES_MAX {
+                return Ok(false);
+            }
+            self.replace(block, &changes)?;
+        }
+        Ok(self.slots.len() <= PLACE as usize)
+    }
+
+    fn replace(&mut self, block: usize, changes: &[Change]) -> Result<(), CompileError> {
+        let old = self.index.view()[block];
+        let garbage = self.block_bytes(old);
+        let word = if let [(_, class)] = changes {
+            PLAIN | u32::from(*class)
+        } else {
+            let image = build::image(self, changes, 16)?;
+            if self.has_room(old, &image) {
+                self.garbage += garbage - self.plain_bytes(old);
+                return self.overwrite(old, &image);
+            }
+            build::append(self, &image)?
+        };
+        self.garbage += garbage;
+        if word != old {
+            *self.index.get_mut(block).map_err(no_memory)? = word;
+        }
+        Ok(())
+    }
+
+    /// True when `image` can take the place of the block that `old` leads to.
+    fn has_room(&self, old: u32, image: &Image) -> bool {
+        old < PLAIN
+            && old >> PLACE_BITS == image.shift
+            && self.leaves_of(old).1 >= image.leaves.len()
+    }
+
+    fn overwrite(&mut self, old: u32, image: &Image) -> Result<(), CompileError> {
+        let place = (old & PLACE) as usize;
+        for (at, &slot) in image.slots.iter().enumerate() {
+            if self.slots.view()[place + at] != slot {
+                *self.slots.get_mut(place + at).map_err(no_memory)? = slot;
+            }
+        }
+        let (first, count) = self.leaves_of(old);
+        for at in 0..count {
+            // Leaves that are left over stay part of the block.
+            let leaf = image.leaves.get(at).copied().unwrap_or([0; 32]);
+            if self.leaves.view()[first + at] != leaf {
+                *self.leaves.get_mut(first + at).map_err(no_memory)? = leaf;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first leaf of a block that is not plain, and how many it has.
+    fn leaves_of(&self, word: u32) -> (usize, usize) {
+        let slots = self.slots.view();
+        let header = (word & PLACE) as usize - HEADER;
+        let first = usize::from(slots[header]) | usize::from(slots[header + 1]) << 16;
+        (first, usize::from(slots[header + 2]))
+    }
+
+    /// Bytes of a block, without those of blocks within it. A block of `width` bits has one slot
+    /// a shift less; words do not tell their width, so the header's slots do not count.
+    fn plain_bytes(&self, word: u32) -> usize {
+        if word >= PLAIN {
+            return 0;
+        }
+        2 * (HEADER + (1 << (16 - (word >> PLACE_BITS)))) + 64 * self.leaves_of(word).1
+    }
+
+    /// Bytes of a block and of those within it.
+    fn block_bytes(&self, word: u32) -> usize {
+        if word >= PLAIN {
+            return 0;
+        }
+        let (first, count) = self.leaves_of(word);
+        let leaves = (first..first + count).map(|leaf| self.leaves.view()[leaf]);
+        let inner = leaves.filter(|leaf| leaf[0] == 1).map(|leaf| {
+            let word = u32::from(leaf[1]) | u32::from(leaf[2]) << 16;
+            // A block within a block tells apart the bits of its mask.
+            let slots = (usize::from(leaf[3]) + 1) >> (word >> PLACE_BITS);
+            let (first, count) = self.leaves_of(word);
+            let _ = first;
+            2 * (HEADER + slots) + 64 * count
+        });
+        self.plain_bytes(word) + inner.sum::<usize>()
+    }
+}

@@ -1,0 +1,214 @@
+//! From changes of answer to slots and lines.
+
+use super::*;
+
+/// At most so many slots a change of answer, rounded down to a power of two.
+pub(super) const SLOTS_A_CHANGE: usize = 8;
+/// A block has at least so many bits: fewer slots do not fill a line.
+const BLOCK_BITS_MIN: u32 = 4;
+const BLOCK_BITS_MAX: u32 = 15;
+/// A gate costs a line more, and saves blocks where the changes have so many bits in common.
+const GATE_BITS: u32 = 16;
+
+/// From an address on, a class.
+pub(super) type Change = (u128, u16);
+
+/// Where new lines go: a plain column at first, shared pages later.
+pub(super) trait Space {
+    /// The number of the first of so many new lines of a block.
+    fn blank(&mut self, count: usize) -> Result<usize, CompileError>;
+    /// Sets a slot, counted from the first of all.
+    fn set(&mut self, slot: usize, word: u32) -> Result<(), CompileError>;
+    /// The number of a line that holds this.
+    fn add(&mut self, line: Line) -> Result<u32, CompileError>;
+}
+
+impl Space for Vec<Line> {
+    fn blank(&mut self, count: usize) -> Result<usize, CompileError> {
+        let first = self.len();
+        self.resize(first + count, [0; LINE_WORDS]);
+        Ok(first)
+    }
+    fn set(&mut self, slot: usize, word: u32) -> Result<(), CompileError> {
+        self[slot / LINE_WORDS][slot % LINE_WORDS] = word;
+        Ok(())
+    }
+    fn add(&mut self, line: Line) -> Result<u32, CompileError> {
+        self.push(line);
+        Ok(self.len() as u32 - 1)
+    }
+}
+
+pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Trie>, CompileError> {
+    let mut interned = Classes::new();
+    let classes = interned.intern_all(&runs.masks);
+    if interned.masks().len() > CLASSES_MAX {
+        return Ok(None);
+    }
+    let starts = runs.starts.iter().map(|start| start.widen());
+    let classes = classes.iter().map(|&class| class as u16);
+    let changes: Vec<Change> = starts.zip(classes).collect();
+    let mut lines: Vec<Line> = Vec::new();
+    let block = Block { first: 0, depth: 0 };
+    let root = lines.blank((1 << ROOT_BITS) / LINE_WORDS)?;
+    fill(&mut lines, root, block, ROOT_BITS, &changes)?;
+    if lines.len() > NUMBER as usize {
+        return Ok(None);
+    }
+    Ok(Some(Trie {
+        lines: Paged::copy_of(&lines).map_err(no_memory)?,
+        classes: Arc::new(interned),
+        free: Default::default(),
+    }))
+}
+
+/// The addresses that share the upper `depth` bits of `first`, below which it is zero.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    pub(super) first: u128,
+    pub(super) depth: u32,
+}
+
+impl Block {
+    pub(super) fn last(self) -> u128 {
+        self.first.last_in(self.depth as u8)
+    }
+
+    /// The block of slot `slot` of `1 << bits`.
+    pub(super) fn slot(self, slot: usize, bits: u32) -> Self {
+        let depth = self.depth + bits;
+        let first = self.first | (slot as u128) << (128 - depth);
+        Self { first, depth }
+    }
+
+    /// Which slot of `1 << bits` holds `address`.
+    pub(super) fn slot_of(self, address: u128, bits: u32) -> usize {
+        ((address - self.first) >> (128 - self.depth - bits)) as usize
+    }
+}
+
+/// Sets the slots of a block whose first line is `line`. The first of `changes` holds at its beginning,
+/// the others begin within it.
+fn fill<S: Space>(
+    space: &mut S,
+    line: usize,
+    block: Block,
+    bits: u32,
+    changes: &[Change],
+) -> Result<(), CompileError> {
+    let (mut at, mut done, place) = (0, 0, line * LINE_WORDS);
+    loop {
+        let slot = changes
+            .get(at + 1)
+            .map_or(1 << bits, |&(start, _)| block.slot_of(start, bits));
+        for plain in done..slot {
+            space.set(place + plain, u32::from(changes[at].1))?;
+        }
+        if slot == 1 << bits {
+            return Ok(());
+        }
+        let inner = block.slot(slot, bits);
+        if changes[at + 1].0 == inner.first {
+            at += 1;
+        }
+        let last = inner.last();
+        let within = changes[at + 1..].iter();
+        let count = within.take_while(|&&(start, _)| start <= last).count();
+        let word = word(space, inner, &changes[at..=at + count])?;
+        space.set(place + slot, word)?;
+        at += count;
+        done = slot + 1;
+    }
+}
+
+/// The slot's word of a block: a class, or the number of what is made for it.
+pub(super) fn word<S: Space>(
+    space: &mut S,
+    block: Block,
+    changes: &[Change],
+) -> Result<u32, CompileError> {
+    let [(_, before), within @ ..] = changes else {
+        return Ok(0);
+    };
+    let [(first, _), .., (last, after)] = within else {
+        let Some(&(at, after)) = within.first() else {
+            return Ok(u32::from(*before));
+        };
+        return if fits(block, within) {
+            leaf(space, block, changes)
+        } else {
+            gate(
+                space,
+                (at, *before),
+                (at, after),
+                u32::from(*before),
+                block.depth,
+            )
+        };
+    };
+    if within.len() <= LEAF_CHANGES && fits(block, within) {
+        return leaf(space, block, changes);
+    }
+    let common = (first ^ last).leading_zeros();
+    if within.len() == 2 || common >= block.depth + GATE_BITS {
+        let inner = Block {
+            first: first.first_in(common as u8),
+            depth: common,
+        };
+        let between = word(space, inner, &within[..within.len() - 1])?;
+        return gate(space, (*first, *before), (*last, *after), between, common);
+    }
+    let bits = block_bits(block, within);
+    let line = space.blank(lines_of(bits))?;
+    fill(space, line, block, bits, changes)?;
+    Ok(ONWARD | bits << BITS | line as u32)
+}
+
+/// True when the 32 bits that a leaf keeps tell the changes apart.
+fn fits(block: Block, within: &[Change]) -> bool {
+    let unseen = u128::MAX >> 32 >> block.depth.min(LEAF_DEPTH_MAX);
+    within.iter().all(|&(start, _)| start & unseen == 0)
+}
+
+/// As many bits as tell the changes apart, or as are affordable, but not across the halves of
+/// an address.
+fn block_bits(block: Block, within: &[Change]) -> u32 {
+    let set = within.iter().fold(0, |set, &(start, _)| set | start);
+    let needed = 128 - set.trailing_zeros() - block.depth;
+    let affordable = (SLOTS_A_CHANGE * within.len()).ilog2();
+    needed
+        .min(affordable.clamp(BLOCK_BITS_MIN, BLOCK_BITS_MAX))
+        .min(64 - block.depth % 64)
+}
+
+fn leaf<S: Space>(space: &mut S, block: Block, changes: &[Change]) -> Result<u32, CompileError> {
+    let mut line = [u32::MAX; LINE_WORDS];
+    line[LEAF_CHANGES..].fill(0);
+    let last = changes.len() - 1;
+    for passed in 0..=LEAF_CHANGES {
+        let (start, class) = changes[passed.min(last)];
+        if (1..=last).contains(&passed) {
+            let window = start << block.depth.min(LEAF_DEPTH_MAX);
+            line[passed - 1] = (window >> 96) as u32;
+        }
+        line[LEAF_CHANGES + passed / 2] |= u32::from(class) << (passed % 2 * 16);
+    }
+    Ok(ONWARD | space.add(line)?)
+}
+
+fn gate<S: Space>(
+    space: &mut S,
+    (first, before): Change,
+    (last, after): Change,
+    between: u32,
+    depth: u32,
+) -> Result<u32, CompileError> {
+    let mut line = [0; LINE_WORDS];
+    line[LINE_WORDS - 1] = GATE;
+    for word in 0..4 {
+        line[word] = (first >> (96 - 32 * word)) as u32;
+        line[4 + word] = (last >> (96 - 32 * word)) as u32;
+    }
+    line[8..12].copy_from_slice(&[u32::from(before), u32::from(after), between, depth]);
+    Ok(ONWARD | space.add(line)?)
+}

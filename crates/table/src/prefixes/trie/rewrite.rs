@@ -1,0 +1,153 @@
+//! The slots that a change touches, made again.
+//!
+//! What a slot led to before is free for what is made next, so the same leaf is written again in
+//! place, in a copied page. A change of one network copies a page or two.
+
+use super::build::{self, Block, Change, Space};
+use super::*;
+use crate::prefixes::{class, mask_at};
+use std::collections::BTreeMap;
+
+impl Space for Trie {
+    fn blank(&mut self, count: usize) -> Result<usize, CompileError> {
+        if let Some(line) = self.free[count.ilog2() as usize].pop() {
+            return Ok(line as usize);
+        }
+        let first = self.lines.len();
+        for _ in 0..count {
+            self.lines.push([0; LINE_WORDS]).map_err(no_memory)?;
+        }
+        Ok(first)
+    }
+    fn set(&mut self, slot: usize, word: u32) -> Result<(), CompileError> {
+        let line = slot / LINE_WORDS;
+        if self.lines.view()[line][slot % LINE_WORDS] != word {
+            self.lines.get_mut(line).map_err(no_memory)?[slot % LINE_WORDS] = word;
+        }
+        Ok(())
+    }
+    fn add(&mut self, line: Line) -> Result<u32, CompileError> {
+        let number = self.blank(1)?;
+        if self.lines.view()[number] != line {
+            *self.lines.get_mut(number).map_err(no_memory)? = line;
+        }
+        Ok(number as u32)
+    }
+}
+
+impl Trie {
+    /// Takes over what changed within `first..=last`; false when that needs another layout.
+    pub(in crate::prefixes) fn rewrite<A: Address>(
+        &mut self,
+        first: A,
+        last: A,
+        runs: &BTreeMap<A, u32>,
+    ) -> Result<bool, CompileError> {
+        let mut change = Rewrite {
+            trie: self,
+            runs,
+            first: first.widen(),
+            last: last.widen(),
+        };
+        let all = Block { first: 0, depth: 0 };
+        change.slots(0, all, ROOT_BITS, (0, u128::MAX))?;
+        Ok(self.classes.masks().len() <= CLASSES_MAX && self.lines.len() <= NUMBER as usize)
+    }
+}
+
+struct Rewrite<'a, A> {
+    trie: &'a mut Trie,
+    runs: &'a BTreeMap<A, u32>,
+    first: u128,
+    last: u128,
+}
+
+/// From the first to the last address that gates let through.
+type Inside = (u128, u128);
+
+impl<A: Address> Rewrite<'_, A> {
+    /// The slots of a block, whose first line is `line`, that the change touches.
+    fn slots(
+        &mut self,
+        line: usize,
+        block: Block,
+        bits: u32,
+        inside: Inside,
+    ) -> Result<(), CompileError> {
+        let from = block.slot_of(self.first.max(block.first), bits);
+        let to = block.slot_of(self.last.min(block.last()), bits);
+        for at in from..=to {
+            let slot = line * LINE_WORDS + at;
+            let old = self.trie.lines.view()[slot / LINE_WORDS][slot % LINE_WORDS];
+            let new = self.word(old, block.slot(at, bits), inside)?;
+            self.trie.set(slot, new)?;
+        }
+        Ok(())
+    }
+
+    /// The new word of a slot that had `old`.
+    fn word(&mut self, old: u32, block: Block, inside: Inside) -> Result<u32, CompileError> {
+        let is_whole = self.first <= block.first && block.last() <= self.last;
+        if old < ONWARD || is_whole {
+            return self.anew(old, block, inside);
+        }
+        let (line, bits) = ((old & NUMBER) as usize, old >> BITS & 15);
+        if bits > 0 {
+            self.slots(line, block, bits, inside)?;
+            return Ok(old);
+        }
+        let mut gate = self.trie.lines.view()[line];
+        let (first, last) = changes_of(&gate);
+        if gate[LINE_WORDS - 1] != GATE || self.first < first || self.last >= last {
+            return self.anew(old, block, inside);
+        }
+        let inner = Block {
+            first: first.first_in(gate[11] as u8),
+            depth: gate[11],
+        };
+        let inside = (inside.0.max(first), inside.1.min(last - 1));
+        gate[10] = self.word(gate[10], inner, inside)?;
+        *self.trie.lines.get_mut(line).map_err(no_memory)? = gate;
+        Ok(old)
+    }
+
+    /// The word of a block, made from the runs; what `old` led to is free.
+    fn anew(&mut self, old: u32, block: Block, inside: Inside) -> Result<u32, CompileError> {
+        let begin = block.first.max(inside.0);
+        let end = block.last().min(inside.1);
+        let at_begin = class(&mut self.trie.classes, mask_at(self.runs, A::narrow(begin)));
+        let mut changes: Vec<Change> = vec![(block.first, at_begin as u16)];
+        if begin < end {
+            for (start, &mask) in self.runs.range(A::narrow(begin + 1)..=A::narrow(end)) {
+                let class = class(&mut self.trie.classes, mask) as u16;
+                if changes.last().is_none_or(|&(_, last)| last != class) {
+                    changes.push((start.widen(), class));
+                }
+            }
+        }
+        self.trie.release(old);
+        build::word(self.trie, block, &changes)
+    }
+}
+
+impl Trie {
+    fn release(&mut self, word: u32) {
+        if word < ONWARD {
+            return;
+        }
+        let (line, bits) = ((word & NUMBER) as usize, word >> BITS & 15);
+        let lines = self.lines.view();
+        let inner: Vec<u32> = if bits > 0 {
+            let slots = line * LINE_WORDS..line * LINE_WORDS + (1 << bits);
+            slots
+                .map(|slot| lines[slot / LINE_WORDS][slot % LINE_WORDS])
+                .collect()
+        } else if lines[line][LINE_WORDS - 1] == GATE {
+            vec![lines[line][10]]
+        } else {
+            Vec::new()
+        };
+        inner.into_iter().for_each(|word| self.release(word));
+        self.free[lines_of(bits).ilog2() as usize].push(line as u32);
+    }
+}

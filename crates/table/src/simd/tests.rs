@@ -1,0 +1,125 @@
+//! Every level against what a plain loop would say.
+
+use super::*;
+
+struct Compare16<'a>(&'a [u16; 32], u16);
+impl Job for Compare16<'_> {
+    type Answer = u32;
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> u32 {
+        lanes.equal16(self.0, self.1)
+    }
+}
+struct Compare32<'a>(&'a [u32; 16], u32);
+impl Job for Compare32<'_> {
+    type Answer = u32;
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> u32 {
+        lanes.equal32(self.0, self.1)
+    }
+}
+
+struct Compare120<'a>(&'a [u64; 8], [u64; 2]);
+impl Job for Compare120<'_> {
+    type Answer = u32;
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> u32 {
+        let found = lanes.equal120(self.0, self.1);
+        assert_eq!(found.places & !0xaa, 0);
+        found.places >> 1 | found.tops & 0xaa
+    }
+}
+
+/// Every bit of a place alone decides, but for the top byte; top bits are told apart.
+#[test]
+fn every_level_compares_120_bits() {
+    const VALUE: [u64; 2] = [0x8123_4567_89ab_cdef, 0x0076_5432_10fe_dcba];
+    for level in Level::here() {
+        for place in 0..4 {
+            let mut line = [7u64; 8];
+            line[2 * place] = VALUE[0];
+            line[2 * place + 1] = VALUE[1];
+            let equal = 1 << (2 * place);
+            assert_eq!(run(level, Compare120(&line, VALUE)), equal, "{level}");
+            assert_eq!(
+                run(level, Compare120(&line, [7, 7])),
+                0x55 & !equal,
+                "{level}"
+            );
+            for bit in 0..128 {
+                let mut value = VALUE;
+                value[bit / 64] ^= 1 << (bit % 64);
+                let wanted = if bit < 120 { 0 } else { equal };
+                assert_eq!(
+                    run(level, Compare120(&line, value)),
+                    wanted,
+                    "{level} {bit}"
+                );
+                let mut line = line;
+                line[2 * place + bit / 64] ^= 1 << (bit % 64);
+                let top = if bit == 127 { equal << 1 } else { 0 };
+                assert_eq!(
+                    run(level, Compare120(&line, VALUE)),
+                    wanted | top,
+                    "{level} {bit}"
+                );
+            }
+        }
+    }
+}
+
+struct AtMost<'a>(&'a [u16; 32], u16, &'a [u32; 16], u32);
+impl Job for AtMost<'_> {
+    type Answer = (u32, u32);
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> (u32, u32) {
+        (
+            lanes.at_most16(self.0, self.1),
+            lanes.at_most32(self.2, self.3),
+        )
+    }
+}
+
+#[test]
+fn every_level_compares_as_unsigned() {
+    let narrow: [u16; 32] = std::array::from_fn(|place| place as u16 * 0x801);
+    let wide: [u32; 16] = std::array::from_fn(|place| place as u32 * 0x1001_0001);
+    for level in Level::here() {
+        for place in 0..32 {
+            let wanted = (u32::MAX >> (31 - place), 0xffffu32 >> (15 - place.min(15)));
+            let (short, word) = (narrow[place], wide[place.min(15)]);
+            let (short_up, word_up) = (short | 0x7f, word | 0xffff);
+            for (short, word) in [(short, word), (short_up, word_up)] {
+                let found = run(level, AtMost(&narrow, short, &wide, word));
+                assert_eq!(found, wanted, "{level} {place}");
+            }
+        }
+        let all = run(level, AtMost(&narrow, u16::MAX, &wide, u32::MAX));
+        assert_eq!(all, (u32::MAX, 0xffff), "{level}");
+    }
+}
+
+#[test]
+fn every_level_finds_every_place() {
+    for level in Level::here() {
+        for place in 0..32 {
+            let mut line = [7u16; 32];
+            line[place] = 0x8000 | place as u16;
+            let found = run(level, Compare16(&line, 0x8000 | place as u16));
+            assert_eq!(found, 1 << place, "{level}");
+            assert_eq!(run(level, Compare16(&line, 7)), !(1 << place), "{level}");
+            assert_eq!(run(level, Compare16(&line, 8)), 0, "{level}");
+        }
+        for place in 0..16 {
+            let mut line = [7u32; 16];
+            line[place] = 0x8000_0000 | place as u32;
+            let found = run(level, Compare32(&line, 0x8000_0000 | place as u32));
+            assert_eq!(found, 1 << place, "{level}");
+            assert_eq!(
+                run(level, Compare32(&line, 7)),
+                0xffff & !(1 << place),
+                "{level}"
+            );
+        }
+    }
+}
