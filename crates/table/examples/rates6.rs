@@ -1,10 +1,10 @@
 //! Exact IPv6 addresses: million lookups a second beside the random lines a second of memory of
 //! the same size, in turn. `cargo run --release -p linerate-table --example rates6 [ENTRIES
-//! [LISTS [ROUNDS]]]`.
+//! [LISTS [ROUNDS [LEVEL]]]]`; level 0 is portable, 1 is AVX2.
 
 use std::hint::black_box;
 use std::time::Instant;
-use table::{CompiledLists, Entries, ListMask};
+use table::{CompiledLists, Entries, Level, ListMask};
 
 const KEYS: usize = 1 << 23;
 
@@ -76,7 +76,10 @@ fn main() {
     }
     let start = Instant::now();
     let compiled = CompiledLists::compile(&lists.iter().collect::<Vec<_>>()).expect("compiles");
-    let (seconds, bytes) = (start.elapsed().as_secs_f64(), compiled.bytes());
+    let seconds = start.elapsed().as_secs_f64();
+    let level = [Level::Portable, Level::Avx2, Level::best()][argument(4, 2).min(2)];
+    let compiled = compiled.at_level(level);
+    let bytes = compiled.bytes();
     let mut pick = || {
         let index = splitmix(&mut seed) as usize % entries;
         lists[index % list_count].v6.addresses[index / list_count]
@@ -102,9 +105,9 @@ fn main() {
         })
         .collect();
     println!(
-        "{entries} entries, {list_count} lists, {:?}: compiled in {seconds:.3} s, {:.2} B an entry; \
-         limit {:.0}; hit 64 {:.0} ({:.2}), miss 64 {:.0} ({:.2}), hit 256 {:.0} ({:.2}), \
-         miss 256 {:.0} ({:.2})",
+        "{entries} entries, {list_count} lists, {level}, {:?}: compiled in {seconds:.3} s, \
+         {:.2} B an entry; limit {:.0}; hit 64 {:.0} ({:.2}), miss 64 {:.0} ({:.2}), \
+         hit 256 {:.0} ({:.2}), miss 256 {:.0} ({:.2})",
         compiled.pages(),
         bytes as f64 / entries as f64,
         median(&mut rates[0]),

@@ -12,7 +12,6 @@
 
 mod address;
 mod class;
-mod column;
 mod compiled;
 mod entries;
 mod exact4;

@@ -6,7 +6,6 @@
 //! more passes finish each piece. Six million take about 0.1 s.
 
 use crate::address::Address;
-use crate::class::Classes;
 use crate::compiled::CompileError;
 use crate::memory::{Slab, zeroed};
 
@@ -35,14 +34,6 @@ impl<A: Address> Ordered<A> {
     /// The answer that all keys share, where only one list has keys.
     pub(crate) fn only(&self) -> Option<u32> {
         self.masks.is_empty().then_some(self.only)
-    }
-
-    /// The different answers.
-    pub(crate) fn classes(&self) -> Classes {
-        let mut classes = Classes::new();
-        classes.intern(self.only);
-        self.masks.iter().for_each(|&mask| _ = classes.intern(mask));
-        classes
     }
 
     /// Orders the addresses of `columns`: column `i` belongs to list `i`.

@@ -72,13 +72,44 @@ pub(super) struct Lookup<'a, A> {
 }
 
 /// Keys whose lines were asked for.
-#[derive(Clone, Copy)]
 struct Coming<'a> {
     words: [Word; BLOCK],
     lines: [&'a Line; BLOCK],
 }
 
+/// The keys of a burst that their lines do not answer: a bit each, a word a block.
+type Passed = [u64; WINDOW / BLOCK];
+
+impl<A: Answer> Job for Lookup<'_, A> {
+    type Answer = ();
+
+    #[inline(always)]
+    fn run<S: Lanes>(mut self, lanes: S) {
+        let mut passed = [0; WINDOW / BLOCK];
+        self.roll(lanes, &mut passed);
+        let mut distance = 0;
+        while passed != [0; WINDOW / BLOCK] {
+            distance += 1;
+            for (block, bits) in passed.iter_mut().enumerate() {
+                *bits = self.further(lanes, distance, block * BLOCK, *bits);
+            }
+        }
+        if self.table.codes().has_escaped() {
+            A::resolve(&mut self);
+        }
+    }
+}
+
 impl<'a> Coming<'a> {
+    #[inline(always)]
+    fn new(lines: PagedView<'a, Line>) -> Self {
+        Self {
+            words: [[0; 2]; BLOCK],
+            lines: [lines.value(0); BLOCK],
+        }
+    }
+
+    /// Asks for the home lines of up to [`BLOCK`] keys.
     #[inline(always)]
     fn ask(&mut self, lines: PagedView<'a, Line>, mix: WidePermutation, keys: &[u128]) {
         mix.apply_all(keys, &mut self.words);
@@ -87,40 +118,27 @@ impl<'a> Coming<'a> {
             prefetch(from_ref(*line), 0);
         }
     }
-}
 
-/// Keys whose line does not answer them. Written without a branch.
-struct Later {
-    indices: [u8; WINDOW],
-    count: usize,
-}
-
-impl Later {
+    /// Looks into these lines. A bit is set for each key that may lie further on.
     #[inline(always)]
-    fn add(&mut self, index: usize, really: bool) {
-        self.indices[self.count % WINDOW] = index as u8;
-        self.count += usize::from(really);
-    }
-}
-
-impl<A: Answer> Job for Lookup<'_, A> {
-    type Answer = ();
-
-    #[inline(always)]
-    fn run<S: Lanes>(mut self, lanes: S) {
-        let mut later = Later {
-            indices: [0; WINDOW],
-            count: 0,
-        };
-        self.roll(lanes, &mut later);
-        let mut distance = 0;
-        while later.count > 0 {
-            distance += 1;
-            self.further(lanes, distance, &mut later);
+    fn answer<S: Lanes, A: Answer>(
+        &self,
+        lanes: S,
+        masks: &[ListMask; 128],
+        answers: &mut [A],
+    ) -> u64 {
+        let mut passed = 0;
+        let places = self.lines.iter().zip(&self.words);
+        for (at, (answer, (&line, &word))) in answers.iter_mut().zip(places).enumerate() {
+            let found = look(lanes, line, word);
+            *answer = A::of(found.code, masks);
+            passed |= u64::from(found.passed) << at;
+            // The next lines are its neighbours in memory nearly always. A prefetch that nobody
+            // needs is cheaper than a branch that is guessed wrong.
+            prefetch(from_ref(line), usize::from(found.passed));
+            prefetch(from_ref(line), 2 * usize::from(found.passed));
         }
-        if self.table.codes().has_escaped() {
-            A::resolve(&mut self);
-        }
+        passed
     }
 }
 
@@ -128,45 +146,38 @@ impl<A: Answer> Lookup<'_, A> {
     /// Looks into the home line of every key. The lines of a block are asked for before the block
     /// before it is answered.
     #[inline(always)]
-    fn roll<S: Lanes>(&mut self, lanes: S, later: &mut Later) {
-        let keys = self.keys;
-        let answers = &mut self.answers[..keys.len()];
-        let lines = self.table.lines().view();
+    fn roll<S: Lanes>(&mut self, lanes: S, passed: &mut Passed) {
+        let view = self.table.lines().view();
         let masks = self.table.codes().masks();
-        let first = Coming {
-            words: [[0; 2]; BLOCK],
-            lines: [lines.value(0); BLOCK],
-        };
-        let mut coming = [first, first];
-        coming[0].ask(lines, self.mix, &keys[..keys.len().min(BLOCK)]);
-        for (block, from) in (0..keys.len()).step_by(BLOCK).enumerate() {
-            let to = keys.len().min(from + BLOCK);
-            let next = &keys[to..keys.len().min(to + BLOCK)];
-            coming[(block + 1) % 2].ask(lines, self.mix, next);
-            let now = &coming[block % 2];
-            for (at, answer) in answers[from..to].iter_mut().enumerate() {
-                let line = now.lines[at];
-                let found = look(lanes, line, now.words[at]);
-                *answer = A::of(found.code, masks);
-                later.add(from + at, found.passed);
-                // The next lines are its neighbours in memory nearly always. A prefetch that nobody
-                // needs is cheaper than a branch that is guessed wrong.
-                prefetch(from_ref(line), usize::from(found.passed));
-                prefetch(from_ref(line), 2 * usize::from(found.passed));
-            }
+        let mut now = Coming::new(view);
+        let (keys, mut rest) = self.keys.split_at(self.keys.len().min(BLOCK));
+        now.ask(view, self.mix, keys);
+        if rest.is_empty() {
+            passed[0] = now.answer(lanes, masks, self.answers);
+            return;
+        }
+        let mut other = Coming::new(view);
+        let (mut now, mut next) = (&mut now, &mut other);
+        for (answers, passed) in self.answers.chunks_mut(BLOCK).zip(passed) {
+            let (keys, later) = rest.split_at(rest.len().min(BLOCK));
+            next.ask(view, self.mix, keys);
+            *passed = now.answer(lanes, masks, answers);
+            std::mem::swap(&mut now, &mut next);
+            rest = later;
         }
     }
 
-    /// Looks into the line `distance` after the home line of the keys of `later`, and keeps those
-    /// that may lie still further.
+    /// Looks into the line `distance` after the home line of the keys, from key `first` on, whose
+    /// bits are set. Bits stay for those that may lie still further.
     #[inline(always)]
-    fn further<S: Lanes>(&mut self, lanes: S, distance: usize, later: &mut Later) {
+    fn further<S: Lanes>(&mut self, lanes: S, distance: usize, first: usize, bits: u64) -> u64 {
         let lines = self.table.lines().view();
         let masks = self.table.codes().masks();
-        let count = later.count;
-        later.count = 0;
-        for at in 0..count {
-            let index = usize::from(later.indices[at]);
+        let (mut rest, mut passed) = (bits, 0);
+        while rest != 0 {
+            let at = rest.trailing_zeros();
+            rest &= rest - 1;
+            let index = first + at as usize;
             let word = self.mix.apply(self.keys[index]);
             let line = home(word, lines.len()) + distance;
             let line = if line < lines.len() {
@@ -174,11 +185,12 @@ impl<A: Answer> Lookup<'_, A> {
             } else {
                 line - lines.len()
             };
-            let line = &lines[line];
+            let line = lines.value(line);
             let found = look(lanes, line, word);
             self.answers[index] = A::of(found.code, masks);
-            later.add(index, found.passed);
+            passed |= u64::from(found.passed) << at;
             prefetch(from_ref(line), 2 * usize::from(found.passed));
         }
+        passed
     }
 }

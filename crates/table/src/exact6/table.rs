@@ -26,7 +26,7 @@ pub(super) struct Table {
     codes: Codes,
     len: usize,
     /// Marks that were set. Removing leaves them.
-    marks: usize,
+    pub(super) marks: usize,
 }
 
 /// Where an address lies.

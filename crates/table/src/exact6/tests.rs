@@ -62,9 +62,11 @@ fn columns_against_a_map() {
     check_columns(&[], 1);
     check_columns(&[vec![], vec![]], 1);
     check_columns(&[vec![], vec![0, u128::MAX, 0]], 1);
-    let scale = if cfg!(miri) { 1 } else { 100 };
-    for (lists, count) in [(1, 30), (1, 300), (3, 100), (7, 30), (32, 9)] {
-        check_columns(&columns(lists, count * scale, 5), 7);
+    if cfg!(miri) {
+        return check_columns(&columns(3, 20, 5), 7);
+    }
+    for (lists, count) in [(1, 3000), (1, 30_000), (3, 10_000), (7, 3000), (32, 900)] {
+        check_columns(&columns(lists, count, 5), 7);
     }
 }
 
@@ -96,15 +98,13 @@ fn check_changes(lists: u32, addresses: u64, changes: usize, seed: u64) {
 
 #[test]
 fn changes_against_a_map() {
-    let changes = if cfg!(miri) { 60 } else { 3000 };
+    let changes = if cfg!(miri) { 40 } else { 3000 };
     for (index, lists) in [1, 2, 9, 32].into_iter().enumerate() {
         check_changes(lists, 20, changes, 11 + index as u64);
-        check_changes(
-            lists,
-            if cfg!(miri) { 50 } else { 900 },
-            changes,
-            21 + index as u64,
-        );
+        if cfg!(miri) {
+            continue;
+        }
+        check_changes(lists, 900, changes, 21 + index as u64);
     }
 }
 
@@ -112,7 +112,7 @@ fn changes_against_a_map() {
 /// older version does not notice.
 #[test]
 fn a_crowded_set_still_answers() {
-    let count = if cfg!(miri) { 30 } else { 30_000u64 };
+    let count = if cfg!(miri) { 20 } else { 30_000u64 };
     let (mut set, _) = AddressSetV6::compile(&[vec![5u128]], Secret::from_seed(3)).expect("memory");
     let mut known = HashMap::from([(5, 1)]);
     let old = set.clone();
@@ -131,6 +131,50 @@ fn a_crowded_set_still_answers() {
             .expect("memory");
     }
     check(&set, &HashMap::from([(5, 1)]), known.keys().copied());
+}
+
+/// Patterns of addresses fall into the lines as random ones do: as many lines pass some on.
+#[test]
+fn patterns_spread_like_random_addresses() {
+    if cfg!(miri) {
+        return;
+    }
+    const COUNT: u128 = 100_000;
+    let mut state = 1;
+    let mut random = || u128::from(next(&mut state)) << 64 | u128::from(next(&mut state));
+    let base = 0x2001_0db8_u128 << 96;
+    let grid = |index: u128| base | (index % 512) << 64 | index / 512;
+    let patterns: [(&str, Vec<u128>); 7] = [
+        ("random", (0..COUNT).map(|_| random()).collect()),
+        ("hosts in sequence", (0..COUNT).map(|i| base | i).collect()),
+        (
+            "hosts from the top",
+            (0..COUNT).map(|i| base | i << 44).collect(),
+        ),
+        (
+            "networks in sequence",
+            (0..COUNT).map(|i| base | i << 64 | 1).collect(),
+        ),
+        (
+            "networks from the top",
+            (0..COUNT).map(|i| i << 108 | 1).collect(),
+        ),
+        ("hosts and networks", (0..COUNT).map(grid).collect()),
+        (
+            "both halves alike",
+            (0..COUNT).map(|i| i << 64 | i).collect(),
+        ),
+    ];
+    for seed in 1..60 {
+        for (name, addresses) in &patterns {
+            let secret = Secret::from_seed(seed);
+            let (set, _) = AddressSetV6::compile(&[addresses], secret).expect("memory");
+            assert_eq!(set.len(), COUNT as usize, "{name}");
+            let marks = set.table.marks as f64 / COUNT as f64;
+            // 2.3 to 2.5 % with random addresses.
+            assert!(marks < 0.028, "{name}, seed {seed}: {marks}");
+        }
+    }
 }
 
 #[test]
