@@ -1,10 +1,11 @@
 //! IPv4: a word for each of 65,536 blocks, then a slot, which is the answer nearly always.
 //!
-//! A block whose answer changes within has up to 256 slots of 16 bits, as many as its changes
-//! ask for and at most [`build::SLOTS_A_CHANGE`] a change. The index (256 KiB) stays in the
-//! second-level cache, so a lookup costs one line from further away: that of its slot. The full
-//! routing table, dealt over 16 lists, takes 9.4 MB so; one flat array of 2^24 slots takes 33 and
-//! is slower by what it no longer fits.
+//! A block whose answer changes within has as many slots of 16 bits as tell its changes apart, but
+//! at most 256: one for 24 bits. The index (256 KiB) stays in the second-level cache, so a lookup
+//! costs one line from further away: that of its slot. The full routing table, dealt over 16
+//! lists, takes 10 MB so; one flat array of 2^24 slots takes 33, and loses by what no longer fits
+//! a cache. No set has more than 34 MB of slots beside those of blocks within blocks, which take
+//! at most 34 bytes a change, and leaves.
 //!
 //! A slot whose addresses have more than one answer names a leaf: one line with up to 15 changes.
 //! More changes than that make a block of the slot. Keys for which a slot was not the end wait in
@@ -56,7 +57,7 @@ const PLACE: u32 = (1 << PLACE_BITS) - 1;
 const PLAIN: u32 = 16 << PLACE_BITS;
 
 /// Keys whose lines are on their way at once.
-const WINDOW: usize = 128;
+const WINDOW: usize = 64;
 
 impl Blocks {
     /// `None` when there are more answers than slots can name, or more changes than words reach.
@@ -127,15 +128,16 @@ impl<A: Address> Job for Lookup<'_, A> {
 
     #[inline(always)]
     fn run<L: Lanes>(mut self, lanes: L) {
-        let mut places = [0; WINDOW];
+        let mut places = [self.slots.get(0).expect("a slot"); WINDOW];
         let mut deeper = [(0, 0); WINDOW];
         let mut count = 0;
         for (place, &key) in places.iter_mut().zip(self.keys) {
-            *place = slot(self.index[key.top16()], low(key));
-            self.slots.prefetch(*place);
+            let slot = slot(self.index[key.top16()], low(key));
+            *place = self.slots.get(slot).expect("a slot");
+            frame::prefetch::read(std::ptr::from_ref(*place).cast());
         }
         for (at, mask) in self.masks.iter_mut().enumerate() {
-            let value = self.slots[places[at]];
+            let value = *places[at];
             *mask |= self.answers[class(value)];
             deeper[count] = (at as u32, value);
             count += usize::from(value >> 15);
