@@ -91,6 +91,10 @@ impl Blocks {
             - self.garbage
     }
 
+    pub(super) fn class_count(&self) -> usize {
+        self.classes.masks().len()
+    }
+
     pub(super) fn pages(&self) -> Option<Pages> {
         self.slots.pages()
     }
