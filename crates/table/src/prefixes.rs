@@ -36,6 +36,8 @@ pub struct PrefixSet<A> {
     run_count: usize,
     /// As many as the layout was made for.
     run_count_made: usize,
+    /// Different answers when it was made; changes add to them and take none away.
+    class_count_made: usize,
     level: Level,
 }
 
@@ -68,6 +70,7 @@ impl<A: Address> PrefixSet<A> {
 
     fn with_layout(layout: Layout<A>, run_count: usize) -> Self {
         Self {
+            class_count_made: layout.class_count(),
             layout,
             run_count,
             run_count_made: run_count,
@@ -107,12 +110,13 @@ impl<A: Address> PrefixSet<A> {
                 .for_each(|(&start, &mask)| all.push(start, mask));
             self.layout = Layout::new(&all)?;
             self.run_count_made = self.run_count;
+            self.class_count_made = self.layout.class_count();
         }
         Ok(())
     }
 
-    /// True when changes have left so much garbage, or so many more networks than the layout was
-    /// made for, that making it anew pays.
+    /// True when changes have left so much garbage, or so many more networks or answers than the
+    /// layout was made for, that making it anew pays.
     #[must_use]
     pub fn is_crowded(&self) -> bool {
         let crowded = match &self.layout {
@@ -120,7 +124,9 @@ impl<A: Address> PrefixSet<A> {
             Layout::Trie(trie) => trie.is_crowded(),
             Layout::Empty | Layout::Sorted(_) => false,
         };
-        crowded || self.run_count / 2 > self.run_count_made.max(500)
+        crowded
+            || self.run_count / 2 > self.run_count_made.max(500)
+            || self.layout.class_count() / 2 > self.class_count_made.max(4000)
     }
 
     /// The same set, looked up at `level`; for tests and benchmarks.
@@ -197,6 +203,14 @@ impl<A: Address> PrefixSet<A> {
 }
 
 impl<A: Address> Layout<A> {
+    fn class_count(&self) -> usize {
+        match self {
+            Self::Empty | Self::Sorted(_) => 0,
+            Self::Blocks(blocks) => blocks.class_count(),
+            Self::Trie(trie) => trie.class_count(),
+        }
+    }
+
     fn new(runs: &Runs<A>) -> Result<Self, CompileError> {
         if runs.is_none() {
             return Ok(Self::Empty);

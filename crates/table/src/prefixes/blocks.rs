@@ -1,14 +1,15 @@
 //! IPv4: a word for each of 65,536 blocks, then a slot, which is the answer nearly always.
 //!
-//! A block whose answer changes within has up to 256 slots of 16 bits, as many as its changes
-//! ask for and at most [`build::SLOTS_A_CHANGE`] a change. The index (256 KiB) stays in the
-//! second-level cache, so a lookup costs one line from further away: that of its slot. The full
-//! routing table, dealt over 16 lists, takes 9.4 MB so; one flat array of 2^24 slots takes 33 and
-//! is slower by what it no longer fits.
+//! A block whose answer changes within has as many slots of 16 bits as tell its changes apart, but
+//! at most 256: one for 24 bits. The index (256 KiB) stays in the second-level cache, so a lookup
+//! costs one line from further away: that of its slot. The full routing table, dealt over 16
+//! lists, takes 10 MB so; one flat array of 2^24 slots takes 33, and loses by what no longer fits
+//! a cache. No set has more than 34 MB of slots beside those of blocks within blocks, which take
+//! at most 34 bytes a change, and leaves.
 //!
 //! A slot whose addresses have more than one answer names a leaf: one line with up to 15 changes.
-//! More changes than that make a block of the slot. Keys for which a slot was not the end wait in
-//! a column, so that nothing branches on which keys they are.
+//! For more changes the leaf leads to 256 slots more, or fewer, one an address. Keys for which a
+//! slot was not the end wait in a column, so that nothing branches on which keys they are.
 
 mod build;
 mod rewrite;
@@ -37,8 +38,8 @@ pub(super) struct Blocks {
 }
 
 /// 16 changes by the lower 16 bits, ascending, and the class from each on. The first change is
-/// at 0; unused places repeat the last class at 0xffff. In the leaf of a slot that is a block
-/// itself place 0 is 1, 1 and 2 its word, 3 the bits of an address that it tells apart.
+/// at 0; unused places repeat the last class at 0xffff. A leaf that leads to slots has 1 there,
+/// and then the word of those slots, low and high; they name classes only.
 type Leaf = [u16; 32];
 
 /// Classes that a slot can name; the rest are leaves, counted from the first of the block.
@@ -56,7 +57,7 @@ const PLACE: u32 = (1 << PLACE_BITS) - 1;
 const PLAIN: u32 = 16 << PLACE_BITS;
 
 /// Keys whose lines are on their way at once.
-const WINDOW: usize = 128;
+const WINDOW: usize = 64;
 
 impl Blocks {
     /// `None` when there are more answers than slots can name, or more changes than words reach.
@@ -90,6 +91,10 @@ impl Blocks {
             - self.garbage
     }
 
+    pub(super) fn class_count(&self) -> usize {
+        self.classes.masks().len()
+    }
+
     pub(super) fn pages(&self) -> Option<Pages> {
         self.slots.pages()
     }
@@ -109,93 +114,59 @@ struct Lookup<'a, A> {
     masks: &'a mut [ListMask],
 }
 
-/// A key for which a slot was not the end.
-#[derive(Clone, Copy, Default)]
-struct Descent {
-    /// Which key.
-    key: u32,
-    /// The word of the block.
-    word: u32,
-    /// What its slot holds.
-    value: u16,
-    /// The number of the leaf.
-    leaf: u32,
-}
-
 impl<A: Address> Job for Lookup<'_, A> {
     type Answer = ();
 
     #[inline(always)]
     fn run<L: Lanes>(mut self, lanes: L) {
-        let mut places = [0; WINDOW];
-        let mut deeper = [(0, 0); WINDOW];
+        let mut places = [self.slots.get(0).expect("a slot"); WINDOW];
+        let mut onward = [(0, 0); WINDOW];
         let mut count = 0;
         for (place, &key) in places.iter_mut().zip(self.keys) {
-            *place = slot(self.index[key.top16()], low(key));
-            self.slots.prefetch(*place);
+            let slot = slot(self.index[key.top16()], low(key));
+            *place = self.slots.get(slot).expect("a slot");
+            frame::prefetch::read(std::ptr::from_ref(*place).cast());
         }
         for (at, mask) in self.masks.iter_mut().enumerate() {
-            let value = self.slots[places[at]];
+            let value = *places[at];
             *mask |= self.answers[class(value)];
-            deeper[count] = (at as u32, value);
+            onward[count] = (at, value);
             count += usize::from(value >> 15);
         }
         if count > 0 {
-            self.descend(lanes, &deeper[..count]);
+            self.go_on(lanes, &onward[..count]);
         }
     }
 }
 
-impl<A: Address> Lookup<'_, A> {
-    /// Reads the leaves of keys, and the blocks below, one level after the other.
+impl<'a, A: Address> Lookup<'a, A> {
+    /// For keys whose slot names a leaf.
     #[inline(never)]
-    fn descend<L: Lanes>(&mut self, lanes: L, from: &[(u32, u16)]) {
-        let mut waiting = [Descent::default(); WINDOW];
-        for (descent, &(key, value)) in waiting.iter_mut().zip(from) {
-            let word = self.index[self.keys[key as usize].top16()];
-            *descent = Descent {
-                key,
-                word,
-                value,
-                leaf: 0,
-            };
+    fn go_on<L: Lanes>(&mut self, lanes: L, onward: &[(usize, u16)]) {
+        let mut leaves = [self.leaves.get(0).expect("a leaf"); WINDOW];
+        for (leaf, &(at, value)) in leaves.iter_mut().zip(onward) {
+            let header = (self.index[self.keys[at].top16()] & PLACE) as usize - HEADER;
+            let first = usize::from(self.slots[header]) | usize::from(self.slots[header + 1]) << 16;
+            *leaf = self
+                .leaves
+                .get(first + usize::from(value & !LEAF))
+                .expect("a leaf");
+            frame::prefetch::read(leaf.as_ptr().cast());
         }
-        let mut count = from.len();
-        while count > 0 {
-            for descent in &mut waiting[..count] {
-                let header = (descent.word & PLACE) as usize - HEADER;
-                let (low, high) = (self.slots[header], self.slots[header + 1]);
-                descent.leaf =
-                    u32::from(low) + (u32::from(high) << 16) + u32::from(descent.value & !LEAF);
-                self.leaves.prefetch(descent.leaf as usize);
-            }
-            let mut still = 0;
-            for at in 0..count {
-                let descent = waiting[at];
-                if let Some(deeper) = self.leaf(lanes, descent) {
-                    waiting[still] = deeper;
-                    still += 1;
-                }
-            }
-            count = still;
+        for (leaf, &(at, _)) in leaves.into_iter().zip(onward) {
+            let class = self.read(lanes, leaf, low(self.keys[at]));
+            self.masks[at] |= self.answers[usize::from(class)];
         }
     }
 
     #[inline(always)]
-    fn leaf<L: Lanes>(&mut self, lanes: L, mut descent: Descent) -> Option<Descent> {
-        let key = descent.key as usize;
-        let low = low(self.keys[key]);
-        let leaf = &self.leaves[descent.leaf as usize];
+    fn read<L: Lanes>(&self, lanes: L, leaf: &Leaf, low: u32) -> u16 {
         if leaf[0] == 0 {
             let places = (lanes.at_most16(leaf, low as u16) & 0xffff).count_ones();
-            let class = leaf[(15 + places as usize) & 31];
-            self.masks[key] |= self.answers[usize::from(class)];
-            return None;
+            return leaf[(15 + places as usize) & 31];
         }
-        descent.word = u32::from(leaf[1]) | u32::from(leaf[2]) << 16;
-        descent.value = self.slots[slot(descent.word, low & u32::from(leaf[3]))];
-        self.masks[key] |= self.answers[class(descent.value)];
-        (descent.value >= LEAF).then_some(descent)
+        let word = u32::from(leaf[1]) | u32::from(leaf[2]) << 16;
+        self.slots[slot(word, low & 0xff)]
     }
 }
 

@@ -93,6 +93,8 @@ fn network<A: Address>(draws: &mut Draws, map: &Map<A>) -> (A, A) {
         1 => (A::BITS / 16) * draws.below(17) as u32,
         _ => draws.below(u64::from(A::BITS) + 1) as u32,
     };
+    // Miri takes minutes for a change of all 65,536 blocks.
+    let len = if cfg!(miri) { len.max(12) } else { len };
     (address.first_in(len as u8), address.last_in(len as u8))
 }
 
@@ -127,7 +129,7 @@ fn random_changes<A: Address>(seed: u64, start: &Map<A>, steps: usize, lists: u6
     }
 }
 
-const STEPS: usize = if cfg!(miri) { 12 } else { 400 };
+const STEPS: usize = if cfg!(miri) { 8 } else { 400 };
 const SEEDS: std::ops::Range<u64> = if cfg!(miri) { 0..1 } else { 0..8 };
 
 #[test]
@@ -158,7 +160,10 @@ fn usual<A: Address>(seed: u64, count: usize, len: u32, spread: u32) -> Map<A> {
 
 #[test]
 fn changes_of_large_sets() {
-    let count = if cfg!(miri) { 30 } else { 3_000 };
+    if cfg!(miri) {
+        return;
+    }
+    let count = 3_000;
     for seed in SEEDS.take(2) {
         for spread in [0, 12] {
             random_changes::<u32>(seed, &usual(seed, count, 24, spread), STEPS, 32);
@@ -204,7 +209,8 @@ fn the_whole_space_and_its_ends() {
             (A::MAX, A::MAX),
             (A::default(), A::default()),
         ];
-        for (list, (first, last)) in spans.into_iter().cycle().take(9).enumerate() {
+        let steps = if cfg!(miri) { 3 } else { 9 };
+        for (list, (first, last)) in spans.into_iter().cycle().take(steps).enumerate() {
             toggle(&mut map, first, last, list as u32 % 4);
             set.rewrite(first, last, &map).unwrap();
             check(&set, &map, &edges(&map), 0);

@@ -2,12 +2,11 @@
 
 use super::*;
 
-/// At most so many slots a change of answer, rounded down to a power of two.
-pub(super) const SLOTS_A_CHANGE: usize = 8;
 /// Changes of answer in a leaf, beside the one at its beginning.
 const LEAF_CHANGES: usize = 15;
-/// A block within a block has at least seven of the 16 bits, as it has more than 15 changes;
-/// a block has no more than eight: its slots answer for networks of 24 bits.
+/// The slots of a block answer for networks of 24 bits; those of a block within it for addresses.
+/// Fewer slots where changes are few save memory and cost a leaf a lookup, which is two thirds of
+/// the rate of small tables, and a fifth of the largest.
 const SLOT_BITS_MAX: u32 = 8;
 
 /// From an address (its lower 16 bits) on, a class.
@@ -93,7 +92,13 @@ fn index<A: Address>(
             at += 1;
             push(&mut changes, low(*start) as u16, classes[at] as u16);
         }
-        index[block] = word(columns, &changes, 16)?;
+        index[block] = match changes[..] {
+            [(_, class)] => PLAIN | u32::from(class),
+            _ => {
+                let image = image(columns, &changes, 16)?;
+                append(columns, &image)?
+            }
+        };
         done = block + 1;
     }
 }
@@ -108,26 +113,16 @@ pub(super) fn push(changes: &mut Vec<Change>, start: u16, class: u16) {
     }
 }
 
-/// Places a block of `width` bits and tells its word. The first change is at its beginning.
-fn word<S: Space>(space: &mut S, changes: &[Change], width: u32) -> Result<u32, CompileError> {
-    if let [(_, class)] = changes {
-        return Ok(PLAIN | u32::from(*class));
-    }
-    let image = image(space, changes, width)?;
-    append(space, &image)
-}
-
+/// Places a block and tells its word.
 pub(super) fn append<S: Space>(space: &mut S, image: &Image) -> Result<u32, CompileError> {
     let first = space.leaf_count() as u32;
-    for slot in [
+    let header = [
         first as u16,
         (first >> 16) as u16,
         image.leaves.len() as u16,
-    ] {
-        space.push_slot(slot)?;
-    }
-    let place = space.slot_count() as u32 & PLACE;
-    for &slot in &image.slots {
+    ];
+    let place = (space.slot_count() + HEADER) as u32 & PLACE;
+    for &slot in header.iter().chain(&image.slots) {
         space.push_slot(slot)?;
     }
     for &leaf in &image.leaves {
@@ -139,12 +134,11 @@ pub(super) fn append<S: Space>(space: &mut S, image: &Image) -> Result<u32, Comp
 /// The bits of an address that choose among the slots of a block of `width` bits.
 fn slot_bits(changes: &[Change], width: u32) -> u32 {
     let set = changes[1..].iter().fold(0, |set, &(start, _)| set | start);
-    let needed = width - set.trailing_zeros();
-    let affordable = (SLOTS_A_CHANGE * (changes.len() - 1)).ilog2();
-    needed.min(affordable).min(SLOT_BITS_MAX)
+    (width - set.trailing_zeros()).min(SLOT_BITS_MAX)
 }
 
-/// The slots and leaves of a block; blocks within it are placed.
+/// The slots and leaves of a block of `width` bits, whose answer changes within; what its leaves
+/// lead to is placed. The first change is at its beginning.
 pub(super) fn image<S: Space>(
     space: &mut S,
     changes: &[Change],
@@ -189,13 +183,9 @@ fn leaf<S: Space>(
     if changes.len() - 1 > LEAF_CHANGES {
         let mut changes = changes.to_vec();
         changes[0].0 = first;
-        let word = word(space, &changes, width)?;
-        leaf[..4].copy_from_slice(&[
-            1,
-            word as u16,
-            (word >> 16) as u16,
-            ((1u32 << width) - 1) as u16,
-        ]);
+        let image = image(space, &changes, width)?;
+        let word = append(space, &image)?;
+        leaf[..3].copy_from_slice(&[1, word as u16, (word >> 16) as u16]);
         return Ok(leaf);
     }
     for place in 0..=LEAF_CHANGES {

@@ -54,13 +54,13 @@ impl Blocks {
 
     fn replace(&mut self, block: usize, changes: &[Change]) -> Result<(), CompileError> {
         let old = self.index.view()[block];
-        let garbage = self.block_bytes(old);
+        let (garbage, inner_garbage) = (self.block_bytes(old), self.inner_bytes(old));
         let word = if let [(_, class)] = changes {
             PLAIN | u32::from(*class)
         } else {
             let image = build::image(self, changes, 16)?;
             if self.has_room(old, &image) {
-                self.garbage += garbage - self.plain_bytes(old);
+                self.garbage += inner_garbage;
                 return self.overwrite(old, &image);
             }
             build::append(self, &image)?
@@ -105,17 +105,21 @@ impl Blocks {
         (first, usize::from(slots[header + 2]))
     }
 
-    /// Bytes of a block, without those of blocks within it. A block of `width` bits has one slot
-    /// a shift less; words do not tell their width, so the header's slots do not count.
-    fn plain_bytes(&self, word: u32) -> usize {
+    /// Bytes of a block.
+    fn block_bytes(&self, word: u32) -> usize {
+        self.plain_bytes(word, 16) + self.inner_bytes(word)
+    }
+
+    /// Bytes of a block of `width` bits, without what its leaves lead to.
+    fn plain_bytes(&self, word: u32, width: u32) -> usize {
         if word >= PLAIN {
             return 0;
         }
-        2 * (HEADER + (1 << (16 - (word >> PLACE_BITS)))) + 64 * self.leaves_of(word).1
+        2 * (HEADER + (1 << (width - (word >> PLACE_BITS)))) + 64 * self.leaves_of(word).1
     }
 
-    /// Bytes of a block and of those within it.
-    fn block_bytes(&self, word: u32) -> usize {
+    /// Bytes of what the leaves of a block lead to.
+    fn inner_bytes(&self, word: u32) -> usize {
         if word >= PLAIN {
             return 0;
         }
@@ -123,12 +127,8 @@ impl Blocks {
         let leaves = (first..first + count).map(|leaf| self.leaves.view()[leaf]);
         let inner = leaves.filter(|leaf| leaf[0] == 1).map(|leaf| {
             let word = u32::from(leaf[1]) | u32::from(leaf[2]) << 16;
-            // A block within a block tells apart the bits of its mask.
-            let slots = (usize::from(leaf[3]) + 1) >> (word >> PLACE_BITS);
-            let (first, count) = self.leaves_of(word);
-            let _ = first;
-            2 * (HEADER + slots) + 64 * count
+            self.plain_bytes(word, 8)
         });
-        self.plain_bytes(word) + inner.sum::<usize>()
+        inner.sum()
     }
 }

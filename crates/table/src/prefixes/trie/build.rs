@@ -87,8 +87,8 @@ impl Block {
     }
 }
 
-/// Sets the slots of a block whose first line is `line`. The first of `changes` holds at its beginning,
-/// the others begin within it.
+/// Sets the slots of a block whose first line is `line`. The first of `changes` holds at its
+/// beginning, the others begin within it.
 fn fill<S: Space>(
     space: &mut S,
     line: usize,
