@@ -1,12 +1,12 @@
 //! Publishing: one thread replaces a whole value, others pick the newest up when they next look.
 //!
 //! A look costs one acquire load and a comparison, whether something changed or not; when it
-//! did, one more load and one store. Readers take no lock, do no atomic read-modify-write and free
-//! nothing: reference counts belong to the publisher.
+//! did, one more load and one store. Readers take no lock, do no atomic read-modify-write and
+//! free nothing: reference counts belong to the publisher.
 //!
 //! The publisher never waits. It keeps each version until every reader has moved past it
-//! (quiescent-state reclamation): a reader shows the version it is at after it has let go of the one
-//! before, and no version from there on is freed. A reader that sleeps says so and holds
+//! (quiescent-state reclamation): a reader shows the version it is at after it has let go of the
+//! one before, and no version from there on is freed. A reader that sleeps says so and holds
 //! nothing; it reads anew when it wakes, which costs one full fence.
 
 #[cfg(all(test, loom))]

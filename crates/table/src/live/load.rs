@@ -68,7 +68,7 @@ pub enum Finished {
         /// The new version, to be published.
         version: Version,
         /// What was there before.
-        replaced: Replaced,
+        replaced: Box<Replaced>,
     },
     /// Another list was replaced meanwhile: compile once more, then finish. What was read is
     /// kept.

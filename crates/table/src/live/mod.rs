@@ -468,11 +468,11 @@ impl LiveLists {
                 finished: self.moment,
             };
         }
-        let replaced = Replaced {
+        let replaced = Box::new(Replaced {
             _version: self.show(table),
             _v4: v4,
             _v6: v6,
-        };
+        });
         Ok(Finished::Published {
             version: self.current.clone(),
             replaced,
