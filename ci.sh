@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-steps=(judges lint tidy licences tests fuzz loom miri demo)
+steps=(judges lint tidy licences tests fuzz loom miri tsan demo)
 
 usage() {
     cat <<'TEXT'
@@ -16,8 +16,9 @@ usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
   licences  every crate we build on has a permissive licence
   tests     cargo test --workspace, captures judged by tshark among them
   fuzz      replay of all fuzz corpora and regressions, with seeded mutations
-  loom      every interleaving of the memory ring and of frames going home
+  loom      every interleaving of the memory ring, of frames going home and of publishing
   miri      frame memory and the portable table paths under Miri (nightly)
+  tsan      ThreadSanitizer over readers and a writer on the portable path (nightly, rust-src)
   demo      a release build, and a three-second demo whose report is checked
 TEXT
 }
@@ -71,6 +72,25 @@ step_miri() {
     export CARGO_TARGET_DIR=target/miri
     cargo +nightly miri test --quiet -p linerate-frame --lib
     cargo +nightly miri test --quiet -p linerate-table --lib
+    cargo +nightly miri test --quiet -p linerate-table --test live
+}
+
+step_tsan() {
+    local sysroot host
+    if ! sysroot=$(rustc +nightly --print sysroot 2>/dev/null); then
+        skip "no nightly toolchain here, and ThreadSanitizer needs one"
+        return
+    fi
+    if [ ! -d "$sysroot/lib/rustlib/src/rust/library" ]; then
+        rustup component add rust-src --toolchain nightly >/dev/null 2>&1 ||
+            { skip "this nightly toolchain has no rust-src and none can be added"; return; }
+    fi
+    host=$(rustc +nightly -vV | sed -n 's/^host: //p')
+    # The standard library is built with it too: otherwise its own synchronisation goes unseen.
+    export RUSTFLAGS="-Zsanitizer=thread" CARGO_TARGET_DIR=target/tsan
+    local test=(cargo +nightly test --quiet -Zbuild-std --target "$host")
+    "${test[@]}" -p linerate-frame --lib -- publish ring
+    STRESS_VERSIONS=100 "${test[@]}" -p linerate-table --test stress -- portable
 }
 
 step_demo() {

@@ -22,8 +22,8 @@ impl Idle {
         self.steps = 0;
     }
 
-    /// A step moved nothing.
-    pub(crate) fn rest(&mut self) {
+    /// A step moved nothing. `sleep` is called when it is time to.
+    pub(crate) fn rest(&mut self, sleep: impl FnOnce(Duration)) {
         self.steps = self.steps.saturating_add(1);
         if self.steps <= SPINS {
             std::hint::spin_loop();
@@ -31,7 +31,7 @@ impl Idle {
             std::thread::yield_now();
         } else {
             let sleeps = u64::from(self.steps - SPINS - YIELDS);
-            std::thread::sleep(Duration::from_micros(
+            sleep(Duration::from_micros(
                 (sleeps * SLEEP_STEP_US).min(SLEEP_MAX_US),
             ));
         }

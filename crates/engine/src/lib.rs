@@ -27,6 +27,6 @@ pub use cpu::{allowed_cpus, pin_to};
 pub use machine::Machine;
 pub use own_addresses::{OwnAddress, Role, own_addresses};
 pub use plan::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, EngineError, HEADROOM_BYTES, Limits, Plan};
-pub use publish::{Published, Reader};
+pub use publish::{ListsMismatch, Published, Publisher, Reader};
 pub use report::{EndedBy, MemoryReport, PortReport, RunReport, SetHits, Snapshot, WorkerReport};
 pub use run::{Engine, Running, Stopper};

@@ -1,174 +1,104 @@
-//! Publishing of tables: the control thread replaces a whole version, workers pick it up at the
-//! top of a step.
+//! New lists for the workers of a run that goes on.
 //!
-//! A read costs one acquire load of a number that changes only when something is published. A
-//! version is never written after it was published. The control side keeps every old version until
-//! each reader has moved past it, so that a worker never frees a table of many megabytes: the last
-//! reference is always dropped by [`Published::reclaim`].
+//! The scheme itself is [`frame::Published`]: a worker looks once a step, takes no lock and does no
+//! atomic read-modify-write. This is the control side's end of it, which several threads may hold.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What all sides share.
-#[derive(Debug)]
-struct Shared<T> {
-    version: AtomicU64,
-    current: Mutex<Arc<T>>,
-    readers: Mutex<Vec<Arc<AtomicU64>>>,
+use table::CompiledLists;
+
+pub use frame::{Published, Reader};
+
+/// Publishes lists to the workers of one run. Clones publish to the same workers.
+#[derive(Clone, Debug)]
+pub struct Publisher {
+    published: Arc<Mutex<Published<CompiledLists>>>,
+    /// Rules of the policy, each of which needs its list.
+    rules: usize,
 }
 
-impl<T> Shared<T> {
-    fn current(&self) -> MutexGuard<'_, Arc<T>> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+/// Lists that do not fit the policy of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListsMismatch {
+    /// How many were given.
+    pub lists: usize,
+    /// How many rules there are.
+    pub rules: usize,
+}
+
+impl fmt::Display for ListsMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lists, rules } = self;
+        write!(f, "{lists} lists for {rules} rules: a rule has one list")
     }
-
-    fn readers(&self) -> MutexGuard<'_, Vec<Arc<AtomicU64>>> {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// The control side: replaces versions and frees old ones.
-#[derive(Debug)]
-pub struct Published<T> {
-    shared: Arc<Shared<T>>,
-    /// Old versions, each with the number of the one that replaced it.
-    retired: Vec<(u64, Arc<T>)>,
-}
+impl std::error::Error for ListsMismatch {}
 
-impl<T> Published<T> {
-    /// Publishes a first version.
-    #[must_use]
-    pub fn new(first: Arc<T>) -> Self {
-        let shared = Shared {
-            version: AtomicU64::new(1),
-            current: Mutex::new(first),
-            readers: Mutex::new(Vec::new()),
-        };
+impl Publisher {
+    pub(crate) fn new(first: Arc<CompiledLists>) -> Self {
         Self {
-            shared: Arc::new(shared),
-            retired: Vec::new(),
+            rules: first.list_count(),
+            published: Arc::new(Mutex::new(Published::new(first))),
         }
     }
 
-    /// A reader for one worker, at the current version.
-    #[must_use]
-    pub fn reader(&self) -> Reader<T> {
-        let guard = self.shared.current();
-        let version = self.shared.version.load(Ordering::Acquire);
-        let passed = Arc::new(AtomicU64::new(version));
-        self.shared.readers().push(Arc::clone(&passed));
-        Reader {
-            shared: Arc::clone(&self.shared),
-            current: Arc::clone(&guard),
-            version,
-            passed,
+    pub(crate) fn reader(&self) -> Reader<CompiledLists> {
+        self.lock().reader()
+    }
+
+    /// Replaces the lists; returns the number of the version, counted from 1 for the lists the run
+    /// began with. Each worker uses them from its next step on, and all of them for a burst or
+    /// none. Waits for no worker.
+    ///
+    /// # Errors
+    ///
+    /// Another number of lists than the policy has rules; nothing is published.
+    pub fn publish(&self, next: Arc<CompiledLists>) -> Result<u64, ListsMismatch> {
+        let (lists, rules) = (next.list_count(), self.rules);
+        if lists != rules {
+            return Err(ListsMismatch { lists, rules });
         }
+        Ok(self.lock().publish(next))
     }
 
-    /// Replaces the version. Readers see it at their next [`Reader::current`].
-    pub fn publish(&mut self, next: Arc<T>) {
-        let mut guard = self.shared.current();
-        let old = std::mem::replace(&mut *guard, next);
-        let version = self.shared.version.load(Ordering::Relaxed) + 1;
-        self.shared.version.store(version, Ordering::Release);
-        drop(guard);
-        self.retired.push((version, old));
-        self.reclaim();
+    /// Frees the versions that no worker uses any more, unless somebody else still holds them;
+    /// returns how many are still used. The run does this by itself every few milliseconds.
+    pub fn reclaim(&self) -> usize {
+        self.lock().reclaim()
     }
 
-    /// Frees the old versions that every reader has moved past; returns how many are still held.
-    pub fn reclaim(&mut self) -> usize {
-        let mut readers = self.shared.readers();
-        // A reader that is gone left its place to us alone.
-        readers.retain(|passed| Arc::strong_count(passed) > 1);
-        let passed = readers
-            .iter()
-            .map(|passed| passed.load(Ordering::Acquire))
-            .min();
-        drop(readers);
-        let passed = passed.unwrap_or(u64::MAX);
-        self.retired
-            .retain(|&(replaced_by, _)| replaced_by > passed);
-        self.retired.len()
-    }
-}
-
-/// A worker's side.
-#[derive(Debug)]
-pub struct Reader<T> {
-    shared: Arc<Shared<T>>,
-    current: Arc<T>,
-    version: u64,
-    /// The version this reader is at, shown only after it let go of the one before.
-    passed: Arc<AtomicU64>,
-}
-
-impl<T> Reader<T> {
-    /// The newest version. One acquire load when nothing changed; the short lock on a change is
-    /// held by the publisher only while it swaps two pointers.
-    #[inline]
-    pub fn current(&mut self) -> &T {
-        if self.shared.version.load(Ordering::Acquire) != self.version {
-            self.renew();
-        }
-        &self.current
-    }
-
-    #[cold]
-    fn renew(&mut self) {
-        let guard = self.shared.current();
-        self.version = self.shared.version.load(Ordering::Acquire);
-        self.current = Arc::clone(&guard);
-        drop(guard);
-        self.passed.store(self.version, Ordering::Release);
+    /// Held for a few stores and the freeing of old versions; never by a worker.
+    fn lock(&self) -> MutexGuard<'_, Published<CompiledLists>> {
+        self.published
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use table::Entries;
 
     #[test]
-    fn a_reader_sees_the_newest_and_the_control_side_frees_the_old() {
-        let first = Arc::new(1);
-        let watch = Arc::downgrade(&first);
-        let mut published = Published::new(first);
-        let mut reader = published.reader();
-        assert_eq!(*reader.current(), 1);
-        published.publish(Arc::new(2));
-        assert_eq!(published.reclaim(), 1, "the reader has not moved");
-        assert!(watch.upgrade().is_some());
-        assert_eq!(*reader.current(), 2);
-        assert!(watch.upgrade().is_some(), "the reader must not free it");
-        assert_eq!(published.reclaim(), 0);
-        assert!(watch.upgrade().is_none());
-    }
-
-    #[test]
-    fn a_reader_that_is_gone_holds_nothing_back() {
-        let mut published = Published::new(Arc::new(1));
-        drop(published.reader());
-        published.publish(Arc::new(2));
-        assert_eq!(published.reclaim(), 0);
-        assert_eq!(*published.reader().current(), 2);
-    }
-
-    #[test]
-    fn readers_never_go_back_while_versions_change() {
-        let mut published = Published::new(Arc::new(0u64));
-        let mut reader = published.reader();
-        let worker = std::thread::spawn(move || {
-            let mut last = 0;
-            while last < 1000 {
-                let seen = *reader.current();
-                assert!(seen >= last);
-                last = seen;
-            }
-        });
-        for version in 1..=1000 {
-            published.publish(Arc::new(version));
-        }
-        worker.join().expect("no panic");
-        assert_eq!(published.reclaim(), 0);
+    fn a_rule_has_one_list() {
+        let lists = |count: usize| {
+            let lists = vec![Entries::default(); count];
+            let lists: Vec<&Entries> = lists.iter().collect();
+            Arc::new(CompiledLists::compile(&lists).expect("few lists"))
+        };
+        let publisher = Publisher::new(lists(2));
+        let mut reader = publisher.reader();
+        let error = publisher.publish(lists(3)).expect_err("one too many");
+        assert_eq!(
+            error.to_string(),
+            "3 lists for 2 rules: a rule has one list"
+        );
+        assert_eq!(publisher.clone().publish(lists(2)), Ok(2));
+        assert_eq!(publisher.reclaim(), 1);
+        assert!(reader.refresh());
+        assert_eq!((reader.version(), publisher.reclaim()), (2, 0));
     }
 }

@@ -19,7 +19,7 @@ use crate::cpu::pin_to;
 use crate::dispatch::Dispatcher;
 use crate::exchange::Exchange;
 use crate::plan::{EngineError, HEADROOM_BYTES, Plan};
-use crate::publish::Published;
+use crate::publish::Publisher;
 use crate::report::{MemoryReport, RunReport, Snapshot};
 use crate::supervise::{Control, PortFacts, Supervisor};
 use crate::worker::Worker;
@@ -39,7 +39,8 @@ impl Engine {
         plan.check()?;
         let (pools, memory) = map_pools(&plan)?;
         let control = Arc::new(Control::new(plan.cpus.len()));
-        let workers = make_workers(&mut plan, pools, &control)?;
+        let lists = Publisher::new(Arc::clone(&plan.lists));
+        let workers = make_workers(&mut plan, pools, &control, &lists)?;
         let ports = plan.ports.iter().map(|port| PortFacts {
             id: port.id(),
             spec: port.spec().to_owned(),
@@ -53,6 +54,7 @@ impl Engine {
             workers,
             ports,
             sets: plan.policy.rules().to_vec(),
+            lists: lists.clone(),
             memory: memory.clone(),
             started,
         };
@@ -62,6 +64,7 @@ impl Engine {
             .map_err(|error| EngineError::Worker(plan.cpus[0], error))?;
         Ok(Running {
             control,
+            lists,
             memory,
             started,
             thread,
@@ -72,6 +75,7 @@ impl Engine {
 /// A run that goes on.
 pub struct Running {
     control: Arc<Control>,
+    lists: Publisher,
     memory: MemoryReport,
     started: Instant,
     thread: JoinHandle<Result<RunReport, EngineError>>,
@@ -90,6 +94,12 @@ impl Running {
             dropped: sum.dropped_total(),
             busy_nanos: sum.get(Count::BusyNanos),
         }
+    }
+
+    /// What gives the workers new lists while they run, from any thread.
+    #[must_use]
+    pub fn lists(&self) -> Publisher {
+        self.lists.clone()
     }
 
     /// The frame memory that was got.
@@ -162,8 +172,8 @@ fn make_workers(
     plan: &mut Plan,
     pools: Vec<FramePool>,
     control: &Arc<Control>,
+    lists: &Publisher,
 ) -> Result<Vec<Worker>, EngineError> {
-    let lists = Published::new(Arc::clone(&plan.lists));
     let mut attachments = attach_ports(&mut plan.ports, plan.cpus.len())?;
     let receivers = attachments.iter().filter(|worker| receives(worker)).count() as u64;
     if receivers == 0 {

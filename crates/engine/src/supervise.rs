@@ -9,6 +9,7 @@ use frame::WorkerId;
 use port::{PortError, PortStatistics};
 
 use crate::counters::{Board, Count, Words, at_rest};
+use crate::publish::Publisher;
 use crate::report::{EndedBy, MemoryReport, PortReport, RunReport, SetHits, WorkerReport};
 use crate::worker::Worker;
 use crate::{Books, EngineError, Limits};
@@ -91,6 +92,8 @@ pub(crate) struct Supervisor {
     pub(crate) workers: Vec<JoinHandle<Worker>>,
     pub(crate) ports: Vec<PortFacts>,
     pub(crate) sets: Vec<plane::SetRule>,
+    /// Old versions are freed here, on no worker.
+    pub(crate) lists: Publisher,
     pub(crate) memory: MemoryReport,
     pub(crate) started: Instant,
 }
@@ -164,6 +167,7 @@ impl Supervisor {
                         .store(draining.is_some(), Ordering::Relaxed);
                 }
             }
+            self.lists.reclaim();
             std::thread::park_timeout(WATCH_EVERY);
         }
     }

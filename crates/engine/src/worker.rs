@@ -1,6 +1,7 @@
 //! All that a CPU owns, and one turn of it.
 
 use std::sync::Arc;
+use std::thread::sleep;
 
 use frame::{Burst, CpuId, FramePool, Nanos, PortId, WorkerId};
 use plane::{DropReason, Pipeline, Verdict, Verdicts};
@@ -57,7 +58,7 @@ impl Worker {
                 idle.reset();
                 ended
             } else {
-                idle.rest();
+                idle.rest(|nap| self.lists.offline(|| sleep(nap)));
                 clock.now()
             };
             if ended.since(shown) >= SHOW_EVERY_NANOS {
@@ -69,9 +70,10 @@ impl Worker {
         self
     }
 
-    /// One turn: take what others want transmitted, send what waits, decide on what others
-    /// received, receive. Returns how many frames moved.
+    /// One turn, with the newest lists for all of it: take what others want transmitted, send what
+    /// waits, decide on what others received, receive. Returns how many frames moved.
     pub(crate) fn step(&mut self) -> usize {
+        self.lists.refresh();
         let mut moved = self.take_transmissions() + self.flush();
         let drains = self.control.drains();
         for place in 0..self.attachments.len() {
@@ -145,9 +147,8 @@ impl Worker {
     #[inline]
     fn decide(&mut self, place: usize) {
         let from = PortId(place as u8);
-        let lists = self.lists.current();
         self.pipeline
-            .decide(&self.burst, from, lists, &mut self.verdicts);
+            .decide(&self.burst, from, self.lists.get(), &mut self.verdicts);
         self.carry_out();
         self.flush();
     }

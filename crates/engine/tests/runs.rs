@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{
-    DEFAULT_POOL_FRAMES, EndedBy, Engine, EngineError, Limits, Plan, RunReport, allowed_cpus,
+    DEFAULT_POOL_FRAMES, EndedBy, Engine, EngineError, Limits, Plan, RunReport, Running,
+    allowed_cpus,
 };
 use frame::{CpuId, PortId};
 use plane::{Action, DropReason, Policy, SetRule, Sides};
 use port::{OpenContext, Port, PortSpec};
-use table::{CompiledLists, Entries};
+use table::{CompiledLists, Entries, Network as ListNetwork};
 use wire::emit::{Ipv4, Network, Recipe, Transport};
 
 /// A folder that is removed at the end of its test.
@@ -173,6 +174,45 @@ fn a_run_ends_by_time_and_when_asked() {
     let report = running.join().expect("a report");
     assert_eq!(report.ended_by, EndedBy::Asked);
     assert!(report.balanced && report.books.rx > 0 && report.books.dropped.is_empty());
+}
+
+/// Waits until the run has dropped `more` frames than now.
+fn wait_for_drops(running: &Running, more: u64) {
+    let before = running.snapshot().dropped;
+    while running.snapshot().dropped < before + more {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn lists_that_are_published_decide_from_the_next_step_on() {
+    let nothing = Entries::default();
+    let mut all = Entries::default();
+    all.v4
+        .networks
+        .push(ListNetwork::new(0, 0).expect("everything"));
+    let running = Engine::start(plan(["gen:", "null:"], &nothing, 1, None)).expect("a run");
+    let publisher = running.lists();
+    let (_, all) = block(&all);
+    assert_eq!(publisher.publish(all), Ok(2));
+    // Shown counters are a moment old, so the second wait begins after the first version ended.
+    wait_for_drops(&running, 1);
+    wait_for_drops(&running, 1);
+    let sent = running.snapshot().tx;
+    wait_for_drops(&running, 10_000);
+    assert_eq!(running.snapshot().tx, sent, "every address is blocked");
+    assert_eq!(publisher.reclaim(), 0, "the worker has moved on");
+
+    let (_, none) = block(&nothing);
+    assert_eq!(publisher.publish(none), Ok(3));
+    while running.snapshot().tx == sent {
+        std::thread::yield_now();
+    }
+    let two = CompiledLists::compile(&[&nothing, &nothing]).expect("two lists");
+    assert!(publisher.publish(Arc::new(two)).is_err(), "one rule");
+    running.stop();
+    let report = running.join().expect("a report");
+    assert!(report.balanced && report.books.tx > sent, "{report:#?}");
 }
 
 /// A capture of `flows` flows, each frame numbered within its flow by the IPv4 identification.

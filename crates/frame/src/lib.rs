@@ -4,7 +4,7 @@
 //! worker. A pool lends out [`Frame`]s: linear handles (neither `Copy` nor `Clone`) that exist
 //! exactly while user space owns the chunk behind them. Frames travel in [`Burst`]s inside a worker
 //! and over [rings](ring()) between workers; a frame that is freed into somebody else's pool goes
-//! home by itself.
+//! home by itself. What one thread replaces and others read travels by [`Published`].
 //!
 //! ```
 //! use frame::{Burst, PoolRequest, Region};
@@ -48,6 +48,7 @@ mod frame;
 mod ids;
 mod meta;
 mod pool;
+mod publish;
 mod region;
 mod registry;
 mod sync;
@@ -59,6 +60,7 @@ pub use ids::{CpuId, NodeId, PoolId, PortId, QueueId, WorkerId};
 pub use memory::{HugeSlice, Mapping, MemoryError, Paged, PagedView, Pages};
 pub use meta::FrameMeta;
 pub use pool::{FramePool, PoolAccounts};
+pub use publish::{Published, Reader};
 pub use region::{
     FRAMES_MAX, PoolRequest, Region, RegionError, STRIDE_BYTES_MAX, STRIDE_BYTES_MIN,
 };

@@ -8,13 +8,17 @@ use crate::mask::{LISTS_MAX, ListMask};
 use crate::simd::Level;
 use frame::Pages;
 use std::fmt;
+use std::sync::Arc;
 
-/// Up to [`LISTS_MAX`] lists, compiled. Never changes once built; workers share it by reference.
-#[derive(Debug)]
+/// Up to [`LISTS_MAX`] lists, compiled; workers share it by reference.
+///
+/// What is shared never changes: [`LiveLists`](crate::live::LiveLists) clones it, which shares
+/// all pages, and changes the clone, which copies the pages it touches.
+#[derive(Clone, Debug)]
 pub struct CompiledLists {
-    v4: Family<u32, AddressSetV4>,
-    v6: Family<u128, AddressSetV6>,
-    facts: Vec<ListFacts>,
+    pub(crate) v4: Family<u32, AddressSetV4>,
+    pub(crate) v6: Family<u128, AddressSetV6>,
+    pub(crate) facts: Arc<[ListFacts]>,
 }
 
 /// What compiling told about one list, both families together unless named.
@@ -79,6 +83,17 @@ impl fmt::Display for CompileError {
 impl std::error::Error for CompileError {}
 
 impl ListFacts {
+    pub(crate) fn of(v4: &FamilyFacts, v6: &FamilyFacts) -> Self {
+        let mut facts = Self {
+            covered_v4: v4.covered as u64,
+            covered_v6: v6.covered,
+            ..Self::default()
+        };
+        facts.add(v4);
+        facts.add(v6);
+        facts
+    }
+
     fn add(&mut self, family: &FamilyFacts) {
         self.entries_given += family.addresses + family.networks + family.ranges;
         self.addresses += family.addresses;
@@ -97,18 +112,16 @@ impl CompiledLists {
         if lists.len() > LISTS_MAX {
             return Err(CompileError::TooManyLists { count: lists.len() });
         }
-        let mut facts: Vec<ListFacts> = lists.iter().map(|_| ListFacts::default()).collect();
         let v4: Vec<_> = lists.iter().map(|list| &list.v4).collect();
         let v6: Vec<_> = lists.iter().map(|list| &list.v6).collect();
         let (v4, facts_v4) = Family::compile(&v4)?;
         let (v6, facts_v6) = Family::compile(&v6)?;
-        for (index, facts) in facts.iter_mut().enumerate() {
-            facts.add(&facts_v4[index]);
-            facts.add(&facts_v6[index]);
-            facts.covered_v4 = facts_v4[index].covered as u64;
-            facts.covered_v6 = facts_v6[index].covered;
-        }
-        Ok(Self { v4, v6, facts })
+        let facts = facts_v4.iter().zip(&facts_v6);
+        Ok(Self {
+            v4,
+            v6,
+            facts: facts.map(|(v4, v6)| ListFacts::of(v4, v6)).collect(),
+        })
     }
 
     /// For each key the lists that hold it, into the place of the same index.
@@ -145,7 +158,9 @@ impl CompiledLists {
         self.v4.bytes() + self.v6.bytes()
     }
 
-    /// What compiling told about the list at `index`.
+    /// What compiling told about the list at `index`. Changes by
+    /// [`LiveLists`](crate::live::LiveLists) leave it as it is: there it tells of the list's
+    /// file, and [`LiveLists::counts`](crate::live::LiveLists::counts) tells the rest.
     ///
     /// # Panics
     /// When there is no such list.

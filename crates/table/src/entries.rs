@@ -40,7 +40,12 @@ impl<A> FamilyEntries<A> {
     /// Entries of all three kinds.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.addresses.len() + self.networks.len() + self.ranges.len()
+        self.counts().iter().sum()
+    }
+
+    /// How many addresses, networks and ranges.
+    pub(crate) fn counts(&self) -> [usize; 3] {
+        [self.addresses.len(), self.networks.len(), self.ranges.len()]
     }
 
     /// True when there are none.

@@ -1,20 +1,22 @@
 //! All lists in one address family: exact addresses, and networks and ranges.
 //!
-//! A lookup asks both and joins the answers. An address that its own list's networks cover is
-//! not stored: it would add nothing.
+//! A lookup asks both and joins the answers. An address is stored even when networks of its own
+//! list cover it: it must still be there when they go.
 
 use crate::address::Address;
 use crate::compiled::CompileError;
 use crate::entries::FamilyEntries;
 use crate::exact4::AddressSetV4;
 use crate::exact6::AddressSetV6;
-use crate::flatten::{self, MergedSpans};
+use crate::flatten::{self, MergedSpans, Runs};
 use crate::mask::ListMask;
 use crate::prefixes::PrefixSet;
 use crate::secret::Secret;
 use crate::simd::Level;
+use crate::standin::{ExactStandin, PrefixStandin};
 use frame::Pages;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The exact addresses of a family.
 pub(crate) trait AddressSet<A: Address>: Sized {
@@ -53,8 +55,17 @@ address_set!(AddressSetV6, u128);
 /// Addresses and networks of all lists.
 #[derive(Debug)]
 pub(crate) struct Family<A, S> {
-    exact: S,
-    prefixes: PrefixSet<A>,
+    exact: ExactStandin<A, S>,
+    prefixes: PrefixStandin<A>,
+}
+
+impl<A: Clone, S> Clone for Family<A, S> {
+    fn clone(&self) -> Self {
+        Self {
+            exact: self.exact.clone(),
+            prefixes: self.prefixes.clone(),
+        }
+    }
 }
 
 /// What compiling told about one list in one family.
@@ -73,30 +84,75 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
         lists: &[&FamilyEntries<A>],
     ) -> Result<(Self, Vec<FamilyFacts>), CompileError> {
         let spans: Vec<MergedSpans<A>> = lists.iter().map(|list| flatten::merge(list)).collect();
-        let prefixes = PrefixSet::compile(&flatten::sweep(&spans))?;
-        let columns: Vec<Cow<'_, [A]>> = lists
-            .iter()
-            .enumerate()
-            .map(|(i, list)| column(list, i, &prefixes))
-            .collect();
-        let (exact, duplicates) = S::compile(&columns)?;
+        let columns: Vec<Cow<'_, [A]>> = lists.iter().map(|list| column(list)).collect();
+        let (family, duplicates) = Self::new(&columns, &flatten::sweep(&spans))?;
         let facts = lists.iter().enumerate().map(|(index, list)| {
-            let kept = columns[index].len() as u64 - duplicates[index];
-            let stored = kept + (list.networks.len() + list.ranges.len()) as u64;
-            let singles = flatten::single_addresses(list).len() as u64;
-            FamilyFacts {
-                addresses: list.addresses.len() as u64,
-                networks: list.networks.len() as u64,
-                ranges: list.ranges.len() as u64,
-                duplicates_or_covered: list.count() as u64 + singles - stored
-                    + spans[index].covered_count,
-                covered: spans[index]
-                    .address_count()
-                    .saturating_add(u128::from(kept)),
-            }
+            let distinct = columns[index].len() as u64 - duplicates[index];
+            let uncovered = distinct - family.covered_count(&columns[index], index);
+            FamilyFacts::new(list.counts(), uncovered, &spans[index])
         });
         let facts = facts.collect();
-        Ok((Self { exact, prefixes }, facts))
+        Ok((family, facts))
+    }
+
+    /// From the addresses of each list, duplicates allowed, and the runs of all. Also tells, for
+    /// each list, how many duplicates it had.
+    pub(crate) fn new(
+        columns: &[Cow<'_, [A]>],
+        runs: &Runs<A>,
+    ) -> Result<(Self, Vec<u64>), CompileError> {
+        let prefixes = PrefixStandin::new(PrefixSet::compile(runs)?);
+        let (exact, duplicates) = S::compile(columns)?;
+        let exact = ExactStandin::new(exact);
+        Ok((Self { exact, prefixes }, duplicates))
+    }
+
+    /// How many distinct addresses of `column` the networks of list `index` hold.
+    fn covered_count(&self, column: &[A], index: usize) -> u64 {
+        if self.prefixes.is_empty() {
+            return 0;
+        }
+        const BURST: usize = 256;
+        let mut covered = Vec::new();
+        for keys in column.chunks(BURST) {
+            let mut masks = [ListMask::EMPTY; BURST];
+            self.prefixes.add_burst(keys, &mut masks);
+            let held = keys
+                .iter()
+                .zip(&masks)
+                .filter(|(_, mask)| mask.contains(index));
+            covered.extend(held.map(|(&key, _)| key));
+        }
+        covered.sort_unstable();
+        covered.dedup();
+        covered.len() as u64
+    }
+
+    /// The lists that have `address` as an entry of its own.
+    pub(crate) fn exact_mask(&self, address: A) -> ListMask {
+        let mut mask = [ListMask::EMPTY];
+        self.exact.lookup_burst(&[address], &mut mask);
+        mask[0]
+    }
+
+    /// Sets the lists that have `address` as an entry of its own.
+    pub(crate) fn assign(&mut self, address: A, mask: ListMask) -> Result<(), CompileError> {
+        self.exact.assign(address, mask)
+    }
+
+    /// Takes over what `runs` say of the blocks that `first..=last` meets.
+    pub(crate) fn rewrite(
+        &mut self,
+        first: A,
+        last: A,
+        runs: &BTreeMap<A, u32>,
+    ) -> Result<(), CompileError> {
+        self.prefixes.rewrite(first, last, runs)
+    }
+
+    /// True when building from scratch would answer faster.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.exact.is_crowded() || self.prefixes.is_crowded()
     }
 
     #[inline]
@@ -121,27 +177,33 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
     }
 }
 
-/// The addresses of list `index` that its own networks do not cover: borrowed as given where
-/// there is nothing to leave out or to add.
-fn column<'a, A: Address>(
-    list: &'a FamilyEntries<A>,
-    index: usize,
-    prefixes: &PrefixSet<A>,
-) -> Cow<'a, [A]> {
+impl FamilyFacts {
+    /// Of a list that had this many `[addresses, networks, ranges]`, with how many different
+    /// addresses its spans do not hold, and its spans.
+    pub(crate) fn new<A: Address>(
+        [addresses, networks, ranges]: [usize; 3],
+        uncovered_addresses: u64,
+        spans: &MergedSpans<A>,
+    ) -> Self {
+        let given = (addresses + networks + ranges) as u64;
+        Self {
+            addresses: addresses as u64,
+            networks: networks as u64,
+            ranges: ranges as u64,
+            duplicates_or_covered: given - uncovered_addresses - spans.uncovered_count,
+            covered: spans
+                .address_count()
+                .saturating_add(u128::from(uncovered_addresses)),
+        }
+    }
+}
+
+/// The addresses of a list, those that came as networks and ranges among them: borrowed as given
+/// where there are none of these.
+fn column<A: Address>(list: &FamilyEntries<A>) -> Cow<'_, [A]> {
     let singles = flatten::single_addresses(list);
-    if singles.is_empty() && prefixes.is_empty() {
+    if singles.is_empty() {
         return Cow::Borrowed(&list.addresses);
     }
-    const BURST: usize = 256;
-    let mut kept = Vec::with_capacity(list.addresses.len() + singles.len());
-    for keys in list.addresses.chunks(BURST).chain(singles.chunks(BURST)) {
-        let mut masks = [ListMask::EMPTY; BURST];
-        prefixes.add_burst(keys, &mut masks);
-        let uncovered = keys
-            .iter()
-            .zip(&masks)
-            .filter(|(_, mask)| !mask.contains(index));
-        kept.extend(uncovered.map(|(&key, _)| key));
-    }
-    Cow::Owned(kept)
+    Cow::Owned([&list.addresses[..], &singles[..]].concat())
 }

@@ -49,8 +49,8 @@ pub(crate) type Span<A> = (A, A);
 #[derive(Debug)]
 pub(crate) struct MergedSpans<A> {
     pub(crate) spans: Vec<Span<A>>,
-    /// Networks and ranges that lay wholly within those before them.
-    pub(crate) covered_count: u64,
+    /// Networks and ranges that lay not wholly within those before them.
+    pub(crate) uncovered_count: u64,
 }
 
 /// Merges the networks and ranges of more than one address. Those of one address are the
@@ -68,34 +68,40 @@ fn merge_if<A: Address>(
     entries: &FamilyEntries<A>,
     wanted: impl Fn(&Span<A>) -> bool,
 ) -> MergedSpans<A> {
-    let networks = entries
-        .networks
-        .iter()
-        .map(|network| (network.first(), network.last()));
-    let ranges = entries
-        .ranges
-        .iter()
-        .map(|range| (range.first(), range.last()));
-    let mut given: Vec<Span<A>> = networks.chain(ranges).filter(wanted).collect();
-    // The widest first among those that start alike, so that the narrower count as covered.
-    given.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-    let mut merged = MergedSpans {
-        spans: Vec::new(),
-        covered_count: 0,
-    };
-    for (first, last) in given {
-        merged.add(first, last);
-    }
-    merged
+    MergedSpans::of(spans(entries).filter(wanted).collect())
+}
+
+/// Networks and ranges as spans.
+pub(crate) fn spans<A: Address>(entries: &FamilyEntries<A>) -> impl Iterator<Item = Span<A>> {
+    let networks = entries.networks.iter();
+    let ranges = entries.ranges.iter();
+    networks
+        .map(|network| (network.first(), network.last()))
+        .chain(ranges.map(|range| (range.first(), range.last())))
 }
 
 impl<A: Address> MergedSpans<A> {
+    /// Merges spans in any order.
+    pub(crate) fn of(mut given: Vec<Span<A>>) -> Self {
+        // The widest first among those that start alike, so that the narrower count as covered.
+        given.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+        let mut merged = MergedSpans {
+            spans: Vec::new(),
+            uncovered_count: 0,
+        };
+        for (first, last) in given {
+            merged.add(first, last);
+        }
+        merged
+    }
+
     fn add(&mut self, first: A, last: A) {
         match self.spans.last_mut() {
-            Some((_, end)) if last <= *end => self.covered_count += 1,
+            Some((_, end)) if last <= *end => return,
             Some((_, end)) if end.successor().is_some_and(|after| first <= after) => *end = last,
             _ => self.spans.push((first, last)),
         }
+        self.uncovered_count += 1;
     }
 
     /// Addresses covered; saturating, since `::/0` holds one more than fits.
@@ -108,17 +114,9 @@ impl<A: Address> MergedSpans<A> {
 
 /// Networks and ranges of one address.
 pub(crate) fn single_addresses<A: Address>(entries: &FamilyEntries<A>) -> Vec<A> {
-    let networks = entries
-        .networks
-        .iter()
-        .filter(|network| network.first() == network.last());
-    let ranges = entries
-        .ranges
-        .iter()
-        .filter(|range| range.first() == range.last());
-    networks
-        .map(|network| network.first())
-        .chain(ranges.map(|range| range.first()))
+    spans(entries)
+        .filter(|(first, last)| first == last)
+        .map(|(first, _)| first)
         .collect()
 }
 

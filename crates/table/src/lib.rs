@@ -18,6 +18,7 @@ mod exact4;
 mod exact6;
 mod family;
 mod flatten;
+pub mod live;
 mod mask;
 mod memory;
 mod network;
@@ -28,6 +29,7 @@ mod range;
 mod secret;
 #[allow(unsafe_code)]
 mod simd;
+mod standin;
 
 pub use address::Address;
 pub use compiled::{CompileError, CompiledLists, ListFacts};

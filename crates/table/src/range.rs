@@ -1,6 +1,7 @@
 //! A range as given: first and last address, both inside.
 
 use crate::address::Address;
+use crate::network::Network;
 use std::fmt;
 
 /// Addresses from `first` to `last`, both inside; `first <= last`: only [`Range::new`] makes
@@ -33,6 +34,21 @@ impl<A: Address> Range<A> {
         }
     }
 
+    /// The range of one address.
+    #[must_use]
+    pub fn single(address: A) -> Self {
+        Self {
+            first: address,
+            last: address,
+        }
+    }
+
+    /// From `first` to `last`, which is known not to lie before it.
+    pub(crate) fn between(first: A, last: A) -> Self {
+        debug_assert!(first <= last);
+        Self { first, last }
+    }
+
     /// The first address.
     #[inline]
     #[must_use]
@@ -52,6 +68,15 @@ impl<A: Address> Range<A> {
     #[must_use]
     pub fn contains(self, address: A) -> bool {
         self.first <= address && address <= self.last
+    }
+}
+
+impl<A: Address> From<Network<A>> for Range<A> {
+    fn from(network: Network<A>) -> Self {
+        Self {
+            first: network.first(),
+            last: network.last(),
+        }
     }
 }
 
