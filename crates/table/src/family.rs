@@ -13,7 +13,6 @@ use crate::mask::ListMask;
 use crate::prefixes::PrefixSet;
 use crate::secret::Secret;
 use crate::simd::Level;
-use crate::standin::{ExactStandin, PrefixStandin};
 use frame::Pages;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,6 +21,8 @@ use std::collections::BTreeMap;
 pub(crate) trait AddressSet<A: Address>: Sized {
     fn compile(columns: &[Cow<'_, [A]>]) -> Result<(Self, Vec<u64>), CompileError>;
     fn lookup_burst(&self, keys: &[A], masks: &mut [ListMask]);
+    fn assign(&mut self, address: A, mask: ListMask) -> Result<(), CompileError>;
+    fn is_crowded(&self) -> bool;
     fn bytes(&self) -> usize;
     fn pages(&self) -> Option<Pages>;
     fn at_level(self, level: Level) -> Self;
@@ -36,6 +37,12 @@ macro_rules! address_set {
             #[inline]
             fn lookup_burst(&self, keys: &[$address], masks: &mut [ListMask]) {
                 self.lookup_burst(keys, masks);
+            }
+            fn assign(&mut self, address: $address, mask: ListMask) -> Result<(), CompileError> {
+                self.assign(address, mask)
+            }
+            fn is_crowded(&self) -> bool {
+                self.is_crowded()
             }
             fn bytes(&self) -> usize {
                 self.bytes()
@@ -53,19 +60,10 @@ address_set!(AddressSetV4, u32);
 address_set!(AddressSetV6, u128);
 
 /// Addresses and networks of all lists.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Family<A, S> {
-    exact: ExactStandin<A, S>,
-    prefixes: PrefixStandin<A>,
-}
-
-impl<A: Clone, S> Clone for Family<A, S> {
-    fn clone(&self) -> Self {
-        Self {
-            exact: self.exact.clone(),
-            prefixes: self.prefixes.clone(),
-        }
-    }
+    exact: S,
+    prefixes: PrefixSet<A>,
 }
 
 /// What compiling told about one list in one family.
@@ -101,9 +99,8 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
         columns: &[Cow<'_, [A]>],
         runs: &Runs<A>,
     ) -> Result<(Self, Vec<u64>), CompileError> {
-        let prefixes = PrefixStandin::new(PrefixSet::compile(runs)?);
+        let prefixes = PrefixSet::compile(runs)?;
         let (exact, duplicates) = S::compile(columns)?;
-        let exact = ExactStandin::new(exact);
         Ok((Self { exact, prefixes }, duplicates))
     }
 

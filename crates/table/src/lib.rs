@@ -29,7 +29,6 @@ mod range;
 mod secret;
 #[allow(unsafe_code)]
 mod simd;
-mod standin;
 
 pub use address::Address;
 pub use compiled::{CompileError, CompiledLists, ListFacts};

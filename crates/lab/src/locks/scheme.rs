@@ -157,7 +157,9 @@ impl Shared {
             | Scheme::NoneBatch4
             | Scheme::Counter
             | Scheme::Ours
-            | Scheme::OursReplaced => locked(&self.published).publish(next),
+            | Scheme::OursReplaced => {
+                locked(&self.published).publish(next);
+            }
         }
     }
 }
