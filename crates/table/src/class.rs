@@ -54,10 +54,6 @@ impl Classes {
         &self.masks
     }
 
-    /// The answers by class, once no more classes come.
-    pub(crate) fn into_masks(self) -> Vec<ListMask> {
-        self.masks
-    }
 }
 
 #[cfg(test)]
@@ -69,6 +65,6 @@ mod tests {
         let mut classes = Classes::new();
         let given = [5, 5, 0, 7, 5, u32::MAX, 0].map(|mask| classes.intern(mask));
         assert_eq!(given, [1, 1, 0, 2, 1, 3, 0]);
-        assert_eq!(classes.into_masks(), [0, 5, 7, u32::MAX].map(ListMask));
+        assert_eq!(classes.masks(), [0, 5, 7, u32::MAX].map(ListMask));
     }
 }

@@ -1,7 +1,10 @@
 //! All lists in one address family: exact addresses, and networks and ranges.
 //!
 //! A lookup asks both and joins the answers. An address is stored even when networks of its own
-//! list cover it: it must still be there when they go.
+//! list cover it: it must still be there when they go. A few addresses beside very many networks,
+//! as a routing table has them, lie among the networks ([`folded`]): then one table is asked.
+
+mod folded;
 
 use crate::address::Address;
 use crate::compiled::CompileError;
@@ -13,6 +16,7 @@ use crate::mask::ListMask;
 use crate::prefixes::PrefixSet;
 use crate::secret::Secret;
 use crate::simd::Level;
+use folded::Folded;
 use frame::Pages;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -59,10 +63,15 @@ macro_rules! address_set {
 address_set!(AddressSetV4, u32);
 address_set!(AddressSetV6, u128);
 
+/// Addresses held against the networks together.
+const COVERED_BURST: usize = 256;
+
 /// Addresses and networks of all lists.
 #[derive(Clone, Debug)]
 pub(crate) struct Family<A, S> {
     exact: S,
+    /// Addresses that lie in `prefixes`; `exact` is empty then.
+    folded: Option<Folded<A>>,
     prefixes: PrefixSet<A>,
 }
 
@@ -83,10 +92,11 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
     ) -> Result<(Self, Vec<FamilyFacts>), CompileError> {
         let spans: Vec<MergedSpans<A>> = lists.iter().map(|list| flatten::merge(list)).collect();
         let columns: Vec<Cow<'_, [A]>> = lists.iter().map(|list| column(list)).collect();
-        let (family, duplicates) = Self::new(&columns, &flatten::sweep(&spans))?;
+        let runs = flatten::sweep(&spans);
+        let (family, duplicates) = Self::new(&columns, &runs)?;
         let facts = lists.iter().enumerate().map(|(index, list)| {
             let distinct = columns[index].len() as u64 - duplicates[index];
-            let uncovered = distinct - family.covered_count(&columns[index], index);
+            let uncovered = distinct - family.covered_count(&columns[index], index, &runs);
             FamilyFacts::new(list.counts(), uncovered, &spans[index])
         });
         let facts = facts.collect();
@@ -99,21 +109,40 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
         columns: &[Cow<'_, [A]>],
         runs: &Runs<A>,
     ) -> Result<(Self, Vec<u64>), CompileError> {
+        if let Some((folded, duplicates)) = Folded::of(columns, runs) {
+            let family = Self {
+                exact: S::compile(&[])?.0,
+                prefixes: PrefixSet::compile(&folded.all(runs))?,
+                folded: Some(folded),
+            };
+            return Ok((family, duplicates));
+        }
         let prefixes = PrefixSet::compile(runs)?;
         let (exact, duplicates) = S::compile(columns)?;
-        Ok((Self { exact, prefixes }, duplicates))
+        let family = Self {
+            exact,
+            folded: None,
+            prefixes,
+        };
+        Ok((family, duplicates))
     }
 
     /// How many distinct addresses of `column` the networks of list `index` hold.
-    fn covered_count(&self, column: &[A], index: usize) -> u64 {
-        if self.prefixes.is_empty() {
+    fn covered_count(&self, column: &[A], index: usize, runs: &Runs<A>) -> u64 {
+        if runs.is_none() {
             return 0;
         }
-        const BURST: usize = 256;
         let mut covered = Vec::new();
-        for keys in column.chunks(BURST) {
-            let mut masks = [ListMask::EMPTY; BURST];
-            self.prefixes.add_burst(keys, &mut masks);
+        for keys in column.chunks(COVERED_BURST) {
+            let mut masks = [ListMask::EMPTY; COVERED_BURST];
+            match self.folded {
+                // Few: and `prefixes` has the addresses themselves.
+                Some(_) => masks
+                    .iter_mut()
+                    .zip(keys)
+                    .for_each(|(m, &k)| m.0 = runs.at(k)),
+                None => self.prefixes.add_burst(keys, &mut masks),
+            }
             let held = keys
                 .iter()
                 .zip(&masks)
@@ -127,13 +156,26 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
 
     /// The lists that have `address` as an entry of its own.
     pub(crate) fn exact_mask(&self, address: A) -> ListMask {
+        if let Some(folded) = &self.folded {
+            return folded.get(address);
+        }
         let mut mask = [ListMask::EMPTY];
         self.exact.lookup_burst(&[address], &mut mask);
         mask[0]
     }
 
-    /// Sets the lists that have `address` as an entry of its own.
-    pub(crate) fn assign(&mut self, address: A, mask: ListMask) -> Result<(), CompileError> {
+    /// Sets the lists that have `address` as an entry of its own. `runs` is what was last taken
+    /// over of all networks.
+    pub(crate) fn assign(
+        &mut self,
+        address: A,
+        mask: ListMask,
+        runs: &BTreeMap<A, u32>,
+    ) -> Result<(), CompileError> {
+        if let Some(folded) = &mut self.folded {
+            folded.set(address, mask);
+            return self.rewrite(address, address, runs);
+        }
         self.exact.assign(address, mask)
     }
 
@@ -144,12 +186,19 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
         last: A,
         runs: &BTreeMap<A, u32>,
     ) -> Result<(), CompileError> {
-        self.prefixes.rewrite(first, last, runs)
+        match &self.folded {
+            Some(folded) => self
+                .prefixes
+                .rewrite(first, last, &folded.over(first, last, runs)),
+            None => self.prefixes.rewrite(first, last, runs),
+        }
     }
 
     /// True when building from scratch would answer faster.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.exact.is_crowded() || self.prefixes.is_crowded()
+        self.exact.is_crowded()
+            || self.prefixes.is_crowded()
+            || self.folded.as_ref().is_some_and(Folded::is_crowded)
     }
 
     #[inline]
@@ -169,6 +218,7 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
     pub(crate) fn at_level(self, level: Level) -> Self {
         Self {
             exact: self.exact.at_level(level),
+            folded: self.folded,
             prefixes: self.prefixes.at_level(level),
         }
     }

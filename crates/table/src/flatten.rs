@@ -29,6 +29,12 @@ impl<A: Address> Runs<A> {
         self.masks.len() == 1 && self.masks[0] == 0
     }
 
+    /// The mask that holds at `address`.
+    pub(crate) fn at(&self, address: A) -> u32 {
+        let after = self.starts.partition_point(|&start| start <= address);
+        self.masks[after - 1]
+    }
+
     /// Appends a change; a start equal to the last one replaces it, an equal mask adds nothing.
     pub(crate) fn push(&mut self, start: A, mask: u32) {
         if self.starts.last() == Some(&start) {

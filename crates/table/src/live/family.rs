@@ -185,6 +185,10 @@ impl<A: Address> LiveFamily<A> {
         entries: &[(usize, Span<A>)],
     ) -> Result<(), CompileError> {
         let mut spans = Vec::new();
+        for &(list, span) in entries.iter().filter(|(_, span)| span.0 != span.1) {
+            self.mark(list, span);
+            spans.push(span);
+        }
         for &(list, span) in entries {
             if span.0 == span.1 {
                 let (mask, bit) = (table.exact_mask(span.0), ListMask::only(list));
@@ -192,11 +196,8 @@ impl<A: Address> LiveFamily<A> {
                 let held = self.lists[list].holds(span);
                 let wanted = if held { others | bit } else { others };
                 if wanted != mask {
-                    table.assign(span.0, wanted)?;
+                    table.assign(span.0, wanted, self.runs.map())?;
                 }
-            } else {
-                self.mark(list, span);
-                spans.push(span);
             }
         }
         for (first, last) in MergedSpans::of(spans).spans {

@@ -121,6 +121,17 @@ fn draw_file(space: Space, random: &mut Random) -> BTreeSet<Entry> {
     (0..count).map(|_| space.entry(random)).collect()
 }
 
+/// Networks elsewhere, so many that a few addresses lie among them rather than in a set of their
+/// own.
+fn crowd() -> impl Iterator<Item = Entry> {
+    let count = if cfg!(miri) { 20 } else { 150 };
+    (0..count).flat_map(|index: u32| {
+        let v4 = Network::holding(0xac10_0000 + index * 64, 30).unwrap();
+        let v6 = Network::holding(u128::from(0x2400_0000 + index) << 96, 48).unwrap();
+        [v4.into(), v6.into()]
+    })
+}
+
 /// A version and what it answered when it was new.
 struct Remembered {
     lists: Arc<CompiledLists>,
@@ -161,7 +172,10 @@ impl World {
             shift_v6: [0, 3, 30, 62, 100, 110][random.below(6) as usize],
         };
         let lists = [1, 2, 3, 32][random.below(4) as usize];
-        let files: Vec<_> = (0..lists).map(|_| draw_file(space, &mut random)).collect();
+        let mut files: Vec<_> = (0..lists).map(|_| draw_file(space, &mut random)).collect();
+        if random.below(2) == 0 {
+            files[0].extend(crowd());
+        }
         let given = files
             .iter()
             .map(|entries| file(entries, &mut random))
