@@ -89,8 +89,8 @@ pub struct Replaced {
 }
 
 impl Load {
-    /// Sorts the entries and builds the tables of all lists. Takes 0.1 to 0.3 s a 6 million
-    /// addresses; nothing waits for it.
+    /// Sorts the entries and builds the tables of all lists: about 0.3 s where these have six
+    /// million addresses. Nothing waits for it.
     ///
     /// # Errors
     /// [`CompileError`]; the load is over, and nothing has changed.

@@ -141,7 +141,7 @@ struct Remembered {
 /// A load that goes on, at one stage or another.
 enum Stage {
     Begun(Load),
-    Compiled(Loaded),
+    Compiled(Box<Loaded>),
     Rebuild(Rebuild),
 }
 
@@ -180,7 +180,7 @@ impl World {
             .iter()
             .map(|entries| file(entries, &mut random))
             .collect();
-        let levels: Vec<Level> = Level::here().into_iter().collect();
+        let levels: Vec<Level> = Level::here().collect();
         let level = levels[random.below(levels.len() as u64) as usize];
         Self {
             seed,
@@ -271,10 +271,10 @@ impl World {
         going.stage = match going.stage {
             Stage::Begun(load) => {
                 let given = file(&going.file, &mut self.random);
-                Stage::Compiled(load.compile(given).unwrap())
+                Stage::Compiled(Box::new(load.compile(given).unwrap()))
             }
-            Stage::Rebuild(rebuild) => Stage::Compiled(rebuild.compile().unwrap()),
-            Stage::Compiled(loaded) => match self.live.finish_load(loaded).unwrap() {
+            Stage::Rebuild(rebuild) => Stage::Compiled(Box::new(rebuild.compile().unwrap())),
+            Stage::Compiled(loaded) => match self.live.finish_load(*loaded).unwrap() {
                 Finished::Again(rebuild) => Stage::Rebuild(rebuild),
                 Finished::Published { replaced, .. } => {
                     drop(replaced);
