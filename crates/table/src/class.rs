@@ -53,7 +53,6 @@ impl Classes {
     pub(crate) fn masks(&self) -> &[ListMask] {
         &self.masks
     }
-
 }
 
 #[cfg(test)]

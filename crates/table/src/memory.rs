@@ -1,7 +1,7 @@
 //! Zeroed memory for tables: large pages where a table is large.
 
 use crate::compiled::CompileError;
-use frame::memory::{HugeSlice, Pages};
+use frame::HugeSlice;
 use std::ops::{Deref, DerefMut};
 use zerocopy::FromZeros;
 
@@ -39,16 +39,6 @@ pub(crate) fn copy_of<T: FromZeros + Copy>(values: &[T]) -> Result<Slab<T>, Comp
     let mut copy = zeroed(values.len())?;
     copy.copy_from_slice(values);
     Ok(copy)
-}
-
-impl<T> Slab<T> {
-    /// The pages it lies in; `None` for the heap. Asks the kernel.
-    pub(crate) fn pages(&self) -> Option<Pages> {
-        match self {
-            Self::Heap(_) => None,
-            Self::Huge(slice) => Some(slice.pages()),
-        }
-    }
 }
 
 impl<T> Deref for Slab<T> {
