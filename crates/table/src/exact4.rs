@@ -12,6 +12,7 @@ mod codes;
 mod fill;
 mod line;
 mod lines;
+mod lookup;
 mod side;
 
 use crate::compiled::CompileError;
@@ -22,7 +23,8 @@ use crate::simd::{self, Level};
 use fill::fill;
 use frame::Pages;
 use line::{Narrow, Shared, Wide};
-use lines::{Lines, Lookup};
+use lines::Lines;
+use lookup::{Answer, Lookup};
 
 /// From here on 16 bits of a place are enough: 65,540 lines are 4 MB, which is what
 /// [`Wide`] lines take for as many addresses.
@@ -127,30 +129,28 @@ impl AddressSetV4 {
     /// When `masks` is shorter than `keys`.
     #[inline]
     pub fn lookup_burst(&self, keys: &[u32], masks: &mut [ListMask]) {
-        let masks = &mut masks[..keys.len()];
-        if self.is_empty() {
-            masks.fill(ListMask::EMPTY);
-            return;
-        }
-        each!(&self.layout, table => simd::run(self.level, Lookup { table, keys, masks }));
+        self.look_up(keys, &mut masks[..keys.len()], ListMask::EMPTY);
     }
 
     /// Writes which keys are in the set and tells how many are.
     ///
     /// # Panics
     /// When `found` is shorter than `keys`.
+    #[inline]
     pub fn contains_burst(&self, keys: &[u32], found: &mut [bool]) -> usize {
-        let mut hits = 0;
-        let mut masks = [ListMask::EMPTY; 256];
         let found = &mut found[..keys.len()];
-        for (keys, found) in keys.chunks(256).zip(found.chunks_mut(256)) {
-            self.lookup_burst(keys, &mut masks);
-            for (found, mask) in found.iter_mut().zip(&masks) {
-                *found = !mask.is_empty();
-                hits += usize::from(*found);
-            }
+        self.look_up(keys, found, false);
+        found.iter().map(|&found| usize::from(found)).sum()
+    }
+
+    /// There are as many answers as keys.
+    #[inline]
+    fn look_up<A: Answer>(&self, keys: &[u32], answers: &mut [A], none: A) {
+        if self.is_empty() {
+            answers.fill(none);
+            return;
         }
-        hits
+        each!(&self.layout, table => simd::run(self.level, Lookup { table, keys, answers }));
     }
 
     /// Bytes that a lookup can touch.

@@ -1,17 +1,13 @@
-//! A table of lines: lookups, and changes by version.
+//! A table of lines, and its changes by version.
 
 use super::codes::Codes;
 use super::line::{ASIDE, Coded, Line};
 use super::side::Side;
 use crate::compiled::CompileError;
-use crate::mask::ListMask;
 use crate::memory::out_of_memory;
 use crate::secret::Permutation;
-use crate::simd::{Job, Lanes, Portable};
-use frame::{Paged, PagedView, Pages};
-
-/// Keys whose lines are asked for together. Twice as many are on their way in a long burst.
-const WINDOW: usize = 64;
+use crate::simd::Portable;
+use frame::{Paged, Pages};
 
 /// Addresses by place. Clones share memory; a change copies what it touches.
 #[derive(Clone, Debug)]
@@ -112,82 +108,6 @@ impl<L: Line> Lines<L> {
                 false
             }
             _ => true,
-        }
-    }
-}
-
-/// Looks up a burst; `masks` is as long as `keys`.
-pub(super) struct Lookup<'a, L> {
-    pub(super) table: &'a Lines<L>,
-    pub(super) keys: &'a [u32],
-    pub(super) masks: &'a mut [ListMask],
-}
-
-impl<L: Line> Job for Lookup<'_, L> {
-    type Answer = ();
-
-    /// Places first, a vector at a time; they wait in `masks` until their line is there. The
-    /// lines of a window are asked for before the window before it is answered.
-    #[inline(always)]
-    fn run<S: Lanes>(self, lanes: S) {
-        let Self { table, keys, masks } = self;
-        let permutation = table.permutation;
-        for (mask, &key) in masks.iter_mut().zip(keys) {
-            mask.0 = permutation.apply(key);
-        }
-        let view = table.lines.view();
-        let mut coming = [[view.value(0); WINDOW]; 2];
-        ask(view, &masks[..masks.len().min(WINDOW)], &mut coming[0]);
-        for (window, from) in (0..masks.len()).step_by(WINDOW).enumerate() {
-            let to = masks.len().min(from + WINDOW);
-            let next = &masks[to..masks.len().min(to + WINDOW)];
-            ask(view, next, &mut coming[(window + 1) % 2]);
-            let answered = &mut masks[from..to];
-            let aside = answer(lanes, table.codes.masks(), &coming[window % 2], answered);
-            if aside != 0 {
-                table.look_aside(aside, &keys[from..to], answered);
-            }
-        }
-    }
-}
-
-/// Finds the lines of `places` and asks for them.
-#[inline(always)]
-fn ask<'a, L>(lines: PagedView<'a, L>, places: &[ListMask], coming: &mut [&'a L; WINDOW]) {
-    for (line, place) in coming.iter_mut().zip(places) {
-        *line = lines.value(line_of(place.0, lines.len()));
-        frame::prefetch::read(std::ptr::from_ref(*line).cast());
-    }
-}
-
-/// Replaces places by their answers. A bit is set for each that the side table must answer.
-#[inline(always)]
-fn answer<S: Lanes, L: Line>(
-    lanes: S,
-    answers: &[u32; 256],
-    lines: &[&L; WINDOW],
-    places: &mut [ListMask],
-) -> u64 {
-    let mut aside = 0;
-    for (index, (place, line)) in places.iter_mut().zip(lines).enumerate() {
-        let code = line.find(lanes, place.0);
-        aside |= u64::from(code == ASIDE) << index;
-        place.0 = answers[usize::from(code)];
-    }
-    aside
-}
-
-impl<L: Line> Lines<L> {
-    /// Answers the keys whose bits are set, from the side table.
-    #[cold]
-    #[inline(never)]
-    fn look_aside(&self, aside: u64, keys: &[u32], masks: &mut [ListMask]) {
-        let marked = |index: &usize| aside >> index & 1 != 0;
-        for index in (0..keys.len()).filter(marked) {
-            self.side.prefetch(self.permutation.apply(keys[index]));
-        }
-        for index in (0..keys.len()).filter(marked) {
-            masks[index].0 = self.side.get(self.permutation.apply(keys[index]));
         }
     }
 }
