@@ -509,6 +509,35 @@ fn of_two_loads_neither_is_lost_and_the_later_wins() {
     assert_eq!(found.map(|a| mask(&live, a)), [0, 0, 2, 1, 1]);
 }
 
+/// The load takes its second snapshot after the removal, and still was begun before it.
+#[test]
+fn a_removal_outlasts_a_load_that_is_compiled_again() {
+    let mut live = lists(&[&[], &[]]);
+    let one = live.begin_load(0).unwrap();
+    let two = live.begin_load(1).unwrap();
+    let gone = ["10.0.0.1", "10.1.0.0/16"];
+    let removals = gone.map(|text| Change::remove(0, entry(text)));
+    live.apply(&removals, NOW).unwrap();
+    let two = two.compile(entries(&[])).unwrap();
+    assert!(matches!(
+        live.finish_load(two).unwrap(),
+        Finished::Published { .. }
+    ));
+    let one = one
+        .compile(entries(&[gone[0], gone[1], "10.0.0.2"]))
+        .unwrap();
+    let Finished::Again(one) = live.finish_load(one).unwrap() else {
+        panic!("the other list was replaced");
+    };
+    let one = one.compile().unwrap();
+    assert!(matches!(
+        live.finish_load(one).unwrap(),
+        Finished::Published { .. }
+    ));
+    let found = ["10.0.0.1", "10.1.2.3", "10.0.0.2"].map(|a| mask(&live, a));
+    assert_eq!((found, live.counts(0).entries), ([0, 0, 1], 1));
+}
+
 #[test]
 fn errors_change_nothing() {
     let mut live = lists(&[&["10.0.0.1"]]);
