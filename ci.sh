@@ -12,7 +12,7 @@ usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
 
   judges    install tshark where it is missing (Debian, root)
   lint      rustfmt, clippy with warnings as errors, documentation without warnings
-  tidy      the rules of the repository (ARCHITECTURE.md)
+  tidy      the rules of the repository (ARCHITECTURE.md); pages say what docs/runs says
   licences  every crate we build on has a permissive licence
   tests     cargo test --workspace, captures judged by tshark among them
   fuzz      replay of all fuzz corpora and regressions, with seeded mutations
@@ -47,7 +47,14 @@ step_lint() {
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 }
 
-step_tidy() { cargo run --quiet -p xtask -- tidy; }
+step_tidy() {
+    cargo run --quiet -p xtask -- tidy
+    if ! command -v python3 >/dev/null; then
+        skip "no python3 to hold the figures in README.md against docs/runs"
+        return
+    fi
+    python3 docs/speed.py --check
+}
 
 step_licences() { cargo run --quiet -p xtask -- licences; }
 

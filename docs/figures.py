@@ -1,0 +1,259 @@
+"""The tables of README.md and docs/reproduced.md, each made of a run in docs/runs: see speed.py."""
+
+import json
+import os
+import statistics
+
+RUNS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runs")
+SIX, SIXTY_FOUR = 6_000_000, 64_000_000
+
+
+def path_of(name):
+    return os.path.join(RUNS, f"{name}.json")
+
+
+def load(name):
+    with open(path_of(name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def rows(run, **wanted):
+    def fits(row):
+        return all(row["variant"].get(name) == value for name, value in wanted.items())
+
+    return [row for row in run["rows"] if fits(row)]
+
+
+def ratio(row, other):
+    """The median of the ratios within a round; the rounds of both are the same."""
+    pairs = zip(row["samples"], other["samples"])
+    return statistics.median(one / base for one, base in pairs)
+
+
+def digits(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def millions(row):
+    return digits(row["median"] / 1e6)
+
+
+def table(head, body, left=1):
+    """A Markdown table whose first columns are words and whose others are numbers."""
+    marks = ["---"] * left + ["---:"] * (len(head) - left)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, marks, *body])
+
+
+def where(run):
+    """What was measured on what, when, and how steady it was."""
+    machine, noise = run["machine"], run.get("noise")
+    kind = ", a virtual machine" if machine.get("virtual_machine") else ""
+    said = f"{machine['cpu']}, {machine['cpus']} CPUs{kind}, Linux {machine['kernel']}"
+    said += f"; {run['date'][:10]}"
+    said += f"; commit {run['commit']}" if run.get("commit") else ""
+    said += "; a quick run" if run.get("quick") else ""
+    if noise:
+        share = f"{100 * noise['share']:.0f} %"
+        said += f"; one variant measured twice a round differed from itself by up to {share}"
+    return f"<sub>{said}.</sub>"
+
+
+def sentence(said):
+    return f"{said[:1].upper()}{said[1:]}."
+
+
+def whole(name, *parts):
+    """A run's part of a page: its tables, then `where`."""
+    return "\n\n".join([*parts, where(load(name))])
+
+
+# The ladder.
+
+
+def ladder_cells(row, first, published):
+    figure = f"{published['figure']:.1f}" if published else ""
+    there = f"× {published['ratio']:.2f}" if published else ""
+    here = "" if row is first else f"× {ratio(row, first):.2f}"
+    if row["ratio_to_first"] and not row["ratio_to_first"]["differs"]:
+        here = "no difference"
+    first_there = "" if row is first else there
+    return [row["variant"]["rung"], figure, first_there, millions(row), here]
+
+
+def ladder():
+    run = load("ladder")
+    published = {one["row"]: one for one in run["published"]}
+    head = ["one change a rung", "2015, Mpps", "to the first", "here, M frames/s", "to the first"]
+    first = run["rows"][0]
+    body = [
+        ladder_cells(row, first, published.get(number)) for number, row in enumerate(run["rows"])
+    ]
+    # A finding of more than one sentence explains a rung that went another way.
+    why = [said for said in run["findings"] if ". " in said]
+    reasons = "\n".join(f"- {sentence(said)}" for said in why)
+    return whole("ladder", table(head, body), *([reasons] if reasons else []))
+
+
+# Sets against the limit.
+
+
+def against(row, limit, lookups):
+    return f"{millions(row)} ({lookups * ratio(row, limit):.2f})"
+
+
+def set_rows(run, name, streams, **wanted):
+    """A row a burst: the set, its bytes, the limit of as many, and each stream's share of it."""
+    limits = rows(run, design="limit", **wanted)
+    if not limits:
+        return []
+    limit, body = limits[0], []
+    for burst in (64, 256):
+        found = rows(run, design="ours", burst=burst, **wanted)
+        ours = {row["variant"]["stream"]: row for row in found}
+        bytes_ = limit["variant"]["bytes"]
+        size = f"{bytes_ / 1e6:,.1f} MB, {bytes_ / limit['variant']['entries']:.1f} B"
+        cells = [against(ours[stream], limit, 1 + ("pair" in stream)) for stream in streams]
+        body.append([name, size, str(burst), millions(limit), *cells])
+    return body
+
+
+def sets():
+    run, body = load("table"), []
+    names = {(4, SIX): "6M IPv4", (4, SIXTY_FOUR): "64M IPv4", (6, SIX): "6M IPv6"}
+    for (family, entries), name in names.items():
+        for lists in (1, 16):
+            wanted = {"kind": "addresses", "family": family, "entries": entries, "lists": lists}
+            title = name if lists == 1 else f"{name} over 16 lists"
+            body += set_rows(run, title, ["hit", "miss", "pair"], **wanted)
+    head = ["set", "bytes in all, an entry", "burst", "limit, M lines/s", "hit", "miss", "pair"]
+    return whole("table", table(head, body, 2))
+
+
+def networks():
+    run, body = load("table"), []
+    names = {"generated": "generated", "file": "a real table"}
+    streams = ["uniform", "from_table", "uniform_pair", "from_table_pair"]
+    for source, name in names.items():
+        for family in (4, 6):
+            wanted = {"kind": "networks", "family": family, "source": source}
+            body += set_rows(run, f"IPv{family}, {name}", streams, **wanted)
+    words = ["any address", "of the table", "pairs, any", "pairs of the table"]
+    head = ["networks", "bytes in all, an entry", "burst", "limit, M lines/s", *words]
+    return whole("table", table(head, body, 2))
+
+
+def designs():
+    """Every design at 6M IPv4 addresses, as shares of the limit of our footprint."""
+    run = load("table")
+    wanted = {"kind": "addresses", "family": 4, "entries": SIX, "lists": 1}
+    limit = rows(run, design="limit", **wanted)[0]
+    body = {}
+    for row in rows(run, **wanted):
+        variant = row["variant"]
+        if variant["design"] != "limit":
+            heads = f", {variant['heads']:,} heads" if variant.get("heads") else ""
+            name = f"`{variant['design']}`{heads}"
+            size = f"{variant['bytes'] / 1e6:,.0f} MB"
+            cells = body.setdefault((name, size, str(variant["burst"])), [])
+            cells.append(against(row, limit, 1 + (variant["stream"] == "pair")))
+    head = ["design", "bytes", "burst", "hit", "miss", "pair"]
+    return whole("table", table(head, [[*key, *cells] for key, cells in body.items()], 2))
+
+
+# The whole path, and locks.
+
+
+def port_row(row, what, port, workers=1):
+    rate = row["median"] / 1e6
+    spread = f"{min(row['samples']) / 1e6:.1f} to {max(row['samples']) / 1e6:.1f}"
+    return [what, port, f"{rate:.1f}", spread, f"{1000 * workers / rate:.1f}"]
+
+
+def ring():
+    """The path from ring to ring, as a row and beside the limit."""
+    run = load("pipeline")
+    wanted = {"entries": SIX, "pool": 8192, "stride": 2112, "without": "none"}
+    path, pair, limit = (
+        rows(run, path=name, **wanted)[0] for name in ("bridge", "lookups", "limit")
+    )
+    what = "receive, parse, look up both addresses, bridge or drop, send (`lab run pipeline`)"
+    share = f"three lines a frame are {3 * ratio(path, limit):.2f} of the limit"
+    beside = f"{millions(limit)} M lines/s; the lookups alone: {millions(pair)} M pairs/s"
+    return port_row(path, what, "memory rings"), f"From ring to ring {share} ({beside})."
+
+
+def ports():
+    run = load("rates")
+    first, said = ring()
+    body = [first]
+    for row in rows(run):
+        what = row["variant"]["what"]
+        if row["metric"] == "frames_per_second":
+            workers = 2 if "two workers" in what else 1
+            body.append(port_row(row, what, row["variant"]["port"], workers))
+    loaded = rows(run, port="file")[0]
+    loading = f"Reading and compiling 6,000,000 lines of text takes {loaded['median']:.2f} s."
+    rounds = f"<sub>The other rows: {len(loaded['samples'])} rounds by `docs/rates.py`.</sub>"
+    head = ["what", "kind of port", "Mpps", "lowest to highest", "ns a frame"]
+    return "\n".join([whole("pipeline", table(head, body, 2), f"{said} {loading}"), rounds])
+
+
+LOCKS = {
+    "ours": ("how linerate publishes a table", "none"),
+    "rwlock_burst": ("a read lock a burst", "none"),
+    "rwlock_packet": ("a read lock a packet", "none_packet"),
+    "rwlock_batch4_both": ("a read lock a batch of 4 (as published)", "none_batch4"),
+    "read_mostly": ("a lock with a slot a reader, a packet", "none_packet"),
+    "mutex_twice": ("a mutex twice a packet", "none_packet"),
+    "counter": ("no lock, one atomic counter", "none"),
+}
+
+
+def lock_cell(run, scheme, base, **wanted):
+    row, other = (rows(run, scheme=name, **wanted) for name in (scheme, base))
+    return f"{millions(row[0])} ({ratio(row[0], other[0]):.2f})" if row and other else ""
+
+
+def locks():
+    run, body = load("locks"), []
+    cases = [(1, 0), (2, 0), (1, 1000)]
+    for scheme, (name, base) in LOCKS.items():
+        cells = [lock_cell(run, scheme, base, threads=t, writer=w) for t, w in cases]
+        body.append([name, *cells])
+    head = ["two lookups a packet", "1 thread", "2 threads", "1 thread, 1,000 changes/s"]
+    verdict = [said for said in run["findings"] if said.startswith("ours against no lock")]
+    return whole("locks", table(head, body), sentence("; ".join(verdict)))
+
+
+# Memory and headers.
+
+
+def memory():
+    run, body = load("memory"), []
+    for row in rows(run, method="best", threads=1):
+        variant = row["variant"]
+        wanted = {"bytes": variant["bytes"], "pages": variant["pages"]}
+        two = rows(run, method="best", threads=2, **wanted)
+        wait = rows(run, method="chain", **wanted)
+        cells = [millions(two[0]) if two else "", digits(wait[0]["median"]) if wait else ""]
+        body.append([f"{variant['bytes'] >> 20:,} MiB", variant["pages"], millions(row), *cells])
+    head = ["footprint", "pages", "1 thread, M lines/s", "2 threads", "one by one, ns a line"]
+    return whole("memory", table(head, body, 2))
+
+
+def findings(name):
+    said = "\n".join(f"- {sentence(one)}" for one in load(name)["findings"])
+    return whole(name, said)
+
+
+BLOCKS = {
+    "ladder": ladder,
+    "sets": sets,
+    "networks": networks,
+    "designs": designs,
+    "ports": ports,
+    "locks": locks,
+    "memory": memory,
+    "batch": lambda: findings("batch"),
+    "stride": lambda: findings("stride"),
+}
