@@ -143,7 +143,7 @@ fn patterns_spread_like_random_addresses() {
     let mut state = 1;
     let mut random = || u128::from(next(&mut state)) << 64 | u128::from(next(&mut state));
     let base = 0x2001_0db8_u128 << 96;
-    let grid = |index: u128| base | (index % 512) << 64 | index / 512;
+    let grid = |index: u128| base | ((index % 512) << 64) | (index / 512);
     let patterns: [(&str, Vec<u128>); 7] = [
         ("random", (0..COUNT).map(|_| random()).collect()),
         ("hosts in sequence", (0..COUNT).map(|i| base | i).collect()),
