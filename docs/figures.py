@@ -94,11 +94,36 @@ def ladder():
     return whole("ladder", table(head, body), *([reasons] if reasons else []))
 
 
+def agreement(row, before):
+    """Whether at least three rounds of four went up, as the published figure did."""
+    rounds = list(zip(row["samples"], before["samples"]))
+    up = sum(one > other for one, other in rounds)
+    words = "agrees" if 4 * up >= 3 * len(rounds) else "opposite" if 4 * up <= len(rounds) else ""
+    return f"{words or 'no difference'}: up in {up} of {len(rounds)} rounds"
+
+
+def steps():
+    """Each published rung beside the one before it."""
+    run = load("ladder")
+    body, before = [], None
+    for one in run["published"]:
+        row = run["rows"][one["row"]]
+        cells = [row["variant"]["rung"], f"{one['figure']:.1f} Mpps"]
+        if before:
+            there = f"× {one['figure'] / before[0]['figure']:.2f}"
+            cells += [there, f"× {ratio(row, before[1]):.2f}", agreement(row, before[1])]
+        body.append((cells + [""] * 3)[:5])
+        before = one, row
+    head = ["rung", "published", "to the rung before, there", "here", "direction"]
+    return whole("ladder", table(head, body))
+
+
 # Sets against the limit.
 
 
 def against(row, limit, lookups):
-    return f"{millions(row)} ({lookups * ratio(row, limit):.2f})"
+    share = lookups * ratio(row, limit)
+    return f"{millions(row)} ({share:.2f})" if share >= 0.1 else f"{millions(row)} ({share:.2g})"
 
 
 def set_rows(run, name, streams, **wanted):
@@ -158,6 +183,33 @@ def designs():
             cells.append(against(row, limit, 1 + (variant["stream"] == "pair")))
     head = ["design", "bytes", "burst", "hit", "miss", "pair"]
     return whole("table", table(head, [[*key, *cells] for key, cells in body.items()], 2))
+
+
+# Hits in 6M IPv4 addresses, million a second, in the prototypes; burst of our row.
+PROTOTYPES = [
+    ("array", 1, "array table of 2015, one at a time", 19),
+    ("array", 32, "array table of 2015, batches of 32, heads and arrays prefetched", 38),
+    ("bitmap", 256, "flat 2^32-bit map", 80),
+    ("map8", 256, "buckets of 8 address + value", 167),
+    ("bucket16", 256, "buckets of 16 addresses", 254),
+    ("ours", 256, "buckets of 32 16-bit remainders", 286),
+    ("limit", None, "limit: independent random lines", 383),
+]
+
+
+def prototypes():
+    run, body = load("table"), []
+    wanted = {"kind": "addresses", "family": 4, "entries": SIX, "lists": 1}
+    base, base_there = None, PROTOTYPES[0][3]
+    for design, burst, name, there in PROTOTYPES:
+        found = rows(run, design=design, burst=burst, **wanted)
+        row = [one for one in found if one["variant"].get("stream") in ("hit", None)][0]
+        base = base or row
+        same = "" if base is row else agreement(row, base)
+        here = [millions(row), f"× {ratio(row, base):.1f}"]
+        body.append([name, f"{there}", f"× {there / base_there:.1f}", *here, same])
+    head = ["hits in 6M IPv4 addresses", "prototype, M/s", "to the first", "here, M/s"]
+    return whole("table", table([*head, "to the first", "direction"], body))
 
 
 # The whole path, and locks.
@@ -225,6 +277,11 @@ def locks():
     return whole("locks", table(head, body), sentence("; ".join(verdict)))
 
 
+def readlock():
+    said = [one for one in load("locks")["findings"] if one.startswith("published")]
+    return whole("locks", "\n".join(f"> {sentence(one)}" for one in said))
+
+
 # Memory and headers.
 
 
@@ -248,6 +305,9 @@ def findings(name):
 
 BLOCKS = {
     "ladder": ladder,
+    "steps": steps,
+    "prototypes": prototypes,
+    "readlock": readlock,
     "sets": sets,
     "networks": networks,
     "designs": designs,
