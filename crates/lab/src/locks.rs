@@ -10,21 +10,22 @@ mod findings;
 mod scheme;
 #[cfg(test)]
 mod tests;
+mod writer;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::allowed_cpus;
 use frame::CpuId;
-use table::CompiledLists;
+use table::{CompileError, CompiledLists, Entries};
 
 use crate::experiment::{LabError, Outcome, Published, Row, Settings};
 use crate::key::Stream;
-use crate::pipeline::compile;
 use crate::shuffle::Seeded;
 use crate::{Chart, ChartKind, Samples, interleave};
 use crew::{Crew, Share};
-use scheme::Scheme;
+use scheme::{Scheme, Table, locked};
+use writer::{Source, Writer};
 
 const ENTRIES: usize = 6_000_000;
 const ROUNDS_QUICK: usize = 11;
@@ -90,26 +91,59 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
 /// What all trials share.
 struct Bench {
     cpus: Vec<CpuId>,
-    /// Two versions that share what a change does not touch.
-    versions: [Arc<CompiledLists>; 2],
-    /// Two versions that share nothing.
-    apart: [Arc<CompiledLists>; 2],
+    /// The table of schemes whose readers read what the writer makes.
+    read: Mutex<Writer>,
+    /// The table that a writer changes where nobody reads what it makes.
+    unread: Mutex<Writer>,
+    /// Two versions that share nothing; the first is never changed.
+    apart: [Table; 2],
     stream: Stream<u32>,
     trial: Duration,
 }
 
+fn list(seed: u64) -> Entries {
+    let mut seeded = Seeded::new(seed ^ ENTRIES as u64);
+    let mut list = Entries::default();
+    list.v4.addresses = (0..ENTRIES).map(|_| seeded.next() as u32).collect();
+    list
+}
+
+fn refused(error: CompileError) -> LabError {
+    LabError(error.to_string())
+}
+
 impl Bench {
     fn new(settings: &Settings<'_>, cpus: Vec<CpuId>) -> Result<Self, LabError> {
-        let table = Arc::new(compile(ENTRIES, settings.seed)?);
-        let mut seeded = Seeded::new(settings.seed ^ 1);
+        let seed = settings.seed;
+        let table = || {
+            Ok(Arc::new(
+                CompiledLists::compile(&[&list(seed)]).map_err(refused)?,
+            ))
+        };
+        let writer = || {
+            Ok(Mutex::new(
+                Writer::of_one_address(list(seed), !seed).map_err(refused)?,
+            ))
+        };
+        let mut seeded = Seeded::new(seed ^ 1);
         Ok(Self {
             cpus,
-            // A version is a handle: two share what a change does not touch, which is nearly all.
-            versions: [Arc::clone(&table), Arc::clone(&table)],
-            apart: [table, Arc::new(compile(ENTRIES, settings.seed)?)],
+            read: writer()?,
+            unread: writer()?,
+            apart: [table()?, table()?],
             stream: Stream::drawn(|| seeded.next() as u32)?,
             trial: if settings.quick { TRIAL_QUICK } else { TRIAL },
         })
+    }
+
+    /// Where a scheme's versions come from, and with which its readers begin.
+    fn source(&self, scheme: Scheme) -> (Source<'_>, Table) {
+        let first = || Arc::clone(&self.apart[0]);
+        match scheme {
+            Scheme::OursReplaced => (Source::Whole(&self.apart), first()),
+            scheme if scheme.reads_one_table() => (Source::Changed(&self.unread), first()),
+            _ => (Source::Changed(&self.read), locked(&self.read).version()),
+        }
     }
 
     /// Every scheme with every number of threads that there are CPUs for.
@@ -156,14 +190,13 @@ impl Bench {
         if variant.scheme == Scheme::Preempted {
             readers.push(self.cpus[0]);
         }
+        let (source, table) = self.source(variant.scheme);
         let crew = Crew {
             scheme: variant.scheme,
             readers: &readers,
             writer: self.cpus.last().copied().filter(|_| variant.writer),
-            tables: match variant.scheme {
-                Scheme::OursReplaced => &self.apart,
-                _ => &self.versions,
-            },
+            table: &table,
+            source,
             keys: self.stream.keys(),
             first,
             duration,
@@ -244,7 +277,7 @@ fn skipped(cpus: usize) -> Vec<String> {
 fn varies() -> Vec<String> {
     vec![
         "how threads come to the table that they share, how many there are, and whether a writer \
-         puts in another version 1,000 times a second"
+         changes it 1,000 times a second"
             .to_owned(),
         format!(
             "held: {ENTRIES} entries, two lookups a frame of random addresses from a stream that \
@@ -252,12 +285,14 @@ fn varies() -> Vec<String> {
              many frames are looked up together, and a lock is held against the same batch \
              without one"
         ),
-        "the writer copies a page of 64 KiB, as a change does, and puts in a version that shares \
-         the rest; 'ours_replaced' puts in a table that shares nothing, so that every change \
-         finds the caches holding the wrong one"
-            .to_owned(),
+        "the writer adds an address or takes it out again, in turn, each a version of its own: it \
+         copies the 64 KiB page that the change touches and shares the rest; 'ours_replaced' puts \
+         in a table that shares nothing, so that every change finds the caches holding the wrong \
+         one"
+        .to_owned(),
         "'preempted' has one thread more than CPUs, on the first of them; where readers take no \
-         lock at all, the writer does its work on a table that nobody reads"
+         lock and never look ('none', 'counter'), they read a table that is never changed, and \
+         the writer does the same work on another one that nobody reads"
             .to_owned(),
     ]
 }

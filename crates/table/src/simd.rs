@@ -71,6 +71,52 @@ pub(crate) trait Lanes: Copy {
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
     /// Which places are `value` or less.
     fn at_most32(self, line: &[u32; 16], value: u32) -> u32;
+
+    /// Moves the places of a column whose bits are set to its beginning, in order. What lies
+    /// behind them may be anything.
+    #[inline(always)]
+    fn keep32(self, column: &mut Column<u32>, bits: u64) {
+        keep(column, bits);
+    }
+    /// The same for words of 64 bits.
+    #[inline(always)]
+    fn keep64(self, column: &mut Column<u64>, bits: u64) {
+        keep(column, bits);
+    }
+    /// Copies the places of a column whose bits are set to `to`, from `at` on, in order. What
+    /// lies behind them may be anything.
+    ///
+    /// Panics when `at` is more than 64, or less than that where so many do not fit.
+    #[inline(always)]
+    fn take32(self, column: &Column<u32>, mut bits: u64, to: &mut Taken<u32>, at: usize) {
+        let places = &mut to[at..at + bits.count_ones() as usize];
+        for place in places {
+            let from = bits.trailing_zeros() as usize;
+            *place = column[from / GROUP][from % GROUP];
+            bits &= bits - 1;
+        }
+    }
+}
+
+/// Values that a vector of 64 bytes holds if they have 32 bits.
+pub(crate) const GROUP: usize = 16;
+
+/// 64 values, a bit of a word each.
+pub(crate) type Column<T> = [[T; GROUP]; 4];
+
+/// Room for what is taken of columns: 64 values, and a vector that begins where they end.
+pub(crate) const TAKEN: usize = 5 * GROUP;
+pub(crate) type Taken<T> = [T; TAKEN];
+
+#[inline(always)]
+fn keep<T: Copy>(column: &mut Column<T>, mut bits: u64) {
+    let column = column.as_flattened_mut();
+    let mut to = 0;
+    while bits != 0 {
+        column[to] = column[bits.trailing_zeros() as usize];
+        to += 1;
+        bits &= bits - 1;
+    }
 }
 
 /// What [`Lanes::equal120`] finds.
@@ -268,6 +314,56 @@ impl Lanes for Avx512 {
             _mm512_cmple_epu32_mask(places, _mm512_set1_epi32(value.cast_signed()))
         };
         u32::from(mask)
+    }
+    #[inline(always)]
+    fn keep32(self, column: &mut Column<u32>, bits: u64) {
+        let column = column.as_flattened_mut();
+        let mut to = 0;
+        for group in 0..4 {
+            let kept = (bits >> (GROUP * group)) as u16;
+            // SAFETY: `self` proves the instructions; 16 words are read from `16 * group` on and
+            // written from `to` on, which is at most that, of 64.
+            unsafe {
+                let places = _mm512_loadu_si512(column.as_ptr().add(GROUP * group).cast());
+                let places = _mm512_maskz_compress_epi32(kept, places);
+                _mm512_storeu_si512(column.as_mut_ptr().add(to).cast(), places);
+            }
+            to += kept.count_ones() as usize;
+        }
+    }
+    #[inline(always)]
+    fn keep64(self, column: &mut Column<u64>, bits: u64) {
+        let column = column.as_flattened_mut();
+        let mut to = 0;
+        for group in 0..8 {
+            let kept = (bits >> (8 * group)) as u8;
+            // SAFETY: `self` proves the instructions; 8 words are read from `8 * group` on and
+            // written from `to` on, which is at most that, of 64.
+            unsafe {
+                let places = _mm512_loadu_si512(column.as_ptr().add(8 * group).cast());
+                let places = _mm512_maskz_compress_epi64(kept, places);
+                _mm512_storeu_si512(column.as_mut_ptr().add(to).cast(), places);
+            }
+            to += kept.count_ones() as usize;
+        }
+    }
+    #[inline(always)]
+    fn take32(self, column: &Column<u32>, bits: u64, to: &mut Taken<u32>, mut at: usize) {
+        assert!(
+            at + bits.count_ones() as usize <= TAKEN - GROUP,
+            "room for what is taken"
+        );
+        for (group, places) in column.iter().enumerate() {
+            let taken = (bits >> (GROUP * group)) as u16;
+            // SAFETY: `self` proves the instructions; the 16 words of `places` are read, and 16
+            // written from `at` on, which is at most 64 of 80: what all bits add ends there.
+            unsafe {
+                let places = _mm512_loadu_si512(places.as_ptr().cast());
+                let places = _mm512_maskz_compress_epi32(taken, places);
+                _mm512_storeu_si512(to.as_mut_ptr().add(at).cast(), places);
+            }
+            at += taken.count_ones() as usize;
+        }
     }
 }
 

@@ -63,6 +63,25 @@ fn a_sleep_that_panics_wakes_the_reader() {
 }
 
 #[test]
+fn a_value_whose_drop_panics_is_dropped_once() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if !std::thread::panicking() {
+                panic!("in the middle of a reclaim");
+            }
+        }
+    }
+    let mut published = Published::new(Value::new(Some(Bomb)));
+    let mut reader = published.reader();
+    published.publish(Value::new(None));
+    reader.refresh();
+    assert!(catch_unwind(AssertUnwindSafe(|| published.reclaim())).is_err());
+    assert!(published.retired.is_empty(), "or it would be freed again");
+    assert_eq!(published.reclaim(), 0);
+}
+
+#[test]
 fn the_last_reader_outlives_the_publisher() {
     let mut published = Published::new(Value::new(1));
     let watch = Value::downgrade(published.current());

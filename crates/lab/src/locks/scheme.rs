@@ -1,6 +1,7 @@
 //! The ways of reading a table that somebody else may be changing.
 
 use std::hint::spin_loop;
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
@@ -84,6 +85,18 @@ impl Scheme {
         }
     }
 
+    /// True where readers never look whether there is another table.
+    pub(super) fn reads_one_table(self) -> bool {
+        matches!(
+            self,
+            Self::None | Self::NonePacket | Self::NoneBatch4 | Self::Counter
+        )
+    }
+
+    fn publishes(self) -> bool {
+        matches!(self, Self::Ours | Self::OursReplaced)
+    }
+
     /// The scheme that differs from this one in nothing but the lock.
     pub(super) fn base(self) -> Self {
         match self.batch() {
@@ -98,7 +111,8 @@ impl Scheme {
 #[repr(align(128))]
 pub(super) struct Padded<T>(T);
 
-type Table = Arc<CompiledLists>;
+/// A version, as every scheme hands it over.
+pub(super) type Table = Arc<CompiledLists>;
 
 /// The table, behind each lock there is; a trial uses one of them.
 pub(super) struct Shared {
@@ -131,26 +145,32 @@ impl Shared {
             shared: self,
             scheme,
             slot: &self.slots[reader].0,
-            reader: locked(&self.published).reader(),
+            reader: scheme.publishes().then(|| locked(&self.published).reader()),
         }
     }
 
     /// Puts another table in the place of the present one, as `scheme` does it. Where readers
-    /// use no lock it is done where nobody reads, so that the writer's work is the same.
-    pub(super) fn replace(&self, scheme: Scheme, next: &Table) {
-        let next = Arc::clone(next);
+    /// use no lock it is published to nobody, so that the writer's work is the same. Versions
+    /// that were replaced are freed once the lock is given back.
+    pub(super) fn replace(&self, scheme: Scheme, next: Table) {
         match scheme {
             Scheme::RwLockPacket | Scheme::RwLockBurst | Scheme::RwLockBatch4Both => {
-                let mut table = self.rwlock.0.write();
-                **table.as_mut().unwrap_or_else(|poisoned| poisoned.get_mut()) = next;
+                let table = self.rwlock.0.write();
+                let mut table = table.unwrap_or_else(PoisonError::into_inner);
+                let old = mem::replace(&mut *table, next);
+                drop(table);
+                drop(old);
             }
-            Scheme::MutexTwice => *locked(&self.mutex.0) = next,
-            Scheme::Preempted => *spin(&self.mutex.0) = next,
+            Scheme::MutexTwice => put(locked(&self.mutex.0), next),
+            Scheme::Preempted => put(spin(&self.mutex.0), next),
             Scheme::ReadMostly => {
                 let mut slots: Vec<_> = self.slots.iter().map(|slot| locked(&slot.0)).collect();
-                for slot in &mut slots {
-                    **slot = Arc::clone(&next);
-                }
+                let old: Vec<Table> = slots
+                    .iter_mut()
+                    .map(|slot| mem::replace(&mut **slot, Arc::clone(&next)))
+                    .collect();
+                drop(slots);
+                drop(old);
             }
             Scheme::None
             | Scheme::NonePacket
@@ -164,7 +184,13 @@ impl Shared {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn put(mut guard: MutexGuard<'_, Table>, next: Table) {
+    let old = mem::replace(&mut *guard, next);
+    drop(guard);
+    drop(old);
+}
+
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -184,7 +210,8 @@ pub(super) struct Access<'a> {
     shared: &'a Shared,
     scheme: Scheme,
     slot: &'a Mutex<Table>,
-    reader: Reader<CompiledLists>,
+    /// Of schemes that publish: a reader that never looks would keep every version.
+    reader: Option<Reader<CompiledLists>>,
 }
 
 impl Access<'_> {
@@ -223,7 +250,9 @@ impl Access<'_> {
                 }
             }
             Scheme::Ours | Scheme::OursReplaced => {
-                self.reader.current().lookup_burst_v4(keys, masks);
+                if let Some(reader) = &mut self.reader {
+                    reader.current().lookup_burst_v4(keys, masks);
+                }
             }
         }
     }

@@ -1,27 +1,50 @@
 //! Every scheme answers rightly while a writer changes the table.
 
-use table::Entries;
+use table::live::{Change, Entry as Live, LiveLists};
 
 use super::*;
 
 const TRIAL_TEST: Duration = Duration::from_millis(12);
 
+/// Addresses that change sides with every version. As many as one page of the table has them in.
+const SIDES: u32 = 200;
+
+fn list_of(parity: u32) -> Entries {
+    let mut list = Entries::default();
+    list.v4.addresses = (0..SIDES).map(|place| 2 * place + parity).collect();
+    list
+}
+
 /// One version has the even addresses, the other the odd ones.
-fn versions() -> [Arc<CompiledLists>; 2] {
-    [0, 1].map(|parity| {
-        let mut list = Entries::default();
-        list.v4.addresses = (0..20_000u32).map(|place| 2 * place + parity).collect();
-        Arc::new(CompiledLists::compile(&[&list]).expect("compiles"))
-    })
+fn versions() -> [Table; 2] {
+    [0, 1].map(|parity| Arc::new(CompiledLists::compile(&[&list_of(parity)]).expect("compiles")))
+}
+
+/// The same two versions by turns, as changes.
+fn writer() -> Mutex<Writer> {
+    let mut parity = 0;
+    let next = move |_: &LiveLists| {
+        let (old, new) = (parity, 1 - parity);
+        parity = new;
+        let sides = (0..SIDES).map(|place| 2 * place);
+        sides
+            .flat_map(|even| {
+                let [old, new] = [old, new].map(|parity| Live::address_v4(even + parity));
+                [Change::remove(0, old), Change::add(0, new)]
+            })
+            .collect()
+    };
+    Mutex::new(Writer::new(list_of(0), Box::new(next)).expect("compiles"))
 }
 
 /// Sources are even, destinations odd.
 fn bench() -> Bench {
-    let mut places = (0..40_000u32).cycle();
+    let mut places = (0..2 * SIDES).cycle();
     let stream = Stream::drawn(|| places.next().unwrap_or(0)).expect("memory");
     Bench {
         cpus: allowed_cpus(),
-        versions: versions(),
+        read: writer(),
+        unread: writer(),
         apart: versions(),
         stream,
         trial: TRIAL_TEST,
@@ -69,19 +92,30 @@ fn readers_see_what_the_writer_put_in() {
             masks.map(|mask| !mask.is_empty())
         };
         assert_eq!(found(), [true, false], "{scheme:?}");
-        shared.replace(scheme, &odd);
-        let unlocked = [
-            Scheme::None,
-            Scheme::NonePacket,
-            Scheme::NoneBatch4,
-            Scheme::Counter,
-        ];
-        assert_eq!(
-            found(),
-            [unlocked.contains(&scheme), !unlocked.contains(&scheme)],
-            "{scheme:?}"
-        );
+        shared.replace(scheme, Arc::clone(&odd));
+        let kept = scheme.reads_one_table();
+        assert_eq!(found(), [kept, !kept], "{scheme:?}");
     }
+}
+
+/// The writer of a trial changes the table: readers of a later one begin with another version.
+#[test]
+fn trials_leave_the_table_changed() {
+    let bench = bench();
+    if bench.cpus.len() < 2 {
+        return;
+    }
+    let first = locked(&bench.read).version();
+    let variant = Variant {
+        scheme: Scheme::Ours,
+        threads: 1,
+        writer: true,
+    };
+    bench.shares(variant, 0, TRIAL_TEST);
+    let (_, begun) = bench.source(Scheme::RwLockBurst);
+    assert!(!Arc::ptr_eq(&first, &begun));
+    let (_, fixed) = bench.source(Scheme::None);
+    assert!(Arc::ptr_eq(&fixed, &bench.apart[0]));
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::class::Classes;
 use crate::compiled::CompileError;
 use crate::flatten::Runs;
 use crate::mask::ListMask;
-use crate::simd::{self, Job, Lanes, Level};
+use crate::simd::{self, Column, GROUP, Job, Lanes, Level, Portable, TAKEN, Taken};
 use frame::Pages;
 use frame::memory::{Paged, PagedView};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(super) struct Trie {
 ///
 /// A gate: the first and the last of its changes, four words each, high to low; the class
 /// before, the class from the last on, what holds between them as a slot's word, how many
-/// bits of an address lead to that; and [`GATE`] in the last word.
+/// bits of an address lead to that.
 type Line = [u32; 16];
 
 /// Words of a line, and how many bits choose one.
@@ -53,24 +53,24 @@ const LINE_WORDS: usize = 16;
 const LINE_BITS: u32 = LINE_WORDS.ilog2();
 /// Changes in a leaf.
 const LEAF_CHANGES: usize = 10;
-/// The changes of a leaf are told apart by the 32 bits after this depth at most: those of deeper
-/// leaves have the bits between in common.
-const LEAF_DEPTH_MAX: u32 = 32;
-/// Marks a gate.
-const GATE: u32 = 1 << 31;
 /// Classes that a leaf can name.
 const CLASSES_MAX: usize = 1 << 16;
 /// Bits that choose a slot of the root.
 const ROOT_BITS: u32 = 16;
 
-/// A slot's word without this is a class.
+/// A slot's word with this is a block or a leaf of the upper half of an address.
 const ONWARD: u32 = 1 << 31;
+/// A slot's word with this alone is a gate, or a block of the lower half. Less is a class.
+const BELOW: u32 = 1 << 30;
 /// Above the number of a line: how many bits choose a slot of the block that begins there; none
 /// where the line is a leaf or a gate.
 const BITS: u32 = 27;
 const NUMBER: u32 = (1 << BITS) - 1;
 
-/// Keys that go down together.
+/// Bits of a half. Blocks do not reach across.
+const HALF_BITS: u32 = 64;
+
+/// Keys that go down together: a bit each in a word.
 const WINDOW: usize = 64;
 
 impl Trie {
@@ -116,6 +116,31 @@ impl Trie {
     }
 }
 
+/// The keys of a window that wait for a slot each, in columns so that vectors hold sixteen.
+struct Waiting<'a> {
+    /// What of the upper half of the key follows the bits that led here, from the top.
+    rests: Column<u64>,
+    /// The word that names the block; then that of the slot.
+    words: Column<u32>,
+    /// Which key of the window.
+    keys: Column<u32>,
+    numbers: Column<u32>,
+    slots: Column<u32>,
+    /// Found once: finding a line takes a third of a step.
+    lines: [&'a Line; WINDOW],
+    count: usize,
+}
+
+/// The keys of a window that wait for a leaf.
+struct Leaves<'a> {
+    /// What the changes of the leaf are compared with.
+    windows: Taken<u32>,
+    words: Taken<u32>,
+    keys: Taken<u32>,
+    lines: [&'a Line; WINDOW],
+    count: usize,
+}
+
 struct Descend<'a, A> {
     lines: PagedView<'a, Line>,
     answers: &'a [ListMask],
@@ -123,81 +148,26 @@ struct Descend<'a, A> {
     masks: &'a mut [ListMask],
 }
 
-/// A key on its way: the line it reads next, and in one word (a load does not wait for a store
-/// that it lies within) which key, which word of the line, how many bits led there.
-#[derive(Clone, Copy)]
-struct Descent<'a> {
-    line: &'a Line,
-    rest: u64,
-}
-
-impl<'a> Descent<'a> {
-    #[inline(always)]
-    fn new(line: &'a Line, slot: u32, depth: u32, key: usize) -> Self {
-        let rest = key as u64 | u64::from(slot) << 16 | u64::from(depth) << 32;
-        Self { line, rest }
-    }
-    #[inline(always)]
-    fn word(self) -> u32 {
-        self.line[(self.rest >> 16) as usize % LINE_WORDS]
-    }
-    #[inline(always)]
-    fn depth(self) -> u32 {
-        (self.rest >> 32) as u32
-    }
-    #[inline(always)]
-    fn key(self) -> usize {
-        self.rest as usize % WINDOW
-    }
-}
-
-/// Keys on their way that wait for the same thing. Each is written to the end of the column, and
-/// the column grows by one or by none. It never grows past what was read of it.
-type Waiting<'a> = [Descent<'a>; WINDOW];
-
-/// How many keys wait for slots, and for leaves or gates. Not beside the columns: there they
-/// would be memory, and each key would wait for the one before.
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    slots: usize,
-    leaves: usize,
-}
-
 impl<A: Address> Job for Descend<'_, A> {
     type Answer = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let first = Descent::new(self.lines.get(0).expect("the root"), 0, 0, 0);
-        let (mut slots, mut leaves) = ([first; WINDOW], [first; WINDOW]);
         // What each key read last: in the end a class.
         let mut words = [0; WINDOW];
-        let mut counts = Counts::default();
-        for at in 0..self.enter(&mut words, &mut slots) {
-            let key = slots[at].key();
-            counts = self.go_on(words[key], ROOT_BITS, key, &mut slots, &mut leaves, counts);
+        let first = self.lines.value(0);
+        let mut waiting = Waiting::new(first);
+        self.enter(&mut waiting, &mut words);
+        let mut leaves = Leaves::new(first);
+        waiting.part(lanes, &mut leaves, self.lines);
+        while waiting.count > 0 {
+            waiting.ask(self.lines);
+            waiting.read(&mut words);
+            waiting.part(lanes, &mut leaves, self.lines);
         }
-        while counts.slots + counts.leaves > 0 {
-            for at in 0..std::mem::take(&mut counts.slots) {
-                let descent = slots[at];
-                let (word, key) = (descent.word(), descent.key());
-                words[key] = word;
-                counts = self.go_on(word, descent.depth(), key, &mut slots, &mut leaves, counts);
-            }
-            if counts.slots > 0 {
-                continue;
-            }
-            for at in 0..std::mem::take(&mut counts.leaves) {
-                let descent = leaves[at];
-                let (line, key) = (descent.line, descent.key());
-                if line[LINE_WORDS - 1] < GATE {
-                    words[key] = leaf_class(lanes, line, self.keys[key].widen(), descent.depth());
-                    continue;
-                }
-                let (word, depth) = through(line, self.keys[key].widen());
-                words[key] = word;
-                counts = self.go_on(word, depth, key, &mut slots, &mut leaves, counts);
-            }
+        leaves.read(lanes, &mut words);
+        if words.iter().fold(0, |all, word| all | word) >= BELOW {
+            self.below(&mut words);
         }
         for (mask, word) in self.masks.iter_mut().zip(words) {
             *mask |= self.answers[word as usize];
@@ -206,67 +176,231 @@ impl<A: Address> Job for Descend<'_, A> {
 }
 
 impl<'a, A: Address> Descend<'a, A> {
-    /// Reads the root for all keys. Those for which that is not the end are told.
+    /// Reads the root for all keys: the other 48 bits of the upper half are left.
     #[inline(always)]
-    fn enter(&self, words: &mut [u32; WINDOW], onward: &mut Waiting<'a>) -> usize {
-        let mut count = 0;
-        for (at, key) in self.keys.iter().enumerate() {
-            let slot = key.top16();
-            let word = self.lines[slot / LINE_WORDS][slot % LINE_WORDS];
-            words[at] = word;
-            onward[count].rest = at as u64;
-            count += (word >> 31) as usize;
+    fn enter(&self, waiting: &mut Waiting<'a>, words: &mut [u32; WINDOW]) {
+        let rests = waiting.rests.as_flattened_mut().iter_mut();
+        let read = waiting.words.as_flattened_mut().iter_mut();
+        for (((&key, rest), read), word) in self.keys.iter().zip(rests).zip(read).zip(words) {
+            let (high, slot) = ((key.widen() >> 64) as u64, key.top16());
+            *rest = high << ROOT_BITS;
+            *word = self.lines.value(slot / LINE_WORDS)[slot % LINE_WORDS];
+            *read = *word;
         }
-        count
+        for (at, key) in waiting.keys.as_flattened_mut().iter_mut().enumerate() {
+            *key = at as u32;
+        }
+        waiting.count = self.keys.len();
     }
 
-    /// Lets a key wait for what a word names, if it names anything. Arithmetic instead of
-    /// comparisons: of those the compiler makes branches, and half of them are mispredicted.
-    #[inline(always)]
-    fn go_on(
-        &self,
-        word: u32,
-        depth: u32,
-        key: usize,
-        slots: &mut Waiting<'a>,
-        leaves: &mut Waiting<'a>,
-        mut counts: Counts,
-    ) -> Counts {
-        let is_onward = word >> 31;
-        let word = word & is_onward.wrapping_neg();
-        let bits = word >> BITS & 15;
-        let chosen = (following(self.keys[key].widen(), depth) >> 1 >> (63 - bits)) as u32;
-        let number = (word & NUMBER) + (chosen >> LINE_BITS);
-        let line = self.lines.get(number as usize).expect("a line");
-        frame::prefetch::read(line.as_ptr().cast());
-        let waiting = Descent::new(line, chosen, depth + bits, key);
-        slots[counts.slots % WINDOW] = waiting;
-        leaves[counts.leaves % WINDOW] = waiting;
-        let is_block = (bits + 15) >> 4;
-        counts.slots += is_block as usize;
-        counts.leaves += (is_onward ^ is_block) as usize;
-        counts
+    /// Goes on below the upper half, or through gates, for keys whose word says so.
+    #[cold]
+    #[inline(never)]
+    fn below(&self, words: &mut [u32; WINDOW]) {
+        let mut steps = [(0, HALF_BITS); WINDOW];
+        let mut count = 0;
+        for (at, &word) in words.iter().enumerate() {
+            steps[count].0 = at;
+            count += usize::from(word >= BELOW);
+        }
+        while count > 0 {
+            for &(at, _) in &steps[..count] {
+                self.lines.prefetch((words[at] & NUMBER) as usize);
+            }
+            let mut left = 0;
+            for step in 0..count {
+                let (at, depth) = steps[step];
+                let (word, depth) = self.step(self.keys[at].widen(), words[at], depth);
+                words[at] = word;
+                steps[left] = (at, depth);
+                left += usize::from(word >= BELOW);
+            }
+            count = left;
+        }
+    }
+
+    /// What a word leads to that is not a class, `depth` bits down: a word, and its depth.
+    fn step(&self, key: u128, word: u32, depth: u32) -> (u32, u32) {
+        let named = named(word);
+        if let Named::Block(line, bits) = named {
+            let slot = (following(key, depth) >> 1 >> (63 - bits)) as usize;
+            let line = self.lines.value(line + slot / LINE_WORDS);
+            return (line[slot % LINE_WORDS], depth + bits);
+        }
+        match named {
+            Named::Gate(line) => through(self.lines.value(line), key),
+            Named::Leaf(line) => {
+                let window = (following(key, depth) >> 32) as u32;
+                (leaf_class(Portable, self.lines.value(line), window), depth)
+            }
+            Named::Class | Named::Block(..) => (word, depth),
+        }
     }
 }
 
-/// What follows the first `depth` bits of a key, within its half. Blocks do not reach across the
-/// halves: shifting 128 bits by a variable costs a dozen instructions. Keys seldom get below.
-#[inline(always)]
+impl<'a> Waiting<'a> {
+    #[inline(always)]
+    fn new(line: &'a Line) -> Self {
+        Self {
+            rests: Default::default(),
+            words: Default::default(),
+            keys: Default::default(),
+            numbers: Default::default(),
+            slots: Default::default(),
+            lines: [line; WINDOW],
+            count: 0,
+        }
+    }
+
+    /// Finds and asks for the line of each key's slot.
+    #[inline(always)]
+    fn ask(&mut self, lines: PagedView<'a, Line>) {
+        for group in 0..self.count.div_ceil(GROUP) {
+            let (words, rests) = (&self.words[group], &mut self.rests[group]);
+            let (numbers, slots) = (&mut self.numbers[group], &mut self.slots[group]);
+            for at in 0..GROUP {
+                let bits = words[at] >> BITS & 15;
+                let slot = (rests[at] >> 1 >> (63 - bits)) as u32;
+                rests[at] <<= bits;
+                numbers[at] = (words[at] & NUMBER) + (slot >> LINE_BITS);
+                slots[at] = slot % LINE_WORDS as u32;
+            }
+        }
+        let numbers = &self.numbers.as_flattened()[..self.count];
+        for (line, &number) in self.lines.iter_mut().zip(numbers) {
+            *line = lines.value(number as usize);
+            frame::prefetch::read(line.as_ptr().cast());
+        }
+    }
+
+    #[inline(always)]
+    fn read(&mut self, words: &mut [u32; WINDOW]) {
+        let read = &mut self.words.as_flattened_mut()[..self.count];
+        let slots = self
+            .slots
+            .as_flattened()
+            .iter()
+            .zip(self.keys.as_flattened());
+        for ((read, line), (&slot, &key)) in read.iter_mut().zip(self.lines).zip(slots) {
+            let word = line[slot as usize % LINE_WORDS];
+            *read = word;
+            words[key as usize % WINDOW] = word;
+        }
+    }
+
+    /// Keeps those that wait for another slot, and sends those that wait for a leaf there.
+    #[inline(always)]
+    fn part<L: Lanes>(&mut self, lanes: L, leaves: &mut Leaves<'a>, lines: PagedView<'a, Line>) {
+        let (mut done, mut before_blocks) = (0, 0);
+        for (group, words) in self.words.iter().enumerate() {
+            done |= u64::from(lanes.at_most32(words, ONWARD - 1)) << (GROUP * group);
+            before_blocks |= u64::from(lanes.at_most32(words, ONWARD | NUMBER)) << (GROUP * group);
+        }
+        let all = 1u64
+            .checked_shl(self.count as u32)
+            .map_or(!0, |bit| bit - 1);
+        let (blocks, ending) = (all & !before_blocks, all & before_blocks & !done);
+        if ending != 0 {
+            self.send(lanes, ending, leaves, lines);
+        }
+        if blocks != all {
+            lanes.keep64(&mut self.rests, blocks);
+            lanes.keep32(&mut self.words, blocks);
+            lanes.keep32(&mut self.keys, blocks);
+            self.count = blocks.count_ones() as usize;
+        }
+    }
+
+    #[inline(always)]
+    fn send<L: Lanes>(
+        &mut self,
+        lanes: L,
+        ending: u64,
+        leaves: &mut Leaves<'a>,
+        lines: PagedView<'a, Line>,
+    ) {
+        for (windows, rests) in self.numbers.iter_mut().zip(&self.rests) {
+            for (window, rest) in windows.iter_mut().zip(rests) {
+                *window = (rest >> 32) as u32;
+            }
+        }
+        let from = leaves.count;
+        lanes.take32(&self.numbers, ending, &mut leaves.windows, from);
+        lanes.take32(&self.words, ending, &mut leaves.words, from);
+        lanes.take32(&self.keys, ending, &mut leaves.keys, from);
+        leaves.count += ending.count_ones() as usize;
+        let asked = leaves.words[..leaves.count].iter().zip(&mut leaves.lines);
+        for (&word, line) in asked.skip(from) {
+            *line = lines.value((word & NUMBER) as usize);
+            frame::prefetch::read(line.as_ptr().cast());
+        }
+    }
+}
+
+impl<'a> Leaves<'a> {
+    #[inline(always)]
+    fn new(line: &'a Line) -> Self {
+        Self {
+            windows: [0; TAKEN],
+            words: [0; TAKEN],
+            keys: [0; TAKEN],
+            lines: [line; WINDOW],
+            count: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn read<L: Lanes>(&self, lanes: L, words: &mut [u32; WINDOW]) {
+        let places = self.windows[..self.count].iter().zip(&self.keys);
+        for ((&window, &key), line) in places.zip(self.lines) {
+            words[key as usize % WINDOW] = leaf_class(lanes, line, window);
+        }
+    }
+}
+
+/// What follows the first `depth` bits of a key, within its half.
 fn following(key: u128, depth: u32) -> u64 {
-    if depth < 64 {
+    if depth < HALF_BITS {
         ((key >> 64) as u64) << depth
     } else {
-        (key as u64) << (depth % 64)
+        (key as u64) << (depth % HALF_BITS)
     }
 }
 
-/// The class of a key in a leaf that `depth` bits led to.
+/// The class in a leaf of a key that has `window` where the changes have their words.
 #[inline(always)]
-fn leaf_class<L: Lanes>(lanes: L, leaf: &Line, key: u128, depth: u32) -> u32 {
-    let window = ((key >> 64) as u64) << depth.min(LEAF_DEPTH_MAX) >> 32;
-    let passed = lanes.at_most32(leaf, window as u32) & ((1 << LEAF_CHANGES) - 1);
+fn leaf_class<L: Lanes>(lanes: L, leaf: &Line, window: u32) -> u32 {
+    let passed = lanes.at_most32(leaf, window) & ((1 << LEAF_CHANGES) - 1);
     let passed = passed.count_ones();
     leaf[(LEAF_CHANGES + passed as usize / 2) & 15] >> (passed % 2 * 16) & 0xffff
+}
+
+/// What a slot's word names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Class,
+    /// The first line, and how many bits choose the slot.
+    Block(usize, u32),
+    Leaf(usize),
+    Gate(usize),
+}
+
+fn named(word: u32) -> Named {
+    if word >= ONWARD {
+        let line = (word & NUMBER) as usize;
+        match word >> BITS & 15 {
+            0 => Named::Leaf(line),
+            bits => Named::Block(line, bits),
+        }
+    } else if word >= BELOW {
+        let line = (word & NUMBER) as usize;
+        match word >> BITS & 7 {
+            0 => Named::Gate(line),
+            bits => Named::Block(line, bits),
+        }
+    } else {
+        Named::Class
+    }
 }
 
 /// Lines of a block of so many bits; one for a leaf or a gate, which have none.

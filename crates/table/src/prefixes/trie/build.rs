@@ -7,6 +7,7 @@ pub(super) const SLOTS_A_CHANGE: usize = 8;
 /// A block has at least so many bits: fewer slots do not fill a line.
 const BLOCK_BITS_MIN: u32 = 4;
 const BLOCK_BITS_MAX: u32 = 15;
+const BLOCK_BITS_MAX_BELOW: u32 = 7;
 /// A gate costs a line more, and saves blocks where the changes have so many bits in common.
 const GATE_BITS: u32 = 16;
 
@@ -161,24 +162,34 @@ pub(super) fn word<S: Space>(
     let bits = block_bits(block, within);
     let line = space.blank(lines_of(bits))?;
     fill(space, line, block, bits, changes)?;
-    Ok(ONWARD | bits << BITS | line as u32)
+    let onward = if block.depth < HALF_BITS {
+        ONWARD
+    } else {
+        BELOW
+    };
+    Ok(onward | bits << BITS | line as u32)
 }
 
-/// True when the 32 bits that a leaf keeps tell the changes apart.
+/// True when the 32 bits that a leaf keeps tell the changes apart. Never in the lower half.
 fn fits(block: Block, within: &[Change]) -> bool {
-    let unseen = u128::MAX >> 32 >> block.depth.min(LEAF_DEPTH_MAX);
+    let unseen = u128::MAX >> 32 >> block.depth.min(HALF_BITS - 32);
     within.iter().all(|&(start, _)| start & unseen == 0)
 }
 
 /// As many bits as tell the changes apart, or as are affordable, but not across the halves of
-/// an address.
+/// an address; words of the lower half have room for less.
 fn block_bits(block: Block, within: &[Change]) -> u32 {
     let set = within.iter().fold(0, |set, &(start, _)| set | start);
     let needed = 128 - set.trailing_zeros() - block.depth;
     let affordable = (SLOTS_A_CHANGE * within.len()).ilog2();
+    let most = if block.depth < HALF_BITS {
+        BLOCK_BITS_MAX
+    } else {
+        BLOCK_BITS_MAX_BELOW
+    };
     needed
-        .min(affordable.clamp(BLOCK_BITS_MIN, BLOCK_BITS_MAX))
-        .min(64 - block.depth % 64)
+        .min(affordable.clamp(BLOCK_BITS_MIN, most))
+        .min(HALF_BITS - block.depth % HALF_BITS)
 }
 
 fn leaf<S: Space>(space: &mut S, block: Block, changes: &[Change]) -> Result<u32, CompileError> {
@@ -188,8 +199,7 @@ fn leaf<S: Space>(space: &mut S, block: Block, changes: &[Change]) -> Result<u32
     for passed in 0..=LEAF_CHANGES {
         let (start, class) = changes[passed.min(last)];
         if (1..=last).contains(&passed) {
-            let window = start << block.depth.min(LEAF_DEPTH_MAX);
-            line[passed - 1] = (window >> 96) as u32;
+            line[passed - 1] = (following(start, block.depth) >> 32) as u32;
         }
         line[LEAF_CHANGES + passed / 2] |= u32::from(class) << (passed % 2 * 16);
     }
@@ -204,11 +214,10 @@ fn gate<S: Space>(
     depth: u32,
 ) -> Result<u32, CompileError> {
     let mut line = [0; LINE_WORDS];
-    line[LINE_WORDS - 1] = GATE;
     for word in 0..4 {
         line[word] = (first >> (96 - 32 * word)) as u32;
         line[4 + word] = (last >> (96 - 32 * word)) as u32;
     }
     line[8..12].copy_from_slice(&[u32::from(before), u32::from(after), between, depth]);
-    Ok(ONWARD | space.add(line)?)
+    Ok(BELOW | space.add(line)?)
 }

@@ -88,17 +88,17 @@ impl<A: Address> Rewrite<'_, A> {
     /// The new word of a slot that had `old`.
     fn word(&mut self, old: u32, block: Block, inside: Inside) -> Result<u32, CompileError> {
         let is_whole = self.first <= block.first && block.last() <= self.last;
-        if old < ONWARD || is_whole {
-            return self.anew(old, block, inside);
-        }
-        let (line, bits) = ((old & NUMBER) as usize, old >> BITS & 15);
-        if bits > 0 {
-            self.slots(line, block, bits, inside)?;
-            return Ok(old);
-        }
+        let line = match named(old) {
+            Named::Block(line, bits) if !is_whole => {
+                self.slots(line, block, bits, inside)?;
+                return Ok(old);
+            }
+            Named::Gate(line) if !is_whole => line,
+            _ => return self.anew(old, block, inside),
+        };
         let mut gate = self.trie.lines.view()[line];
         let (first, last) = changes_of(&gate);
-        if gate[LINE_WORDS - 1] != GATE || self.first < first || self.last >= last {
+        if self.first < first || self.last >= last {
             return self.anew(old, block, inside);
         }
         let inner = Block {
@@ -132,20 +132,16 @@ impl<A: Address> Rewrite<'_, A> {
 
 impl Trie {
     fn release(&mut self, word: u32) {
-        if word < ONWARD {
-            return;
-        }
-        let (line, bits) = ((word & NUMBER) as usize, word >> BITS & 15);
         let lines = self.lines.view();
-        let inner: Vec<u32> = if bits > 0 {
-            let slots = line * LINE_WORDS..line * LINE_WORDS + (1 << bits);
-            slots
-                .map(|slot| lines[slot / LINE_WORDS][slot % LINE_WORDS])
-                .collect()
-        } else if lines[line][LINE_WORDS - 1] == GATE {
-            vec![lines[line][10]]
-        } else {
-            Vec::new()
+        let (line, bits, inner) = match named(word) {
+            Named::Class => return,
+            Named::Leaf(line) => (line, 0, Vec::new()),
+            Named::Gate(line) => (line, 0, vec![lines[line][10]]),
+            Named::Block(line, bits) => {
+                let slots = line * LINE_WORDS..line * LINE_WORDS + (1 << bits);
+                let word = |slot| lines[slot / LINE_WORDS][slot % LINE_WORDS];
+                (line, bits, slots.map(word).collect())
+            }
         };
         inner.into_iter().for_each(|word| self.release(word));
         self.free[lines_of(bits).ilog2() as usize].push(line as u32);
