@@ -12,7 +12,9 @@ fn splitmix(seed: &mut u64) -> u64 {
     word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ word >> 31
 }
-fn wide(seed: &mut u64) -> u128 { u128::from(splitmix(seed)) << 64 | u128::from(splitmix(seed)) }
+fn wide(seed: &mut u64) -> u128 {
+    u128::from(splitmix(seed)) << 64 | u128::from(splitmix(seed))
+}
 fn limit(lines: &[[u32; 16]], keys: &[u32]) -> f64 {
     let at = |key: u32| ((u64::from(key) * lines.len() as u64) >> 32) as usize;
     let start = Instant::now();
@@ -32,48 +34,69 @@ fn toggle(map: &mut BTreeMap<u128, u32>, network: Network<u128>, list: usize) {
         let mask = map.range(..=edge).next_back().map_or(0, |(_, &mask)| mask);
         map.insert(edge, mask);
     }
-    for (_, mask) in map.range_mut(first..=last) { *mask ^= 1 << list; }
+    for (_, mask) in map.range_mut(first..=last) {
+        *mask ^= 1 << list;
+    }
 }
 fn main() {
     let file = std::fs::File::open("/tmp/v6trie-prefixes.txt").unwrap();
     let mut nets = vec![];
     for line in std::io::BufReader::new(file).lines().map_while(Result::ok) {
-        let Some((a, l)) = line.split_once('/') else { continue };
+        let Some((a, l)) = line.split_once('/') else {
+            continue;
+        };
         if let Ok(a) = a.parse::<std::net::Ipv6Addr>() {
             nets.extend(Network::<u128>::holding(a.into(), l.parse().unwrap()));
         }
     }
-    nets.sort_unstable_by_key(|n| (n.first(), n.last())); nets.dedup();
+    nets.sort_unstable_by_key(|n| (n.first(), n.last()));
+    nets.dedup();
     let mut map = BTreeMap::from([(0u128, 0)]);
     let mut seed = 4;
-    for n in &nets { toggle(&mut map, *n, splitmix(&mut seed) as usize % 16); }
+    for n in &nets {
+        toggle(&mut map, *n, splitmix(&mut seed) as usize % 16);
+    }
     let mut set = PrefixSet::new(&FamilyEntries::default()).unwrap();
     set.rewrite(0, u128::MAX, &map).unwrap();
-    let keys: Vec<u128> = (0..KEYS).map(|_| { let n = nets[splitmix(&mut seed) as usize % nets.len()];
-        n.first() | wide(&mut seed) & (n.first() ^ n.last()) }).collect();
+    let keys: Vec<u128> = (0..KEYS)
+        .map(|_| {
+            let n = nets[splitmix(&mut seed) as usize % nets.len()];
+            n.first() | wide(&mut seed) & (n.first() ^ n.last())
+        })
+        .collect();
     let uniform: Vec<u128> = (0..KEYS).map(|_| wide(&mut seed) >> 3 | 1 << 125).collect();
     let mut lines = frame::HugeSlice::<[u32; 16]>::zeroed(set.bytes() / 64 + 1).unwrap();
     lines.fill([1; 16]);
-    let random: Vec<u32> = (0..1<<24).map(|_| splitmix(&mut seed) as u32).collect();
-    println!("{} runs {:.2} MB", set.run_count(), set.bytes() as f64 / 1e6);
+    let random: Vec<u32> = (0..1 << 24).map(|_| splitmix(&mut seed) as u32).collect();
+    println!(
+        "{} runs {:.2} MB",
+        set.run_count(),
+        set.bytes() as f64 / 1e6
+    );
     let mut masks = [ListMask::EMPTY; 512];
     let hot = std::env::var("HOT").is_ok();
     for _ in 0..3 {
         let limit = limit(&lines, &random);
         print!("limit {limit:.0}");
         for (name, keys) in [("table", &keys), ("uniform", &uniform)] {
-            if hot && name == "uniform" { continue }
+            if hot && name == "uniform" {
+                continue;
+            }
             for burst in [64, 128, 256] {
                 let start = Instant::now();
-                for _ in 0..if hot {20} else {3} {
-                for k in keys.chunks(burst) {
-                    let ahead = k.as_ptr().wrapping_add(2 * burst).cast::<u8>();
-                    for line in 0..size_of_val(k) / 64 { frame::prefetch::read(ahead.wrapping_add(64 * line)); }
-                    masks[..k.len()].fill(ListMask::EMPTY);
-                    set.add_burst(k, &mut masks[..k.len()]);
-                    black_box(&masks);
-                }}
-                let rate = (KEYS * if hot {20} else {3}) as f64 / start.elapsed().as_secs_f64() / 1e6;
+                for _ in 0..if hot { 20 } else { 3 } {
+                    for k in keys.chunks(burst) {
+                        let ahead = k.as_ptr().wrapping_add(2 * burst).cast::<u8>();
+                        for line in 0..size_of_val(k) / 64 {
+                            frame::prefetch::read(ahead.wrapping_add(64 * line));
+                        }
+                        masks[..k.len()].fill(ListMask::EMPTY);
+                        set.add_burst(k, &mut masks[..k.len()]);
+                        black_box(&masks);
+                    }
+                }
+                let rate =
+                    (KEYS * if hot { 20 } else { 3 }) as f64 / start.elapsed().as_secs_f64() / 1e6;
                 print!("  {name} {burst}: {rate:.0} ({:.2})", rate / limit);
             }
         }

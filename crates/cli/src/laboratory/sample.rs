@@ -93,7 +93,7 @@ pub(super) fn facts() -> Facts {
         counters: false,
     };
     Facts {
-        experiment: lab::EXPERIMENTS[0],
+        experiment: *lab::find("stride").expect("it exists"),
         quick: true,
         seed: 1,
         date: Some("2026-11-20T23:53:55Z".to_owned()),
