@@ -72,28 +72,39 @@ pub(crate) trait Lanes: Copy {
     /// Which places are `value` or less.
     fn at_most32(self, line: &[u32; 16], value: u32) -> u32;
 
-    /// Moves the places of a column whose bits are set to its beginning, in order. What lies
-    /// behind them may be anything.
+    /// Moves the places of the first `groups` groups of a column whose bits are set to its
+    /// beginning, in order. What lies behind them may be anything that was in the column, or 0.
     #[inline(always)]
-    fn keep32(self, column: &mut Column<u32>, bits: u64) {
-        keep(column, bits);
+    fn keep32<const G: usize>(self, column: &mut Column<u32, G>, bits: &[u16; G], groups: usize) {
+        keep(column, bits, groups);
     }
     /// The same for words of 64 bits.
     #[inline(always)]
-    fn keep64(self, column: &mut Column<u64>, bits: u64) {
-        keep(column, bits);
+    fn keep64<const G: usize>(self, column: &mut Column<u64, G>, bits: &[u16; G], groups: usize) {
+        keep(column, bits, groups);
     }
-    /// Copies the places of a column whose bits are set to `to`, from `at` on, in order. What
-    /// lies behind them may be anything.
+    /// Copies the places of the first `groups` groups whose bits are set to `to`, from `at` on, in
+    /// order. The rest of `to` behind them may be 0 then.
     ///
-    /// Panics when `at` is more than 64, or less than that where so many do not fit.
+    /// Panics when they do not fit.
     #[inline(always)]
-    fn take32(self, column: &Column<u32>, mut bits: u64, to: &mut Taken<u32>, at: usize) {
-        let places = &mut to[at..at + bits.count_ones() as usize];
-        for place in places {
-            let from = bits.trailing_zeros() as usize;
-            *place = column[from / GROUP][from % GROUP];
-            bits &= bits - 1;
+    fn take32<const G: usize>(
+        self,
+        column: &Column<u32, G>,
+        bits: &[u16; G],
+        groups: usize,
+        to: &mut Column<u32, G>,
+        at: usize,
+    ) {
+        let mut to = to.as_flattened_mut()[at..].iter_mut();
+        for (places, &bits) in column.iter().zip(bits).take(groups) {
+            for (place, _) in places
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| bits >> at & 1 != 0)
+            {
+                *to.next().expect("room") = places[place];
+            }
         }
     }
 }
@@ -101,21 +112,18 @@ pub(crate) trait Lanes: Copy {
 /// Values that a vector of 64 bytes holds if they have 32 bits.
 pub(crate) const GROUP: usize = 16;
 
-/// 64 values, a bit of a word each.
-pub(crate) type Column<T> = [[T; GROUP]; 4];
-
-/// Room for what is taken of columns: 64 values, and a vector that begins where they end.
-pub(crate) const TAKEN: usize = 5 * GROUP;
-pub(crate) type Taken<T> = [T; TAKEN];
+/// Values by groups, each with 16 bits that choose among them.
+pub(crate) type Column<T, const G: usize> = [[T; GROUP]; G];
 
 #[inline(always)]
-fn keep<T: Copy>(column: &mut Column<T>, mut bits: u64) {
+fn keep<T: Copy, const G: usize>(column: &mut Column<T, G>, bits: &[u16; G], groups: usize) {
     let column = column.as_flattened_mut();
     let mut to = 0;
-    while bits != 0 {
-        column[to] = column[bits.trailing_zeros() as usize];
-        to += 1;
-        bits &= bits - 1;
+    for (group, &bits) in bits.iter().enumerate().take(groups) {
+        for at in (0..GROUP).filter(|at| bits >> at & 1 != 0) {
+            column[to] = column[GROUP * group + at];
+            to += 1;
+        }
     }
 }
 
@@ -316,13 +324,12 @@ impl Lanes for Avx512 {
         u32::from(mask)
     }
     #[inline(always)]
-    fn keep32(self, column: &mut Column<u32>, bits: u64) {
+    fn keep32<const G: usize>(self, column: &mut Column<u32, G>, bits: &[u16; G], groups: usize) {
         let column = column.as_flattened_mut();
         let mut to = 0;
-        for group in 0..4 {
-            let kept = (bits >> (GROUP * group)) as u16;
+        for (group, &kept) in bits.iter().enumerate().take(groups) {
             // SAFETY: `self` proves the instructions; 16 words are read from `16 * group` on and
-            // written from `to` on, which is at most that, of 64.
+            // written from `to` on, which is at most that, of `16 * G`; `group` is below `G`.
             unsafe {
                 let places = _mm512_loadu_si512(column.as_ptr().add(GROUP * group).cast());
                 let places = _mm512_maskz_compress_epi32(kept, places);
@@ -332,37 +339,47 @@ impl Lanes for Avx512 {
         }
     }
     #[inline(always)]
-    fn keep64(self, column: &mut Column<u64>, bits: u64) {
+    fn keep64<const G: usize>(self, column: &mut Column<u64, G>, bits: &[u16; G], groups: usize) {
         let column = column.as_flattened_mut();
         let mut to = 0;
-        for group in 0..8 {
-            let kept = (bits >> (8 * group)) as u8;
-            // SAFETY: `self` proves the instructions; 8 words are read from `8 * group` on and
-            // written from `to` on, which is at most that, of 64.
-            unsafe {
-                let places = _mm512_loadu_si512(column.as_ptr().add(8 * group).cast());
-                let places = _mm512_maskz_compress_epi64(kept, places);
-                _mm512_storeu_si512(column.as_mut_ptr().add(to).cast(), places);
+        for (group, &kept) in bits.iter().enumerate().take(groups) {
+            for (half, kept) in kept.to_le_bytes().into_iter().enumerate() {
+                let from = GROUP * group + 8 * half;
+                // SAFETY: `self` proves the instructions; 8 words are read from `from` on and
+                // written from `to` on, which is at most that, of `16 * G`; `group` is below `G`.
+                unsafe {
+                    let places = _mm512_loadu_si512(column.as_ptr().add(from).cast());
+                    let places = _mm512_maskz_compress_epi64(kept, places);
+                    _mm512_storeu_si512(column.as_mut_ptr().add(to).cast(), places);
+                }
+                to += kept.count_ones() as usize;
             }
-            to += kept.count_ones() as usize;
         }
     }
     #[inline(always)]
-    fn take32(self, column: &Column<u32>, bits: u64, to: &mut Taken<u32>, mut at: usize) {
-        assert!(
-            at + bits.count_ones() as usize <= TAKEN - GROUP,
-            "room for what is taken"
-        );
-        for (group, places) in column.iter().enumerate() {
-            let taken = (bits >> (GROUP * group)) as u16;
-            // SAFETY: `self` proves the instructions; the 16 words of `places` are read, and 16
-            // written from `at` on, which is at most 64 of 80: what all bits add ends there.
+    fn take32<const G: usize>(
+        self,
+        column: &Column<u32, G>,
+        bits: &[u16; G],
+        groups: usize,
+        to: &mut Column<u32, G>,
+        mut at: usize,
+    ) {
+        let to = to.as_flattened_mut();
+        for (places, &taken) in column.iter().zip(bits).take(groups) {
+            let end = at + taken.count_ones() as usize;
+            assert!(end <= to.len(), "room for what is taken");
+            let room = u32::MAX >> (32 - (to.len() - at).min(GROUP) as u32).min(31);
+            // SAFETY: `self` proves the instructions; the 16 words of `places` are read, and from
+            // `at` on as many written as `to` has, at most 16. None is where it has none: then
+            // nothing is taken, and the one bit of `room` is cleared.
             unsafe {
                 let places = _mm512_loadu_si512(places.as_ptr().cast());
                 let places = _mm512_maskz_compress_epi32(taken, places);
-                _mm512_storeu_si512(to.as_mut_ptr().add(at).cast(), places);
+                let room = if at < to.len() { room as u16 } else { 0 };
+                _mm512_mask_storeu_epi32(to.as_mut_ptr().add(at).cast(), room, places);
             }
-            at += taken.count_ones() as usize;
+            at = end;
         }
     }
 }

@@ -26,7 +26,8 @@ fn check<A: Address>(runs: &Runs<A>) {
         PrefixSet::compile(runs).unwrap(),
         PrefixSet::compile_sorted(runs).unwrap(),
     ];
-    for set in sets {
+    let levels = |set: PrefixSet<A>| Level::here().map(move |level| set.clone().at_level(level));
+    for set in sets.into_iter().flat_map(levels) {
         let mut masks = vec![ListMask(1 << 31); keys.len()];
         set.add_burst(&keys, &mut masks);
         for ((key, mask), &wanted) in keys.iter().zip(&masks).zip(&wanted) {

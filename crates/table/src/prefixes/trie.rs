@@ -23,7 +23,7 @@ use crate::class::Classes;
 use crate::compiled::CompileError;
 use crate::flatten::Runs;
 use crate::mask::ListMask;
-use crate::simd::{self, Column, GROUP, Job, Lanes, Level, Portable, TAKEN, Taken};
+use crate::simd::{self, Column, GROUP, Job, Lanes, Level, Portable};
 use frame::Pages;
 use frame::memory::{Paged, PagedView};
 use std::sync::Arc;
@@ -70,8 +70,8 @@ const NUMBER: u32 = (1 << BITS) - 1;
 /// Bits of a half. Blocks do not reach across.
 const HALF_BITS: u32 = 64;
 
-/// Keys that go down together: a bit each in a word.
-const WINDOW: usize = 64;
+/// Keys that go down together at most. More than a few groups hide how long the last step takes.
+const WINDOW: usize = GROUP * 8;
 
 impl Trie {
     /// `None` when there are more answers than leaves can name, or more lines than words can.
@@ -82,14 +82,28 @@ impl Trie {
     #[inline]
     pub(super) fn add_burst<A: Address>(&self, level: Level, keys: &[A], masks: &mut [ListMask]) {
         for (keys, masks) in keys.chunks(WINDOW).zip(masks.chunks_mut(WINDOW)) {
-            let job = Descend {
-                lines: self.lines.view(),
-                answers: self.classes.masks(),
-                keys,
-                masks,
-            };
-            simd::run(level, job);
+            if keys.len() > WINDOW / 2 {
+                self.add_window::<A, { WINDOW / GROUP }>(level, keys, masks);
+            } else {
+                self.add_window::<A, { WINDOW / GROUP / 2 }>(level, keys, masks);
+            }
         }
+    }
+
+    #[inline]
+    fn add_window<A: Address, const G: usize>(
+        &self,
+        level: Level,
+        keys: &[A],
+        masks: &mut [ListMask],
+    ) {
+        let job = Descend::<A, G> {
+            lines: self.lines.view(),
+            answers: self.classes.masks(),
+            keys,
+            masks,
+        };
+        simd::run(level, job);
     }
 
     /// Bytes that a lookup can touch.
@@ -116,69 +130,76 @@ impl Trie {
     }
 }
 
-/// The keys of a window that wait for a slot each, in columns so that vectors hold sixteen.
-struct Waiting<'a> {
+/// The keys of a window that wait for a slot each, in columns so that vectors hold sixteen. What
+/// is behind the last is gone down with it to the end of its group, and nobody looks at it: loops
+/// that end where the last key does are mispredicted.
+struct Waiting<'a, const G: usize> {
     /// What of the upper half of the key follows the bits that led here, from the top.
-    rests: Column<u64>,
+    rests: Column<u64, G>,
     /// The word that names the block; then that of the slot.
-    words: Column<u32>,
-    /// Which key of the window.
-    keys: Column<u32>,
-    numbers: Column<u32>,
-    slots: Column<u32>,
+    words: Column<u32, G>,
+    /// Which key of the window; [`NO_KEY`] behind the last.
+    keys: Column<u32, G>,
+    numbers: Column<u32, G>,
+    slots: Column<u32, G>,
     /// Found once: finding a line takes a third of a step.
-    lines: [&'a Line; WINDOW],
+    lines: [[&'a Line; GROUP]; G],
     count: usize,
 }
 
 /// The keys of a window that wait for a leaf.
-struct Leaves<'a> {
+struct Leaves<const G: usize> {
     /// What the changes of the leaf are compared with.
-    windows: Taken<u32>,
-    words: Taken<u32>,
-    keys: Taken<u32>,
-    lines: [&'a Line; WINDOW],
+    windows: Column<u32, G>,
+    words: Column<u32, G>,
+    keys: Column<u32, G>,
     count: usize,
 }
 
-struct Descend<'a, A> {
+/// What each key of a window read last: in the end a class. One more for what is no key.
+type Words = [u32; WINDOW + 1];
+const NO_KEY: u32 = WINDOW as u32;
+
+struct Descend<'a, A, const G: usize> {
     lines: PagedView<'a, Line>,
     answers: &'a [ListMask],
     keys: &'a [A],
     masks: &'a mut [ListMask],
 }
 
-impl<A: Address> Job for Descend<'_, A> {
+impl<A: Address, const G: usize> Job for Descend<'_, A, G> {
     type Answer = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        // What each key read last: in the end a class.
-        let mut words = [0; WINDOW];
+        let mut words = [0; WINDOW + 1];
         let first = self.lines.value(0);
-        let mut waiting = Waiting::new(first);
+        let mut waiting = Waiting::<G>::new(first);
         self.enter(&mut waiting, &mut words);
-        let mut leaves = Leaves::new(first);
-        waiting.part(lanes, &mut leaves, self.lines);
+        let mut leaves = Leaves::new();
+        waiting.part(lanes, &mut leaves);
         while waiting.count > 0 {
             waiting.ask(self.lines);
             waiting.read(&mut words);
-            waiting.part(lanes, &mut leaves, self.lines);
+            waiting.part(lanes, &mut leaves);
         }
-        leaves.read(lanes, &mut words);
-        if words.iter().fold(0, |all, word| all | word) >= BELOW {
-            self.below(&mut words);
+        if leaves.count > 0 {
+            leaves.read(lanes, self.lines, &mut words);
+        }
+        let words = &mut words[..self.keys.len()];
+        if words.iter().fold(0, |all, word| all | *word) >= BELOW {
+            self.below(words);
         }
         for (mask, word) in self.masks.iter_mut().zip(words) {
-            *mask |= self.answers[word as usize];
+            *mask |= self.answers[*word as usize];
         }
     }
 }
 
-impl<'a, A: Address> Descend<'a, A> {
+impl<A: Address, const G: usize> Descend<'_, A, G> {
     /// Reads the root for all keys: the other 48 bits of the upper half are left.
     #[inline(always)]
-    fn enter(&self, waiting: &mut Waiting<'a>, words: &mut [u32; WINDOW]) {
+    fn enter(&self, waiting: &mut Waiting<'_, G>, words: &mut Words) {
         let rests = waiting.rests.as_flattened_mut().iter_mut();
         let read = waiting.words.as_flattened_mut().iter_mut();
         for (((&key, rest), read), word) in self.keys.iter().zip(rests).zip(read).zip(words) {
@@ -196,7 +217,7 @@ impl<'a, A: Address> Descend<'a, A> {
     /// Goes on below the upper half, or through gates, for keys whose word says so.
     #[cold]
     #[inline(never)]
-    fn below(&self, words: &mut [u32; WINDOW]) {
+    fn below(&self, words: &mut [u32]) {
         let mut steps = [(0, HALF_BITS); WINDOW];
         let mut count = 0;
         for (at, &word) in words.iter().enumerate() {
@@ -238,16 +259,16 @@ impl<'a, A: Address> Descend<'a, A> {
     }
 }
 
-impl<'a> Waiting<'a> {
+impl<'a, const G: usize> Waiting<'a, G> {
     #[inline(always)]
     fn new(line: &'a Line) -> Self {
         Self {
-            rests: Default::default(),
-            words: Default::default(),
-            keys: Default::default(),
-            numbers: Default::default(),
-            slots: Default::default(),
-            lines: [line; WINDOW],
+            rests: [[0; GROUP]; G],
+            words: [[0; GROUP]; G],
+            keys: [[0; GROUP]; G],
+            numbers: [[0; GROUP]; G],
+            slots: [[0; GROUP]; G],
+            lines: [[line; GROUP]; G],
             count: 0,
         }
     }
@@ -255,105 +276,121 @@ impl<'a> Waiting<'a> {
     /// Finds and asks for the line of each key's slot.
     #[inline(always)]
     fn ask(&mut self, lines: PagedView<'a, Line>) {
-        for group in 0..self.count.div_ceil(GROUP) {
+        for group in 0..self.count.div_ceil(GROUP).min(G) {
             let (words, rests) = (&self.words[group], &mut self.rests[group]);
             let (numbers, slots) = (&mut self.numbers[group], &mut self.slots[group]);
             for at in 0..GROUP {
-                let bits = words[at] >> BITS & 15;
+                // Behind the last key may be words of anything.
+                let word = if words[at] > (ONWARD | NUMBER) {
+                    words[at]
+                } else {
+                    0
+                };
+                let bits = word >> BITS & 15;
                 let slot = (rests[at] >> 1 >> (63 - bits)) as u32;
                 rests[at] <<= bits;
-                numbers[at] = (words[at] & NUMBER) + (slot >> LINE_BITS);
+                numbers[at] = (word & NUMBER) + (slot >> LINE_BITS);
                 slots[at] = slot % LINE_WORDS as u32;
             }
-        }
-        let numbers = &self.numbers.as_flattened()[..self.count];
-        for (line, &number) in self.lines.iter_mut().zip(numbers) {
-            *line = lines.value(number as usize);
-            frame::prefetch::read(line.as_ptr().cast());
+            find(lines, numbers, &mut self.lines[group]);
         }
     }
 
     #[inline(always)]
-    fn read(&mut self, words: &mut [u32; WINDOW]) {
-        let read = &mut self.words.as_flattened_mut()[..self.count];
-        let slots = self
-            .slots
-            .as_flattened()
-            .iter()
-            .zip(self.keys.as_flattened());
-        for ((read, line), (&slot, &key)) in read.iter_mut().zip(self.lines).zip(slots) {
-            let word = line[slot as usize % LINE_WORDS];
-            *read = word;
-            words[key as usize % WINDOW] = word;
+    fn read(&mut self, words: &mut Words) {
+        for group in 0..self.count.div_ceil(GROUP).min(G) {
+            let (lines, slots) = (&self.lines[group], &self.slots[group]);
+            let (keys, read) = (&self.keys[group], &mut self.words[group]);
+            for at in 0..GROUP {
+                read[at] = lines[at][slots[at] as usize % LINE_WORDS];
+                words[(keys[at] as usize).min(WINDOW)] = read[at];
+            }
         }
     }
 
     /// Keeps those that wait for another slot, and sends those that wait for a leaf there.
     #[inline(always)]
-    fn part<L: Lanes>(&mut self, lanes: L, leaves: &mut Leaves<'a>, lines: PagedView<'a, Line>) {
-        let (mut done, mut before_blocks) = (0, 0);
-        for (group, words) in self.words.iter().enumerate() {
-            done |= u64::from(lanes.at_most32(words, ONWARD - 1)) << (GROUP * group);
-            before_blocks |= u64::from(lanes.at_most32(words, ONWARD | NUMBER)) << (GROUP * group);
+    fn part<L: Lanes>(&mut self, lanes: L, leaves: &mut Leaves<G>) {
+        let (mut blocks, mut ending) = ([0; G], [0; G]);
+        let (mut block_count, mut ending_count) = (0, 0);
+        let groups = self.count.div_ceil(GROUP).min(G);
+        for group in 0..groups {
+            let words = &self.words[group];
+            let here = 0xffff_u32 >> (16 - (self.count - GROUP * group).min(GROUP));
+            let done = lanes.at_most32(words, ONWARD - 1);
+            let before_blocks = lanes.at_most32(words, ONWARD | NUMBER);
+            blocks[group] = (here & !before_blocks) as u16;
+            ending[group] = (here & before_blocks & !done) as u16;
+            block_count += blocks[group].count_ones() as usize;
+            ending_count += ending[group].count_ones() as usize;
         }
-        let all = 1u64
-            .checked_shl(self.count as u32)
-            .map_or(!0, |bit| bit - 1);
-        let (blocks, ending) = (all & !before_blocks, all & before_blocks & !done);
-        if ending != 0 {
-            self.send(lanes, ending, leaves, lines);
-        }
-        if blocks != all {
-            lanes.keep64(&mut self.rests, blocks);
-            lanes.keep32(&mut self.words, blocks);
-            lanes.keep32(&mut self.keys, blocks);
-            self.count = blocks.count_ones() as usize;
-        }
-    }
-
-    #[inline(always)]
-    fn send<L: Lanes>(
-        &mut self,
-        lanes: L,
-        ending: u64,
-        leaves: &mut Leaves<'a>,
-        lines: PagedView<'a, Line>,
-    ) {
-        for (windows, rests) in self.numbers.iter_mut().zip(&self.rests) {
-            for (window, rest) in windows.iter_mut().zip(rests) {
-                *window = (rest >> 32) as u32;
+        if ending_count > 0 {
+            for (windows, rests) in self.numbers.iter_mut().zip(&self.rests).take(groups) {
+                for (window, rest) in windows.iter_mut().zip(rests) {
+                    *window = (rest >> 32) as u32;
+                }
             }
+            let from = leaves.count;
+            lanes.take32(&self.numbers, &ending, groups, &mut leaves.windows, from);
+            lanes.take32(&self.words, &ending, groups, &mut leaves.words, from);
+            lanes.take32(&self.keys, &ending, groups, &mut leaves.keys, from);
+            leaves.count += ending_count;
         }
-        let from = leaves.count;
-        lanes.take32(&self.numbers, ending, &mut leaves.windows, from);
-        lanes.take32(&self.words, ending, &mut leaves.words, from);
-        lanes.take32(&self.keys, ending, &mut leaves.keys, from);
-        leaves.count += ending.count_ones() as usize;
-        let asked = leaves.words[..leaves.count].iter().zip(&mut leaves.lines);
-        for (&word, line) in asked.skip(from) {
-            *line = lines.value((word & NUMBER) as usize);
-            frame::prefetch::read(line.as_ptr().cast());
+        if block_count < self.count {
+            lanes.keep64(&mut self.rests, &blocks, groups);
+            lanes.keep32(&mut self.words, &blocks, groups);
+            lanes.keep32(&mut self.keys, &blocks, groups);
+            self.count = block_count;
+        }
+        end(&mut self.keys, self.count);
+    }
+}
+
+/// Marks what is behind the last key of the last group as no key.
+#[inline(always)]
+fn end<const G: usize>(keys: &mut Column<u32, G>, count: usize) {
+    if let Some(keys) = keys.get_mut(count / GROUP) {
+        for (at, key) in keys.iter_mut().enumerate() {
+            *key = if at < count % GROUP { *key } else { NO_KEY };
         }
     }
 }
 
-impl<'a> Leaves<'a> {
+/// Finds lines and asks for them.
+#[inline(always)]
+fn find<'a>(lines: PagedView<'a, Line>, numbers: &[u32; GROUP], found: &mut [&'a Line; GROUP]) {
+    for (line, &number) in found.iter_mut().zip(numbers) {
+        *line = lines.value(number as usize);
+        frame::prefetch::read(line.as_ptr().cast());
+    }
+}
+
+impl<const G: usize> Leaves<G> {
     #[inline(always)]
-    fn new(line: &'a Line) -> Self {
+    fn new() -> Self {
         Self {
-            windows: [0; TAKEN],
-            words: [0; TAKEN],
-            keys: [0; TAKEN],
-            lines: [line; WINDOW],
+            windows: [[0; GROUP]; G],
+            words: [[0; GROUP]; G],
+            keys: [[0; GROUP]; G],
             count: 0,
         }
     }
 
     #[inline(always)]
-    fn read<L: Lanes>(&self, lanes: L, words: &mut [u32; WINDOW]) {
-        let places = self.windows[..self.count].iter().zip(&self.keys);
-        for ((&window, &key), line) in places.zip(self.lines) {
-            words[key as usize % WINDOW] = leaf_class(lanes, line, window);
+    fn read<L: Lanes>(&mut self, lanes: L, all: PagedView<'_, Line>, words: &mut Words) {
+        end(&mut self.keys, self.count);
+        let groups = self.count.div_ceil(GROUP).min(G);
+        let mut lines = [[all.value(0); GROUP]; G];
+        for (words, lines) in self.words.iter_mut().zip(&mut lines).take(groups) {
+            words.iter_mut().for_each(|word| *word &= NUMBER);
+            find(all, words, lines);
+        }
+        for (group, lines) in lines.iter().enumerate().take(groups) {
+            let (windows, keys) = (&self.windows[group], &self.keys[group]);
+            for at in 0..GROUP {
+                let class = leaf_class(lanes, lines[at], windows[at]);
+                words[(keys[at] as usize).min(WINDOW)] = class;
+            }
         }
     }
 }

@@ -123,3 +123,64 @@ fn every_level_finds_every_place() {
         }
     }
 }
+
+struct Keep<'a>(&'a Column<u32, 4>, &'a [u16; 4], usize);
+impl Job for Keep<'_> {
+    type Answer = [Vec<u32>; 3];
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Self::Answer {
+        let Self(column, bits, groups) = self;
+        let (mut narrow, mut wide) = (*column, column.map(|group| group.map(u64::from)));
+        let mut taken = [[0; GROUP]; 4];
+        lanes.keep32(&mut narrow, bits, groups);
+        lanes.keep64(&mut wide, bits, groups);
+        // Twice, the second time where the first ended, as far as there is room.
+        let count: u32 = bits[..groups].iter().map(|bits| bits.count_ones()).sum();
+        let count = count as usize;
+        lanes.take32(column, bits, groups, &mut taken, 0);
+        if count <= 32 {
+            lanes.take32(column, bits, groups, &mut taken, count);
+            assert_eq!(
+                taken.as_flattened()[..count],
+                taken.as_flattened()[count..2 * count]
+            );
+        }
+        [
+            narrow.as_flattened()[..count].to_vec(),
+            wide.as_flattened()[..count]
+                .iter()
+                .map(|&word| word as u32)
+                .collect(),
+            taken.as_flattened()[..count].to_vec(),
+        ]
+    }
+}
+
+#[test]
+fn every_level_keeps_and_takes_in_order() {
+    let mut column = [[0; GROUP]; 4];
+    for (at, place) in column.as_flattened_mut().iter_mut().enumerate() {
+        *place = 1000 + at as u32;
+    }
+    let mixed = [0x8001, 0x5a3c, 0, 0xfff0];
+    for bits in [
+        mixed,
+        [0; 4],
+        [0xffff; 4],
+        [0xffff, 0xffff, 0, 0],
+        [0, 1, 0, 0x8000],
+    ] {
+        for groups in 0..=4 {
+            let is_set = |at: &usize| bits[at / GROUP] >> (at % GROUP) & 1 != 0;
+            let wanted = (0..GROUP * groups)
+                .filter(is_set)
+                .map(|at| 1000 + at as u32);
+            let wanted: Vec<u32> = wanted.collect();
+            for level in Level::here() {
+                for kept in run(level, Keep(&column, &bits, groups)) {
+                    assert_eq!(kept, wanted, "{level} {bits:x?} {groups}");
+                }
+            }
+        }
+    }
+}
