@@ -11,7 +11,7 @@ use crate::family::{AddressSet, Family};
 use crate::flatten::{MergedSpans, Span};
 use crate::mask::ListMask;
 use frame::Nanos;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All lists in one family.
 #[derive(Debug)]
@@ -145,9 +145,7 @@ impl<A: Address> LiveFamily<A> {
         for touched in batch.into_iter().rev() {
             self.set(touched.list, touched.span, touched.before);
         }
-        for (list, span) in entries {
-            self.mark(list, span);
-        }
+        self.mark(&entries);
     }
 
     /// The entries of a batch that are held now and were not before, or the other way round.
@@ -184,11 +182,7 @@ impl<A: Address> LiveFamily<A> {
         table: &mut Family<A, S>,
         entries: &[(usize, Span<A>)],
     ) -> Result<(), CompileError> {
-        let mut spans = Vec::new();
-        for &(list, span) in entries.iter().filter(|(_, span)| span.0 != span.1) {
-            self.mark(list, span);
-            spans.push(span);
-        }
+        self.mark(entries);
         for &(list, span) in entries {
             if span.0 == span.1 {
                 let (mask, bit) = (table.exact_mask(span.0), ListMask::only(list));
@@ -200,7 +194,9 @@ impl<A: Address> LiveFamily<A> {
                 }
             }
         }
-        for (first, last) in MergedSpans::of(spans).spans {
+        let spans = entries.iter().map(|&(_, span)| span);
+        let wide = spans.filter(|(first, last)| first != last).collect();
+        for (first, last) in MergedSpans::of(wide).spans {
             table.rewrite(first, last, self.runs.map())?;
         }
         Ok(())
@@ -221,9 +217,9 @@ impl<A: Address> LiveFamily<A> {
         self.runs = runs;
     }
 
-    /// Makes the runs say what a list covers within a span.
-    fn mark(&mut self, list: usize, span: Span<A>) {
-        if span.0 != span.1 {
+    /// Makes the runs say what the lists cover within the networks and ranges of `entries`.
+    fn mark(&mut self, entries: &[(usize, Span<A>)]) {
+        for (list, span) in apart(entries) {
             let covered = self.lists[list].covered(span);
             self.runs.mark(list, span, &covered);
         }
@@ -261,5 +257,43 @@ impl<A: Address> LiveFamily<A> {
             self.lists[list].put_back(old);
             self.runs = runs;
         }
+    }
+}
+
+/// The networks and ranges of `entries`, merged in each list: what lies beneath many that overlap
+/// is walked over once. Beneath a million networks, 64 ranges that overlap took 5.4 s otherwise.
+fn apart<A: Address>(entries: &[(usize, Span<A>)]) -> Vec<(usize, Span<A>)> {
+    let mut lists: BTreeMap<usize, Vec<Span<A>>> = BTreeMap::new();
+    for &(list, span) in entries.iter().filter(|(_, span)| span.0 != span.1) {
+        lists.entry(list).or_default().push(span);
+    }
+    let merged = |(list, spans)| {
+        let spans = MergedSpans::of(spans).spans.into_iter();
+        spans.map(move |span| (list, span))
+    };
+    lists.into_iter().flat_map(merged).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_overlaps_in_a_list_is_one_piece_of_work() {
+        let nested = (0..1000u32).map(|inset| (1, (inset, 10_000 - inset)));
+        let others = [
+            (0, (5, 9)),
+            (0, (20, 30)),
+            (1, (7, 7)),
+            (1, (20_000, 20_001)),
+        ];
+        let entries: Vec<_> = nested.chain(others).collect();
+        let wanted = [
+            (0, (5, 9)),
+            (0, (20, 30)),
+            (1, (0, 10_000)),
+            (1, (20_000, 20_001)),
+        ];
+        assert_eq!(apart(&entries), wanted);
     }
 }
