@@ -39,13 +39,17 @@ pub(crate) trait Line: Copy + FromZeros + Send + Sync + 'static {
     fn decode(&self, first: u32, places: &mut Vec<Coded>);
 }
 
-/// 31 places of 16 bits, one answer for all, then the code of every other place.
+/// 31 places of 16 bits, one answer for all, then the code of a place that is here (1) and of one
+/// that is not.
 ///
 /// An unused place repeats the first one; a line without any holds a remainder that none of its
 /// places has. So a compare needs no count.
-#[derive(Clone, Copy, Debug, FromZeros)]
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable)]
 #[repr(C, align(64))]
-pub(crate) struct Narrow([u16; 32]);
+pub(crate) struct Narrow {
+    remainders: [u16; 31],
+    codes: [u8; 2],
+}
 
 /// 21 places of 16 bits, their codes, and the code of every other place: 0, or [`ASIDE`] in a line
 /// that could not take all its addresses. So a miss is one more place, and costs no branch. An
@@ -75,42 +79,44 @@ impl Line for Narrow {
     const CODES: usize = 1;
     const ESCAPES: bool = false;
 
-    // In arithmetic on the mask: a comparison became a branch, guessed wrong where hits and
-    // misses mix, which halved the rate.
+    // The code is loaded by place: a choice between two values became a branch, guessed wrong
+    // where hits and misses mix, which halved the rate.
     #[inline(always)]
     fn find<S: Lanes>(&self, lanes: S, place: u32) -> u8 {
-        let found = lanes.equal16(&self.0, place as u16) & NARROW_PLACES;
-        let hit = (found.wrapping_neg() >> 31) as u8;
-        hit | self.0[31] as u8 & hit.wrapping_sub(1)
+        let found = lanes.equal16(zerocopy::transmute_ref!(self), place as u16) & NARROW_PLACES;
+        self.codes[usize::from(found == 0)]
     }
 
     #[inline(always)]
     fn overflowed(&self) -> bool {
-        self.0[31] != 0
+        self.codes[1] != 0
     }
 
     fn encode(places: &[Coded], overflowed: bool, first: u32) -> Self {
         let unused = places
             .first()
             .map_or(first.wrapping_sub(1), |coded| coded.0);
-        let mut line = [unused as u16; 32];
-        for (slot, &(place, _)) in line.iter_mut().zip(places) {
+        let mut line = Self {
+            remainders: [unused as u16; 31],
+            codes: [1, if overflowed { ASIDE } else { 0 }],
+        };
+        for (slot, &(place, _)) in line.remainders.iter_mut().zip(places) {
             *slot = place as u16;
         }
-        line[31] = if overflowed { ASIDE.into() } else { 0 };
-        Self(line)
+        line
     }
 
     fn decode(&self, first: u32, places: &mut Vec<Coded>) {
-        let mut coded = self.0[..Self::PLACES].iter().map(|remainder| {
+        let head = self.remainders[0];
+        let mut coded = self.remainders.iter().map(|remainder| {
             let offset = remainder.wrapping_sub(first as u16);
             (first.wrapping_add(u32::from(offset)), 1)
         });
-        let head = coded
+        let held = coded
             .next()
-            .filter(|_| self.0[0] != first.wrapping_sub(1) as u16);
-        places.extend(head);
-        places.extend(coded.filter(|&(place, _)| place as u16 != self.0[0]));
+            .filter(|_| head != first.wrapping_sub(1) as u16);
+        places.extend(held);
+        places.extend(coded.filter(|&(place, _)| place as u16 != head));
     }
 }
 
