@@ -139,6 +139,13 @@ fn variant(reader: &Reader, pages: &'static str) -> Vec<(&'static str, crate::Va
     variant
 }
 
+/// Beyond all caches: the null run is to show the harness's noise, and how much of 24 MB a cache
+/// of 32 MB holds is another CPU's business too (it differed by 30 % from trial to trial).
+fn is_steady(contestant: &Contestant) -> bool {
+    let has = |field, value: crate::Value| contestant.variant.contains(&(field, value));
+    has("bytes", (512 * MB).into()) && has("method", Method::ROLLING.name().into())
+}
+
 fn throughput(mut reader: Reader, pages: &'static str, wanted: Duration) -> Contestant {
     Contestant {
         variant: variant(&reader, pages),
@@ -168,9 +175,12 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
         let small = Field::in_small_pages(largest(&plan.small), settings.seed)?;
         contestants.extend(plan.contestants(&small, &plan.small));
     }
+    let steady = contestants.iter().position(is_steady);
+    contestants.swap(0, steady.unwrap_or(0));
     let mut contest = Contest::new(settings, if plan.trial == TRIAL { 15 } else { 10 }, 1);
     let mut measured = Outcome::default();
     contest.run(contestants, &mut measured);
+    measured.rows.swap(0, steady.unwrap_or(0));
     outcome.noise = Some(contest.noise());
     outcome.rows = best_rows(&measured.rows);
     outcome.findings = findings(&outcome.rows);
@@ -331,6 +341,7 @@ fn charts(pages: &'static str) -> Vec<Chart> {
         caption: caption.to_owned(),
         kind: ChartKind::Lines,
         metric,
+        beside: None,
         x: "bytes",
         series: vec!["pages", "threads"],
         only: vec![("method", method.into())],
@@ -345,6 +356,7 @@ fn charts(pages: &'static str) -> Vec<Chart> {
                 .to_owned(),
         kind: ChartKind::Lines,
         metric: "lines_per_second",
+        beside: None,
         x: "distance",
         series: vec!["method"],
         only: vec![

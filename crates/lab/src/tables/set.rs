@@ -124,8 +124,8 @@ pub(crate) fn contestant<K: Key>(
 ) -> Contestant {
     let (set, keys) = (Rc::clone(set), keys.clone());
     let variant = facts.variant(Some((named, keys.name)));
-    // Twice as many keys as the set has lines: what the caches can hold is there then.
-    let warm = facts.bytes / 32;
+    // Eight keys for each line of the set: what the caches can hold is there then.
+    let warm = facts.bytes / 8;
     let mut cursor = Cursor::default();
     let mut answers = Box::new(Answers {
         found: [false; KEYS_MAX],
