@@ -181,6 +181,7 @@ fn charts() -> Vec<Chart> {
             .to_owned(),
         kind: ChartKind::Lines,
         metric: "frames_per_second",
+        beside: None,
         x: "batch",
         series: vec!["prefetch"],
         only,

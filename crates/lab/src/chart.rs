@@ -24,6 +24,9 @@ pub struct Chart {
     pub kind: ChartKind,
     /// The metric on the vertical axis; rows of others are left out.
     pub metric: &'static str,
+    /// Rows of this metric are drawn beside them, to hold them against; a field that they do not
+    /// have leaves none of them out.
+    pub beside: Option<&'static str>,
     /// The variant's field on the horizontal axis.
     pub x: &'static str,
     /// The fields that tell series apart; may be empty.

@@ -86,45 +86,29 @@ impl<'a, 'b> Contest<'a, 'b> {
 /// The longest that a variant is warmed up before a trial.
 pub(crate) const WARM: Duration = Duration::from_millis(30);
 
-/// Sizes trials by the first: a fast variant does more in one, so that each takes about as long.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    wanted: Duration,
-    count: Option<usize>,
-}
+/// Things done between two looks at the clock: 10 us or more, against 50 ns that a look takes.
+const STEP: usize = 1 << 12;
 
-impl Pace {
-    /// Things done in the first trial.
-    const FIRST: usize = 1 << 17;
-    /// Things done between two looks at the clock while warming up.
-    const WARM_STEP: usize = 1 << 12;
-
-    pub(crate) fn new(wanted: Duration) -> Self {
-        Self {
-            wanted,
-            count: None,
+/// Things a second of `work`, which does as many as it is told, for at least as long as `wanted`.
+/// First it does `warm` untimed, or what it can in [`WARM`]: the variants before have taken the
+/// caches.
+pub(crate) fn rate(wanted: Duration, warm: usize, mut work: impl FnMut(usize)) -> f64 {
+    let begun = Instant::now();
+    for _ in 0..warm.div_ceil(STEP) {
+        work(STEP);
+        if begun.elapsed() > WARM {
+            break;
         }
     }
-
-    /// Things a second, of `work`, which does as many as it is told. First it does `warm` untimed,
-    /// or what it can in [`WARM`]: the variants before have taken the caches.
-    pub(crate) fn rate(&mut self, warm: usize, mut work: impl FnMut(usize)) -> f64 {
-        let begun = Instant::now();
-        for _ in 0..warm.div_ceil(Self::WARM_STEP) {
-            work(Self::WARM_STEP);
-            if begun.elapsed() > WARM {
-                break;
-            }
+    let begun = Instant::now();
+    let mut count = 0;
+    loop {
+        work(STEP);
+        count += STEP;
+        let taken = begun.elapsed();
+        if taken >= wanted {
+            return count as f64 / taken.as_secs_f64();
         }
-        let count = self.count.unwrap_or(Self::FIRST);
-        let begun = Instant::now();
-        work(count);
-        let rate = count as f64 / begun.elapsed().as_secs_f64();
-        if self.count.is_none() {
-            let wanted = rate * self.wanted.as_secs_f64();
-            self.count = Some((wanted as usize).clamp(1 << 12, 1 << 22) & !0xfff);
-        }
-        rate
     }
 }
 
@@ -179,15 +163,13 @@ mod tests {
     }
 
     #[test]
-    fn trials_grow_to_the_time_wanted() {
-        let mut pace = Pace::new(Duration::from_micros(100));
+    fn trials_last_as_long_as_wanted() {
         let mut counts = Vec::new();
-        for _ in 0..2 {
-            pace.rate(5000, |count| counts.push(count));
-        }
-        let step = Pace::WARM_STEP;
-        assert_eq!(counts[..3], [step, step, Pace::FIRST]);
-        assert_eq!(counts[3..5], [step, step]);
-        assert!(counts[5] >= 1 << 12 && counts[5] <= 1 << 22);
+        let wanted = Duration::from_millis(2);
+        let begun = Instant::now();
+        let found = rate(wanted, 5000, |count| counts.push(count));
+        assert!(begun.elapsed() >= wanted);
+        assert!(counts.len() >= 3 && counts.iter().all(|&count| count == STEP));
+        assert!(found <= ((counts.len() - 2) * STEP) as f64 / wanted.as_secs_f64());
     }
 }

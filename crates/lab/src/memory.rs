@@ -9,6 +9,7 @@ mod limit;
 mod walk;
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use frame::Pages;
 
@@ -41,11 +42,8 @@ const DISTANCES: [usize; 4] = [8, 16, 32, 64];
 const FARTHER: [usize; 2] = [96, 128];
 /// The largest footprint in small pages: beyond it nothing new is seen.
 const SMALL_PAGES_MAX: usize = GB;
-/// Lines read in a trial.
-const LINES: usize = 1 << 20;
-const LINES_QUICK: usize = 1 << 19;
-/// Lines read one after the other in a trial.
-const CHAIN_LINES: usize = 1 << 16;
+const TRIAL: Duration = Duration::from_millis(10);
+const TRIAL_QUICK: Duration = Duration::from_millis(5);
 
 /// How the rows name pages.
 fn pages_name(pages: Pages) -> &'static str {
@@ -61,7 +59,7 @@ struct Plan {
     large: Vec<usize>,
     small: Vec<usize>,
     threads: Vec<usize>,
-    lines: usize,
+    trial: Duration,
 }
 
 impl Plan {
@@ -97,7 +95,7 @@ impl Plan {
             small: small.collect(),
             large,
             threads: if cpus < 2 { vec![1] } else { vec![1, cpus] },
-            lines: if quick { LINES_QUICK } else { LINES },
+            trial: if quick { TRIAL_QUICK } else { TRIAL },
         }
     }
 
@@ -114,11 +112,11 @@ impl Plan {
                 });
                 for method in Method::all(&DISTANCES).into_iter().chain(farther) {
                     let reader = Reader::new(field, bytes, threads, method);
-                    contestants.push(throughput(reader, pages, self.lines));
+                    contestants.push(throughput(reader, pages, self.trial));
                 }
             }
             let reader = Reader::new(field, bytes, 1, Method::CHAIN);
-            contestants.push(latency(reader, pages));
+            contestants.push(latency(reader, pages, self.trial));
         }
         contestants
     }
@@ -129,28 +127,38 @@ fn megabytes(bytes: &usize) -> String {
 }
 
 fn variant(reader: &Reader, pages: &'static str) -> Vec<(&'static str, crate::Value)> {
-    vec![
+    let mut variant = vec![
         ("bytes", reader.bytes().into()),
         ("pages", pages.into()),
         ("threads", reader.threads().into()),
         ("method", reader.method().name().into()),
-        ("distance", reader.method().distance.into()),
-    ]
+    ];
+    // None where nobody asks ahead.
+    let distance = Some(reader.method().distance).filter(|&distance| distance > 0);
+    variant.extend(distance.map(|distance| ("distance", distance.into())));
+    variant
 }
 
-fn throughput(mut reader: Reader, pages: &'static str, lines: usize) -> Contestant {
+/// Beyond all caches: the null run is to show the harness's noise, and how much of 24 MB a cache
+/// of 32 MB holds is another CPU's business too (it differed by 30 % from trial to trial).
+fn is_steady(contestant: &Contestant) -> bool {
+    let has = |field, value: crate::Value| contestant.variant.contains(&(field, value));
+    has("bytes", (512 * MB).into()) && has("method", Method::ROLLING.name().into())
+}
+
+fn throughput(mut reader: Reader, pages: &'static str, wanted: Duration) -> Contestant {
     Contestant {
         variant: variant(&reader, pages),
         metric: "lines_per_second",
-        measure: Box::new(move |trial| reader.measure(lines, trial.shift_lines)),
+        measure: Box::new(move |trial| reader.measure(wanted, trial.shift_lines)),
     }
 }
 
-fn latency(mut reader: Reader, pages: &'static str) -> Contestant {
+fn latency(mut reader: Reader, pages: &'static str, wanted: Duration) -> Contestant {
     Contestant {
         variant: variant(&reader, pages),
         metric: "ns_per_load",
-        measure: Box::new(move |trial| 1e9 / reader.measure(CHAIN_LINES, trial.shift_lines)),
+        measure: Box::new(move |trial| 1e9 / reader.measure(wanted, trial.shift_lines)),
     }
 }
 
@@ -167,9 +175,12 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
         let small = Field::in_small_pages(largest(&plan.small), settings.seed)?;
         contestants.extend(plan.contestants(&small, &plan.small));
     }
-    let mut contest = Contest::new(settings, if plan.lines == LINES { 15 } else { 10 }, 1);
+    let steady = contestants.iter().position(is_steady);
+    contestants.swap(0, steady.unwrap_or(0));
+    let mut contest = Contest::new(settings, if plan.trial == TRIAL { 15 } else { 10 }, 1);
     let mut measured = Outcome::default();
     contest.run(contestants, &mut measured);
+    measured.rows.swap(0, steady.unwrap_or(0));
     outcome.noise = Some(contest.noise());
     outcome.rows = best_rows(&measured.rows);
     outcome.findings = findings(&outcome.rows);
@@ -220,54 +231,82 @@ fn best_rows(rows: &[Row]) -> Vec<Row> {
     }
     for row in &mut best {
         for (field, value) in &mut row.variant {
-            if *field == "method" {
-                *value = "best".into();
+            match *field {
+                "method" => *value = "best".into(),
+                "distance" => *field = "at_distance",
+                _ => {}
             }
         }
     }
     best
 }
 
+/// A sentence for each kind of pages and number of threads.
 fn findings(best: &[Row]) -> Vec<String> {
-    best.iter().filter_map(|row| finding(row, best)).collect()
+    let mut groups: Vec<&Row> = Vec::new();
+    for row in best {
+        let known = |group: &&Row| {
+            ["pages", "threads"]
+                .iter()
+                .all(|f| group.value(f) == row.value(f))
+        };
+        if !groups.iter().any(known) {
+            groups.push(row);
+        }
+    }
+    groups
+        .iter()
+        .filter_map(|group| finding(group, best))
+        .collect()
 }
 
-/// What a footprint gives, and what it is against small pages or one thread.
-fn finding(row: &Row, best: &[Row]) -> Option<String> {
-    let millions = row.samples.median() / 1e6;
-    let threads = row.number("threads")?;
-    let pages = row.value("pages")?;
-    let bytes = row.number("bytes")? as usize;
-    let of = |threads: u64, small: bool| {
-        best.iter().find(|other| {
-            other.number("bytes") == row.number("bytes")
-                && other.number("threads") == Some(threads)
-                && other.is("pages", "4 KiB") == small
-        })
+/// What each footprint gives in the pages and with the threads of `group`, and what that is
+/// against larger pages or one thread.
+fn finding(group: &Row, best: &[Row]) -> Option<String> {
+    let (threads, pages) = (group.number("threads")?, group.value("pages")?);
+    let mine = || {
+        best.iter()
+            .filter(|row| row.is("threads", threads) && row.value("pages") == Some(pages))
     };
-    let small = row.is("pages", "4 KiB");
-    let beside = match (threads, small) {
-        (1, false) => of(1, true).map(|other| {
-            let times = crate::contest::ratio(row, other);
-            format!(", {times:.2} times what 4 KiB pages give")
-        }),
-        (1, true) => None,
-        _ => of(1, small).map(|other| {
-            let times = crate::contest::ratio(row, other);
-            format!(", {times:.2} times one")
-        }),
+    let small = group.is("pages", "4 KiB");
+    let (beside, other): (&str, Box<dyn Fn(&Row) -> bool>) = match threads {
+        1 => (
+            "what larger pages give",
+            Box::new(move |row: &Row| {
+                small && row.is("threads", 1u64) && !row.is("pages", "4 KiB")
+            }),
+        ),
+        _ => (
+            "one thread",
+            Box::new(move |row: &Row| row.is("threads", 1u64) && row.is("pages", "4 KiB") == small),
+        ),
     };
-    let beside = beside.unwrap_or_default();
+    let figure = |row: &Row| {
+        let bytes = row.number("bytes")? as usize;
+        let millions = row.samples.median() / 1e6;
+        let same = |other: &&Row| other.value("bytes") == row.value("bytes");
+        let against = best.iter().filter(same).find(|row| other(row));
+        let times = against.map(|against| format!(" ({:.2})", crate::contest::ratio(row, against)));
+        Some(format!(
+            "{} {millions:.0}{}",
+            megabytes(&bytes),
+            times.unwrap_or_default()
+        ))
+    };
+    let figures: Vec<String> = mine().filter_map(figure).collect();
     let who = if threads == 1 {
         "one thread".to_owned()
     } else {
         format!("{threads} threads")
     };
-    let distance = row.number("distance")?;
+    let figures = figures.join(", ");
+    let explained = if figures.contains('(') {
+        format!(" (times {beside})")
+    } else {
+        String::new()
+    };
     Some(format!(
-        "{} in pages of {pages}: {who} {millions:.0} million lines a second (best at distance \
-         {distance}){beside}",
-        megabytes(&bytes)
+        "million lines a second, pages of {pages}, {who}{explained}: {figures}"
     ))
 }
 
@@ -295,24 +334,36 @@ fn farther(best: &[Row], rows: &[Row]) -> Option<String> {
     })
 }
 
-/// `pages` are those of the rows by prefetch.
+/// `pages` are the largest got.
 fn charts(pages: &'static str) -> Vec<Chart> {
     let chart = |title: &str, caption: &str, metric, method: &'static str| Chart {
         title: title.to_owned(),
         caption: caption.to_owned(),
         kind: ChartKind::Lines,
         metric,
+        beside: None,
         x: "bytes",
         series: vec!["pages", "threads"],
         only: vec![("method", method.into())],
     };
-    let by_distance = |title: &str, caption: &str, method| {
-        let mut chart = chart(title, caption, "lines_per_second", method);
-        chart.series = vec!["distance"];
-        chart
-            .only
-            .extend([("threads", 1u64.into()), ("pages", pages.into())]);
-        chart
+    let who_asks = |bytes: usize| Chart {
+        title: format!("Who asks for the lines: {}", megabytes(&bytes)),
+        caption:
+            "One thread, the largest pages got, by the lines on their way at a time. Rolling: \
+                  with each line read, the one so far ahead is asked for; batch: as many are asked \
+                  for, then read, and each batch waits for its end. t0 asks into the first cache \
+                  level, t1 into the second."
+                .to_owned(),
+        kind: ChartKind::Lines,
+        metric: "lines_per_second",
+        beside: None,
+        x: "distance",
+        series: vec!["method"],
+        only: vec![
+            ("bytes", bytes.into()),
+            ("threads", 1u64.into()),
+            ("pages", pages.into()),
+        ],
     };
     vec![
         chart(
@@ -321,23 +372,13 @@ fn charts(pages: &'static str) -> Vec<Chart> {
             "lines_per_second",
             "best",
         ),
+        who_asks(24 * MB),
+        who_asks(512 * MB),
         chart(
             "Latency",
             "Nanoseconds for a line when the next is known only after it.",
             "ns_per_load",
             Method::CHAIN.name(),
-        ),
-        by_distance(
-            "Rolling prefetch",
-            "One thread, the largest pages got: with each line read, the one so far ahead is asked \
-             for.",
-            "rolling t0",
-        ),
-        by_distance(
-            "Batches",
-            "The same with as many lines asked for, then read, then the next: the end of a batch \
-             waits.",
-            "batch t0",
         ),
     ]
 }
@@ -375,7 +416,7 @@ mod tests {
         let medians: Vec<f64> = best.iter().map(|row| row.samples.median()).collect();
         assert_eq!(medians, [4.0, 2.0]);
         assert!(best.iter().all(|row| row.is("method", "best")));
-        assert_eq!(findings(&best).len(), 2);
+        assert_eq!(findings(&best).len(), 1);
     }
 
     #[test]
@@ -385,13 +426,13 @@ mod tests {
             large: vec![1 << 16],
             small: vec![],
             threads: vec![1, 2],
-            lines: 1 << 10,
+            trial: Duration::from_micros(10),
         };
         let contestants = plan.contestants(&field, &plan.large);
         assert_eq!(contestants.len(), 2 * 19 + 1);
         for mut contestant in contestants {
             let fields: Vec<_> = contestant.variant.iter().map(|(name, _)| *name).collect();
-            assert_eq!(fields, ["bytes", "pages", "threads", "method", "distance"]);
+            assert_eq!(fields[..4], ["bytes", "pages", "threads", "method"]);
             let trial = crate::Trial {
                 round: 0,
                 shift_lines: 3,

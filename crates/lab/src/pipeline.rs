@@ -297,6 +297,7 @@ fn charts() -> Vec<Chart> {
         caption: caption.to_owned(),
         kind: ChartKind::Bars,
         metric: "frames_per_second",
+        beside: None,
         x: "without",
         series: vec![],
         only: vec![

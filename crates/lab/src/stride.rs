@@ -158,6 +158,7 @@ fn charts() -> Vec<Chart> {
         caption: caption.to_owned(),
         kind: ChartKind::Lines,
         metric: "ns_per_frame",
+        beside: None,
         x: "pool",
         series: vec!["stride"],
         only: vec![

@@ -64,6 +64,7 @@ pub(super) fn chart(kind: ChartKind, x: &'static str) -> Chart {
         caption: "Higher is better.".to_owned(),
         kind,
         metric: "frames_per_second",
+        beside: None,
         x,
         series: if x == "design" {
             vec!["batch"]

@@ -37,6 +37,13 @@ impl Method {
     pub(crate) const OUT_OF_ORDER: Self = Self::plain(Kind::OutOfOrder);
     pub(crate) const CHAIN: Self = Self::plain(Kind::Chain);
 
+    /// Fast at any footprint.
+    pub(crate) const ROLLING: Self = Self {
+        kind: Kind::Rolling,
+        distance: 64,
+        far: false,
+    };
+
     const fn plain(kind: Kind) -> Self {
         Self {
             kind,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use table::{AddressSetV4, AddressSetV6, CompiledLists, ListMask};
 
 use crate::Value;
-use crate::contest::{Contestant, Pace};
+use crate::contest::{Contestant, rate};
 use crate::design::Design;
 use crate::key::{Cursor, Key, Stream, drive};
 
@@ -124,9 +124,8 @@ pub(crate) fn contestant<K: Key>(
 ) -> Contestant {
     let (set, keys) = (Rc::clone(set), keys.clone());
     let variant = facts.variant(Some((named, keys.name)));
-    let mut pace = Pace::new(wanted);
-    // As many keys as the set has lines: what the caches can hold is there then.
-    let warm = facts.bytes / 64;
+    // Eight keys for each line of the set: what the caches can hold is there then.
+    let warm = facts.bytes / 8;
     let mut cursor = Cursor::default();
     let mut answers = Box::new(Answers {
         found: [false; KEYS_MAX],
@@ -141,7 +140,7 @@ pub(crate) fn contestant<K: Key>(
         },
         measure: Box::new(move |trial| {
             let lines = size_of_val(keys.stream.keys()).min(64) / size_of::<K>();
-            pace.rate(warm, |frames| {
+            rate(wanted, warm, |frames| {
                 let all = keys.stream.keys();
                 let taken = cursor.take(all, frames * keys.each, trial.shift_lines * lines);
                 drive(taken, burst * keys.each, |keys| {

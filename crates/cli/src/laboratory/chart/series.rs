@@ -103,8 +103,13 @@ pub(super) fn span(all: &[Series]) -> (f64, f64) {
 }
 
 fn belongs(chart: &Chart, row: &Row) -> bool {
-    let only = |(name, value): &(&'static str, Value)| row.value(name) == Some(value);
-    row.metric == chart.metric && row.samples.median().is_finite() && chart.only.iter().all(only)
+    let own = row.metric == chart.metric;
+    let beside = chart.beside == Some(row.metric);
+    let only = |(name, value): &(&'static str, Value)| match row.value(name) {
+        Some(known) => known == value,
+        None => beside,
+    };
+    (own || beside) && row.samples.median().is_finite() && chart.only.iter().all(only)
 }
 
 /// The fields that tell series apart: those of the chart that vary among its rows.
@@ -148,6 +153,7 @@ pub(super) fn plain(outcome: &Outcome) -> Option<Chart> {
             lab::ChartKind::Bars
         },
         metric: rows.first()?.metric,
+        beside: None,
         x,
         series: others.collect(),
         only: Vec::new(),

@@ -46,6 +46,7 @@ fn chart(kind: ChartKind, metric: &'static str, x: &'static str, series: &[&'sta
             .to_owned(),
         kind,
         metric,
+        beside: None,
         x,
         series: series.to_vec(),
         only: Vec::new(),
