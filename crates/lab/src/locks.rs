@@ -108,7 +108,7 @@ fn list(seed: u64) -> Entries {
     list
 }
 
-fn refused(error: CompileError) -> LabError {
+fn refused(error: &CompileError) -> LabError {
     LabError(error.to_string())
 }
 
@@ -117,12 +117,12 @@ impl Bench {
         let seed = settings.seed;
         let table = || {
             Ok(Arc::new(
-                CompiledLists::compile(&[&list(seed)]).map_err(refused)?,
+                CompiledLists::compile(&[&list(seed)]).map_err(|error| refused(&error))?,
             ))
         };
         let writer = || {
             Ok(Mutex::new(
-                Writer::of_one_address(list(seed), !seed).map_err(refused)?,
+                Writer::of_one_address(list(seed), !seed).map_err(|error| refused(&error))?,
             ))
         };
         let mut seeded = Seeded::new(seed ^ 1);

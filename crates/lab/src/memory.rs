@@ -269,17 +269,18 @@ fn finding(group: &Row, best: &[Row]) -> Option<String> {
             .filter(|row| row.is("threads", threads) && row.value("pages") == Some(pages))
     };
     let small = group.is("pages", "4 KiB");
-    let (beside, other): (&str, Box<dyn Fn(&Row) -> bool>) = match threads {
-        1 => (
-            "what larger pages give",
-            Box::new(move |row: &Row| {
-                small && row.is("threads", 1u64) && !row.is("pages", "4 KiB")
-            }),
-        ),
-        _ => (
-            "one thread",
-            Box::new(move |row: &Row| row.is("threads", 1u64) && row.is("pages", "4 KiB") == small),
-        ),
+    let beside = match threads {
+        1 => "what larger pages give",
+        _ => "one thread",
+    };
+    let other = |row: &Row| {
+        let same_pages = row.is("pages", "4 KiB") == small;
+        row.is("threads", 1u64)
+            && if threads == 1 {
+                small && !same_pages
+            } else {
+                same_pages
+            }
     };
     let figure = |row: &Row| {
         let bytes = row.number("bytes")? as usize;
