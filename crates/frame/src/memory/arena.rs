@@ -152,7 +152,7 @@ impl Arena {
 }
 
 impl Page {
-    /// Its first byte; [`PAGED_BYTES`] are there, aligned to as many.
+    /// Its first byte; [`PAGED_BYTES`] are there; a small page begins there.
     #[inline(always)]
     pub(super) fn start(&self) -> NonNull<u8> {
         self.start

@@ -7,7 +7,7 @@ use zerocopy::FromZeros;
 
 use super::arena::{Arena, Page};
 use crate::{
-    memory::{MemoryError, Pages},
+    memory::{MemoryError, Pages, SMALL_PAGE_BYTES},
     prefetch,
 };
 
@@ -90,7 +90,7 @@ impl<T: FromZeros + Copy> Paged<T> {
     pub fn zeroed(len: usize) -> Result<Self, MemoryError> {
         const {
             assert!(size_of::<T>() > 0 && PAGED_BYTES.is_multiple_of(size_of::<T>()));
-            assert!(Self::PER_PAGE.is_power_of_two() && align_of::<T>() <= size_of::<T>());
+            assert!(Self::PER_PAGE.is_power_of_two() && align_of::<T>() <= SMALL_PAGE_BYTES);
         }
         let (arena, pages) = Arena::with_pages(len.div_ceil(Self::PER_PAGE))?;
         let owners: Vec<Arc<Page>> = pages.into_iter().map(Arc::new).collect();
@@ -150,7 +150,7 @@ impl<T: FromZeros + Copy> Paged<T> {
     fn copy_page(&mut self, page: usize, count: usize) -> Result<(), MemoryError> {
         let copy = self.arena.page()?;
         let start: NonNull<T> = copy.start().cast();
-        // SAFETY: both pages are `PAGED_BYTES` long, apart, and aligned to as many; the new one
+        // SAFETY: both pages are `PAGED_BYTES` long, apart, and begin at a small page; the new one
         // belongs to nobody else. What lies behind `count` is set to zero, since the page may
         // have been used before.
         unsafe {
