@@ -17,8 +17,9 @@ use std::time::Duration;
 
 use engine::allowed_cpus;
 use frame::CpuId;
-use table::{CompileError, CompiledLists, Entries};
+use table::{CompiledLists, Entries};
 
+use crate::contest::refused;
 use crate::experiment::{LabError, Outcome, Published, Row, Settings};
 use crate::key::Stream;
 use crate::shuffle::Seeded;
@@ -106,10 +107,6 @@ fn list(seed: u64) -> Entries {
     let mut list = Entries::default();
     list.v4.addresses = (0..ENTRIES).map(|_| seeded.next() as u32).collect();
     list
-}
-
-fn refused(error: CompileError) -> LabError {
-    LabError(error.to_string())
 }
 
 impl Bench {

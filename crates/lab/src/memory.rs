@@ -269,17 +269,13 @@ fn finding(group: &Row, best: &[Row]) -> Option<String> {
             .filter(|row| row.is("threads", threads) && row.value("pages") == Some(pages))
     };
     let small = group.is("pages", "4 KiB");
-    let (beside, other): (&str, Box<dyn Fn(&Row) -> bool>) = match threads {
-        1 => (
-            "what larger pages give",
-            Box::new(move |row: &Row| {
-                small && row.is("threads", 1u64) && !row.is("pages", "4 KiB")
-            }),
-        ),
-        _ => (
-            "one thread",
-            Box::new(move |row: &Row| row.is("threads", 1u64) && row.is("pages", "4 KiB") == small),
-        ),
+    let beside = match threads {
+        1 => "what larger pages give",
+        _ => "one thread",
+    };
+    let other = |row: &Row| {
+        let pages_too = row.is("pages", "4 KiB") == (small && threads > 1);
+        row.is("threads", 1u64) && pages_too && (small || threads > 1)
     };
     let figure = |row: &Row| {
         let bytes = row.number("bytes")? as usize;
