@@ -17,8 +17,9 @@ use std::time::Duration;
 
 use engine::allowed_cpus;
 use frame::CpuId;
-use table::{CompileError, CompiledLists, Entries};
+use table::{CompiledLists, Entries};
 
+use crate::contest::refused;
 use crate::experiment::{LabError, Outcome, Published, Row, Settings};
 use crate::key::Stream;
 use crate::shuffle::Seeded;
@@ -108,21 +109,17 @@ fn list(seed: u64) -> Entries {
     list
 }
 
-fn refused(error: &CompileError) -> LabError {
-    LabError(error.to_string())
-}
-
 impl Bench {
     fn new(settings: &Settings<'_>, cpus: Vec<CpuId>) -> Result<Self, LabError> {
         let seed = settings.seed;
         let table = || {
             Ok(Arc::new(
-                CompiledLists::compile(&[&list(seed)]).map_err(|error| refused(&error))?,
+                CompiledLists::compile(&[&list(seed)]).map_err(refused)?,
             ))
         };
         let writer = || {
             Ok(Mutex::new(
-                Writer::of_one_address(list(seed), !seed).map_err(|error| refused(&error))?,
+                Writer::of_one_address(list(seed), !seed).map_err(refused)?,
             ))
         };
         let mut seeded = Seeded::new(seed ^ 1);

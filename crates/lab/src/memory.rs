@@ -274,13 +274,8 @@ fn finding(group: &Row, best: &[Row]) -> Option<String> {
         _ => "one thread",
     };
     let other = |row: &Row| {
-        let same_pages = row.is("pages", "4 KiB") == small;
-        row.is("threads", 1u64)
-            && if threads == 1 {
-                small && !same_pages
-            } else {
-                same_pages
-            }
+        let pages_too = row.is("pages", "4 KiB") == (small && threads > 1);
+        row.is("threads", 1u64) && pages_too && (small || threads > 1)
     };
     let figure = |row: &Row| {
         let bytes = row.number("bytes")? as usize;

@@ -110,8 +110,8 @@ fn varies() -> Vec<String> {
          column of two keys a frame, as the classifier does: a burst of 64 is then 128 keys.",
         "Held: keys are 64 MB of random addresses, which no cache holds, read in order and asked \
          for ahead in software. 'limit' is the most random lines a second that memory gives for \
-         the same bytes, by the best of its methods at distances up to 64, in the same rounds: the row names \
-         the two best, and each sample is the better of both.",
+         the same bytes, by the best of its methods at distances up to 64, in the same rounds: the \
+         row names the two best, and each sample is the better of both.",
         "'array' is the published table with as many heads as the row says, one address at a time \
          (burst 1) and in batches of 32 with heads and arrays prefetched; 'list' has a heap node \
          an address; 'bucket16', 'map8' and 'bitmap' roll 48 lines ahead within bursts of 256. \
@@ -195,7 +195,6 @@ fn charts() -> Vec<Chart> {
     };
     vec![
         against_limit(),
-        bars("hit", "lookups_per_second"),
         bars("miss", "lookups_per_second"),
         bars("pair", "pairs_per_second"),
         lines,

@@ -74,8 +74,8 @@ pub(super) fn contestants(
             "{entries} entries in IPv6 and in linked lists: gigabytes for nothing new"
         ));
     }
-    all.extend(others(entries, &streams_v4, scale)?);
     all.extend(limits(&ours, scale.seed)?);
+    all.extend(others(entries, &streams_v4, scale)?);
     Ok(all)
 }
 

@@ -66,7 +66,10 @@ pub(super) fn series(chart: &Chart, outcome: &Outcome) -> Vec<Series> {
             high: row.samples.high(),
             published: beside(&shapes, index).map(|shape| Beside::of(&shape)),
         };
-        let name = name(&names, row);
+        let name = match name(&names, row) {
+            name if name.is_empty() && row.metric != chart.metric => row.metric.replace('_', " "),
+            name => name,
+        };
         match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
             None => all.push(Series {
@@ -199,6 +202,26 @@ mod tests {
         let all = series(&chart, &outcome);
         assert_eq!((all.len(), all[0].name.as_str()), (1, ""));
         assert_eq!(categories(&all), [Value::Number(32)]);
+    }
+
+    #[test]
+    fn rows_of_another_metric_stand_beside() {
+        let mut outcome = sample::outcome();
+        let mut limit = sample::row("limit", 32, 9e6);
+        limit.metric = "lines_per_second";
+        limit.variant.retain(|(name, _)| *name == "design");
+        outcome.rows.push(limit);
+        let mut chart = sample::chart(lab::ChartKind::Bars, "design");
+        chart.only = vec![("batch", 32u64.into())];
+        let names = |chart: &Chart| -> Vec<String> {
+            let all = series(chart, &outcome);
+            all.into_iter().map(|series| series.name).collect()
+        };
+        let alone = names(&chart);
+        chart.beside = Some("lines_per_second");
+        let beside = names(&chart);
+        assert_eq!(beside.len(), alone.len() + 1);
+        assert_eq!(beside.last().map(String::as_str), Some("lines per second"));
     }
 
     #[test]
