@@ -103,7 +103,7 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     } else {
         (&BATCHES, 15)
     };
-    let wanted = Duration::from_millis(if settings.quick { 5 } else { 10 });
+    let wanted = Duration::from_millis(20);
     let contestants = contestants(ENTRIES, batches, wanted, settings.seed)?;
     let mut outcome = Outcome {
         varies: varies(),

@@ -315,8 +315,8 @@ fn headers(rungs: &[Row], checks: &[Row]) -> Option<String> {
     Some(format!(
         "reading a header and nothing else takes {even:.1} ns at 2048 bytes and {odd:.1} at 1920 \
          (measured here), which is {:.1} % of the {frame:.0} ns of a frame whose lookups wait for \
-         memory. The published gain is that of a NIC, which writes headers into a part of the \
-         third-level cache: there is none here",
+         memory. More of it would take a NIC, which writes headers into a part of the \
+         third-level cache: that is not measured here",
         (even - odd) / frame * 100.0
     ))
 }
@@ -334,8 +334,8 @@ fn larger(checks: &[Row]) -> Option<String> {
     );
     Some(if times.low() > 1.0 {
         format!(
-            "{said}: the published direction. These tables take 28 and 41 MB, and a third-level \
-             cache that holds most of the smaller and less of the larger takes the gain back"
+            "{said}: the published direction. That leaves the caches as the difference: these \
+             tables take 28 and 41 MB, and of the smaller they hold more"
         )
     } else {
         format!(

@@ -131,9 +131,9 @@ fn against_limit() -> Chart {
         title: "6 million IPv4 addresses against the limit".to_owned(),
         caption:
             "Lookups a second of keys that hit. 'limit' is the most random lines a second that \
-                  memory gives for the bytes of our set of one list: no table of that size that no \
-                  cache holds can be faster. 'array' is the published table, one at a time (burst \
-                  1) and at its best."
+             caches and memory give for the bytes of our set of one list, with up to 64 on their \
+             way. 'array' is the published table, one at a time (burst 1) and in batches of 32 \
+             with heads and arrays prefetched."
                 .to_owned(),
         kind: ChartKind::Bars,
         metric: "lookups_per_second",
