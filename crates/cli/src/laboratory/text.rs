@@ -94,7 +94,7 @@ mod tests {
     fn everything_is_said_and_nothing_is_too_wide() {
         let text = render(&sample::facts(), &sample::outcome(), Paint::off(), 100);
         for part in [
-            &format!("{}: ", lab::EXPERIMENTS[0].name),
+            "stride: ",
             "Varied: design and batch.",
             "The same in all rows: entries 6,000,000.",
             "no difference",
