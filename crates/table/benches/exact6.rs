@@ -1,11 +1,11 @@
 //! Six million IPv6 addresses in one list and dealt over 16: hits, misses, pairs of both.
 
+mod addresses;
 mod random;
 mod streams;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use random::Random;
-use streams::{KEYS, Stream};
 use table::{CompiledLists, Entries};
 
 const ENTRIES: usize = 6_000_000;
@@ -19,28 +19,12 @@ fn compiled(addresses: &[u128], lists: usize) -> CompiledLists {
     CompiledLists::compile(&dealt).expect("the machine has the memory")
 }
 
-fn streams(addresses: &[u128], random: &mut Random) -> [Stream<u128>; 3] {
-    let miss: Vec<u128> = random.column(KEYS);
-    let index = |random: &mut Random| random.address::<u32>() as usize % ENTRIES;
-    let hit: Vec<u128> = (0..KEYS).map(|_| addresses[index(random)]).collect();
-    let either = |at: usize, random: &mut Random| match random.address::<u32>() % 2 {
-        0 => hit[at],
-        _ => miss[at],
-    };
-    let pair = (0..KEYS).map(|at| either(at, random)).collect();
-    [("hit", hit, 1), ("miss", miss, 1), ("pair", pair, 2)].map(|(name, keys, each)| Stream {
-        name,
-        keys,
-        each,
-    })
-}
-
 fn exact6(criterion: &mut Criterion) {
     let mut random = Random::new(1);
-    let addresses = random.column(ENTRIES);
-    let streams = streams(&addresses, &mut random);
+    let listed: Vec<_> = random.column(ENTRIES);
+    let streams = addresses::streams(&listed, &mut random);
     for lists in [1, 16] {
-        let set = compiled(&addresses, lists);
+        let set = compiled(&listed, lists);
         let name = format!("exact6, lists: {lists}");
         streams::bench(criterion, &name, &streams, |keys, masks| {
             set.lookup_burst_v6(keys, masks);
