@@ -64,6 +64,11 @@ impl fmt::Display for Level {
 /// Compares all places of a line with one value; bit `i` of the answer is place `i`.
 pub(crate) trait Lanes: Copy {
     fn equal16(self, line: &[u16; 32], value: u16) -> u32;
+    /// True when one of the first 31 places is `value`.
+    #[inline(always)]
+    fn among31(self, line: &[u16; 32], value: u16) -> bool {
+        self.equal16(line, value) << 1 != 0
+    }
     fn equal32(self, line: &[u32; 16], value: u32) -> u32;
     /// Compares four places of two words with `value`, but for the top byte of the second word.
     fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120;
@@ -400,6 +405,20 @@ impl Lanes for Avx2 {
             _mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(packed))
         };
         mask.cast_unsigned()
+    }
+    #[inline(always)]
+    fn among31(self, line: &[u16; 32], value: u16) -> bool {
+        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
+        let mask = unsafe {
+            let wanted = _mm256_set1_epi16(value.cast_signed());
+            let low = _mm256_loadu_si256(line.as_ptr().cast());
+            let high = _mm256_loadu_si256(line.as_ptr().add(16).cast());
+            let low = _mm256_cmpeq_epi16(low, wanted);
+            let high = _mm256_cmpeq_epi16(high, wanted);
+            // Out of order but for the last place, which stays last.
+            _mm256_movemask_epi8(_mm256_packs_epi16(low, high))
+        };
+        mask << 1 != 0
     }
     #[inline(always)]
     fn equal32(self, line: &[u32; 16], value: u32) -> u32 {

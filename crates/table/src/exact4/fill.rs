@@ -15,7 +15,7 @@ pub(super) fn fill<L: Line>(
     ordered: &Ordered<u32>,
     permutation: Permutation,
 ) -> Result<Lines<L>, CompileError> {
-    let count = (ordered.keys.len() / L::FILL + 1).max(L::LINES_MIN);
+    let count = line_count::<L>(ordered.keys.len());
     let mut lines = Paged::<L>::zeroed(count).map_err(out_of_memory)?;
     let mut filler = Filler {
         ordered,
@@ -46,6 +46,16 @@ pub(super) fn fill<L: Line>(
         permutation,
         count: ordered.keys.len(),
     })
+}
+
+/// Lines for so many keys.
+fn line_count<L: Line>(keys: usize) -> usize {
+    let count = (keys / L::FILL + 1).max(L::LINES_MIN);
+    if L::WHOLE_PAGES {
+        count.next_multiple_of(Paged::<L>::per_page())
+    } else {
+        count
+    }
 }
 
 struct Filler<'a> {

@@ -23,6 +23,9 @@ pub(crate) trait Line: Copy + FromZeros + Send + Sync + 'static {
     const FILL: usize;
     /// Fewest lines for which what is stored of a place is unambiguous.
     const LINES_MIN: usize;
+    /// True where tables are large and their lines fill whole pages of [`frame::Paged`], so that a
+    /// line is found with fewer instructions.
+    const WHOLE_PAGES: bool;
     /// Codes for answers: `1..=CODES`.
     const CODES: usize;
     /// True where an address whose answer has no code may be in a line, as [`ASIDE`].
@@ -68,14 +71,13 @@ pub(crate) struct Shared {
 #[repr(C, align(64))]
 pub(crate) struct Wide([u32; 16]);
 
-const NARROW_PLACES: u32 = u32::MAX >> 1;
-
 impl Line for Narrow {
     const PLACES: usize = 31;
     // 18 of 31: by the Poisson distribution one line in 600 overflows, by an address or two.
     const FILL: usize = 18;
     // A line spans at most 65,535 places, so that one 16-bit remainder stays free in each.
     const LINES_MIN: usize = 65_538;
+    const WHOLE_PAGES: bool = true;
     const CODES: usize = 1;
     const ESCAPES: bool = false;
 
@@ -83,8 +85,8 @@ impl Line for Narrow {
     // where hits and misses mix, which halved the rate.
     #[inline(always)]
     fn find<S: Lanes>(&self, lanes: S, place: u32) -> u8 {
-        let found = lanes.equal16(zerocopy::transmute_ref!(self), place as u16) & NARROW_PLACES;
-        self.codes[usize::from(found == 0)]
+        let found = lanes.among31(zerocopy::transmute_ref!(self), place as u16);
+        self.codes[usize::from(!found)]
     }
 
     #[inline(always)]
@@ -127,6 +129,7 @@ impl Line for Shared {
     // 12 of 21: one line in 200 overflows; 5.3 bytes an address.
     const FILL: usize = 12;
     const LINES_MIN: usize = 65_536;
+    const WHOLE_PAGES: bool = true;
     const CODES: usize = 254;
     const ESCAPES: bool = true;
 
@@ -198,6 +201,7 @@ impl Line for Wide {
     // 7 of 14: one line in 200 overflows; 9.1 bytes an address.
     const FILL: usize = 7;
     const LINES_MIN: usize = 1;
+    const WHOLE_PAGES: bool = false;
     const CODES: usize = 14;
     const ESCAPES: bool = true;
 
