@@ -66,7 +66,8 @@ pub(crate) trait Lanes: Copy {
     fn equal16(self, line: &[u16; 32], value: u16) -> u32;
     fn equal32(self, line: &[u32; 16], value: u32) -> u32;
     /// Compares four places of two words with `value`, but for the top byte of the second word.
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120;
+    /// Place `i` is bit `2 i + 1`, which is where its second word lies; other bits are 0.
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32;
     /// Which places are `value` or less.
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
     /// Which places are `value` or less.
@@ -125,15 +126,6 @@ fn keep<T: Copy, const G: usize>(column: &mut Column<T, G>, bits: &[u16; G], gro
             to += 1;
         }
     }
-}
-
-/// What [`Lanes::equal120`] finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Equal120 {
-    /// Bit `2 i + 1`: place `i` is equal. No other bits.
-    pub(crate) places: u32,
-    /// Bit `2 i + 1`: the top bit of place `i`. Other bits may be anything.
-    pub(crate) tops: u32,
 }
 
 /// All but the top byte of the second word of a place of [`Lanes::equal120`].
@@ -210,14 +202,13 @@ impl Lanes for Portable {
             .fold(0, |mask, &place| mask << 1 | u32::from(place == value))
     }
     #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
-        let mut found = Equal120 { places: 0, tops: 0 };
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
+        let mut places = 0;
         for (index, place) in line.chunks_exact(2).enumerate() {
             let differs = (place[0] ^ value[0]) | (place[1] ^ value[1]) & BELOW_TOP;
-            found.places |= u32::from(differs == 0) << (2 * index + 1);
-            found.tops |= ((place[1] >> 63) as u32) << (2 * index + 1);
+            places |= u32::from(differs == 0) << (2 * index + 1);
         }
-        found
+        places
     }
     #[inline(always)]
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
@@ -288,23 +279,17 @@ impl Lanes for Avx512 {
         u32::from(mask)
     }
     #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
         // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line` and the
         // 16 of `value`.
-        let (halves, tops) = unsafe {
+        let halves = unsafe {
             let places = _mm512_loadu_si512(line.as_ptr().cast());
             let wanted = _mm512_broadcast_i64x2(_mm_loadu_si128(value.as_ptr().cast()));
             let compared = _mm512_broadcast_i64x2(_mm_set_epi64x(BELOW_TOP.cast_signed(), -1));
             let differs = _mm512_xor_si512(places, wanted);
-            (
-                _mm512_testn_epi64_mask(differs, compared),
-                _mm512_movepi64_mask(places),
-            )
+            _mm512_testn_epi64_mask(differs, compared)
         };
-        Equal120 {
-            places: u32::from(halves & halves << 1 & 0xaa),
-            tops: u32::from(tops),
-        }
+        u32::from(halves & halves << 1 & 0xaa)
     }
     #[inline(always)]
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
@@ -415,25 +400,22 @@ impl Lanes for Avx2 {
         low.cast_unsigned() | high.cast_unsigned() << 8
     }
     #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
         // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line` and the
         // 16 of `value`.
-        let (halves, tops) = unsafe {
+        let halves = unsafe {
             let low = _mm256_loadu_si256(line.as_ptr().cast());
             let high = _mm256_loadu_si256(line.as_ptr().add(4).cast());
             let wanted = _mm256_broadcastsi128_si256(_mm_loadu_si128(value.as_ptr().cast()));
             let compared = _mm256_broadcastsi128_si256(_mm_set_epi64x(BELOW_TOP.cast_signed(), -1));
-            let bits = |places| _mm256_movemask_pd(_mm256_castsi256_pd(places)).cast_unsigned();
             let equal = |places| {
                 let differs = _mm256_and_si256(_mm256_xor_si256(places, wanted), compared);
-                bits(_mm256_cmpeq_epi64(differs, _mm256_setzero_si256()))
+                let equal = _mm256_cmpeq_epi64(differs, _mm256_setzero_si256());
+                _mm256_movemask_pd(_mm256_castsi256_pd(equal)).cast_unsigned()
             };
-            (equal(low) | equal(high) << 4, bits(low) | bits(high) << 4)
+            equal(low) | equal(high) << 4
         };
-        Equal120 {
-            places: halves & halves << 1 & 0xaa,
-            tops,
-        }
+        halves & halves << 1 & 0xaa
     }
     #[inline(always)]
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {

@@ -64,16 +64,15 @@ pub(super) struct Found {
 /// Looks for `word`; without a branch, so that hits and misses mix without mispredictions.
 #[inline(always)]
 pub(super) fn look<S: Lanes>(lanes: S, line: &Line, word: Word) -> Found {
-    let equal = lanes.equal120(line, word);
+    let places = lanes.equal120(line, word);
     // Where no place is equal, word 0.
-    let upper = line[equal.places.trailing_zeros() as usize & 7];
+    let upper = line[places.trailing_zeros() as usize & 7];
     // All ones when a place is equal; an arithmetic shift, since a choice became a branch.
-    let any = (equal.places.cast_signed().wrapping_neg() >> 31) as Code;
+    let any = (places.cast_signed().wrapping_neg() >> 31) as Code;
     let code = code_of(upper) & any;
-    let mark = equal.tops >> (word[0] & 6) & 2;
     Found {
         code,
-        passed: (code == 0) & (mark != 0),
+        passed: (code == 0) & is_marked(line, word),
     }
 }
 
@@ -84,9 +83,9 @@ fn code_of(upper: u64) -> Code {
 
 /// The place that holds `word`.
 pub(super) fn find(line: &Line, word: Word) -> Option<usize> {
-    let equal = Portable.equal120(line, word).places;
-    let place = equal.trailing_zeros() as usize / 2;
-    (equal != 0 && code(line, place) != 0).then_some(place)
+    let places = Portable.equal120(line, word);
+    let place = places.trailing_zeros() as usize / 2;
+    (places != 0 && code(line, place) != 0).then_some(place)
 }
 
 /// The first free place.
@@ -123,7 +122,7 @@ pub(super) fn stored(line: &Line, place: usize) -> Word {
 }
 
 /// True when words like `word` went further.
-#[inline]
+#[inline(always)]
 pub(super) fn is_marked(line: &Line, word: Word) -> bool {
     line[mark_of(word)] & MARK != 0
 }
