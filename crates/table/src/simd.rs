@@ -65,8 +65,8 @@ impl fmt::Display for Level {
 pub(crate) trait Lanes: Copy {
     fn equal16(self, line: &[u16; 32], value: u16) -> u32;
     fn equal32(self, line: &[u32; 16], value: u32) -> u32;
-    /// Compares four places of two words with `value`, but for the top byte of the second word.
-    /// Place `i` is bit `2 i + 1`, which is where its second word lies; other bits are 0.
+    /// Compares four places of two words, `i` and `4 + i` of the line, with `value`, but for the
+    /// top byte of the second word.
     fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32;
     /// Which places are `value` or less.
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
@@ -203,12 +203,12 @@ impl Lanes for Portable {
     }
     #[inline(always)]
     fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
-        let mut places = 0;
-        for (index, place) in line.chunks_exact(2).enumerate() {
-            let differs = (place[0] ^ value[0]) | (place[1] ^ value[1]) & BELOW_TOP;
-            places |= u32::from(differs == 0) << (2 * index + 1);
-        }
-        places
+        let (first, second) = line.split_at(4);
+        let places = first.iter().zip(second).rev();
+        places.fold(0, |mask, (first, second)| {
+            let differs = (first ^ value[0]) | (second ^ value[1]) & BELOW_TOP;
+            mask << 1 | u32::from(differs == 0)
+        })
     }
     #[inline(always)]
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
@@ -280,16 +280,16 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
-        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line` and the
-        // 16 of `value`.
-        let halves = unsafe {
-            let places = _mm512_loadu_si512(line.as_ptr().cast());
-            let wanted = _mm512_broadcast_i64x2(_mm_loadu_si128(value.as_ptr().cast()));
-            let compared = _mm512_broadcast_i64x2(_mm_set_epi64x(BELOW_TOP.cast_signed(), -1));
-            let differs = _mm512_xor_si512(places, wanted);
-            _mm512_testn_epi64_mask(differs, compared)
+        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line`.
+        let places = unsafe {
+            let first = _mm256_loadu_si256(line.as_ptr().cast());
+            let second = _mm256_loadu_si256(line.as_ptr().add(4).cast());
+            let equal = _mm256_cmpeq_epi64_mask(first, _mm256_set1_epi64x(value[0].cast_signed()));
+            let differs = _mm256_xor_si256(second, _mm256_set1_epi64x(value[1].cast_signed()));
+            let compared = _mm256_set1_epi64x(BELOW_TOP.cast_signed());
+            _mm256_mask_testn_epi64_mask(equal, differs, compared)
         };
-        u32::from(halves & halves << 1 & 0xaa)
+        u32::from(places)
     }
     #[inline(always)]
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
@@ -401,21 +401,18 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
-        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line` and the
-        // 16 of `value`.
-        let halves = unsafe {
-            let low = _mm256_loadu_si256(line.as_ptr().cast());
-            let high = _mm256_loadu_si256(line.as_ptr().add(4).cast());
-            let wanted = _mm256_broadcastsi128_si256(_mm_loadu_si128(value.as_ptr().cast()));
-            let compared = _mm256_broadcastsi128_si256(_mm_set_epi64x(BELOW_TOP.cast_signed(), -1));
-            let equal = |places| {
-                let differs = _mm256_and_si256(_mm256_xor_si256(places, wanted), compared);
-                let equal = _mm256_cmpeq_epi64(differs, _mm256_setzero_si256());
-                _mm256_movemask_pd(_mm256_castsi256_pd(equal)).cast_unsigned()
-            };
-            equal(low) | equal(high) << 4
+        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line`.
+        let places = unsafe {
+            let first = _mm256_loadu_si256(line.as_ptr().cast());
+            let second = _mm256_loadu_si256(line.as_ptr().add(4).cast());
+            let equal = _mm256_cmpeq_epi64(first, _mm256_set1_epi64x(value[0].cast_signed()));
+            let differs = _mm256_xor_si256(second, _mm256_set1_epi64x(value[1].cast_signed()));
+            // The top byte is shifted out.
+            let differs = _mm256_slli_epi64::<8>(differs);
+            let alike = _mm256_cmpeq_epi64(differs, _mm256_setzero_si256());
+            _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_and_si256(equal, alike)))
         };
-        halves & halves << 1 & 0xaa
+        places.cast_unsigned()
     }
     #[inline(always)]
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {

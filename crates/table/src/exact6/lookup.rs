@@ -105,8 +105,8 @@ struct Coming<'a> {
     lines: [&'a Line; GROUP],
 }
 
-/// A bit for each key of a group.
-type Bits = u32;
+/// A bit for each key of a group, the last key's lowest.
+type Bits = u64;
 const ALL: Bits = (1 << GROUP) - 1;
 
 impl<A: Answer> Job for Lookup<'_, A> {
@@ -167,14 +167,14 @@ impl<'a> Coming<'a> {
     ) -> Bits {
         let mut passed = 0;
         let places = self.lines.iter().zip(&self.words);
-        for (at, (answer, (&line, &word))) in answers.iter_mut().zip(places).enumerate() {
+        for (answer, (&line, &word)) in answers.iter_mut().zip(places) {
             let found = look(lanes, line, word);
             *answer = A::of(found.code, masks);
-            passed |= Bits::from(found.passed) << at;
+            passed = passed << 1 | found.passed;
         }
-        for at in bits(passed) {
-            prefetch(from_ref(self.lines[at % GROUP]), 1);
-            prefetch(from_ref(self.lines[at % GROUP]), 2);
+        for at in keys_of_bits(passed) {
+            prefetch(from_ref(self.lines[at]), 1);
+            prefetch(from_ref(self.lines[at]), 2);
         }
         passed
     }
@@ -205,7 +205,7 @@ impl<A: Answer> Lookup<'_, A> {
     #[inline(always)]
     fn look_further<S: Lanes>(&mut self, lanes: S, group: usize, late: Bits) {
         let lines = self.table.lines().view();
-        for at in bits(late) {
+        for at in keys_of_bits(late) {
             let index = self.first_of(group) + at;
             let word = self.mix.apply(self.keys[index]);
             let mut line = home(word, lines.len());
@@ -213,7 +213,7 @@ impl<A: Answer> Lookup<'_, A> {
                 line = after(line, lines.len());
                 let found = look(lanes, lines.value(line), word);
                 self.answers[index] = A::of(found.code, self.table.codes().masks());
-                if !found.passed {
+                if found.passed == 0 {
                     break;
                 }
             }
@@ -221,12 +221,12 @@ impl<A: Answer> Lookup<'_, A> {
     }
 }
 
-/// The places of the bits that are set.
+/// The keys whose bits are set, by place in their group.
 #[inline(always)]
-fn bits(mut rest: Bits) -> impl Iterator<Item = usize> {
+fn keys_of_bits(mut rest: Bits) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let at = (rest != 0).then(|| rest.trailing_zeros() as usize);
+        let last = (rest != 0).then(|| rest.trailing_zeros() as usize % GROUP);
         rest &= rest.wrapping_sub(1);
-        at
+        last.map(|bit| GROUP - 1 - bit)
     })
 }
