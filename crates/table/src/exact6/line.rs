@@ -1,11 +1,11 @@
 //! What one line holds: four places of an address each, with the code of its answer.
 //!
 //! An address is stored as 120 of its 128 mixed bits; the line implies the rest. The four lower
-//! words come first, then the four upper ones: so a vector compares one word of all places. The top
-//! byte of an upper word is the code (7 bits, 0 where the place is free) under a mark: mark `i` says
-//! that an address whose bits 0 and 1 are `i` found the line full and lies further on. Places are
-//! taken from the front, so a free place, which compares equal to an address of 120 zero bits, comes
-//! after any place that holds that very address.
+//! words come first, then the four upper ones: so a vector compares one word of all places. The
+//! top byte of an upper word is the code (7 bits, 0 where the place is free) under a mark: mark
+//! `i` says that an address whose bits 0 and 1 are `i` found the line full and lies further on.
+//! Places are taken from the front, so a free place, which compares equal to an address of 120
+//! zero bits, comes after any place that holds that very address.
 
 use super::codes::Code;
 use crate::simd::{Lanes, Portable};
@@ -73,8 +73,8 @@ pub(super) fn look<S: Lanes>(lanes: S, line: &Line, word: Word) -> Found {
     // All ones when a place is equal; an arithmetic shift, since a choice became a branch.
     let any = (places.cast_signed().wrapping_neg() >> 31) as Code;
     let code = code_of(upper) & any;
-    // The top bit of the difference is set where there is no code. Comparing takes twice as many
-    // instructions, which are half of what a lookup costs.
+    // The top bit of the difference is set where there is no code: five instructions in all, where
+    // comparing code and mark took eight.
     let passed = line[mark_of(word)] & u64::from(code).wrapping_sub(1);
     Found {
         code,

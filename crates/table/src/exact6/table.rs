@@ -11,9 +11,9 @@ use frame::Paged;
 /// line.
 ///
 /// A key whose line passed it on costs a misprediction and one more line. Million lookups a second
-/// among 6 million addresses (bursts of 64, hit and miss; then of 256), one run each on a Zen 3 with
-/// a limit of 93 to 101: with 45 lines 52 and 57, 62 and 65; with 60 lines 63 and 66, 71 and 73;
-/// with 80 lines, a third more memory, 66 and 67, 74 and 76.
+/// among 6 million addresses (bursts of 64, hit and miss; then of 256), one run each on a Zen 3
+/// with a limit of 93 to 101: with 45 lines 52 and 57, 62 and 65; with 60 lines 63 and 66, 71 and
+/// 73; with 80 lines, a third more memory, 66 and 67, 74 and 76.
 const LINES_PER_100: usize = 60;
 /// Up to here a line an address: small tables lie in the cache anyway, and may reach less far.
 const ROOMY_MAX: usize = 4096;
