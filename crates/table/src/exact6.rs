@@ -17,9 +17,9 @@ mod tests;
 use crate::compiled::CompileError;
 use crate::mask::ListMask;
 use crate::secret::{Secret, WidePermutation};
-use crate::simd::{self, Level};
+use crate::simd::Level;
 use frame::Pages;
-use lookup::{Answer, Lookup, WINDOW};
+use lookup::Answer;
 use table::Table;
 
 /// A set of IPv6 addresses, each with the lists that hold it. A clone is another version of it,
@@ -120,17 +120,7 @@ impl AddressSetV6 {
     /// The set is not empty, and there are as many answers as keys.
     #[inline]
     fn look_up<A: Answer>(&self, keys: &[u128], answers: &mut [A]) {
-        for (keys, answers) in keys.chunks(WINDOW).zip(answers.chunks_mut(WINDOW)) {
-            simd::run(
-                self.level,
-                Lookup {
-                    table: &self.table,
-                    mix: self.mix,
-                    keys,
-                    answers,
-                },
-            );
-        }
+        lookup::look_up((&self.table, self.mix, self.level), keys, answers);
     }
 
     /// Bytes that a lookup can touch.

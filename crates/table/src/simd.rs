@@ -70,8 +70,9 @@ pub(crate) trait Lanes: Copy {
         self.equal16(line, value) << 1 != 0
     }
     fn equal32(self, line: &[u32; 16], value: u32) -> u32;
-    /// Compares four places of two words with `value`, but for the top byte of the second word.
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120;
+    /// Compares four places of two words, `i` and `4 + i` of the line, with `value`, but for the
+    /// top byte of the second word.
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32;
     /// Which places are `value` or less.
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
     /// Which places are `value` or less.
@@ -130,15 +131,6 @@ fn keep<T: Copy, const G: usize>(column: &mut Column<T, G>, bits: &[u16; G], gro
             to += 1;
         }
     }
-}
-
-/// What [`Lanes::equal120`] finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Equal120 {
-    /// Bit `2 i + 1`: place `i` is equal. No other bits.
-    pub(crate) places: u32,
-    /// Bit `2 i + 1`: the top bit of place `i`. Other bits may be anything.
-    pub(crate) tops: u32,
 }
 
 /// All but the top byte of the second word of a place of [`Lanes::equal120`].
@@ -215,14 +207,13 @@ impl Lanes for Portable {
             .fold(0, |mask, &place| mask << 1 | u32::from(place == value))
     }
     #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
-        let mut found = Equal120 { places: 0, tops: 0 };
-        for (index, place) in line.chunks_exact(2).enumerate() {
-            let differs = (place[0] ^ value[0]) | (place[1] ^ value[1]) & BELOW_TOP;
-            found.places |= u32::from(differs == 0) << (2 * index + 1);
-            found.tops |= ((place[1] >> 63) as u32) << (2 * index + 1);
-        }
-        found
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
+        let (first, second) = line.split_at(4);
+        let places = first.iter().zip(second).rev();
+        places.fold(0, |mask, (first, second)| {
+            let differs = (first ^ value[0]) | (second ^ value[1]) & BELOW_TOP;
+            mask << 1 | u32::from(differs == 0)
+        })
     }
     #[inline(always)]
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
@@ -293,23 +284,17 @@ impl Lanes for Avx512 {
         u32::from(mask)
     }
     #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
-        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line` and the
-        // 16 of `value`.
-        let (halves, tops) = unsafe {
-            let places = _mm512_loadu_si512(line.as_ptr().cast());
-            let wanted = _mm512_broadcast_i64x2(_mm_loadu_si128(value.as_ptr().cast()));
-            let compared = _mm512_broadcast_i64x2(_mm_set_epi64x(BELOW_TOP.cast_signed(), -1));
-            let differs = _mm512_xor_si512(places, wanted);
-            (
-                _mm512_testn_epi64_mask(differs, compared),
-                _mm512_movepi64_mask(places),
-            )
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
+        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line`.
+        let places = unsafe {
+            let first = _mm256_loadu_si256(line.as_ptr().cast());
+            let second = _mm256_loadu_si256(line.as_ptr().add(4).cast());
+            let equal = _mm256_cmpeq_epi64_mask(first, _mm256_set1_epi64x(value[0].cast_signed()));
+            let differs = _mm256_xor_si256(second, _mm256_set1_epi64x(value[1].cast_signed()));
+            let compared = _mm256_set1_epi64x(BELOW_TOP.cast_signed());
+            _mm256_mask_testn_epi64_mask(equal, differs, compared)
         };
-        Equal120 {
-            places: u32::from(halves & halves << 1 & 0xaa),
-            tops: u32::from(tops),
-        }
+        u32::from(places)
     }
     #[inline(always)]
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
@@ -434,25 +419,19 @@ impl Lanes for Avx2 {
         low.cast_unsigned() | high.cast_unsigned() << 8
     }
     #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> Equal120 {
-        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line` and the
-        // 16 of `value`.
-        let (halves, tops) = unsafe {
-            let low = _mm256_loadu_si256(line.as_ptr().cast());
-            let high = _mm256_loadu_si256(line.as_ptr().add(4).cast());
-            let wanted = _mm256_broadcastsi128_si256(_mm_loadu_si128(value.as_ptr().cast()));
-            let compared = _mm256_broadcastsi128_si256(_mm_set_epi64x(BELOW_TOP.cast_signed(), -1));
-            let bits = |places| _mm256_movemask_pd(_mm256_castsi256_pd(places)).cast_unsigned();
-            let equal = |places| {
-                let differs = _mm256_and_si256(_mm256_xor_si256(places, wanted), compared);
-                bits(_mm256_cmpeq_epi64(differs, _mm256_setzero_si256()))
-            };
-            (equal(low) | equal(high) << 4, bits(low) | bits(high) << 4)
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
+        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line`.
+        let places = unsafe {
+            let first = _mm256_loadu_si256(line.as_ptr().cast());
+            let second = _mm256_loadu_si256(line.as_ptr().add(4).cast());
+            let equal = _mm256_cmpeq_epi64(first, _mm256_set1_epi64x(value[0].cast_signed()));
+            let differs = _mm256_xor_si256(second, _mm256_set1_epi64x(value[1].cast_signed()));
+            // The top byte is shifted out.
+            let differs = _mm256_slli_epi64::<8>(differs);
+            let alike = _mm256_cmpeq_epi64(differs, _mm256_setzero_si256());
+            _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_and_si256(equal, alike)))
         };
-        Equal120 {
-            places: halves & halves << 1 & 0xaa,
-            tops,
-        }
+        places.cast_unsigned()
     }
     #[inline(always)]
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
