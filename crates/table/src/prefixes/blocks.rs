@@ -67,6 +67,7 @@ impl Blocks {
     #[inline]
     pub(super) fn add_burst<A: Address>(&self, level: Level, keys: &[A], masks: &mut [ListMask]) {
         let job = Lookup {
+            level,
             index: self.index.view(),
             slots: self.slots.view(),
             leaves: self.leaves.view(),

@@ -7,7 +7,7 @@
 use super::{HEADER, LEAF, Leaf, PLACE, low, slot};
 use crate::address::Address;
 use crate::mask::ListMask;
-use crate::simd::{Job, Lanes};
+use crate::simd::{self, Job, Lanes, Level};
 use frame::memory::PagedView;
 use frame::prefetch;
 use std::ptr::from_ref;
@@ -25,6 +25,7 @@ const RING: usize = 4;
 const ONWARD: usize = 64;
 
 pub(super) struct Lookup<'a, A> {
+    pub(super) level: Level,
     pub(super) index: PagedView<'a, u32>,
     pub(super) slots: PagedView<'a, u16>,
     pub(super) leaves: PagedView<'a, Leaf>,
@@ -44,7 +45,7 @@ impl<A: Address> Job for Lookup<'_, A> {
     type Answer = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(mut self, lanes: L) {
+    fn run<L: Lanes>(mut self, _: L) {
         let (word, slot) = (self.index.value(0), self.slots.value(0));
         let (mut words, mut slots) = ([[word; GROUP]; RING], [[slot; GROUP]; RING]);
         let (mut rest_words, mut rest_slots) = ([word; GROUP], [slot; GROUP]);
@@ -64,12 +65,12 @@ impl<A: Address> Job for Lookup<'_, A> {
             }
             let step = step.wrapping_sub(SLOTS_AHEAD);
             if step < groups.len() {
-                self.answer(lanes, step, &slots[step % RING], &mut onward);
+                self.answer(step, &slots[step % RING], &mut onward);
             }
         }
-        self.answer(lanes, groups.len(), &rest_slots[..rest.len()], &mut onward);
+        self.answer(groups.len(), &rest_slots[..rest.len()], &mut onward);
         if let Some(onward) = &onward {
-            self.go_on(lanes, onward);
+            self.go_on(onward);
         }
     }
 }
@@ -93,13 +94,7 @@ impl<'a, A: Address> Lookup<'a, A> {
 
     /// Answers the keys of a group; those whose slot names a leaf join `onward`.
     #[inline(always)]
-    fn answer<L: Lanes>(
-        &mut self,
-        lanes: L,
-        group: usize,
-        slots: &[&u16],
-        onward: &mut Option<Onward>,
-    ) {
+    fn answer(&mut self, group: usize, slots: &[&u16], onward: &mut Option<Onward>) {
         let masks = &mut self.masks[GROUP * group..][..slots.len()];
         let mut seen = 0;
         for (mask, &&value) in masks.iter_mut().zip(slots) {
@@ -110,18 +105,12 @@ impl<'a, A: Address> Lookup<'a, A> {
             *mask |= self.answers[class];
         }
         if seen & LEAF != 0 {
-            self.put_off(lanes, group, slots, onward);
+            self.put_off(group, slots, onward);
         }
     }
 
     #[inline(never)]
-    fn put_off<L: Lanes>(
-        &mut self,
-        lanes: L,
-        group: usize,
-        slots: &[&u16],
-        onward: &mut Option<Onward>,
-    ) {
+    fn put_off(&mut self, group: usize, slots: &[&u16], onward: &mut Option<Onward>) {
         let onward = onward.get_or_insert_with(Onward::none);
         for (at, &&value) in (GROUP * group..).zip(slots) {
             if value & LEAF != 0 {
@@ -132,7 +121,7 @@ impl<'a, A: Address> Lookup<'a, A> {
             onward.count += usize::from(value >> 15);
         }
         if onward.count > ONWARD - GROUP {
-            self.go_on(lanes, onward);
+            self.go_on(onward);
             onward.count = 0;
         }
     }
@@ -143,23 +132,43 @@ impl<'a, A: Address> Lookup<'a, A> {
         (self.index[self.keys[at].top16()] & PLACE) as usize - HEADER
     }
 
-    /// For keys whose slot names a leaf.
+    /// A job of its own: what is not inlined into one has no vectors.
     #[inline(never)]
-    fn go_on<L: Lanes>(&mut self, lanes: L, onward: &Onward) {
-        let mut leaves = [self.leaves.value(0); ONWARD];
+    fn go_on(&mut self, onward: &Onward) {
+        let lookup = self;
+        simd::run(lookup.level, Leaves { lookup, onward });
+    }
+}
+
+/// The rest of a lookup for keys whose slot names a leaf.
+struct Leaves<'l, 'a, A> {
+    lookup: &'l mut Lookup<'a, A>,
+    onward: &'l Onward,
+}
+
+impl<A: Address> Job for Leaves<'_, '_, A> {
+    type Answer = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { lookup, onward } = self;
+        let mut leaves = [lookup.leaves.value(0); ONWARD];
         let onward = onward.places.iter().zip(&onward.slots).take(onward.count);
         for (leaf, (&at, &value)) in leaves.iter_mut().zip(onward.clone()) {
-            let header = self.header(at as usize);
-            let first = usize::from(self.slots[header]) | usize::from(self.slots[header + 1]) << 16;
-            *leaf = self.leaves.value(first + usize::from(value & !LEAF));
+            let (slots, header) = (lookup.slots, lookup.header(at as usize));
+            let first = usize::from(slots[header]) | usize::from(slots[header + 1]) << 16;
+            *leaf = lookup.leaves.value(first + usize::from(value & !LEAF));
             prefetch::read(leaf.as_ptr().cast());
         }
         for (leaf, (&at, _)) in leaves.into_iter().zip(onward) {
-            let class = self.read(lanes, leaf, low(self.keys[at as usize]));
-            self.masks[at as usize] |= self.answers[usize::from(class)];
+            let at = at as usize;
+            let class = lookup.read(lanes, leaf, low(lookup.keys[at]));
+            lookup.masks[at] |= lookup.answers[usize::from(class)];
         }
     }
+}
 
+impl<A: Address> Lookup<'_, A> {
     #[inline(always)]
     fn read<L: Lanes>(&self, lanes: L, leaf: &Leaf, low: u32) -> u16 {
         if leaf[0] == 0 {
