@@ -22,8 +22,9 @@ pub const PAGED_BYTES: usize = if cfg!(miri) { 1 << 10 } else { 64 << 10 };
 /// A column of values, all bytes zero at first. Clones share pages; [`Paged::get_mut`] copies a
 /// page that a clone has too. So a version that readers hold is never written.
 pub struct Paged<T> {
-    /// First value of each page.
-    directory: Vec<NonNull<T>>,
+    /// For each page where the first value of the column would be if all lay side by side: so the
+    /// address of a value is one addition, of its index in the column.
+    directory: Vec<*mut T>,
     /// The owners of the same pages.
     owners: Vec<Arc<Page>>,
     arena: Arc<Arena>,
@@ -51,6 +52,12 @@ impl<T> Paged<T> {
     /// Values a page.
     const PER_PAGE: usize = PAGED_BYTES / size_of::<T>();
     const SHIFT: u32 = Self::PER_PAGE.trailing_zeros();
+
+    /// Fails to compile for types that pages cannot hold side by side.
+    const FITS: () = {
+        assert!(size_of::<T>() > 0 && PAGED_BYTES.is_multiple_of(size_of::<T>()));
+        assert!(Self::PER_PAGE.is_power_of_two() && align_of::<T>() <= SMALL_PAGE_BYTES);
+    };
 
     /// How many values.
     #[inline]
@@ -88,18 +95,22 @@ impl<T: FromZeros + Copy> Paged<T> {
     /// # Errors
     /// When the memory is not there.
     pub fn zeroed(len: usize) -> Result<Self, MemoryError> {
-        const {
-            assert!(size_of::<T>() > 0 && PAGED_BYTES.is_multiple_of(size_of::<T>()));
-            assert!(Self::PER_PAGE.is_power_of_two() && align_of::<T>() <= SMALL_PAGE_BYTES);
-        }
+        let () = Self::FITS;
         let (arena, pages) = Arena::with_pages(len.div_ceil(Self::PER_PAGE))?;
         let owners: Vec<Arc<Page>> = pages.into_iter().map(Arc::new).collect();
+        let origins = owners.iter().enumerate();
         Ok(Self {
-            directory: owners.iter().map(|page| page.start().cast()).collect(),
+            directory: origins.map(|(at, page)| Self::origin(at, page)).collect(),
             owners,
             arena,
             len,
         })
+    }
+
+    /// What the directory says of a page.
+    fn origin(at: usize, page: &Page) -> *mut T {
+        let first: *mut T = page.start().cast().as_ptr();
+        first.wrapping_sub(at * Self::PER_PAGE)
     }
 
     /// A copy of `values`.
@@ -143,7 +154,12 @@ impl<T: FromZeros + Copy> Paged<T> {
         // SAFETY: `owners[page]` has no other reference (looked at above, or new), so no other
         // Paged reaches the page, and `&mut self` is the only way to it through this one. It
         // holds `PER_PAGE` values that began as zero bytes or were copied from such.
-        Ok(unsafe { slice::from_raw_parts_mut(self.directory[page].as_ptr(), count) })
+        Ok(unsafe { slice::from_raw_parts_mut(self.first(page).as_ptr(), count) })
+    }
+
+    /// The first value of a page.
+    fn first(&self, page: usize) -> NonNull<T> {
+        self.owners[page].start().cast()
     }
 
     #[cold]
@@ -154,10 +170,10 @@ impl<T: FromZeros + Copy> Paged<T> {
         // belongs to nobody else. What lies behind `count` is set to zero, since the page may
         // have been used before.
         unsafe {
-            start.copy_from_nonoverlapping(self.directory[page], count);
+            start.copy_from_nonoverlapping(self.first(page), count);
             start.add(count).write_bytes(0, Self::PER_PAGE - count);
         }
-        self.directory[page] = start;
+        self.directory[page] = Self::origin(page, &copy);
         self.owners[page] = Arc::new(copy);
         Ok(())
     }
@@ -168,11 +184,7 @@ impl<T: FromZeros + Copy> Paged<T> {
     /// When there is no memory for it.
     pub fn push(&mut self, value: T) -> Result<(), MemoryError> {
         if self.len == self.owners.len() * Self::PER_PAGE {
-            let page = self.arena.page()?;
-            // SAFETY: the page is new, and as long as this.
-            unsafe { page.start().write_bytes(0, PAGED_BYTES) };
-            self.directory.push(page.start().cast());
-            self.owners.push(Arc::new(page));
+            self.add_page()?;
         }
         self.len += 1;
         let pushed = self.get_mut(self.len - 1).map(|place| *place = value);
@@ -180,6 +192,37 @@ impl<T: FromZeros + Copy> Paged<T> {
             self.len -= 1;
         }
         pushed
+    }
+
+    /// A page of zero bytes more, with no values yet.
+    fn add_page(&mut self) -> Result<(), MemoryError> {
+        let page = self.arena.page()?;
+        // SAFETY: the page is new, and as long as this.
+        unsafe { page.start().write_bytes(0, PAGED_BYTES) };
+        self.directory.push(Self::origin(self.owners.len(), &page));
+        self.owners.push(Arc::new(page));
+        Ok(())
+    }
+
+    /// A copy of `values` in pages from where those of `self` come from. A column too small for
+    /// large pages of its own has them so, and needs no place of the first-level TLB beside the
+    /// larger column.
+    ///
+    /// # Errors
+    /// When the memory is not there.
+    pub fn copy_beside<U: FromZeros + Copy>(&self, values: &[U]) -> Result<Paged<U>, MemoryError> {
+        let () = Paged::<U>::FITS;
+        let mut copy = Paged {
+            directory: Vec::new(),
+            owners: Vec::new(),
+            arena: Arc::clone(&self.arena),
+            len: values.len(),
+        };
+        for (page, values) in values.chunks(Paged::<U>::PER_PAGE).enumerate() {
+            copy.add_page()?;
+            copy.page_mut(page)?.copy_from_slice(values);
+        }
+        Ok(copy)
     }
 
     /// Values a page.
@@ -201,7 +244,7 @@ impl<T> fmt::Debug for Paged<T> {
 /// A [`Paged`] to be read: one more load a value than a slice, of a directory that stays cached.
 #[derive(Debug)]
 pub struct PagedView<'a, T> {
-    directory: &'a [NonNull<T>],
+    directory: &'a [*mut T],
     len: usize,
 }
 
@@ -300,12 +343,10 @@ impl<'a, T> PagedView<'a, T> {
     #[inline(always)]
     fn at(self, index: usize) -> *const T {
         debug_assert!(index < self.len);
-        // SAFETY: the directory has a page for every index below `len`, and a page holds
-        // `PER_PAGE` values.
-        unsafe {
-            let page = self.directory.get_unchecked(index >> Paged::<T>::SHIFT);
-            page.as_ptr().add(index & (Paged::<T>::PER_PAGE - 1))
-        }
+        // SAFETY: the directory has a page for every index below `len`.
+        let origin = unsafe { self.directory.get_unchecked(index >> Paged::<T>::SHIFT) };
+        // Within the page: its origin lies as far before it as the values of the pages before.
+        origin.wrapping_add(index)
     }
 }
 
@@ -395,6 +436,25 @@ mod tests {
         let mut wanted: Vec<u32> = (0..PER_PAGE as u32 + 10).collect();
         wanted[0] = 99;
         assert_eq!(all(&paged), wanted);
+    }
+
+    #[test]
+    fn a_column_beside_another_is_its_own() {
+        let wide = Paged::<u64>::zeroed(1).expect("memory");
+        let values: Vec<u32> = (1..PER_PAGE as u32 + 4).collect();
+        let mut beside = wide.copy_beside(&values).expect("memory");
+        let old = beside.clone();
+        *beside.get_mut(PER_PAGE).expect("memory") = 7;
+        beside.push(9).expect("memory");
+        assert_eq!(all(&old), values);
+        let seen = beside.view();
+        let last = PER_PAGE as u32 + 3;
+        assert_eq!(
+            [PER_PAGE, PER_PAGE + 2, PER_PAGE + 3].map(|at| seen[at]),
+            [7, last, 9]
+        );
+        assert_eq!(wide.view()[0], 0);
+        assert!(wide.copy_beside::<u16>(&[]).expect("memory").is_empty());
     }
 
     #[test]

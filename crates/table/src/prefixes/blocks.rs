@@ -12,6 +12,7 @@
 //! slot was not the end wait in a column, so that nothing branches on which keys they are.
 
 mod build;
+mod lookup;
 mod rewrite;
 
 use super::no_memory;
@@ -20,9 +21,10 @@ use crate::class::Classes;
 use crate::compiled::CompileError;
 use crate::flatten::Runs;
 use crate::mask::ListMask;
-use crate::simd::{self, Job, Lanes, Level};
+use crate::simd::{self, Level};
 use frame::Pages;
-use frame::memory::{Paged, PagedView};
+use frame::memory::Paged;
+use lookup::Lookup;
 use std::sync::Arc;
 
 /// Blocks of IPv4 addresses.
@@ -56,9 +58,6 @@ const PLACE: u32 = (1 << PLACE_BITS) - 1;
 /// The word of a block with one answer is that class, shifted by this: its slots are the first.
 const PLAIN: u32 = 16 << PLACE_BITS;
 
-/// Keys whose lines are on their way at once.
-const WINDOW: usize = 64;
-
 impl Blocks {
     /// `None` when there are more answers than slots can name, or more changes than words reach.
     pub(super) fn new<A: Address>(runs: &Runs<A>) -> Result<Option<Self>, CompileError> {
@@ -67,17 +66,16 @@ impl Blocks {
 
     #[inline]
     pub(super) fn add_burst<A: Address>(&self, level: Level, keys: &[A], masks: &mut [ListMask]) {
-        for (keys, masks) in keys.chunks(WINDOW).zip(masks.chunks_mut(WINDOW)) {
-            let job = Lookup {
-                index: self.index.view(),
-                slots: self.slots.view(),
-                leaves: self.leaves.view(),
-                answers: self.classes.masks(),
-                keys,
-                masks,
-            };
-            simd::run(level, job);
-        }
+        let job = Lookup {
+            level,
+            index: self.index.view(),
+            slots: self.slots.view(),
+            leaves: self.leaves.view(),
+            answers: self.classes.masks(),
+            keys,
+            masks,
+        };
+        simd::run(level, job);
     }
 
     /// Bytes that a lookup can touch.
@@ -105,71 +103,6 @@ impl Blocks {
     }
 }
 
-struct Lookup<'a, A> {
-    index: PagedView<'a, u32>,
-    slots: PagedView<'a, u16>,
-    leaves: PagedView<'a, Leaf>,
-    answers: &'a [ListMask],
-    keys: &'a [A],
-    masks: &'a mut [ListMask],
-}
-
-impl<A: Address> Job for Lookup<'_, A> {
-    type Answer = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(mut self, lanes: L) {
-        let mut places = [self.slots.get(0).expect("a slot"); WINDOW];
-        let mut onward = [(0, 0); WINDOW];
-        let mut count = 0;
-        for (place, &key) in places.iter_mut().zip(self.keys) {
-            let slot = slot(self.index[key.top16()], low(key));
-            *place = self.slots.get(slot).expect("a slot");
-            frame::prefetch::read(std::ptr::from_ref(*place).cast());
-        }
-        for (at, mask) in self.masks.iter_mut().enumerate() {
-            let value = *places[at];
-            *mask |= self.answers[class(value)];
-            onward[count] = (at, value);
-            count += usize::from(value >> 15);
-        }
-        if count > 0 {
-            self.go_on(lanes, &onward[..count]);
-        }
-    }
-}
-
-impl<'a, A: Address> Lookup<'a, A> {
-    /// For keys whose slot names a leaf.
-    #[inline(never)]
-    fn go_on<L: Lanes>(&mut self, lanes: L, onward: &[(usize, u16)]) {
-        let mut leaves = [self.leaves.get(0).expect("a leaf"); WINDOW];
-        for (leaf, &(at, value)) in leaves.iter_mut().zip(onward) {
-            let header = (self.index[self.keys[at].top16()] & PLACE) as usize - HEADER;
-            let first = usize::from(self.slots[header]) | usize::from(self.slots[header + 1]) << 16;
-            *leaf = self
-                .leaves
-                .get(first + usize::from(value & !LEAF))
-                .expect("a leaf");
-            frame::prefetch::read(leaf.as_ptr().cast());
-        }
-        for (leaf, &(at, _)) in leaves.into_iter().zip(onward) {
-            let class = self.read(lanes, leaf, low(self.keys[at]));
-            self.masks[at] |= self.answers[usize::from(class)];
-        }
-    }
-
-    #[inline(always)]
-    fn read<L: Lanes>(&self, lanes: L, leaf: &Leaf, low: u32) -> u16 {
-        if leaf[0] == 0 {
-            let places = (lanes.at_most16(leaf, low as u16) & 0xffff).count_ones();
-            return leaf[(15 + places as usize) & 31];
-        }
-        let word = u32::from(leaf[1]) | u32::from(leaf[2]) << 16;
-        self.slots[slot(word, low & 0xff)]
-    }
-}
-
 #[inline(always)]
 fn low<A: Address>(key: A) -> u32 {
     key.widen() as u32 & 0xffff
@@ -179,10 +112,4 @@ fn low<A: Address>(key: A) -> u32 {
 #[inline(always)]
 fn slot(word: u32, low: u32) -> usize {
     ((word & PLACE) + (low >> (word >> PLACE_BITS))) as usize
-}
-
-/// The class that a slot names; 0 when it is a leaf.
-#[inline(always)]
-fn class(value: u16) -> usize {
-    usize::from(value & (value >> 15).wrapping_sub(1))
 }

@@ -77,6 +77,35 @@ fn crowded() {
     }
 }
 
+/// Whole groups and what is left of a burst, slots that are answers and slots that are leaves.
+#[test]
+fn bursts_of_every_length() {
+    fn check_lengths<A: Address>(starts: Vec<A>) {
+        let runs = runs(starts, 9);
+        let keys: Vec<A> = runs.starts.iter().step_by(3).copied().collect();
+        let wanted: Vec<ListMask> = keys.iter().map(|&key| ListMask(runs.at(key))).collect();
+        let longest = if cfg!(miri) { 40 } else { 200 };
+        for level in Level::here() {
+            let set = PrefixSet::compile(&runs).unwrap().at_level(level);
+            for length in 0..longest.min(keys.len() / 2) {
+                let mut masks = vec![ListMask::EMPTY; length + 1];
+                set.add_burst(&keys[length..][..length], &mut masks);
+                assert_eq!(
+                    masks[..length],
+                    wanted[length..][..length],
+                    "{level} {length}"
+                );
+                assert!(masks[length].is_empty());
+            }
+        }
+    }
+    let count = if cfg!(miri) { 600 } else { 4000 };
+    check_lengths(draws(count).map(|word| word as u32 & 0x01ff_ffff).collect());
+    check_lengths(draws(count).map(|word| word as u32 & 0xff).collect());
+    check_lengths(draws(count).map(|word| word as u32 & !0xff).collect());
+    check_lengths(draws(count).collect());
+}
+
 #[test]
 fn more_answers_than_values_can_name() {
     if cfg!(miri) {

@@ -62,9 +62,10 @@ pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Blocks>, Comp
     if columns.slots.len() > PLACE as usize {
         return Ok(None);
     }
+    let slots = Paged::copy_of(&columns.slots).map_err(no_memory)?;
     Ok(Some(Blocks {
-        index: Paged::copy_of(&index).map_err(no_memory)?,
-        slots: Paged::copy_of(&columns.slots).map_err(no_memory)?,
+        index: slots.copy_beside(&index).map_err(no_memory)?,
+        slots,
         leaves: Paged::copy_of(&columns.leaves).map_err(no_memory)?,
         classes: Arc::new(interned),
         garbage: 0,
