@@ -313,13 +313,13 @@ impl<'a, T> PagedView<'a, T> {
     pub fn portion(self, place: u32) -> &'a T {
         assert!(!self.is_empty(), "a column of no values has no portions");
         let product = u64::from(place) * self.directory.len() as u64;
-        let at = (product & u64::from(u32::MAX)) >> (32 - Paged::<T>::SHIFT);
+        let index = product >> (32 - Paged::<T>::SHIFT);
         // SAFETY: `place` is below 2^32, so the product is below the length of the directory times
-        // 2^32. A page holds `PER_PAGE` values, and `at` has as many bits as that takes; they began
-        // as zero bytes, and the Paged that `'a` borrows is not written meanwhile.
+        // 2^32; what is above those bits is the page of `index`. A page holds `PER_PAGE` values,
+        // which began as zero bytes, and the Paged that `'a` borrows is not written meanwhile.
         unsafe {
-            let page = self.directory.get_unchecked((product >> 32) as usize);
-            &*page.as_ptr().add(at as usize)
+            let origin = self.directory.get_unchecked((product >> 32) as usize);
+            &*origin.wrapping_add(index as usize)
         }
     }
 
