@@ -16,6 +16,7 @@ mod lookup;
 mod side;
 
 use crate::compiled::CompileError;
+use crate::hits;
 use crate::mask::ListMask;
 use crate::order::Ordered;
 use crate::secret::Secret;
@@ -140,7 +141,7 @@ impl AddressSetV4 {
     pub fn contains_burst(&self, keys: &[u32], found: &mut [bool]) -> usize {
         let found = &mut found[..keys.len()];
         self.look_up(keys, found, false);
-        found.iter().map(|&found| usize::from(found)).sum()
+        hits::count(found)
     }
 
     /// There are as many answers as keys.

@@ -15,6 +15,7 @@ mod table;
 mod tests;
 
 use crate::compiled::CompileError;
+use crate::hits;
 use crate::mask::ListMask;
 use crate::secret::{Secret, WidePermutation};
 use crate::simd::Level;
@@ -114,7 +115,7 @@ impl AddressSetV6 {
             return 0;
         }
         self.look_up(keys, found);
-        found.iter().map(|&found| usize::from(found)).sum()
+        hits::count(found)
     }
 
     /// The set is not empty, and there are as many answers as keys.

@@ -7,6 +7,8 @@
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::arch::x86_64::*;
 use std::fmt;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// How lines are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -243,11 +245,7 @@ pub(crate) struct Avx2(());
 impl Avx512 {
     #[inline]
     fn new() -> Option<Self> {
-        let here = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512dq");
-        (here && Avx2::new().is_some()).then_some(Self(()))
+        (detected() & AVX512 != 0).then_some(Self(()))
     }
 }
 
@@ -255,13 +253,48 @@ impl Avx512 {
 impl Avx2 {
     #[inline]
     fn new() -> Option<Self> {
-        let here = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
-        here.then_some(Self(()))
+        (detected() & AVX2 != 0).then_some(Self(()))
     }
+}
+
+/// Bits of what [`detected`] tells: that it has looked, and what is here.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const LOOKED: u8 = 1;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const AVX2: u8 = 2;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const AVX512: u8 = 4;
+
+/// What this CPU has. Asked once a burst, so it is one load: nine features looked up one by one
+/// were some 30 instructions, half a key's.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline]
+fn detected() -> u8 {
+    static DETECTED: AtomicU8 = AtomicU8::new(0);
+    match DETECTED.load(Ordering::Relaxed) {
+        0 => {
+            let found = detect();
+            DETECTED.store(found, Ordering::Relaxed);
+            found
+        }
+        found => found,
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cold]
+fn detect() -> u8 {
+    let avx2 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt");
+    let avx512 = avx2
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512dq");
+    LOOKED | if avx2 { AVX2 } else { 0 } | if avx512 { AVX512 } else { 0 }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -76,8 +76,9 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
         let mut groups = Group::ask_window(permutation, lines, first);
         let mut later = later.chunks(GROUP);
         for (keys, answers) in keys.chunks(WINDOW).zip(answers.chunks_mut(WINDOW)) {
-            let mut codes = [[0; GROUP]; GROUPS];
-            let answered = codes.iter_mut().zip(keys.chunks(GROUP));
+            let mut codes = [0; WINDOW];
+            let (by_group, _) = codes.as_chunks_mut();
+            let answered = by_group.iter_mut().zip(keys.chunks(GROUP));
             for (group, (codes, keys)) in groups.iter_mut().zip(answered) {
                 if let Some(next) = later.next() {
                     let next = Group::ask(permutation, lines, next);
@@ -87,7 +88,7 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
                     group.find(lanes, keys.len(), codes);
                 }
             }
-            table.say(codes.as_flattened(), keys, answers);
+            table.say(&codes, keys, answers);
         }
     }
 }
@@ -164,10 +165,17 @@ impl<'a, L: Line> Group<'a, L> {
 impl<L: Line> Lines<L> {
     /// Turns codes into answers.
     #[inline(always)]
-    fn say<A: Answer>(&self, codes: &[u8], keys: &[u32], answers: &mut [A]) {
+    fn say<A: Answer>(&self, codes: &[u8; WINDOW], keys: &[u32], answers: &mut [A]) {
         let masks = self.codes.masks();
-        for (answer, &code) in answers.iter_mut().zip(codes) {
-            *answer = A::of(code, masks);
+        // A length that the compiler knows, as for most bursts.
+        if let Ok(answers) = <&mut [A; WINDOW]>::try_from(&mut *answers) {
+            for (answer, &code) in answers.iter_mut().zip(codes) {
+                *answer = A::of(code, masks);
+            }
+        } else {
+            for (answer, &code) in answers.iter_mut().zip(codes) {
+                *answer = A::of(code, masks);
+            }
         }
         let aside = codes
             .iter()
