@@ -79,60 +79,6 @@ pub(crate) trait Lanes: Copy {
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
     /// Which places are `value` or less.
     fn at_most32(self, line: &[u32; 16], value: u32) -> u32;
-
-    /// Moves the places of the first `groups` groups of a column whose bits are set to its
-    /// beginning, in order. What lies behind them may be anything that was in the column, or 0.
-    #[inline(always)]
-    fn keep32<const G: usize>(self, column: &mut Column<u32, G>, bits: &[u16; G], groups: usize) {
-        keep(column, bits, groups);
-    }
-    /// The same for words of 64 bits.
-    #[inline(always)]
-    fn keep64<const G: usize>(self, column: &mut Column<u64, G>, bits: &[u16; G], groups: usize) {
-        keep(column, bits, groups);
-    }
-    /// Copies the places of the first `groups` groups whose bits are set to `to`, from `at` on, in
-    /// order. The rest of `to` behind them may be 0 then.
-    ///
-    /// Panics when they do not fit.
-    #[inline(always)]
-    fn take32<const G: usize>(
-        self,
-        column: &Column<u32, G>,
-        bits: &[u16; G],
-        groups: usize,
-        to: &mut Column<u32, G>,
-        at: usize,
-    ) {
-        let mut to = to.as_flattened_mut()[at..].iter_mut();
-        for (places, &bits) in column.iter().zip(bits).take(groups) {
-            for (place, _) in places
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| bits >> at & 1 != 0)
-            {
-                *to.next().expect("room") = places[place];
-            }
-        }
-    }
-}
-
-/// Values that a vector of 64 bytes holds if they have 32 bits.
-pub(crate) const GROUP: usize = 16;
-
-/// Values by groups, each with 16 bits that choose among them.
-pub(crate) type Column<T, const G: usize> = [[T; GROUP]; G];
-
-#[inline(always)]
-fn keep<T: Copy, const G: usize>(column: &mut Column<T, G>, bits: &[u16; G], groups: usize) {
-    let column = column.as_flattened_mut();
-    let mut to = 0;
-    for (group, &bits) in bits.iter().enumerate().take(groups) {
-        for at in (0..GROUP).filter(|at| bits >> at & 1 != 0) {
-            column[to] = column[GROUP * group + at];
-            to += 1;
-        }
-    }
 }
 
 /// All but the top byte of the second word of a place of [`Lanes::equal120`].
@@ -345,65 +291,6 @@ impl Lanes for Avx512 {
             _mm512_cmple_epu32_mask(places, _mm512_set1_epi32(value.cast_signed()))
         };
         u32::from(mask)
-    }
-    #[inline(always)]
-    fn keep32<const G: usize>(self, column: &mut Column<u32, G>, bits: &[u16; G], groups: usize) {
-        let column = column.as_flattened_mut();
-        let mut to = 0;
-        for (group, &kept) in bits.iter().enumerate().take(groups) {
-            // SAFETY: `self` proves the instructions; 16 words are read from `16 * group` on and
-            // written from `to` on, which is at most that, of `16 * G`; `group` is below `G`.
-            unsafe {
-                let places = _mm512_loadu_si512(column.as_ptr().add(GROUP * group).cast());
-                let places = _mm512_maskz_compress_epi32(kept, places);
-                _mm512_storeu_si512(column.as_mut_ptr().add(to).cast(), places);
-            }
-            to += kept.count_ones() as usize;
-        }
-    }
-    #[inline(always)]
-    fn keep64<const G: usize>(self, column: &mut Column<u64, G>, bits: &[u16; G], groups: usize) {
-        let column = column.as_flattened_mut();
-        let mut to = 0;
-        for (group, &kept) in bits.iter().enumerate().take(groups) {
-            for (half, kept) in kept.to_le_bytes().into_iter().enumerate() {
-                let from = GROUP * group + 8 * half;
-                // SAFETY: `self` proves the instructions; 8 words are read from `from` on and
-                // written from `to` on, which is at most that, of `16 * G`; `group` is below `G`.
-                unsafe {
-                    let places = _mm512_loadu_si512(column.as_ptr().add(from).cast());
-                    let places = _mm512_maskz_compress_epi64(kept, places);
-                    _mm512_storeu_si512(column.as_mut_ptr().add(to).cast(), places);
-                }
-                to += kept.count_ones() as usize;
-            }
-        }
-    }
-    #[inline(always)]
-    fn take32<const G: usize>(
-        self,
-        column: &Column<u32, G>,
-        bits: &[u16; G],
-        groups: usize,
-        to: &mut Column<u32, G>,
-        mut at: usize,
-    ) {
-        let to = to.as_flattened_mut();
-        for (places, &taken) in column.iter().zip(bits).take(groups) {
-            let end = at + taken.count_ones() as usize;
-            assert!(end <= to.len(), "room for what is taken");
-            let room = u32::MAX >> (32 - (to.len() - at).min(GROUP) as u32).min(31);
-            // SAFETY: `self` proves the instructions; the 16 words of `places` are read, and from
-            // `at` on as many written as `to` has, at most 16. None is where it has none: then
-            // nothing is taken, and the one bit of `room` is cleared.
-            unsafe {
-                let places = _mm512_loadu_si512(places.as_ptr().cast());
-                let places = _mm512_maskz_compress_epi32(taken, places);
-                let room = if at < to.len() { room as u16 } else { 0 };
-                _mm512_mask_storeu_epi32(to.as_mut_ptr().add(at).cast(), room, places);
-            }
-            at = end;
-        }
     }
 }
 

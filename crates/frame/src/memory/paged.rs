@@ -350,6 +350,22 @@ impl<'a, T> PagedView<'a, T> {
     }
 }
 
+impl<'a, T, const N: usize> PagedView<'a, [T; N]> {
+    /// The parts of all values, one after the other.
+    #[inline(always)]
+    #[must_use]
+    pub fn flattened(self) -> PagedView<'a, T> {
+        const { assert!(size_of::<[T; N]>().is_power_of_two() && N.is_power_of_two()) };
+        let directory: *const [NonNull<[T; N]>] = self.directory;
+        PagedView {
+            // SAFETY: both kinds of pointer have the same layout, and lead to the same page, which
+            // holds `N` times as many parts as values; the slice is borrowed as long as before.
+            directory: unsafe { &*(directory as *const [NonNull<T>]) },
+            len: self.len * N,
+        }
+    }
+}
+
 impl<T> Index<usize> for PagedView<'_, T> {
     type Output = T;
 

@@ -116,3 +116,54 @@ fn more_answers_than_values_can_name() {
     assert!(matches!(set.layout, Layout::Sorted(_)));
     check(&runs);
 }
+
+/// Changes at 48, 56, 64 and 80 bits, many in few networks of 32 or of 44 bits: leaves of both
+/// kinds, blocks within blocks, gates, and blocks behind bit 47 answer in the same bursts.
+#[test]
+fn long_prefixes_in_few_networks() {
+    // Miri takes seconds for each root.
+    let (count, lens, spreads): (_, &[u8], &[u128]) = if cfg!(miri) {
+        (30, &[64], &[0x000f])
+    } else {
+        (4_000, &[48, 56, 64, 80], &[0x000f, 0x000f_ffff])
+    };
+    for &len in lens {
+        for &spread in spreads {
+            let crowd = |word: u128| {
+                let network = 0x2a00_0000 | (word >> 64) & 7;
+                let within = (word & spread) << (128 - 48) | word >> 48 & (u128::MAX >> 48);
+                (network << 96 | within).first_in(len)
+            };
+            check(&runs(draws(count).map(crowd).collect(), 300));
+        }
+    }
+}
+
+/// What hostile sets take at most: changes that share as many bits as possible, in every way.
+#[test]
+fn memory_for_a_change_is_bounded() {
+    if cfg!(miri) {
+        return;
+    }
+    const ROOT: usize = 4 << 16;
+    for step in [1, 2, 4, 8, 12, 16, 30] {
+        for keep in [1, 3, 9] {
+            // Digits of `step` bits that have one of a few values each.
+            let digits = |word: u128| {
+                (0..128 / step).fold(0u128, |address, digit| {
+                    let value = (word >> (3 * digit % 120) & 0xff) % (keep + 1);
+                    address | value.checked_shl(128 - step * (digit + 1)).unwrap_or(0)
+                })
+            };
+            let runs = runs(draws(20_000).map(digits).collect(), 50);
+            let set = PrefixSet::compile(&runs).unwrap();
+            let most = ROOT + 1100 * runs.starts.len() + 4 * 50;
+            assert!(
+                set.bytes() <= most,
+                "{} of {most}, {step} {keep}",
+                set.bytes()
+            );
+            check(&runs);
+        }
+    }
+}

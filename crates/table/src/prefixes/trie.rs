@@ -1,18 +1,21 @@
 //! IPv6: a trie whose blocks have as many slots as their changes of answer ask for.
 //!
 //! The upper 16 bits choose among 65,536 slots. A slot is a class, or a block of 16 to 65,536
-//! slots for the bits that follow, or a line: a *leaf* holds up to ten changes by 32 bits of
-//! the upper half, compared at once; a *gate* holds what is outside a cluster of changes far below,
-//! and what is inside, so that no chain of blocks leads there. All slots are words in one column:
-//! half a lookup's reads are of blocks that stay in the second-level cache.
+//! slots for the bits that follow, as far as bit 47, or a line: a *leaf* holds up to ten changes by
+//! 32 bits of an address, compared at once; a *gate* holds what is outside a cluster of changes far
+//! below, and what is inside, so that no chain of blocks leads there. Behind bit 47, where real
+//! tables have next to nothing, a block has 16 slots. All slots are words in one column.
 //!
-//! A burst goes down level by level, keys in columns by what they wait for: nothing branches on
-//! what a key waits for, except gates, which are rare.
+//! The word of a block tells how far to shift bits 16 to 47 of an address, whatever led to the
+//! block, and where the slot of address 0 would be: so a step is a shift and a sum, and
+//! nothing but the word is kept of a key. A burst goes down level by level. Keys for which a slot
+//! was not the end wait in lists of their numbers; nothing branches on which keys they are, except
+//! for gates and what is behind bit 47.
 //!
 //! Bounds: a block has at most [`build::SLOTS_A_CHANGE`] slots a change within it, or sixteen; a
-//! change lies within at most 30 blocks one in another (two or three in real tables) and has two
-//! lines. So a set takes at most 1.1 KB a change, the routing table 50 bytes, and a lookup reads
-//! at most 30 slots and as many gates.
+//! change lies within at most 8 blocks one in another as far as bit 47, and 20 behind (two or three
+//! in real tables), and has two lines. So a set takes at most 1.1 KB a change beside the root, the
+//! routing table 74 bytes, and a lookup reads at most 29 slots and 7 gates.
 
 mod build;
 mod rewrite;
@@ -23,9 +26,10 @@ use crate::class::Classes;
 use crate::compiled::CompileError;
 use crate::flatten::Runs;
 use crate::mask::ListMask;
-use crate::simd::{self, Column, GROUP, Job, Lanes, Level, Portable};
+use crate::simd::{self, Job, Lanes, Level, Portable};
 use frame::Pages;
 use frame::memory::{Paged, PagedView};
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 
 /// Blocks, leaves and gates.
@@ -36,7 +40,7 @@ pub(super) struct Trie {
     classes: Arc<Classes>,
     /// Lines that no slot names any more, for the next to take: the first of one, of two side by
     /// side, of four, and so on up to those of the largest block.
-    free: [Vec<u32>; 12],
+    free: [Vec<u32>; 13],
 }
 
 /// A leaf: ten changes, ascending, by 32 bits of an address; then eleven classes of 16 bits,
@@ -58,20 +62,25 @@ const CLASSES_MAX: usize = 1 << 16;
 /// Bits that choose a slot of the root.
 const ROOT_BITS: u32 = 16;
 
-/// A slot's word with this is a block or a leaf of the upper half of an address.
-const ONWARD: u32 = 1 << 31;
-/// A slot's word with this alone is a gate, or a block of the lower half. Less is a class.
-const BELOW: u32 = 1 << 30;
-/// Above the number of a line: how many bits choose a slot of the block that begins there; none
-/// where the line is a leaf or a gate.
-const BITS: u32 = 27;
-const NUMBER: u32 = (1 << BITS) - 1;
+/// A word with this is a block. The five bits below tell how far the bits 16 to 47 of an address
+/// are shifted to count slots from its number on.
+const BLOCK: u32 = 1 << 31;
+/// Above the number of a line: the shift of a block, or what else the word is.
+const KIND: u32 = 26;
+const NUMBER: u32 = (1 << KIND) - 1;
+/// A leaf of the bits 16 to 47. Less is a class.
+const LEAF: u32 = 1 << KIND;
+/// A leaf of the bits 32 to 63.
+const LEAF_LOW: u32 = 2 << KIND;
+const GATE: u32 = 3 << KIND;
+/// A line of slots, chosen by four bits behind bit 47.
+const LOWER: u32 = 4 << KIND;
 
-/// Bits of a half. Blocks do not reach across.
-const HALF_BITS: u32 = 64;
+/// Where the bits end that choose slots of a [`BLOCK`].
+const BLOCKS_END: u32 = 48;
 
-/// Keys that go down together at most. More than a few groups hide how long the last step takes.
-const WINDOW: usize = GROUP * 8;
+/// Keys that go down together at most. 128 are no faster.
+const WINDOW: usize = 64;
 
 impl Trie {
     /// `None` when there are more answers than leaves can name, or more lines than words can.
@@ -82,28 +91,14 @@ impl Trie {
     #[inline]
     pub(super) fn add_burst<A: Address>(&self, level: Level, keys: &[A], masks: &mut [ListMask]) {
         for (keys, masks) in keys.chunks(WINDOW).zip(masks.chunks_mut(WINDOW)) {
-            if keys.len() > WINDOW / 2 {
-                self.add_window::<A, { WINDOW / GROUP }>(level, keys, masks);
-            } else {
-                self.add_window::<A, { WINDOW / GROUP / 2 }>(level, keys, masks);
-            }
+            let job = Descend {
+                lines: self.lines.view(),
+                answers: self.classes.masks(),
+                keys,
+                masks,
+            };
+            simd::run(level, job);
         }
-    }
-
-    #[inline]
-    fn add_window<A: Address, const G: usize>(
-        &self,
-        level: Level,
-        keys: &[A],
-        masks: &mut [ListMask],
-    ) {
-        let job = Descend::<A, G> {
-            lines: self.lines.view(),
-            answers: self.classes.masks(),
-            keys,
-            masks,
-        };
-        simd::run(level, job);
     }
 
     /// Bytes that a lookup can touch.
@@ -130,277 +125,196 @@ impl Trie {
     }
 }
 
-/// The keys of a window that wait for a slot each, in columns so that vectors hold sixteen. What
-/// is behind the last is gone down with it to the end of its group, and nobody looks at it: loops
-/// that end where the last key does are mispredicted.
-struct Waiting<'a, const G: usize> {
-    /// What of the upper half of the key follows the bits that led here, from the top.
-    rests: Column<u64, G>,
-    /// The word that names the block; then that of the slot.
-    words: Column<u32, G>,
-    /// Which key of the window; [`NO_KEY`] behind the last.
-    keys: Column<u32, G>,
-    numbers: Column<u32, G>,
-    slots: Column<u32, G>,
-    /// Found once: finding a line takes a third of a step.
-    lines: [[&'a Line; GROUP]; G],
-    count: usize,
+/// The upper half of a key.
+#[inline(always)]
+fn high<A: Address>(key: A) -> u64 {
+    (key.widen() >> 64) as u64
 }
 
-/// The keys of a window that wait for a leaf.
-struct Leaves<const G: usize> {
-    /// What the changes of the leaf are compared with.
-    windows: Column<u32, G>,
-    words: Column<u32, G>,
-    keys: Column<u32, G>,
-    count: usize,
+/// The bits 16 to 47 of an address, of its upper half.
+#[inline(always)]
+fn window(high: u64) -> u32 {
+    (high >> 16) as u32
 }
 
-/// What each key of a window read last: in the end a class. One more for what is no key.
-type Words = [u32; WINDOW + 1];
-const NO_KEY: u32 = WINDOW as u32;
+/// The slot that an address with this [`window`] has in the block that `word` names; some slot or
+/// none where it names none.
+#[inline(always)]
+fn slot_in(word: u32, window: u32) -> usize {
+    let slot = (word << LINE_BITS).wrapping_add(window.wrapping_shr(word >> KIND));
+    (slot & (NUMBER << LINE_BITS | (LINE_WORDS as u32 - 1))) as usize
+}
 
-struct Descend<'a, A, const G: usize> {
+/// What changes of a leaf are compared with.
+#[inline(always)]
+fn leaf_window(high: u64, word: u32) -> u32 {
+    // Shifted by 16 in leaves of the bits 16 to 47, by 0 in those of the bits 32 to 63.
+    (high >> (word >> (KIND - 4) & 16)) as u32
+}
+
+struct Descend<'a, A> {
     lines: PagedView<'a, Line>,
     answers: &'a [ListMask],
     keys: &'a [A],
     masks: &'a mut [ListMask],
 }
 
-impl<A: Address, const G: usize> Job for Descend<'_, A, G> {
+/// How far the keys of a window have come.
+struct Progress<'a> {
+    /// What each key read last: in the end a class.
+    words: [u32; WINDOW],
+    /// What is read next, of the keys of `blocks`.
+    places: [&'a u32; WINDOW],
+    /// The keys that wait for a slot.
+    blocks: [u8; WINDOW],
+    /// The keys that wait for what is neither a class nor a block.
+    leaves: [u8; WINDOW],
+    leaf_count: usize,
+}
+
+const ALL_KEYS: [u8; WINDOW] = {
+    let mut keys = [0; WINDOW];
+    let mut key = 0;
+    while key < WINDOW {
+        keys[key] = key as u8;
+        key += 1;
+    }
+    keys
+};
+
+impl<A: Address> Job for Descend<'_, A> {
     type Answer = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let mut words = [0; WINDOW + 1];
-        let first = self.lines.value(0);
-        let mut waiting = Waiting::<G>::new(first);
-        self.enter(&mut waiting, &mut words);
-        let mut leaves = Leaves::new();
-        waiting.part(lanes, &mut leaves);
-        while waiting.count > 0 {
-            waiting.ask(self.lines);
-            waiting.read(&mut words);
-            waiting.part(lanes, &mut leaves);
+        let mut progress = Progress {
+            words: [0; WINDOW],
+            places: [self.lines.flattened().value(0); WINDOW],
+            blocks: ALL_KEYS,
+            leaves: [0; WINDOW],
+            leaf_count: 0,
+        };
+        self.enter(&mut progress);
+        let mut count = progress.read(self.keys.len());
+        while count > 0 {
+            self.ask(&mut progress, count);
+            count = progress.read(count);
         }
-        if leaves.count > 0 {
-            leaves.read(lanes, self.lines, &mut words);
+        if progress.leaf_count > 0 {
+            self.read_leaves(lanes, &mut progress);
         }
-        let words = &mut words[..self.keys.len()];
-        if words.iter().fold(0, |all, word| all | *word) >= BELOW {
-            self.below(words);
-        }
-        for (mask, word) in self.masks.iter_mut().zip(words) {
+        for (mask, word) in self.masks.iter_mut().zip(&progress.words) {
             *mask |= self.answers[*word as usize];
         }
     }
 }
 
-impl<A: Address, const G: usize> Descend<'_, A, G> {
-    /// Reads the root for all keys: the other 48 bits of the upper half are left.
+impl<'a, A: Address> Descend<'a, A> {
+    /// Reads the root, and asks for the slots of the blocks that it names. A key that meets none
+    /// reads the root again: what is the same for all keys branches on none.
     #[inline(always)]
-    fn enter(&self, waiting: &mut Waiting<'_, G>, words: &mut Words) {
-        let rests = waiting.rests.as_flattened_mut().iter_mut();
-        let read = waiting.words.as_flattened_mut().iter_mut();
-        for (((&key, rest), read), word) in self.keys.iter().zip(rests).zip(read).zip(words) {
-            let (high, slot) = ((key.widen() >> 64) as u64, key.top16());
-            *rest = high << ROOT_BITS;
-            *word = self.lines.value(slot / LINE_WORDS)[slot % LINE_WORDS];
-            *read = *word;
+    fn enter(&self, progress: &mut Progress<'a>) {
+        let slots = self.lines.flattened();
+        for (place, &key) in progress.places.iter_mut().zip(self.keys) {
+            let high = high(key);
+            let top = (high >> (64 - ROOT_BITS)) as usize;
+            let word = *slots.value(top);
+            let slot = slot_in(word, window(high));
+            *place = slots.value(select_unpredictable(word >= BLOCK, slot, top));
+            frame::prefetch::read(std::ptr::from_ref(*place).cast());
         }
-        for (at, key) in waiting.keys.as_flattened_mut().iter_mut().enumerate() {
-            *key = at as u32;
-        }
-        waiting.count = self.keys.len();
     }
 
-    /// Goes on below the upper half, or through gates, for keys whose word says so.
+    /// Asks for the slots of the first `count` keys that wait for one.
+    #[inline(always)]
+    fn ask(&self, progress: &mut Progress<'a>, count: usize) {
+        let slots = self.lines.flattened();
+        let blocks = &progress.blocks[..count.min(WINDOW)];
+        for (place, &key) in progress.places.iter_mut().zip(blocks) {
+            let key = usize::from(key) % WINDOW;
+            let slot = slot_in(progress.words[key], window(high(self.keys[key])));
+            *place = slots.value(slot);
+            frame::prefetch::read(std::ptr::from_ref(*place).cast());
+        }
+    }
+
+    #[inline(always)]
+    fn read_leaves<L: Lanes>(&self, lanes: L, progress: &mut Progress<'_>) {
+        let leaves = &progress.leaves[..progress.leaf_count.min(WINDOW)];
+        let mut lines = [self.lines.value(0); WINDOW];
+        let mut most = 0;
+        for (line, &key) in lines.iter_mut().zip(leaves) {
+            let word = progress.words[usize::from(key) % WINDOW];
+            *line = self.lines.value((word & NUMBER) as usize);
+            frame::prefetch::read(line.as_ptr().cast());
+            most = most.max(word);
+        }
+        let rare = (most >= GATE).then(|| self.below(leaves, &progress.words));
+        for (line, &key) in lines.iter().zip(leaves) {
+            let key = usize::from(key) % WINDOW;
+            let window = leaf_window(high(self.keys[key]), progress.words[key]);
+            progress.words[key] = leaf_class(lanes, line, window);
+        }
+        for (word, class) in progress.words.iter_mut().zip(rare.into_iter().flatten()) {
+            *word = class.unwrap_or(*word);
+        }
+    }
+
+    /// The classes of those of these keys that wait for gates or for what is behind bit 47.
     #[cold]
     #[inline(never)]
-    fn below(&self, words: &mut [u32]) {
-        let mut steps = [(0, HALF_BITS); WINDOW];
-        let mut count = 0;
-        for (at, &word) in words.iter().enumerate() {
-            steps[count].0 = at;
-            count += usize::from(word >= BELOW);
-        }
-        while count > 0 {
-            for &(at, _) in &steps[..count] {
-                self.lines.prefetch((words[at] & NUMBER) as usize);
+    fn below(&self, keys: &[u8], words: &[u32; WINDOW]) -> [Option<u32>; WINDOW] {
+        let mut classes = [None; WINDOW];
+        let keys = keys.iter().map(|&key| usize::from(key));
+        for key in keys.filter(|&key| words[key] >= GATE) {
+            let (mut word, mut depth) = (words[key], BLOCKS_END);
+            while word >= LEAF {
+                (word, depth) = self.step(self.keys[key].widen(), word, depth);
             }
-            let mut left = 0;
-            for step in 0..count {
-                let (at, depth) = steps[step];
-                let (word, depth) = self.step(self.keys[at].widen(), words[at], depth);
-                words[at] = word;
-                steps[left] = (at, depth);
-                left += usize::from(word >= BELOW);
-            }
-            count = left;
+            classes[key] = Some(word);
         }
+        classes
     }
 
-    /// What a word leads to that is not a class, `depth` bits down: a word, and its depth.
+    /// What a word leads to that is not a class: a word, and its depth. `depth` is that of `word`
+    /// where this is below bit 47.
     fn step(&self, key: u128, word: u32, depth: u32) -> (u32, u32) {
-        let named = named(word);
-        if let Named::Block(line, bits) = named {
-            let slot = (following(key, depth) >> 1 >> (63 - bits)) as usize;
-            let line = self.lines.value(line + slot / LINE_WORDS);
-            return (line[slot % LINE_WORDS], depth + bits);
-        }
-        match named {
-            Named::Gate(line) => through(self.lines.value(line), key),
-            Named::Leaf(line) => {
-                let window = (following(key, depth) >> 32) as u32;
+        let (high, line) = ((key >> 64) as u64, (word & NUMBER) as usize);
+        match word & !NUMBER {
+            LEAF | LEAF_LOW => {
+                let window = leaf_window(high, word);
                 (leaf_class(Portable, self.lines.value(line), window), depth)
             }
-            Named::Class | Named::Block(..) => (word, depth),
-        }
-    }
-}
-
-impl<'a, const G: usize> Waiting<'a, G> {
-    #[inline(always)]
-    fn new(line: &'a Line) -> Self {
-        Self {
-            rests: [[0; GROUP]; G],
-            words: [[0; GROUP]; G],
-            keys: [[0; GROUP]; G],
-            numbers: [[0; GROUP]; G],
-            slots: [[0; GROUP]; G],
-            lines: [[line; GROUP]; G],
-            count: 0,
-        }
-    }
-
-    /// Finds and asks for the line of each key's slot.
-    #[inline(always)]
-    fn ask(&mut self, lines: PagedView<'a, Line>) {
-        for group in 0..self.count.div_ceil(GROUP).min(G) {
-            let (words, rests) = (&self.words[group], &mut self.rests[group]);
-            let (numbers, slots) = (&mut self.numbers[group], &mut self.slots[group]);
-            for at in 0..GROUP {
-                // Behind the last key may be words of anything.
-                let word = if words[at] > (ONWARD | NUMBER) {
-                    words[at]
-                } else {
-                    0
-                };
-                let bits = word >> BITS & 15;
-                let slot = (rests[at] >> 1 >> (63 - bits)) as u32;
-                rests[at] <<= bits;
-                numbers[at] = (word & NUMBER) + (slot >> LINE_BITS);
-                slots[at] = slot % LINE_WORDS as u32;
+            GATE => through(self.lines.value(line), key),
+            LOWER => {
+                let slot = (key >> (128 - LINE_BITS - depth)) as usize % LINE_WORDS;
+                (self.lines.value(line)[slot], depth + LINE_BITS)
             }
-            find(lines, numbers, &mut self.lines[group]);
-        }
-    }
-
-    #[inline(always)]
-    fn read(&mut self, words: &mut Words) {
-        for group in 0..self.count.div_ceil(GROUP).min(G) {
-            let (lines, slots) = (&self.lines[group], &self.slots[group]);
-            let (keys, read) = (&self.keys[group], &mut self.words[group]);
-            for at in 0..GROUP {
-                read[at] = lines[at][slots[at] as usize % LINE_WORDS];
-                words[(keys[at] as usize).min(WINDOW)] = read[at];
-            }
-        }
-    }
-
-    /// Keeps those that wait for another slot, and sends those that wait for a leaf there.
-    #[inline(always)]
-    fn part<L: Lanes>(&mut self, lanes: L, leaves: &mut Leaves<G>) {
-        let (mut blocks, mut ending) = ([0; G], [0; G]);
-        let (mut block_count, mut ending_count) = (0, 0);
-        let groups = self.count.div_ceil(GROUP).min(G);
-        for group in 0..groups {
-            let words = &self.words[group];
-            let here = 0xffff_u32 >> (16 - (self.count - GROUP * group).min(GROUP));
-            let done = lanes.at_most32(words, ONWARD - 1);
-            let before_blocks = lanes.at_most32(words, ONWARD | NUMBER);
-            blocks[group] = (here & !before_blocks) as u16;
-            ending[group] = (here & before_blocks & !done) as u16;
-            block_count += blocks[group].count_ones() as usize;
-            ending_count += ending[group].count_ones() as usize;
-        }
-        if ending_count > 0 {
-            for (windows, rests) in self.numbers.iter_mut().zip(&self.rests).take(groups) {
-                for (window, rest) in windows.iter_mut().zip(rests) {
-                    *window = (rest >> 32) as u32;
-                }
-            }
-            let from = leaves.count;
-            lanes.take32(&self.numbers, &ending, groups, &mut leaves.windows, from);
-            lanes.take32(&self.words, &ending, groups, &mut leaves.words, from);
-            lanes.take32(&self.keys, &ending, groups, &mut leaves.keys, from);
-            leaves.count += ending_count;
-        }
-        if block_count < self.count {
-            lanes.keep64(&mut self.rests, &blocks, groups);
-            lanes.keep32(&mut self.words, &blocks, groups);
-            lanes.keep32(&mut self.keys, &blocks, groups);
-            self.count = block_count;
-        }
-        end(&mut self.keys, self.count);
-    }
-}
-
-/// Marks what is behind the last key of the last group as no key.
-#[inline(always)]
-fn end<const G: usize>(keys: &mut Column<u32, G>, count: usize) {
-    if let Some(keys) = keys.get_mut(count / GROUP) {
-        for (at, key) in keys.iter_mut().enumerate() {
-            *key = if at < count % GROUP { *key } else { NO_KEY };
-        }
-    }
-}
-
-/// Finds lines and asks for them.
-#[inline(always)]
-fn find<'a>(lines: PagedView<'a, Line>, numbers: &[u32; GROUP], found: &mut [&'a Line; GROUP]) {
-    for (line, &number) in found.iter_mut().zip(numbers) {
-        *line = lines.value(number as usize);
-        frame::prefetch::read(line.as_ptr().cast());
-    }
-}
-
-impl<const G: usize> Leaves<G> {
-    #[inline(always)]
-    fn new() -> Self {
-        Self {
-            windows: [[0; GROUP]; G],
-            words: [[0; GROUP]; G],
-            keys: [[0; GROUP]; G],
-            count: 0,
-        }
-    }
-
-    #[inline(always)]
-    fn read<L: Lanes>(&mut self, lanes: L, all: PagedView<'_, Line>, words: &mut Words) {
-        end(&mut self.keys, self.count);
-        let groups = self.count.div_ceil(GROUP).min(G);
-        let mut lines = [[all.value(0); GROUP]; G];
-        for (words, lines) in self.words.iter_mut().zip(&mut lines).take(groups) {
-            words.iter_mut().for_each(|word| *word &= NUMBER);
-            find(all, words, lines);
-        }
-        for (group, lines) in lines.iter().enumerate().take(groups) {
-            let (windows, keys) = (&self.windows[group], &self.keys[group]);
-            for at in 0..GROUP {
-                let class = leaf_class(lanes, lines[at], windows[at]);
-                words[(keys[at] as usize).min(WINDOW)] = class;
+            _ => {
+                let slot = slot_in(word, window(high));
+                (*self.lines.flattened().value(slot), end_of(word))
             }
         }
     }
 }
 
-/// What follows the first `depth` bits of a key, within its half.
-fn following(key: u128, depth: u32) -> u64 {
-    if depth < HALF_BITS {
-        ((key >> 64) as u64) << depth
-    } else {
-        (key as u64) << (depth % HALF_BITS)
+impl Progress<'_> {
+    /// Reads the slots of the first `count` keys that waited for one, and tells how many wait for
+    /// another. Each key is written to both lists, and counts in one at most: a branch would be
+    /// mispredicted for every third key.
+    #[inline(always)]
+    fn read(&mut self, count: usize) -> usize {
+        let (mut block_count, mut leaf_count) = (0, self.leaf_count);
+        for at in 0..count.min(WINDOW) {
+            let (key, word) = (self.blocks[at], *self.places[at]);
+            self.words[usize::from(key) % WINDOW] = word;
+            self.blocks[block_count % WINDOW] = key;
+            block_count += usize::from(word >= BLOCK);
+            self.leaves[leaf_count % WINDOW] = key;
+            leaf_count += usize::from(word.wrapping_sub(LEAF) < BLOCK - LEAF);
+        }
+        self.leaf_count = leaf_count;
+        block_count
     }
 }
 
@@ -422,22 +336,25 @@ enum Named {
     Gate(usize),
 }
 
-fn named(word: u32) -> Named {
-    if word >= ONWARD {
-        let line = (word & NUMBER) as usize;
-        match word >> BITS & 15 {
-            0 => Named::Leaf(line),
-            bits => Named::Block(line, bits),
+/// What `word` names where it is the word of `block`.
+fn named(word: u32, block: build::Block) -> Named {
+    let line = (word & NUMBER) as usize;
+    match word & !NUMBER {
+        0 => Named::Class,
+        LEAF | LEAF_LOW => Named::Leaf(line),
+        GATE => Named::Gate(line),
+        LOWER => Named::Block(line, LINE_BITS),
+        _ => {
+            let bits = end_of(word) - block.depth;
+            let first = slot_in(word, window((block.first >> 64) as u64));
+            Named::Block(first / LINE_WORDS, bits)
         }
-    } else if word >= BELOW {
-        let line = (word & NUMBER) as usize;
-        match word >> BITS & 7 {
-            0 => Named::Gate(line),
-            bits => Named::Block(line, bits),
-        }
-    } else {
-        Named::Class
     }
+}
+
+/// Where the bits end that choose the slot of a block.
+fn end_of(word: u32) -> u32 {
+    BLOCKS_END - (word >> KIND & 31)
 }
 
 /// Lines of a block of so many bits; one for a leaf or a gate, which have none.

@@ -2,12 +2,11 @@
 
 use super::*;
 
-/// At most so many slots a change of answer, rounded down to a power of two.
-pub(super) const SLOTS_A_CHANGE: usize = 8;
-/// A block has at least so many bits: fewer slots do not fill a line.
-const BLOCK_BITS_MIN: u32 = 4;
-const BLOCK_BITS_MAX: u32 = 15;
-const BLOCK_BITS_MAX_BELOW: u32 = 7;
+/// At most so many slots a change of answer.
+pub(super) const SLOTS_A_CHANGE: usize = 16;
+/// Fewer slots do not fill a line.
+const BLOCK_BITS_MIN: u32 = LINE_BITS;
+const BLOCK_BITS_MAX: u32 = 16;
 /// A gate costs a line more, and saves blocks where the changes have so many bits in common.
 const GATE_BITS: u32 = 16;
 
@@ -50,7 +49,7 @@ pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Trie>, Compil
     let classes = classes.iter().map(|&class| class as u16);
     let changes: Vec<Change> = starts.zip(classes).collect();
     let mut lines: Vec<Line> = Vec::new();
-    let block = Block { first: 0, depth: 0 };
+    let block = Block::ALL;
     let root = lines.blank((1 << ROOT_BITS) / LINE_WORDS)?;
     fill(&mut lines, root, block, ROOT_BITS, &changes)?;
     if lines.len() > NUMBER as usize {
@@ -71,6 +70,8 @@ pub(super) struct Block {
 }
 
 impl Block {
+    pub(super) const ALL: Self = Self { first: 0, depth: 0 };
+
     pub(super) fn last(self) -> u128 {
         self.first.last_in(self.depth as u8)
     }
@@ -131,93 +132,104 @@ pub(super) fn word<S: Space>(
     let [(_, before), within @ ..] = changes else {
         return Ok(0);
     };
-    let [(first, _), .., (last, after)] = within else {
-        let Some(&(at, after)) = within.first() else {
-            return Ok(u32::from(*before));
-        };
-        return if fits(block, within) {
-            leaf(space, block, changes)
-        } else {
-            gate(
-                space,
-                (at, *before),
-                (at, after),
-                u32::from(*before),
-                block.depth,
-            )
-        };
+    if within.is_empty() {
+        return Ok(u32::from(*before));
+    }
+    if let Some(kind) = leaf_kind(block, within) {
+        return leaf(space, kind, changes);
+    }
+    let common = common_bits(within);
+    let is_far = common >= BLOCKS_END.max(block.depth + GATE_BITS);
+    let place = if within.len() <= 2 || is_far {
+        None
+    } else {
+        block_bits(block, within)
     };
-    if within.len() <= LEAF_CHANGES && fits(block, within) {
-        return leaf(space, block, changes);
-    }
-    let common = (first ^ last).leading_zeros();
-    if within.len() == 2 || common >= block.depth + GATE_BITS {
-        let inner = Block {
-            first: first.first_in(common as u8),
-            depth: common,
-        };
-        let between = word(space, inner, &within[..within.len() - 1])?;
-        return gate(space, (*first, *before), (*last, *after), between, common);
-    }
-    let bits = block_bits(block, within);
+    let Some(bits) = place else {
+        return gate(space, changes);
+    };
     let line = space.blank(lines_of(bits))?;
     fill(space, line, block, bits, changes)?;
-    let onward = if block.depth < HALF_BITS {
-        ONWARD
-    } else {
-        BELOW
-    };
-    Ok(onward | bits << BITS | line as u32)
+    Ok(block_word(block, bits, line))
 }
 
-/// True when the 32 bits that a leaf keeps tell the changes apart. Never in the lower half.
-fn fits(block: Block, within: &[Change]) -> bool {
-    let unseen = u128::MAX >> 32 >> block.depth.min(HALF_BITS - 32);
-    within.iter().all(|&(start, _)| start & unseen == 0)
+/// How many bits all of these changes have in common.
+fn common_bits(changes: &[Change]) -> u32 {
+    let ends = [changes.first(), changes.last()].map(|end| end.map_or(0, |&(start, _)| start));
+    (ends[0] ^ ends[1]).leading_zeros()
 }
 
-/// As many bits as tell the changes apart, or as are affordable, but not across the halves of
-/// an address; words of the lower half have room for less.
-fn block_bits(block: Block, within: &[Change]) -> u32 {
+fn block_word(block: Block, bits: u32, line: usize) -> u32 {
+    if block.depth >= BLOCKS_END {
+        return LOWER | line as u32;
+    }
+    let shift = BLOCKS_END - block.depth - bits;
+    // The number is that of the line where the slot of address 0 would be.
+    let ahead = window((block.first >> 64) as u64) >> shift >> LINE_BITS;
+    BLOCK | shift << KIND | (line as u32).wrapping_sub(ahead) & NUMBER
+}
+
+/// The leaf that tells the changes apart.
+fn leaf_kind(block: Block, within: &[Change]) -> Option<u32> {
     let set = within.iter().fold(0, |set, &(start, _)| set | start);
-    let needed = 128 - set.trailing_zeros() - block.depth;
-    let affordable = (SLOTS_A_CHANGE * within.len()).ilog2();
-    let most = if block.depth < HALF_BITS {
-        BLOCK_BITS_MAX
-    } else {
-        BLOCK_BITS_MAX_BELOW
-    };
-    needed
-        .min(affordable.clamp(BLOCK_BITS_MIN, most))
-        .min(HALF_BITS - block.depth % HALF_BITS)
+    if within.len() > LEAF_CHANGES {
+        return None;
+    }
+    match set.trailing_zeros() {
+        80.. => Some(LEAF),
+        64.. if block.depth >= 32 => Some(LEAF_LOW),
+        _ => None,
+    }
 }
 
-fn leaf<S: Space>(space: &mut S, block: Block, changes: &[Change]) -> Result<u32, CompileError> {
+/// As many bits as tell the changes apart, or as are affordable; `None` where no block can be.
+fn block_bits(block: Block, within: &[Change]) -> Option<u32> {
+    if block.depth >= BLOCKS_END {
+        return Some(LINE_BITS);
+    }
+    let set = within.iter().fold(0, |set, &(start, _)| set | start);
+    let needed = (128 - set.trailing_zeros()).min(BLOCKS_END) - block.depth;
+    let affordable = (SLOTS_A_CHANGE * within.len()).ilog2();
+    let room = BLOCKS_END - block.depth;
+    let bits = needed.min(affordable).clamp(BLOCK_BITS_MIN, BLOCK_BITS_MAX);
+    (room >= BLOCK_BITS_MIN).then(|| bits.min(room))
+}
+
+fn leaf<S: Space>(space: &mut S, kind: u32, changes: &[Change]) -> Result<u32, CompileError> {
     let mut line = [u32::MAX; LINE_WORDS];
     line[LEAF_CHANGES..].fill(0);
     let last = changes.len() - 1;
     for passed in 0..=LEAF_CHANGES {
         let (start, class) = changes[passed.min(last)];
         if (1..=last).contains(&passed) {
-            line[passed - 1] = (following(start, block.depth) >> 32) as u32;
+            line[passed - 1] = leaf_window((start >> 64) as u64, kind);
         }
         line[LEAF_CHANGES + passed / 2] |= u32::from(class) << (passed % 2 * 16);
     }
-    Ok(ONWARD | space.add(line)?)
+    Ok(kind | space.add(line)?)
 }
 
-fn gate<S: Space>(
-    space: &mut S,
-    (first, before): Change,
-    (last, after): Change,
-    between: u32,
-    depth: u32,
-) -> Result<u32, CompileError> {
+/// A gate: what is between the first and the last change has a word of its own.
+fn gate<S: Space>(space: &mut S, changes: &[Change]) -> Result<u32, CompileError> {
+    let [(_, before), within @ ..] = changes else {
+        return Ok(0);
+    };
+    let [(first, _), ..] = within else {
+        return Ok(u32::from(*before));
+    };
+    let (last, after) = within[within.len() - 1];
+    // A whole number of the bits that the smallest blocks have, so that none reaches across halves.
+    let common = common_bits(within).min(127) / LINE_BITS * LINE_BITS;
+    let inner = Block {
+        first: first.first_in(common as u8),
+        depth: common,
+    };
+    let between = word(space, inner, &within[..within.len() - 1])?;
     let mut line = [0; LINE_WORDS];
     for word in 0..4 {
         line[word] = (first >> (96 - 32 * word)) as u32;
         line[4 + word] = (last >> (96 - 32 * word)) as u32;
     }
-    line[8..12].copy_from_slice(&[u32::from(before), u32::from(after), between, depth]);
-    Ok(BELOW | space.add(line)?)
+    line[8..12].copy_from_slice(&[u32::from(*before), u32::from(after), between, common]);
+    Ok(GATE | space.add(line)?)
 }

@@ -49,8 +49,7 @@ impl Trie {
             first: first.widen(),
             last: last.widen(),
         };
-        let all = Block { first: 0, depth: 0 };
-        change.slots(0, all, ROOT_BITS, (0, u128::MAX))?;
+        change.slots(0, Block::ALL, ROOT_BITS, (0, u128::MAX))?;
         Ok(self.classes.masks().len() <= CLASSES_MAX && self.lines.len() <= NUMBER as usize)
     }
 }
@@ -88,7 +87,7 @@ impl<A: Address> Rewrite<'_, A> {
     /// The new word of a slot that had `old`.
     fn word(&mut self, old: u32, block: Block, inside: Inside) -> Result<u32, CompileError> {
         let is_whole = self.first <= block.first && block.last() <= self.last;
-        let line = match named(old) {
+        let line = match named(old, block) {
             Named::Block(line, bits) if !is_whole => {
                 self.slots(line, block, bits, inside)?;
                 return Ok(old);
@@ -101,12 +100,8 @@ impl<A: Address> Rewrite<'_, A> {
         if self.first < first || self.last >= last {
             return self.anew(old, block, inside);
         }
-        let inner = Block {
-            first: first.first_in(gate[11] as u8),
-            depth: gate[11],
-        };
         let inside = (inside.0.max(first), inside.1.min(last - 1));
-        gate[10] = self.word(gate[10], inner, inside)?;
+        gate[10] = self.word(gate[10], inner(&gate), inside)?;
         *self.trie.lines.get_mut(line).map_err(no_memory)? = gate;
         Ok(old)
     }
@@ -125,25 +120,38 @@ impl<A: Address> Rewrite<'_, A> {
                 }
             }
         }
-        self.trie.release(old);
+        self.trie.release(old, block);
         build::word(self.trie, block, &changes)
     }
 }
 
 impl Trie {
-    fn release(&mut self, word: u32) {
-        let lines = self.lines.view();
-        let (line, bits, inner) = match named(word) {
+    /// What the word of `block` leads to is free.
+    fn release(&mut self, word: u32, block: Block) {
+        let (line, bits) = match named(word, block) {
             Named::Class => return,
-            Named::Leaf(line) => (line, 0, Vec::new()),
-            Named::Gate(line) => (line, 0, vec![lines[line][10]]),
+            Named::Leaf(line) => (line, 0),
+            Named::Gate(line) => {
+                let gate = self.lines.view()[line];
+                self.release(gate[10], inner(&gate));
+                (line, 0)
+            }
             Named::Block(line, bits) => {
-                let slots = line * LINE_WORDS..line * LINE_WORDS + (1 << bits);
-                let word = |slot| lines[slot / LINE_WORDS][slot % LINE_WORDS];
-                (line, bits, slots.map(word).collect())
+                for at in 0..1 << bits {
+                    let word = self.lines.view()[line + at / LINE_WORDS][at % LINE_WORDS];
+                    self.release(word, block.slot(at, bits));
+                }
+                (line, bits)
             }
         };
-        inner.into_iter().for_each(|word| self.release(word));
         self.free[lines_of(bits).ilog2() as usize].push(line as u32);
+    }
+}
+
+/// What the word between the changes of a gate is of.
+fn inner(gate: &Line) -> Block {
+    Block {
+        first: changes_of(gate).0.first_in(gate[11] as u8),
+        depth: gate[11],
     }
 }
