@@ -356,11 +356,12 @@ impl<'a, T, const N: usize> PagedView<'a, [T; N]> {
     #[must_use]
     pub fn flattened(self) -> PagedView<'a, T> {
         const { assert!(size_of::<[T; N]>().is_power_of_two() && N.is_power_of_two()) };
-        let directory: *const [NonNull<[T; N]>] = self.directory;
+        let directory: *const [*mut [T; N]] = self.directory;
         PagedView {
-            // SAFETY: both kinds of pointer have the same layout, and lead to the same page, which
-            // holds `N` times as many parts as values; the slice is borrowed as long as before.
-            directory: unsafe { &*(directory as *const [NonNull<T>]) },
+            // SAFETY: both kinds of pointer have the same layout, and are the same origins, since
+            // a page holds `N` times as many parts as values and each is `N` times as small; the
+            // slice is borrowed as long as before.
+            directory: unsafe { &*(directory as *const [*mut T]) },
             len: self.len * N,
         }
     }
