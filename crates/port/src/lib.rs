@@ -26,13 +26,15 @@
 //! # Ok(())
 //! # }
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod error;
 mod faulty;
 pub mod generator;
+mod interface;
 mod null;
 mod open;
+mod packet;
 pub mod pcap;
 mod port;
 mod random;
@@ -40,6 +42,7 @@ mod ring;
 mod share;
 mod spec;
 mod statistics;
+mod sys;
 mod tap;
 #[cfg(test)]
 mod tests_support;
@@ -48,6 +51,7 @@ pub use error::{PortError, PortErrorKind};
 pub use faulty::{FaultCounts, FaultPlan, Faults, Faulty};
 pub use null::NullPort;
 pub use open::{OpenContext, open};
+pub use packet::{PacketPort, PacketSpec};
 pub use port::{Port, PortQueue, RxState};
 pub use ring::{RingEnd, RingPort, RingSpec, Rings};
 pub use share::Share;
