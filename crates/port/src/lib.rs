@@ -31,7 +31,8 @@
 mod error;
 mod faulty;
 pub mod generator;
-mod interface;
+mod host_tap;
+pub mod interface;
 mod null;
 mod open;
 mod packet;
@@ -49,6 +50,7 @@ mod tests_support;
 
 pub use error::{PortError, PortErrorKind};
 pub use faulty::{FaultCounts, FaultPlan, Faults, Faulty};
+pub use host_tap::{TapPort, TapSpec};
 pub use null::NullPort;
 pub use open::{OpenContext, open};
 pub use packet::{PacketPort, PacketSpec};

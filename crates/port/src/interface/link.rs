@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The state of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Link {
+pub enum Link {
     /// No interface of the name is here.
     Absent,
     /// It is there, with this number, and set down.
@@ -31,7 +31,8 @@ impl Link {
     }
 
     /// The number of the interface that is there.
-    pub(crate) fn index(self) -> Option<u32> {
+    #[must_use]
+    pub fn index(self) -> Option<u32> {
         match self {
             Self::Absent => None,
             Self::Down(index) | Self::NoCarrier(index) | Self::Up(index) => Some(index),
@@ -39,7 +40,8 @@ impl Link {
     }
 
     /// Whether frames can pass.
-    pub(crate) fn is_up(self) -> bool {
+    #[must_use]
+    pub fn is_up(self) -> bool {
         matches!(self, Self::Up(_))
     }
 }

@@ -1,16 +1,21 @@
 //! A network interface of the kernel, seen from the control side: what it is, how it is, and what
 //! was changed on it and must be put back.
 
+mod counts;
 mod link;
 mod offloads;
+mod watch;
 
 use std::fmt;
 use std::io;
 
-pub(crate) use link::Link;
-pub(crate) use offloads::{MERGING, Offloads};
+pub(crate) use counts::Counts;
+pub use link::Link;
+pub use offloads::{MERGING, Offloads};
+pub(crate) use watch::Watch;
 
-use crate::sys::ethtool::{self, Feature};
+use crate::sys::ethtool;
+pub use crate::sys::ethtool::Feature;
 use crate::sys::ioctl::{ControlSocket, InterfaceName};
 use crate::{PortError, PortErrorKind};
 
@@ -18,7 +23,7 @@ use crate::{PortError, PortErrorKind};
 const ETHERNET: [u16; 2] = [libc::ARPHRD_ETHER, libc::ARPHRD_LOOPBACK];
 
 /// An interface by its name. It may go and come back; each question is asked anew.
-pub(crate) struct Interface {
+pub struct Interface {
     name: String,
     kernel_name: InterfaceName,
     control: ControlSocket,
@@ -29,7 +34,7 @@ impl Interface {
     ///
     /// # Errors
     /// A name that no interface can have; no socket to ask by.
-    pub(crate) fn named(name: &str) -> Result<Self, PortError> {
+    pub fn named(name: &str) -> Result<Self, PortError> {
         let kernel_name = InterfaceName::new(name).ok_or_else(|| {
             let sentence = format!(
                 "no interface can be called `{name}`: a name has from 1 to 15 bytes; `ip link` \
@@ -52,7 +57,7 @@ impl Interface {
     ///
     /// # Errors
     /// It is not there or of another kind.
-    pub(crate) fn existing(name: &str) -> Result<Self, PortError> {
+    pub fn existing(name: &str) -> Result<Self, PortError> {
         let interface = Self::named(name)?;
         let (kind, _) = interface.hardware_address().map_err(|error| {
             let sentence = match error.raw_os_error() {
@@ -74,7 +79,9 @@ impl Interface {
         Ok(interface)
     }
 
-    pub(crate) fn name(&self) -> &str {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
         &self.name
     }
 
@@ -83,49 +90,80 @@ impl Interface {
     }
 
     /// The kernel's number for it; a new one when it was removed and made again.
-    pub(crate) fn index(&self) -> io::Result<u32> {
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn index(&self) -> io::Result<u32> {
         self.control.index(&self.kernel_name)
     }
 
     /// The longest IP packet, bytes: frames have 14 more, and 4 more for each VLAN tag.
-    pub(crate) fn mtu(&self) -> io::Result<u32> {
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn mtu(&self) -> io::Result<u32> {
         self.control.mtu(&self.kernel_name)
     }
 
-    /// Hardware type and address.
-    pub(crate) fn hardware_address(&self) -> io::Result<(u16, [u8; 6])> {
+    /// Hardware type (`ARPHRD_ETHER` is 1) and address.
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn hardware_address(&self) -> io::Result<(u16, [u8; 6])> {
         self.control.hardware_address(&self.kernel_name)
     }
 
     /// The driver's name.
-    pub(crate) fn driver(&self) -> io::Result<String> {
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn driver(&self) -> io::Result<String> {
         ethtool::driver(&self.control, &self.kernel_name)
     }
 
     /// Receive queues in use.
-    pub(crate) fn rx_queues(&self) -> io::Result<u32> {
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn rx_queues(&self) -> io::Result<u32> {
         ethtool::rx_queues(&self.control, &self.kernel_name)
     }
 
     /// All offloads, as they are now.
-    pub(crate) fn features(&self) -> io::Result<Vec<Feature>> {
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn features(&self) -> io::Result<Vec<Feature>> {
         ethtool::features(&self.control, &self.kernel_name)
     }
 
     /// Asks for one offload to be on or off.
-    pub(crate) fn set_feature(&self, feature: &Feature, on: bool) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// The kernel's own: `EPERM` without `CAP_NET_ADMIN`.
+    pub fn set_feature(&self, feature: &Feature, on: bool) -> io::Result<()> {
         ethtool::set_feature(&self.control, &self.kernel_name, feature, on)
     }
 
     /// Whether frames can pass now. Two system calls, no lock of the kernel's: cheap enough to be
     /// asked some times a second.
-    pub(crate) fn link(&self) -> Link {
+    #[must_use]
+    pub fn link(&self) -> Link {
         let flags = self.control.flags(&self.kernel_name);
         Link::from_answers(self.index().ok(), flags.ok())
     }
 
     /// Sets it up, so that frames pass.
-    pub(crate) fn bring_up(&self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// The kernel's own: `EPERM` without `CAP_NET_ADMIN`.
+    pub fn bring_up(&self) -> io::Result<()> {
         let flags = self.control.flags(&self.kernel_name)?;
         let up = flags | libc::IFF_UP as u16;
         self.control.set_flags(&self.kernel_name, up)

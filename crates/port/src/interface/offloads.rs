@@ -4,7 +4,7 @@ use super::Interface;
 use crate::sys::ethtool::Feature;
 
 /// What merges frames on receive into larger ones than the wire's.
-pub(crate) const MERGING: [&str; 5] = [
+pub const MERGING: [&str; 5] = [
     "rx-lro",
     "rx-gro",
     "rx-gro-hw",
@@ -15,7 +15,7 @@ pub(crate) const MERGING: [&str; 5] = [
 /// The offloads of one interface that were on and were switched off. Its owner calls
 /// [`Offloads::put_back`] from its `Drop`; after `kill -9` nobody does.
 #[derive(Debug, Default)]
-pub(crate) struct Offloads {
+pub struct Offloads {
     /// The interface's number when they were changed.
     index: u32,
     changed: Vec<Feature>,
@@ -26,7 +26,8 @@ pub(crate) struct Offloads {
 impl Offloads {
     /// Switches off those of `names` that the interface has and that are on or asked for.
     /// What cannot be switched off is no error: see [`Offloads::stayed`].
-    pub(crate) fn switch_off(interface: &Interface, names: &[&str]) -> Self {
+    #[must_use]
+    pub fn switch_off(interface: &Interface, names: &[&str]) -> Self {
         let mut offloads = Self {
             index: interface.index().unwrap_or(0),
             ..Self::default()
@@ -48,18 +49,19 @@ impl Offloads {
     }
 
     /// The names of those that are still on.
-    pub(crate) fn stayed(&self) -> &[String] {
+    #[must_use]
+    pub fn stayed(&self) -> &[String] {
         &self.stayed
     }
 
     /// The names of those that were switched off.
-    pub(crate) fn changed(&self) -> impl Iterator<Item = &str> {
+    pub fn changed(&self) -> impl Iterator<Item = &str> {
         self.changed.iter().map(|feature| feature.name.as_str())
     }
 
     /// Puts everything back, the last change first. An interface that was made anew since is left
     /// alone: it never had them changed.
-    pub(crate) fn put_back(&mut self, interface: &Interface) {
+    pub fn put_back(&mut self, interface: &Interface) {
         let same = interface.index().is_ok_and(|index| index == self.index);
         for feature in self.changed.drain(..).rev() {
             if same {

@@ -9,7 +9,6 @@
 //! done with when the call returns.
 
 mod attached;
-mod counts;
 mod queue;
 mod receive;
 mod shared;
@@ -67,10 +66,14 @@ impl Port for PacketPort {
     }
 
     fn mode(&self) -> String {
-        match self.queues {
-            0 | 1 => "AF_PACKET, TPACKET_V3".to_owned(),
-            many => format!("AF_PACKET, TPACKET_V3, {many} queues by flow hash"),
+        let mut mode = "AF_PACKET, TPACKET_V3".to_owned();
+        if self.queues > 1 {
+            mode += &format!(", {} queues by flow hash", self.queues);
         }
+        for offload in self.shared.switched_off() {
+            mode += &format!(", {offload} off");
+        }
+        mode
     }
 
     fn queues_max(&self) -> usize {

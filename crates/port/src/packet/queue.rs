@@ -7,17 +7,10 @@ use std::sync::Arc;
 use frame::{Burst, FrameMeta, FramePool, PortId, QueueId};
 
 use super::attached::{AttachError, Attached};
-use super::counts::Counts;
-use super::receive::fill;
+use super::receive::{Unfit, fill};
 use super::shared::Shared;
+use crate::interface::{Counts, Watch};
 use crate::{PortError, PortErrorKind, PortQueue, PortStatistics, RxState};
-
-/// Empty receptions between two looks at the interface. A worker that sleeps 100 us after each
-/// looks ten times a second, one that spins some thousand times, at 0.5 us a look.
-const LOOK_EVERY: u32 = 1024;
-/// After attempts that failed the looks become as rare as this, so that a failing one, some
-/// milliseconds with its ring, costs little.
-const LOOK_EVERY_MAX: u32 = LOOK_EVERY << 8;
 
 /// What the kernel counted on sockets of this queue.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,8 +35,7 @@ pub(super) struct PacketQueue {
     kernel: Cell<Kernel>,
     /// Refusals not yet told to the worker.
     untold: u64,
-    empty_receptions: u32,
-    look_every: u32,
+    watch: Watch,
 }
 
 impl PacketQueue {
@@ -74,16 +66,13 @@ impl PacketQueue {
             counts: Counts::default(),
             kernel: Cell::default(),
             untold: 0,
-            empty_receptions: 0,
-            look_every: LOOK_EVERY,
+            watch: Watch::default(),
         })
     }
 
     /// Nothing came: now and then that is because the interface is down, gone or another one.
     fn nothing_came(&mut self) {
-        self.empty_receptions += 1;
-        if self.empty_receptions >= self.look_every {
-            self.empty_receptions = 0;
+        if self.watch.nothing_came() {
             self.look();
         }
     }
@@ -111,14 +100,14 @@ impl PacketQueue {
             Ok(attached) => {
                 self.counts.returns += 1;
                 self.attached = Some(attached);
-                self.look_every = LOOK_EVERY;
+                self.watch.succeeded();
             }
             // Gone again in this moment: no failure.
             Err(AttachError::Absent(_)) => {}
             Err(AttachError::Step(what, error)) => {
                 self.counts.failures += 1;
                 self.counts.failure = Some(format!("{what}: {error}"));
-                self.look_every = (self.look_every * 2).min(LOOK_EVERY_MAX);
+                self.watch.failed();
             }
         }
     }
@@ -181,12 +170,11 @@ impl PacketQueue {
             Some(libc::EAGAIN | libc::ENOBUFS) => false,
             // Down or gone: looked at soon.
             Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => {
-                self.empty_receptions = self.empty_receptions.max(self.look_every / 2);
+                self.watch.hurry();
                 false
             }
-            number => {
-                self.counts.refused += 1;
-                self.counts.refusal = number;
+            _ => {
+                self.counts.refuse(error);
                 self.untold += 1;
                 burst.drain_front(1).for_each(|frame| pool.free(frame));
                 true
@@ -224,7 +212,11 @@ impl PortQueue for PacketQueue {
                     empty = burst.push(frame).err();
                 }
                 Err(unfit) => {
-                    self.counts.unfit(unfit);
+                    match unfit {
+                        Unfit::Merged => self.counts.merged += 1,
+                        Unfit::TooLong => self.counts.too_long += 1,
+                        Unfit::Outgoing => {}
+                    }
                     empty = Some(frame);
                 }
             }
@@ -249,12 +241,7 @@ impl PortQueue for PacketQueue {
 
     fn statistics(&self) -> PortStatistics {
         self.ask_kernel();
-        let counts = &self.counts;
-        let unfit = counts.merged + counts.too_long + counts.unread;
-        PortStatistics {
-            missed: self.kernel.get().dropped + unfit,
-            ..counts.passed
-        }
+        self.counts.statistics(self.kernel.get().dropped)
     }
 
     fn finish(&mut self) -> Result<Vec<String>, PortError> {

@@ -77,6 +77,12 @@ impl Shared {
         self.interface.mtu().unwrap_or(MTU_DEFAULT) as usize + HEADERS_BYTES
     }
 
+    /// The names of the offloads that are off because of us.
+    pub(super) fn switched_off(&self) -> Vec<String> {
+        let state = self.lock();
+        state.offloads.changed().map(str::to_owned).collect()
+    }
+
     /// What the user should know before the run.
     pub(super) fn notes(&self, spec: &str) -> Vec<String> {
         let name = self.interface.name();

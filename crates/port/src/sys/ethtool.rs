@@ -41,17 +41,17 @@ pub(crate) fn rx_queues(socket: &ControlSocket, name: &InterfaceName) -> io::Res
 
 /// One offload of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Feature {
+pub struct Feature {
     /// Its place in the kernel's masks.
     pub(crate) bit: u32,
     /// Its name, as in `rx-gro`.
-    pub(crate) name: String,
+    pub name: String,
     /// Whether it is in effect.
-    pub(crate) active: bool,
+    pub active: bool,
     /// Whether it is asked for: in effect as soon as nothing stands against it.
-    pub(crate) requested: bool,
+    pub requested: bool,
     /// Whether the driver lets it be changed.
-    pub(crate) changeable: bool,
+    pub changeable: bool,
 }
 
 /// All offloads the kernel knows of, as they are on this interface.

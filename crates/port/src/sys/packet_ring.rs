@@ -170,11 +170,6 @@ impl BlockRing {
         })
     }
 
-    /// Frames of the block in hand that were not shown yet.
-    pub(crate) fn left(&self) -> u32 {
-        self.left
-    }
-
     /// Gives the block back that is done with and takes the next, if the kernel has filled it.
     #[inline]
     fn advance(&mut self) -> bool {

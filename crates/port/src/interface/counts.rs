@@ -1,44 +1,55 @@
-//! What passed a queue, and what did not.
+//! What passed a queue of an interface, and what did not.
 
 use crate::PortStatistics;
 
-use super::receive::Unfit;
-
 /// The counts of one queue.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub(super) passed: PortStatistics,
+pub(crate) struct Counts {
+    pub(crate) passed: PortStatistics,
     /// Received and merged of several.
-    pub(super) merged: u64,
+    pub(crate) merged: u64,
     /// Received and too long.
-    pub(super) too_long: u64,
+    pub(crate) too_long: u64,
     /// Received with a checksum that was finished here.
-    pub(super) checksums: u64,
+    pub(crate) checksums: u64,
     /// Left in a ring when its interface went or the run ended.
-    pub(super) unread: u64,
+    pub(crate) unread: u64,
     /// Not sent and never will be, by the error: the number of frames, and the last error.
-    pub(super) refused: u64,
-    pub(super) refusal: Option<i32>,
+    pub(crate) refused: u64,
+    pub(crate) refusal: Option<i32>,
     /// Times the interface went down, and times it was found anew.
-    pub(super) downs: u64,
-    pub(super) returns: u64,
+    pub(crate) downs: u64,
+    pub(crate) returns: u64,
     /// Times that coming back was tried in vain, and why the last time.
-    pub(super) failures: u64,
-    pub(super) failure: Option<String>,
+    pub(crate) failures: u64,
+    pub(crate) failure: Option<String>,
 }
 
 impl Counts {
+    /// A frame was given up for good, by this error.
     #[cold]
-    pub(super) fn unfit(&mut self, why: Unfit) {
-        match why {
-            Unfit::Merged => self.merged += 1,
-            Unfit::TooLong => self.too_long += 1,
-            Unfit::Outgoing => {}
+    pub(crate) fn refuse(&mut self, error: &std::io::Error) {
+        self.refused += 1;
+        self.refusal = error.raw_os_error();
+    }
+
+    /// A frame was received that is longer than a chunk.
+    #[cold]
+    pub(crate) fn too_long(&mut self) {
+        self.too_long += 1;
+    }
+
+    /// With the frames that did not get through counted as missed, those dropped by the kernel
+    /// among them.
+    pub(crate) fn statistics(&self, dropped: u64) -> PortStatistics {
+        PortStatistics {
+            missed: dropped + self.merged + self.too_long + self.unread,
+            ..self.passed
         }
     }
 
     /// What the user should know at the end, a sentence each. `name` is the interface.
-    pub(super) fn warnings(&self, name: &str, dropped: u64) -> Vec<String> {
+    pub(crate) fn warnings(&self, name: &str, dropped: u64) -> Vec<String> {
         let mut warnings = Vec::new();
         let mut warn = |count: u64, sentence: &dyn Fn() -> String| {
             if count > 0 {
