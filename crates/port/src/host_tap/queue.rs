@@ -116,7 +116,8 @@ fn read(mut file: &File, frame: &mut Frame) -> io::Result<bool> {
 fn write(mut file: &File, frame: &Frame) -> Sent {
     loop {
         match file.write(frame.bytes()) {
-            Ok(_) => return Sent::Done,
+            Ok(bytes) if bytes == frame.len() => return Sent::Done,
+            Ok(_) => return Sent::Never(io::ErrorKind::WriteZero.into()),
             Err(error) => match error.raw_os_error() {
                 Some(libc::EINTR) => {}
                 // Full; down (EIO); gone (EBADFD).
