@@ -7,9 +7,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::attachment::Attachment;
 
-/// A bridge has two ports.
-const QUEUES_MAX: usize = 2;
-
 /// The longest sleep in poll: after it the worker looks at what no descriptor tells, lists and the
 /// end of the run. Between two packet sockets that nothing came by, sleeps of 100 us took 16 % of a
 /// CPU of a virtual machine, and polls of 1 ms 6 % in a debug build; a ping took 1.9 and 0.9 ms.
@@ -21,22 +18,14 @@ const POLL: Timespec = Timespec {
 /// Sleeps until one of the queues has something, for 4 ms at most, where every frame that
 /// can come to this worker comes by a queue that tells; for `nap` elsewhere.
 pub(crate) fn doze(attachments: &[Attachment], nap: Duration) {
-    let mut places: [Option<PollFd<'_>>; QUEUES_MAX] = [const { None }; QUEUES_MAX];
-    let mut count = 0;
-    for attachment in attachments {
-        let wake = attachment.wake();
-        let (Some(wake), true) = (wake, count < QUEUES_MAX) else {
-            sleep(nap);
-            return;
-        };
-        places[count] = Some(PollFd::from_borrowed_fd(wake, PollFlags::IN));
-        count += 1;
-    }
-    match places {
-        [Some(first), Some(second)] => {
-            // An interruption is as good as a frame: the worker looks.
-            let _ = poll(&mut [first, second], Some(&POLL));
-        }
-        _ => sleep(nap),
+    // A bridge has two ports.
+    if let [first, second] = attachments
+        && let (Some(first), Some(second)) = (first.wake(), second.wake())
+    {
+        let place = |wake| PollFd::from_borrowed_fd(wake, PollFlags::IN);
+        // An interruption is as good as a frame: the worker looks.
+        let _ = poll(&mut [place(first), place(second)], Some(&POLL));
+    } else {
+        sleep(nap);
     }
 }
