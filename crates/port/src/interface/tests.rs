@@ -49,3 +49,34 @@ fn a_link_is_there_only_where_number_and_flags_are() {
     let link = Link::from_answers(Some(3), Some(up | running));
     assert!(link == Link::Up(3) && link.is_up());
 }
+
+/// What each says depends on the machine; that it agrees with the kernel's other answers does not.
+#[test]
+fn interfaces_of_this_machine_say_what_they_are() {
+    let Ok(entries) = std::fs::read_dir("/sys/class/net") else {
+        println!("skipped: no /sys/class/net here");
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        let number = |file: &str| {
+            let text = std::fs::read_to_string(entry.path().join(file)).ok()?;
+            text.trim().parse::<u32>().ok()
+        };
+        let Ok(interface) = Interface::existing(&name) else {
+            continue;
+        };
+        assert_eq!(interface.index().ok(), number("ifindex"), "{name}");
+        assert_eq!(interface.mtu().ok(), number("mtu"), "{name}");
+        if let Ok(driver) = interface.driver() {
+            assert!(driver.len() < 32 && driver.is_ascii(), "{name}: {driver}");
+        }
+        if let Ok(queues) = interface.rx_queues() {
+            let all = std::fs::read_dir(entry.path().join("queues")).unwrap();
+            let rx = |name: &str| name.starts_with("rx-");
+            let names = all.flatten().map(|queue| queue.file_name());
+            let count = names.filter(|name| name.to_str().is_some_and(rx)).count();
+            assert!(queues as usize <= count, "{name}: {queues} of {count}");
+        }
+    }
+}
