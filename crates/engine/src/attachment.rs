@@ -1,6 +1,8 @@
 //! A worker's hold on one port: a queue of its own or none, the frames waiting to leave, and the
 //! rings over which workers share the port.
 
+use std::os::fd::BorrowedFd;
+
 use frame::{Burst, Frame, FramePool, PortId, WorkerId};
 use plane::DropReason;
 use port::{PortQueue, RxState};
@@ -107,13 +109,15 @@ impl Attachment {
         }
         queue.reclaim(pool);
         let failed = queue.failed();
-        let sent = before - self.staged.len();
-        words.add(Count::Tx, sent as u64);
+        let taken = before - self.staged.len();
+        let refused = queue.take_refused();
+        words.add(Count::Tx, taken as u64 - refused);
+        words.drop_frames(DropReason::TxRefused, refused);
         if failed {
             // Waiting for room would be for ever.
             self.discard_staged(pool, DropReason::PortFailed, words);
         }
-        sent
+        taken
     }
 
     /// Drops what is staged to transmit.
@@ -150,6 +154,13 @@ impl Attachment {
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
         self.staged.is_empty() && !self.decisions.is_staged() && !self.transmissions.is_staged()
+    }
+
+    /// What tells that there is something to receive; `None` where the queue cannot tell, or where
+    /// other workers hand frames over for this port.
+    pub(crate) fn wake(&self) -> Option<BorrowedFd<'_>> {
+        let alone = !self.spread && self.open && self.is_clear();
+        self.queue.as_ref().filter(|_| alone)?.wake()
     }
 
     /// Whether another worker's frames wait to be taken.

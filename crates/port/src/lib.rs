@@ -26,13 +26,16 @@
 //! # Ok(())
 //! # }
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod error;
 mod faulty;
 pub mod generator;
+mod host_tap;
+pub mod interface;
 mod null;
 mod open;
+mod packet;
 pub mod pcap;
 mod port;
 mod random;
@@ -40,14 +43,17 @@ mod ring;
 mod share;
 mod spec;
 mod statistics;
+mod sys;
 mod tap;
 #[cfg(test)]
 mod tests_support;
 
 pub use error::{PortError, PortErrorKind};
 pub use faulty::{FaultCounts, FaultPlan, Faults, Faulty};
+pub use host_tap::{TapPort, TapSpec};
 pub use null::NullPort;
 pub use open::{OpenContext, open};
+pub use packet::{PacketPort, PacketSpec};
 pub use port::{Port, PortQueue, RxState};
 pub use ring::{RingEnd, RingPort, RingSpec, Rings};
 pub use share::Share;

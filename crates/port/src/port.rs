@@ -1,5 +1,7 @@
 //! The two traits every driver implements: the port, and the queue a worker owns of it.
 
+use std::os::fd::BorrowedFd;
+
 use frame::{Burst, FramePool, PortId, QueueId};
 
 use crate::{PortError, PortStatistics};
@@ -41,6 +43,12 @@ pub trait Port: Send {
     /// chunk after all is counted as missed and told by [`PortQueue::finish`].
     fn frame_bytes_max_hint(&self) -> usize;
 
+    /// What the user should know before the run, a sentence each: offloads that could not be
+    /// switched off, a link that is down.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Gives out queue `queue` of `of` in total. Each is given once, and `of` is the same for all.
     ///
     /// # Errors
@@ -61,9 +69,22 @@ pub trait PortQueue: Send {
     /// Frames that are done with go back to `pool`.
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool);
 
+    /// Frames that [`PortQueue::tx_burst`] took since the last call and gave up, since they can
+    /// never be sent: longer than the interface allows, for instance. The worker counts them as
+    /// dropped, not as sent.
+    fn take_refused(&mut self) -> u64 {
+        0
+    }
+
     /// Returns frames whose transmission is complete to `pool`. Called once a step.
     fn reclaim(&mut self, pool: &mut FramePool) {
         let _ = pool;
+    }
+
+    /// What becomes readable when there is something to receive: a worker with nothing to do may
+    /// sleep until then. `None` where nothing tells.
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        None
     }
 
     /// What passed so far.
@@ -101,12 +122,20 @@ impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
         (**self).tx_burst(burst, pool);
     }
 
+    fn take_refused(&mut self) -> u64 {
+        (**self).take_refused()
+    }
+
     fn reclaim(&mut self, pool: &mut FramePool) {
         (**self).reclaim(pool);
     }
 
     fn statistics(&self) -> PortStatistics {
         (**self).statistics()
+    }
+
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        (**self).wake()
     }
 
     fn in_flight(&self) -> u32 {

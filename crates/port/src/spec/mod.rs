@@ -15,15 +15,21 @@ pub use error::SpecError;
 pub(crate) use settings::{Settings, escape};
 
 use crate::generator::GenSpec;
+use crate::host_tap::TapSpec;
+use crate::packet::PacketSpec;
 use crate::pcap::PcapSpec;
 use crate::ring::RingSpec;
 use nearest::nearest;
 
-const DRIVERS: [&str; 4] = ["pcap", "gen", "null", "ring"];
+const DRIVERS: [&str; 6] = ["packet", "tap", "pcap", "gen", "null", "ring"];
 
 /// A port to be opened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PortSpec {
+    /// `packet:eth0`: a kernel interface by packet sockets.
+    Packet(PacketSpec),
+    /// `tap:NAME`: an interface of the host that is made for us.
+    Tap(TapSpec),
     /// `pcap:in=a.pcap,out=b.pcap`: capture files.
     Pcap(PcapSpec),
     /// `gen:size=64`: the traffic generator.
@@ -51,6 +57,8 @@ impl PortSpec {
             .ok_or_else(|| unknown_driver(driver))?;
         let mut settings = Settings::split(driver, rest)?;
         match driver {
+            "packet" => PacketSpec::from_settings(&mut settings).map(Self::Packet),
+            "tap" => TapSpec::from_settings(&mut settings).map(Self::Tap),
             "pcap" => PcapSpec::from_settings(&mut settings).map(Self::Pcap),
             "gen" => GenSpec::from_settings(&mut settings).map(Self::Gen),
             "ring" => RingSpec::from_settings(&mut settings).map(Self::Ring),
@@ -66,6 +74,8 @@ impl PortSpec {
     #[must_use]
     pub const fn driver(&self) -> &'static str {
         match self {
+            Self::Packet(_) => "packet",
+            Self::Tap(_) => "tap",
             Self::Pcap(_) => "pcap",
             Self::Gen(_) => "gen",
             Self::Null => "null",
@@ -85,6 +95,8 @@ impl std::str::FromStr for PortSpec {
 impl fmt::Display for PortSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Packet(spec) => spec.fmt(f),
+            Self::Tap(spec) => spec.fmt(f),
             Self::Pcap(spec) => spec.fmt(f),
             Self::Gen(spec) => spec.fmt(f),
             Self::Null => f.write_str("null:"),
@@ -114,7 +126,7 @@ fn no_driver(text: &str) -> SpecError {
 fn unknown_driver(driver: &str) -> SpecError {
     let drivers = DRIVERS.join(", ");
     SpecError::new(match (driver, nearest(driver, &DRIVERS)) {
-        ("xdp" | "packet", _) => {
+        ("xdp", _) => {
             format!("the driver {driver} is planned and not there yet; there are {drivers}")
         }
         (_, Some(near)) => format!("there is no driver `{driver}`; did you mean {near}:?"),

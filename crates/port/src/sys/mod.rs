@@ -1,0 +1,12 @@
+//! System calls and memory shared with the kernel: the only folder of this crate with `unsafe`.
+//!
+//! Everything here is small and safe to call; what it means is decided outside.
+
+#![allow(unsafe_code)]
+
+pub(crate) mod ethtool;
+pub(crate) mod ioctl;
+pub(crate) mod packet_ring;
+pub(crate) mod packet_send;
+pub(crate) mod packet_socket;
+pub(crate) mod tun;
