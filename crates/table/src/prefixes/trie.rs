@@ -15,7 +15,7 @@
 //! Bounds: a block has at most [`build::SLOTS_A_CHANGE`] slots a change within it, or sixteen; a
 //! change lies within at most 8 blocks one in another as far as bit 47, and 20 behind (two or three
 //! in real tables), and has two lines. So a set takes at most 1.1 KB a change beside the root, the
-//! routing table 74 bytes, and a lookup reads at most 29 slots and 7 gates.
+//! routing table 52 bytes, and a lookup reads at most 29 slots and 7 gates.
 
 mod build;
 mod rewrite;

@@ -3,7 +3,7 @@
 use super::*;
 
 /// At most so many slots a change of answer.
-pub(super) const SLOTS_A_CHANGE: usize = 16;
+pub(super) const SLOTS_A_CHANGE: usize = 8;
 /// Fewer slots do not fill a line.
 const BLOCK_BITS_MIN: u32 = LINE_BITS;
 const BLOCK_BITS_MAX: u32 = 16;
