@@ -43,6 +43,10 @@ impl LentPool {
         }
     }
 
+    pub(crate) fn stride_bytes(&self) -> u32 {
+        self.stride_lines * LINE_BYTES as u32
+    }
+
     fn holds(&self, offset: usize) -> bool {
         offset.wrapping_sub(self.start) < self.bytes
     }

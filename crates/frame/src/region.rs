@@ -80,6 +80,10 @@ pub struct Region {
 }
 
 impl Region {
+    /// Bytes at the start, at least, that belong to nobody: chunks that are registered with the
+    /// kernel longer than their stride begin before the memory of ours that they hold.
+    pub const LEAD_BYTES: usize = layout::LEAD_BYTES;
+
     /// Maps memory for the pools asked for, touches every page of it, and makes the pools, in the
     /// order of the requests. Pools of different nodes never share a huge page.
     ///
@@ -168,6 +172,14 @@ impl Region {
     #[must_use]
     pub fn start_ptr(&self) -> NonNull<u8> {
         self.mapping.start()
+    }
+
+    /// Bytes from chunk to chunk, where they are the same in all pools.
+    #[must_use]
+    pub fn stride_bytes(&self) -> Option<u32> {
+        let stride = self.lent[0].stride_bytes();
+        let same = self.lent.iter().all(|pool| pool.stride_bytes() == stride);
+        same.then_some(stride)
     }
 
     /// Something that lends frames of this Region to the kernel; `None` once 65,535 were given out.

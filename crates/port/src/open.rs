@@ -6,7 +6,7 @@ use frame::PortId;
 
 use crate::generator::GenPort;
 use crate::pcap::{OpenFiles, PcapPort};
-use crate::{NullPort, Port, PortError, PortSpec, RingPort, Rings};
+use crate::{NullPort, Port, PortError, PortSpec, RingPort, Rings, Umems, XdpPort};
 
 /// What ports need beyond their spec. The ports of one run share one context (clones share the
 /// registries): it is how two ports notice that one would overwrite the other's input, and how
@@ -24,6 +24,8 @@ pub struct OpenContext {
     pub start_time_ns: u64,
     /// The memory rings of this run, by name.
     pub rings: Rings,
+    /// What the AF_XDP ports of this run share.
+    pub umems: Umems,
     /// The files this run reads and writes.
     pub files: OpenFiles,
 }
@@ -40,6 +42,7 @@ pub fn open(
     Ok(match spec {
         PortSpec::Pcap(pcap) => Box::new(PcapPort::open(pcap, id, context)?),
         PortSpec::Gen(r#gen) => Box::new(GenPort::open(r#gen, id, context)?),
+        PortSpec::Xdp(xdp) => Box::new(XdpPort::open(xdp, id, context)?),
         PortSpec::Null => Box::new(NullPort::open(id)),
         PortSpec::Ring(ring) => Box::new(RingPort::open(ring, id, context)?),
     })

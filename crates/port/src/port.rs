@@ -1,6 +1,6 @@
 //! The two traits every driver implements: the port, and the queue a worker owns of it.
 
-use frame::{Burst, FramePool, PortId, QueueId};
+use frame::{Burst, FramePool, PortId, QueueId, Region};
 
 use crate::{PortError, PortStatistics};
 
@@ -40,6 +40,23 @@ pub trait Port: Send {
     /// can be known; for choosing a stride before the pools are made. A frame that does not fit its
     /// chunk after all is counted as missed and told by [`PortQueue::finish`].
     fn frame_bytes_max_hint(&self) -> usize;
+
+    /// Tells the port where the frames of this run lie, once, before any queue is opened: drivers
+    /// whose kernel side reads and writes frames in place register that memory.
+    ///
+    /// # Errors
+    /// Chunks that the port's frames do not fit.
+    fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
+        let _ = region;
+        Ok(())
+    }
+
+    /// The most frames that one queue of `of` holds between bursts, in rings of the kernel for
+    /// instance: its worker's pool is made larger by as many.
+    fn frames_held_max(&self, of: usize) -> u32 {
+        let _ = of;
+        0
+    }
 
     /// Gives out queue `queue` of `of` in total. Each is given once, and `of` is the same for all.
     ///

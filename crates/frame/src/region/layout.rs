@@ -11,9 +11,8 @@ use crate::{
 /// least 2,048 bytes however close they lie, so the last one reaches past a shorter stride.
 const SLACK_BYTES: usize = SMALL_PAGE_BYTES;
 
-/// Bytes before the first chunk of a pool that belong to nobody. Chunks registered longer than the
-/// stride begin before the memory of ours that they hold, see the ports on kernel interfaces.
-const LEAD_BYTES: usize = SMALL_PAGE_BYTES;
+/// Bytes before the first chunk of a pool that belong to nobody, see [`super::Region::LEAD_BYTES`].
+pub(super) const LEAD_BYTES: usize = SMALL_PAGE_BYTES;
 
 /// Where one pool lies, as offsets into the Region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,13 +17,16 @@ pub(crate) use settings::{Settings, escape};
 use crate::generator::GenSpec;
 use crate::pcap::PcapSpec;
 use crate::ring::RingSpec;
+use crate::xdp::XdpSpec;
 use nearest::nearest;
 
-const DRIVERS: [&str; 4] = ["pcap", "gen", "null", "ring"];
+const DRIVERS: [&str; 5] = ["xdp", "pcap", "gen", "null", "ring"];
 
 /// A port to be opened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PortSpec {
+    /// `xdp:eth0`: a network interface, by AF_XDP.
+    Xdp(XdpSpec),
     /// `pcap:in=a.pcap,out=b.pcap`: capture files.
     Pcap(PcapSpec),
     /// `gen:size=64`: the traffic generator.
@@ -51,6 +54,7 @@ impl PortSpec {
             .ok_or_else(|| unknown_driver(driver))?;
         let mut settings = Settings::split(driver, rest)?;
         match driver {
+            "xdp" => XdpSpec::from_settings(&mut settings).map(Self::Xdp),
             "pcap" => PcapSpec::from_settings(&mut settings).map(Self::Pcap),
             "gen" => GenSpec::from_settings(&mut settings).map(Self::Gen),
             "ring" => RingSpec::from_settings(&mut settings).map(Self::Ring),
@@ -66,6 +70,7 @@ impl PortSpec {
     #[must_use]
     pub const fn driver(&self) -> &'static str {
         match self {
+            Self::Xdp(_) => "xdp",
             Self::Pcap(_) => "pcap",
             Self::Gen(_) => "gen",
             Self::Null => "null",
@@ -85,6 +90,7 @@ impl std::str::FromStr for PortSpec {
 impl fmt::Display for PortSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Xdp(spec) => spec.fmt(f),
             Self::Pcap(spec) => spec.fmt(f),
             Self::Gen(spec) => spec.fmt(f),
             Self::Null => f.write_str("null:"),
@@ -114,7 +120,7 @@ fn no_driver(text: &str) -> SpecError {
 fn unknown_driver(driver: &str) -> SpecError {
     let drivers = DRIVERS.join(", ");
     SpecError::new(match (driver, nearest(driver, &DRIVERS)) {
-        ("xdp" | "packet", _) => {
+        ("packet", _) => {
             format!("the driver {driver} is planned and not there yet; there are {drivers}")
         }
         (_, Some(near)) => format!("there is no driver `{driver}`; did you mean {near}:?"),
