@@ -70,11 +70,12 @@ impl Bench {
             (Side::Right, "r", "b", RIGHT_ADDRESS),
         ];
         let middle = self.name(Side::Middle);
+        let rings = format!("numrxqueues {queues} numtxqueues {queues}");
         for (side, far, near, address) in sides {
             let name = self.name(side);
             ip(&format!(
-                "-n {middle} link add name {near} numrxqueues {queues} numtxqueues {queues} type veth \
-                 peer name {far} numrxqueues {queues} numtxqueues {queues} netns {name}"
+                "-n {middle} link add name {near} {rings} type veth \
+                 peer name {far} {rings} netns {name}"
             ))?;
             ip(&format!("-n {name} addr add {address}/24 dev {far}"))?;
             // A veth end leaves checksums to its peer, which a bridge is not.

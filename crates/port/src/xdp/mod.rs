@@ -3,8 +3,8 @@
 //! The kernel receives into and sends from the frames of this process (its UMEM is the whole
 //! Region), so a frame crosses between two such ports without a copy of ours; whether the driver
 //! copies, the mode says. An XDP program (`bpf/xdp.bpf.c`) gives each frame to the socket of its
-//! queue. It is attached by a link that nothing pins: the kernel takes it off when the process ends,
-//! however it ends.
+//! queue. It is attached by a link that nothing pins: the kernel takes it off when the process
+//! ends, however it ends.
 //!
 //! What the kernel does that is not in its documentation was measured and stands where it matters.
 
@@ -19,6 +19,7 @@ mod tests;
 mod umem;
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use frame::{PortId, QueueId, Region};
@@ -50,7 +51,7 @@ pub struct XdpPort {
     interface: u32,
     mtu: u32,
     /// Queues of the interface that it has: from the first up to, and not with, the last.
-    queues: std::ops::Range<u32>,
+    queues: Range<u32>,
     steering: Arc<Steering>,
     umems: Umems,
     memory: Option<Memory>,
@@ -105,18 +106,21 @@ impl XdpPort {
             zero_copy: false,
         })
     }
+}
 
-    /// The queues of the interface that one of ours has: every `of`-th.
-    fn share(&self, queue: QueueId, of: usize) -> impl Iterator<Item = u32> + use<> {
-        self.queues
-            .clone()
-            .skip(usize::from(queue.0))
-            .step_by(of.max(1))
-    }
+/// The queues of the interface that one of ours has: every `of`-th.
+fn share(queues: &Range<u32>, queue: u16, of: usize) -> impl Iterator<Item = u32> + use<> {
+    queues.clone().skip(usize::from(queue)).step_by(of.max(1))
+}
+
+/// The longest frame of an interface, and with it the part of the kernel's headroom that is more
+/// than ours.
+fn frame_bytes_max_hint(mtu: u32) -> usize {
+    mtu.saturating_add(HEADER_BYTES + HEADROOM_MORE_BYTES) as usize
 }
 
 /// The queues that the spec asks for, of `count` that there are.
-fn queues(spec: &XdpSpec, count: u32) -> Result<std::ops::Range<u32>, PortError> {
+fn queues(spec: &XdpSpec, count: u32) -> Result<Range<u32>, PortError> {
     let name = &spec.interface;
     match spec.queues {
         Queues::All => Ok(0..count),
@@ -156,8 +160,8 @@ fn chunks(name: &str, mtu: u32, region: &Region) -> Result<Chunks, PortError> {
             let least = least.max(Chunks::STRIDE_BYTES_MIN);
             refused(format!(
                 "xdp:{name}: frames of its MTU of {mtu} do not fit into chunks of {stride} bytes \
-                 behind the kernel's {KERNEL_HEADROOM_BYTES}; leave out --stride or give {least} or \
-                 more"
+                 behind the kernel's {KERNEL_HEADROOM_BYTES}; leave out --stride or give {least} \
+                 or more"
             ))
         }
     }
@@ -202,9 +206,8 @@ impl Port for XdpPort {
         true
     }
 
-    /// With the part of the kernel's headroom that is more than ours.
     fn frame_bytes_max_hint(&self) -> usize {
-        (self.mtu + HEADER_BYTES + HEADROOM_MORE_BYTES) as usize
+        frame_bytes_max_hint(self.mtu)
     }
 
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
@@ -233,7 +236,7 @@ impl Port for XdpPort {
             return Err(refused("was asked for before frame memory was there"));
         };
         let mut sockets = Vec::new();
-        for number in self.share(queue, of) {
+        for number in share(&self.queues, queue.0, of) {
             let bound = socket::open(&self.spec, self.interface, number, &memory, &self.umems)?;
             self.steering
                 .steer(number, std::os::fd::AsFd::as_fd(&*bound.socket))
