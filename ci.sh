@@ -10,7 +10,7 @@ usage() {
     cat <<'TEXT'
 usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
 
-  judges    install tshark where it is missing (Debian, root)
+  judges    install tshark and what makes test networks where missing (Debian, root)
   lint      rustfmt, clippy with warnings as errors, documentation without warnings
   tidy      the rules of the repository (ARCHITECTURE.md); pages say what docs/runs says
   licences  every crate we build on has a permissive licence
@@ -28,17 +28,22 @@ say() { printf '\n== %s\n' "$*"; }
 skip() { printf 'skipped: %s\n' "$*"; }
 
 step_judges() {
-    if command -v tshark >/dev/null && command -v python3 >/dev/null; then
-        echo "tshark and python3 are here"
+    local tool missing=()
+    for tool in tshark python3 ip tc ethtool ping clang; do
+        command -v "$tool" >/dev/null || missing+=("$tool")
+    done
+    if [ ${#missing[@]} = 0 ]; then
+        echo "all judges are here"
         return
     fi
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        skip "tshark or python3 is missing, and this is not root on Debian"
+        skip "missing: ${missing[*]}, and this is not root on Debian"
         return
     fi
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq || skip "no package lists"
-    apt-get install -y -qq tshark python3 >/dev/null || skip "tshark could not be installed"
+    apt-get install -y -qq tshark python3 iproute2 ethtool iputils-ping clang >/dev/null ||
+        skip "could not be installed: ${missing[*]}"
 }
 
 step_lint() {

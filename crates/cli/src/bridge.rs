@@ -34,6 +34,8 @@ pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     let choices = ReadChoices::new(&args.read, args.skip_bad_lines);
     let sets = load::load_sets(&settings.sets, &choices, output)?;
     let ports = open_ports(&settings, &sets)?;
+    let notes = ports.iter().flat_map(|port| port.notes());
+    notes.for_each(|note| output.warn(&note));
     let facts = sets.facts();
     let plan = plan(&settings, sets, ports)?;
     let interrupt = Interrupt::watch()?;

@@ -107,13 +107,15 @@ impl Attachment {
         }
         queue.reclaim(pool);
         let failed = queue.failed();
-        let sent = before - self.staged.len();
-        words.add(Count::Tx, sent as u64);
+        let taken = before - self.staged.len();
+        let refused = queue.take_refused();
+        words.add(Count::Tx, taken as u64 - refused);
+        words.drop_frames(DropReason::TxRefused, refused);
         if failed {
             // Waiting for room would be for ever.
             self.discard_staged(pool, DropReason::PortFailed, words);
         }
-        sent
+        taken
     }
 
     /// Drops what is staged to transmit.

@@ -104,7 +104,9 @@ drop_reasons! {
     PortFailed = "port_failed", Resource,
         "the port it was to leave by has failed; the report names the error";
     TxRingFull = "tx_ring_full", Resource,
-        "the transmit queue had no room, and the source cannot wait";
+        "the port took no more, its queue being full or its link down, and the source cannot wait";
+    TxRefused = "tx_refused", Resource,
+        "the port can never send it: longer than the interface allows, for instance";
     HandoffRingFull = "handoff_ring_full", Resource,
         "the ring to the worker that owns its flow had no room, and the source cannot wait";
     Shutdown = "shutdown", Resource,

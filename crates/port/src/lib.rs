@@ -32,8 +32,11 @@
 mod error;
 mod faulty;
 pub mod generator;
+mod host_tap;
+pub mod interface;
 mod null;
 mod open;
+mod packet;
 pub mod pcap;
 mod port;
 mod random;
@@ -49,8 +52,10 @@ mod xdp;
 
 pub use error::{PortError, PortErrorKind};
 pub use faulty::{FaultCounts, FaultPlan, Faults, Faulty};
+pub use host_tap::{TapPort, TapSpec};
 pub use null::NullPort;
 pub use open::{OpenContext, open};
+pub use packet::{PacketPort, PacketSpec};
 pub use port::{Port, PortQueue, RxState};
 pub use ring::{RingEnd, RingPort, RingSpec, Rings};
 pub use share::Share;

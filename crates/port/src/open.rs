@@ -6,7 +6,9 @@ use frame::PortId;
 
 use crate::generator::GenPort;
 use crate::pcap::{OpenFiles, PcapPort};
-use crate::{NullPort, Port, PortError, PortSpec, RingPort, Rings, Umems, XdpPort};
+use crate::{
+    NullPort, PacketPort, Port, PortError, PortSpec, RingPort, Rings, TapPort, Umems, XdpPort,
+};
 
 /// What ports need beyond their spec. The ports of one run share one context (clones share the
 /// registries): it is how two ports notice that one would overwrite the other's input, and how
@@ -44,6 +46,8 @@ pub fn open(
         PortSpec::Gen(r#gen) => Box::new(GenPort::open(r#gen, id, context)?),
         PortSpec::Xdp(xdp) => Box::new(XdpPort::open(xdp, id, context)?),
         PortSpec::Null => Box::new(NullPort::open(id)),
+        PortSpec::Packet(packet) => Box::new(PacketPort::open(packet, id)?),
+        PortSpec::Tap(tap) => Box::new(TapPort::open(tap, id)?),
         PortSpec::Ring(ring) => Box::new(RingPort::open(ring, id, context)?),
     })
 }

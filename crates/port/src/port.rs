@@ -58,6 +58,12 @@ pub trait Port: Send {
         0
     }
 
+    /// What the user should know before the run, a sentence each: offloads that could not be
+    /// switched off, a link that is down.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Gives out queue `queue` of `of` in total. Each is given once, and `of` is the same for all.
     ///
     /// # Errors
@@ -77,6 +83,13 @@ pub trait PortQueue: Send {
     /// Takes frames from the front of `burst`; those that cannot be sent now stay in it, in order.
     /// Frames that are done with go back to `pool`.
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool);
+
+    /// Frames that [`PortQueue::tx_burst`] took since the last call and gave up, since they can
+    /// never be sent: longer than the interface allows, for instance. The worker counts them as
+    /// dropped, not as sent.
+    fn take_refused(&mut self) -> u64 {
+        0
+    }
 
     /// Returns frames whose transmission is complete to `pool`. Called once a step.
     fn reclaim(&mut self, pool: &mut FramePool) {
@@ -116,6 +129,10 @@ impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
 
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
         (**self).tx_burst(burst, pool);
+    }
+
+    fn take_refused(&mut self) -> u64 {
+        (**self).take_refused()
     }
 
     fn reclaim(&mut self, pool: &mut FramePool) {

@@ -51,6 +51,10 @@ impl<Q: PortQueue> PortQueue for Tap<Q> {
         self.writer.keep(marks[sent], sent);
     }
 
+    fn take_refused(&mut self) -> u64 {
+        self.inner.take_refused()
+    }
+
     fn reclaim(&mut self, pool: &mut FramePool) {
         self.inner.reclaim(pool);
     }

@@ -136,7 +136,10 @@ fn what_cannot_be_opened_is_refused_with_a_remedy() {
     bench.ip("link set dev a mtu 9000");
     let cases = [
         ("xdp:a null:", "`ip link set dev a mtu 3818` or less"),
-        ("xdp:nosuch null:", "there is no interface nosuch here"),
+        (
+            "xdp:nosuch null:",
+            "there is no interface nosuch in this network",
+        ),
         ("xdp:b xdp:b", "xdp:b is there twice"),
         ("xdp:b,queues=2-3 null:", "it has 1, numbered from 0"),
         (
@@ -167,4 +170,39 @@ fn a_link_that_goes_down_and_an_interface_that_vanishes_end_nothing() {
     );
     assert!(!refused.status.success(), "{refused:?}");
     running.stop();
+}
+
+#[test]
+fn an_interface_is_made_ready_and_left_as_found() {
+    let Some(bench) = Bench::new() else { return };
+    let middle = crate::bench::Side::Middle;
+    let gro = |state: &str| {
+        let output = bench.on(middle, "ethtool -k a");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        said.contains(&format!("generic-receive-offload: {state}"))
+    };
+    let promiscuous = || bench.ip("-d link show dev a").contains("promiscuity 1");
+    bench.on(middle, "ethtool -K a gro on");
+    assert!(gro("on") && !promiscuous());
+    let running = bench.bridge("xdp:a xdp:b");
+    assert!(gro("off") && promiscuous());
+    running.stop();
+    assert!(gro("on") && !promiscuous());
+    let running = bench.bridge("xdp:a xdp:b");
+    running.kill();
+    await_that("the kernel ends promiscuous mode", || !promiscuous());
+}
+
+#[test]
+fn frames_longer_than_the_other_interface_carries_are_dropped_and_counted() {
+    let Some(bench) = Bench::new() else { return };
+    bench.ip("link set dev b mtu 1000");
+    let running = bench.bridge("xdp:a xdp:b");
+    ping(&bench);
+    let words = "ping -c 4 -i 0.05 -w 1 -s 1400 10.201.0.2";
+    let lost = bench.on(crate::bench::Side::Left, words);
+    assert!(!lost.status.success(), "{lost:?}");
+    let report = running.stop();
+    let refused = report["frames"]["dropped"]["tx_refused"].as_u64();
+    assert!(refused.is_some_and(|frames| frames >= 4), "{report}");
 }

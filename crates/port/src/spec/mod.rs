@@ -15,18 +15,24 @@ pub use error::SpecError;
 pub(crate) use settings::{Settings, escape};
 
 use crate::generator::GenSpec;
+use crate::host_tap::TapSpec;
+use crate::packet::PacketSpec;
 use crate::pcap::PcapSpec;
 use crate::ring::RingSpec;
 use crate::xdp::XdpSpec;
 use nearest::nearest;
 
-const DRIVERS: [&str; 5] = ["xdp", "pcap", "gen", "null", "ring"];
+const DRIVERS: [&str; 7] = ["xdp", "packet", "tap", "pcap", "gen", "null", "ring"];
 
 /// A port to be opened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PortSpec {
     /// `xdp:eth0`: a network interface, by AF_XDP.
     Xdp(XdpSpec),
+    /// `packet:eth0`: a kernel interface by packet sockets.
+    Packet(PacketSpec),
+    /// `tap:NAME`: an interface of the host that is made for us.
+    Tap(TapSpec),
     /// `pcap:in=a.pcap,out=b.pcap`: capture files.
     Pcap(PcapSpec),
     /// `gen:size=64`: the traffic generator.
@@ -55,6 +61,8 @@ impl PortSpec {
         let mut settings = Settings::split(driver, rest)?;
         match driver {
             "xdp" => XdpSpec::from_settings(&mut settings).map(Self::Xdp),
+            "packet" => PacketSpec::from_settings(&mut settings).map(Self::Packet),
+            "tap" => TapSpec::from_settings(&mut settings).map(Self::Tap),
             "pcap" => PcapSpec::from_settings(&mut settings).map(Self::Pcap),
             "gen" => GenSpec::from_settings(&mut settings).map(Self::Gen),
             "ring" => RingSpec::from_settings(&mut settings).map(Self::Ring),
@@ -71,6 +79,8 @@ impl PortSpec {
     pub const fn driver(&self) -> &'static str {
         match self {
             Self::Xdp(_) => "xdp",
+            Self::Packet(_) => "packet",
+            Self::Tap(_) => "tap",
             Self::Pcap(_) => "pcap",
             Self::Gen(_) => "gen",
             Self::Null => "null",
@@ -91,6 +101,8 @@ impl fmt::Display for PortSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Xdp(spec) => spec.fmt(f),
+            Self::Packet(spec) => spec.fmt(f),
+            Self::Tap(spec) => spec.fmt(f),
             Self::Pcap(spec) => spec.fmt(f),
             Self::Gen(spec) => spec.fmt(f),
             Self::Null => f.write_str("null:"),
@@ -120,9 +132,6 @@ fn no_driver(text: &str) -> SpecError {
 fn unknown_driver(driver: &str) -> SpecError {
     let drivers = DRIVERS.join(", ");
     SpecError::new(match (driver, nearest(driver, &DRIVERS)) {
-        ("packet", _) => {
-            format!("the driver {driver} is planned and not there yet; there are {drivers}")
-        }
         (_, Some(near)) => format!("there is no driver `{driver}`; did you mean {near}:?"),
         _ => format!("there is no driver `{driver}`; there are {drivers}"),
     })

@@ -83,6 +83,16 @@ impl Settings {
         }
     }
 
+    /// The name, where it is that of an interface; `example` shows how one is written.
+    pub(crate) fn take_interface(&mut self, example: &str) -> Result<String, SpecError> {
+        let name = self.name.take().filter(|name| !name.is_empty());
+        name.ok_or_else(|| {
+            SpecError::new(format!(
+                "it names no interface; write {example}, for instance"
+            ))
+        })
+    }
+
     /// The value of a setting, if it was given.
     pub(crate) fn take(&mut self, key: &str) -> Option<String> {
         let index = self.settings.iter().position(|(given, _)| given == key)?;

@@ -1,9 +1,17 @@
-//! What the kernel is asked by system calls and shared memory: the only modules of this crate in
-//! which `unsafe` may stand. Each gives a safe face to what it does.
+//! System calls and memory shared with the kernel: the only folder of this crate with `unsafe`.
+//!
+//! Everything here is small and safe to call; what it means is decided outside.
+
 #![allow(unsafe_code)]
 
+pub(crate) mod ethtool;
+pub(crate) mod ioctl;
+pub(crate) mod packet_ring;
+pub(crate) mod packet_send;
+pub(crate) mod packet_socket;
+pub(crate) mod tun;
 pub(crate) mod xdp_bpf;
-pub(crate) mod xdp_interface;
+pub(crate) mod xdp_netlink;
 pub(crate) mod xdp_ring;
 pub(crate) mod xdp_rings;
 pub(crate) mod xdp_socket;

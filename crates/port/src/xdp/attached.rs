@@ -4,7 +4,7 @@
 use std::io;
 
 use crate::sys::xdp_bpf::Program;
-use crate::sys::xdp_interface::ask_route_netlink;
+use crate::sys::xdp_netlink::ask_route_netlink;
 
 const HEADER_BYTES: usize = 16;
 /// `struct ifinfomsg`.
@@ -137,7 +137,10 @@ mod tests {
 
     #[test]
     fn the_kernel_understands_the_question() {
-        let loopback = crate::sys::xdp_interface::index_of("lo").unwrap();
+        let loopback = crate::interface::Interface::named("lo")
+            .unwrap()
+            .index()
+            .unwrap();
         let answer = ask_route_netlink(&question(loopback)).unwrap();
         assert!(program_ids(&answer).is_ok());
         let nobody = ask_route_netlink(&question(i32::MAX as u32)).unwrap();

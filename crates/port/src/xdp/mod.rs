@@ -12,6 +12,7 @@ mod attached;
 mod object;
 mod program;
 mod queue;
+mod ready;
 mod socket;
 mod spec;
 #[cfg(test)]
@@ -26,13 +27,14 @@ use frame::{PortId, QueueId, Region};
 
 use program::{Steering, refuse_foreign};
 use queue::XdpQueue;
+use ready::Ready;
 use socket::Memory;
 pub use spec::{Queues, Unclaimed, XdpMode, XdpSpec};
 pub use umem::Umems;
 
+use crate::interface::Interface;
 use crate::port::check_queue;
 use crate::sys::xdp_bpf::AttachMode;
-use crate::sys::xdp_interface::{index_of, mtu_of, rx_queues_of};
 use crate::sys::xdp_rings::{Chunks, KERNEL_HEADROOM_BYTES};
 use crate::{OpenContext, Port, PortError, PortErrorKind, PortQueue};
 
@@ -53,6 +55,7 @@ pub struct XdpPort {
     /// Queues of the interface that it has: from the first up to, and not with, the last.
     queues: Range<u32>,
     steering: Arc<Steering>,
+    ready: Arc<Ready>,
     umems: Umems,
     memory: Option<Memory>,
     /// By queue of ours: given out.
@@ -73,21 +76,15 @@ impl XdpPort {
             let sentence = format!("xdp:{name} cannot be opened: {error}{hint}");
             PortError::new(PortErrorKind::Open, sentence)
         };
-        let interface = index_of(name).map_err(|error| match error.raw_os_error() {
-            Some(libc::ENODEV) => {
-                let sentence = format!(
-                    "xdp:{name}: there is no interface {name} here; choose one that `ip link` lists"
-                );
-                PortError::new(PortErrorKind::Open, sentence)
-            }
-            _ => failed(&error),
-        })?;
-        context.umems.claim(name, interface)?;
-        let mtu = mtu_of(name).map_err(|error| failed(&error))?;
-        let count = rx_queues_of(name).map_err(|error| failed(&error))?;
-        let queues = queues(spec, count)?;
-        refuse_foreign(name, interface)?;
-        let steering = Steering::load(name, interface, queues.end, spec.unclaimed)?;
+        let interface = Interface::existing(name)?;
+        let index = interface.index().map_err(|error| failed(&error))?;
+        context.umems.claim(name, index)?;
+        let mtu = interface.mtu().map_err(|error| failed(&error))?;
+        // Drivers that do not say have one queue.
+        let queues = queues(spec, interface.rx_queues().unwrap_or(1).max(1))?;
+        refuse_foreign(name, index)?;
+        let steering = Steering::load(name, index, queues.end, spec.unclaimed)?;
+        let ready = Ready::make(interface, index)?;
         let resolved = XdpSpec {
             queues: Queues::Range(queues.start, queues.end - 1),
             ..spec.clone()
@@ -96,10 +93,11 @@ impl XdpPort {
             id,
             spec_text: resolved.to_string(),
             spec: resolved,
-            interface,
+            interface: index,
             mtu,
             queues,
             steering: Arc::new(steering),
+            ready: Arc::new(ready),
             umems: context.umems.clone(),
             memory: None,
             given: Vec::new(),
@@ -210,6 +208,10 @@ impl Port for XdpPort {
         frame_bytes_max_hint(self.mtu)
     }
 
+    fn notes(&self) -> Vec<String> {
+        self.ready.notes()
+    }
+
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
         let chunks = chunks(&self.spec.interface, self.mtu, region)?;
         self.memory = Some(Memory { region, chunks });
@@ -253,11 +255,11 @@ impl Port for XdpPort {
             self.steering.attach(name, mode, self.zero_copy)?;
         }
         Ok(Box::new(XdpQueue::new(
-            format!("xdp:{}", self.spec.interface),
             sockets,
-            Arc::clone(&self.steering),
+            (Arc::clone(&self.steering), Arc::clone(&self.ready)),
             queue.0 == 0,
-            self.spec.busy_poll_micros != 0,
+            &self.spec,
+            (self.mtu + HEADER_BYTES) as usize,
         )))
     }
 }

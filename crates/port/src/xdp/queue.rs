@@ -1,6 +1,7 @@
 //! A worker's queue of a port: one socket for each queue of the interface that is its share.
 
 use std::io;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
@@ -8,7 +9,9 @@ use std::time::Duration;
 use frame::{Burst, FramePool};
 
 use super::program::Steering;
+use super::ready::Ready;
 use super::socket::Bound;
+use super::spec::XdpSpec;
 use crate::sys::xdp_rings::XdpRings;
 use crate::sys::xdp_socket::{KernelDrops, XdpSocket};
 use crate::{PortError, PortQueue, PortStatistics, RxState};
@@ -38,25 +41,29 @@ pub(super) struct XdpQueue {
     members: Vec<Member>,
     /// The member that is received from first.
     turn: usize,
-    /// Keeps the program attached until the last queue is gone.
+    /// Keeps the program attached, and the interface ready, until the last queue is gone.
     steering: Arc<Steering>,
+    _ready: Arc<Ready>,
     /// Whether this queue tells of what concerns the whole port.
     speaks: bool,
     busy_poll: bool,
+    /// Lengths of frames that the interface carries, bytes.
+    carries: RangeInclusive<usize>,
     /// Frames on their way between a pool and a ring; empty between calls.
     spare: Burst,
     statistics: PortStatistics,
-    /// Frames that the interface cannot carry.
+    /// Frames that the interface cannot carry, and how many of them the worker knows of.
     refused: u64,
+    refused_told: u64,
 }
 
 impl XdpQueue {
     pub(super) fn new(
-        spec: String,
         sockets: Vec<Bound>,
-        steering: Arc<Steering>,
+        (steering, ready): (Arc<Steering>, Arc<Ready>),
         speaks: bool,
-        busy_poll: bool,
+        spec: &XdpSpec,
+        frame_bytes_max: usize,
     ) -> Self {
         let member = |bound: Bound| Member {
             socket: bound.socket,
@@ -64,15 +71,18 @@ impl XdpQueue {
             drops: std::cell::Cell::default(),
         };
         Self {
-            spec,
+            spec: format!("xdp:{}", spec.interface),
             members: sockets.into_iter().map(member).collect(),
             turn: 0,
             steering,
+            _ready: ready,
             speaks,
-            busy_poll,
+            busy_poll: spec.busy_poll_micros != 0,
+            carries: FRAME_BYTES_MIN..=frame_bytes_max,
             spare: Burst::new(),
             statistics: PortStatistics::default(),
             refused: 0,
+            refused_told: 0,
         }
     }
 }
@@ -108,20 +118,30 @@ impl PortQueue for XdpQueue {
         }
         for frame in burst.drain_front(room as usize) {
             let bytes = frame.len();
-            self.statistics.tx_frames += 1;
-            self.statistics.tx_bytes += bytes as u64;
-            let refused = if bytes < FRAME_BYTES_MIN {
-                Some(frame)
+            let sent = if !self.carries.contains(&bytes) {
+                Err(frame)
             } else {
-                member.rings.send(frame).err()
+                member.rings.send(frame)
             };
-            if let Some(frame) = refused {
-                self.refused += 1;
-                pool.free(frame);
+            match sent {
+                Ok(()) => {
+                    self.statistics.tx_frames += 1;
+                    self.statistics.tx_bytes += bytes as u64;
+                }
+                Err(frame) => {
+                    self.refused += 1;
+                    pool.free(frame);
+                }
             }
         }
         member.rings.publish_send();
         member.kick();
+    }
+
+    fn take_refused(&mut self) -> u64 {
+        let refused = self.refused - self.refused_told;
+        self.refused_told = self.refused;
+        refused
     }
 
     fn reclaim(&mut self, pool: &mut FramePool) {
@@ -168,8 +188,7 @@ impl XdpQueue {
         };
         warn(
             self.refused,
-            "frames sent here were too long or too short for it and were dropped; compare the MTUs \
-             of both ports",
+            "frames sent here were too long or too short for it; compare the MTUs of both ports",
         );
         let wrong = |member: &Member| member.rings.strange() + member.drops().invalid;
         warn(

@@ -1,0 +1,111 @@
+//! What passed a queue of an interface, and what did not.
+
+use crate::PortStatistics;
+
+/// The counts of one queue.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) passed: PortStatistics,
+    /// Received and merged of several.
+    pub(crate) merged: u64,
+    /// Received and too long.
+    pub(crate) too_long: u64,
+    /// Received with a checksum that was finished here.
+    pub(crate) checksums: u64,
+    /// Left in a ring when its interface went or the run ended.
+    pub(crate) unread: u64,
+    /// Not sent and never will be, by the error: the number of frames, and the last error.
+    pub(crate) refused: u64,
+    pub(crate) refusal: Option<i32>,
+    /// Times the interface went down, and times it was found anew.
+    pub(crate) downs: u64,
+    pub(crate) returns: u64,
+    /// Times that coming back was tried in vain, and why the last time.
+    pub(crate) failures: u64,
+    pub(crate) failure: Option<String>,
+}
+
+impl Counts {
+    /// A frame was given up for good, by this error.
+    #[cold]
+    pub(crate) fn refuse(&mut self, error: &std::io::Error) {
+        self.refused += 1;
+        self.refusal = error.raw_os_error();
+    }
+
+    /// A frame was received that is longer than a chunk.
+    #[cold]
+    pub(crate) fn too_long(&mut self) {
+        self.too_long += 1;
+    }
+
+    /// With the frames that did not get through counted as missed, those dropped by the kernel
+    /// among them.
+    pub(crate) fn statistics(&self, dropped: u64) -> PortStatistics {
+        PortStatistics {
+            missed: dropped + self.merged + self.too_long + self.unread,
+            ..self.passed
+        }
+    }
+
+    /// What the user should know at the end, a sentence each. `name` is the interface.
+    pub(crate) fn warnings(&self, name: &str, dropped: u64) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let mut warn = |count: u64, sentence: &dyn Fn() -> String| {
+            if count > 0 {
+                warnings.push(sentence());
+            }
+        };
+        warn(self.merged, &|| {
+            let count = self.merged;
+            format!(
+                "{name}: {count} received frames were merged of several and left out; switch that \
+                 off where they are sent: ethtool -K SENDER tso off gso off, and ethtool -K {name} \
+                 gro off lro off"
+            )
+        });
+        warn(self.too_long, &|| {
+            let count = self.too_long;
+            format!(
+                "{name}: {count} received frames are longer than a chunk and were left out; give \
+                 --stride more bytes"
+            )
+        });
+        warn(self.refused, &|| {
+            let (count, error) = (self.refused, self.refusal.unwrap_or(0));
+            let error = std::io::Error::from_raw_os_error(error);
+            let remedy = match self.refusal {
+                Some(libc::EMSGSIZE) => {
+                    "; they are longer than its MTU allows: ip link set dev IFACE mtu BYTES, 4 \
+                     more for each VLAN tag but the first"
+                }
+                _ => "",
+            };
+            format!("{name}: {count} frames could not be sent ({error}){remedy}")
+        });
+        warn(self.checksums, &|| {
+            let count = self.checksums;
+            format!(
+                "{name}: {count} received frames came with their checksum left to the receiver and \
+                 got it here; ethtool -K SENDER tx off saves that work"
+            )
+        });
+        warn(self.downs + self.returns, &|| {
+            let (downs, returns) = (self.downs, self.returns);
+            format!(
+                "{name}: the interface went down {downs} times and was made anew {returns} times"
+            )
+        });
+        warn(self.failures, &|| {
+            let (count, why) = (self.failures, self.failure.as_deref().unwrap_or(""));
+            format!("{name}: coming back was tried {count} times in vain, the last time: {why}")
+        });
+        warn(dropped, &|| {
+            format!(
+                "{name}: the kernel dropped {dropped} frames because the receive ring was full; \
+                 give the bridge more workers or its CPUs less to do"
+            )
+        });
+        warnings
+    }
+}

@@ -1,0 +1,58 @@
+//! Whether frames can pass an interface.
+
+use std::fmt;
+
+/// The state of an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// No interface of the name is here.
+    Absent,
+    /// It is there, with this number, and set down.
+    Down(u32),
+    /// It is up and has nobody at the other end: no cable, or the peer is down.
+    NoCarrier(u32),
+    /// Frames can pass.
+    Up(u32),
+}
+
+impl Link {
+    /// From the kernel's answers about number and flags. They come one after the other: whatever
+    /// happens between them, an interface counts as there only where both do.
+    pub(super) fn from_answers(index: Option<u32>, flags: Option<u16>) -> Self {
+        let (Some(index), Some(flags)) = (index, flags) else {
+            return Self::Absent;
+        };
+        let is_set = |flag: libc::c_int| libc::c_int::from(flags) & flag != 0;
+        match (is_set(libc::IFF_UP), is_set(libc::IFF_RUNNING)) {
+            (false, _) => Self::Down(index),
+            (true, false) => Self::NoCarrier(index),
+            (true, true) => Self::Up(index),
+        }
+    }
+
+    /// The number of the interface that is there.
+    #[must_use]
+    pub fn index(self) -> Option<u32> {
+        match self {
+            Self::Absent => None,
+            Self::Down(index) | Self::NoCarrier(index) | Self::Up(index) => Some(index),
+        }
+    }
+
+    /// Whether frames can pass.
+    #[must_use]
+    pub fn is_up(self) -> bool {
+        matches!(self, Self::Up(_))
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Absent => "gone",
+            Self::Down(_) => "down",
+            Self::NoCarrier(_) => "without a carrier",
+            Self::Up(_) => "up",
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! A network interface of the kernel, seen from the control side: what it is, how it is, and what
+//! was changed on it and must be put back.
+
+mod counts;
+mod link;
+mod offloads;
+mod watch;
+
+use std::fmt;
+use std::io;
+
+pub(crate) use counts::Counts;
+pub use link::Link;
+pub use offloads::{MERGING, Offloads};
+pub(crate) use watch::Watch;
+
+use crate::sys::ethtool;
+pub use crate::sys::ethtool::Feature;
+use crate::sys::ioctl::{ControlSocket, InterfaceName};
+use crate::{PortError, PortErrorKind};
+
+/// Hardware types whose frames begin with an Ethernet header (linux/if_arp.h).
+const ETHERNET: [u16; 2] = [libc::ARPHRD_ETHER, libc::ARPHRD_LOOPBACK];
+
+/// An interface by its name. It may go and come back; each question is asked anew.
+pub struct Interface {
+    name: String,
+    kernel_name: InterfaceName,
+    control: ControlSocket,
+}
+
+impl Interface {
+    /// The interface of this name, which need not exist.
+    ///
+    /// # Errors
+    /// A name that no interface can have; no socket to ask by.
+    pub fn named(name: &str) -> Result<Self, PortError> {
+        let kernel_name = InterfaceName::new(name).ok_or_else(|| {
+            let sentence = format!(
+                "no interface can be called `{name}`: a name has from 1 to 15 bytes; `ip link` \
+                 lists those that are here"
+            );
+            PortError::new(PortErrorKind::Open, sentence)
+        })?;
+        let control = ControlSocket::new().map_err(|error| {
+            let sentence = format!("no socket can be made to ask about {name}: {error}");
+            PortError::new(PortErrorKind::Open, sentence)
+        })?;
+        Ok(Self {
+            name: name.to_owned(),
+            kernel_name,
+            control,
+        })
+    }
+
+    /// The same, where it must be there and carry Ethernet frames.
+    ///
+    /// # Errors
+    /// It is not there or of another kind.
+    pub fn existing(name: &str) -> Result<Self, PortError> {
+        let interface = Self::named(name)?;
+        let (kind, _) = interface.hardware_address().map_err(|error| {
+            let sentence = match error.raw_os_error() {
+                Some(libc::ENODEV) => format!(
+                    "there is no interface {name} in this network namespace; `ip link` lists those \
+                     that are here"
+                ),
+                _ => format!("interface {name} does not say what it is: {error}"),
+            };
+            PortError::new(PortErrorKind::Open, sentence)
+        })?;
+        if !ETHERNET.contains(&kind) {
+            let sentence = format!(
+                "interface {name} carries no Ethernet frames (hardware type {kind}); choose \
+                 another one"
+            );
+            return Err(PortError::new(PortErrorKind::Open, sentence));
+        }
+        Ok(interface)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn kernel_name(&self) -> &InterfaceName {
+        &self.kernel_name
+    }
+
+    /// The kernel's number for it; a new one when it was removed and made again.
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn index(&self) -> io::Result<u32> {
+        self.control.index(&self.kernel_name)
+    }
+
+    /// The longest IP packet, bytes: frames have 14 more, and 4 more for each VLAN tag.
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn mtu(&self) -> io::Result<u32> {
+        self.control.mtu(&self.kernel_name)
+    }
+
+    /// Hardware type (`ARPHRD_ETHER` is 1) and address.
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn hardware_address(&self) -> io::Result<(u16, [u8; 6])> {
+        self.control.hardware_address(&self.kernel_name)
+    }
+
+    /// The driver's name.
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn driver(&self) -> io::Result<String> {
+        ethtool::driver(&self.control, &self.kernel_name)
+    }
+
+    /// Receive queues in use.
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn rx_queues(&self) -> io::Result<u32> {
+        ethtool::rx_queues(&self.control, &self.kernel_name)
+    }
+
+    /// All offloads, as they are now.
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn features(&self) -> io::Result<Vec<Feature>> {
+        ethtool::features(&self.control, &self.kernel_name)
+    }
+
+    /// Asks for one offload to be on or off.
+    ///
+    /// # Errors
+    /// The kernel's own: `EPERM` without `CAP_NET_ADMIN`.
+    pub fn set_feature(&self, feature: &Feature, on: bool) -> io::Result<()> {
+        ethtool::set_feature(&self.control, &self.kernel_name, feature, on)
+    }
+
+    /// Whether frames can pass now. Two system calls, no lock of the kernel's: cheap enough to be
+    /// asked some times a second.
+    #[must_use]
+    pub fn link(&self) -> Link {
+        let flags = self.control.flags(&self.kernel_name);
+        Link::from_answers(self.index().ok(), flags.ok())
+    }
+
+    /// Sets it up, so that frames pass.
+    ///
+    /// # Errors
+    /// The kernel's own: `EPERM` without `CAP_NET_ADMIN`.
+    pub fn bring_up(&self) -> io::Result<()> {
+        let flags = self.control.flags(&self.kernel_name)?;
+        let up = flags | libc::IFF_UP as u16;
+        self.control.set_flags(&self.kernel_name, up)
+    }
+}
+
+impl fmt::Debug for Interface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Interface")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

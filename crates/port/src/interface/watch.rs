@@ -1,0 +1,75 @@
+//! When a queue looks after its interface: a queue has no clock, so it counts what it did in vain.
+
+/// Empty receptions between two looks. A worker that sleeps 100 us after each looks ten times a
+/// second, one that spins some thousand times, at 0.5 us a look.
+const LOOK_EVERY: u32 = 1024;
+/// After attempts that failed the looks become as rare as this, so that a failing one, which may
+/// take milliseconds, costs little.
+const LOOK_EVERY_MAX: u32 = LOOK_EVERY << 8;
+
+/// Counts empty receptions of one queue.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    empty: u32,
+    every: u32,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self {
+            empty: 0,
+            every: LOOK_EVERY,
+        }
+    }
+}
+
+impl Watch {
+    /// Nothing came; whether it is time to look why.
+    #[inline]
+    pub(crate) fn nothing_came(&mut self) -> bool {
+        self.empty += 1;
+        let due = self.empty >= self.every;
+        if due {
+            self.empty = 0;
+        }
+        due
+    }
+
+    /// Something went wrong that a look may mend: the next one comes sooner.
+    pub(crate) fn hurry(&mut self) {
+        self.empty = self.empty.max(self.every / 2);
+    }
+
+    /// Coming back failed.
+    pub(crate) fn failed(&mut self) {
+        self.every = (self.every * 2).min(LOOK_EVERY_MAX);
+    }
+
+    /// All is well again.
+    pub(crate) fn succeeded(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn polls_until_due(watch: &mut Watch) -> u32 {
+        (1..).find(|_| watch.nothing_came()).unwrap_or(0)
+    }
+
+    #[test]
+    fn looks_become_rare_while_they_fail_and_sooner_when_hurried() {
+        let mut watch = Watch::default();
+        assert_eq!(polls_until_due(&mut watch), LOOK_EVERY);
+        watch.failed();
+        assert_eq!(polls_until_due(&mut watch), 2 * LOOK_EVERY);
+        watch.hurry();
+        assert_eq!(polls_until_due(&mut watch), LOOK_EVERY);
+        (0..40).for_each(|_| watch.failed());
+        assert_eq!(polls_until_due(&mut watch), LOOK_EVERY_MAX);
+        watch.succeeded();
+        assert_eq!(polls_until_due(&mut watch), LOOK_EVERY);
+    }
+}

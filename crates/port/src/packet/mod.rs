@@ -1,0 +1,114 @@
+//! `packet:IFACE`: any Ethernet interface of the kernel by AF_PACKET sockets, without eBPF.
+//!
+//! Each queue receives by a ring shared with the kernel (TPACKET_V3) and sends whole bursts by
+//! `sendmmsg` past the queueing disciplines; several queues share the interface's frames by the
+//! hash of the flow. The host's own stack still sees every frame that comes in.
+//!
+//! `sendmmsg` and not a transmit ring: on veth it sent 64-byte frames 1.2 to 1.3 times as fast (the
+//! kernel copies ring frames once more where they change hands within the machine), and a frame is
+//! done with when the call returns.
+
+mod attached;
+mod queue;
+mod receive;
+mod shared;
+mod spec;
+
+use std::sync::Arc;
+
+use frame::{PortId, QueueId};
+
+use queue::PacketQueue;
+use shared::Shared;
+pub use spec::PacketSpec;
+
+use crate::interface::Interface;
+use crate::port::check_queue;
+use crate::{Port, PortError, PortQueue};
+
+/// The most sockets that can share an interface (`PACKET_FANOUT_MAX` of older kernels).
+const QUEUES_MAX: usize = 256;
+
+/// A kernel interface by packet sockets.
+pub struct PacketPort {
+    id: PortId,
+    spec: String,
+    queues_max: usize,
+    queues: usize,
+    shared: Arc<Shared>,
+}
+
+impl PacketPort {
+    /// Makes an interface ready: what would merge frames is switched off until the port and all
+    /// its queues are dropped.
+    ///
+    /// # Errors
+    /// No such interface, none with Ethernet frames, or no right to open packet sockets.
+    pub fn open(spec: &PacketSpec, id: PortId) -> Result<Self, PortError> {
+        let interface = Interface::existing(&spec.interface)?;
+        Ok(Self {
+            id,
+            spec: spec.to_string(),
+            queues_max: spec.queues.map_or(QUEUES_MAX, usize::from),
+            queues: 0,
+            shared: Arc::new(Shared::prepare(interface)?),
+        })
+    }
+}
+
+impl Port for PacketPort {
+    fn id(&self) -> PortId {
+        self.id
+    }
+
+    fn spec(&self) -> &str {
+        &self.spec
+    }
+
+    fn mode(&self) -> String {
+        let mut mode = "AF_PACKET, TPACKET_V3".to_owned();
+        if self.queues > 1 {
+            mode += &format!(", {} queues by flow hash", self.queues);
+        }
+        for offload in self.shared.switched_off() {
+            mode += &format!(", {offload} off");
+        }
+        mode
+    }
+
+    fn queues_max(&self) -> usize {
+        self.queues_max
+    }
+
+    /// The kernel drops what is not fetched in time.
+    fn lossless(&self) -> bool {
+        false
+    }
+
+    fn rx_source(&self) -> bool {
+        true
+    }
+
+    fn tx_sink(&self) -> bool {
+        true
+    }
+
+    fn frame_bytes_max_hint(&self) -> usize {
+        self.shared.frame_bytes_max()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.shared.notes(&self.spec)
+    }
+
+    fn open_queue(&mut self, queue: QueueId, of: usize) -> Result<Box<dyn PortQueue>, PortError> {
+        check_queue(&self.spec, queue, of, self.queues_max)?;
+        self.queues = of;
+        let shared = Arc::clone(&self.shared);
+        let queue = PacketQueue::open(shared, self.id, queue, of > 1, &self.spec)?;
+        Ok(Box::new(queue))
+    }
+}
+
+#[cfg(test)]
+mod tests;

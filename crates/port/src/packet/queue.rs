@@ -1,0 +1,252 @@
+//! One queue: receives from its ring, sends by its socket, and comes back when its interface does.
+
+use std::cell::Cell;
+use std::io;
+use std::sync::Arc;
+
+use frame::{Burst, FrameMeta, FramePool, PortId, QueueId};
+
+use super::attached::{AttachError, Attached};
+use super::receive::{Unfit, fill};
+use super::shared::Shared;
+use crate::interface::{Counts, Watch};
+use crate::{PortError, PortErrorKind, PortQueue, PortStatistics, RxState};
+
+/// What the kernel counted on sockets of this queue.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kernel {
+    /// Frames meant for the queue, dropped ones among them, on the socket it has now.
+    packets: u64,
+    /// Dropped because the ring was full, on all sockets it had.
+    dropped: u64,
+    /// Of those, on the socket it has now.
+    dropped_here: u64,
+}
+
+pub(super) struct PacketQueue {
+    shared: Arc<Shared>,
+    port: PortId,
+    queue: QueueId,
+    /// Whether other queues share the interface.
+    shares: bool,
+    /// `None` while the interface is away.
+    attached: Option<Attached>,
+    counts: Counts,
+    kernel: Cell<Kernel>,
+    /// Refusals not yet told to the worker.
+    untold: u64,
+    watch: Watch,
+}
+
+impl PacketQueue {
+    pub(super) fn open(
+        shared: Arc<Shared>,
+        port: PortId,
+        queue: QueueId,
+        shares: bool,
+        spec: &str,
+    ) -> Result<Self, PortError> {
+        let attached = shared.attach(shares).map_err(|error| {
+            let sentence = match error {
+                AttachError::Absent(error) => {
+                    format!("{spec} went away while it was opened: {error}")
+                }
+                AttachError::Step(what, error) => {
+                    format!("{spec}: the kernel does not let us {what}: {error}")
+                }
+            };
+            PortError::new(PortErrorKind::Open, sentence)
+        })?;
+        Ok(Self {
+            shared,
+            port,
+            queue,
+            shares,
+            attached: Some(attached),
+            counts: Counts::default(),
+            kernel: Cell::default(),
+            untold: 0,
+            watch: Watch::default(),
+        })
+    }
+
+    /// Nothing came: now and then that is because the interface is down, gone or another one.
+    fn nothing_came(&mut self) {
+        if self.watch.nothing_came() {
+            self.look();
+        }
+    }
+
+    /// An interface that goes down and up again is found again by the kernel itself; one that was
+    /// removed leaves sockets that are good for nothing.
+    #[cold]
+    fn look(&mut self) {
+        let index = self.shared.interface.index().ok();
+        if let Some(attached) = &self.attached {
+            let error = attached.ring.socket().take_error();
+            self.counts.downs += u64::from(error.is_some());
+            if index == Some(attached.index) {
+                return;
+            }
+            self.detach();
+        }
+        if index.is_some() {
+            self.come_back();
+        }
+    }
+
+    fn come_back(&mut self) {
+        match self.shared.attach(self.shares) {
+            Ok(attached) => {
+                self.counts.returns += 1;
+                self.attached = Some(attached);
+                self.watch.succeeded();
+            }
+            // Gone again in this moment: no failure.
+            Err(AttachError::Absent(_)) => {}
+            Err(AttachError::Step(what, error)) => {
+                self.counts.failures += 1;
+                self.counts.failure = Some(format!("{what}: {error}"));
+                self.watch.failed();
+            }
+        }
+    }
+
+    /// Lets the sockets go; what nobody read of the ring is counted.
+    fn detach(&mut self) {
+        self.ask_kernel();
+        let Some(attached) = self.attached.take() else {
+            return;
+        };
+        let mut kernel = self.kernel.get();
+        let reached = kernel.packets.saturating_sub(kernel.dropped_here);
+        self.counts.unread += reached.saturating_sub(attached.taken);
+        (kernel.packets, kernel.dropped_here) = (0, 0);
+        self.kernel.set(kernel);
+    }
+
+    /// The kernel's counters begin anew with each question.
+    fn ask_kernel(&self) {
+        let Some(attached) = &self.attached else {
+            return;
+        };
+        if let Ok((packets, dropped)) = attached.ring.socket().take_statistics() {
+            let mut kernel = self.kernel.get();
+            kernel.packets += u64::from(packets);
+            kernel.dropped += u64::from(dropped);
+            kernel.dropped_here += u64::from(dropped);
+            self.kernel.set(kernel);
+        }
+    }
+
+    /// Sends what can be sent from the front; `false` where the rest must wait.
+    fn send(&mut self, burst: &mut Burst, pool: &mut FramePool) -> bool {
+        let Some(attached) = &mut self.attached else {
+            return false;
+        };
+        match attached.sender.send(burst.frames()) {
+            Ok(count) => {
+                let sent = &burst.frames()[..count];
+                let bytes = sent.iter().map(|frame| frame.len() as u64).sum::<u64>();
+                self.counts.passed.tx_frames += count as u64;
+                self.counts.passed.tx_bytes += bytes;
+                if count == burst.len() {
+                    pool.free_burst(burst);
+                } else {
+                    burst.drain_front(count).for_each(|frame| pool.free(frame));
+                }
+                count > 0
+            }
+            Err(error) => self.not_sent(&error, burst, pool),
+        }
+    }
+
+    /// Whether to go on after an error: yes if it is the first frame's own, which is given up.
+    #[cold]
+    fn not_sent(&mut self, error: &io::Error, burst: &mut Burst, pool: &mut FramePool) -> bool {
+        match error.raw_os_error() {
+            Some(libc::EINTR) => true,
+            // The driver's queue is full, or nobody is at the other end.
+            Some(libc::EAGAIN | libc::ENOBUFS) => false,
+            // Down or gone: looked at soon.
+            Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => {
+                self.watch.hurry();
+                false
+            }
+            _ => {
+                self.counts.refuse(error);
+                self.untold += 1;
+                burst.drain_front(1).for_each(|frame| pool.free(frame));
+                true
+            }
+        }
+    }
+}
+
+impl PortQueue for PacketQueue {
+    fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
+        let Some(attached) = &mut self.attached else {
+            self.nothing_came();
+            return RxState::Open;
+        };
+        let meta = FrameMeta {
+            port: self.port,
+            queue: self.queue,
+            ..FrameMeta::default()
+        };
+        let (before, taken) = (burst.len(), attached.taken);
+        let mut empty = None;
+        for _ in 0..max.min(burst.room()) {
+            let Some(mut frame) = empty.take().or_else(|| pool.alloc()) else {
+                break;
+            };
+            let Some(received) = attached.ring.next() else {
+                empty = Some(frame);
+                break;
+            };
+            attached.taken += 1;
+            match fill(&mut frame, &received, attached.sees_outgoing, meta) {
+                Ok(finished) => {
+                    self.counts.checksums += u64::from(finished);
+                    self.counts.passed.rx_bytes += frame.len() as u64;
+                    empty = burst.push(frame).err();
+                }
+                Err(unfit) => {
+                    match unfit {
+                        Unfit::Merged => self.counts.merged += 1,
+                        Unfit::TooLong => self.counts.too_long += 1,
+                        Unfit::Outgoing => {}
+                    }
+                    empty = Some(frame);
+                }
+            }
+        }
+        if let Some(frame) = empty {
+            pool.free(frame);
+        }
+        self.counts.passed.rx_frames += (burst.len() - before) as u64;
+        if attached.taken == taken {
+            self.nothing_came();
+        }
+        RxState::Open
+    }
+
+    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
+        while !burst.is_empty() && self.send(burst, pool) {}
+    }
+
+    fn take_refused(&mut self) -> u64 {
+        std::mem::take(&mut self.untold)
+    }
+
+    fn statistics(&self) -> PortStatistics {
+        self.ask_kernel();
+        self.counts.statistics(self.kernel.get().dropped)
+    }
+
+    fn finish(&mut self) -> Result<Vec<String>, PortError> {
+        self.detach();
+        let name = self.shared.interface.name();
+        Ok(self.counts.warnings(name, self.kernel.get().dropped))
+    }
+}

@@ -1,0 +1,123 @@
+//! What the queues of one interface share. Locked when queues are opened or come back, never for
+//! a frame.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::attached::{AttachError, Attached};
+use crate::interface::{Interface, Link, MERGING, Offloads};
+use crate::{PortError, PortErrorKind};
+
+/// An Ethernet header, and two VLAN tags.
+const HEADERS_BYTES: usize = 14 + 2 * 4;
+/// Where the interface does not say: that of plain Ethernet.
+const MTU_DEFAULT: u32 = 1500;
+
+/// The interface of a port.
+pub(super) struct Shared {
+    pub(super) interface: Interface,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The number of the interface the rest is about.
+    index: u32,
+    offloads: Offloads,
+    /// The group in which the queues share frames.
+    group: Option<u16>,
+}
+
+impl Shared {
+    pub(super) fn prepare(interface: Interface) -> Result<Self, PortError> {
+        // A socket is tried first: without the right to one nothing is changed.
+        crate::sys::packet_socket::PacketSocket::new().map_err(|error| {
+            let remedy = match error.raw_os_error() {
+                Some(libc::EPERM | libc::EACCES) => {
+                    "; run as root, or give the program CAP_NET_RAW and CAP_NET_ADMIN"
+                }
+                Some(libc::EAFNOSUPPORT) => "; the kernel is built without CONFIG_PACKET",
+                _ => "",
+            };
+            let name = interface.name();
+            let sentence = format!("no packet socket can be opened for {name}: {error}{remedy}");
+            PortError::new(PortErrorKind::Open, sentence)
+        })?;
+        let state = State {
+            index: interface.index().unwrap_or(0),
+            offloads: Offloads::switch_off(&interface, &MERGING),
+            group: None,
+        };
+        Ok(Self {
+            interface,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// The sockets of one queue on the interface as it is now. An interface that was made anew is
+    /// made ready first, by the first queue that sees it.
+    pub(super) fn attach(&self, shares: bool) -> Result<Attached, AttachError> {
+        let index = self.interface.index().map_err(AttachError::Absent)?;
+        let mut state = self.lock();
+        if state.index != index {
+            *state = State {
+                index,
+                offloads: Offloads::switch_off(&self.interface, &MERGING),
+                group: None,
+            };
+        }
+        let mut attached = Attached::open(index)?;
+        if shares {
+            state.group = Some(attached.join(state.group)?);
+        }
+        attached.begin()?;
+        Ok(attached)
+    }
+
+    pub(super) fn frame_bytes_max(&self) -> usize {
+        self.interface.mtu().unwrap_or(MTU_DEFAULT) as usize + HEADERS_BYTES
+    }
+
+    /// The names of the offloads that are off because of us.
+    pub(super) fn switched_off(&self) -> Vec<String> {
+        let state = self.lock();
+        state.offloads.changed().map(str::to_owned).collect()
+    }
+
+    /// What the user should know before the run.
+    pub(super) fn notes(&self, spec: &str) -> Vec<String> {
+        let name = self.interface.name();
+        let mut notes = Vec::new();
+        let stayed = self.lock().offloads.stayed().to_vec();
+        if !stayed.is_empty() {
+            let commands = stayed.iter().map(|offload| format!("{offload} off"));
+            let commands = commands.collect::<Vec<_>>().join(" ");
+            notes.push(format!(
+                "{spec}: the kernel goes on merging received frames, and merged ones are left out; \
+                 switch it off: ethtool -K {name} {commands}"
+            ));
+        }
+        match self.interface.link() {
+            Link::Up(_) => {}
+            Link::Down(_) => notes.push(format!(
+                "{spec}: the interface is down, and frames pass as soon as it is up: ip link set \
+                 dev {name} up"
+            )),
+            link => notes.push(format!(
+                "{spec}: the interface is {link}, and frames pass as soon as that changes"
+            )),
+        }
+        notes
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let state = self.state.get_mut();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        state.offloads.put_back(&self.interface);
+    }
+}

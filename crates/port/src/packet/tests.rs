@@ -1,0 +1,182 @@
+//! From records of the ring to frames of the wire; what the kernel does is tested between
+//! namespaces, beside the program.
+
+use frame::{Frame, FrameMeta, FramePool};
+use libc::{TP_STATUS_VLAN_TPID_VALID, TP_STATUS_VLAN_VALID};
+use wire::checksum;
+
+use super::receive::{Unfit, fill};
+use crate::PortSpec;
+use crate::sys::packet_ring::{CHECKSUM_UNFINISHED, Offload, Received};
+use crate::tests_support::pool;
+
+fn received(bytes: &[u8]) -> Received<'_> {
+    Received {
+        bytes,
+        len: bytes.len(),
+        status: 0,
+        vlan_tci: 0,
+        vlan_tpid: 0,
+        time_ns: 77,
+        offload: Offload::default(),
+        outgoing: false,
+    }
+}
+
+fn bytes(len: usize) -> Vec<u8> {
+    (0..len).map(|index| (index * 7 + 1) as u8).collect()
+}
+
+/// Fills a frame and gives what came of it, the frame's memory put back.
+fn filled(pool: &mut FramePool, received: &Received<'_>) -> Result<(Vec<u8>, bool), Unfit> {
+    let mut frame = pool.alloc().unwrap();
+    let filled = fill(&mut frame, received, true, FrameMeta::default());
+    let copy = Frame::bytes(&frame).to_vec();
+    if filled.is_ok() {
+        assert_eq!(frame.meta().unwrap().time_ns, received.time_ns);
+    }
+    pool.free(frame);
+    filled.map(|finished| (copy, finished))
+}
+
+#[test]
+fn a_tag_beside_the_frame_goes_back_between_addresses_and_type() {
+    let (mut pool, plain) = (pool(1), bytes(60));
+    let tagged = |tag: [u8; 4]| [&plain[..12], &tag[..], &plain[12..]].concat();
+    let valid = TP_STATUS_VLAN_VALID | TP_STATUS_VLAN_TPID_VALID;
+    let cases = [
+        (0, plain.clone()),
+        (TP_STATUS_VLAN_TPID_VALID, plain.clone()),
+        // A kernel that does not tell the TPID.
+        (TP_STATUS_VLAN_VALID, tagged([0x81, 0x00, 0xe0, 0x05])),
+        (valid, tagged([0x88, 0xa8, 0xe0, 0x05])),
+    ];
+    for (status, expect) in cases {
+        let record = Received {
+            status,
+            vlan_tci: 0xe005,
+            vlan_tpid: 0x88a8,
+            ..received(&plain)
+        };
+        assert_eq!(filled(&mut pool, &record), Ok((expect, false)), "{status}");
+    }
+}
+
+#[test]
+fn a_checksum_left_to_the_receiver_is_finished_wherever_a_tag_moved_it() {
+    let mut pool = pool(1);
+    for (status, moved) in [(0, 0), (TP_STATUS_VLAN_VALID, 4)] {
+        // The field holds the sum of a pseudo header, as stacks leave it; 16 is TCP's place.
+        let (start, offset, pseudo) = (34, 16, 0x1234_u16);
+        let mut sent = bytes(99);
+        sent[start + offset..][..2].copy_from_slice(&pseudo.to_be_bytes());
+        let record = Received {
+            status,
+            offload: Offload {
+                flags: CHECKSUM_UNFINISHED,
+                checksum_start: start as u16,
+                checksum_offset: offset as u16,
+                ..Offload::default()
+            },
+            ..received(&sent)
+        };
+        let (frame, finished) = filled(&mut pool, &record).unwrap();
+        assert!(finished);
+        let segment = &frame[start + moved..];
+        let whole = checksum::combine(pseudo, checksum::ones_complement(segment));
+        assert_eq!(whole, 0xFFFF, "a receiver finds it right");
+    }
+}
+
+#[test]
+fn offsets_beyond_the_frame_change_nothing() {
+    let (mut pool, sent) = (pool(1), bytes(60));
+    for (start, offset) in [(60, 0), (59, 0), (u16::MAX, u16::MAX), (0, 59)] {
+        let record = Received {
+            offload: Offload {
+                flags: CHECKSUM_UNFINISHED,
+                checksum_start: start,
+                checksum_offset: offset,
+                ..Offload::default()
+            },
+            ..received(&sent)
+        };
+        assert_eq!(filled(&mut pool, &record).unwrap().0, sent);
+    }
+}
+
+#[test]
+fn what_is_not_the_wires_is_left_out() {
+    let (mut pool, sent) = (pool(1), bytes(60));
+    let merged = Offload {
+        segmentation: 1,
+        ..Offload::default()
+    };
+    let long = bytes(1793);
+    let room = bytes(1789);
+    let tag = TP_STATUS_VLAN_VALID;
+    let cases = [
+        (
+            Received {
+                offload: merged,
+                ..received(&sent)
+            },
+            Unfit::Merged,
+        ),
+        (
+            Received {
+                len: 61,
+                ..received(&sent)
+            },
+            Unfit::TooLong,
+        ),
+        (received(&long), Unfit::TooLong),
+        (
+            Received {
+                status: tag,
+                ..received(&room)
+            },
+            Unfit::TooLong,
+        ),
+        (
+            Received {
+                outgoing: true,
+                ..received(&sent)
+            },
+            Unfit::Outgoing,
+        ),
+    ];
+    for (record, expect) in cases {
+        assert_eq!(filled(&mut pool, &record), Err(expect));
+    }
+    let tags_alone = Received {
+        status: tag,
+        ..received(&sent[..11])
+    };
+    assert_eq!(filled(&mut pool, &tags_alone).unwrap().0, sent[..11]);
+}
+
+#[test]
+fn specs_are_read_and_written() {
+    let texts = [
+        "packet:eth0",
+        "packet:eth0,queues=4",
+        "tap:tap0",
+        "tap:t\\,0,queues=2",
+    ];
+    for text in texts {
+        let spec = PortSpec::parse(text).unwrap();
+        assert_eq!(spec.to_string(), text);
+        assert!(text.starts_with(spec.driver()));
+    }
+    for (text, part) in [
+        ("packet:", "names no interface; write packet:eth0"),
+        ("tap:", "names no interface; write tap:tap0"),
+        ("packet:eth0,queues=0", "from 1 to 256"),
+        ("packet:eth0,queue=2", "did you mean queues=?"),
+        ("tap:t,mode=x", "takes queues"),
+    ] {
+        let error = PortSpec::parse(text).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}

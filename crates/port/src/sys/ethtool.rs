@@ -1,0 +1,132 @@
+//! The commands of ethtool that ports need: driver, queues, and offloads by name.
+
+use std::io;
+
+use super::ioctl::{ControlSocket, InterfaceName};
+
+// linux/ethtool.h.
+const GET_DRIVER: u32 = 0x03;
+const GET_STRINGS: u32 = 0x1b;
+const GET_STRING_COUNTS: u32 = 0x37;
+const GET_FEATURES: u32 = 0x3a;
+const SET_FEATURES: u32 = 0x3b;
+const GET_CHANNELS: u32 = 0x3c;
+/// `ETH_SS_FEATURES`: the set of strings that names the offloads.
+const FEATURE_NAMES: u32 = 4;
+
+const DRIVER_WORDS: usize = 49;
+const STRING_BYTES: usize = 32;
+const CHANNELS_WORDS: usize = 9;
+/// More offloads than this no kernel has: there are 64 today.
+const FEATURES_MAX: u32 = 1024;
+
+/// The driver's name, as in `veth` or `mlx5_core`.
+pub(crate) fn driver(socket: &ControlSocket, name: &InterfaceName) -> io::Result<String> {
+    let mut words = [0; DRIVER_WORDS];
+    words[0] = GET_DRIVER;
+    // SAFETY: `struct ethtool_drvinfo` has 196 bytes, 49 words.
+    unsafe { socket.ethtool(name, &mut words)? };
+    Ok(text(&words[1..1 + STRING_BYTES / 4]))
+}
+
+/// Receive queues in use: those for reception alone and those for both directions.
+pub(crate) fn rx_queues(socket: &ControlSocket, name: &InterfaceName) -> io::Result<u32> {
+    let mut words = [0; CHANNELS_WORDS];
+    words[0] = GET_CHANNELS;
+    // SAFETY: `struct ethtool_channels` has nine words.
+    unsafe { socket.ethtool(name, &mut words)? };
+    let [_, _, _, _, _, rx, _, _, combined] = words;
+    Ok(rx.saturating_add(combined))
+}
+
+/// One offload of an interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Feature {
+    /// Its place in the kernel's masks.
+    pub(crate) bit: u32,
+    /// Its name, as in `rx-gro`.
+    pub name: String,
+    /// Whether it is in effect.
+    pub active: bool,
+    /// Whether it is asked for: in effect as soon as nothing stands against it.
+    pub requested: bool,
+    /// Whether the driver lets it be changed.
+    pub changeable: bool,
+}
+
+/// All offloads the kernel knows of, as they are on this interface.
+pub(crate) fn features(socket: &ControlSocket, name: &InterfaceName) -> io::Result<Vec<Feature>> {
+    let count = feature_count(socket, name)?;
+    let names = feature_names(socket, name, count)?;
+    let blocks = count.div_ceil(32);
+    let mut words = vec![0; 2 + 4 * blocks as usize];
+    (words[0], words[1]) = (GET_FEATURES, blocks);
+    // SAFETY: the header announces so many blocks of four words, and they are there.
+    unsafe { socket.ethtool(name, &mut words)? };
+    let feature = |(bit, name): (u32, String)| {
+        let block = 2 + 4 * (bit / 32) as usize;
+        let is_set = |word: u32| word >> (bit % 32) & 1 == 1;
+        Feature {
+            bit,
+            name,
+            changeable: is_set(words[block]),
+            requested: is_set(words[block + 1]),
+            active: is_set(words[block + 2]),
+        }
+    };
+    Ok((0..count).zip(names).map(feature).collect())
+}
+
+fn feature_count(socket: &ControlSocket, name: &InterfaceName) -> io::Result<u32> {
+    // Command, reserved, a mask of 64 bits, and one count for the one bit set.
+    let mut words = [GET_STRING_COUNTS, 0, 0, 0, 0];
+    let mask = (1_u64 << FEATURE_NAMES).to_ne_bytes();
+    words[2] = u32::from_ne_bytes([mask[0], mask[1], mask[2], mask[3]]);
+    words[3] = u32::from_ne_bytes([mask[4], mask[5], mask[6], mask[7]]);
+    // SAFETY: `struct ethtool_sset_info` has four words, and one count is asked for.
+    unsafe { socket.ethtool(name, &mut words)? };
+    if words[2] | words[3] == 0 || words[4] > FEATURES_MAX {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    Ok(words[4])
+}
+
+fn feature_names(
+    socket: &ControlSocket,
+    name: &InterfaceName,
+    count: u32,
+) -> io::Result<Vec<String>> {
+    let mut words = vec![0; 3 + count as usize * STRING_BYTES / 4];
+    words[..3].copy_from_slice(&[GET_STRINGS, FEATURE_NAMES, count]);
+    // SAFETY: `struct ethtool_gstrings` has three words, and the kernel writes as many strings as
+    // it counted just now, a number that is fixed when it is built.
+    unsafe { socket.ethtool(name, &mut words)? };
+    Ok(words[3..].chunks(STRING_BYTES / 4).map(text).collect())
+}
+
+/// Asks for one offload to be on or off. The kernel may say yes and not do it: read it again.
+pub(crate) fn set_feature(
+    socket: &ControlSocket,
+    name: &InterfaceName,
+    feature: &Feature,
+    on: bool,
+) -> io::Result<()> {
+    let blocks = feature.bit / 32 + 1;
+    // The kernel wants as many blocks as it has itself.
+    let blocks = blocks.max(feature_count(socket, name)?.div_ceil(32));
+    let mut words = vec![0; 2 + 2 * blocks as usize];
+    (words[0], words[1]) = (SET_FEATURES, blocks);
+    let block = 2 + 2 * (feature.bit / 32) as usize;
+    let mask = 1 << (feature.bit % 32);
+    words[block] = mask;
+    words[block + 1] = if on { mask } else { 0 };
+    // SAFETY: the header announces so many blocks of two words, and they are there.
+    unsafe { socket.ethtool(name, &mut words) }
+}
+
+/// A string that ends at its first zero byte.
+fn text(words: &[u32]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let end = bytes.iter().position(|&byte| byte == 0);
+    String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into_owned()
+}
