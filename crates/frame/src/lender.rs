@@ -120,6 +120,20 @@ impl Lender {
         Ok(offset)
     }
 
+    /// Takes every frame back that is lent: for when the other side has let go of them all.
+    pub fn take_all_back(&mut self, mut each: impl FnMut(Frame)) {
+        let region = self.region;
+        for pool in region.lent_pools() {
+            let stride = pool.stride_bytes() as usize;
+            for chunk in 0..pool.lenders.len() {
+                if let Some(frame) = self.take_back(pool.start + chunk * stride) {
+                    each(frame);
+                }
+            }
+        }
+        debug_assert_eq!(self.lent, 0);
+    }
+
     /// The frame whose chunk `offset` lies in, beginning there and empty; `None` unless this
     /// lender lent that chunk and has not taken it back.
     #[inline]

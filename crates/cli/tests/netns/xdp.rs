@@ -156,7 +156,7 @@ fn what_cannot_be_opened_is_refused_with_a_remedy() {
 }
 
 #[test]
-fn a_link_that_goes_down_and_an_interface_that_vanishes_end_nothing() {
+fn an_interface_that_goes_down_or_away_comes_back_by_itself() {
     let Some(bench) = Bench::new() else { return };
     let running = bench.bridge("xdp:a xdp:b");
     ping(&bench);
@@ -169,7 +169,17 @@ fn a_link_that_goes_down_and_an_interface_that_vanishes_end_nothing() {
         "ping -c 2 -i 0.05 -w 1 10.201.0.2",
     );
     assert!(!refused.status.success(), "{refused:?}");
-    running.stop();
+    // Both pairs anew, under the same names: the port comes back by itself.
+    bench.ip("link del dev a");
+    bench.join(1);
+    await_that("the bridge takes the interfaces up again", || {
+        bench.has_program("a") && bench.has_program("b")
+    });
+    ping(&bench);
+    tcp_echo(&bench, 1 << 20);
+    let report = running.stop();
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("xdp:b: 1 times it came back"), "{report}");
 }
 
 #[test]

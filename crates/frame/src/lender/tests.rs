@@ -91,6 +91,26 @@ fn a_false_address_gives_no_frame() {
 }
 
 #[test]
+fn all_frames_come_back_at_once_and_nobody_elses() {
+    let (region, mut pools) = pools(&[1920, 2112]);
+    let (mut lender, mut other) = (region.lender().unwrap(), region.lender().unwrap());
+    let kept = other.lend(pools[1].alloc().unwrap()).unwrap();
+    for pool in &mut pools {
+        lender.lend(pool.alloc().unwrap()).unwrap();
+        lender.lend(pool.alloc().unwrap()).unwrap();
+    }
+    let mut count = 0;
+    lender.take_all_back(|frame| {
+        count += 1;
+        pools[0].free(frame);
+    });
+    assert_eq!((count, lender.lent(), other.lent()), (4, 0, 1));
+    pools[0].free(other.take_back(kept).expect("still lent"));
+    pools[1].collect();
+    assert!(pools.iter().all(|pool| pool.accounts().elsewhere() == 0));
+}
+
+#[test]
 fn a_frame_of_another_region_stays_with_its_owner() {
     let (_, mut others) = pools(&[1920, 1920]);
     let (region, _pools) = pools(&[1920]);

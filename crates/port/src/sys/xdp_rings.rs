@@ -233,6 +233,15 @@ impl XdpRings {
         self.tx.waiting()
     }
 
+    /// Takes every frame back, when the interface is gone: the kernel has then let go of the
+    /// memory of each device it knew before it says that the socket is unbound.
+    pub(crate) fn take_all_back(&mut self, socket: &XdpSocket, each: impl FnMut(Frame)) {
+        if socket.is_unbound() {
+            self.lender.take_all_back(each);
+            self.filled = 0;
+        }
+    }
+
     /// Takes at most `max` frames back whose transmission is complete.
     #[inline]
     pub(crate) fn complete(&mut self, max: u32, mut each: impl FnMut(Frame)) {

@@ -182,6 +182,13 @@ impl XdpSocket {
         outcome(sent.min(0) as c_int)
     }
 
+    /// Whether the interface it was bound to is gone: the kernel has unbound the socket and uses
+    /// no frame of its rings any more.
+    pub(crate) fn is_unbound(&self) -> bool {
+        let error = self.wake_transmit().err();
+        error.and_then(|error| error.raw_os_error()) == Some(libc::ENXIO)
+    }
+
     /// Has the kernel look into the FILL ring, and with busy polling receive.
     pub(crate) fn wake_receive(&self) -> io::Result<()> {
         // SAFETY: no buffer is passed: null with length 0, and no address.

@@ -9,7 +9,9 @@
 //! What the kernel does that is not in its documentation was measured and stands where it matters.
 
 mod attached;
+mod member;
 mod object;
+mod origin;
 mod program;
 mod queue;
 mod ready;
@@ -25,6 +27,7 @@ use std::sync::Arc;
 
 use frame::{PortId, QueueId, Region};
 
+use origin::Origin;
 use program::{Steering, refuse_foreign};
 use queue::XdpQueue;
 use ready::Ready;
@@ -83,7 +86,7 @@ impl XdpPort {
         // Drivers that do not say have one queue.
         let queues = queues(spec, interface.rx_queues().unwrap_or(1).max(1))?;
         refuse_foreign(name, index)?;
-        let steering = Steering::load(name, index, queues.end, spec.unclaimed)?;
+        let steering = Steering::load(name, queues.end, spec.unclaimed)?;
         let ready = Ready::make(interface, index)?;
         let resolved = XdpSpec {
             queues: Queues::Range(queues.start, queues.end - 1),
@@ -237,29 +240,22 @@ impl Port for XdpPort {
         let Some(memory) = self.memory else {
             return Err(refused("was asked for before frame memory was there"));
         };
-        let mut sockets = Vec::new();
-        for number in share(&self.queues, queue.0, of) {
-            let bound = socket::open(&self.spec, self.interface, number, &memory, &self.umems)?;
-            self.steering
-                .steer(number, std::os::fd::AsFd::as_fd(&*bound.socket))
-                .map_err(|error| {
-                    let sentence = format!("{}: queue {number}: {error}", self.spec_text);
-                    PortError::new(PortErrorKind::Open, sentence)
-                })?;
-            self.zero_copy = bound.zero_copy;
-            sockets.push(bound);
-        }
+        let origin = Origin {
+            spec: self.spec.clone(),
+            numbers: share(&self.queues, queue.0, of).collect(),
+            memory,
+            umems: self.umems.clone(),
+            steering: Arc::clone(&self.steering),
+            ready: Arc::clone(&self.ready),
+        };
+        let sockets = origin.open(self.interface, true)?;
+        self.zero_copy = sockets.iter().any(|bound| bound.zero_copy);
         self.given.push(queue);
         if self.given.len() == of {
-            let (name, mode) = (&self.spec.interface, self.spec.mode);
-            self.steering.attach(name, mode, self.zero_copy)?;
+            origin.attach(self.interface, self.zero_copy)?;
         }
-        Ok(Box::new(XdpQueue::new(
-            sockets,
-            (Arc::clone(&self.steering), Arc::clone(&self.ready)),
-            queue.0 == 0,
-            &self.spec,
-            (self.mtu + HEADER_BYTES) as usize,
-        )))
+        let longest = (self.mtu + HEADER_BYTES) as usize;
+        let speaks = queue.0 == 0;
+        Ok(Box::new(XdpQueue::new(origin, sockets, speaks, longest)))
     }
 }

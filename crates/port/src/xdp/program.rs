@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::attached::programs_on;
 use super::object::Object;
@@ -26,18 +26,24 @@ const XDP_PASS: u32 = 2;
 /// The program of one interface. Dropping it detaches it.
 #[derive(Debug)]
 pub(super) struct Steering {
-    interface: u32,
     sockets: Map,
     counts: Map,
     program: Program,
-    link: OnceLock<(Link, AttachMode)>,
+    attached: Mutex<Option<Attached>>,
+}
+
+/// Where the program is.
+#[derive(Debug)]
+struct Attached {
+    interface: u32,
+    mode: AttachMode,
+    _link: Link,
 }
 
 impl Steering {
     /// Loads the program with room for sockets of queues below `queues_end`.
     pub(super) fn load(
         name: &str,
-        interface: u32,
         queues_end: u32,
         unclaimed: Unclaimed,
     ) -> Result<Self, PortError> {
@@ -73,11 +79,10 @@ impl Steering {
         let program = Program::load(NAME, &instructions, &object.licence)
             .map_err(|(error, said)| failed(&format!("the XDP program ({said})"), &error))?;
         Ok(Self {
-            interface,
             sockets,
             counts,
             program,
-            link: OnceLock::new(),
+            attached: Mutex::default(),
         })
     }
 
@@ -88,29 +93,42 @@ impl Steering {
     }
 
     /// Attaches the program as the mode asks for: in the driver, or else, where the mode leaves
-    /// the choice and no socket is in zero-copy mode, behind it.
+    /// the choice and no socket is in zero-copy mode, behind it. Where it is attached already,
+    /// nothing changes.
     pub(super) fn attach(
         &self,
         name: &str,
+        interface: u32,
         mode: XdpMode,
         zero_copy: bool,
     ) -> Result<(), PortError> {
+        let mut attached = self.lock();
+        if attached
+            .as_ref()
+            .is_some_and(|there| there.interface == interface)
+        {
+            return Ok(());
+        }
         let order: &[AttachMode] = match mode {
             XdpMode::Auto if !zero_copy => &[AttachMode::Native, AttachMode::Generic],
             XdpMode::Generic => &[AttachMode::Generic],
             _ => &[AttachMode::Native],
         };
         let mut refused = None;
-        for &how in order {
-            match self.program.attach(self.interface, how) {
+        for &mode in order {
+            match self.program.attach(interface, mode) {
                 Ok(link) => {
-                    let _first = self.link.set((link, how));
+                    *attached = Some(Attached {
+                        interface,
+                        mode,
+                        _link: link,
+                    });
                     return Ok(());
                 }
                 Err(error) => refused = refused.or(Some(error)),
             }
         }
-        refuse_foreign(name, self.interface)?;
+        refuse_foreign(name, interface)?;
         let error = refused.unwrap_or_else(|| io::ErrorKind::Other.into());
         let remedy = match mode {
             XdpMode::Generic => "; use packet: on this interface",
@@ -122,7 +140,11 @@ impl Steering {
 
     /// Where the program runs, once it is attached.
     pub(super) fn attached(&self) -> Option<AttachMode> {
-        self.link.get().map(|&(_, mode)| mode)
+        self.lock().as_ref().map(|attached| attached.mode)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Attached>> {
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Frames that came on a queue without a socket.

@@ -41,45 +41,35 @@ pub(super) struct Bound {
     pub(super) zero_copy: bool,
 }
 
-/// Opens and binds a socket in the best mode that the spec allows and the kernel grants.
-pub(super) fn open(
-    spec: &XdpSpec,
-    interface: u32,
-    queue: u32,
-    memory: &Memory,
-    umems: &Umems,
-) -> Result<Bound, PortError> {
-    let attempt = Attempt {
-        spec,
-        interface,
-        queue,
-        memory,
-        umems,
-    };
-    let wanted: &[bool] = match spec.mode {
-        XdpMode::Auto => &[true, false],
-        XdpMode::ZeroCopy => &[true],
-        XdpMode::Copy | XdpMode::Generic => &[false],
-    };
-    let mut refused = io::Error::from(io::ErrorKind::Other);
-    for &zero_copy in wanted {
-        match attempt.in_mode(zero_copy) {
-            Ok(bound) => return Ok(bound),
-            Err(error) => refused = error,
-        }
-    }
-    Err(attempt.refusal(&refused))
-}
-
-struct Attempt<'a> {
-    spec: &'a XdpSpec,
-    interface: u32,
-    queue: u32,
-    memory: &'a Memory,
-    umems: &'a Umems,
+/// A socket to be opened on one queue.
+pub(super) struct Attempt<'a> {
+    pub(super) spec: &'a XdpSpec,
+    pub(super) interface: u32,
+    pub(super) queue: u32,
+    pub(super) memory: &'a Memory,
+    pub(super) umems: &'a Umems,
+    /// Whether a busy queue is waited for.
+    pub(super) patient: bool,
 }
 
 impl Attempt<'_> {
+    /// Opens and binds a socket in the best mode that the spec allows and the kernel grants.
+    pub(super) fn open(&self) -> Result<Bound, PortError> {
+        let wanted: &[bool] = match self.spec.mode {
+            XdpMode::Auto => &[true, false],
+            XdpMode::ZeroCopy => &[true],
+            XdpMode::Copy | XdpMode::Generic => &[false],
+        };
+        let mut refused = io::Error::from(io::ErrorKind::Other);
+        for &zero_copy in wanted {
+            match self.in_mode(zero_copy) {
+                Ok(bound) => return Ok(bound),
+                Err(error) => refused = error,
+            }
+        }
+        Err(self.refusal(&refused))
+    }
+
     /// With the UMEM of an earlier socket of this mode, or else with one of its own.
     fn in_mode(&self, zero_copy: bool) -> io::Result<Bound> {
         let start = self.memory.region.start_ptr().addr().get();
@@ -95,7 +85,8 @@ impl Attempt<'_> {
 
     /// Tries again while the queue is busy. A socket that was refused is not used again.
     fn patiently(&self, binding: Binding<'_>) -> io::Result<Bound> {
-        for _ in 1..BUSY_TRIES {
+        let tries = if self.patient { BUSY_TRIES } else { 1 };
+        for _ in 1..tries {
             match self.once(binding) {
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) => sleep(BUSY_NAP),
                 outcome => return outcome,

@@ -47,9 +47,12 @@ impl Umems {
 
     /// Makes a socket with a UMEM of its own the owner for its mode.
     pub(super) fn add_owner(&self, zero_copy: bool, memory: usize, socket: &Arc<XdpSocket>) {
-        self.lock()
+        let mut state = self.lock();
+        // One whose interface is gone lends its UMEM no more, and nobody asks for two.
+        state
             .owners
-            .push((zero_copy, memory, Arc::clone(socket)));
+            .retain(|owner| (owner.0, owner.1) != (zero_copy, memory));
+        state.owners.push((zero_copy, memory, Arc::clone(socket)));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
