@@ -1,6 +1,8 @@
 //! A worker's hold on one port: a queue of its own or none, the frames waiting to leave, and the
 //! rings over which workers share the port.
 
+use std::os::fd::BorrowedFd;
+
 use frame::{Burst, Frame, FramePool, PortId, WorkerId};
 use plane::DropReason;
 use port::{PortQueue, RxState};
@@ -152,6 +154,13 @@ impl Attachment {
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
         self.staged.is_empty() && !self.decisions.is_staged() && !self.transmissions.is_staged()
+    }
+
+    /// What tells that there is something to receive; `None` where the queue cannot tell, or where
+    /// other workers hand frames over for this port.
+    pub(crate) fn wake(&self) -> Option<BorrowedFd<'_>> {
+        let alone = !self.spread && self.open && self.is_clear();
+        self.queue.as_ref().filter(|_| alone)?.wake()
     }
 
     /// Whether another worker's frames wait to be taken.

@@ -11,6 +11,7 @@ mod clock;
 mod counters;
 mod cpu;
 mod dispatch;
+mod doze;
 mod exchange;
 mod idle;
 mod machine;

@@ -1,7 +1,6 @@
 //! All that a CPU owns, and one turn of it.
 
 use std::sync::Arc;
-use std::thread::sleep;
 
 use frame::{Burst, CpuId, FramePool, Nanos, PortId, WorkerId};
 use plane::{DropReason, Pipeline, Verdict, Verdicts};
@@ -11,6 +10,7 @@ use crate::attachment::Attachment;
 use crate::clock::Clock;
 use crate::counters::{Count, Words};
 use crate::dispatch::Dispatcher;
+use crate::doze::doze;
 use crate::idle::Idle;
 use crate::publish::Reader;
 use crate::supervise::Control;
@@ -58,7 +58,7 @@ impl Worker {
                 idle.reset();
                 ended
             } else {
-                idle.rest(|nap| self.lists.offline(|| sleep(nap)));
+                idle.rest(|nap| self.lists.offline(|| doze(&self.attachments, nap)));
                 clock.now()
             };
             if ended.since(shown) >= SHOW_EVERY_NANOS {

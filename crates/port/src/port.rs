@@ -1,5 +1,7 @@
 //! The two traits every driver implements: the port, and the queue a worker owns of it.
 
+use std::os::fd::BorrowedFd;
+
 use frame::{Burst, FramePool, PortId, QueueId, Region};
 
 use crate::{PortError, PortStatistics};
@@ -96,6 +98,12 @@ pub trait PortQueue: Send {
         let _ = pool;
     }
 
+    /// What becomes readable when there is something to receive: a worker with nothing to do may
+    /// sleep until then. `None` where nothing tells.
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
     /// What passed so far.
     fn statistics(&self) -> PortStatistics;
 
@@ -141,6 +149,10 @@ impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
 
     fn statistics(&self) -> PortStatistics {
         (**self).statistics()
+    }
+
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        (**self).wake()
     }
 
     fn in_flight(&self) -> u32 {

@@ -1,5 +1,7 @@
 //! A decorator that records what passes through a queue.
 
+use std::os::fd::BorrowedFd;
+
 use frame::{BURST_MAX, Burst, FramePool};
 
 use crate::pcap::{CaptureWriter, time_and_len};
@@ -57,6 +59,10 @@ impl<Q: PortQueue> PortQueue for Tap<Q> {
 
     fn reclaim(&mut self, pool: &mut FramePool) {
         self.inner.reclaim(pool);
+    }
+
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        self.inner.wake()
     }
 
     fn statistics(&self) -> PortStatistics {

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSliceMut, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 
@@ -204,6 +205,10 @@ impl PortQueue for TapQueue {
 
     fn take_refused(&mut self) -> u64 {
         std::mem::take(&mut self.untold)
+    }
+
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        self.attached.as_ref().map(|attached| attached.file.as_fd())
     }
 
     fn statistics(&self) -> PortStatistics {

@@ -1,7 +1,8 @@
 //! When a queue looks after its interface: a queue has no clock, so it counts what it did in vain.
 
-/// Empty receptions between two looks. A worker that sleeps 100 us after each looks ten times a
-/// second, one that spins some thousand times, at 0.5 us a look.
+/// Empty receptions between two looks. A worker that sleeps 100 us after each, as it does while an
+/// interface is away, looks ten times a second; one that spins some thousand times, at 0.5 us a
+/// look; one that sleeps in poll every four seconds, but an error of its socket wakes it each time.
 const LOOK_EVERY: u32 = 1024;
 /// After attempts that failed the looks become as rare as this, so that a failing one, which may
 /// take milliseconds, costs little.

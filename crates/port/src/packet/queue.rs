@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use frame::{Burst, FrameMeta, FramePool, PortId, QueueId};
@@ -237,6 +238,11 @@ impl PortQueue for PacketQueue {
 
     fn take_refused(&mut self) -> u64 {
         std::mem::take(&mut self.untold)
+    }
+
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        let attached = self.attached.as_ref()?;
+        Some(attached.ring.socket().as_fd())
     }
 
     fn statistics(&self) -> PortStatistics {

@@ -1,7 +1,7 @@
 //! AF_PACKET sockets and their options (packet(7), linux/if_packet.h).
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use libc::{c_int, c_uint, c_void, socklen_t};
 
@@ -25,6 +25,11 @@ impl PacketSocket {
         }
         // SAFETY: the descriptor was made just now and is nobody else's.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Readable when the ring has something to read, or an error waits.
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 
     pub(super) fn raw(&self) -> RawFd {

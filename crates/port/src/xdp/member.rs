@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
 use frame::{BURST_MAX, Burst, Frame, FramePool};
@@ -151,6 +152,11 @@ impl Member {
     /// Entries of the rings that one side did not understand: a bug.
     pub(super) fn misunderstood(&self) -> u64 {
         self.rings.strange() + self.drops().invalid
+    }
+
+    /// What becomes readable when a frame is there.
+    pub(super) fn wake(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 
     /// Whether the interface is gone, and the socket with it.

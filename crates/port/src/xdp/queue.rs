@@ -1,6 +1,7 @@
 //! A worker's queue of a port: one socket for each queue of the interface that is its share.
 
 use std::ops::RangeInclusive;
+use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -196,6 +197,14 @@ impl PortQueue for XdpQueue {
         if let Some(member) = self.members.first_mut() {
             member.complete(pool, &mut self.spare);
             member.kick();
+        }
+    }
+
+    /// The socket, where there is one: several have no descriptor in common.
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        match &self.members[..] {
+            [member] => Some(member.wake()),
+            _ => None,
         }
     }
 
