@@ -178,7 +178,7 @@ pub(crate) struct Running(Option<Child>);
 
 impl Running {
     #[track_caller]
-    fn must_run(&mut self) {
+    pub(crate) fn must_run(&mut self) {
         let child = self.0.as_mut().expect("it runs");
         if child.try_wait().expect("its state").is_some() {
             let output = self.0.take().map(Child::wait_with_output);

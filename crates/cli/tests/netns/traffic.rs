@@ -89,11 +89,11 @@ pub(crate) fn udp_echo(bench: &Bench, lengths: &[usize]) {
     });
 }
 
-/// Five echo requests, all answered.
+/// Five echo requests answered. `ping` sends on until it has five answers: the first of all may ask
+/// for the address in vain, when it comes before the bridge has lent the kernel a frame.
 #[track_caller]
 pub(crate) fn ping(bench: &Bench) {
     let words = format!("ping -c 5 -i 0.05 -w 20 {RIGHT_ADDRESS}");
     let output = bench.on(Side::Left, &words);
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("5 received"), "{output:?}");
+    assert!(output.status.success(), "{output:?}");
 }

@@ -216,3 +216,47 @@ fn frames_longer_than_the_other_interface_carries_are_dropped_and_counted() {
     let refused = report["frames"]["dropped"]["tx_refused"].as_u64();
     assert!(refused.is_some_and(|frames| frames >= 4), "{report}");
 }
+
+#[test]
+fn queues_are_shared_out_over_workers() {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        println!("skipped: there is one CPU");
+        return;
+    }
+    let Some(bench) = Bench::new() else { return };
+    bench.ip("link del dev a");
+    bench.ip("link del dev b");
+    bench.join(3);
+    let running = bench.bridge("--workers 2 xdp:a,queues=all xdp:b,queues=1-2,unclaimed=drop");
+    // Frames of queue 0 of `b` are dropped in the kernel, so that not everything is answered.
+    bench.on(
+        crate::bench::Side::Left,
+        "ping -c 20 -i 0.01 -w 1 10.201.0.2",
+    );
+    let report = running.stop();
+    let mode = |port: usize| report["ports"][port]["mode"].as_str().expect("a mode");
+    assert!(mode(0).ends_with(", 3 queues"), "{report}");
+    assert!(mode(1).ends_with(", 2 queues"), "{report}");
+}
+
+#[test]
+fn frames_cross_to_another_driver_and_back() {
+    let Some(bench) = Bench::new() else { return };
+    let mut running = bench.start("bridge --json xdp:a packet:b");
+    await_that("the bridge attaches its program", || {
+        running.must_run();
+        bench.has_program("a")
+    });
+    await_that("frames pass", || {
+        let words = "ping -c 1 -W 1 10.201.0.2";
+        bench.on(crate::bench::Side::Left, words).status.success()
+    });
+    udp_echo(&bench, &LENGTHS);
+    tcp_echo(&bench, 1 << 20);
+    let report = running.stop();
+    assert_eq!(
+        report["frames"]["dropped"],
+        serde_json::json!({}),
+        "{report}"
+    );
+}
