@@ -233,6 +233,38 @@ impl XdpSocket {
     }
 }
 
+/// One descriptor that is readable as soon as one of several sockets has a frame.
+#[derive(Debug)]
+pub(crate) struct Wake(OwnedFd);
+
+impl Wake {
+    pub(crate) fn of<'a>(sockets: impl Iterator<Item = BorrowedFd<'a>>) -> io::Result<Self> {
+        // SAFETY: no memory of ours is passed.
+        let set = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        outcome(set)?;
+        // SAFETY: the kernel gave this descriptor to us just now; nobody else has it.
+        let set = unsafe { OwnedFd::from_raw_fd(set) };
+        for socket in sockets {
+            let mut event = libc::epoll_event {
+                events: libc::EPOLLIN as u32,
+                u64: 0,
+            };
+            let (set, socket) = (set.as_raw_fd(), socket.as_raw_fd());
+            // SAFETY: the kernel reads the event, which is borrowed for this call.
+            let added =
+                unsafe { libc::epoll_ctl(set, libc::EPOLL_CTL_ADD, socket, &raw mut event) };
+            outcome(added)?;
+        }
+        Ok(Self(set))
+    }
+}
+
+impl AsFd for Wake {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 impl AsFd for XdpSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

@@ -1,7 +1,7 @@
 //! A worker's queue of a port: one socket for each queue of the interface that is its share.
 
 use std::ops::RangeInclusive;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use super::member::Member;
 use super::origin::Origin;
 use super::socket::Bound;
 use crate::interface::Watch;
+use crate::sys::xdp_socket::Wake;
 use crate::{PortError, PortQueue, PortStatistics, RxState};
 
 /// An Ethernet header: the kernel's paths take nothing shorter.
@@ -24,6 +25,8 @@ pub(super) struct XdpQueue {
     origin: Origin,
     /// None while the interface is gone. Frames leave by the first.
     members: Vec<Member>,
+    /// Where there are several.
+    wake: Option<Wake>,
     /// The member that is received from first.
     turn: usize,
     /// Whether this queue tells of what concerns the whole port.
@@ -54,10 +57,11 @@ impl XdpQueue {
         speaks: bool,
         frame_bytes_max: usize,
     ) -> Self {
-        Self {
+        let mut queue = Self {
             busy_poll: origin.spec.busy_poll_micros != 0,
             origin,
-            members: sockets.into_iter().map(Member::new).collect(),
+            members: Vec::new(),
+            wake: None,
             turn: 0,
             speaks,
             carries: FRAME_BYTES_MIN..=frame_bytes_max,
@@ -70,7 +74,18 @@ impl XdpQueue {
             losses: 0,
             returns: 0,
             failure: None,
-        }
+        };
+        queue.take_up(sockets);
+        queue
+    }
+
+    fn take_up(&mut self, sockets: Vec<Bound>) {
+        self.members = sockets.into_iter().map(Member::new).collect();
+        // Without it the worker sleeps for a while instead of until a frame comes.
+        self.wake = match &self.members[..] {
+            [] | [_] => None,
+            several => Wake::of(several.iter().map(Member::wake)).ok(),
+        };
     }
 
     /// Looks whether nothing comes because the interface is gone, and whether it is back.
@@ -79,6 +94,7 @@ impl XdpQueue {
         if self.members.iter().any(Member::is_unbound) {
             self.losses += 1;
             self.turn = 0;
+            self.wake = None;
             for mut member in self.members.drain(..) {
                 self.statistics.missed += member.drops().rx;
                 self.misunderstood += member.misunderstood();
@@ -90,7 +106,7 @@ impl XdpQueue {
         }
         match self.origin.come_back() {
             Ok(sockets) => {
-                self.members = sockets.into_iter().map(Member::new).collect();
+                self.take_up(sockets);
                 self.returns += 1;
                 self.watch.succeeded();
             }
@@ -200,11 +216,10 @@ impl PortQueue for XdpQueue {
         }
     }
 
-    /// The socket, where there is one: several have no descriptor in common.
     fn wake(&self) -> Option<BorrowedFd<'_>> {
         match &self.members[..] {
             [member] => Some(member.wake()),
-            _ => None,
+            _ => self.wake.as_ref().map(Wake::as_fd),
         }
     }
 
