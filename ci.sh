@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-steps=(judges lint tidy licences tests fuzz loom miri tsan demo)
+steps=(judges lint tidy licences bpf tests fuzz loom miri tsan demo)
 
 usage() {
     cat <<'TEXT'
@@ -14,6 +14,7 @@ usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
   lint      rustfmt, clippy with warnings as errors, documentation without warnings
   tidy      the rules of the repository (ARCHITECTURE.md); pages say what docs/runs says
   licences  every crate we build on has a permissive licence
+  bpf       the XDP program's object is what its source compiles to (clang; Debian, root)
   tests     cargo test --workspace, captures judged by tshark among them
   fuzz      replay of all fuzz corpora and regressions, with seeded mutations
   loom      every interleaving of the memory ring, of frames going home and of publishing
@@ -62,6 +63,32 @@ step_tidy() {
 }
 
 step_licences() { cargo run --quiet -p xtask -- licences; }
+
+step_bpf() {
+    local wanted built
+    wanted=$(cat bpf/compiler)
+    if ! command -v clang >/dev/null; then
+        if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+            skip "no clang here, and this is not root on Debian"
+            return
+        fi
+        export DEBIAN_FRONTEND=noninteractive
+        apt-get update -qq || skip "no package lists"
+        apt-get install -y -qq clang >/dev/null || { skip "clang could not be installed"; return; }
+    fi
+    case "$(clang --version)" in
+    *"clang version $wanted."*) ;;
+    *)
+        skip "bpf/xdp.bpf.o is of clang $wanted, and this one would make other bytes"
+        return
+        ;;
+    esac
+    built=$(mktemp)
+    bpf/build.sh "$built"
+    cmp "$built" bpf/xdp.bpf.o
+    rm -f "$built"
+    echo "bpf/xdp.bpf.o is what clang $wanted makes of its source"
+}
 
 step_tests() { cargo test --workspace --no-fail-fast; }
 

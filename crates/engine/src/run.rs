@@ -37,7 +37,10 @@ impl Engine {
     /// A plan that cannot work, memory, queues or threads that cannot be had.
     pub fn start(mut plan: Plan) -> Result<Running, EngineError> {
         plan.check()?;
-        let (pools, memory) = map_pools(&plan)?;
+        let (region, pools, memory) = map_pools(&plan)?;
+        for port in &mut plan.ports {
+            port.prepare(region)?;
+        }
         let control = Arc::new(Control::new(plan.cpus.len()));
         let lists = Publisher::new(Arc::clone(&plan.lists));
         let workers = make_workers(&mut plan, pools, &control, &lists)?;
@@ -147,9 +150,17 @@ impl Stopper {
 }
 
 /// One pool a worker, on the memory node of its CPU.
-fn map_pools(plan: &Plan) -> Result<(Vec<FramePool>, MemoryReport), EngineError> {
+fn map_pools(plan: &Plan) -> Result<(&'static Region, Vec<FramePool>, MemoryReport), EngineError> {
+    // A worker's pool: bursts under way, and what its queues hold.
+    let workers = plan.cpus.len();
+    let held = |port: &dyn Port| port.frames_held_max(port.queues_max().clamp(1, workers));
+    let held = plan
+        .ports
+        .iter()
+        .map(|port| held(&**port))
+        .fold(0, u32::saturating_add);
     let request = |&cpu: &CpuId| PoolRequest {
-        frames: plan.pool_frames,
+        frames: plan.pool_frames.saturating_add(held),
         stride_bytes: plan.stride_bytes,
         headroom_bytes: HEADROOM_BYTES,
         node: node_of_cpu(cpu),
@@ -165,7 +176,7 @@ fn map_pools(plan: &Plan) -> Result<(Vec<FramePool>, MemoryReport), EngineError>
         stride_bytes: plan.stride_bytes,
         frames: pools.iter().map(|pool| u64::from(pool.total())).sum(),
     };
-    Ok((pools, memory))
+    Ok((region, pools, memory))
 }
 
 fn make_workers(

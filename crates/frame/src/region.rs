@@ -4,13 +4,14 @@ mod layout;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use core::fmt;
-use std::sync::{Mutex, PoisonError};
+use core::{fmt, ptr::NonNull};
+use std::sync::{Mutex, PoisonError, atomic::AtomicU16};
 
 use layout::{Layout, PoolExtent};
 
 use crate::{
     ids::{NodeId, PoolId},
+    lender::{Lender, LentPool},
     memory::{Mapping, MemoryError, Pages, nodes_online},
     meta::FrameMeta,
     pool::{FramePool, Homeward, PoolMemory},
@@ -73,9 +74,16 @@ impl PoolRequest {
 pub struct Region {
     mapping: Mapping,
     nodes: Box<[Option<NodeId>]>,
+    /// Which chunks are lent to the kernel, by whom; in the order of the requests.
+    lent: Box<[LentPool]>,
+    lenders_given: AtomicU16,
 }
 
 impl Region {
+    /// Bytes at the start, at least, that belong to nobody: chunks that are registered with the
+    /// kernel longer than their stride begin before the memory of ours that they hold.
+    pub const LEAD_BYTES: usize = layout::LEAD_BYTES;
+
     /// Maps memory for the pools asked for, touches every page of it, and makes the pools, in the
     /// order of the requests. Pools of different nodes never share a huge page.
     ///
@@ -104,11 +112,25 @@ impl Region {
                     .then_some(node)
             });
         let nodes = nodes.collect();
-        let region = Region { mapping, nodes }.keep();
         let pools = (first..=u16::MAX)
             .map(PoolId)
             .zip(requests)
             .zip(&layout.extents);
+        let lent = pools.clone().map(|((id, request), extent)| {
+            LentPool::new(
+                id,
+                extent.chunks_start,
+                request.frames,
+                request.stride_bytes,
+            )
+        });
+        let region = Region {
+            mapping,
+            nodes,
+            lent: lent.collect(),
+            lenders_given: AtomicU16::new(0),
+        }
+        .keep();
         let pools = pools.map(|((id, request), extent)| region.pool(id, request, extent));
         Ok((region, pools.collect()))
     }
@@ -143,6 +165,33 @@ impl Region {
         // SAFETY: `frames * stride_bytes` bytes from `base` are this extent's own and zeroed; the
         // request was checked; the id was just taken and registered.
         unsafe { FramePool::new(id, &memory, homeward) }
+    }
+
+    /// Where it begins, a page boundary: for registering it with the kernel, which is shown
+    /// [`Region::bytes`] from here.
+    #[must_use]
+    pub fn start_ptr(&self) -> NonNull<u8> {
+        self.mapping.start()
+    }
+
+    /// Bytes from chunk to chunk, where they are the same in all pools.
+    #[must_use]
+    pub fn stride_bytes(&self) -> Option<u32> {
+        let stride = self.lent[0].stride_bytes();
+        let same = self.lent.iter().all(|pool| pool.stride_bytes() == stride);
+        same.then_some(stride)
+    }
+
+    /// Something that lends frames of this Region to the kernel; `None` once 65,535 were given out.
+    #[must_use]
+    pub fn lender(&'static self) -> Option<Lender> {
+        Lender::new(self, &self.lenders_given)
+    }
+
+    /// One for each pool, at least one.
+    #[inline(always)]
+    pub(crate) fn lent_pools(&self) -> &[LentPool] {
+        &self.lent
     }
 
     /// Bytes mapped.

@@ -1,4 +1,5 @@
-//! Where frames enter and leave: capture files, the traffic generator, memory rings, nothing.
+//! Where frames enter and leave: network interfaces, capture files, the traffic generator,
+//! memory rings, nothing.
 //!
 //! A port is written `DRIVER:NAME[,key=value]...` ([`PortSpec`]), opened once ([`open`]) and gives
 //! each worker a queue of its own ([`PortQueue`]), which nobody else touches. Decorators stand
@@ -47,6 +48,7 @@ mod sys;
 mod tap;
 #[cfg(test)]
 mod tests_support;
+mod xdp;
 
 pub use error::{PortError, PortErrorKind};
 pub use faulty::{FaultCounts, FaultPlan, Faults, Faulty};
@@ -60,3 +62,4 @@ pub use share::Share;
 pub use spec::{PortSpec, SpecError};
 pub use statistics::PortStatistics;
 pub use tap::Tap;
+pub use xdp::{Queues, Umems, Unclaimed, XdpMode, XdpPort, XdpSpec};

@@ -6,7 +6,9 @@ use frame::PortId;
 
 use crate::generator::GenPort;
 use crate::pcap::{OpenFiles, PcapPort};
-use crate::{NullPort, PacketPort, Port, PortError, PortSpec, RingPort, Rings, TapPort};
+use crate::{
+    NullPort, PacketPort, Port, PortError, PortSpec, RingPort, Rings, TapPort, Umems, XdpPort,
+};
 
 /// What ports need beyond their spec. The ports of one run share one context (clones share the
 /// registries): it is how two ports notice that one would overwrite the other's input, and how
@@ -24,6 +26,8 @@ pub struct OpenContext {
     pub start_time_ns: u64,
     /// The memory rings of this run, by name.
     pub rings: Rings,
+    /// What the AF_XDP ports of this run share.
+    pub umems: Umems,
     /// The files this run reads and writes.
     pub files: OpenFiles,
 }
@@ -40,6 +44,7 @@ pub fn open(
     Ok(match spec {
         PortSpec::Pcap(pcap) => Box::new(PcapPort::open(pcap, id, context)?),
         PortSpec::Gen(r#gen) => Box::new(GenPort::open(r#gen, id, context)?),
+        PortSpec::Xdp(xdp) => Box::new(XdpPort::open(xdp, id, context)?),
         PortSpec::Null => Box::new(NullPort::open(id)),
         PortSpec::Packet(packet) => Box::new(PacketPort::open(packet, id)?),
         PortSpec::Tap(tap) => Box::new(TapPort::open(tap, id)?),

@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use frame::{Burst, FramePool, PortId, QueueId};
+use frame::{Burst, FramePool, PortId, QueueId, Region};
 
 use crate::{PortError, PortStatistics};
 
@@ -42,6 +42,23 @@ pub trait Port: Send {
     /// can be known; for choosing a stride before the pools are made. A frame that does not fit its
     /// chunk after all is counted as missed and told by [`PortQueue::finish`].
     fn frame_bytes_max_hint(&self) -> usize;
+
+    /// Tells the port where the frames of this run lie, once, before any queue is opened: drivers
+    /// whose kernel side reads and writes frames in place register that memory.
+    ///
+    /// # Errors
+    /// Chunks that the port's frames do not fit.
+    fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
+        let _ = region;
+        Ok(())
+    }
+
+    /// The most frames that one queue of `of` holds between bursts, in rings of the kernel for
+    /// instance: its worker's pool is made larger by as many.
+    fn frames_held_max(&self, of: usize) -> u32 {
+        let _ = of;
+        0
+    }
 
     /// What the user should know before the run, a sentence each: offloads that could not be
     /// switched off, a link that is down.

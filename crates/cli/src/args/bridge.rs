@@ -56,6 +56,7 @@ Bridge two ports: what comes in by one leaves by the other, unless the policy st
 
 A PORT is DRIVER:NAME[,key=value]...:
   pcap:in=FILE,out=FILE   a capture to read, to write, or both; '-' is standard input or output
+  xdp:eth0                a network interface, by AF_XDP; needs root
   packet:eth0             a network interface, by packet sockets; needs root
   gen:size=64,hit=0.1     generated traffic: random addresses, a share of them from the sets
   null:                   swallows what it is sent
@@ -73,7 +74,7 @@ Examples:
       what would that list drop? A trial run that drops nothing
   zcat a.gz | linerate bridge pcap:in=- pcap:out=- --allow web.txt --default drop | tcpdump -r -
       only what speaks to the servers, as a filter between two programs
-  linerate bridge packet:eth1 packet:eth2 --block ipsum.txt
+  linerate bridge xdp:eth1 xdp:eth2 --block ipsum.txt
       a filter in the wire between two network interfaces, until Ctrl-C
   linerate bridge gen:size=64,hit=0.1 null: --block ipsum.txt --duration 5s --workers 2
       how fast is that on generated traffic?

@@ -11,6 +11,9 @@ use crate::{
 /// least 2,048 bytes however close they lie, so the last one reaches past a shorter stride.
 const SLACK_BYTES: usize = SMALL_PAGE_BYTES;
 
+/// Bytes before the first chunk of a pool that belong to nobody, see [`super::Region::LEAD_BYTES`].
+pub(super) const LEAD_BYTES: usize = SMALL_PAGE_BYTES;
+
 /// Where one pool lies, as offsets into the Region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PoolExtent {
@@ -71,10 +74,10 @@ impl Layout {
     }
 }
 
-/// A pool that begins at the first page from `end` on: its chunks, slack, its records.
+/// A pool behind `end`, at a page boundary: a lead, its chunks, slack, its records.
 fn extent_at(end: usize, request: &PoolRequest) -> Option<PoolExtent> {
     let frames = request.frames as usize;
-    let chunks_start = align_up(end, SMALL_PAGE_BYTES)?;
+    let chunks_start = align_up(end.checked_add(LEAD_BYTES)?, SMALL_PAGE_BYTES)?;
     let chunks_bytes = frames.checked_mul(request.stride_bytes as usize)?;
     let slack_end = chunks_start
         .checked_add(chunks_bytes)?

@@ -19,13 +19,16 @@ use crate::host_tap::TapSpec;
 use crate::packet::PacketSpec;
 use crate::pcap::PcapSpec;
 use crate::ring::RingSpec;
+use crate::xdp::XdpSpec;
 use nearest::nearest;
 
-const DRIVERS: [&str; 6] = ["packet", "tap", "pcap", "gen", "null", "ring"];
+const DRIVERS: [&str; 7] = ["xdp", "packet", "tap", "pcap", "gen", "null", "ring"];
 
 /// A port to be opened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PortSpec {
+    /// `xdp:eth0`: a network interface, by AF_XDP.
+    Xdp(XdpSpec),
     /// `packet:eth0`: a kernel interface by packet sockets.
     Packet(PacketSpec),
     /// `tap:NAME`: an interface of the host that is made for us.
@@ -57,6 +60,7 @@ impl PortSpec {
             .ok_or_else(|| unknown_driver(driver))?;
         let mut settings = Settings::split(driver, rest)?;
         match driver {
+            "xdp" => XdpSpec::from_settings(&mut settings).map(Self::Xdp),
             "packet" => PacketSpec::from_settings(&mut settings).map(Self::Packet),
             "tap" => TapSpec::from_settings(&mut settings).map(Self::Tap),
             "pcap" => PcapSpec::from_settings(&mut settings).map(Self::Pcap),
@@ -74,6 +78,7 @@ impl PortSpec {
     #[must_use]
     pub const fn driver(&self) -> &'static str {
         match self {
+            Self::Xdp(_) => "xdp",
             Self::Packet(_) => "packet",
             Self::Tap(_) => "tap",
             Self::Pcap(_) => "pcap",
@@ -95,6 +100,7 @@ impl std::str::FromStr for PortSpec {
 impl fmt::Display for PortSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Xdp(spec) => spec.fmt(f),
             Self::Packet(spec) => spec.fmt(f),
             Self::Tap(spec) => spec.fmt(f),
             Self::Pcap(spec) => spec.fmt(f),
@@ -126,9 +132,6 @@ fn no_driver(text: &str) -> SpecError {
 fn unknown_driver(driver: &str) -> SpecError {
     let drivers = DRIVERS.join(", ");
     SpecError::new(match (driver, nearest(driver, &DRIVERS)) {
-        ("xdp", _) => {
-            format!("the driver {driver} is planned and not there yet; there are {drivers}")
-        }
         (_, Some(near)) => format!("there is no driver `{driver}`; did you mean {near}:?"),
         _ => format!("there is no driver `{driver}`; there are {drivers}"),
     })

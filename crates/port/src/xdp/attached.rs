@@ -1,0 +1,149 @@
+//! Which XDP programs an interface has: a question and its answer in route netlink
+//! (`linux/rtnetlink.h`, `linux/if_link.h`), read as bytes from a stranger.
+
+use std::io;
+
+use crate::sys::xdp_bpf::Program;
+use crate::sys::xdp_netlink::ask_route_netlink;
+
+const HEADER_BYTES: usize = 16;
+/// `struct ifinfomsg`.
+const INFO_BYTES: usize = 16;
+const RTM_NEWLINK: u16 = 16;
+const RTM_GETLINK: u16 = 18;
+const NLMSG_ERROR: u16 = 2;
+const NLM_F_REQUEST: u16 = 1;
+const IFLA_XDP: u16 = 43;
+/// Ids of programs within `IFLA_XDP`: of the only one, in the driver, behind it, in hardware.
+const IFLA_XDP_IDS: std::ops::RangeInclusive<u16> = 4..=7;
+/// Bits of an attribute's type that are flags.
+const TYPE_MASK: u16 = 0x3fff;
+
+/// The names and ids of the XDP programs on an interface, none in most cases.
+pub(super) fn programs_on(interface: u32) -> io::Result<Vec<(u32, String)>> {
+    let ids = program_ids(&ask_route_netlink(&question(interface))?)?;
+    Ok(ids
+        .into_iter()
+        .map(|id| (id, Program::name_of(id).unwrap_or_default()))
+        .collect())
+}
+
+fn question(interface: u32) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + INFO_BYTES);
+    bytes.extend(((HEADER_BYTES + INFO_BYTES) as u32).to_ne_bytes());
+    bytes.extend(RTM_GETLINK.to_ne_bytes());
+    bytes.extend(NLM_F_REQUEST.to_ne_bytes());
+    bytes.extend([0; 8]); // sequence number and sender
+    bytes.extend([0; 4]); // family and type of device: any
+    bytes.extend(interface.to_ne_bytes());
+    bytes.extend([0; 8]); // flags and their mask
+    bytes
+}
+
+/// The distinct ids in the kernel's answer.
+fn program_ids(answer: &[u8]) -> io::Result<Vec<u32>> {
+    let kind = u16_at(answer, 4).ok_or(io::ErrorKind::InvalidData)?;
+    let body = answer.get(HEADER_BYTES..).unwrap_or_default();
+    if kind == NLMSG_ERROR {
+        let code = u32_at(body, 0).unwrap_or_default().cast_signed();
+        return Err(io::Error::from_raw_os_error(code.saturating_neg()));
+    }
+    if kind != RTM_NEWLINK {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let attributes = body.get(INFO_BYTES..).unwrap_or_default();
+    let mut ids = Vec::new();
+    for (_, inner) in Attributes(attributes).filter(|&(kind, _)| kind == IFLA_XDP) {
+        let named = Attributes(inner).filter(|(kind, _)| IFLA_XDP_IDS.contains(kind));
+        ids.extend(named.filter_map(|(_, value)| u32_at(value, 0)));
+    }
+    ids.retain(|&id| id != 0);
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
+}
+
+/// Attributes one behind the other: length, type, value, padded to four bytes.
+struct Attributes<'a>(&'a [u8]);
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = (u16, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let length = usize::from(u16_at(self.0, 0)?);
+        let kind = u16_at(self.0, 2)? & TYPE_MASK;
+        let value = self.0.get(4..length)?;
+        self.0 = self.0.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, value))
+    }
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let bytes = bytes.get(at..at + 2)?;
+    Some(u16::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at + 4)?;
+    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+        let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend(value);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    }
+
+    fn answer(kind: u16, body: &[u8]) -> Vec<u8> {
+        let mut bytes = ((16 + body.len()) as u32).to_ne_bytes().to_vec();
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend([0; 10]);
+        bytes.extend(body);
+        bytes
+    }
+
+    #[test]
+    fn ids_are_found_among_other_attributes() {
+        let mut xdp = attribute(2, &[1]);
+        xdp.extend(attribute(4, &77_u32.to_ne_bytes()));
+        xdp.extend(attribute(5, &77_u32.to_ne_bytes()));
+        xdp.extend(attribute(6, &78_u32.to_ne_bytes()));
+        let mut body = vec![0; INFO_BYTES];
+        body.extend(attribute(3, b"eth0\0"));
+        body.extend(attribute(IFLA_XDP | 0x8000, &xdp));
+        let answer = answer(RTM_NEWLINK, &body);
+        assert_eq!(program_ids(&answer).unwrap(), [77, 78]);
+        // Cut anywhere it gives an error or fewer ids, never a panic.
+        for end in 0..answer.len() {
+            let _cut = program_ids(&answer[..end]);
+        }
+    }
+
+    #[test]
+    fn refusals_of_the_kernel_are_errors() {
+        let refused = answer(NLMSG_ERROR, &(-libc::ENODEV).to_ne_bytes());
+        let error = program_ids(&refused).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENODEV));
+        let worst = answer(NLMSG_ERROR, &i32::MIN.to_ne_bytes());
+        assert!(program_ids(&worst).is_err());
+        assert!(program_ids(&[]).is_err());
+    }
+
+    #[test]
+    fn the_kernel_understands_the_question() {
+        let loopback = crate::interface::Interface::named("lo")
+            .unwrap()
+            .index()
+            .unwrap();
+        let answer = ask_route_netlink(&question(loopback)).unwrap();
+        assert!(program_ids(&answer).is_ok());
+        let nobody = ask_route_netlink(&question(i32::MAX as u32)).unwrap();
+        assert!(program_ids(&nobody).is_err());
+    }
+}

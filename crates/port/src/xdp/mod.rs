@@ -1,0 +1,261 @@
+//! `xdp:IFACE`: a network interface by AF_XDP sockets, one for each of its receive queues.
+//!
+//! The kernel receives into and sends from the frames of this process (its UMEM is the whole
+//! Region), so a frame crosses between two such ports without a copy of ours; whether the driver
+//! copies, the mode says. An XDP program (`bpf/xdp.bpf.c`) gives each frame to the socket of its
+//! queue. It is attached by a link that nothing pins: the kernel takes it off when the process
+//! ends, however it ends.
+//!
+//! What the kernel does that is not in its documentation was measured and stands where it matters.
+
+mod attached;
+mod member;
+mod object;
+mod origin;
+mod program;
+mod queue;
+mod ready;
+mod socket;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod umem;
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use frame::{PortId, QueueId, Region};
+
+use origin::Origin;
+use program::{Steering, refuse_foreign};
+use queue::XdpQueue;
+use ready::Ready;
+use socket::Memory;
+pub use spec::{Queues, Unclaimed, XdpMode, XdpSpec};
+pub use umem::Umems;
+
+use crate::interface::Interface;
+use crate::port::check_queue;
+use crate::sys::xdp_bpf::AttachMode;
+use crate::sys::xdp_rings::{Chunks, KERNEL_HEADROOM_BYTES};
+use crate::{OpenContext, Port, PortError, PortErrorKind, PortQueue};
+
+/// Bytes of a frame beside its packet: the header and two VLAN tags.
+const HEADER_BYTES: u32 = 14 + 2 * 4;
+
+/// The kernel writes a frame this far into its chunk, and pools are asked for with the headroom of
+/// the engine: the difference makes the frame need a longer chunk.
+const HEADROOM_MORE_BYTES: u32 = KERNEL_HEADROOM_BYTES - 128;
+
+/// An interface by AF_XDP.
+pub struct XdpPort {
+    id: PortId,
+    spec: XdpSpec,
+    spec_text: String,
+    interface: u32,
+    mtu: u32,
+    /// Queues of the interface that it has: from the first up to, and not with, the last.
+    queues: Range<u32>,
+    steering: Arc<Steering>,
+    ready: Arc<Ready>,
+    umems: Umems,
+    memory: Option<Memory>,
+    /// By queue of ours: given out.
+    given: Vec<QueueId>,
+    zero_copy: bool,
+}
+
+impl XdpPort {
+    /// Looks at the interface and loads the program; nothing reaches us yet.
+    ///
+    /// # Errors
+    /// No such interface, queues it does not have, an XDP program of somebody else on it, too few
+    /// rights.
+    pub fn open(spec: &XdpSpec, id: PortId, context: &OpenContext) -> Result<Self, PortError> {
+        let name = &spec.interface;
+        let failed = |error: &io::Error| {
+            let hint = program::hint(error);
+            let sentence = format!("xdp:{name} cannot be opened: {error}{hint}");
+            PortError::new(PortErrorKind::Open, sentence)
+        };
+        let interface = Interface::existing(name)?;
+        let index = interface.index().map_err(|error| failed(&error))?;
+        context.umems.claim(name, index)?;
+        let mtu = interface.mtu().map_err(|error| failed(&error))?;
+        // Drivers that do not say have one queue.
+        let queues = queues(spec, interface.rx_queues().unwrap_or(1).max(1))?;
+        refuse_foreign(name, index)?;
+        let steering = Steering::load(name, queues.end, spec.unclaimed)?;
+        let ready = Ready::make(interface, index)?;
+        let resolved = XdpSpec {
+            queues: Queues::Range(queues.start, queues.end - 1),
+            ..spec.clone()
+        };
+        Ok(Self {
+            id,
+            spec_text: resolved.to_string(),
+            spec: resolved,
+            interface: index,
+            mtu,
+            queues,
+            steering: Arc::new(steering),
+            ready: Arc::new(ready),
+            umems: context.umems.clone(),
+            memory: None,
+            given: Vec::new(),
+            zero_copy: false,
+        })
+    }
+}
+
+/// The queues of the interface that one of ours has: every `of`-th.
+fn share(queues: &Range<u32>, queue: u16, of: usize) -> impl Iterator<Item = u32> + use<> {
+    queues.clone().skip(usize::from(queue)).step_by(of.max(1))
+}
+
+/// The longest frame of an interface, and with it the part of the kernel's headroom that is more
+/// than ours.
+fn frame_bytes_max_hint(mtu: u32) -> usize {
+    mtu.saturating_add(HEADER_BYTES + HEADROOM_MORE_BYTES) as usize
+}
+
+/// The queues that the spec asks for, of `count` that there are.
+fn queues(spec: &XdpSpec, count: u32) -> Result<Range<u32>, PortError> {
+    let name = &spec.interface;
+    match spec.queues {
+        Queues::All => Ok(0..count),
+        Queues::Range(first, last) if last < count => Ok(first..last + 1),
+        Queues::Range(..) => Err(PortError::new(
+            PortErrorKind::Queue,
+            format!(
+                "xdp:{name} has no queues={}: it has {count}, numbered from 0; leave queues= out \
+                 for all",
+                spec.queues
+            ),
+        )),
+    }
+}
+
+/// How chunks of this Region are shown to the kernel, when frames of this MTU fit them.
+fn chunks(name: &str, mtu: u32, region: &Region) -> Result<Chunks, PortError> {
+    let refused = |sentence| Err(PortError::new(PortErrorKind::Setting, sentence));
+    let Some(stride) = region.stride_bytes() else {
+        return refused(format!(
+            "xdp:{name}: all frame memory must be of one stride; give every worker the same"
+        ));
+    };
+    let needed = mtu.saturating_add(HEADER_BYTES);
+    let least = (needed + KERNEL_HEADROOM_BYTES).next_multiple_of(64);
+    let largest = Chunks::of(u32::MAX).map_or(0, Chunks::rx_bytes_max);
+    match Chunks::of(stride) {
+        Some(chunks) if chunks.rx_bytes_max() >= needed => Ok(chunks),
+        _ if needed > largest => {
+            let fits = largest - HEADER_BYTES;
+            refused(format!(
+                "xdp:{name}: frames of its MTU of {mtu} fit no chunk of AF_XDP; `ip link set dev \
+                 {name} mtu {fits}` or less makes them fit"
+            ))
+        }
+        _ => {
+            let least = least.max(Chunks::STRIDE_BYTES_MIN);
+            refused(format!(
+                "xdp:{name}: frames of its MTU of {mtu} do not fit into chunks of {stride} bytes \
+                 behind the kernel's {KERNEL_HEADROOM_BYTES}; leave out --stride or give {least} \
+                 or more"
+            ))
+        }
+    }
+}
+
+impl Port for XdpPort {
+    fn id(&self) -> PortId {
+        self.id
+    }
+
+    fn spec(&self) -> &str {
+        &self.spec_text
+    }
+
+    /// As the kernel granted it, once all queues are open.
+    fn mode(&self) -> String {
+        let queues = self.queues.len();
+        let plural = if queues == 1 { "queue" } else { "queues" };
+        let copies = if self.zero_copy { "zero-copy" } else { "copy" };
+        let program = match self.steering.attached() {
+            Some(AttachMode::Native) => "program in the driver",
+            Some(AttachMode::Generic) => "generic program",
+            None => return "AF_XDP, not attached".to_owned(),
+        };
+        format!("AF_XDP {copies}, {program}, {queues} {plural}")
+    }
+
+    fn queues_max(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// The wire waits for nobody.
+    fn lossless(&self) -> bool {
+        false
+    }
+
+    fn rx_source(&self) -> bool {
+        true
+    }
+
+    fn tx_sink(&self) -> bool {
+        true
+    }
+
+    fn frame_bytes_max_hint(&self) -> usize {
+        frame_bytes_max_hint(self.mtu)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.ready.notes()
+    }
+
+    fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
+        let chunks = chunks(&self.spec.interface, self.mtu, region)?;
+        self.memory = Some(Memory { region, chunks });
+        Ok(())
+    }
+
+    /// Of each socket FILL and RX together, and TX and COMPLETION together, have at most a ring of
+    /// frames.
+    fn frames_held_max(&self, of: usize) -> u32 {
+        let sockets = self.queues.len().div_ceil(of.max(1)) as u32;
+        sockets * 2 * self.spec.ring
+    }
+
+    fn open_queue(&mut self, queue: QueueId, of: usize) -> Result<Box<dyn PortQueue>, PortError> {
+        check_queue(&self.spec_text, queue, of, self.queues_max())?;
+        let refused = |what: &str| {
+            let sentence = format!("queue {queue} of {} {what}", self.spec_text);
+            PortError::new(PortErrorKind::Queue, sentence)
+        };
+        if self.given.contains(&queue) {
+            return Err(refused("was given out before"));
+        }
+        let Some(memory) = self.memory else {
+            return Err(refused("was asked for before frame memory was there"));
+        };
+        let origin = Origin {
+            spec: self.spec.clone(),
+            numbers: share(&self.queues, queue.0, of).collect(),
+            memory,
+            umems: self.umems.clone(),
+            steering: Arc::clone(&self.steering),
+            ready: Arc::clone(&self.ready),
+        };
+        let sockets = origin.open(self.interface, true)?;
+        self.zero_copy = sockets.iter().any(|bound| bound.zero_copy);
+        self.given.push(queue);
+        if self.given.len() == of {
+            origin.attach(self.interface, self.zero_copy)?;
+        }
+        let longest = (self.mtu + HEADER_BYTES) as usize;
+        let speaks = queue.0 == 0;
+        Ok(Box::new(XdpQueue::new(origin, sockets, speaks, longest)))
+    }
+}

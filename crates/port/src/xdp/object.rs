@@ -1,0 +1,181 @@
+//! The committed object of the XDP program: as much of ELF as one program without debug information
+//! is made of. Read without trust, like any bytes: a broken object is an error.
+
+use std::ffi::{CStr, CString};
+
+/// The section that holds the program; the kernel is told of the suffix by a flag.
+const PROGRAM_SECTION: &str = "xdp.frags";
+const LICENCE_SECTION: &str = "license";
+
+/// Where things are in the headers of a 64-bit file.
+const SECTION_TABLE_AT: usize = 0x28;
+const SECTION_COUNT_AT: usize = 0x3c;
+const SECTION_NAMES_AT: usize = 0x3e;
+const SECTION_BYTES: usize = 64;
+const SYMBOL_BYTES: usize = 24;
+const RELOCATION_BYTES: usize = 16;
+
+const SYMBOL_TABLE: u32 = 2;
+const RELOCATIONS: u32 = 9;
+/// The 64-bit constant of a load instruction (`R_BPF_64_64`).
+const RELOCATION_LOAD: u32 = 1;
+
+/// The first half of the instruction that loads a 64-bit constant, and the register field's value
+/// that makes the constant the descriptor of a map (`BPF_PSEUDO_MAP_FD`).
+const LOAD_CONSTANT: u8 = 0x18;
+const MAP_DESCRIPTOR: u8 = 1;
+
+/// A program, and where it names maps.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Object {
+    pub(super) instructions: Vec<[u8; 8]>,
+    pub(super) licence: CString,
+    /// Index of an instruction, and the name of the map it loads.
+    pub(super) maps: Vec<(usize, String)>,
+}
+
+struct Section<'a> {
+    name: &'a str,
+    kind: u32,
+    bytes: &'a [u8],
+}
+
+impl Object {
+    /// `None` where the bytes are no such object.
+    pub(super) fn read(file: &[u8]) -> Option<Self> {
+        let little_endian_64 = b"\x7fELF\x02\x01";
+        if !file.starts_with(little_endian_64) {
+            return None;
+        }
+        let sections = sections(file)?;
+        let named = |name: &str| sections.iter().find(|section| section.name == name);
+        let program = named(PROGRAM_SECTION)?;
+        let (instructions, []) = program.bytes.as_chunks() else {
+            return None;
+        };
+        let licence = CStr::from_bytes_until_nul(named(LICENCE_SECTION)?.bytes).ok()?;
+        let symbols = sections
+            .iter()
+            .find(|section| section.kind == SYMBOL_TABLE)?;
+        let names = named(".strtab")?.bytes;
+        let target = format!(".rel{PROGRAM_SECTION}");
+        let relocations = sections
+            .iter()
+            .filter(|section| section.kind == RELOCATIONS && section.name == target);
+        let mut maps = Vec::new();
+        for relocation in relocations.flat_map(|section| section.bytes.chunks(RELOCATION_BYTES)) {
+            maps.push(map_load(relocation, instructions, symbols.bytes, names)?);
+        }
+        Some(Self {
+            instructions: instructions.to_vec(),
+            licence: licence.to_owned(),
+            maps,
+        })
+    }
+
+    /// The instructions with every map's descriptor in its place; `None` where a map is not known.
+    pub(super) fn linked(&self, descriptor: impl Fn(&str) -> Option<i32>) -> Option<Vec<[u8; 8]>> {
+        let mut instructions = self.instructions.clone();
+        for (place, name) in &self.maps {
+            let load = instructions.get_mut(*place)?;
+            load[1] = load[1] & 0x0f | MAP_DESCRIPTOR << 4;
+            load[4..].copy_from_slice(&descriptor(name)?.to_le_bytes());
+        }
+        Some(instructions)
+    }
+}
+
+fn sections(file: &[u8]) -> Option<Vec<Section<'_>>> {
+    let table = usize::try_from(u64_at(file, SECTION_TABLE_AT)?).ok()?;
+    let count = usize::from(u16_at(file, SECTION_COUNT_AT)?);
+    let headers = file.get(table..)?.chunks_exact(SECTION_BYTES).take(count);
+    let headers: Vec<&[u8]> = headers.collect();
+    let names = headers.get(usize::from(u16_at(file, SECTION_NAMES_AT)?))?;
+    let names = section_bytes(file, names)?;
+    let section = |header: &&[u8]| {
+        Some(Section {
+            name: name_at(names, u32_at(header, 0)?)?,
+            kind: u32_at(header, 4)?,
+            bytes: section_bytes(file, header)?,
+        })
+    };
+    headers.iter().map(section).collect()
+}
+
+fn section_bytes<'a>(file: &'a [u8], header: &[u8]) -> Option<&'a [u8]> {
+    let start = usize::try_from(u64_at(header, 0x18)?).ok()?;
+    let length = usize::try_from(u64_at(header, 0x20)?).ok()?;
+    file.get(start..start.checked_add(length)?)
+}
+
+/// The instruction that a relocation is about, and the name of the map it loads.
+fn map_load(
+    relocation: &[u8],
+    instructions: &[[u8; 8]],
+    symbols: &[u8],
+    names: &[u8],
+) -> Option<(usize, String)> {
+    let at = usize::try_from(u64_at(relocation, 0)?).ok()?;
+    let (kind, symbol) = (u32_at(relocation, 8)?, u32_at(relocation, 12)? as usize);
+    let symbol = symbols.chunks_exact(SYMBOL_BYTES).nth(symbol)?;
+    let name = name_at(names, u32_at(symbol, 0)?)?;
+    let is_load = instructions.get(at / 8)?[0] == LOAD_CONSTANT;
+    (kind == RELOCATION_LOAD && is_load && at.is_multiple_of(8)).then(|| (at / 8, name.to_owned()))
+}
+
+fn name_at(names: &[u8], at: u32) -> Option<&str> {
+    let name = CStr::from_bytes_until_nul(names.get(at as usize..)?).ok()?;
+    name.to_str().ok()
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let bytes = bytes.get(at..at + 2)?;
+    Some(u16::from_le_bytes(bytes.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at + 4)?;
+    Some(u32::from_le_bytes(bytes.try_into().ok()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at + 8)?;
+    Some(u64::from_le_bytes(bytes.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::program::OBJECT;
+    use super::*;
+
+    #[test]
+    fn the_committed_object_names_its_three_maps() {
+        let object = Object::read(OBJECT).unwrap();
+        let names: Vec<&str> = object.maps.iter().map(|(_, name)| &name[..]).collect();
+        assert_eq!(names, ["settings", "sockets", "counts"]);
+        assert_eq!(object.licence.to_bytes(), b"Dual MIT/GPL");
+        let linked = object.linked(|name| Some(name.len() as i32)).unwrap();
+        for (place, name) in &object.maps {
+            assert_eq!(linked[*place][4], name.len() as u8);
+            assert_eq!(linked[*place][1] >> 4, MAP_DESCRIPTOR);
+        }
+        assert!(object.linked(|_| None).is_none());
+    }
+
+    #[test]
+    fn a_broken_object_is_none_or_another_never_a_panic() {
+        for end in 0..OBJECT.len() {
+            let _cut = Object::read(&OBJECT[..end]);
+        }
+        for place in 0..OBJECT.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut broken = OBJECT.to_vec();
+                broken[place] = value;
+                if let Some(object) = Object::read(&broken) {
+                    let _linked = object.linked(|_| Some(-1));
+                }
+            }
+        }
+        assert_eq!(Object::read(b"\x7fELF"), None);
+    }
+}

@@ -1,0 +1,251 @@
+//! A worker's queue of a port: one socket for each queue of the interface that is its share.
+
+use std::ops::RangeInclusive;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::thread::sleep;
+use std::time::Duration;
+
+use frame::{Burst, FramePool};
+
+use super::member::Member;
+use super::origin::Origin;
+use super::socket::Bound;
+use crate::interface::Watch;
+use crate::sys::xdp_socket::Wake;
+use crate::{PortError, PortQueue, PortStatistics, RxState};
+
+/// An Ethernet header: the kernel's paths take nothing shorter.
+const FRAME_BYTES_MIN: usize = 14;
+
+/// At the end: how often what still waits in TX is kicked, and for how long in between.
+const FINISH_TRIES: u32 = 50;
+const FINISH_NAP: Duration = Duration::from_millis(1);
+
+pub(super) struct XdpQueue {
+    origin: Origin,
+    /// None while the interface is gone. Frames leave by the first.
+    members: Vec<Member>,
+    /// Where there are several.
+    wake: Option<Wake>,
+    /// The member that is received from first.
+    turn: usize,
+    /// Whether this queue tells of what concerns the whole port.
+    speaks: bool,
+    busy_poll: bool,
+    /// Lengths of frames that the interface carries, bytes.
+    carries: RangeInclusive<usize>,
+    /// Frames on their way between a pool and a ring; empty between calls.
+    spare: Burst,
+    statistics: PortStatistics,
+    /// Frames that the interface cannot carry, and how many of them the worker knows of.
+    refused: u64,
+    refused_told: u64,
+    /// Entries of the rings that one side did not understand.
+    misunderstood: u64,
+    watch: Watch,
+    /// How often the interface went away and came back.
+    losses: u64,
+    returns: u64,
+    /// Why the last attempt to come back failed.
+    failure: Option<PortError>,
+}
+
+impl XdpQueue {
+    pub(super) fn new(
+        origin: Origin,
+        sockets: Vec<Bound>,
+        speaks: bool,
+        frame_bytes_max: usize,
+    ) -> Self {
+        let mut queue = Self {
+            busy_poll: origin.spec.busy_poll_micros != 0,
+            origin,
+            members: Vec::new(),
+            wake: None,
+            turn: 0,
+            speaks,
+            carries: FRAME_BYTES_MIN..=frame_bytes_max,
+            spare: Burst::new(),
+            statistics: PortStatistics::default(),
+            refused: 0,
+            refused_told: 0,
+            misunderstood: 0,
+            watch: Watch::default(),
+            losses: 0,
+            returns: 0,
+            failure: None,
+        };
+        queue.take_up(sockets);
+        queue
+    }
+
+    fn take_up(&mut self, sockets: Vec<Bound>) {
+        self.members = sockets.into_iter().map(Member::new).collect();
+        // Without it the worker sleeps for a while instead of until a frame comes.
+        self.wake = match &self.members[..] {
+            [] | [_] => None,
+            several => Wake::of(several.iter().map(Member::wake)).ok(),
+        };
+    }
+
+    /// Looks whether nothing comes because the interface is gone, and whether it is back.
+    #[cold]
+    fn look(&mut self, pool: &mut FramePool) {
+        if self.members.iter().any(Member::is_unbound) {
+            self.losses += 1;
+            self.turn = 0;
+            self.wake = None;
+            for mut member in self.members.drain(..) {
+                self.statistics.missed += member.drops().rx;
+                self.misunderstood += member.misunderstood();
+                member.free_all(pool);
+            }
+        }
+        if !self.members.is_empty() {
+            return;
+        }
+        match self.origin.come_back() {
+            Ok(sockets) => {
+                self.take_up(sockets);
+                self.returns += 1;
+                self.watch.succeeded();
+            }
+            Err(error) => {
+                self.failure = Some(error);
+                self.watch.failed();
+            }
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let interface = &self.origin.spec.interface;
+        let mut warnings = Vec::new();
+        let mut warn = |times: u64, what: &str| {
+            if times != 0 {
+                warnings.push(format!("xdp:{interface}: {times} {what}"));
+            }
+        };
+        warn(
+            self.refused,
+            "frames sent here were too long or too short for it; compare the MTUs of both ports",
+        );
+        let now: u64 = self.members.iter().map(Member::misunderstood).sum();
+        warn(
+            self.misunderstood + now,
+            "entries of the kernel's rings were not understood, which is a bug; please report it",
+        );
+        if self.speaks {
+            warn(
+                self.origin.steering.unclaimed().unwrap_or(0),
+                "frames came on queues that this port does not have, or before it was ready; give \
+                 it all queues of the interface",
+            );
+            warn(self.losses, "times the interface went away");
+            warn(self.returns, "times it came back and was taken up again");
+        }
+        if let (true, Some(failure)) = (self.members.is_empty(), &self.failure) {
+            warnings.push(format!("xdp:{interface}: it has not come back: {failure}"));
+        }
+        warnings
+    }
+}
+
+impl PortQueue for XdpQueue {
+    fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
+        let before = burst.len();
+        let end = before + max.min(burst.room());
+        let members = self.members.len();
+        for _ in 0..members {
+            let member = &mut self.members[self.turn];
+            member.refill(pool, &mut self.spare);
+            if self.busy_poll {
+                member.poll();
+            }
+            member.receive(burst, end, &mut self.statistics);
+            self.turn = (self.turn + 1) % members;
+            if burst.len() == end {
+                break;
+            }
+        }
+        if burst.len() == before && self.watch.nothing_came() {
+            self.look(pool);
+        }
+        RxState::Open
+    }
+
+    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
+        let Some(member) = self.members.first_mut() else {
+            return;
+        };
+        let mut room = member.send_room(burst.len());
+        if room < burst.len() {
+            member.complete(pool, &mut self.spare);
+            room = member.send_room(burst.len());
+        }
+        for frame in burst.drain_front(room) {
+            let bytes = frame.len();
+            let sent = if self.carries.contains(&bytes) {
+                member.send(frame)
+            } else {
+                Err(frame)
+            };
+            match sent {
+                Ok(()) => {
+                    self.statistics.tx_frames += 1;
+                    self.statistics.tx_bytes += bytes as u64;
+                }
+                Err(frame) => {
+                    self.refused += 1;
+                    pool.free(frame);
+                }
+            }
+        }
+        member.publish();
+    }
+
+    fn take_refused(&mut self) -> u64 {
+        let refused = self.refused - self.refused_told;
+        self.refused_told = self.refused;
+        refused
+    }
+
+    fn reclaim(&mut self, pool: &mut FramePool) {
+        if let Some(member) = self.members.first_mut() {
+            member.complete(pool, &mut self.spare);
+            member.kick();
+        }
+    }
+
+    fn wake(&self) -> Option<BorrowedFd<'_>> {
+        match &self.members[..] {
+            [member] => Some(member.wake()),
+            _ => self.wake.as_ref().map(Wake::as_fd),
+        }
+    }
+
+    fn statistics(&self) -> PortStatistics {
+        let missed: u64 = self.members.iter().map(|member| member.drops().rx).sum();
+        PortStatistics {
+            missed: self.statistics.missed + missed,
+            ..self.statistics
+        }
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.members.iter().map(Member::lent).sum()
+    }
+
+    fn finish(&mut self) -> Result<Vec<String>, PortError> {
+        for _ in 0..FINISH_TRIES {
+            let waits = |member: &mut Member| {
+                member.kick();
+                member.waiting() != 0
+            };
+            if !self.members.first_mut().is_some_and(waits) {
+                break;
+            }
+            sleep(FINISH_NAP);
+        }
+        Ok(self.warnings())
+    }
+}

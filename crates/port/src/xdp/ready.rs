@@ -1,0 +1,121 @@
+//! An interface made ready for AF_XDP, and left as it was found.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::interface::{Interface, Link, MERGING, Offloads};
+use crate::sys::packet_socket::PacketSocket;
+use crate::{PortError, PortErrorKind};
+
+use super::program::hint;
+
+/// The offload that takes VLAN tags off received frames before XDP sees them.
+const TAGS_OFF: &str = "rx-vlan-hw-parse";
+
+/// Holds the changes: dropping it takes them back. Promiscuous mode is a membership of a socket,
+/// which the kernel ends even after `kill -9`.
+pub(super) struct Ready {
+    interface: Interface,
+    state: Mutex<State>,
+}
+
+/// What was changed, on the interface of which number.
+struct State {
+    index: u32,
+    offloads: Offloads,
+    _promiscuous: PacketSocket,
+}
+
+impl Ready {
+    /// Receives frames for every address, one by one as they were on the wire.
+    ///
+    /// # Errors
+    /// No right to do so; VLAN tags that go on being taken off: without them frames would cross
+    /// from one VLAN to another.
+    pub(super) fn make(interface: Interface, index: u32) -> Result<Self, PortError> {
+        let state = State::make(&interface, index)?;
+        Ok(Self {
+            interface,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// The same, if another interface has the name now; its number.
+    pub(super) fn make_again(&self) -> Result<u32, PortError> {
+        let index = self.interface.index().map_err(|error| {
+            let sentence = format!("there is no interface {}: {error}", self.interface.name());
+            PortError::new(PortErrorKind::Open, sentence)
+        })?;
+        let mut state = self.lock();
+        if state.index != index {
+            *state = State::make(&self.interface, index)?;
+        }
+        Ok(index)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the user should know before the run.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let name = self.interface.name();
+        let mut notes = Vec::new();
+        let state = self.lock();
+        let stayed = state.offloads.stayed();
+        if !stayed.is_empty() {
+            let off: Vec<String> = stayed
+                .iter()
+                .map(|offload| format!("{offload} off"))
+                .collect();
+            notes.push(format!(
+                "xdp:{name}: the kernel goes on merging received frames, and merged ones that fit \
+                 no chunk are missed; switch it off: ethtool -K {name} {}",
+                off.join(" ")
+            ));
+        }
+        match self.interface.link() {
+            Link::Up(_) => {}
+            link => notes.push(format!(
+                "xdp:{name}: the interface is {link}, and frames pass as soon as that changes"
+            )),
+        }
+        notes
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        let state = self.state.get_mut();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        state.offloads.put_back(&self.interface);
+    }
+}
+
+impl State {
+    fn make(interface: &Interface, index: u32) -> Result<Self, PortError> {
+        let name = interface.name();
+        let failed = |error: std::io::Error| {
+            let hint = hint(&error);
+            let sentence = format!("xdp:{name} cannot receive every address: {error}{hint}");
+            PortError::new(PortErrorKind::Open, sentence)
+        };
+        let promiscuous = PacketSocket::new().map_err(failed)?;
+        promiscuous.be_promiscuous(index).map_err(failed)?;
+        let names: Vec<&str> = MERGING.into_iter().chain([TAGS_OFF]).collect();
+        let mut offloads = Offloads::switch_off(interface, &names);
+        if offloads.stayed().iter().any(|stayed| stayed == TAGS_OFF) {
+            offloads.put_back(interface);
+            let sentence = format!(
+                "xdp:{name}: its driver takes VLAN tags off before XDP sees them, and frames would \
+                 cross VLANs; switch it off with `ethtool -K {name} rxvlan off`, or use \
+                 packet:{name}"
+            );
+            return Err(PortError::new(PortErrorKind::Setting, sentence));
+        }
+        Ok(Self {
+            index,
+            offloads,
+            _promiscuous: promiscuous,
+        })
+    }
+}

@@ -1,0 +1,205 @@
+//! `xdp:IFACE[,key=value]...`: what a user says of a port on AF_XDP.
+
+use std::fmt;
+
+use crate::SpecError;
+use crate::spec::{Settings, escape};
+
+const KEYS: [&str; 5] = ["queues", "mode", "ring", "busy-poll", "unclaimed"];
+
+/// Entries of each ring of a socket unless the spec says otherwise.
+const RING_DEFAULT: u32 = 2048;
+const RING_MIN: u32 = 64;
+const RING_MAX: u32 = 32_768;
+
+/// Most queues of an interface that a spec can name.
+const QUEUES_MAX: u32 = 1024;
+
+/// Longest time to poll in the kernel, microseconds.
+const BUSY_POLL_MAX: u64 = 1_000_000;
+
+/// Longest name of a network interface, bytes.
+const NAME_BYTES_MAX: usize = 15;
+
+/// How frames are to cross between the driver and us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum XdpMode {
+    /// The best that is granted: zero-copy, else copy with the program in the driver, else behind.
+    Auto,
+    /// The interface writes into and reads from our frames, or the port is refused.
+    ZeroCopy,
+    /// The kernel copies, with the program in the driver, or the port is refused.
+    Copy,
+    /// The kernel copies, with the program behind the driver: any interface has it.
+    Generic,
+}
+
+impl XdpMode {
+    const ALL: [Self; 4] = [Self::Auto, Self::ZeroCopy, Self::Copy, Self::Generic];
+
+    /// The word after `mode=`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::ZeroCopy => "zerocopy",
+            Self::Copy => "copy",
+            Self::Generic => "generic",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, SpecError> {
+        let named = Self::ALL.into_iter().find(|mode| mode.name() == text);
+        named.ok_or_else(|| SpecError::value("mode", text, "auto, zerocopy, copy or generic"))
+    }
+}
+
+/// What becomes of frames on queues of the interface that have no socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unclaimed {
+    /// They go to the host.
+    Pass,
+    /// They are dropped.
+    Drop,
+}
+
+impl Unclaimed {
+    /// The word after `unclaimed=`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Drop => "drop",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, SpecError> {
+        match text {
+            "pass" => Ok(Self::Pass),
+            "drop" => Ok(Self::Drop),
+            _ => Err(SpecError::value("unclaimed", text, "pass or drop")),
+        }
+    }
+}
+
+/// Which queues of the interface are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Queues {
+    /// As many as there are.
+    All,
+    /// From the first to the last, counted from 0.
+    Range(u32, u32),
+}
+
+impl Queues {
+    /// `4` is the first four, `2-3` the third and fourth.
+    fn parse(text: &str) -> Result<Self, SpecError> {
+        let number = |text: &str| {
+            text.parse()
+                .ok()
+                .filter(|&number: &u32| number < QUEUES_MAX)
+        };
+        let range = match text.split_once('-') {
+            _ if text == "all" => return Ok(Self::All),
+            Some((first, last)) => number(first).zip(number(last)),
+            None => number(text).and_then(|count| Some((0, count.checked_sub(1)?))),
+        };
+        match range {
+            Some((first, last)) if first <= last => Ok(Self::Range(first, last)),
+            _ => {
+                let wanted = "all, a number as in 4, or a range as in 2-3";
+                Err(SpecError::value("queues", text, wanted))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Queues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::All => f.write_str("all"),
+            Self::Range(0, last) => write!(f, "{}", last + 1),
+            Self::Range(first, last) => write!(f, "{first}-{last}"),
+        }
+    }
+}
+
+/// A port on AF_XDP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct XdpSpec {
+    /// The network interface.
+    pub interface: String,
+    /// Which of its queues.
+    pub queues: Queues,
+    /// How frames cross.
+    pub mode: XdpMode,
+    /// Entries of each ring of each queue, a power of two.
+    pub ring: u32,
+    /// How long the kernel polls in a receive call, microseconds; 0 for interrupts.
+    pub busy_poll_micros: u32,
+    /// What becomes of frames without a socket.
+    pub unclaimed: Unclaimed,
+}
+
+impl XdpSpec {
+    pub(crate) fn from_settings(settings: &mut Settings) -> Result<Self, SpecError> {
+        settings.expect(&KEYS)?;
+        let queues = settings.take("queues").as_deref().map(Queues::parse);
+        let mode = settings.take("mode").as_deref().map(XdpMode::parse);
+        let unclaimed = settings.take("unclaimed").as_deref().map(Unclaimed::parse);
+        let busy_poll = settings.take_number("busy-poll", 0..=BUSY_POLL_MAX)?;
+        Ok(Self {
+            queues: queues.transpose()?.unwrap_or(Queues::All),
+            mode: mode.transpose()?.unwrap_or(XdpMode::Auto),
+            ring: ring(settings)?,
+            busy_poll_micros: busy_poll.unwrap_or(0) as u32,
+            unclaimed: unclaimed.transpose()?.unwrap_or(Unclaimed::Pass),
+            interface: interface(settings)?,
+        })
+    }
+}
+
+fn ring(settings: &mut Settings) -> Result<u32, SpecError> {
+    let bounds = u64::from(RING_MIN)..=u64::from(RING_MAX);
+    let Some(ring) = settings.take_number("ring", bounds)? else {
+        return Ok(RING_DEFAULT);
+    };
+    if !ring.is_power_of_two() {
+        let wanted = "a power of two, as the kernel's rings are";
+        return Err(SpecError::value("ring", &ring.to_string(), wanted));
+    }
+    Ok(ring as u32)
+}
+
+fn interface(settings: &mut Settings) -> Result<String, SpecError> {
+    let name = settings.name.take().unwrap_or_default();
+    if name.is_empty() {
+        return Err(SpecError::new(
+            "it names no network interface; write xdp:eth0 with one that `ip link` lists",
+        ));
+    }
+    let strange = |letter: char| letter == '/' || letter.is_whitespace() || letter.is_control();
+    if name.len() > NAME_BYTES_MAX || name.contains(strange) {
+        return Err(SpecError::new(format!(
+            "`{}` is no name of a network interface: they have at most {NAME_BYTES_MAX} bytes, no \
+             blank and no slash; write one that `ip link` lists",
+            name.escape_default()
+        )));
+    }
+    Ok(name)
+}
+
+impl fmt::Display for XdpSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "xdp:{},queues={},mode={},ring={},busy-poll={},unclaimed={}",
+            escape(&self.interface),
+            self.queues,
+            self.mode.name(),
+            self.ring,
+            self.busy_poll_micros,
+            self.unclaimed.name()
+        )
+    }
+}

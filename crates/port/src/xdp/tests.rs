@@ -1,0 +1,119 @@
+//! What can be said of AF_XDP ports without an interface to open: specs, chunks, ends.
+//! `crates/cli/tests/netns` has the rest.
+
+use frame::PoolRequest;
+use proptest::prelude::*;
+
+use super::*;
+use crate::PortSpec;
+
+fn spec(text: &str) -> XdpSpec {
+    match PortSpec::parse(text).unwrap() {
+        PortSpec::Xdp(spec) => spec,
+        other => panic!("{other}"),
+    }
+}
+
+fn refusal(text: &str) -> String {
+    PortSpec::parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_spec_is_resolved_and_read_again() {
+    let resolved = "xdp:eth0,queues=all,mode=auto,ring=2048,busy-poll=0,unclaimed=pass";
+    assert_eq!(spec("xdp:eth0").to_string(), resolved);
+    for text in [
+        resolved,
+        "xdp:eth0,queues=4,mode=zerocopy,ring=64,busy-poll=20,unclaimed=drop",
+        "xdp:a\\,b,queues=2-3,mode=generic,ring=32768,busy-poll=1000000,unclaimed=pass",
+    ] {
+        assert_eq!(spec(text).to_string(), text);
+    }
+    assert_eq!(spec("xdp:e,queues=1").queues, Queues::Range(0, 0));
+    assert_eq!(spec("xdp:e,queues=3-3").queues, Queues::Range(3, 3));
+}
+
+#[test]
+fn refused_specs_say_what_would_do() {
+    let cases = [
+        ("xdp:", "it names no network interface"),
+        ("xdp:eth0/1", "no name of a network interface"),
+        ("xdp:abcdefghijklmnop", "at most 15 bytes"),
+        ("xdp:eth0,ring=1000", "a power of two"),
+        ("xdp:eth0,ring=32", "from 64 to 32768"),
+        ("xdp:eth0,queues=0", "a range as in 2-3"),
+        ("xdp:eth0,queues=3-2", "a range as in 2-3"),
+        ("xdp:eth0,queues=1024", "a range as in 2-3"),
+        ("xdp:eth0,mode=fast", "auto, zerocopy, copy or generic"),
+        ("xdp:eth0,unclaimed=keep", "pass or drop"),
+        ("xdp:eth0,mod=auto", "did you mean mode=?"),
+    ];
+    for (text, expected) in cases {
+        let said = refusal(text);
+        assert!(said.contains(expected), "{text}: {said}");
+    }
+}
+
+#[test]
+fn queues_of_the_interface_go_round() {
+    let wide = spec("xdp:e,queues=1-4");
+    assert_eq!(queues(&wide, 5).unwrap(), 1..5);
+    assert_eq!(queues(&spec("xdp:e"), 3).unwrap(), 0..3);
+    let said = queues(&wide, 4).unwrap_err().to_string();
+    assert!(said.contains("it has 4, numbered from 0"), "{said}");
+    for workers in 1..=4 {
+        let mut all: Vec<u32> = (0..workers)
+            .flat_map(|queue| share(&(1..5), queue as u16, workers))
+            .collect();
+        all.sort_unstable();
+        assert_eq!(all, [1, 2, 3, 4], "{workers} workers");
+    }
+}
+
+fn region(stride_bytes: &[u32]) -> &'static Region {
+    let request = |&stride_bytes: &u32| PoolRequest {
+        frames: 4,
+        stride_bytes,
+        headroom_bytes: 128,
+        node: None,
+    };
+    let requests: Vec<_> = stride_bytes.iter().map(request).collect();
+    Region::with_pools(&requests).unwrap().0
+}
+
+#[test]
+fn a_mtu_that_fits_no_chunk_is_refused_with_the_command() {
+    assert!(chunks("e", 1500, region(&[1792])).is_ok());
+    assert!(chunks("e", 1834, region(&[2112])).is_ok());
+    assert!(chunks("e", 3818, region(&[4096])).is_ok());
+    let refusal = |mtu, strides: &[u32]| chunks("e", mtu, region(strides)).unwrap_err().to_string();
+    let said = refusal(3819, &[9152]);
+    assert!(said.contains("`ip link set dev e mtu 3818`"), "{said}");
+    let said = refusal(1835, &[2112]);
+    assert!(said.contains("give 2176 or more"), "{said}");
+    let said = refusal(1500, &[1728]);
+    assert!(said.contains("give 1792 or more"), "{said}");
+    let said = refusal(1500, &[2112, 2048]);
+    assert!(said.contains("one stride"), "{said}");
+}
+
+#[test]
+fn the_stride_that_is_hinted_at_is_enough() {
+    for mtu in (68..3_700).step_by(7) {
+        // What is chosen for a port whose longest frame is as hinted, behind the usual headroom.
+        let hinted = frame_bytes_max_hint(mtu) as u32 + 128;
+        let stride = hinted.next_multiple_of(64);
+        if let Some(chunks) = Chunks::of(stride) {
+            assert!(chunks.rx_bytes_max() >= mtu + HEADER_BYTES, "MTU {mtu}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_spec_panics(text in "xdp:[a-z0-9=,\\-\\\\_.]{0,40}") {
+        if let Ok(spec) = PortSpec::parse(&text) {
+            prop_assert_eq!(PortSpec::parse(&spec.to_string()).unwrap(), spec);
+        }
+    }
+}
