@@ -22,7 +22,12 @@ mod tests {
 
     #[test]
     fn hits_of_every_length_are_counted() {
-        for len in (0..100).chain([2039, 2040, 2041, 4103]) {
+        let (short, long): (_, &[usize]) = if cfg!(miri) {
+            (10, &[2041])
+        } else {
+            (100, &[2039, 2040, 2041, 4103])
+        };
+        for len in (0..short).chain(long.iter().copied()) {
             assert_eq!(count(&vec![true; len]), len);
             let some: Vec<bool> = (0..len).map(|at| at % 3 == 0).collect();
             assert_eq!(count(&some), len.div_ceil(3));

@@ -152,12 +152,15 @@ mod tests {
             let place = (state >> 8 & 0x3f) << 26 | (state >> 16 & 0xf);
             let mask = if state >> 30 == 0 { 0 } else { state | 1 };
             side.set(place, mask).expect("memory");
-            map.insert(place, mask);
-            map.retain(|_, mask| *mask != 0);
+            if mask == 0 {
+                map.remove(&place);
+            } else {
+                map.insert(place, mask);
+            }
             assert_eq!(side.len(), map.len());
         }
         for high in 0..64 {
-            for low in 0..16 {
+            for low in (0..16).step_by(if cfg!(miri) { 5 } else { 1 }) {
                 let place = high << 26 | low;
                 assert_eq!(side.get(place), map.get(&place).copied().unwrap_or(0));
             }

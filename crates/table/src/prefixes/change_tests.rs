@@ -93,8 +93,6 @@ fn network<A: Address>(draws: &mut Draws, map: &Map<A>) -> (A, A) {
         1 => (A::BITS / 16) * draws.below(17) as u32,
         _ => draws.below(u64::from(A::BITS) + 1) as u32,
     };
-    // Miri takes minutes for a change of all 65,536 blocks.
-    let len = if cfg!(miri) { len.max(12) } else { len };
     (address.first_in(len as u8), address.last_in(len as u8))
 }
 
@@ -129,8 +127,8 @@ fn random_changes<A: Address>(seed: u64, start: &Map<A>, steps: usize, lists: u6
     }
 }
 
-const STEPS: usize = if cfg!(miri) { 8 } else { 400 };
-const SEEDS: std::ops::Range<u64> = if cfg!(miri) { 0..1 } else { 0..8 };
+const STEPS: usize = 400;
+const SEEDS: std::ops::Range<u64> = 0..8;
 
 #[test]
 fn changes_from_nothing() {
@@ -160,9 +158,6 @@ fn usual<A: Address>(seed: u64, count: usize, len: u32, spread: u32) -> Map<A> {
 
 #[test]
 fn changes_of_large_sets() {
-    if cfg!(miri) {
-        return;
-    }
     let count = 3_000;
     for seed in SEEDS.take(2) {
         for spread in [0, 12] {
@@ -209,7 +204,7 @@ fn the_whole_space_and_its_ends() {
             (A::MAX, A::MAX),
             (A::default(), A::default()),
         ];
-        let steps = if cfg!(miri) { 3 } else { 9 };
+        let steps = 9;
         for (list, (first, last)) in spans.into_iter().cycle().take(steps).enumerate() {
             toggle(&mut map, first, last, list as u32 % 4);
             set.rewrite(first, last, &map).unwrap();
@@ -222,9 +217,6 @@ fn the_whole_space_and_its_ends() {
 
 #[test]
 fn answers_that_no_longer_fit_change_the_layout() {
-    if cfg!(miri) {
-        return;
-    }
     let mut map: Map<u32> = (0..40_000).map(|at| (at << 8, at)).collect();
     let mut runs = Runs::none();
     map.iter()
@@ -241,9 +233,6 @@ fn answers_that_no_longer_fit_change_the_layout() {
 
 #[test]
 fn garbage_is_counted() {
-    if cfg!(miri) {
-        return;
-    }
     fn crowd<A: Address>(len: u8, longer: u8) {
         let mut map = usual::<A>(5, 20_000, u32::from(len), 0);
         let mut runs = Runs::none();
