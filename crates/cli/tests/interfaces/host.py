@@ -85,7 +85,7 @@ def capture(interface, count):
     seen = 0
     while seen < int(count):
         frame = whole(raw)
-        if MARK in frame[12:24]:
+        if MARK in frame[12:28]:
             print(frame.hex(), flush=True)
             seen += 1
 

@@ -38,7 +38,27 @@ fn copy_mode_is_granted() {
 
 #[test]
 fn generic_mode_is_granted() {
-    cross(",mode=generic", "AF_XDP copy, generic program");
+    cross(",mode=generic,vlan=ignore", "AF_XDP copy, generic program");
+}
+
+#[test]
+fn a_mode_that_loses_vlan_tags_must_be_asked_for() {
+    let Some(bench) = Bench::new() else { return };
+    let output = bench.run("bridge xdp:a,mode=generic null:");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    for part in [
+        "would cross VLANs",
+        "leave out mode=",
+        "packet:a",
+        "vlan=ignore",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    let running = bench.bridge("xdp:a,mode=generic,vlan=ignore xdp:b");
+    ping(&bench);
+    let report = running.stop();
+    assert!(!report["warnings"].to_string().contains("bug"), "{report}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! The structs are the parts of `union bpf_attr` (`linux/bpf.h`) that a command reads; the kernel
 //! takes what follows as zero.
 
-use std::ffi::{c_int, c_long};
+use std::ffi::{CStr, c_int, c_long};
 use std::fs;
 use std::io;
 use std::mem;
@@ -21,6 +21,8 @@ const PROG_TYPE_XDP: u32 = 6;
 const ATTACH_TYPE_XDP: u32 = 37;
 /// The program can handle frames in several pieces (`BPF_F_XDP_HAS_FRAGS`).
 const XDP_HAS_FRAGS: u32 = 1 << 5;
+/// The program is for one interface and may ask its driver (`BPF_F_XDP_DEV_BOUND_ONLY`).
+const XDP_DEVICE_BOUND: u32 = 1 << 6;
 
 /// Bytes of a verifier's complaint.
 const LOG_BYTES: usize = 64 * 1024;
@@ -215,11 +217,33 @@ fn cpus_possible() -> io::Result<usize> {
 pub(crate) struct Program(OwnedFd);
 
 impl Program {
-    /// Loads an XDP program; where the kernel refuses, its reason comes along.
+    /// Loads an XDP program for any interface; where the kernel refuses, its reason comes along.
     pub(crate) fn load(
         name: &str,
         instructions: &[[u8; 8]],
-        licence: &std::ffi::CStr,
+        licence: &CStr,
+    ) -> Result<Self, (io::Error, String)> {
+        Self::load_with(XDP_HAS_FRAGS, 0, name, instructions, licence)
+    }
+
+    /// Loads an XDP program for one interface, whose driver it asks about frames. Older kernels
+    /// take none of these that handles frames in several pieces.
+    pub(crate) fn load_bound(
+        interface: u32,
+        name: &str,
+        instructions: &[[u8; 8]],
+        licence: &CStr,
+    ) -> Result<Self, (io::Error, String)> {
+        let load = |flags| Self::load_with(flags, interface, name, instructions, licence);
+        load(XDP_DEVICE_BOUND | XDP_HAS_FRAGS).or_else(|_| load(XDP_DEVICE_BOUND))
+    }
+
+    fn load_with(
+        flags: u32,
+        interface: u32,
+        name: &str,
+        instructions: &[[u8; 8]],
+        licence: &CStr,
     ) -> Result<Self, (io::Error, String)> {
         let load = |log: &mut [u8]| {
             let mut attributes = ProgLoad {
@@ -235,9 +259,9 @@ impl Program {
                     log.as_mut_ptr().expose_provenance() as u64
                 },
                 kern_version: 0,
-                prog_flags: XDP_HAS_FRAGS,
+                prog_flags: flags,
                 prog_name: object_name(name),
-                prog_ifindex: 0,
+                prog_ifindex: interface,
                 expected_attach_type: ATTACH_TYPE_XDP,
             };
             // SAFETY: the kernel reads `insn_cnt` instructions and a string that ends in zero, and

@@ -67,8 +67,6 @@ impl Member {
         self.rings.receive(max, |frame| {
             statistics.rx_frames += 1;
             statistics.rx_bytes += frame.len() as u64;
-            // A VLAN tag that the driver took off lies before the frame, once the program puts it
-            // there: this is where it goes into the record beside the frame.
             let fits = burst.push(frame);
             debug_assert!(fits.is_ok(), "no more than there is room for was asked for");
         });

@@ -9,6 +9,7 @@
 //! What the kernel does that is not in its documentation was measured and stands where it matters.
 
 mod attached;
+mod btf;
 mod member;
 mod object;
 mod origin;
@@ -17,6 +18,7 @@ mod queue;
 mod ready;
 mod socket;
 mod spec;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod umem;
@@ -32,7 +34,7 @@ use program::{Steering, refuse_foreign};
 use queue::XdpQueue;
 use ready::Ready;
 use socket::Memory;
-pub use spec::{Queues, Unclaimed, XdpMode, XdpSpec};
+pub use spec::{Queues, Unclaimed, VlanTags, XdpMode, XdpSpec};
 pub use umem::Umems;
 
 use crate::interface::Interface;
@@ -87,7 +89,7 @@ impl XdpPort {
         let queues = queues(spec, interface.rx_queues().unwrap_or(1).max(1))?;
         refuse_foreign(name, index)?;
         let steering = Steering::load(name, queues.end, spec.unclaimed)?;
-        let ready = Ready::make(interface, index)?;
+        let ready = Ready::make(interface, index, spec.vlan)?;
         let resolved = XdpSpec {
             queues: Queues::Range(queues.start, queues.end - 1),
             ..spec.clone()

@@ -17,21 +17,36 @@ const RELOCATION_BYTES: usize = 16;
 
 const SYMBOL_TABLE: u32 = 2;
 const RELOCATIONS: u32 = 9;
-/// The 64-bit constant of a load instruction (`R_BPF_64_64`).
+/// The 64-bit constant of a load instruction (`R_BPF_64_64`), and the target of a call
+/// (`R_BPF_64_32`).
 const RELOCATION_LOAD: u32 = 1;
+const RELOCATION_CALL: u32 = 10;
 
 /// The first half of the instruction that loads a 64-bit constant, and the register field's value
 /// that makes the constant the descriptor of a map (`BPF_PSEUDO_MAP_FD`).
 const LOAD_CONSTANT: u8 = 0x18;
 const MAP_DESCRIPTOR: u8 = 1;
 
-/// A program, and where it names maps.
+/// The instruction that calls, and the register field's value that makes it call a function of the
+/// kernel by its number (`BPF_PSEUDO_KFUNC_CALL`).
+const CALL: u8 = 0x85;
+const KERNEL_FUNCTION: u8 = 2;
+
+/// `r0 = -EOPNOTSUPP`: what such a function answers where a driver has none.
+const ANSWER_UNSUPPORTED: [u8; 8] = {
+    let [a, b, c, d] = (-libc::EOPNOTSUPP).to_le_bytes();
+    [0xb7, 0, 0, 0, a, b, c, d]
+};
+
+/// A program, and where it names maps and functions.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Object {
     pub(super) instructions: Vec<[u8; 8]>,
     pub(super) licence: CString,
     /// Index of an instruction, and the name of the map it loads.
     pub(super) maps: Vec<(usize, String)>,
+    /// Index of an instruction, and the name of the kernel's function it calls.
+    pub(super) calls: Vec<(usize, String)>,
 }
 
 struct Section<'a> {
@@ -62,24 +77,44 @@ impl Object {
         let relocations = sections
             .iter()
             .filter(|section| section.kind == RELOCATIONS && section.name == target);
-        let mut maps = Vec::new();
+        let (mut maps, mut calls) = (Vec::new(), Vec::new());
         for relocation in relocations.flat_map(|section| section.bytes.chunks(RELOCATION_BYTES)) {
-            maps.push(map_load(relocation, instructions, symbols.bytes, names)?);
+            let (kind, place, name) = relocated(relocation, symbols.bytes, names)?;
+            match (kind, instructions.get(place)?[0]) {
+                (RELOCATION_LOAD, LOAD_CONSTANT) => maps.push((place, name)),
+                (RELOCATION_CALL, CALL) => calls.push((place, name)),
+                _ => return None,
+            }
         }
         Some(Self {
             instructions: instructions.to_vec(),
             licence: licence.to_owned(),
             maps,
+            calls,
         })
     }
 
     /// The instructions with every map's descriptor in its place; `None` where a map is not known.
-    pub(super) fn linked(&self, descriptor: impl Fn(&str) -> Option<i32>) -> Option<Vec<[u8; 8]>> {
+    /// Calls have the function's number in theirs, or the answer that there is no such function.
+    pub(super) fn linked(
+        &self,
+        descriptor: impl Fn(&str) -> Option<i32>,
+        function: impl Fn(&str) -> Option<i32>,
+    ) -> Option<Vec<[u8; 8]>> {
         let mut instructions = self.instructions.clone();
         for (place, name) in &self.maps {
             let load = instructions.get_mut(*place)?;
             load[1] = load[1] & 0x0f | MAP_DESCRIPTOR << 4;
             load[4..].copy_from_slice(&descriptor(name)?.to_le_bytes());
+        }
+        for (place, name) in &self.calls {
+            let call = instructions.get_mut(*place)?;
+            let Some(number) = function(name) else {
+                *call = ANSWER_UNSUPPORTED;
+                continue;
+            };
+            call[1] = KERNEL_FUNCTION << 4;
+            call[4..].copy_from_slice(&number.to_le_bytes());
         }
         Some(instructions)
     }
@@ -108,19 +143,14 @@ fn section_bytes<'a>(file: &'a [u8], header: &[u8]) -> Option<&'a [u8]> {
     file.get(start..start.checked_add(length)?)
 }
 
-/// The instruction that a relocation is about, and the name of the map it loads.
-fn map_load(
-    relocation: &[u8],
-    instructions: &[[u8; 8]],
-    symbols: &[u8],
-    names: &[u8],
-) -> Option<(usize, String)> {
+/// What a relocation is: its kind, the index of an instruction, and the name that belongs there.
+fn relocated(relocation: &[u8], symbols: &[u8], names: &[u8]) -> Option<(u32, usize, String)> {
     let at = usize::try_from(u64_at(relocation, 0)?).ok()?;
     let (kind, symbol) = (u32_at(relocation, 8)?, u32_at(relocation, 12)? as usize);
     let symbol = symbols.chunks_exact(SYMBOL_BYTES).nth(symbol)?;
     let name = name_at(names, u32_at(symbol, 0)?)?;
-    let is_load = instructions.get(at / 8)?[0] == LOAD_CONSTANT;
-    (kind == RELOCATION_LOAD && is_load && at.is_multiple_of(8)).then(|| (at / 8, name.to_owned()))
+    at.is_multiple_of(8)
+        .then(|| (kind, at / 8, name.to_owned()))
 }
 
 fn name_at(names: &[u8], at: u32) -> Option<&str> {
@@ -145,21 +175,31 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::program::OBJECT;
+    use super::super::program::{OBJECT, TAG_FUNCTION};
     use super::*;
 
     #[test]
-    fn the_committed_object_names_its_three_maps() {
+    fn the_committed_object_names_its_maps_and_its_function() {
         let object = Object::read(OBJECT).unwrap();
-        let names: Vec<&str> = object.maps.iter().map(|(_, name)| &name[..]).collect();
-        assert_eq!(names, ["settings", "sockets", "counts"]);
+        let mut names: Vec<&str> = object.maps.iter().map(|(_, name)| &name[..]).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names, ["counts", "settings", "sockets"]);
         assert_eq!(object.licence.to_bytes(), b"Dual MIT/GPL");
-        let linked = object.linked(|name| Some(name.len() as i32)).unwrap();
+        let [(call, function)] = &object.calls[..] else {
+            panic!("{:?}", object.calls);
+        };
+        assert_eq!(function, TAG_FUNCTION);
+        let descriptor = |name: &str| Some(name.len() as i32);
+        let linked = object.linked(descriptor, |_| Some(0x0102)).unwrap();
         for (place, name) in &object.maps {
             assert_eq!(linked[*place][4], name.len() as u8);
             assert_eq!(linked[*place][1] >> 4, MAP_DESCRIPTOR);
         }
-        assert!(object.linked(|_| None).is_none());
+        assert_eq!(linked[*call], [0x85, 0x20, 0, 0, 2, 1, 0, 0]);
+        let linked = object.linked(descriptor, |_| None).unwrap();
+        assert_eq!(linked[*call], [0xb7, 0, 0, 0, 161, 255, 255, 255]);
+        assert!(object.linked(|_| None, |_| None).is_none());
     }
 
     #[test]
@@ -172,7 +212,7 @@ mod tests {
                 let mut broken = OBJECT.to_vec();
                 broken[place] = value;
                 if let Some(object) = Object::read(&broken) {
-                    let _linked = object.linked(|_| Some(-1));
+                    let _linked = object.linked(|_| Some(-1), |_| Some(-1));
                 }
             }
         }

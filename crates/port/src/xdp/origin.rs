@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::program::Steering;
 use super::ready::Ready;
 use super::socket::{self, Bound, Memory};
-use super::spec::XdpSpec;
+use super::spec::{XdpMode, XdpSpec};
 use super::umem::Umems;
+use crate::sys::xdp_bpf::AttachMode;
 use crate::{PortError, PortErrorKind};
 
 pub(super) struct Origin {
@@ -45,8 +46,14 @@ impl Origin {
 
     /// Attaches the program, once sockets are there to send frames to.
     pub(super) fn attach(&self, interface: u32, zero_copy: bool) -> Result<(), PortError> {
-        let (name, mode) = (&self.spec.interface, self.spec.mode);
-        self.steering.attach(name, interface, mode, zero_copy)
+        let order: &[AttachMode] = match self.spec.mode {
+            XdpMode::Auto if !zero_copy => &[AttachMode::Native, AttachMode::Generic],
+            XdpMode::Generic => &[AttachMode::Generic],
+            _ => &[AttachMode::Native],
+        };
+        let name = &self.spec.interface;
+        let tags = self.ready.tags();
+        self.steering.attach(name, interface, order, &tags)
     }
 
     /// Opens everything anew on an interface of the same name: it was removed and made again.

@@ -1,24 +1,31 @@
 //! The XDP program on an interface: its maps, how it is attached, what it counted.
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::attached::programs_on;
+use super::btf::kernel_function;
 use super::object::Object;
-use super::spec::{Unclaimed, XdpMode};
+use super::spec::Unclaimed;
+use super::tags::Tags;
 use crate::sys::xdp_bpf::{AttachMode, Link, Map, MapKind, Program};
 use crate::{PortError, PortErrorKind};
 
 /// The program as `bpf/build.sh` compiles it; `./ci.sh bpf` sees that it does.
 pub(super) const OBJECT: &[u8] = include_bytes!("../../../../bpf/xdp.bpf.o");
 
+/// The kernel's function that the program reads VLAN tags by.
+pub(super) const TAG_FUNCTION: &str = "bpf_xdp_metadata_rx_vlan_tag";
+
 /// The name that `ip link` and `bpftool` show.
 const NAME: &str = "linerate";
 
 /// Places of the counters, as in `bpf/xdp.bpf.c`.
-const COUNTS: u32 = 2;
+const COUNTS: u32 = 3;
 const COUNT_UNCLAIMED: u32 = 1;
+const COUNT_TAG_LOST: u32 = 2;
 /// Verdicts of XDP programs.
 const XDP_DROP: u32 = 1;
 const XDP_PASS: u32 = 2;
@@ -28,8 +35,20 @@ const XDP_PASS: u32 = 2;
 pub(super) struct Steering {
     sockets: Map,
     counts: Map,
+    /// Named by the instructions of a program that is yet to be made.
+    _settings: Map,
+    /// For any interface; it cannot read VLAN tags that lie beside a frame.
     program: Program,
+    /// What reads them is for one interface, and made when it is attached.
+    tag_reader: Option<TagReader>,
     attached: Mutex<Option<Attached>>,
+}
+
+/// The program as it is where the kernel has the function for tags.
+#[derive(Debug)]
+struct TagReader {
+    instructions: Vec<[u8; 8]>,
+    licence: CString,
 }
 
 /// Where the program is.
@@ -69,19 +88,28 @@ impl Steering {
             .map_err(|error| failed("the program's settings", &error))?;
         let object = Object::read(OBJECT);
         let object = object.ok_or_else(|| failed("the program", &broken()))?;
-        let instructions = object.linked(|name| match name {
+        let descriptor = |name: &str| match name {
             "sockets" => Some(sockets.raw_fd()),
             "settings" => Some(settings.raw_fd()),
             "counts" => Some(counts.raw_fd()),
             _ => None,
-        });
-        let instructions = instructions.ok_or_else(|| failed("the program", &broken()))?;
-        let program = Program::load(NAME, &instructions, &object.licence)
+        };
+        let plain = object.linked(descriptor, |_| None);
+        let plain = plain.ok_or_else(|| failed("the program", &broken()))?;
+        let program = Program::load(NAME, &plain, &object.licence)
             .map_err(|(error, said)| failed(&format!("the XDP program ({said})"), &error))?;
+        let tag_reader = kernel_function(TAG_FUNCTION).and_then(|number| {
+            Some(TagReader {
+                instructions: object.linked(descriptor, |_| Some(number))?,
+                licence: object.licence.clone(),
+            })
+        });
         Ok(Self {
             sockets,
             counts,
+            _settings: settings,
             program,
+            tag_reader,
             attached: Mutex::default(),
         })
     }
@@ -92,15 +120,14 @@ impl Steering {
         self.sockets.set_socket(queue, socket)
     }
 
-    /// Attaches the program as the mode asks for: in the driver, or else, where the mode leaves
-    /// the choice and no socket is in zero-copy mode, behind it. Where it is attached already,
-    /// nothing changes.
+    /// Attaches the program in the first of these modes that the interface has and that keeps VLAN
+    /// tags. Where it is attached already, nothing changes.
     pub(super) fn attach(
         &self,
         name: &str,
         interface: u32,
-        mode: XdpMode,
-        zero_copy: bool,
+        order: &[AttachMode],
+        tags: &Tags,
     ) -> Result<(), PortError> {
         let mut attached = self.lock();
         if attached
@@ -109,14 +136,9 @@ impl Steering {
         {
             return Ok(());
         }
-        let order: &[AttachMode] = match mode {
-            XdpMode::Auto if !zero_copy => &[AttachMode::Native, AttachMode::Generic],
-            XdpMode::Generic => &[AttachMode::Generic],
-            _ => &[AttachMode::Native],
-        };
         let mut refused = None;
         for &mode in order {
-            match self.program.attach(interface, mode) {
+            match self.attach_in(name, interface, mode, tags) {
                 Ok(link) => {
                     *attached = Some(Attached {
                         interface,
@@ -129,13 +151,29 @@ impl Steering {
             }
         }
         refuse_foreign(name, interface)?;
-        let error = refused.unwrap_or_else(|| io::ErrorKind::Other.into());
-        let remedy = match mode {
-            XdpMode::Generic => "; use packet: on this interface",
-            _ => "; mode=generic needs no support of the driver",
-        };
-        let sentence = format!("xdp:{name}: the program cannot be attached: {error}{remedy}");
-        Err(PortError::new(PortErrorKind::Open, sentence))
+        Err(refused.unwrap_or_else(|| cannot_attach(name, AttachMode::Generic, &broken(), "")))
+    }
+
+    /// With the function for tags where that can be, else without.
+    fn attach_in(
+        &self,
+        name: &str,
+        interface: u32,
+        mode: AttachMode,
+        tags: &Tags,
+    ) -> Result<Link, PortError> {
+        let mut refused = None;
+        // A program for one interface is taken in the driver only.
+        if let (AttachMode::Native, Some(reader)) = (mode, &self.tag_reader) {
+            match reader.attach(interface) {
+                Ok(link) => return tags.check(name, mode, true).map(|()| link),
+                Err((error, said)) => refused = Some(cannot_attach(name, mode, &error, &said)),
+            }
+        }
+        tags.check(name, mode, false)
+            .map_err(|error| refused.unwrap_or(error))?;
+        let link = self.program.attach(interface, mode);
+        link.map_err(|error| cannot_attach(name, mode, &error, ""))
     }
 
     /// Where the program runs, once it is attached.
@@ -151,6 +189,34 @@ impl Steering {
     pub(super) fn unclaimed(&self) -> io::Result<u64> {
         self.counts.sum(COUNT_UNCLAIMED)
     }
+
+    /// Frames that were dropped because their VLAN tag could not be put back.
+    pub(super) fn tags_lost(&self) -> io::Result<u64> {
+        self.counts.sum(COUNT_TAG_LOST)
+    }
+}
+
+impl TagReader {
+    /// In the driver of an interface. The link keeps the program.
+    fn attach(&self, interface: u32) -> Result<Link, (io::Error, String)> {
+        Program::load_bound(interface, NAME, &self.instructions, &self.licence)?
+            .attach(interface, AttachMode::Native)
+            .map_err(|error| (error, String::new()))
+    }
+}
+
+fn cannot_attach(name: &str, mode: AttachMode, error: &io::Error, said: &str) -> PortError {
+    let remedy = match mode {
+        AttachMode::Generic => "use packet: on this interface",
+        AttachMode::Native => "mode=generic needs no support of the driver",
+    };
+    let said = if said.is_empty() {
+        String::new()
+    } else {
+        format!(" ({said})")
+    };
+    let sentence = format!("xdp:{name}: the program cannot be attached: {error}{said}; {remedy}");
+    PortError::new(PortErrorKind::Open, sentence)
 }
 
 /// Refuses an interface that has an XDP program, which would not be ours.

@@ -140,6 +140,10 @@ impl XdpQueue {
                 "frames came on queues that this port does not have, or before it was ready; give \
                  it all queues of the interface",
             );
+            warn(
+                self.origin.steering.tags_lost().unwrap_or(0),
+                "frames were dropped whose VLAN tag had no place before them; use packet: here",
+            );
             warn(self.losses, "times the interface went away");
             warn(self.returns, "times it came back and was taken up again");
         }

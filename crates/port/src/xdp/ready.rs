@@ -7,6 +7,8 @@ use crate::sys::packet_socket::PacketSocket;
 use crate::{PortError, PortErrorKind};
 
 use super::program::hint;
+use super::spec::VlanTags;
+use super::tags::Tags;
 
 /// The offload that takes VLAN tags off received frames before XDP sees them.
 const TAGS_OFF: &str = "rx-vlan-hw-parse";
@@ -15,6 +17,7 @@ const TAGS_OFF: &str = "rx-vlan-hw-parse";
 /// which the kernel ends even after `kill -9`.
 pub(super) struct Ready {
     interface: Interface,
+    vlan: VlanTags,
     state: Mutex<State>,
 }
 
@@ -30,11 +33,16 @@ impl Ready {
     ///
     /// # Errors
     /// No right to do so; VLAN tags that go on being taken off: without them frames would cross
-    /// from one VLAN to another.
-    pub(super) fn make(interface: Interface, index: u32) -> Result<Self, PortError> {
-        let state = State::make(&interface, index)?;
+    /// from one VLAN to another, so that must have been asked for.
+    pub(super) fn make(
+        interface: Interface,
+        index: u32,
+        vlan: VlanTags,
+    ) -> Result<Self, PortError> {
+        let state = State::make(&interface, index, vlan)?;
         Ok(Self {
             interface,
+            vlan,
             state: Mutex::new(state),
         })
     }
@@ -47,9 +55,14 @@ impl Ready {
         })?;
         let mut state = self.lock();
         if state.index != index {
-            *state = State::make(&self.interface, index)?;
+            *state = State::make(&self.interface, index, self.vlan)?;
         }
         Ok(index)
+    }
+
+    /// What is known of VLAN tags on the interface that has the name now.
+    pub(super) fn tags(&self) -> Tags {
+        Tags::of(&self.interface, self.vlan)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -62,8 +75,11 @@ impl Ready {
         let mut notes = Vec::new();
         let state = self.lock();
         let stayed = state.offloads.stayed();
-        if !stayed.is_empty() {
-            let off: Vec<String> = stayed
+        let stripped = stayed.iter().any(|offload| offload == TAGS_OFF);
+        notes.extend(self.tags().note(name, stripped));
+        let merging: Vec<&String> = stayed.iter().filter(|&name| name != TAGS_OFF).collect();
+        if !merging.is_empty() {
+            let off: Vec<String> = merging
                 .iter()
                 .map(|offload| format!("{offload} off"))
                 .collect();
@@ -92,7 +108,7 @@ impl Drop for Ready {
 }
 
 impl State {
-    fn make(interface: &Interface, index: u32) -> Result<Self, PortError> {
+    fn make(interface: &Interface, index: u32, vlan: VlanTags) -> Result<Self, PortError> {
         let name = interface.name();
         let failed = |error: std::io::Error| {
             let hint = hint(&error);
@@ -103,12 +119,13 @@ impl State {
         promiscuous.be_promiscuous(index).map_err(failed)?;
         let names: Vec<&str> = MERGING.into_iter().chain([TAGS_OFF]).collect();
         let mut offloads = Offloads::switch_off(interface, &names);
-        if offloads.stayed().iter().any(|stayed| stayed == TAGS_OFF) {
+        let stripped = offloads.stayed().iter().any(|stayed| stayed == TAGS_OFF);
+        if stripped && vlan == VlanTags::Keep {
             offloads.put_back(interface);
             let sentence = format!(
                 "xdp:{name}: its driver takes VLAN tags off before XDP sees them, and frames would \
-                 cross VLANs; switch it off with `ethtool -K {name} rxvlan off`, or use \
-                 packet:{name}"
+                 cross VLANs; switch it off with `ethtool -K {name} rxvlan off`, use \
+                 packet:{name}, or, where there are no VLANs, vlan=ignore"
             );
             return Err(PortError::new(PortErrorKind::Setting, sentence));
         }

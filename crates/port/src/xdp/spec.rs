@@ -5,7 +5,7 @@ use std::fmt;
 use crate::SpecError;
 use crate::spec::{Settings, escape};
 
-const KEYS: [&str; 5] = ["queues", "mode", "ring", "busy-poll", "unclaimed"];
+const KEYS: [&str; 6] = ["queues", "mode", "ring", "busy-poll", "unclaimed", "vlan"];
 
 /// Entries of each ring of a socket unless the spec says otherwise.
 const RING_DEFAULT: u32 = 2048;
@@ -82,6 +82,34 @@ impl Unclaimed {
     }
 }
 
+/// What becomes of a VLAN tag that lies beside a frame where nobody can read it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VlanTags {
+    /// The port is refused where that can happen.
+    Keep,
+    /// It is lost, and the frame is in another VLAN: for wires that are known to have none.
+    Ignore,
+}
+
+impl VlanTags {
+    /// The word after `vlan=`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Ignore => "ignore",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, SpecError> {
+        match text {
+            "keep" => Ok(Self::Keep),
+            "ignore" => Ok(Self::Ignore),
+            _ => Err(SpecError::value("vlan", text, "keep or ignore")),
+        }
+    }
+}
+
 /// Which queues of the interface are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queues {
@@ -139,6 +167,8 @@ pub struct XdpSpec {
     pub busy_poll_micros: u32,
     /// What becomes of frames without a socket.
     pub unclaimed: Unclaimed,
+    /// What becomes of VLAN tags that cannot be read.
+    pub vlan: VlanTags,
 }
 
 impl XdpSpec {
@@ -147,6 +177,7 @@ impl XdpSpec {
         let queues = settings.take("queues").as_deref().map(Queues::parse);
         let mode = settings.take("mode").as_deref().map(XdpMode::parse);
         let unclaimed = settings.take("unclaimed").as_deref().map(Unclaimed::parse);
+        let vlan = settings.take("vlan").as_deref().map(VlanTags::parse);
         let busy_poll = settings.take_number("busy-poll", 0..=BUSY_POLL_MAX)?;
         Ok(Self {
             queues: queues.transpose()?.unwrap_or(Queues::All),
@@ -154,6 +185,7 @@ impl XdpSpec {
             ring: ring(settings)?,
             busy_poll_micros: busy_poll.unwrap_or(0) as u32,
             unclaimed: unclaimed.transpose()?.unwrap_or(Unclaimed::Pass),
+            vlan: vlan.transpose()?.unwrap_or(VlanTags::Keep),
             interface: interface(settings)?,
         })
     }
@@ -193,13 +225,14 @@ impl fmt::Display for XdpSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "xdp:{},queues={},mode={},ring={},busy-poll={},unclaimed={}",
+            "xdp:{},queues={},mode={},ring={},busy-poll={},unclaimed={},vlan={}",
             escape(&self.interface),
             self.queues,
             self.mode.name(),
             self.ring,
             self.busy_poll_micros,
-            self.unclaimed.name()
+            self.unclaimed.name(),
+            self.vlan.name()
         )
     }
 }

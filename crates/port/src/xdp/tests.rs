@@ -20,12 +20,12 @@ fn refusal(text: &str) -> String {
 
 #[test]
 fn a_spec_is_resolved_and_read_again() {
-    let resolved = "xdp:eth0,queues=all,mode=auto,ring=2048,busy-poll=0,unclaimed=pass";
+    let resolved = "xdp:eth0,queues=all,mode=auto,ring=2048,busy-poll=0,unclaimed=pass,vlan=keep";
     assert_eq!(spec("xdp:eth0").to_string(), resolved);
     for text in [
         resolved,
-        "xdp:eth0,queues=4,mode=zerocopy,ring=64,busy-poll=20,unclaimed=drop",
-        "xdp:a\\,b,queues=2-3,mode=generic,ring=32768,busy-poll=1000000,unclaimed=pass",
+        "xdp:eth0,queues=4,mode=zerocopy,ring=64,busy-poll=20,unclaimed=drop,vlan=ignore",
+        "xdp:a\\,b,queues=2-3,mode=generic,ring=32768,busy-poll=1000000,unclaimed=pass,vlan=keep",
     ] {
         assert_eq!(spec(text).to_string(), text);
     }
@@ -46,6 +46,7 @@ fn refused_specs_say_what_would_do() {
         ("xdp:eth0,queues=1024", "a range as in 2-3"),
         ("xdp:eth0,mode=fast", "auto, zerocopy, copy or generic"),
         ("xdp:eth0,unclaimed=keep", "pass or drop"),
+        ("xdp:eth0,vlan=lose", "keep or ignore"),
         ("xdp:eth0,mod=auto", "did you mean mode=?"),
     ];
     for (text, expected) in cases {
