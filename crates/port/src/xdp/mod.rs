@@ -8,7 +8,6 @@
 //!
 //! What the kernel does that is not in its documentation was measured and stands where it matters.
 
-mod attached;
 mod member;
 mod object;
 mod origin;

@@ -4,9 +4,9 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::attached::programs_on;
 use super::object::Object;
 use super::spec::{Unclaimed, XdpMode};
+use crate::interface::programs_on;
 use crate::sys::xdp_bpf::{AttachMode, Link, Map, MapKind, Program};
 use crate::{PortError, PortErrorKind};
 
