@@ -160,7 +160,10 @@ fn locked_memory(host: &Host) -> Finding {
 fn bpf_jit(host: &Host) -> Finding {
     let what = "bpf jit";
     match host.bpf_jit {
-        None => Finding::unknown(what, "the kernel shows it to root alone"),
+        None => Finding::unknown(
+            what,
+            "the kernel shows it in its first network namespace alone",
+        ),
         Some(true) => Finding::good(what, "on"),
         Some(false) => Finding::doubtful(what, "off", "the XDP program is interpreted")
             .mended_by("sysctl net.core.bpf_jit_enable=1"),

@@ -62,6 +62,7 @@ fn short(name: &str) -> &str {
         "rx-gro" => "gro",
         "rx-lro" => "lro",
         "rx-vlan-hw-parse" => "rxvlan",
+        "tx-vlan-hw-insert" => "txvlan",
         name => name,
     }
 }
@@ -140,7 +141,7 @@ fn tags_tx(survey: &Survey) -> Finding {
             "tags kept beside the frame",
             "those of a VLAN interface on it reach XDP at the other end without them",
         )
-        .mended_by(format!("ethtool -K {} txvlan off", survey.name)),
+        .mended_by(switch_off(survey, &active(survey, &TAGS_TX).0)),
     }
 }
 
@@ -192,18 +193,19 @@ fn segmentation(survey: &Survey) -> Finding {
 
 fn of_peer(peer: Option<&Survey>) -> Finding {
     let what = "veth peer";
-    let remedy = "ethtool -K PEER tx off tso off gso off txvlan off";
+    let remedy = "ethtool -K PEER tx off tso off gso off txvlan off tx-vlan-stag-hw-insert off";
     let Some(peer) = peer.filter(|peer| peer.offloads.is_some()) else {
         let why = "it is in another network namespace: see there that it sends whole checksums and \
                    frames";
         return Finding::unknown(what, why).mended_by(remedy);
     };
     let name = &peer.name;
-    if is_on(peer, &CHECKSUMS_TX) || is_on(peer, &SEGMENTATION) {
+    let left = [&CHECKSUMS_TX[..], &SEGMENTATION, &TAGS_TX];
+    if left.iter().any(|names| is_on(peer, names)) {
         return Finding::wrong(
             what,
-            format!("{name} leaves checksums or segmentation to us"),
-            "its host's frames come with unfinished checksums or larger than a wire's",
+            format!("{name} leaves checksums, segmentation or tags to the receiver"),
+            "its host's frames come unfinished, larger than a wire's, or to XDP without their tags",
         )
         .mended_by(remedy.replace("PEER", name));
     }
