@@ -17,8 +17,9 @@ Exit codes:
   0  done
   1  it ran, but a check failed: the books do not balance, an output could not be written,
      a list has bad lines, a tested address is in no list, a run was cut short by a second
-     Ctrl-C, a row of 'lab compare' is slower
-  2  it did not run: wrong usage, or the machine lacks something (a file, memory, a CPU)";
+     Ctrl-C, a row of 'lab compare' is slower, 'doctor' found something wrong
+  2  it did not run: wrong usage, or the machine lacks something (a file, memory, a CPU,
+     an interface)";
 
 impl From<ExitCode> for std::process::ExitCode {
     fn from(code: ExitCode) -> Self {

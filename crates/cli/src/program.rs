@@ -12,7 +12,7 @@ use crate::error::Outcome;
 use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
-use crate::{bridge, demo, drops, laboratory, set_check};
+use crate::{bridge, demo, doctor, drops, laboratory, set_check};
 
 /// Runs what the command line asks for.
 pub(crate) fn run() -> ExitCode {
@@ -38,6 +38,7 @@ fn command(command: &Command, output: Output) -> Outcome {
         Command::Set(set) => match &set.command {
             SetCommand::Check(args) => set_check::run(args, output),
         },
+        Command::Doctor(args) => doctor::run(args, output),
         Command::Lab(args) => laboratory::run(args, output),
         Command::Drops(args) => drops::run(args, output),
     }

@@ -5,6 +5,7 @@
 //! end says whether the books balance.
 #![forbid(unsafe_code)]
 
+mod activity;
 mod attachment;
 mod books;
 mod clock;
@@ -13,6 +14,7 @@ mod cpu;
 mod dispatch;
 mod doze;
 mod exchange;
+mod host;
 mod idle;
 mod machine;
 mod own_addresses;
@@ -23,8 +25,10 @@ mod run;
 mod supervise;
 mod worker;
 
+pub use activity::{Activity, CpuActivity};
 pub use books::Books;
 pub use cpu::{allowed_cpus, pin_to};
+pub use host::Host;
 pub use machine::Machine;
 pub use own_addresses::{OwnAddress, Role, own_addresses};
 pub use plan::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, EngineError, HEADROOM_BYTES, Limits, Plan};

@@ -62,4 +62,4 @@ pub use share::Share;
 pub use spec::{PortSpec, SpecError};
 pub use statistics::PortStatistics;
 pub use tap::Tap;
-pub use xdp::{Queues, Umems, Unclaimed, VlanTags, XdpMode, XdpPort, XdpSpec};
+pub use xdp::{Queues, Umems, Unclaimed, VlanTags, XdpMode, XdpPort, XdpSpec, xdp_mtu_max};

@@ -4,6 +4,7 @@ mod bridge;
 mod count;
 mod cpu_list;
 mod demo;
+mod doctor;
 mod duration;
 mod lab;
 mod policy;
@@ -19,6 +20,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use bridge::BridgeArgs;
 pub(crate) use cpu_list::CpuList;
 pub(crate) use demo::DemoArgs;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
@@ -58,6 +60,8 @@ Examples:
       filter a capture by a list of addresses and networks
   linerate set check list.txt --test 192.0.2.1
       what does a list hold, and does it hold this address?
+  linerate doctor eth0
+      what will this machine and this interface do to packets?
 
 {EXIT_CODES}"
     )
@@ -69,6 +73,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Bridge(Box<BridgeArgs>),
     Set(SetArgs),
+    Doctor(DoctorArgs),
     Lab(LabArgs),
     Drops(DropsArgs),
 }

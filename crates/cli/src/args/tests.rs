@@ -122,7 +122,7 @@ fn short_help_fits_a_screen_and_long_help_says_more() {
 #[test]
 fn what_a_command_that_runs_promises_is_in_its_help() {
     each_command(&mut |path, command| {
-        if !["demo", "bridge", "check", "run", "compare"].contains(&command.get_name()) {
+        if !["demo", "bridge", "check", "doctor", "run", "compare"].contains(&command.get_name()) {
             return;
         }
         let long = command.clone().render_long_help().to_string();

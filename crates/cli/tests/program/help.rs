@@ -2,11 +2,12 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "",
     "demo",
     "bridge",
     "set check",
+    "doctor",
     "drops",
     "lab",
     "lab list",

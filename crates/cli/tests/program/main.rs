@@ -3,6 +3,7 @@
 mod bridge;
 mod capture;
 mod contract;
+mod doctor;
 mod drops;
 mod help;
 mod laboratory;

@@ -1,21 +1,30 @@
 //! A network interface of the kernel, seen from the control side: what it is, how it is, and what
 //! was changed on it and must be put back.
 
+mod attached;
 mod counts;
 mod link;
+mod netlink;
 mod offloads;
+mod survey;
+mod sysfs;
 mod watch;
+mod xdp_support;
 
 use std::fmt;
 use std::io;
 
+pub(crate) use attached::programs_on;
 pub(crate) use counts::Counts;
 pub use link::Link;
 pub use offloads::{MERGING, Offloads};
+pub use survey::{Offload, Program, Survey, names_here};
+pub use sysfs::Interrupt;
 pub(crate) use watch::Watch;
+pub use xdp_support::XdpSupport;
 
 use crate::sys::ethtool;
-pub use crate::sys::ethtool::Feature;
+pub use crate::sys::ethtool::{Channels, Coalescing, Feature, Pause, RingSizes, Rss};
 use crate::sys::ioctl::{ControlSocket, InterfaceName};
 use crate::{PortError, PortErrorKind};
 

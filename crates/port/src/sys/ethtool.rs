@@ -1,4 +1,5 @@
-//! The commands of ethtool that ports need: driver, queues, and offloads by name.
+//! The commands of ethtool that ports need: driver, queues and what is set on them, and offloads by
+//! name.
 
 use std::io;
 
@@ -6,17 +7,28 @@ use super::ioctl::{ControlSocket, InterfaceName};
 
 // linux/ethtool.h.
 const GET_DRIVER: u32 = 0x03;
+const GET_COALESCING: u32 = 0x0e;
+const GET_RINGS: u32 = 0x10;
+const GET_PAUSE: u32 = 0x12;
 const GET_STRINGS: u32 = 0x1b;
 const GET_STRING_COUNTS: u32 = 0x37;
 const GET_FEATURES: u32 = 0x3a;
 const SET_FEATURES: u32 = 0x3b;
 const GET_CHANNELS: u32 = 0x3c;
+const GET_RSS: u32 = 0x46;
 /// `ETH_SS_FEATURES`: the set of strings that names the offloads.
 const FEATURE_NAMES: u32 = 4;
 
 const DRIVER_WORDS: usize = 49;
 const STRING_BYTES: usize = 32;
 const CHANNELS_WORDS: usize = 9;
+const COALESCING_WORDS: usize = 23;
+const RINGS_WORDS: usize = 9;
+const PAUSE_WORDS: usize = 4;
+const RSS_WORDS: usize = 6;
+/// Longer tables and keys than any card has: what says more is not believed.
+const RSS_BUCKETS_MAX: u32 = 1 << 16;
+const RSS_KEY_BYTES_MAX: u32 = 1 << 10;
 /// More offloads than this no kernel has: there are 64 today.
 const FEATURES_MAX: u32 = 1024;
 
@@ -31,12 +43,134 @@ pub(crate) fn driver(socket: &ControlSocket, name: &InterfaceName) -> io::Result
 
 /// Receive queues in use: those for reception alone and those for both directions.
 pub(crate) fn rx_queues(socket: &ControlSocket, name: &InterfaceName) -> io::Result<u32> {
+    Ok(channels(socket, name)?.rx)
+}
+
+/// Receive queues of an interface, those for both directions included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Channels {
+    /// In use.
+    pub rx: u32,
+    /// The most that can be set.
+    pub rx_max: u32,
+    /// Whether they are set as `combined`, which is what the command that changes them needs.
+    pub combined: bool,
+}
+
+pub(crate) fn channels(socket: &ControlSocket, name: &InterfaceName) -> io::Result<Channels> {
     let mut words = [0; CHANNELS_WORDS];
     words[0] = GET_CHANNELS;
     // SAFETY: `struct ethtool_channels` has nine words.
     unsafe { socket.ethtool(name, &mut words)? };
-    let [_, _, _, _, _, rx, _, _, combined] = words;
-    Ok(rx.saturating_add(combined))
+    let [_, rx_max, _, _, combined_max, rx, _, _, combined] = words;
+    Ok(Channels {
+        rx: rx.saturating_add(combined),
+        rx_max: rx_max.max(combined_max),
+        combined: combined_max > 0,
+    })
+}
+
+/// Places of an interface's own rings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RingSizes {
+    /// For reception, frames.
+    pub rx: u32,
+    /// The most that can be set.
+    pub rx_max: u32,
+    /// For transmission, frames.
+    pub tx: u32,
+    /// The most that can be set.
+    pub tx_max: u32,
+}
+
+pub(crate) fn rings(socket: &ControlSocket, name: &InterfaceName) -> io::Result<RingSizes> {
+    let mut words = [0; RINGS_WORDS];
+    words[0] = GET_RINGS;
+    // SAFETY: `struct ethtool_ringparam` has nine words.
+    unsafe { socket.ethtool(name, &mut words)? };
+    let [_, rx_max, _, _, tx_max, rx, _, _, tx] = words;
+    Ok(RingSizes {
+        rx,
+        rx_max,
+        tx,
+        tx_max,
+    })
+}
+
+/// How long an interface waits for more frames before it interrupts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coalescing {
+    /// The driver chooses by the rate.
+    pub rx_adaptive: bool,
+    /// Microseconds.
+    pub rx_us: u32,
+    /// Frames, whichever comes first.
+    pub rx_frames: u32,
+}
+
+pub(crate) fn coalescing(socket: &ControlSocket, name: &InterfaceName) -> io::Result<Coalescing> {
+    let mut words = [0; COALESCING_WORDS];
+    words[0] = GET_COALESCING;
+    // SAFETY: `struct ethtool_coalesce` has 23 words.
+    unsafe { socket.ethtool(name, &mut words)? };
+    Ok(Coalescing {
+        rx_adaptive: words[10] != 0,
+        rx_us: words[1],
+        rx_frames: words[2],
+    })
+}
+
+/// Pause frames (IEEE 802.3x): a receiver that is full stops its sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pause {
+    /// Those that come are obeyed.
+    pub rx: bool,
+    /// They are sent.
+    pub tx: bool,
+}
+
+pub(crate) fn pause(socket: &ControlSocket, name: &InterfaceName) -> io::Result<Pause> {
+    let mut words = [0; PAUSE_WORDS];
+    words[0] = GET_PAUSE;
+    // SAFETY: `struct ethtool_pauseparam` has four words.
+    unsafe { socket.ethtool(name, &mut words)? };
+    Ok(Pause {
+        rx: words[2] != 0,
+        tx: words[3] != 0,
+    })
+}
+
+/// How an interface chooses a frame's queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rss {
+    /// The queue of each bucket.
+    pub indirection: Vec<u32>,
+    /// The key of the hash; empty where the driver keeps it to itself.
+    pub key: Vec<u8>,
+}
+
+pub(crate) fn rss(socket: &ControlSocket, name: &InterfaceName) -> io::Result<Rss> {
+    let mut words = [0; RSS_WORDS];
+    words[0] = GET_RSS;
+    // SAFETY: `struct ethtool_rxfh` has six words, and with both lengths zero nothing follows.
+    unsafe { socket.ethtool(name, &mut words)? };
+    let (buckets, key_bytes) = (words[2], words[3]);
+    if buckets > RSS_BUCKETS_MAX || key_bytes > RSS_KEY_BYTES_MAX {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let key_start = RSS_WORDS + buckets as usize;
+    let mut words = vec![0; key_start + key_bytes.div_ceil(4) as usize];
+    (words[0], words[2], words[3]) = (GET_RSS, buckets, key_bytes);
+    // SAFETY: the kernel writes the table and the key of the lengths given here, and refuses when
+    // they are no longer the device's.
+    unsafe { socket.ethtool(name, &mut words)? };
+    let key = words[key_start..]
+        .iter()
+        .flat_map(|word| word.to_ne_bytes());
+    Ok(Rss {
+        key: key.take(key_bytes as usize).collect(),
+        indirection: words[RSS_WORDS..key_start].to_vec(),
+    })
 }
 
 /// One offload of an interface.

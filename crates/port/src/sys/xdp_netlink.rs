@@ -1,4 +1,5 @@
-//! Questions to route netlink, as bytes; what they mean is known in `xdp/attached.rs`.
+//! Questions to route netlink and generic netlink, as bytes; what they mean is known in
+//! `interface/attached.rs` and `interface/xdp_support.rs`.
 
 use std::ffi::c_int;
 use std::io;
@@ -16,7 +17,16 @@ fn socket(family: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> {
 
 /// Sends one request of route netlink and returns the first datagram of the answer.
 pub(crate) fn ask_route_netlink(request: &[u8]) -> io::Result<Vec<u8>> {
-    let socket = socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
+    ask(libc::NETLINK_ROUTE, request)
+}
+
+/// Sends one request of generic netlink and returns the first datagram of the answer.
+pub(crate) fn ask_generic_netlink(request: &[u8]) -> io::Result<Vec<u8>> {
+    ask(libc::NETLINK_GENERIC, request)
+}
+
+fn ask(protocol: c_int, request: &[u8]) -> io::Result<Vec<u8>> {
+    let socket = socket(libc::AF_NETLINK, libc::SOCK_RAW, protocol)?;
     let fd = socket.as_raw_fd();
     // SAFETY: the kernel reads the bytes of a slice that is borrowed for this call.
     let sent = unsafe { libc::send(fd, request.as_ptr().cast(), request.len(), 0) };

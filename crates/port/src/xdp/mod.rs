@@ -8,7 +8,6 @@
 //!
 //! What the kernel does that is not in its documentation was measured and stands where it matters.
 
-mod attached;
 mod btf;
 mod member;
 mod object;
@@ -114,6 +113,13 @@ impl XdpPort {
 /// The queues of the interface that one of ours has: every `of`-th.
 fn share(queues: &Range<u32>, queue: u16, of: usize) -> impl Iterator<Item = u32> + use<> {
     queues.clone().skip(usize::from(queue)).step_by(of.max(1))
+}
+
+/// The largest MTU whose frames, with two VLAN tags, fit a chunk of AF_XDP.
+#[must_use]
+pub fn xdp_mtu_max() -> u32 {
+    let largest = Chunks::of(u32::MAX).map_or(0, Chunks::rx_bytes_max);
+    largest.saturating_sub(HEADER_BYTES)
 }
 
 /// The longest frame of an interface, and with it the part of the kernel's headroom that is more

@@ -5,11 +5,11 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::attached::programs_on;
 use super::btf::kernel_function;
 use super::object::Object;
 use super::spec::Unclaimed;
 use super::tags::Tags;
+use crate::interface::programs_on;
 use crate::sys::xdp_bpf::{AttachMode, Link, Map, MapKind, Program};
 use crate::{PortError, PortErrorKind};
 

@@ -41,13 +41,12 @@ fn draws(count: usize) -> impl Iterator<Item = u128> {
     (0..count as u128).map(move |at| u128::from(high.apply(at)) << 64 | u128::from(low.apply(at)))
 }
 
-const COUNT: usize = if cfg!(miri) { 40 } else { 60_000 };
+const COUNT: usize = 60_000;
 
 #[test]
 fn scattered() {
     // Miri takes seconds for each index of 65,536 blocks.
-    let answers: &[u64] = if cfg!(miri) { &[20] } else { &[2, 20, 1000] };
-    for &answers in answers {
+    for answers in [2, 20, 1000] {
         check(&runs(
             draws(COUNT).map(|word| word as u32).collect(),
             answers,
@@ -62,11 +61,7 @@ fn scattered() {
 
 #[test]
 fn crowded() {
-    let keeps: &[u32] = if cfg!(miri) {
-        &[0x00ff_00ff]
-    } else {
-        &[0xff, 0xffff, 0xff_ffff, 0x00ff_00ff]
-    };
+    let keeps: &[u32] = &[0xff, 0xffff, 0xff_ffff, 0x00ff_00ff];
     for &keep in keeps {
         check(&runs(
             draws(COUNT).map(|word| word as u32 & keep).collect(),
@@ -84,7 +79,7 @@ fn bursts_of_every_length() {
         let runs = runs(starts, 9);
         let keys: Vec<A> = runs.starts.iter().step_by(3).copied().collect();
         let wanted: Vec<ListMask> = keys.iter().map(|&key| ListMask(runs.at(key))).collect();
-        let longest = if cfg!(miri) { 40 } else { 200 };
+        let longest = 200;
         for level in Level::here() {
             let set = PrefixSet::compile(&runs).unwrap().at_level(level);
             for length in 0..longest.min(keys.len() / 2) {
@@ -99,7 +94,7 @@ fn bursts_of_every_length() {
             }
         }
     }
-    let count = if cfg!(miri) { 600 } else { 4000 };
+    let count = 4000;
     check_lengths(draws(count).map(|word| word as u32 & 0x01ff_ffff).collect());
     check_lengths(draws(count).map(|word| word as u32 & 0xff).collect());
     check_lengths(draws(count).map(|word| word as u32 & !0xff).collect());
@@ -108,9 +103,6 @@ fn bursts_of_every_length() {
 
 #[test]
 fn more_answers_than_values_can_name() {
-    if cfg!(miri) {
-        return;
-    }
     let runs = runs(draws(80_000).map(|word| word as u32).collect(), 1 << 30);
     let set = PrefixSet::compile(&runs).unwrap();
     assert!(matches!(set.layout, Layout::Sorted(_)));
@@ -122,11 +114,8 @@ fn more_answers_than_values_can_name() {
 #[test]
 fn long_prefixes_in_few_networks() {
     // Miri takes seconds for each root.
-    let (count, lens, spreads): (_, &[u8], &[u128]) = if cfg!(miri) {
-        (30, &[64], &[0x000f])
-    } else {
-        (4_000, &[48, 56, 64, 80], &[0x000f, 0x000f_ffff])
-    };
+    let (count, lens, spreads): (_, &[u8], &[u128]) =
+        (4_000, &[48, 56, 64, 80], &[0x000f, 0x000f_ffff]);
     for &len in lens {
         for &spread in spreads {
             let crowd = |word: u128| {
@@ -142,9 +131,6 @@ fn long_prefixes_in_few_networks() {
 /// What hostile sets take at most: changes that share as many bits as possible, in every way.
 #[test]
 fn memory_for_a_change_is_bounded() {
-    if cfg!(miri) {
-        return;
-    }
     const ROOT: usize = 4 << 16;
     for step in [1, 2, 4, 8, 12, 16, 30] {
         for keep in [1, 3, 9] {

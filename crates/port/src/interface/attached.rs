@@ -3,6 +3,7 @@
 
 use std::io;
 
+use super::netlink::{Attributes, u16_at, u32_at};
 use crate::sys::xdp_bpf::Program;
 use crate::sys::xdp_netlink::ask_route_netlink;
 
@@ -16,11 +17,9 @@ const NLM_F_REQUEST: u16 = 1;
 const IFLA_XDP: u16 = 43;
 /// Ids of programs within `IFLA_XDP`: of the only one, in the driver, behind it, in hardware.
 const IFLA_XDP_IDS: std::ops::RangeInclusive<u16> = 4..=7;
-/// Bits of an attribute's type that are flags.
-const TYPE_MASK: u16 = 0x3fff;
 
 /// The names and ids of the XDP programs on an interface, none in most cases.
-pub(super) fn programs_on(interface: u32) -> io::Result<Vec<(u32, String)>> {
+pub(crate) fn programs_on(interface: u32) -> io::Result<Vec<(u32, String)>> {
     let ids = program_ids(&ask_route_netlink(&question(interface))?)?;
     Ok(ids
         .into_iter()
@@ -61,31 +60,6 @@ fn program_ids(answer: &[u8]) -> io::Result<Vec<u32>> {
     ids.sort_unstable();
     ids.dedup();
     Ok(ids)
-}
-
-/// Attributes one behind the other: length, type, value, padded to four bytes.
-struct Attributes<'a>(&'a [u8]);
-
-impl<'a> Iterator for Attributes<'a> {
-    type Item = (u16, &'a [u8]);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let length = usize::from(u16_at(self.0, 0)?);
-        let kind = u16_at(self.0, 2)? & TYPE_MASK;
-        let value = self.0.get(4..length)?;
-        self.0 = self.0.get(length.next_multiple_of(4)..).unwrap_or_default();
-        Some((kind, value))
-    }
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    let bytes = bytes.get(at..at + 2)?;
-    Some(u16::from_ne_bytes(bytes.try_into().ok()?))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    let bytes = bytes.get(at..at + 4)?;
-    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
 }
 
 #[cfg(test)]

@@ -1,0 +1,39 @@
+//! `linerate doctor`.
+
+use clap::Args;
+
+use crate::exit::EXIT_CODES;
+
+/// Say what this machine and its interfaces will do to packet rates and to correctness.
+///
+/// Each line is good, doubtful, wrong or unknown, and where something can be mended the command
+/// that mends it stands below. Wrong is what changes or loses frames: merging on receive (GRO,
+/// LRO), VLAN tags taken off, checksums left to the receiver, somebody else's XDP program. Doubtful
+/// is what costs rate. For each interface the class of rate to expect is said: zero-copy, copy,
+/// generic or packet. Nothing is changed. It takes a fifth of a second, to see what interrupts the
+/// CPUs.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after_long())]
+pub(crate) struct DoctorArgs {
+    /// The interfaces to look at; without any, all of this network namespace.
+    #[arg(value_name = "IFACE")]
+    pub(crate) interfaces: Vec<String>,
+    /// Print one JSON object on standard output; all else goes to standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn after_long() -> String {
+    format!(
+        "\
+Examples:
+  linerate doctor
+      this machine and every interface
+  linerate doctor eth1 eth2
+      the two interfaces of a bridge, before it is put between them
+  linerate doctor eth1 --json
+      the same for programs; exit code 1 if something is wrong
+
+{EXIT_CODES}"
+    )
+}

@@ -1,0 +1,131 @@
+//! What an interface is and whether frames can pass it.
+
+use port::interface::{Link, Survey};
+use port::xdp_mtu_max;
+
+use super::finding::Finding;
+
+/// `ARPHRD_LOOPBACK`, linux/if_arp.h.
+const LOOPBACK: u16 = 772;
+/// Hardware types whose frames begin with an Ethernet header; the first is `ARPHRD_ETHER`.
+const ETHERNET: [u16; 2] = [1, LOOPBACK];
+/// The name of the program of our own bridges.
+const OURS: &str = "linerate";
+
+pub(super) fn is_ethernet(survey: &Survey) -> bool {
+    survey
+        .hardware_type
+        .is_some_and(|kind| ETHERNET.contains(&kind))
+}
+
+pub(super) fn is_veth(survey: &Survey) -> bool {
+    survey.driver.as_deref() == Some("veth")
+}
+
+/// Whether what it sends is received as it was sent: nothing between the ends finishes checksums.
+pub(super) fn has_no_wire(survey: &Survey) -> bool {
+    is_veth(survey) || survey.hardware_type == Some(LOOPBACK)
+}
+
+pub(super) fn findings(survey: &Survey) -> Vec<Finding> {
+    if survey.hardware_type.is_some() && !is_ethernet(survey) {
+        return vec![kind(survey), link(survey)];
+    }
+    vec![
+        kind(survey),
+        link(survey),
+        mtu(survey),
+        promiscuous(survey),
+        program(survey),
+    ]
+}
+
+fn kind(survey: &Survey) -> Finding {
+    let what = "driver";
+    match (survey.hardware_type, survey.driver.as_deref()) {
+        (Some(kind), _) if !ETHERNET.contains(&kind) => Finding::doubtful(
+            what,
+            format!("hardware type {kind}"),
+            "it carries no Ethernet frames: no bridge can use it",
+        ),
+        (Some(LOOPBACK), None) => Finding::good(what, "loopback"),
+        (_, Some(driver)) => Finding::good(what, driver),
+        (_, None) => Finding::unknown(what, "the driver does not say its name"),
+    }
+}
+
+fn link(survey: &Survey) -> Finding {
+    let (what, name) = ("link", &survey.name);
+    match survey.link {
+        Link::Up(_) => Finding::good(what, "up"),
+        Link::Down(_) => Finding::doubtful(what, "down", "no frames pass until it is set up")
+            .mended_by(format!("ip link set dev {name} up")),
+        Link::NoCarrier(_) => Finding::doubtful(
+            what,
+            "no carrier",
+            "nobody is at the other end: no cable, or the peer is down",
+        ),
+        Link::Absent => Finding::unknown(what, "it went away meanwhile"),
+    }
+}
+
+fn mtu(survey: &Survey) -> Finding {
+    let (what, name) = ("mtu", &survey.name);
+    let largest = xdp_mtu_max();
+    match survey.mtu {
+        None => Finding::unknown(what, "the kernel does not say"),
+        Some(mtu) if mtu > largest => Finding::doubtful(
+            what,
+            mtu.to_string(),
+            format!("xdp: has room for frames of an MTU up to {largest}; packet: takes them all"),
+        )
+        .mended_by(format!("ip link set dev {name} mtu {largest}")),
+        Some(mtu) if mtu < 1500 => Finding::doubtful(
+            what,
+            mtu.to_string(),
+            "full-sized frames of other interfaces cannot leave by it",
+        )
+        .mended_by(format!("ip link set dev {name} mtu 1500")),
+        Some(mtu) => Finding::good(
+            what,
+            format!("{mtu}: frames up to {} bytes and one VLAN tag", mtu + 14),
+        ),
+    }
+}
+
+fn promiscuous(survey: &Survey) -> Finding {
+    let what = "promiscuous";
+    match survey.promiscuous {
+        None => Finding::unknown(what, "the kernel does not show it here"),
+        Some(false) => Finding::good(what, "no"),
+        Some(true) => Finding::doubtful(
+            what,
+            "yes",
+            "somebody receives all its frames already: a capture, or another bridge",
+        ),
+    }
+}
+
+fn program(survey: &Survey) -> Finding {
+    let (what, name) = ("xdp program", &survey.name);
+    let Some(programs) = &survey.programs else {
+        return Finding::unknown(what, "the kernel does not say");
+    };
+    let Some(program) = programs.first() else {
+        return Finding::good(what, "none");
+    };
+    let called = match program.name.as_str() {
+        "" => "(no name)",
+        called => called,
+    };
+    let value = format!("{called}, id {}", program.id);
+    if program.name == OURS {
+        return Finding::doubtful(what, value, "a bridge of this program runs on it");
+    }
+    Finding::wrong(
+        what,
+        value,
+        "somebody else's: it may take frames away, and xdp: refuses the interface",
+    )
+    .mended_by(format!("ip link set dev {name} xdp off"))
+}

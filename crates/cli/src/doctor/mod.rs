@@ -1,0 +1,146 @@
+//! `linerate doctor`: facts about the machine and its interfaces, judged.
+
+mod finding;
+mod interface;
+mod machine;
+mod missing;
+mod numa;
+mod offloads;
+mod queues;
+mod rate;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::time::Duration;
+
+use engine::{Activity, Host, allowed_cpus};
+use lab::Conditions;
+use port::interface::{Link, Survey, names_here};
+use serde::Serialize;
+
+use crate::args::DoctorArgs;
+use crate::build::VERSION;
+use crate::error::{Error, Outcome};
+use crate::exit::ExitCode;
+use crate::output::{Output, Stream};
+use finding::{Finding, Judgement};
+use machine::MachineFacts;
+use rate::Rate;
+
+/// How long the CPUs are watched.
+const WATCHED: Duration = Duration::from_millis(200);
+
+/// What was found out, as JSON has it.
+#[derive(Debug, Serialize)]
+struct Page {
+    version: &'static str,
+    interfaces: Vec<InterfacePage>,
+    machine: Vec<Finding>,
+    /// How many findings are judged so.
+    wrong: usize,
+    doubtful: usize,
+    unknown: usize,
+}
+
+/// One interface.
+#[derive(Debug, Serialize)]
+struct InterfacePage {
+    name: String,
+    /// What is to be expected at best.
+    rate: Rate,
+    findings: Vec<Finding>,
+}
+
+/// Looks, judges and prints; changes nothing.
+pub(crate) fn run(args: &DoctorArgs, output: Output) -> Outcome {
+    let surveys = surveys(&args.interfaces)?;
+    let facts = MachineFacts {
+        conditions: Conditions::read(),
+        host: Host::read(),
+        activity: Activity::over(WATCHED),
+    };
+    let cpus = allowed_cpus().len();
+    let pages = surveys.iter().map(|survey| {
+        let peer = survey
+            .peer
+            .as_deref()
+            .and_then(|peer| Survey::of(peer).ok());
+        InterfacePage::new(survey, peer.as_ref(), &facts.host, cpus)
+    });
+    let page = Page::new(pages.collect(), machine::findings(&facts));
+    if args.json {
+        output.print_json(&page)?;
+    } else {
+        let stream = Stream::Stdout;
+        let text = text::render(&page, output.paint(stream), output.width(stream));
+        output.print(stream, &text)?;
+    }
+    Ok(page.exit())
+}
+
+/// Of those that were named, or of all; one that is missing is refused before anything is printed.
+fn surveys(names: &[String]) -> Result<Vec<Survey>, Error> {
+    let here = names_here();
+    let here = here.map_err(|error| {
+        Error::refused(format!(
+            "the interfaces of this network namespace cannot be listed: {error}; mount /proc"
+        ))
+    })?;
+    let all = names.is_empty();
+    let asked = if all { &here } else { names };
+    let mut surveys = Vec::new();
+    for name in asked {
+        let survey = Survey::of(name).map_err(Error::refused)?;
+        match survey.link {
+            // Gone since it was listed.
+            Link::Absent if all => {}
+            Link::Absent => return Err(Error::refused(missing::sentence(name, &here))),
+            _ => surveys.push(survey),
+        }
+    }
+    Ok(surveys)
+}
+
+impl InterfacePage {
+    fn new(survey: &Survey, peer: Option<&Survey>, host: &Host, cpus: usize) -> Self {
+        let mut findings = interface::findings(survey);
+        if interface::is_ethernet(survey) {
+            findings.extend(offloads::findings(survey, peer));
+            findings.extend(queues::findings(survey, cpus));
+            findings.extend(numa::finding(survey, host));
+        }
+        Self {
+            name: survey.name.clone(),
+            rate: rate::expected(survey),
+            findings,
+        }
+    }
+}
+
+impl Page {
+    fn new(interfaces: Vec<InterfacePage>, machine: Vec<Finding>) -> Self {
+        let all = interfaces.iter().flat_map(|page| &page.findings);
+        let all: Vec<Judgement> = all
+            .chain(&machine)
+            .map(|finding| finding.judgement)
+            .collect();
+        let count = |wanted| all.iter().filter(|&&judgement| judgement == wanted).count();
+        Self {
+            version: VERSION,
+            wrong: count(Judgement::Wrong),
+            doubtful: count(Judgement::Doubtful),
+            unknown: count(Judgement::Unknown),
+            interfaces,
+            machine,
+        }
+    }
+
+    fn exit(&self) -> ExitCode {
+        if self.wrong == 0 {
+            ExitCode::Done
+        } else {
+            ExitCode::CheckFailed
+        }
+    }
+}

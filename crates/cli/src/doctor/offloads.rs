@@ -1,0 +1,213 @@
+//! What an interface does to frames that should be done to none in a wire.
+
+use port::interface::{MERGING, Survey};
+
+use super::finding::Finding;
+use super::interface::{has_no_wire, is_veth};
+
+const CHECKSUMS_TX: [&str; 3] = [
+    "tx-checksum-ip-generic",
+    "tx-checksum-ipv4",
+    "tx-checksum-ipv6",
+];
+const SEGMENTATION: [&str; 3] = [
+    "tx-tcp-segmentation",
+    "tx-tcp6-segmentation",
+    "tx-generic-segmentation",
+];
+const TAGS_RX: [&str; 2] = ["rx-vlan-hw-parse", "rx-vlan-stag-hw-parse"];
+const TAGS_TX: [&str; 2] = ["tx-vlan-hw-insert", "tx-vlan-stag-hw-insert"];
+
+/// `peer` is the other end of a veth pair, where it is in this namespace.
+pub(super) fn findings(survey: &Survey, peer: Option<&Survey>) -> Vec<Finding> {
+    if survey.offloads.is_none() {
+        return vec![Finding::unknown("offloads", "the driver names none")];
+    }
+    let mut findings = vec![
+        merging(survey),
+        tags_rx(survey),
+        tags_tx(survey),
+        checksums_rx(survey),
+        checksums_tx(survey),
+        segmentation(survey),
+    ];
+    if is_veth(survey) {
+        findings.push(of_peer(peer));
+    }
+    findings
+}
+
+/// Of `names` those in effect: the ones that can be changed, and the others.
+fn active<'a>(survey: &Survey, names: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
+    let offloads = survey.offloads.iter().flatten();
+    let on = |name: &&str| {
+        let mut offloads = offloads.clone();
+        offloads.any(|(there, offload)| there == name && offload.active)
+    };
+    let changeable = |name: &&str| {
+        let mut offloads = offloads.clone();
+        offloads.any(|(there, offload)| there == name && offload.changeable)
+    };
+    names.iter().copied().filter(on).partition(changeable)
+}
+
+fn is_on(survey: &Survey, names: &[&str]) -> bool {
+    let (changeable, fixed) = active(survey, names);
+    !changeable.is_empty() || !fixed.is_empty()
+}
+
+/// The words that people give `ethtool -K`.
+fn short(name: &str) -> &str {
+    match name {
+        "rx-gro" => "gro",
+        "rx-lro" => "lro",
+        "rx-vlan-hw-parse" => "rxvlan",
+        "tx-vlan-hw-insert" => "txvlan",
+        name => name,
+    }
+}
+
+fn switch_off(survey: &Survey, names: &[&str]) -> String {
+    let off: String = names
+        .iter()
+        .map(|name| format!(" {} off", short(name)))
+        .collect();
+    format!("ethtool -K {}{off}", survey.name)
+}
+
+fn merging(survey: &Survey) -> Finding {
+    let what = "merging";
+    let (changeable, fixed) = active(survey, &MERGING);
+    let shown = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| short(name))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    match (changeable.is_empty(), fixed.is_empty()) {
+        (true, true) => Finding::good(what, "gro and lro off"),
+        (false, true) => Finding::wrong(
+            what,
+            format!("{} on", shown(&changeable)),
+            "received frames become larger than the wire's; a bridge switches it off while it runs",
+        )
+        .mended_by(switch_off(survey, &changeable)),
+        (_, false) => {
+            let value = format!(
+                "{} on, {} fixed",
+                shown(&[changeable.clone(), fixed.clone()].concat()),
+                shown(&fixed)
+            );
+            let why = "received frames become larger than the wire's, and what is fixed only the \
+                       driver or the hypervisor can switch off (guest_tso4, guest_tso6)";
+            let finding = Finding::wrong(what, value, why);
+            if changeable.is_empty() {
+                return finding;
+            }
+            finding.mended_by(switch_off(survey, &changeable))
+        }
+    }
+}
+
+fn tags_rx(survey: &Survey) -> Finding {
+    let what = "vlan receive";
+    let (changeable, fixed) = active(survey, &TAGS_RX);
+    if !fixed.is_empty() {
+        return Finding::wrong(
+            what,
+            "tags taken off, fixed",
+            "XDP does not see them and frames would cross VLANs: use packet:, which puts them back",
+        );
+    }
+    if changeable.is_empty() {
+        return Finding::good(what, "tags left in the frame");
+    }
+    Finding::wrong(
+        what,
+        "tags taken off",
+        "XDP does not see them and frames would cross VLANs; packet: puts them back",
+    )
+    .mended_by(switch_off(survey, &changeable))
+}
+
+fn tags_tx(survey: &Survey) -> Finding {
+    let what = "vlan transmit";
+    match (is_on(survey, &TAGS_TX), is_veth(survey)) {
+        (false, _) => Finding::good(what, "tags left in the frame"),
+        (true, false) => Finding::good(what, "tags put in by the driver"),
+        (true, true) => Finding::doubtful(
+            what,
+            "tags kept beside the frame",
+            "those of a VLAN interface on it reach XDP at the other end without them",
+        )
+        .mended_by(switch_off(survey, &active(survey, &TAGS_TX).0)),
+    }
+}
+
+fn checksums_rx(survey: &Survey) -> Finding {
+    let what = "checksums receive";
+    let on = is_on(survey, &["rx-checksum"]);
+    match (on, survey.driver.as_deref()) {
+        (true, Some("virtio_net")) => Finding::doubtful(
+            what,
+            "left to this machine",
+            "neighbours on the same host may send them unfinished (guest_csum of the hypervisor); \
+             packet: finishes them",
+        ),
+        (true, _) => Finding::good(what, "checked by the driver"),
+        (false, _) => Finding::good(what, "checked by the kernel"),
+    }
+}
+
+fn checksums_tx(survey: &Survey) -> Finding {
+    let what = "checksums transmit";
+    let (changeable, _) = active(survey, &CHECKSUMS_TX);
+    match (is_on(survey, &CHECKSUMS_TX), has_no_wire(survey)) {
+        (false, _) => Finding::good(what, "finished by the kernel"),
+        (true, false) => Finding::good(what, "finished by the driver"),
+        (true, true) => {
+            let why = "what this host itself sends by it reaches the other end unfinished";
+            let finding = Finding::doubtful(what, "left to the receiver", why);
+            if changeable.is_empty() {
+                return finding;
+            }
+            finding.mended_by(format!("ethtool -K {} tx off", survey.name))
+        }
+    }
+}
+
+fn segmentation(survey: &Survey) -> Finding {
+    let what = "segmentation";
+    match (is_on(survey, &SEGMENTATION), has_no_wire(survey)) {
+        (false, _) => Finding::good(what, "tso and gso off"),
+        (true, false) => Finding::good(what, "on, for what this host itself sends"),
+        (true, true) => Finding::doubtful(
+            what,
+            "left to the receiver",
+            "TCP of this host reaches the other end in pieces of up to 64 KiB, which fit no wire",
+        )
+        .mended_by(format!("ethtool -K {} tso off gso off", survey.name)),
+    }
+}
+
+fn of_peer(peer: Option<&Survey>) -> Finding {
+    let what = "veth peer";
+    let remedy = "ethtool -K PEER tx off tso off gso off txvlan off tx-vlan-stag-hw-insert off";
+    let Some(peer) = peer.filter(|peer| peer.offloads.is_some()) else {
+        let why = "it is in another network namespace: see there that it sends whole checksums and \
+                   frames";
+        return Finding::unknown(what, why).mended_by(remedy);
+    };
+    let name = &peer.name;
+    let left = [&CHECKSUMS_TX[..], &SEGMENTATION, &TAGS_TX];
+    if left.iter().any(|names| is_on(peer, names)) {
+        return Finding::wrong(
+            what,
+            format!("{name} leaves checksums, segmentation or tags to the receiver"),
+            "its host's frames come unfinished, larger than a wire's, or to XDP without their tags",
+        )
+        .mended_by(remedy.replace("PEER", name));
+    }
+    Finding::good(what, format!("{name} sends whole frames"))
+}

@@ -1,0 +1,81 @@
+//! The class of rate to expect of an interface. What a bridge is granted, its own report says.
+
+use port::interface::Survey;
+use port::xdp_mtu_max;
+use serde::Serialize;
+
+use super::interface::is_ethernet;
+
+/// From fast to slow, then what has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Class {
+    ZeroCopy,
+    Copy,
+    Generic,
+    Packet,
+    Unknown,
+    None,
+}
+
+impl Class {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::ZeroCopy => "zero-copy",
+            Self::Copy => "copy",
+            Self::Generic => "generic",
+            Self::Packet => "packet",
+            Self::Unknown => "unknown",
+            Self::None => "none",
+        }
+    }
+}
+
+/// A class, and why this one.
+#[derive(Debug, Serialize)]
+pub(super) struct Rate {
+    pub(super) class: Class,
+    pub(super) why: &'static str,
+}
+
+/// What stands in the way of the faster ones is looked at first.
+pub(super) fn expected(survey: &Survey) -> Rate {
+    let (class, why) = class(survey);
+    Rate { class, why }
+}
+
+fn class(survey: &Survey) -> (Class, &'static str) {
+    if !is_ethernet(survey) {
+        return (Class::None, "no Ethernet frames");
+    }
+    if survey.mtu.is_some_and(|mtu| mtu > xdp_mtu_max()) {
+        return (Class::Packet, "frames of its MTU fit no chunk of AF_XDP");
+    }
+    if fixed(survey, "rx-vlan-hw-parse") {
+        return (Class::Packet, "VLAN tags are taken off before XDP");
+    }
+    let foreign = survey.programs.iter().flatten();
+    if foreign.clone().any(|program| program.name != "linerate") {
+        return (Class::Packet, "somebody else's XDP program is on it");
+    }
+    // virtio_net refuses a native program while the hypervisor merges and cannot be told to stop.
+    if survey.driver.as_deref() == Some("virtio_net") && fixed(survey, "rx-gro-hw") {
+        let why = "the driver takes no program while the hypervisor merges frames";
+        return (Class::Generic, why);
+    }
+    match survey.xdp {
+        None => (Class::Unknown, "this kernel does not say; Linux 6.3 does"),
+        Some(xdp) if xdp.zero_copy => (Class::ZeroCopy, "the driver offers it"),
+        Some(xdp) if xdp.native => (Class::Copy, "XDP in the driver, without zero-copy"),
+        Some(_) => (Class::Generic, "the driver runs no XDP programs itself"),
+    }
+}
+
+/// In effect, and nothing can be done about it.
+fn fixed(survey: &Survey, name: &str) -> bool {
+    let offload = survey
+        .offloads
+        .as_ref()
+        .and_then(|offloads| offloads.get(name));
+    offload.is_some_and(|offload| offload.active && !offload.changeable)
+}

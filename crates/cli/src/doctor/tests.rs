@@ -1,0 +1,296 @@
+//! Judgements of facts that are made up.
+
+use std::collections::BTreeMap;
+
+use port::interface::{
+    Channels, Coalescing, Interrupt, Offload, Pause, Program, RingSizes, Rss, XdpSupport,
+};
+
+use super::rate::Class;
+use super::*;
+use crate::paint::Paint;
+
+/// A card of which everything is known and nothing is wrong.
+fn card() -> Survey {
+    Survey {
+        link: Link::Up(2),
+        hardware_type: Some(1),
+        driver: Some("ice".to_owned()),
+        is_virtual: Some(false),
+        mtu: Some(1500),
+        promiscuous: Some(false),
+        offloads: Some(BTreeMap::new()),
+        channels: Some(Channels {
+            rx: 4,
+            rx_max: 64,
+            combined: true,
+        }),
+        rings: Some(RingSizes {
+            rx: 2048,
+            rx_max: 8160,
+            tx: 2048,
+            tx_max: 8160,
+        }),
+        coalescing: Some(Coalescing {
+            rx_adaptive: false,
+            rx_us: 8,
+            rx_frames: 0,
+        }),
+        pause: Some(Pause {
+            rx: false,
+            tx: false,
+        }),
+        rss: Some(Rss {
+            indirection: vec![0, 1, 2, 3],
+            key: vec![0x6d, 0x5a],
+        }),
+        programs: Some(Vec::new()),
+        xdp: Some(XdpSupport {
+            native: true,
+            zero_copy: true,
+            several_pieces: true,
+        }),
+        numa_node: Some(0),
+        interrupts: Some(vec![interrupt(40, "0"), interrupt(41, "1")]),
+        threaded: Some(false),
+        ..Survey::unknown("eth0")
+    }
+}
+
+fn interrupt(number: u32, cpus: &str) -> Interrupt {
+    let cpus = cpus.to_owned();
+    Interrupt { number, cpus }
+}
+
+fn veth(name: &str) -> Survey {
+    Survey {
+        name: name.to_owned(),
+        driver: Some("veth".to_owned()),
+        is_virtual: Some(true),
+        ..card()
+    }
+}
+
+fn with_offload(mut survey: Survey, name: &str, changeable: bool) -> Survey {
+    let offload = Offload {
+        active: true,
+        changeable,
+    };
+    let offloads = survey.offloads.get_or_insert_default();
+    offloads.insert(name.to_owned(), offload);
+    survey
+}
+
+fn host() -> Host {
+    Host {
+        nodes: vec![(0, "0-3".to_owned())],
+        ..Host::default()
+    }
+}
+
+fn page(survey: &Survey, peer: Option<&Survey>) -> InterfacePage {
+    InterfacePage::new(survey, peer, &host(), 4)
+}
+
+#[track_caller]
+fn judged<'a>(page: &'a InterfacePage, what: &str) -> &'a Finding {
+    let found = page.findings.iter().find(|finding| finding.what == what);
+    found.unwrap_or_else(|| panic!("nothing about {what}: {page:?}"))
+}
+
+/// That one line changes when one fact does, and to what.
+#[track_caller]
+fn changes(survey: &Survey, what: &str, judgement: Judgement, remedy: Option<&str>) {
+    let page = page(survey, None);
+    let finding = judged(&page, what);
+    assert_eq!(finding.judgement, judgement, "{finding:?}");
+    assert_eq!(finding.remedy.as_deref(), remedy, "{finding:?}");
+    let others = page.findings.iter().filter(|finding| finding.what != what);
+    for other in others {
+        assert_eq!(other.judgement, Judgement::Good, "{other:?}");
+    }
+}
+
+#[test]
+fn a_card_that_is_set_well_is_good_throughout() {
+    let page = page(&card(), None);
+    assert!(
+        page.findings
+            .iter()
+            .all(|finding| finding.judgement == Judgement::Good),
+        "{page:?}"
+    );
+    assert_eq!(page.rate.class, Class::ZeroCopy);
+    assert_eq!(Page::new(vec![page], Vec::new()).exit(), ExitCode::Done);
+}
+
+#[test]
+fn what_is_unknown_is_never_good() {
+    let survey = Survey {
+        link: Link::Up(2),
+        hardware_type: Some(1),
+        ..Survey::unknown("eth0")
+    };
+    let page = InterfacePage::new(&survey, None, &Host::default(), 4);
+    let good = page
+        .findings
+        .iter()
+        .filter(|finding| finding.judgement == Judgement::Good);
+    let good: Vec<&str> = good.map(|finding| finding.what).collect();
+    assert_eq!(good, ["link"], "{page:?}");
+    assert_eq!(page.rate.class, Class::Unknown);
+}
+
+#[test]
+fn what_changes_frames_is_wrong() {
+    let wrong = Judgement::Wrong;
+    let gro = with_offload(card(), "rx-gro", true);
+    changes(&gro, "merging", wrong, Some("ethtool -K eth0 gro off"));
+    let fixed = with_offload(card(), "rx-gro-hw", false);
+    changes(&fixed, "merging", wrong, None);
+    let both = with_offload(fixed, "rx-lro", true);
+    changes(&both, "merging", wrong, Some("ethtool -K eth0 lro off"));
+    let tags = with_offload(card(), "rx-vlan-hw-parse", true);
+    changes(
+        &tags,
+        "vlan receive",
+        wrong,
+        Some("ethtool -K eth0 rxvlan off"),
+    );
+    let program = Program {
+        id: 7,
+        name: "other".to_owned(),
+    };
+    let foreign = Survey {
+        programs: Some(vec![program]),
+        ..card()
+    };
+    changes(
+        &foreign,
+        "xdp program",
+        wrong,
+        Some("ip link set dev eth0 xdp off"),
+    );
+    assert_eq!(
+        Page::new(vec![page(&gro, None)], Vec::new()).exit(),
+        ExitCode::CheckFailed
+    );
+}
+
+#[test]
+fn what_costs_rate_is_doubtful_and_no_failure() {
+    let doubtful = Judgement::Doubtful;
+    let mut survey = card();
+    survey.link = Link::Down(2);
+    changes(&survey, "link", doubtful, Some("ip link set dev eth0 up"));
+    let mut survey = card();
+    survey.pause = Some(Pause {
+        rx: true,
+        tx: false,
+    });
+    let off = "ethtool -A eth0 autoneg off rx off tx off";
+    changes(&survey, "pause frames", doubtful, Some(off));
+    assert_eq!(
+        Page::new(vec![page(&survey, None)], Vec::new()).exit(),
+        ExitCode::Done
+    );
+    let mut survey = card();
+    survey.channels = survey
+        .channels
+        .map(|channels| Channels { rx: 2, ..channels });
+    survey.rss.as_mut().expect("rss").indirection = vec![0, 1];
+    changes(
+        &survey,
+        "queues",
+        doubtful,
+        Some("ethtool -L eth0 combined 4"),
+    );
+    let mut survey = card();
+    survey.rings = survey.rings.map(|rings| RingSizes { rx: 256, ..rings });
+    changes(
+        &survey,
+        "rings",
+        doubtful,
+        Some("ethtool -G eth0 rx 4096 tx 4096"),
+    );
+    let mut survey = card();
+    survey.rss.as_mut().expect("rss").indirection = vec![0, 0];
+    changes(&survey, "rss", doubtful, Some("ethtool -X eth0 default"));
+    let mut survey = card();
+    survey.interrupts = Some(vec![interrupt(40, "0"), interrupt(41, "0")]);
+    let spread = "echo CPU > /proc/irq/40/smp_affinity_list";
+    changes(&survey, "interrupts", doubtful, Some(spread));
+}
+
+#[test]
+fn a_veth_is_judged_by_its_other_end() {
+    let whole = veth("b");
+    let good = page(&veth("a"), Some(&whole));
+    assert_eq!(judged(&good, "veth peer").judgement, Judgement::Good);
+    let lazy = with_offload(whole, "tx-checksum-ip-generic", true);
+    let lazy_page = page(&veth("a"), Some(&lazy));
+    let finding = judged(&lazy_page, "veth peer");
+    assert_eq!(finding.judgement, Judgement::Wrong);
+    assert!(
+        finding
+            .remedy
+            .as_deref()
+            .is_some_and(|text| text.contains("-K b tx off"))
+    );
+    let elsewhere = page(&veth("a"), None);
+    assert_eq!(
+        judged(&elsewhere, "veth peer").judgement,
+        Judgement::Unknown
+    );
+}
+
+#[test]
+fn classes_of_rate() {
+    let class = |survey: &Survey| rate::expected(survey).class;
+    let support = |native| XdpSupport {
+        native,
+        zero_copy: false,
+        several_pieces: false,
+    };
+    let with = |xdp| Survey {
+        xdp: Some(xdp),
+        ..card()
+    };
+    assert_eq!(class(&with(support(true))), Class::Copy);
+    assert_eq!(class(&with(support(false))), Class::Generic);
+    let jumbo = Survey {
+        mtu: Some(9000),
+        ..card()
+    };
+    assert_eq!(class(&jumbo), Class::Packet);
+    let tags = with_offload(card(), "rx-vlan-hw-parse", false);
+    assert_eq!(class(&tags), Class::Packet);
+    let mut virtio = with_offload(card(), "rx-gro-hw", false);
+    virtio.driver = Some("virtio_net".to_owned());
+    assert_eq!(class(&virtio), Class::Generic);
+    let tunnel = Survey {
+        hardware_type: Some(65534),
+        ..card()
+    };
+    assert_eq!(class(&tunnel), Class::None);
+}
+
+#[test]
+fn the_page_keeps_its_width_and_names_every_remedy() {
+    let bad = with_offload(
+        with_offload(card(), "rx-gro", true),
+        "rx-vlan-hw-parse",
+        true,
+    );
+    let page = Page::new(vec![page(&bad, None)], Vec::new());
+    for width in [80, 200] {
+        let text = text::render(&page, Paint::off(), width);
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(
+            widest.is_some_and(|widest| widest <= width.min(100)),
+            "{text}"
+        );
+        assert!(text.contains("$ ethtool -K eth0 gro off\n"), "{text}");
+        assert!(text.contains("2 wrong, 0 doubtful, 0 unknown"), "{text}");
+    }
+}

@@ -1,0 +1,31 @@
+//! Answers of netlink, read as bytes from a stranger.
+
+/// Bits of an attribute's type that are flags.
+const TYPE_MASK: u16 = 0x3fff;
+
+/// Attributes one behind the other: length, type, value, padded to four bytes.
+pub(super) struct Attributes<'a>(pub(super) &'a [u8]);
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = (u16, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let length = usize::from(u16_at(self.0, 0)?);
+        let kind = u16_at(self.0, 2)? & TYPE_MASK;
+        let value = self.0.get(4..length)?;
+        self.0 = self.0.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, value))
+    }
+}
+
+/// A number in the machine's byte order, where there is room for one.
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let bytes = bytes.get(at..at + 2)?;
+    Some(u16::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+/// A number in the machine's byte order, where there is room for one.
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at + 4)?;
+    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}

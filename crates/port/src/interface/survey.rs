@@ -1,0 +1,223 @@
+//! Everything the kernel says of an interface that decides rates and correctness, in one look.
+
+use std::collections::BTreeMap;
+use std::{fs, io};
+
+use super::sysfs::{Folder, Interrupt};
+use super::{Channels, Coalescing, Interface, Link, Pause, RingSizes, Rss, XdpSupport};
+use crate::PortError;
+use crate::sys::ethtool;
+
+/// Where the kernel lists the interfaces of this thread's network namespace, whatever is mounted
+/// elsewhere.
+const LIST: &str = "/proc/thread-self/net/dev";
+
+/// One offload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offload {
+    /// It is in effect.
+    pub active: bool,
+    /// The driver lets it be changed.
+    pub changeable: bool,
+}
+
+/// An XDP program on an interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The kernel's number for it.
+    pub id: u32,
+    /// Its name; empty where it has none or we may not ask.
+    pub name: String,
+}
+
+/// An interface as it is now. What the kernel does not say is `None`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survey {
+    /// Its name.
+    pub name: String,
+    /// Whether frames can pass.
+    pub link: Link,
+    /// `ARPHRD_ETHER` (1), `ARPHRD_LOOPBACK` (772) or another.
+    pub hardware_type: Option<u16>,
+    /// The driver's name.
+    pub driver: Option<String>,
+    /// Whether it has no hardware.
+    pub is_virtual: Option<bool>,
+    /// The longest IP packet, bytes.
+    pub mtu: Option<u32>,
+    /// Whether it receives frames for every address.
+    pub promiscuous: Option<bool>,
+    /// Offloads by name.
+    pub offloads: Option<BTreeMap<String, Offload>>,
+    /// Receive queues.
+    pub channels: Option<Channels>,
+    /// Sizes of its rings.
+    pub rings: Option<RingSizes>,
+    /// When it interrupts.
+    pub coalescing: Option<Coalescing>,
+    /// Pause frames.
+    pub pause: Option<Pause>,
+    /// How it chooses queues.
+    pub rss: Option<Rss>,
+    /// XDP programs on it.
+    pub programs: Option<Vec<Program>>,
+    /// What its driver can do for XDP.
+    pub xdp: Option<XdpSupport>,
+    /// The memory node nearest to it.
+    pub numa_node: Option<u32>,
+    /// Its interrupts, each with its CPUs.
+    pub interrupts: Option<Vec<Interrupt>>,
+    /// Whether its receptions run in kernel threads of their own.
+    pub threaded: Option<bool>,
+    /// The other end of a veth pair, where it is in this network namespace too.
+    pub peer: Option<String>,
+}
+
+impl Survey {
+    /// An interface of which nothing is known.
+    #[must_use]
+    pub fn unknown(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            link: Link::Absent,
+            hardware_type: None,
+            driver: None,
+            is_virtual: None,
+            mtu: None,
+            promiscuous: None,
+            offloads: None,
+            channels: None,
+            rings: None,
+            coalescing: None,
+            pause: None,
+            rss: None,
+            programs: None,
+            xdp: None,
+            numa_node: None,
+            interrupts: None,
+            threaded: None,
+            peer: None,
+        }
+    }
+
+    /// Asks the kernel; changes nothing. An interface that is not there is
+    /// [`Link::Absent`] and all else unknown.
+    ///
+    /// # Errors
+    /// A name that no interface can have; no socket to ask by.
+    pub fn of(name: &str) -> Result<Self, PortError> {
+        let interface = Interface::named(name)?;
+        let mut survey = Self::unknown(name);
+        survey.link = interface.link();
+        if let Some(index) = survey.link.index() {
+            survey.ask(&interface);
+            survey.ask_by_index(index);
+        }
+        Ok(survey)
+    }
+
+    fn ask(&mut self, interface: &Interface) {
+        let (socket, name) = (&interface.control, &interface.kernel_name);
+        self.hardware_type = interface.hardware_address().ok().map(|(kind, _)| kind);
+        self.driver = interface.driver().ok().filter(|driver| !driver.is_empty());
+        self.mtu = interface.mtu().ok();
+        let offload = |feature: super::Feature| {
+            let offload = Offload {
+                active: feature.active,
+                changeable: feature.changeable,
+            };
+            (feature.name, offload)
+        };
+        let features = interface.features().ok();
+        self.offloads = features.map(|features| features.into_iter().map(offload).collect());
+        self.channels = ethtool::channels(socket, name).ok();
+        self.rings = ethtool::rings(socket, name).ok();
+        self.coalescing = ethtool::coalescing(socket, name).ok();
+        self.pause = ethtool::pause(socket, name).ok();
+        self.rss = ethtool::rss(socket, name).ok();
+    }
+
+    fn ask_by_index(&mut self, index: u32) {
+        let program = |(id, name)| Program { id, name };
+        let programs = super::programs_on(index).ok();
+        self.programs = programs.map(|programs| programs.into_iter().map(program).collect());
+        self.xdp = XdpSupport::of(index).ok();
+        let Some(folder) = Folder::of(&self.name, index) else {
+            return;
+        };
+        self.is_virtual = Some(folder.is_virtual());
+        let promiscuous = |flags: u32| flags & libc::IFF_PROMISC as u32 != 0;
+        self.promiscuous = folder.flags().map(promiscuous);
+        self.numa_node = folder.numa_node();
+        self.interrupts = folder.interrupts();
+        self.threaded = folder.number("threaded").map(|threaded| threaded != 0);
+        if self.driver.as_deref() == Some("veth") {
+            self.peer = folder.number("iflink").and_then(|peer| pair(index, peer));
+        }
+    }
+}
+
+/// The name of the interface of this number, if it says that `index` is its other end. A pair
+/// across two namespaces can look the same when numbers repeat; then it is the wrong one.
+fn pair(index: u32, peer: u32) -> Option<String> {
+    names_here().ok()?.into_iter().find(|name| {
+        let folder = Folder::of(name, peer);
+        folder.is_some_and(|folder| folder.number("iflink") == Some(index))
+    })
+}
+
+/// The names of all interfaces of this network namespace, in alphabetical order.
+///
+/// # Errors
+/// The kernel's own: no `/proc`.
+pub fn names_here() -> io::Result<Vec<String>> {
+    let text = fs::read_to_string(LIST)?;
+    // Two lines of heading; a name has no colon in it.
+    let lines = text.lines().skip(2);
+    let names = lines.filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_is_surveyed() {
+        assert!(names_here().unwrap().iter().any(|name| name == "lo"));
+        let survey = Survey::of("lo").unwrap();
+        assert_eq!(survey.hardware_type, Some(libc::ARPHRD_LOOPBACK));
+        assert!(survey.mtu.is_some() && survey.offloads.is_some());
+        assert_eq!(survey.peer, None);
+        if let Some(is_virtual) = survey.is_virtual {
+            assert!(is_virtual && survey.interrupts.is_none() && survey.numa_node.is_none());
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_absent_and_unknown() {
+        let survey = Survey::of("absent0").unwrap();
+        assert_eq!(survey, Survey::unknown("absent0"));
+        assert!(Survey::of("").is_err());
+    }
+
+    /// Each answer is one of the kernel's; that they agree does not depend on the machine.
+    #[test]
+    fn answers_of_this_machines_interfaces_agree() {
+        for name in names_here().unwrap() {
+            let survey = Survey::of(&name).unwrap();
+            if let Some(channels) = survey.channels {
+                assert!(channels.rx <= channels.rx_max.max(1), "{survey:?}");
+            }
+            if let (Some(rss), Some(channels)) = (&survey.rss, survey.channels) {
+                let queues = channels.rx.max(1);
+                assert!(
+                    rss.indirection.iter().all(|&queue| queue < queues),
+                    "{survey:?}"
+                );
+            }
+        }
+    }
+}

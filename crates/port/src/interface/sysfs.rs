@@ -1,0 +1,84 @@
+//! What the kernel shows of an interface under `/sys/class/net`. A mount of another network
+//! namespace shows another interface of the same name: the index tells, and then nothing is read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const CLASS: &str = "/sys/class/net";
+
+/// One interrupt of an interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interrupt {
+    /// Its number in `/proc/irq`.
+    pub number: u32,
+    /// The CPUs that it reaches, as the kernel lists them (`0-3,8`); empty where it does not say.
+    pub cpus: String,
+}
+
+/// The folder of one interface.
+#[derive(Debug)]
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    /// `None` where it is not there or is another interface's.
+    pub(super) fn of(name: &str, index: u32) -> Option<Self> {
+        let folder = Self(Path::new(CLASS).join(name));
+        (folder.number("ifindex")? == index).then_some(folder)
+    }
+
+    pub(super) fn line(&self, file: &str) -> Option<String> {
+        line(&self.0.join(file))
+    }
+
+    pub(super) fn number(&self, file: &str) -> Option<u32> {
+        self.line(file)?.parse().ok()
+    }
+
+    /// Flags of the kernel's own, those set by sockets included (`IFF_PROMISC`).
+    pub(super) fn flags(&self) -> Option<u32> {
+        u32::from_str_radix(self.line("flags")?.strip_prefix("0x")?, 16).ok()
+    }
+
+    /// Whether no hardware is behind it.
+    pub(super) fn is_virtual(&self) -> bool {
+        !self.0.join("device").exists()
+    }
+
+    /// The device and the one it sits on: a virtio interface has its interrupts from PCI.
+    fn devices(&self) -> Vec<PathBuf> {
+        let device = fs::canonicalize(self.0.join("device"));
+        let device = device.ok();
+        let devices = device.iter().flat_map(|device| device.ancestors().take(2));
+        devices.map(Path::to_owned).collect()
+    }
+
+    /// The memory node nearest to it.
+    pub(super) fn numa_node(&self) -> Option<u32> {
+        // The kernel writes -1 where it does not know.
+        let nodes = self.devices().into_iter();
+        let mut nodes = nodes.filter_map(|device| line(&device.join("numa_node")));
+        nodes.find_map(|node| node.parse().ok())
+    }
+
+    /// The interrupts of the device, by number.
+    pub(super) fn interrupts(&self) -> Option<Vec<Interrupt>> {
+        let devices = self.devices().into_iter();
+        let mut folders = devices.filter_map(|device| fs::read_dir(device.join("msi_irqs")).ok());
+        let names = folders.next()?.flatten().map(|entry| entry.file_name());
+        let numbers = names.filter_map(|name| name.to_str()?.parse::<u32>().ok());
+        let mut numbers: Vec<u32> = numbers.collect();
+        numbers.sort_unstable();
+        let interrupt = |number: u32| {
+            let file = format!("/proc/irq/{number}/effective_affinity_list");
+            let cpus = line(Path::new(&file)).unwrap_or_default();
+            Interrupt { number, cpus }
+        };
+        Some(numbers.into_iter().map(interrupt).collect())
+    }
+}
+
+fn line(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
