@@ -143,9 +143,9 @@ fn skipped(bench: &Bench) -> Vec<String> {
 
 fn varies() -> Vec<String> {
     [
-        "what carries frames from one veth pair to another, the entries of its set, and whether \
-         no frame is looked for in vain ('action' forward: random addresses, of which a set holds \
-         one in 2^32 / entries) or every frame has an address of the set and is dropped",
+        "what carries frames from one veth pair to another, the entries of its set, and what \
+         becomes of frames: 'forward' sends random addresses, of which the set holds few, 'drop' \
+         an address of the set in every frame",
         "held: frames of 64 bytes on the wire, a fresh random source and destination in each, to \
          a hardware address that nobody has; our generator sends by AF_XDP in copy mode (where \
          that is not to be had, by AF_PACKET) from one CPU, and our bridge has another; nobody \

@@ -63,6 +63,8 @@ pub(super) struct Bench {
     pub(super) skipped: Vec<String>,
     cpus: [CpuId; 2],
     trial: Duration,
+    /// Lanes begun, those that failed among them.
+    begun: usize,
 }
 
 impl Bench {
@@ -82,6 +84,7 @@ impl Bench {
             skipped: Vec::new(),
             cpus,
             trial,
+            begun: 0,
         };
         let all: Vec<usize> = (0..bench.sets.len()).collect();
         bench
@@ -107,7 +110,8 @@ impl Bench {
     }
 
     fn place(&mut self, path: Path, sets: &[usize], seed: u64) -> Result<(), String> {
-        let links = Links::new(self.places.len() + self.skipped.len())?;
+        self.begun += 1;
+        let links = Links::new(self.begun)?;
         let mut ours = None;
         match path {
             Path::GeneratorOnly => {}
@@ -180,7 +184,7 @@ impl Bench {
         let lane = &place.lane;
         lane.use_lists(&self.sets[variant.set].lists)?;
         lane.sender.begin(place.traffic(variant, &self.sets))?;
-        sleep(WARM);
+        sleep(WARM.min(self.trial));
         let before = Look::at(lane, &self.cpus);
         sleep(self.trial);
         let after = Look::at(lane, &self.cpus);
