@@ -110,7 +110,7 @@ fn ruleset(table: &str, interface: &str, addresses: &[u32]) -> String {
     // A set without elements is written without the word.
     let elements = match addresses {
         [] => String::new(),
-        _ => format!("elements = {{ {} }}", lines(addresses, ", ")),
+        _ => format!("elements = {{ {}}}", lines(addresses, ", ")),
     };
     let size = addresses.len().max(1);
     format!(
