@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::{Chart, Noise, Samples, Value, batch, ladder, locks, memory, pipeline, stride, tables};
+use crate::{
+    Chart, Noise, Samples, Value, batch, ladder, locks, memory, pipeline, stride, tables, veth,
+};
 
 /// How an experiment is run.
 pub struct Settings<'a> {
@@ -148,6 +150,11 @@ pub const EXPERIMENTS: &[Experiment] = &[
         name: "pipeline",
         sentence: "what each stage of the path costs a frame, by leaving one out at a time",
         run: pipeline::run,
+    },
+    Experiment {
+        name: "veth",
+        sentence: "this bridge, the kernel's and nft sets between kernel interfaces (root)",
+        run: veth::run,
     },
 ];
 

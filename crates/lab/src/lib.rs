@@ -30,6 +30,7 @@ mod stride;
 mod tables;
 mod trial;
 mod value;
+mod veth;
 
 pub use against::Against;
 pub use chart::{Chart, ChartKind};

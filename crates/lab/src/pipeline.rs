@@ -239,7 +239,7 @@ fn footprint(lists: &CompiledLists, pool: u32) -> usize {
 }
 
 /// One set that blocks both sides; all else passes.
-fn policy() -> Result<Policy, LabError> {
+pub(crate) fn policy() -> Result<Policy, LabError> {
     let rule = SetRule {
         name: "set".to_owned(),
         action: Action::Block,

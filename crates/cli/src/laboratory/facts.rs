@@ -95,7 +95,10 @@ impl Facts {
         if self.debug {
             version += ", DEBUG BUILD";
         }
-        let rounds = outcome.rows.iter().map(|row| row.samples.all().len()).min();
+        // A single sample is of no round: how long a list took to load, for instance.
+        let samples = outcome.rows.iter().map(|row| row.samples.all().len());
+        let rounds = samples.clone().filter(|&count| count > 1).min();
+        let rounds = rounds.or(samples.max());
         let mut lines = vec![("linerate", version)];
         lines.extend(self.date.clone().map(|date| ("date", date)));
         lines.push(("seed", self.seed.to_string()));

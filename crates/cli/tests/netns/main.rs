@@ -3,5 +3,6 @@
 //! They need root and `ip`; elsewhere every test says why it is skipped.
 
 mod bench;
+mod laboratory;
 mod traffic;
 mod xdp;

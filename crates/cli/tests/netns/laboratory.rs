@@ -1,0 +1,110 @@
+//! `lab run veth`: it runs, and nothing of it is left, however it ends.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::bench::await_that;
+
+/// Trials too short to say anything, and enough to go through all of them.
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command
+        .args(["lab", "run", "veth", "--quick", "--json", "-"])
+        .env("LINERATE_VETH_TRIAL_MS", "5")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Names of the interfaces here that the experiment could have made.
+fn interfaces() -> Vec<String> {
+    let text = fs::read_to_string("/proc/thread-self/net/dev").expect("a list of interfaces");
+    let names = text.lines().filter_map(|line| line.split_once(':'));
+    let names = names.map(|(name, _)| name.trim().to_owned());
+    names.filter(|name| name.starts_with("lr")).collect()
+}
+
+/// The child that holds the namespace.
+fn keeper(parent: u32) -> Option<u32> {
+    let entries = fs::read_dir("/proc").ok()?;
+    entries.flatten().find_map(|entry| {
+        let process = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+        let (name, rest) = stat.rsplit_once(')')?;
+        let of = rest.split_whitespace().nth(1)?.parse::<u32>().ok()?;
+        (of == parent && name.ends_with("(cat")).then_some(process)
+    })
+}
+
+fn is_root() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        println!("skipped: the experiment makes interfaces, which needs root");
+    }
+    root
+}
+
+#[test]
+fn every_path_that_there_is_has_its_rows() {
+    if !is_root() {
+        return;
+    }
+    let before = interfaces();
+    let output = command().output().expect("the program runs");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(interfaces(), before);
+    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let skipped = run["skipped"].to_string();
+    let rows = run["rows"].as_array().expect("rows");
+    if rows.is_empty() {
+        return println!("skipped: {skipped}");
+    }
+    for path in ["generator_only", "kernel_bridge", "nft", "packet", "xdp"] {
+        let has = |metric: &str| {
+            let of = |row: &&Value| row["variant"]["path"] == path && row["metric"] == metric;
+            rows.iter().find(of)
+        };
+        match (has("frames_per_second"), has("ns_per_frame")) {
+            (Some(rate), Some(_)) => {
+                let median = rate["median"].as_f64().expect("a rate");
+                assert!(median > 0.0, "nothing passed {path}: {rate}");
+            }
+            _ => assert!(skipped.contains(path), "{path} is missing without a reason"),
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_of_an_interrupted_run() {
+    if !is_root() {
+        return;
+    }
+    let before = interfaces();
+    for signal in [Signal::INT, Signal::KILL] {
+        let mut child = command().spawn().expect("the program runs");
+        let Some(keeper) = namespace_of(&mut child) else {
+            return println!("skipped: no network namespace can be made here");
+        };
+        let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        kill_process(process.expect("a process"), signal).expect("a signal");
+        child.wait().expect("its end");
+        await_that("the namespace ends with the run", || {
+            !fs::exists(format!("/proc/{keeper}")).expect("/proc")
+        });
+        assert_eq!(interfaces(), before);
+    }
+}
+
+/// Waits for the child that holds the namespace; none if the program ends without one.
+fn namespace_of(child: &mut Child) -> Option<u32> {
+    let mut found = None;
+    await_that("the run makes its namespace", || {
+        found = keeper(child.id());
+        found.is_some() || child.try_wait().expect("its state").is_some()
+    });
+    found
+}

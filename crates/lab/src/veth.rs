@@ -1,0 +1,190 @@
+//! This bridge, the kernel's, and nftables sets, between the same kind of kernel interfaces.
+//!
+//! Every path has a lane of its own in one network namespace (see `lane`), all of one shape, and
+//! lanes are measured in turn. Kernel paths do their work on the sender's CPU, in its softirq, and
+//! ours on another one: frames a second alone would hold one CPU against two. So the CPU time of
+//! both is measured too, less what sending into a lane that leads nowhere costs a frame.
+
+mod accounts;
+mod bench;
+mod findings;
+mod lane;
+mod loads;
+mod namespace;
+mod rows;
+mod sender;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use engine::allowed_cpus;
+use frame::CpuId;
+
+use crate::experiment::{LabError, Outcome, Settings};
+use crate::{Chart, ChartKind, interleave};
+use bench::{Bench, Measured};
+use namespace::Namespace;
+
+const ENTRIES_QUICK: [usize; 2] = [0, 100_000];
+const ENTRIES: [usize; 3] = [0, 1_000_000, 6_000_000];
+const ROUNDS_QUICK: usize = 10;
+const ROUNDS: usize = 13;
+const TRIAL_QUICK: Duration = Duration::from_millis(300);
+const TRIAL: Duration = Duration::from_millis(700);
+/// Milliseconds of a trial in place of these, for a first look at a new machine.
+const TRIAL_VARIABLE: &str = "LINERATE_VETH_TRIAL_MS";
+
+/// What forwards, or none for the cost of sending alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Path {
+    GeneratorOnly,
+    KernelBridge,
+    Nft,
+    Packet,
+    Xdp,
+}
+
+impl Path {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::GeneratorOnly => "generator_only",
+            Self::KernelBridge => "kernel_bridge",
+            Self::Nft => "nft",
+            Self::Packet => "packet",
+            Self::Xdp => "xdp",
+        }
+    }
+}
+
+/// A row to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Variant {
+    path: Path,
+    /// Which of the numbers of entries.
+    set: usize,
+    /// Whether every frame has an address of the set, and is dropped.
+    hits: bool,
+}
+
+pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
+    match prepare() {
+        Ok((cpus, _namespace)) => measure(settings, cpus),
+        Err(reason) => Ok(Outcome {
+            skipped: vec![format!("everything: {reason}")],
+            varies: varies(),
+            ..Outcome::default()
+        }),
+    }
+}
+
+/// The sender's CPU and ours, and a namespace, entered.
+fn prepare() -> Result<([CpuId; 2], Namespace), String> {
+    if !rustix::process::geteuid().is_root() {
+        return Err("network interfaces are made by root alone: run it with sudo".to_owned());
+    }
+    let &[sender, bridge, ..] = &allowed_cpus()[..] else {
+        return Err("the sender needs a CPU and the bridge another one".to_owned());
+    };
+    Ok(([sender, bridge], Namespace::enter()?))
+}
+
+fn measure(settings: &mut Settings<'_>, cpus: [CpuId; 2]) -> Result<Outcome, LabError> {
+    let (entries, rounds, trial): (&[usize], _, _) = match settings.quick {
+        true => (&ENTRIES_QUICK, ROUNDS_QUICK, TRIAL_QUICK),
+        false => (&ENTRIES, ROUNDS, TRIAL),
+    };
+    let trial = asked_for().unwrap_or(trial);
+    let bench = Bench::new(entries, cpus, trial, settings.seed)?;
+    let variants = bench.variants();
+    let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); variants.len()];
+    let mut failure = None;
+    let interleaved = interleave(settings, variants.len(), rounds, |variant, _| {
+        if failure.is_some() {
+            return 0.0;
+        }
+        let one = bench.trial(variants[variant]).unwrap_or_else(|error| {
+            failure = Some(error);
+            Measured::default()
+        });
+        measured[variant].push(one);
+        one.frames_per_second()
+    });
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let kept: Vec<Vec<Measured>> = measured.iter().map(|all| rows::kept(all, rounds)).collect();
+    let rows = rows::of(&bench, &variants, &kept, &interleaved.samples);
+    Ok(Outcome {
+        findings: findings::sentences(&rows),
+        varies: varies(),
+        skipped: skipped(&bench),
+        charts: charts(*entries.last().unwrap_or(&0)),
+        rows,
+        noise: Some(interleaved.noise),
+        ..Outcome::default()
+    })
+}
+
+fn asked_for() -> Option<Duration> {
+    let text = std::env::var(TRIAL_VARIABLE).ok()?;
+    text.parse().ok().map(Duration::from_millis)
+}
+
+fn skipped(bench: &Bench) -> Vec<String> {
+    let mut skipped = bench.skipped.clone();
+    skipped.push(
+        "an XDP program with hash maps, and DPDK's testpmd on net_af_xdp: this experiment does \
+         not run them yet"
+            .to_owned(),
+    );
+    skipped
+}
+
+fn varies() -> Vec<String> {
+    [
+        "what carries frames from one veth pair to another, the entries of its set, and what \
+         becomes of frames: 'forward' sends random addresses, of which the set holds few, 'drop' \
+         an address of the set in every frame",
+        "held: frames of 64 bytes on the wire, a fresh random source and destination in each, to \
+         a hardware address that nobody has; our generator sends by AF_XDP in copy mode (where \
+         that is not to be had, by AF_PACKET) from one CPU, and our bridge has another; nobody \
+         has an address, IPv6 is off, and the kernel drops what arrives as somebody else's",
+        "frames_per_second are those that arrived or were dropped by a verdict; ns_per_frame is \
+         the time that both CPUs were busy (user, system, interrupts) for each of them, less that \
+         of generator_only for each frame sent; a sender faster than a path loses frames at its \
+         ring, and that loss is charged to the path",
+        "generator_only sends into a pair that leads nowhere; kernel_bridge has no set; nft is \
+         a set at ingress before the kernel's bridge; xdp and packet are this program's drivers; \
+         loading begins with text: nft -f for nft, a list of lines for ours",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+fn charts(most: usize) -> Vec<Chart> {
+    let chart = |metric, title: &str, caption: &str| Chart {
+        title: title.to_owned(),
+        caption: caption.to_owned(),
+        kind: ChartKind::Bars,
+        metric,
+        beside: None,
+        x: "path",
+        series: vec!["entries"],
+        only: vec![("action", "forward".into())],
+    };
+    let nanos = format!("CPU time a forwarded frame, both CPUs, up to {most} entries");
+    vec![
+        chart(
+            "frames_per_second",
+            "Frames forwarded a second",
+            "Kernel paths share the sender's CPU and ours have one beside it: hold this against \
+             the CPU time below.",
+        ),
+        chart(
+            "ns_per_frame",
+            &nanos,
+            "Without what sending costs. Transmission into a veth pair is in every bar.",
+        ),
+    ]
+}

@@ -1,0 +1,107 @@
+//! A network namespace that has no name and ends with the process, however that ends.
+//!
+//! A child makes it and waits for the end of its input. When this process is gone, its end of
+//! that pipe is closed, the child ends, and the kernel removes the namespace with all that is in
+//! it: interfaces, bridges, tables.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::process::{Child, Command, Stdio};
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+const OURS: &str = "/proc/thread-self/ns/net";
+
+/// While it lives, the calling thread and the threads that it starts are in the namespace.
+pub(super) struct Namespace {
+    keeper: Keeper,
+    home: File,
+}
+
+/// The child.
+struct Keeper(Child);
+
+impl Namespace {
+    /// Makes one and enters it.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says why there is none.
+    pub(super) fn enter() -> Result<Self, String> {
+        let refused = |error: io::Error| format!("no network namespace can be made: {error}");
+        let home = File::open(OURS).map_err(refused)?;
+        let keeper = Keeper::start()?;
+        let place = File::open(format!("/proc/{}/ns/net", keeper.0.id())).map_err(refused)?;
+        set(&place).map_err(refused)?;
+        let namespace = Self { keeper, home };
+        // Neighbour discovery would mix with what is counted; without IPv6 there is none.
+        for scope in ["all", "default"] {
+            let switch = format!("/proc/sys/net/ipv6/conf/{scope}/disable_ipv6");
+            let _without_ipv6 = fs::write(switch, "1");
+        }
+        Ok(namespace)
+    }
+
+    /// The child's number.
+    #[cfg(test)]
+    pub(super) fn keeper(&self) -> u32 {
+        self.keeper.0.id()
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let _home_again = set(&self.home);
+        self.keeper.end();
+    }
+}
+
+impl Keeper {
+    /// Starts the child and waits until it is in its namespace: then it gives back a byte.
+    fn start() -> Result<Self, String> {
+        let child = Command::new("unshare")
+            .args(["--net", "cat"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut keeper = Self(child.map_err(|error| {
+            format!("no network namespace can be made: unshare does not start ({error})")
+        })?);
+        if keeper.echoes().is_ok() {
+            return Ok(keeper);
+        }
+        let _ended = keeper.0.kill();
+        let mut said = String::new();
+        if let Some(mut stderr) = keeper.0.stderr.take() {
+            let _said_nothing = stderr.read_to_string(&mut said);
+        }
+        Err(format!("no network namespace can be made: {}", said.trim()))
+    }
+
+    fn echoes(&mut self) -> io::Result<()> {
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let input = self.0.stdin.as_mut().ok_or_else(gone)?;
+        input.write_all(b"\n")?;
+        input.flush()?;
+        let output = self.0.stdout.as_mut().ok_or_else(gone)?;
+        output.read_exact(&mut [0])
+    }
+
+    fn end(&mut self) {
+        let _ended_already = self.0.kill();
+        let _ended_already = self.0.wait();
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn set(place: &File) -> io::Result<()> {
+    let kind = Some(LinkNameSpaceType::Network);
+    Ok(move_into_link_name_space(place.as_fd(), kind)?)
+}
