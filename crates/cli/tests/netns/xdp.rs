@@ -206,18 +206,28 @@ fn an_interface_that_goes_down_or_away_comes_back_by_itself() {
 fn an_interface_is_made_ready_and_left_as_found() {
     let Some(bench) = Bench::new() else { return };
     let middle = crate::bench::Side::Middle;
-    let gro = |state: &str| {
+    // Merging, and both kinds of VLAN tags taken off.
+    let offloads = [
+        "generic-receive-offload",
+        "rx-vlan-offload",
+        "rx-vlan-stag-hw-parse",
+    ];
+    let all = |state: &str| {
         let output = bench.on(middle, "ethtool -k a");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        said.contains(&format!("generic-receive-offload: {state}"))
+        let is = |name: &&str| said.contains(&format!("{name}: {state}"));
+        offloads.iter().all(is)
     };
     let promiscuous = || bench.ip("-d link show dev a").contains("promiscuity 1");
-    bench.on(middle, "ethtool -K a gro on");
-    assert!(gro("on") && !promiscuous());
+    bench.on(
+        middle,
+        "ethtool -K a gro on rxvlan on rx-vlan-stag-hw-parse on",
+    );
+    assert!(all("on") && !promiscuous());
     let running = bench.bridge("xdp:a xdp:b");
-    assert!(gro("off") && promiscuous());
+    assert!(all("off") && promiscuous());
     running.stop();
-    assert!(gro("on") && !promiscuous());
+    assert!(all("on") && !promiscuous());
     let running = bench.bridge("xdp:a xdp:b");
     running.kill();
     await_that("the kernel ends promiscuous mode", || !promiscuous());

@@ -10,8 +10,13 @@ use super::program::hint;
 use super::spec::VlanTags;
 use super::tags::Tags;
 
-/// The offload that takes VLAN tags off received frames before XDP sees them.
-const TAGS_OFF: &str = "rx-vlan-hw-parse";
+/// The offloads that take VLAN tags off received frames before XDP sees them: those of 802.1Q and
+/// those of 802.1ad.
+const TAGS_OFF: [&str; 2] = ["rx-vlan-hw-parse", "rx-vlan-stag-hw-parse"];
+
+fn takes_tags(offload: &str) -> bool {
+    TAGS_OFF.contains(&offload)
+}
 
 /// Holds the changes: dropping it takes them back. Promiscuous mode is a membership of a socket,
 /// which the kernel ends even after `kill -9`.
@@ -75,9 +80,9 @@ impl Ready {
         let mut notes = Vec::new();
         let state = self.lock();
         let stayed = state.offloads.stayed();
-        let stripped = stayed.iter().any(|offload| offload == TAGS_OFF);
+        let stripped = stayed.iter().any(|offload| takes_tags(offload));
         notes.extend(self.tags().note(name, stripped));
-        let merging: Vec<&String> = stayed.iter().filter(|&name| name != TAGS_OFF).collect();
+        let merging: Vec<&String> = stayed.iter().filter(|name| !takes_tags(name)).collect();
         if !merging.is_empty() {
             let off: Vec<String> = merging
                 .iter()
@@ -117,15 +122,16 @@ impl State {
         };
         let promiscuous = PacketSocket::new().map_err(failed)?;
         promiscuous.be_promiscuous(index).map_err(failed)?;
-        let names: Vec<&str> = MERGING.into_iter().chain([TAGS_OFF]).collect();
+        let names: Vec<&str> = MERGING.into_iter().chain(TAGS_OFF).collect();
         let mut offloads = Offloads::switch_off(interface, &names);
-        let stripped = offloads.stayed().iter().any(|stayed| stayed == TAGS_OFF);
+        let stripped = offloads.stayed().iter().any(|stayed| takes_tags(stayed));
         if stripped && vlan == VlanTags::Keep {
             offloads.put_back(interface);
             let sentence = format!(
                 "xdp:{name}: its driver takes VLAN tags off before XDP sees them, and frames would \
-                 cross VLANs; switch it off with `ethtool -K {name} rxvlan off`, use \
-                 packet:{name}, or, where there are no VLANs, vlan=ignore"
+                 cross VLANs; switch it off with `ethtool -K {name} rxvlan off \
+                 rx-vlan-stag-hw-parse off`, use packet:{name}, or, where there are no VLANs, \
+                 vlan=ignore"
             );
             return Err(PortError::new(PortErrorKind::Setting, sentence));
         }
