@@ -300,8 +300,7 @@ impl<'a, T> PagedView<'a, T> {
     }
 
     /// The value at `place * len / 2^32`, for as long as the column is borrowed: one product tells
-    /// the page and the place in it, which takes two thirds of the instructions of
-    /// [`PagedView::value`].
+    /// the page and the place in it, so that no index is taken apart and held against the length.
     ///
     /// Where not [`PagedView::has_whole_pages`] it is a value or another, or the zero bytes behind
     /// the last.
