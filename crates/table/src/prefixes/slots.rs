@@ -16,9 +16,9 @@
 //! What lies below bit 47 is a class that names a word of the [`Trie`], kept beside the leaf. So
 //! is a block of 16 bits with too few changes for its slots, at least one a [`SLOTS_A_CHANGE`].
 //!
-//! Bounds: a change of answer has at most 256 bytes of slots, 3 leaves, two lines of words and the
-//! 1.1 KB of the trie; a network of 32 bits has 256 nodes from 434 changes on. A lookup reads four
-//! words and lines, then what the trie reads at most.
+//! Bounds: a change of answer has at most 1 KB of slots or 1.1 KB in the trie, and three leaves and
+//! as many lines of words; a network of 32 bits has more than one node from 435 runs on, and 256
+//! at most. A lookup reads four words and lines, then what the trie reads at most.
 
 mod build;
 mod fresh;
@@ -68,7 +68,7 @@ pub(super) const CLASSES_MAX: usize = 0x8000;
 /// Bits that choose a word of the root.
 const ROOT_BITS: u32 = 16;
 /// A block of 16 bits has at most so many slots a change of answer, or its changes are in the trie.
-const SLOTS_A_CHANGE: usize = 64;
+const SLOTS_A_CHANGE: usize = 256;
 
 /// The lower five bits of a word of the root or of a slot: how far to shift the 16 bits of an
 /// address that count slots or nodes from the number above on.
@@ -125,11 +125,9 @@ impl Slots {
 
     #[inline]
     pub(super) fn add_burst<A: Address>(&self, level: Level, keys: &[A], masks: &mut [ListMask]) {
-        let columns = (
-            self.root.as_slice(),
-            self.slots.as_slice(),
-            self.lines.as_slice(),
-        );
+        let root: Option<&[u32; 1 << ROOT_BITS]> =
+            self.root.as_slice().and_then(|root| root.try_into().ok());
+        let columns = (root, self.slots.as_slice(), self.lines.as_slice());
         if let (Some(root), Some(slots), Some(lines)) = columns {
             simd::run(level, self.lookup(level, (root, slots, lines), keys, masks));
             return;

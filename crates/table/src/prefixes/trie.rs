@@ -86,8 +86,45 @@ impl Trie {
     /// most [`WINDOW`] keys.
     #[inline]
     pub(super) fn descend<A: Address>(&self, level: Level, keys: &[A], words: &mut [u32; WINDOW]) {
+        let (trie, lines) = (self, self.lines.view());
+        let job = Descend {
+            trie,
+            lines,
+            keys,
+            words,
+        };
+        simd::run(level, job);
+    }
+
+    /// The class of one key, of the word of the block that it lies in.
+    pub(super) fn class<A: Address>(&self, key: A, word: u32) -> u32 {
+        let (mut word, mut depth) = (word, BLOCKS_END);
+        while word >= LEAF {
+            (word, depth) = self.step(key.widen(), word, depth);
+        }
+        word
+    }
+
+    /// What a word leads to that is not a class: a word, and its depth. `depth` is that of `word`
+    /// where this is below bit 47.
+    fn step(&self, key: u128, word: u32, depth: u32) -> (u32, u32) {
+        let (high, line) = ((key >> 64) as u64, (word & NUMBER) as usize);
         let lines = self.lines.view();
-        simd::run(level, Descend { lines, keys, words });
+        match word & !NUMBER {
+            LEAF | LEAF_LOW => {
+                let window = leaf_window(high, word);
+                (leaf_class(Portable, lines.value(line), window), depth)
+            }
+            GATE => through(lines.value(line), key),
+            LOWER => {
+                let slot = (key >> (128 - LINE_BITS - depth)) as usize % LINE_WORDS;
+                (lines.value(line)[slot], depth + LINE_BITS)
+            }
+            _ => {
+                let slot = slot_in(word, window(high));
+                (*lines.flattened().value(slot), end_of(word))
+            }
+        }
     }
 
     /// Bytes that a lookup can touch.
@@ -139,6 +176,7 @@ fn leaf_window(high: u64, word: u32) -> u32 {
 }
 
 struct Descend<'a, A> {
+    trie: &'a Trie,
     lines: PagedView<'a, Line>,
     keys: &'a [A],
     words: &'a mut [u32; WINDOW],
@@ -224,34 +262,9 @@ impl<'a, A: Address> Descend<'a, A> {
         let mut classes = [None; WINDOW];
         let keys = keys.iter().map(|&key| usize::from(key));
         for key in keys.filter(|&key| words[key] >= GATE) {
-            let (mut word, mut depth) = (words[key], BLOCKS_END);
-            while word >= LEAF {
-                (word, depth) = self.step(self.keys[key].widen(), word, depth);
-            }
-            classes[key] = Some(word);
+            classes[key] = Some(self.trie.class(self.keys[key], words[key]));
         }
         classes
-    }
-
-    /// What a word leads to that is not a class: a word, and its depth. `depth` is that of `word`
-    /// where this is below bit 47.
-    fn step(&self, key: u128, word: u32, depth: u32) -> (u32, u32) {
-        let (high, line) = ((key >> 64) as u64, (word & NUMBER) as usize);
-        match word & !NUMBER {
-            LEAF | LEAF_LOW => {
-                let window = leaf_window(high, word);
-                (leaf_class(Portable, self.lines.value(line), window), depth)
-            }
-            GATE => through(self.lines.value(line), key),
-            LOWER => {
-                let slot = (key >> (128 - LINE_BITS - depth)) as usize % LINE_WORDS;
-                (self.lines.value(line)[slot], depth + LINE_BITS)
-            }
-            _ => {
-                let slot = slot_in(word, window(high));
-                (*self.lines.flattened().value(slot), end_of(word))
-            }
-        }
     }
 }
 

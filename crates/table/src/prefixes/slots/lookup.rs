@@ -6,7 +6,7 @@
 //! class is a word of the trie waits in a column; of the routing table one in 500 does.
 
 use super::line::{self, BELOW, Line};
-use super::{NODE, NOTHING, NUMBER, line_of, low, slot_of};
+use super::{NOTHING, NUMBER, line_of, low, slot_of};
 use crate::address::Address;
 use crate::mask::ListMask;
 use crate::prefixes::trie::{Trie, WINDOW};
@@ -34,6 +34,14 @@ impl<'a, T> Column<'a, T> for &'a [T] {
     #[inline(always)]
     fn at(self, index: usize) -> &'a T {
         &self[index]
+    }
+}
+
+/// A root: its index has 16 bits.
+impl<'a, T> Column<'a, T> for &'a [T; 1 << 16] {
+    #[inline(always)]
+    fn at(self, index: usize) -> &'a T {
+        &self[index & 0xffff]
     }
 }
 
@@ -65,9 +73,16 @@ struct Progress<'a> {
     lines: [&'a Line; GROUP],
 }
 
-/// Keys that wait for the trie: their places in the burst.
-struct Onward {
-    places: [u32; WINDOW],
+/// Keys that wait for the trie at once. Room for more costs more than it gives: nearly all bursts
+/// have one such key or none.
+const ONWARD: usize = 32;
+/// Fewer go down one by one.
+const TOGETHER_MIN: usize = 8;
+
+/// Keys that wait for the trie: their places in the burst, and their leaves.
+struct Onward<'a> {
+    places: [u32; ONWARD],
+    leaves: [&'a Line; ONWARD],
     count: usize,
 }
 
@@ -164,7 +179,7 @@ where
         first: usize,
         keys: &[A],
         progress: &Progress<'a>,
-        onward: &mut Option<Onward>,
+        onward: &mut Option<Onward<'a>>,
     ) {
         let masks = &mut self.masks[first..][..keys.len()];
         let mut has_words = false;
@@ -187,19 +202,23 @@ where
         first: usize,
         keys: &[A],
         progress: &Progress<'a>,
-        onward: &mut Option<Onward>,
+        onward: &mut Option<Onward<'a>>,
     ) {
         let onward = onward.get_or_insert(Onward {
-            places: [0; WINDOW],
+            places: [0; ONWARD],
+            leaves: [progress.lines[0]; ONWARD],
             count: 0,
         });
-        for ((place, &key), leaf) in (first..).zip(keys).zip(&progress.lines) {
+        for ((place, &key), &leaf) in (first..).zip(keys).zip(&progress.lines) {
             if line::class(Portable, leaf, low(key)) & BELOW != 0 {
+                let words = self.lines.at(line::number(leaf) as usize);
+                prefetch::read(words.as_ptr().cast());
                 onward.places[onward.count] = place as u32;
+                onward.leaves[onward.count] = leaf;
                 onward.count += 1;
             }
         }
-        if onward.count > WINDOW - GROUP {
+        if onward.count > ONWARD - GROUP {
             self.go_on(onward);
             onward.count = 0;
         }
@@ -208,31 +227,29 @@ where
     /// The rest of a lookup for keys that wait for the trie.
     #[cold]
     #[inline(never)]
-    fn go_on(&mut self, onward: &Onward) {
-        let (mut keys, mut words) = ([A::default(); WINDOW], [NOTHING; WINDOW]);
-        let places = &onward.places[..onward.count];
-        for ((&place, key), word) in places.iter().zip(&mut keys).zip(&mut words) {
-            *key = self.keys[place as usize];
-            *word = self.word(*key);
+    fn go_on(&mut self, onward: &Onward<'a>) {
+        let places = onward.places[..onward.count].iter().zip(onward.leaves);
+        let waiting = places.map(|(&place, leaf)| {
+            let key = self.keys[place as usize];
+            let class = line::class(Portable, leaf, low(key));
+            let words = self.lines.at(line::number(leaf) as usize);
+            (place as usize, key, line::word(words, class))
+        });
+        if onward.count < TOGETHER_MIN {
+            for (place, key, word) in waiting {
+                let class = self.trie.class(key, word);
+                self.masks[place] |= self.answers[class as usize];
+            }
+            return;
         }
-        self.trie
-            .descend(self.level, &keys[..places.len()], &mut words);
-        for (&place, &class) in places.iter().zip(&words) {
+        let (mut keys, mut words) = ([A::default(); ONWARD], [NOTHING; WINDOW]);
+        for ((_, key, word), (to, word_to)) in waiting.zip(keys.iter_mut().zip(&mut words)) {
+            (*to, *word_to) = (key, word);
+        }
+        let keys = &keys[..onward.count];
+        self.trie.descend(self.level, keys, &mut words);
+        for (&place, &class) in onward.places[..onward.count].iter().zip(&words) {
             self.masks[place as usize] |= self.answers[class as usize];
         }
-    }
-
-    /// The word of the trie that a key leads to.
-    fn word(&self, key: A) -> u32 {
-        let slot = *self.slots.at(slot_of(*self.root.at(key.top16()), key));
-        let mut number = line_of(slot, key).cast_unsigned() & NUMBER;
-        if slot & NODE != 0 {
-            number = line::child(Portable, self.lines.at(number as usize), low(key));
-        }
-        let leaf = self.lines.at(number as usize);
-        let class = line::class(Portable, leaf, low(key));
-        line::words(leaf).map_or(u32::from(class), |beside| {
-            line::word(self.lines.at(beside as usize), class)
-        })
     }
 }
