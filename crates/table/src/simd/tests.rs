@@ -98,10 +98,7 @@ impl Job for Below<'_> {
     type Answer = (u32, u32);
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> (u32, u32) {
-        (
-            lanes.below16(self.0, self.1),
-            lanes.below30(self.0, self.1),
-        )
+        (lanes.below16(self.0, self.1), lanes.below30(self.0, self.1))
     }
 }
 
@@ -113,7 +110,11 @@ fn every_level_counts_as_signed() {
             let (short, long) = (u32::from(place < 16), u32::from(place < 30));
             let mut alone = [7u16; 32];
             alone[place] = 6;
-            assert_eq!(run(level, Below(&alone, 7)), (short, long), "{level} {place}");
+            assert_eq!(
+                run(level, Below(&alone, 7)),
+                (short, long),
+                "{level} {place}"
+            );
             alone[place] = 0x8000;
             assert_eq!(run(level, Below(&alone, 0xffff)), (short, long), "{level}");
             assert_eq!(run(level, Below(&alone, 0x8000)), (0, 0), "{level}");

@@ -83,7 +83,8 @@ impl<A: Address> Ground for Fresh<'_, A> {
     }
     fn below(&mut self, _old: u32, block: Block) -> Result<u32, CompileError> {
         let first = self.seek(block.first);
-        let end = first + 1
+        let end = first
+            + 1
             + self.starts[first + 1..]
                 .iter()
                 .take_while(|start| start.widen() <= block.last())
