@@ -47,9 +47,9 @@ pub struct PrefixSet<A> {
 enum Layout<A> {
     Empty,
     /// IPv4.
-    Blocks(Blocks),
+    Blocks(Box<Blocks>),
     /// IPv6.
-    Slots(Slots),
+    Slots(Box<Slots>),
     Sorted(Arc<Sorted<A>>),
 }
 
@@ -218,9 +218,9 @@ impl<A: Address> Layout<A> {
             return Ok(Self::Empty);
         }
         let fast = if A::BITS == 32 {
-            Blocks::new(runs)?.map(Self::Blocks)
+            Blocks::new(runs)?.map(|blocks| Self::Blocks(Box::new(blocks)))
         } else {
-            Slots::new(runs)?.map(Self::Slots)
+            Slots::new(runs)?.map(|slots| Self::Slots(Box::new(slots)))
         };
         match fast {
             Some(layout) => Ok(layout),

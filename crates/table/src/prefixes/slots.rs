@@ -16,8 +16,8 @@
 //! What lies below bit 47 is a class that names a word of the [`Trie`], kept beside the leaf. So
 //! is a block of 16 bits with too few changes for its slots, at least one a [`SLOTS_A_CHANGE`].
 //!
-//! Bounds: a change of answer has at most 1 KB of slots or 1.1 KB in the trie, and three leaves and
-//! as many lines of words; a network of 32 bits has more than one node from 435 runs on, and 256
+//! Bounds: all slots take at most 64 MB, and a change of answer at most 1 KB of them, or 1.1 KB in
+//! the trie, and three leaves and as many lines of words; a network of 32 bits has more than one node from 435 runs on, and 256
 //! at most. A lookup reads four words and lines, then what the trie reads at most.
 
 mod build;
@@ -69,6 +69,9 @@ pub(super) const CLASSES_MAX: usize = 0x8000;
 const ROOT_BITS: u32 = 16;
 /// A block of 16 bits has at most so many slots a change of answer, or its changes are in the trie.
 const SLOTS_A_CHANGE: usize = 256;
+/// Slots of all blocks, 64 MB: of 256 blocks of 16 bits; the table of 2025 has changes in 60. What
+/// comes then is in the trie.
+const SLOTS_MAX: usize = 1 << 24;
 
 /// The lower five bits of a word of the root or of a slot: how far to shift the 16 bits of an
 /// address that count slots or nodes from the number above on.

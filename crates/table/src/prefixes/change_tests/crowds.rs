@@ -152,3 +152,25 @@ fn a_change_leaves_the_rest_where_it_is() {
     assert!(set.bytes() < bytes + (64 << 10) && !set.is_crowded());
     check(&set, &map, &edges(&map), 1);
 }
+
+/// More blocks of 16 bits ask for slots than there may be: the others are in the trie.
+#[test]
+fn slots_for_all_blocks_are_bounded() {
+    let mut map = Map::from([(0, 0)]);
+    for block in 0..300u128 {
+        for at in 0..256 {
+            let start = ((0x2000 + block) << 112) | ((at * 0xf1) << 96) | (0x8000 << 80);
+            map.insert(start, (at % 5 + 1) as u32);
+        }
+    }
+    let mut set = PrefixSet::compile(&runs_of(&map)).unwrap();
+    assert!(set.bytes() < (64 << 20) + 1100 * map.len());
+    check(&set, &map, &edges(&map), 0);
+    let mut draws = Draws::new(3);
+    for block in [0x2000, 0x212a, 0x2000, 0x212b] {
+        let (first, last) = one(&mut draws, (block << 112, 16), &(20..60));
+        toggle(&mut map, first, last, 9);
+        set.rewrite(first, last, &map).unwrap();
+    }
+    check(&set, &map, &edges(&map), 0);
+}

@@ -20,6 +20,8 @@ pub(super) trait Ground {
     fn drop_below(&mut self, word: u32, block: Block);
     fn slot(&self, at: usize) -> u32;
     fn set_slot(&mut self, at: usize, word: u32) -> Result<(), CompileError>;
+    /// True when there may be `1 << bits` slots more.
+    fn has_slots(&self, bits: u32) -> bool;
     /// The first of `1 << bits` slots, with anything in them.
     fn take_slots(&mut self, bits: u32) -> Result<usize, CompileError>;
     fn line(&self, number: u32) -> Line;
@@ -55,7 +57,7 @@ pub(super) fn shape<G: Ground>(ground: &mut G, block: Block) -> Shape {
     }
     match count {
         0 => Shape::Plain,
-        _ if 1 << bits <= SLOTS_A_CHANGE * count => Shape::Slots(bits),
+        _ if 1 << bits <= SLOTS_A_CHANGE * count && ground.has_slots(bits) => Shape::Slots(bits),
         _ => Shape::Sparse,
     }
 }

@@ -102,6 +102,9 @@ impl<A: Address> Ground for Fresh<'_, A> {
         self.slots[at] = word;
         Ok(())
     }
+    fn has_slots(&self, bits: u32) -> bool {
+        self.slots.len() + (1 << bits) <= SLOTS_MAX
+    }
     fn take_slots(&mut self, bits: u32) -> Result<usize, CompileError> {
         let first = self.slots.len();
         self.slots.resize(first + (1 << bits), NOTHING);

@@ -142,7 +142,7 @@ pub(super) fn words(leaf: &Line) -> Option<u32> {
 
 /// The word that `class` of a leaf names in the line of its words.
 pub(super) fn word(words: &Line, class: u16) -> u32 {
-    let at = 2 * usize::from(class & !BELOW) & 31;
+    let at = (2 * usize::from(class & !BELOW)) % words.len();
     u32::from(words[at]) | u32::from(words[at + 1]) << 16
 }
 
