@@ -3,37 +3,34 @@
 
 use serde_json::Value;
 
-use super::topology::{Topology, eventually};
+use crate::bench::{Bench, Side, await_that};
+use crate::drivers::{Driver, on_each_driver};
 
 const FRAMES: u64 = 300_000;
+
+on_each_driver!(every_frame_is_somewhere);
 
 fn count(report: &Value, port: usize, name: &str) -> u64 {
     report["ports"][port][name].as_u64().unwrap_or(u64::MAX)
 }
 
-#[test]
-fn every_frame_is_somewhere() {
-    let Some(topology) = Topology::new() else {
-        return;
-    };
-    let bridge = topology.bridge("packet:m1 packet:m2", "m2");
-    let words = format!("bridge gen:size=64-512 packet:e0 --frames {FRAMES} --json");
-    let (code, sent, said) = topology.linerate("left", &words).ended();
-    assert_eq!(code, 0, "{said}");
-    let sent: Value = serde_json::from_str(&sent).unwrap();
-    assert_eq!(sent["balanced"], true, "{sent}");
+fn every_frame_is_somewhere(driver: Driver) {
+    let Some(bench) = Bench::new() else { return };
+    let bridge = driver.bridge(&bench, "");
+    let words = format!("bridge gen:size=64-512 packet:l --frames {FRAMES} --json");
+    let (sent, _) = bench.linerate(Side::Left, &words).reported();
     assert_eq!(count(&sent, 1, "tx_frames"), FRAMES, "{sent}");
     // Frames are under way until the bridge has sent them on, or dropped them.
     let mut before = 0;
-    let arrived = || {
-        let now = topology.counter("middle", "m2", "tx", "packets");
+    await_that("frames stop", || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let now = bench.counter(Side::Middle, "b", "tx", "packets");
         std::mem::replace(&mut before, now) == now
-    };
-    assert!(eventually(arrived));
-    let (report, _) = bridge.stop();
+    });
+    let report = bridge.stop();
     // The wire: what the sender's driver took or gave up is what the bridge's kernel saw.
-    let lost_on_the_way = topology.counter("left", "e0", "tx", "dropped");
-    let reached = topology.counter("middle", "m1", "rx", "packets");
+    let lost_on_the_way = bench.counter(Side::Left, "l", "tx", "dropped");
+    let reached = bench.counter(Side::Middle, "a", "rx", "packets");
     assert_eq!(FRAMES, reached + lost_on_the_way, "the first wire");
     // The bridge: every frame that reached it is received or missed, and every received one is in
     // the books, which balance.
@@ -41,7 +38,7 @@ fn every_frame_is_somewhere() {
     assert_eq!(reached, received + missed, "{report}");
     // The second wire.
     let taken = count(&report, 1, "tx_frames");
-    let carried = topology.counter("middle", "m2", "tx", "packets");
-    let given_up = topology.counter("middle", "m2", "tx", "dropped");
+    let carried = bench.counter(Side::Middle, "b", "tx", "packets");
+    let given_up = bench.counter(Side::Middle, "b", "tx", "dropped");
     assert_eq!(taken, carried + given_up, "{report}");
 }
