@@ -1,6 +1,7 @@
 //! `tap:`: the host that the program runs on, through the bridge.
 
-use crate::bench::{Bench, Side, await_that};
+use crate::bench::{Bench, RIGHT_ADDRESS, RIGHT_ADDRESS_6, Side, await_that};
+use crate::traffic::{Ends, ping_between, tcp_both_ways, udp_mirrored};
 
 const ADDRESS: &str = "ip addr add 10.201.0.3/24 dev host0";
 const PING: &str = "ping -c 5 -i 0.05 -W 5 10.201.0.2";
@@ -42,6 +43,31 @@ fn the_host_reaches_beyond_packet() {
 #[test]
 fn the_host_reaches_beyond_xdp() {
     host_reaches_beyond("xdp:b");
+}
+
+/// Both families, streams both ways and datagrams of all edges.
+#[test]
+fn the_hosts_own_stack_is_at_the_other_end() {
+    for port in ["packet:b", "xdp:b"] {
+        let Some(bench) = Bench::dual() else { return };
+        let bridge = bench.bridge(&format!("tap:host0 {port}"));
+        let on = "sysctl -qw net.ipv6.conf.host0.disable_ipv6=0";
+        bench.expect(Side::Middle, on);
+        bench.ip("addr add 10.201.0.3/24 dev host0");
+        bench.ip("addr add fd00:201::3/64 dev host0 nodad");
+        for address in [RIGHT_ADDRESS, RIGHT_ADDRESS_6] {
+            let ends = Ends {
+                from: Side::Middle,
+                to: Side::Right,
+                address,
+            };
+            ping_between(&bench, ends);
+            tcp_both_ways(&bench, ends, 1 << 20);
+            let lengths = [0, 1, 18, 19, 1_452, 1_453, 1_472, 1_473, 65_000];
+            udp_mirrored(&bench, ends, &lengths);
+        }
+        bridge.stop();
+    }
 }
 
 #[test]
