@@ -194,7 +194,7 @@ impl Bench {
         running
     }
 
-    fn is_taken(&self, spec: &str) -> bool {
+    pub(crate) fn is_taken(&self, spec: &str) -> bool {
         let Some((driver, rest)) = spec.split_once(':') else {
             return true;
         };

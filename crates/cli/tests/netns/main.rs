@@ -6,11 +6,13 @@
 mod accounts;
 mod bench;
 mod drivers;
+mod examples;
 mod laboratory;
 mod left_as_found;
 mod packet;
 mod random;
 mod running;
+mod soak;
 mod stack;
 mod tap;
 mod traffic;
