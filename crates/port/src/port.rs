@@ -60,6 +60,10 @@ pub trait Port: Send {
         0
     }
 
+    /// Looks after what changes outside while the run goes on. Called on the control thread, about
+    /// ten times a second.
+    fn attend(&mut self) {}
+
     /// What the user should know before the run, a sentence each: offloads that could not be
     /// switched off, a link that is down.
     fn notes(&self) -> Vec<String> {

@@ -99,7 +99,8 @@ impl Bench {
         ))
     }
 
-    fn name(&self, side: Side) -> String {
+    /// The name of a host's namespace.
+    pub(crate) fn name(&self, side: Side) -> String {
         format!("{}{side:?}", self.prefix)
     }
 
@@ -155,6 +156,13 @@ impl Bench {
     /// Runs a command on a host.
     pub(crate) fn on(&self, side: Side, words: &str) -> Output {
         run("ip", &format!("netns exec {} {words}", self.name(side)))
+    }
+
+    /// Runs a line of the shell on a host.
+    pub(crate) fn shell(&self, side: Side, line: &str) -> Output {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.name(side), "sh", "-c", line]);
+        command.output().expect("ip netns exec")
     }
 
     /// Moves this thread to a host: its sockets are the host's from here on.

@@ -1,6 +1,7 @@
 //! A network interface of the kernel, seen from the control side: what it is, how it is, and what
 //! was changed on it and must be put back.
 
+mod addresses;
 mod attached;
 mod counts;
 mod link;
@@ -14,6 +15,7 @@ mod xdp_support;
 use std::fmt;
 use std::io;
 
+pub(crate) use addresses::{LocalAddress, VlanPort, address_news, addresses, vlan_ports};
 pub(crate) use attached::programs_on;
 pub(crate) use counts::Counts;
 pub use link::Link;

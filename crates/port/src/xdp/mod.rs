@@ -9,6 +9,8 @@
 //! What the kernel does that is not in its documentation was measured and stands where it matters.
 
 mod btf;
+mod local;
+mod maps;
 mod member;
 mod object;
 mod origin;
@@ -28,6 +30,8 @@ use std::sync::Arc;
 
 use frame::{PortId, QueueId, Region};
 
+use local::Local;
+use maps::Settings;
 use origin::Origin;
 use program::{Steering, refuse_foreign};
 use queue::XdpQueue;
@@ -60,6 +64,7 @@ pub struct XdpPort {
     queues: Range<u32>,
     steering: Arc<Steering>,
     ready: Arc<Ready>,
+    local: Option<Local>,
     umems: Umems,
     memory: Option<Memory>,
     /// By queue of ours: given out.
@@ -87,7 +92,17 @@ impl XdpPort {
         // Drivers that do not say have one queue.
         let queues = queues(spec, interface.rx_queues().unwrap_or(1).max(1))?;
         refuse_foreign(name, index)?;
-        let steering = Steering::load(name, queues.end, spec.unclaimed)?;
+        let settings = Settings {
+            drop_unclaimed: spec.unclaimed == Unclaimed::Drop,
+            keep_local: spec.keep_local,
+            bypass: false,
+            changed: 0,
+        };
+        let steering = Steering::load(name, queues.end, settings)?;
+        let local = spec
+            .keep_local
+            .then(|| Local::start(name, Arc::clone(steering.maps())))
+            .transpose()?;
         let ready = Ready::make(interface, index, spec.vlan)?;
         let resolved = XdpSpec {
             queues: Queues::Range(queues.start, queues.end - 1),
@@ -102,6 +117,7 @@ impl XdpPort {
             queues,
             steering: Arc::new(steering),
             ready: Arc::new(ready),
+            local,
             umems: context.umems.clone(),
             memory: None,
             given: Vec::new(),
@@ -221,6 +237,13 @@ impl Port for XdpPort {
 
     fn notes(&self) -> Vec<String> {
         self.ready.notes()
+    }
+
+    fn attend(&mut self) {
+        let followed = self.local.as_mut().map_or(Ok(()), Local::follow);
+        if let Err(sentence) = followed {
+            self.steering.note_trouble(sentence);
+        }
     }
 
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {

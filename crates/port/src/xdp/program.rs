@@ -3,14 +3,14 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::btf::kernel_function;
+use super::maps::{Counted, Maps, Settings};
 use super::object::Object;
-use super::spec::Unclaimed;
 use super::tags::Tags;
 use crate::interface::programs_on;
-use crate::sys::xdp_bpf::{AttachMode, Link, Map, MapKind, Program};
+use crate::sys::xdp_bpf::{AttachMode, Link, Program};
 use crate::{PortError, PortErrorKind};
 
 /// The program as `bpf/build.sh` compiles it; `./ci.sh bpf` sees that it does.
@@ -22,26 +22,17 @@ pub(super) const TAG_FUNCTION: &str = "bpf_xdp_metadata_rx_vlan_tag";
 /// The name that `ip link` and `bpftool` show.
 const NAME: &str = "linerate";
 
-/// Places of the counters, as in `bpf/xdp.bpf.c`.
-const COUNTS: u32 = 3;
-const COUNT_UNCLAIMED: u32 = 1;
-const COUNT_TAG_LOST: u32 = 2;
-/// Verdicts of XDP programs.
-const XDP_DROP: u32 = 1;
-const XDP_PASS: u32 = 2;
-
 /// The program of one interface. Dropping it detaches it.
 #[derive(Debug)]
 pub(super) struct Steering {
-    sockets: Map,
-    counts: Map,
-    /// Named by the instructions of a program that is yet to be made.
-    _settings: Map,
+    maps: Arc<Maps>,
     /// For any interface; it cannot read VLAN tags that lie beside a frame.
     program: Program,
     /// What reads them is for one interface, and made when it is attached.
     tag_reader: Option<TagReader>,
     attached: Mutex<Option<Attached>>,
+    /// What went wrong on the way, a sentence each.
+    troubles: Mutex<Vec<String>>,
 }
 
 /// The program as it is where the kernel has the function for tags.
@@ -61,11 +52,7 @@ struct Attached {
 
 impl Steering {
     /// Loads the program with room for sockets of queues below `queues_end`.
-    pub(super) fn load(
-        name: &str,
-        queues_end: u32,
-        unclaimed: Unclaimed,
-    ) -> Result<Self, PortError> {
+    pub(super) fn load(name: &str, queues_end: u32, settings: Settings) -> Result<Self, PortError> {
         let failed = |what: &str, error: &io::Error| {
             let sentence = format!(
                 "xdp:{name}: {what} could not be made: {error}{}",
@@ -73,51 +60,33 @@ impl Steering {
             );
             PortError::new(PortErrorKind::Open, sentence)
         };
-        let map = |kind, map: &str, bytes, entries| {
-            Map::create(kind, map, bytes, entries).map_err(|error| failed("a BPF map", &error))
-        };
-        let sockets = map(MapKind::Sockets, "sockets", 4, queues_end)?;
-        let settings = map(MapKind::Array, "settings", 4, 1)?;
-        let counts = map(MapKind::PerCpuArray, "counts", 8, COUNTS)?;
-        let verdict = match unclaimed {
-            Unclaimed::Pass => XDP_PASS,
-            Unclaimed::Drop => XDP_DROP,
-        };
-        settings
-            .set(0, verdict)
-            .map_err(|error| failed("the program's settings", &error))?;
+        let maps = Maps::make(queues_end, settings);
+        let maps = maps.map_err(|error| failed("a BPF map", &error))?;
         let object = Object::read(OBJECT);
         let object = object.ok_or_else(|| failed("the program", &broken()))?;
-        let descriptor = |name: &str| match name {
-            "sockets" => Some(sockets.raw_fd()),
-            "settings" => Some(settings.raw_fd()),
-            "counts" => Some(counts.raw_fd()),
-            _ => None,
-        };
-        let plain = object.linked(descriptor, |_| None);
+        let plain = object.linked(|name| maps.named(name), |_| None);
         let plain = plain.ok_or_else(|| failed("the program", &broken()))?;
         let program = Program::load(NAME, &plain, &object.licence)
             .map_err(|(error, said)| failed(&format!("the XDP program ({said})"), &error))?;
         let tag_reader = kernel_function(TAG_FUNCTION).and_then(|number| {
             Some(TagReader {
-                instructions: object.linked(descriptor, |_| Some(number))?,
+                instructions: object.linked(|name| maps.named(name), |_| Some(number))?,
                 licence: object.licence.clone(),
             })
         });
         Ok(Self {
-            sockets,
-            counts,
-            _settings: settings,
+            maps: Arc::new(maps),
             program,
             tag_reader,
             attached: Mutex::default(),
+            troubles: Mutex::default(),
         })
     }
 
     /// Gives the frames of a queue to a socket, which must be bound: one that is not would swallow
     /// them.
     pub(super) fn steer(&self, queue: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
-        self.sockets.set_socket(queue, socket)
+        self.maps.sockets.set_socket(queue, socket)
     }
 
     /// Attaches the program in the first of these modes that the interface has and that keeps VLAN
@@ -129,7 +98,7 @@ impl Steering {
         order: &[AttachMode],
         tags: &Tags,
     ) -> Result<(), PortError> {
-        let mut attached = self.lock();
+        let mut attached = lock(&self.attached);
         if attached
             .as_ref()
             .is_some_and(|there| there.interface == interface)
@@ -178,22 +147,35 @@ impl Steering {
 
     /// Where the program runs, once it is attached.
     pub(super) fn attached(&self) -> Option<AttachMode> {
-        self.lock().as_ref().map(|attached| attached.mode)
+        lock(&self.attached).as_ref().map(|attached| attached.mode)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Attached>> {
-        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What the program and we share.
+    pub(super) fn maps(&self) -> &Arc<Maps> {
+        &self.maps
     }
 
-    /// Frames that came on a queue without a socket.
-    pub(super) fn unclaimed(&self) -> io::Result<u64> {
-        self.counts.sum(COUNT_UNCLAIMED)
+    /// Keeps for the report what went wrong; the same once.
+    pub(super) fn note_trouble(&self, sentence: String) {
+        let mut troubles = lock(&self.troubles);
+        if !troubles.contains(&sentence) {
+            troubles.push(sentence);
+        }
     }
 
-    /// Frames that were dropped because their VLAN tag could not be put back.
-    pub(super) fn tags_lost(&self) -> io::Result<u64> {
-        self.counts.sum(COUNT_TAG_LOST)
+    /// What went wrong, a sentence each.
+    pub(super) fn troubles(&self) -> Vec<String> {
+        lock(&self.troubles).clone()
     }
+
+    /// Frames that the program counted; none where it cannot be asked.
+    pub(super) fn counted(&self, what: Counted) -> u64 {
+        self.maps.counted(what).unwrap_or(0)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl TagReader {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use frame::{Burst, FramePool};
 
+use super::maps::Counted;
 use super::member::Member;
 use super::origin::Origin;
 use super::socket::Bound;
@@ -136,16 +137,19 @@ impl XdpQueue {
         );
         if self.speaks {
             warn(
-                self.origin.steering.unclaimed().unwrap_or(0),
+                self.origin.steering.counted(Counted::Unclaimed),
                 "frames came on queues that this port does not have, or before it was ready; give \
                  it all queues of the interface",
             );
             warn(
-                self.origin.steering.tags_lost().unwrap_or(0),
+                self.origin.steering.counted(Counted::TagLost),
                 "frames were dropped whose VLAN tag had no place before them; use packet: here",
             );
             warn(self.losses, "times the interface went away");
             warn(self.returns, "times it came back and was taken up again");
+        }
+        if self.speaks {
+            warnings.extend(self.origin.steering.troubles());
         }
         if let (true, Some(failure)) = (self.members.is_empty(), &self.failure) {
             warnings.push(format!("xdp:{interface}: it has not come back: {failure}"));
@@ -229,8 +233,14 @@ impl PortQueue for XdpQueue {
 
     fn statistics(&self) -> PortStatistics {
         let missed: u64 = self.members.iter().map(|member| member.drops().rx).sum();
+        let to_host = if self.speaks {
+            self.origin.steering.counted(Counted::Kept)
+        } else {
+            0
+        };
         PortStatistics {
             missed: self.statistics.missed + missed,
+            to_host,
             ..self.statistics
         }
     }

@@ -5,7 +5,15 @@ use std::fmt;
 use crate::SpecError;
 use crate::spec::{Settings, escape};
 
-const KEYS: [&str; 6] = ["queues", "mode", "ring", "busy-poll", "unclaimed", "vlan"];
+const KEYS: [&str; 7] = [
+    "queues",
+    "mode",
+    "ring",
+    "busy-poll",
+    "unclaimed",
+    "vlan",
+    "keep-local",
+];
 
 /// Entries of each ring of a socket unless the spec says otherwise.
 const RING_DEFAULT: u32 = 2048;
@@ -169,6 +177,8 @@ pub struct XdpSpec {
     pub unclaimed: Unclaimed,
     /// What becomes of VLAN tags that cannot be read.
     pub vlan: VlanTags,
+    /// Whether frames for the host itself are left to it.
+    pub keep_local: bool,
 }
 
 impl XdpSpec {
@@ -186,6 +196,7 @@ impl XdpSpec {
             busy_poll_micros: busy_poll.unwrap_or(0) as u32,
             unclaimed: unclaimed.transpose()?.unwrap_or(Unclaimed::Pass),
             vlan: vlan.transpose()?.unwrap_or(VlanTags::Keep),
+            keep_local: settings.take_switch("keep-local")?.unwrap_or(false),
             interface: interface(settings)?,
         })
     }
@@ -221,18 +232,23 @@ fn interface(settings: &mut Settings) -> Result<String, SpecError> {
     Ok(name)
 }
 
+const fn on_or_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
 impl fmt::Display for XdpSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "xdp:{},queues={},mode={},ring={},busy-poll={},unclaimed={},vlan={}",
+            "xdp:{},queues={},mode={},ring={},busy-poll={},unclaimed={},vlan={},keep-local={}",
             escape(&self.interface),
             self.queues,
             self.mode.name(),
             self.ring,
             self.busy_poll_micros,
             self.unclaimed.name(),
-            self.vlan.name()
+            self.vlan.name(),
+            on_or_off(self.keep_local)
         )
     }
 }
