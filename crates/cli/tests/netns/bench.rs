@@ -206,6 +206,12 @@ impl Running {
         report
     }
 
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let child = self.0.as_ref().expect("it runs");
+        kill_process(pid(child), signal).expect("a signal");
+    }
+
     /// Ends it as `kill -9` does.
     pub(crate) fn kill(mut self) {
         let mut child = self.0.take().expect("it runs");

@@ -3,7 +3,9 @@
 //! They need root and `ip`; elsewhere every test says why it is skipped.
 
 mod bench;
+mod bypass;
 mod keep_local;
+mod kills;
 mod laboratory;
 mod traffic;
 mod xdp;
