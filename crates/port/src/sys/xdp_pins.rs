@@ -16,7 +16,7 @@ const LINK_UPDATE: c_int = 29;
 const LINK_DETACH: c_int = 34;
 
 /// What `statfs` says of a BPF file system.
-const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
+const BPF_FS_MAGIC: u32 = 0xcafe_4a11;
 
 /// `BPF_LINK_TYPE_XDP`.
 const LINK_TYPE_XDP: u32 = 6;
@@ -77,7 +77,8 @@ pub(crate) fn is_bpf_file_system(path: &Path) -> io::Result<bool> {
     if done < 0 {
         return Err(io::Error::last_os_error());
     }
-    Ok(i64::from(facts.f_type) == BPF_FS_MAGIC)
+    // The field's type is another on other machines.
+    Ok(facts.f_type == BPF_FS_MAGIC.into())
 }
 
 /// Keeps an object of the kernel under a name.

@@ -1,5 +1,5 @@
-//! `bypass`: the side of it that one interface's program has. What was left by a run before is taken
-//! over, and what this run makes is given names that outlive it.
+//! `bypass`: the side of it that one interface's program has. What was left by a run before is
+//! taken over, and what this run makes is given names that outlive it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -90,10 +90,10 @@ pub(super) fn refusal(name: &str, base: &Path, why: &Refusal) -> PortError {
     let sentence = match why {
         Refusal::Taken => format!("{name}: another bridge runs on it; end that one first"),
         Refusal::Elsewhere => format!(
-            "{name}: {place} is not in a BPF file system, which a bypass needs: mount one by `mount \
-             -t bpf bpf /sys/fs/bpf`; where `ip netns exec` hides that one, mount another outside, \
-             `mount --mkdir -t bpf bpf /run/bpf`, and name a folder in it, as in \
-             /run/bpf/linerate"
+            "{name}: {place} is not in a BPF file system, which a bypass needs: mount one, \
+             `mount -t bpf bpf /sys/fs/bpf`; where `ip netns exec` hides that one, mount \
+             another outside, `mount --mkdir -t bpf bpf /run/bpf`, and name a folder in it, as \
+             in /run/bpf/linerate"
         ),
         Refusal::Kernel(error) => format!(
             "{name}: nothing can be kept in {place}: {error}{}",

@@ -1,5 +1,5 @@
-//! What of a bypass outlives the process: a folder in a BPF file system for each interface, with the
-//! link that keeps the program on it and the maps that the next run reads.
+//! What of a bypass outlives the process: a folder in a BPF file system for each interface, with
+//! the link that keeps the program on it and the maps that the next run reads.
 //!
 //! Who runs a bridge holds a lock on the folder; the kernel lets go of it with the process.
 
