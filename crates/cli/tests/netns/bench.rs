@@ -158,13 +158,6 @@ impl Bench {
         run("ip", &format!("netns exec {} {words}", self.name(side)))
     }
 
-    /// Runs a line of the shell on a host.
-    pub(crate) fn shell(&self, side: Side, line: &str) -> Output {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.name(side), "sh", "-c", line]);
-        command.output().expect("ip netns exec")
-    }
-
     /// Moves this thread to a host: its sockets are the host's from here on.
     pub(crate) fn enter(&self, side: Side) {
         let place = File::open(format!("/run/netns/{}", self.name(side))).expect("a namespace");
