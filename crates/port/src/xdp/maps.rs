@@ -106,7 +106,7 @@ impl Maps {
             settings: Map::constant("settings", &settings.bytes())?,
             identity: numbered("identity", MapKind::Array, 8, 1)?,
             local: Map::create("local", places)?,
-            beats: numbered("beats", MapKind::Array, 8, queues_end)?,
+            beats: numbered("beats", MapKind::Array, 16, queues_end)?,
             peer: numbered("peer", MapKind::Interfaces, 4, 1)?,
         })
     }
@@ -141,7 +141,9 @@ impl Maps {
     /// Tells that the worker of a queue was at work at this time of CLOCK_MONOTONIC, nanoseconds; 0
     /// says that it is no more.
     pub(super) fn beat(&self, queue: u32, nanos: u64) -> io::Result<()> {
-        self.beats.put(&queue.to_ne_bytes(), &nanos.to_ne_bytes())
+        // Behind it: that the program has not looked yet.
+        self.beats
+            .put(&queue.to_ne_bytes(), &u128::from(nanos).to_le_bytes())
     }
 
     /// Names the other interface.
