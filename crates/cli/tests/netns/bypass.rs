@@ -270,6 +270,7 @@ fn what_cannot_pass_by_is_refused_with_a_remedy() {
         "bridge xdp:a,bypass=/run xdp:b,bypass=/run",
         "is not in a BPF file system",
     );
+    refused(&bench, "bypass show", "is not in a BPF file system");
     let Some(pins) = Pins::mount(&bench) else {
         return;
     };

@@ -72,10 +72,7 @@ pub(super) struct Found {
 impl Folder {
     /// The one of an interface of this network namespace, made where it is not there.
     pub(super) fn claim(base: &Path, index: u32) -> Result<Self, Refusal> {
-        let there = base.ancestors().find(|path| path.exists());
-        if !there.is_some_and(|path| is_bpf_file_system(path).unwrap_or(false)) {
-            return Err(Refusal::Elsewhere);
-        }
+        check(base)?;
         let path = path_of(base, index)?;
         fs::create_dir_all(&path)?;
         Self::lock(path, index)
@@ -174,8 +171,21 @@ impl Found {
     }
 }
 
+/// Whether the path is in a BPF file system, or would be if it were there.
+fn check(base: &Path) -> Result<(), Refusal> {
+    let there = base.ancestors().find(|path| path.exists());
+    match there.is_some_and(|path| is_bpf_file_system(path).unwrap_or(false)) {
+        true => Ok(()),
+        false => Err(Refusal::Elsewhere),
+    }
+}
+
 /// What stands in the folders of this network namespace, and whether a bridge runs there.
-pub(super) fn all(base: &Path) -> io::Result<Vec<(u32, Found, bool)>> {
+pub(super) fn all(base: &Path) -> Result<Vec<(u32, Found, bool)>, Refusal> {
+    check(base)?;
+    if !base.exists() {
+        return Ok(Vec::new());
+    }
     let prefix = format!("{}-", namespace()?);
     let mut all = Vec::new();
     for entry in fs::read_dir(base)? {

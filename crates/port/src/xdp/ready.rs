@@ -193,3 +193,26 @@ impl State {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_changed_means_the_same_to_the_next_version() {
+        let bits: Vec<_> = offloads_by_bit().collect();
+        let expected = [
+            (0x02, "rx-lro"),
+            (0x04, "rx-gro"),
+            (0x08, "rx-gro-hw"),
+            (0x10, "rx-gro-list"),
+            (0x20, "rx-udp-gro-forwarding"),
+            (0x40, "rx-vlan-hw-parse"),
+            (0x80, "rx-vlan-stag-hw-parse"),
+        ];
+        assert_eq!(bits, expected);
+        assert_eq!(changed_offloads(0x45), ["rx-gro", "rx-vlan-hw-parse"]);
+        assert!(is_promiscuity_changed(0x45) && !is_promiscuity_changed(0x44));
+        assert!(changed_offloads(1).is_empty());
+    }
+}

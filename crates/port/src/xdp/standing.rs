@@ -1,6 +1,5 @@
 //! The bypasses of this network namespace, for who wants to see them or take them away.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -39,20 +38,10 @@ pub struct Standing {
 /// where there is no such folder.
 ///
 /// # Errors
-/// The folder cannot be read.
+/// The folder cannot be read, or is not in a BPF file system.
 pub fn standing(folder: &Path) -> Result<Vec<Standing>, PortError> {
-    let failed = |error: io::Error| {
-        let place = folder.display();
-        let sentence = format!(
-            "{place} cannot be read: {error}{}",
-            super::program::hint(&error)
-        );
-        PortError::new(PortErrorKind::Open, sentence)
-    };
-    if !fs::exists(folder).map_err(failed)? {
-        return Ok(Vec::new());
-    }
-    let all = pinned::all(folder).map_err(failed)?;
+    let refused = |why| refusal("a bypass", folder, &why);
+    let all = pinned::all(folder).map_err(refused)?;
     let names = names_by_index();
     let standing = |(index, found, bridged): (u32, Found, bool)| {
         Standing::of(name_of(&names, index)?, &found, bridged, &names)
