@@ -3,6 +3,7 @@
 //! They need root and `ip`; elsewhere every test says why it is skipped.
 
 mod bench;
+mod jumbo;
 mod laboratory;
 mod traffic;
 mod xdp;

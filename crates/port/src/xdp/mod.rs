@@ -9,6 +9,7 @@
 //! What the kernel does that is not in its documentation was measured and stands where it matters.
 
 mod btf;
+mod gather;
 mod member;
 mod object;
 mod origin;
@@ -39,7 +40,7 @@ pub use umem::Umems;
 use crate::interface::Interface;
 use crate::port::check_queue;
 use crate::sys::xdp_bpf::AttachMode;
-use crate::sys::xdp_rings::{Chunks, KERNEL_HEADROOM_BYTES};
+use crate::sys::xdp_chunks::{Chunks, KERNEL_HEADROOM_BYTES};
 use crate::{OpenContext, Port, PortError, PortErrorKind, PortQueue};
 
 /// Bytes of a frame beside its packet: the header and two VLAN tags.
@@ -115,11 +116,23 @@ fn share(queues: &Range<u32>, queue: u16, of: usize) -> impl Iterator<Item = u32
     queues.clone().skip(usize::from(queue)).step_by(of.max(1))
 }
 
-/// The largest MTU whose frames, with two VLAN tags, fit a chunk of AF_XDP.
+/// The largest MTU whose frames, with two VLAN tags, AF_XDP carries: in a chunk of the kernel's
+/// each, or with `several_pieces` in several, which not every driver and kernel grants.
 #[must_use]
-pub fn xdp_mtu_max() -> u32 {
-    let largest = Chunks::of(u32::MAX).map_or(0, Chunks::rx_bytes_max);
+pub fn xdp_mtu_max(several_pieces: bool) -> u32 {
+    let largest = Chunks::of(u32::MAX).map_or(0, |chunks| {
+        if several_pieces {
+            chunks.gathered_bytes_max()
+        } else {
+            chunks.rx_bytes_max()
+        }
+    });
     largest.saturating_sub(HEADER_BYTES)
+}
+
+/// The largest MTU that does not need several descriptors a frame.
+fn one_piece_mtu_max() -> u32 {
+    xdp_mtu_max(false)
 }
 
 /// The longest frame of an interface, and with it the part of the kernel's headroom that is more
@@ -145,8 +158,9 @@ fn queues(spec: &XdpSpec, count: u32) -> Result<Range<u32>, PortError> {
     }
 }
 
-/// How chunks of this Region are shown to the kernel, when frames of this MTU fit them.
-fn chunks(name: &str, mtu: u32, region: &Region) -> Result<Chunks, PortError> {
+/// How chunks of this Region are shown to the kernel, when frames of this MTU fit them; and whether
+/// in several pieces only.
+fn memory(name: &str, mtu: u32, region: &'static Region) -> Result<Memory, PortError> {
     let refused = |sentence| Err(PortError::new(PortErrorKind::Setting, sentence));
     let Some(stride) = region.stride_bytes() else {
         return refused(format!(
@@ -155,14 +169,17 @@ fn chunks(name: &str, mtu: u32, region: &Region) -> Result<Chunks, PortError> {
     };
     let needed = mtu.saturating_add(HEADER_BYTES);
     let least = (needed + KERNEL_HEADROOM_BYTES).next_multiple_of(64);
-    let largest = Chunks::of(u32::MAX).map_or(0, Chunks::rx_bytes_max);
     match Chunks::of(stride) {
-        Some(chunks) if chunks.rx_bytes_max() >= needed => Ok(chunks),
-        _ if needed > largest => {
-            let fits = largest - HEADER_BYTES;
+        Some(chunks) if chunks.gathered_bytes_max() >= needed => Ok(Memory {
+            region,
+            chunks,
+            several_needed: chunks.rx_bytes_max() < needed,
+        }),
+        _ if mtu > xdp_mtu_max(true) => {
+            let fits = xdp_mtu_max(true);
             refused(format!(
-                "xdp:{name}: frames of its MTU of {mtu} fit no chunk of AF_XDP; `ip link set dev \
-                 {name} mtu {fits}` or less makes them fit"
+                "xdp:{name}: frames of its MTU of {mtu} are more than AF_XDP carries; `ip link set \
+                 dev {name} mtu {fits}` or less makes them fit"
             ))
         }
         _ => {
@@ -224,8 +241,7 @@ impl Port for XdpPort {
     }
 
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
-        let chunks = chunks(&self.spec.interface, self.mtu, region)?;
-        self.memory = Some(Memory { region, chunks });
+        self.memory = Some(memory(&self.spec.interface, self.mtu, region)?);
         Ok(())
     }
 
@@ -257,7 +273,7 @@ impl Port for XdpPort {
             ready: Arc::clone(&self.ready),
         };
         let sockets = origin.open(self.interface, true)?;
-        self.zero_copy = sockets.iter().any(|bound| bound.zero_copy);
+        self.zero_copy = sockets.iter().any(|bound| bound.granted.zero_copy);
         self.given.push(queue);
         if self.given.len() == of {
             origin.attach(self.interface, self.zero_copy)?;

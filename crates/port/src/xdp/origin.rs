@@ -61,7 +61,7 @@ impl Origin {
     pub(super) fn come_back(&self) -> Result<Vec<Bound>, PortError> {
         let interface = self.ready.make_again()?;
         let sockets = self.open(interface, false)?;
-        let zero_copy = sockets.iter().any(|bound| bound.zero_copy);
+        let zero_copy = sockets.iter().any(|bound| bound.granted.zero_copy);
         self.attach(interface, zero_copy)?;
         Ok(sockets)
     }

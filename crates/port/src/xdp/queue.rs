@@ -42,6 +42,8 @@ pub(super) struct XdpQueue {
     refused_told: u64,
     /// Entries of the rings that one side did not understand.
     misunderstood: u64,
+    /// Received frames that fitted no chunk, at sockets that are gone.
+    too_long: u64,
     watch: Watch,
     /// How often the interface went away and came back.
     losses: u64,
@@ -70,6 +72,7 @@ impl XdpQueue {
             refused: 0,
             refused_told: 0,
             misunderstood: 0,
+            too_long: 0,
             watch: Watch::default(),
             losses: 0,
             returns: 0,
@@ -96,9 +99,10 @@ impl XdpQueue {
             self.turn = 0;
             self.wake = None;
             for mut member in self.members.drain(..) {
-                self.statistics.missed += member.drops().rx;
                 self.misunderstood += member.misunderstood();
                 member.free_all(pool);
+                self.too_long += member.too_long();
+                self.statistics.missed += member.missed();
             }
         }
         if !self.members.is_empty() {
@@ -128,6 +132,12 @@ impl XdpQueue {
         warn(
             self.refused,
             "frames sent here were too long or too short for it; compare the MTUs of both ports",
+        );
+        let now: u64 = self.members.iter().map(Member::too_long).sum();
+        warn(
+            self.too_long + now,
+            "received frames were longer than its MTU and fitted no chunk: their sender left \
+             segments merged; switch that off there: ethtool -K SENDER tso off gso off",
         );
         let now: u64 = self.members.iter().map(Member::misunderstood).sum();
         warn(
@@ -165,7 +175,7 @@ impl PortQueue for XdpQueue {
             if self.busy_poll {
                 member.poll();
             }
-            member.receive(burst, end, &mut self.statistics);
+            member.receive(burst, end, pool, &mut self.statistics);
             self.turn = (self.turn + 1) % members;
             if burst.len() == end {
                 break;
@@ -181,10 +191,10 @@ impl PortQueue for XdpQueue {
         let Some(member) = self.members.first_mut() else {
             return;
         };
-        let mut room = member.send_room(burst.len());
+        let mut room = member.send_room(burst.frames());
         if room < burst.len() {
             member.complete(pool, &mut self.spare);
-            room = member.send_room(burst.len());
+            room = member.send_room(burst.frames());
         }
         for frame in burst.drain_front(room) {
             let bytes = frame.len();
@@ -228,7 +238,7 @@ impl PortQueue for XdpQueue {
     }
 
     fn statistics(&self) -> PortStatistics {
-        let missed: u64 = self.members.iter().map(|member| member.drops().rx).sum();
+        let missed: u64 = self.members.iter().map(Member::missed).sum();
         PortStatistics {
             missed: self.statistics.missed + missed,
             ..self.statistics
@@ -236,7 +246,7 @@ impl PortQueue for XdpQueue {
     }
 
     fn in_flight(&self) -> u32 {
-        self.members.iter().map(Member::lent).sum()
+        self.members.iter().map(Member::held).sum()
     }
 
     fn finish(&mut self) -> Result<Vec<String>, PortError> {
