@@ -5,5 +5,6 @@
 mod bench;
 mod jumbo;
 mod laboratory;
+mod sockets;
 mod traffic;
 mod xdp;

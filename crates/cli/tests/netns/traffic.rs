@@ -90,7 +90,7 @@ pub(crate) fn udp_echo(bench: &Bench, lengths: &[usize]) {
 }
 
 /// Five echo requests answered. `ping` sends on until it has five answers: the first of all may ask
-/// for the address in vain, when it comes before the bridge has lent the kernel a frame.
+/// for the address in vain, when it comes before both ports have begun.
 #[track_caller]
 pub(crate) fn ping(bench: &Bench) {
     let words = format!("ping -c 5 -i 0.05 -w 20 {RIGHT_ADDRESS}");

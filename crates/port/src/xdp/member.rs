@@ -129,9 +129,20 @@ impl Member {
         self.rings.send(frame)
     }
 
-    /// How many of these frames can be sent now, from the front.
+    /// How many of these frames can be sent now, from the front; where that is not all, frames
+    /// that have been sent make room first.
     #[inline]
-    pub(super) fn send_room(&mut self, frames: &[Frame]) -> usize {
+    pub(super) fn make_room(
+        &mut self,
+        frames: &[Frame],
+        pool: &mut FramePool,
+        spare: &mut Burst,
+    ) -> usize {
+        let room = self.rings.send_room(frames);
+        if room == frames.len() {
+            return room;
+        }
+        self.complete(pool, spare);
         self.rings.send_room(frames)
     }
 

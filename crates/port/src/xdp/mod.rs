@@ -18,6 +18,7 @@ mod queue;
 mod ready;
 mod socket;
 mod spec;
+mod spread;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ mod umem;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use frame::{PortId, QueueId, Region};
 
@@ -65,6 +67,8 @@ pub struct XdpPort {
     memory: Option<Memory>,
     /// By queue of ours: given out.
     given: Vec<QueueId>,
+    /// Queues given out or to be, that have not begun to receive.
+    yet_to_begin: Arc<AtomicUsize>,
     zero_copy: bool,
 }
 
@@ -106,6 +110,7 @@ impl XdpPort {
             umems: context.umems.clone(),
             memory: None,
             given: Vec::new(),
+            yet_to_begin: Arc::default(),
             zero_copy: false,
         })
     }
@@ -264,8 +269,13 @@ impl Port for XdpPort {
         let Some(memory) = self.memory else {
             return Err(refused("was asked for before frame memory was there"));
         };
+        if self.given.is_empty() {
+            self.yet_to_begin = Arc::new(AtomicUsize::new(of));
+        }
         let origin = Origin {
             spec: self.spec.clone(),
+            interface: self.interface,
+            yet_to_begin: Arc::clone(&self.yet_to_begin),
             numbers: share(&self.queues, queue.0, of).collect(),
             memory,
             umems: self.umems.clone(),
@@ -275,9 +285,6 @@ impl Port for XdpPort {
         let sockets = origin.open(self.interface, true)?;
         self.zero_copy = sockets.iter().any(|bound| bound.granted.zero_copy);
         self.given.push(queue);
-        if self.given.len() == of {
-            origin.attach(self.interface, self.zero_copy)?;
-        }
         let longest = (self.mtu + HEADER_BYTES) as usize;
         let speaks = queue.0 == 0;
         Ok(Box::new(XdpQueue::new(origin, sockets, speaks, longest)))

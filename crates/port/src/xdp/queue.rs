@@ -2,14 +2,16 @@
 
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::slice;
 use std::thread::sleep;
 use std::time::Duration;
 
-use frame::{Burst, FramePool};
+use frame::{Burst, Frame, FramePool};
 
 use super::member::Member;
 use super::origin::Origin;
 use super::socket::Bound;
+use super::spread;
 use crate::interface::Watch;
 use crate::sys::xdp_socket::Wake;
 use crate::{PortError, PortQueue, PortStatistics, RxState};
@@ -23,7 +25,7 @@ const FINISH_NAP: Duration = Duration::from_millis(1);
 
 pub(super) struct XdpQueue {
     origin: Origin,
-    /// None while the interface is gone. Frames leave by the first.
+    /// None while the interface is gone.
     members: Vec<Member>,
     /// Where there are several.
     wake: Option<Wake>,
@@ -32,6 +34,8 @@ pub(super) struct XdpQueue {
     /// Whether this queue tells of what concerns the whole port.
     speaks: bool,
     busy_poll: bool,
+    /// As granted at the start.
+    zero_copy: bool,
     /// Lengths of frames that the interface carries, bytes.
     carries: RangeInclusive<usize>,
     /// Frames on their way between a pool and a ring; empty between calls.
@@ -61,6 +65,7 @@ impl XdpQueue {
     ) -> Self {
         let mut queue = Self {
             busy_poll: origin.spec.busy_poll_micros != 0,
+            zero_copy: sockets.iter().any(|bound| bound.granted.zero_copy),
             origin,
             members: Vec::new(),
             wake: None,
@@ -117,6 +122,42 @@ impl XdpQueue {
             Err(error) => {
                 self.failure = Some(error);
                 self.watch.failed();
+            }
+        }
+    }
+
+    /// Takes a frame to be sent by a member that has room.
+    #[inline]
+    fn send(&mut self, place: usize, frame: Frame, pool: &mut FramePool) {
+        let bytes = frame.len();
+        let sent = if self.carries.contains(&bytes) {
+            self.members[place].send(frame)
+        } else {
+            Err(frame)
+        };
+        match sent {
+            Ok(()) => {
+                self.statistics.tx_frames += 1;
+                self.statistics.tx_bytes += bytes as u64;
+            }
+            Err(frame) => {
+                self.refused += 1;
+                pool.free(frame);
+            }
+        }
+    }
+
+    /// Sends by several members, each flow by one of them, until the next frame's has no room.
+    fn send_spread(&mut self, several: usize, burst: &mut Burst, pool: &mut FramePool) {
+        let mut frames = burst.drain();
+        while let Some(frame) = frames.peek() {
+            let place = spread::place(frame.bytes(), several);
+            let frame = slice::from_ref(frame);
+            if self.members[place].make_room(frame, pool, &mut self.spare) == 0 {
+                break;
+            }
+            if let Some(frame) = frames.next() {
+                self.send(place, frame, pool);
             }
         }
     }
@@ -187,34 +228,26 @@ impl PortQueue for XdpQueue {
         RxState::Open
     }
 
-    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
-        let Some(member) = self.members.first_mut() else {
-            return;
-        };
-        let mut room = member.send_room(burst.frames());
-        if room < burst.len() {
-            member.complete(pool, &mut self.spare);
-            room = member.send_room(burst.frames());
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        for member in &mut self.members {
+            member.refill(pool, &mut self.spare);
         }
-        for frame in burst.drain_front(room) {
-            let bytes = frame.len();
-            let sent = if self.carries.contains(&bytes) {
-                member.send(frame)
-            } else {
-                Err(frame)
-            };
-            match sent {
-                Ok(()) => {
-                    self.statistics.tx_frames += 1;
-                    self.statistics.tx_bytes += bytes as u64;
-                }
-                Err(frame) => {
-                    self.refused += 1;
-                    pool.free(frame);
+        self.origin.steer(self.members.iter().map(Member::wake))?;
+        self.origin.begun(self.zero_copy)
+    }
+
+    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
+        match self.members.len() {
+            0 => return,
+            1 => {
+                let room = self.members[0].make_room(burst.frames(), pool, &mut self.spare);
+                for frame in burst.drain_front(room) {
+                    self.send(0, frame, pool);
                 }
             }
+            several => self.send_spread(several, burst, pool),
         }
-        member.publish();
+        self.members.iter_mut().for_each(Member::publish);
     }
 
     fn take_refused(&mut self) -> u64 {
@@ -224,7 +257,7 @@ impl PortQueue for XdpQueue {
     }
 
     fn reclaim(&mut self, pool: &mut FramePool) {
-        if let Some(member) = self.members.first_mut() {
+        for member in &mut self.members {
             member.complete(pool, &mut self.spare);
             member.kick();
         }
@@ -255,7 +288,15 @@ impl PortQueue for XdpQueue {
                 member.kick();
                 member.waiting() != 0
             };
-            if !self.members.first_mut().is_some_and(waits) {
+            // Not `any`, which would leave those behind the first alone.
+            if self
+                .members
+                .iter_mut()
+                .map(waits)
+                .filter(|&waits| waits)
+                .count()
+                == 0
+            {
                 break;
             }
             sleep(FINISH_NAP);
