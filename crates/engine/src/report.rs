@@ -78,6 +78,10 @@ pub struct PortReport {
     pub tx_bytes: u64,
     /// Frames that were there and never received.
     pub missed: u64,
+    /// Of those, frames that were merged of several before they came here.
+    pub missed_merged: u64,
+    /// Of those, frames longer than a chunk.
+    pub missed_too_long: u64,
     /// The mode that was granted.
     pub mode: String,
 }

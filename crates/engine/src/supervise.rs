@@ -274,12 +274,7 @@ fn port_report(facts: &PortFacts, workers: &[Worker]) -> PortReport {
     let attachments = workers.iter().flat_map(|worker| &worker.attachments);
     for attachment in attachments.filter(|attachment| attachment.port == facts.id) {
         if let Some(queue) = &attachment.queue {
-            let part = queue.statistics();
-            sum.rx_frames += part.rx_frames;
-            sum.rx_bytes += part.rx_bytes;
-            sum.tx_frames += part.tx_frames;
-            sum.tx_bytes += part.tx_bytes;
-            sum.missed += part.missed;
+            sum += queue.statistics();
         }
     }
     PortReport {
@@ -290,6 +285,8 @@ fn port_report(facts: &PortFacts, workers: &[Worker]) -> PortReport {
         tx_frames: sum.tx_frames,
         tx_bytes: sum.tx_bytes,
         missed: sum.missed,
+        missed_merged: sum.missed_merged,
+        missed_too_long: sum.missed_too_long,
         mode: facts.mode.clone(),
     }
 }

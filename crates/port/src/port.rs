@@ -82,8 +82,8 @@ pub trait PortQueue: Send {
     /// error ends the queue and is kept for [`PortQueue::finish`].
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState;
 
-    /// Makes ready to receive, from `pool` for instance. Called once for each queue, when all queues
-    /// of all ports are open: what comes before all of a port's have begun is not for it.
+    /// Makes ready to receive, with memory of `pool` for instance. Called once for each queue, when
+    /// all queues of all ports are open: what comes before all of a port's have begun is not its.
     ///
     /// # Errors
     /// The last step of opening the port is refused.

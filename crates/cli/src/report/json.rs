@@ -97,6 +97,10 @@ pub(crate) struct Port {
     pub(crate) tx_bytes: u64,
     /// Frames that were there and never received: beside the books, not in them.
     pub(crate) missed: u64,
+    /// Of those: merged of several, by their sender or on receive.
+    pub(crate) missed_merged: u64,
+    /// Of those: longer than a chunk.
+    pub(crate) missed_too_long: u64,
     pub(crate) mode: String,
 }
 
@@ -261,6 +265,8 @@ impl Port {
             tx_frames: port.tx_frames,
             tx_bytes: port.tx_bytes,
             missed: port.missed,
+            missed_merged: port.missed_merged,
+            missed_too_long: port.missed_too_long,
             mode: port.mode.clone(),
         }
     }

@@ -3,6 +3,8 @@
 
 mod accounts;
 mod left_as_found;
+mod lengths;
+mod merged;
 mod packet;
 mod tap;
 mod topology;

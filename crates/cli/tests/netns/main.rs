@@ -5,6 +5,7 @@
 mod bench;
 mod jumbo;
 mod laboratory;
+mod merged;
 mod sockets;
 mod traffic;
 mod xdp;

@@ -4,6 +4,7 @@
 mod attached;
 mod counts;
 mod link;
+mod merging_peer;
 mod netlink;
 mod offloads;
 mod survey;

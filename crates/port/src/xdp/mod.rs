@@ -242,7 +242,7 @@ impl Port for XdpPort {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.ready.notes()
+        self.ready.notes(self.spec.mode)
     }
 
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {

@@ -272,8 +272,10 @@ impl PortQueue for XdpQueue {
 
     fn statistics(&self) -> PortStatistics {
         let missed: u64 = self.members.iter().map(Member::missed).sum();
+        let too_long: u64 = self.members.iter().map(Member::too_long).sum();
         PortStatistics {
             missed: self.statistics.missed + missed,
+            missed_too_long: self.too_long + too_long,
             ..self.statistics
         }
     }

@@ -66,7 +66,7 @@ impl Attempt<'_> {
         };
         let mut refused = io::Error::from(io::ErrorKind::Other);
         for &zero_copy in wanted {
-            for &several in self.pieces() {
+            for &several in self.pieces(zero_copy) {
                 match self.in_mode(Granted { zero_copy, several }) {
                     Ok(bound) => return Ok(bound),
                     Err(error) => refused = error,
@@ -76,14 +76,15 @@ impl Attempt<'_> {
         Err(self.refusal(&refused))
     }
 
-    /// Whether frames in several pieces are asked for: first where chunks hold such frames, only
-    /// where the interface has them, and where no chunk does not at all.
-    fn pieces(&self) -> &'static [bool] {
-        let Memory { chunks, .. } = *self.memory;
-        match (chunks.hold_several_pieces(), self.memory.several_needed) {
-            (true, true) => &[true],
-            (true, false) => &[true, false],
-            (false, _) => &[false],
+    /// Whether frames in several pieces are asked for: alone where the interface has such frames,
+    /// else first where that costs nothing. In copy mode they come then even where no chunk holds
+    /// them, and can be told from those that found no memory.
+    fn pieces(&self, zero_copy: bool) -> &'static [bool] {
+        let held = self.memory.chunks.hold_several_pieces();
+        match self.memory.several_needed {
+            true => &[true],
+            false if held || !zero_copy => &[true, false],
+            false => &[false],
         }
     }
 
