@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::bench::{Bench, LEFT_ADDRESS, RIGHT_ADDRESS, Running, Side, await_that};
-use crate::traffic::{tcp_echo, udp_echo};
+use crate::bench::{Bench, LEFT_ADDRESS, RIGHT_ADDRESS, Running, Side};
+use crate::traffic::{Ends, ping, tcp_echo, udp_mirrored};
 
 /// Bytes of an IPv4 header and of an echo request's.
 const PING_HEADERS: u32 = 20 + 8;
@@ -43,12 +43,8 @@ fn answered(bench: &Bench, from: Side, packet_bytes: u32) -> bool {
 
 /// A bridge by these ports, once frames pass.
 fn bridge(bench: &Bench, ports: &str) -> Running {
-    let mut running = bench.start(&format!("bridge --json {ports}"));
-    await_that("frames pass", || {
-        running.must_run();
-        let words = format!("ping -c 1 -W 1 {RIGHT_ADDRESS}");
-        bench.on(Side::Left, &words).status.success()
-    });
+    let running = bench.bridge(ports);
+    ping(bench);
     running
 }
 
@@ -114,7 +110,7 @@ fn content(ports: &str) {
         .flat_map(around)
         .chain([1, 1_472, 8_971, 8_972, 8_973, 30_000])
         .collect();
-    udp_echo(&bench, &lengths);
+    udp_mirrored(&bench, Ends::across(RIGHT_ADDRESS), &lengths);
     tcp_echo(&bench, 4 << 20);
     let report = running.stop();
     assert_eq!(report["frames"]["dropped"], json!({}), "{report}");
@@ -155,9 +151,7 @@ fn a_frame_one_byte_too_long_is_dropped_and_counted() {
 fn an_mtu_that_no_descriptors_hold_is_refused_with_the_command() {
     let Some(bench) = Bench::new() else { return };
     bench.ip("link set dev a mtu 12000");
-    let output = bench.run("bridge xdp:a null:");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let said = bench.refusal("bridge xdp:a null:");
     assert!(
         said.contains("`ip link set dev a mtu 11498` or less"),
         "{said}"

@@ -1,7 +1,8 @@
 //! Segments that their sender left merged, as local senders do over veth.
 
-use crate::bench::{Bench, Side};
-use crate::traffic::tcp_echo;
+use crate::bench::{Bench, Side, await_that};
+use crate::drivers::{Driver, GENERIC, PACKET};
+use crate::traffic::{ping, tcp_echo};
 
 fn merges(bench: &Bench, side: Side, interface: &str) -> bool {
     let output = bench.on(side, &format!("ethtool -k {interface}"));
@@ -28,6 +29,36 @@ fn a_program_in_the_driver_has_the_other_end_cut_its_segments() {
         serde_json::json!({}),
         "{report}"
     );
+}
+
+/// What comes merged is left out, under this name.
+fn left_out(driver: Driver, count: &str) {
+    let Some(bench) = Bench::new() else { return };
+    let words = "ethtool -K l tx on tso on gso on tx-udp-segmentation on";
+    bench.expect(Side::Left, words);
+    let bridge = driver.bridge(&bench, "");
+    ping(&bench);
+    let before = bench.counter(Side::Right, "r", "rx", "packets");
+    // Two segments may fit a chunk, sixty fit none.
+    for _ in 0..3 {
+        bench.role_says(Side::Left, "send-merged 10.201.0.2 60");
+    }
+    ping(&bench);
+    let (report, said) = bridge.stop_and_say();
+    let port = &report["ports"][0];
+    assert_eq!(port[count], 3, "{driver}: {report}");
+    assert_eq!(port["missed"], 3, "{driver}: {report}");
+    assert!(said.contains("ethtool -K SENDER tso off gso off"), "{said}");
+    assert!(!said.contains("bug"), "{said}");
+    let after = || bench.counter(Side::Right, "r", "rx", "packets");
+    await_that("the pings come", || after() >= before + 5);
+    assert!(after() < before + 60, "nothing of the merged frames came");
+}
+
+#[test]
+fn merged_frames_are_left_out_and_counted_by_name() {
+    left_out(PACKET, "missed_merged");
+    left_out(GENERIC, "missed_too_long");
 }
 
 #[test]

@@ -1,6 +1,12 @@
 //! Frames as long as the MTU with VLAN tags in them, on both drivers.
 
-use super::topology::Topology;
+use std::io::{BufRead, BufReader};
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Side};
+use crate::drivers::{Driver, PACKET, XDP};
+use crate::traffic::ping;
 
 /// A frame of `len` bytes for everybody, with these tags and the mark of `host.py`.
 fn frame(tags: &[&str], len: usize) -> String {
@@ -47,83 +53,62 @@ const fn case(
     }
 }
 
-fn set_mtu(topology: &Topology, way_in: usize, way_out: usize) {
+fn set_mtu(bench: &Bench, way_in: usize, way_out: usize) {
     for (host, interface, mtu) in [
-        ("left", "e0", way_in),
-        ("middle", "m1", way_in),
-        ("middle", "m2", way_out),
-        ("right", "e0", way_out),
+        (Side::Left, "l", way_in),
+        (Side::Middle, "a", way_in),
+        (Side::Middle, "b", way_out),
+        (Side::Right, "r", way_out),
     ] {
-        topology.expect(host, &format!("ip link set dev {interface} mtu {mtu}"));
+        bench.expect(host, &format!("ip link set dev {interface} mtu {mtu}"));
     }
 }
 
-/// Sends one frame; what came out, with the report of the bridge.
-fn sent(topology: &Topology, case: &Case, ports: &str) -> (bool, serde_json::Value, String) {
-    set_mtu(topology, case.mtu_in, case.mtu_out);
-    let bridge = topology.bridge(ports, "m2");
-    topology.expect_ping();
-    // What comes out is whatever was sent last: a short frame says that the long one did not.
+/// Sends one frame; whether it came out, with the report of the bridge and what it said.
+fn sent(bench: &Bench, case: &Case, driver: Driver) -> (bool, Value, String) {
+    set_mtu(bench, case.mtu_in, case.mtu_out);
+    let bridge = driver.bridge(bench, "");
+    ping(bench);
     let long = frame(case.tags, 14 + 4 * case.tags.len() + case.payload);
     let short = frame(&[], 60);
-    let mut capture = topology.host("right", "capture e0 1");
-    let mut output = capture.output();
-    let mut seen = String::new();
-    let mut read = |until: &str| {
-        let mut byte = [0];
-        seen.clear();
-        while !seen.ends_with(until) {
-            std::io::Read::read_exact(&mut output, &mut byte).expect("a line");
-            seen.push(char::from(byte[0]));
-        }
-        seen.trim().to_owned()
-    };
-    read("ready\n");
-    topology.host_says("left", &format!("send e0 {long} 1"));
-    topology.host_says("left", &format!("send e0 {short} 1"));
-    let came = read("\n");
-    let (report, said) = bridge.stop();
+    let mut capture = bench.role(Side::Right, "capture r 1");
+    let mut lines = BufReader::new(capture.output()).lines();
+    let mut line = || lines.next().expect("a line").expect("text");
+    assert_eq!(line(), "ready");
+    // The one that comes first is captured: the short one says that the long one does not come.
+    for frame in [&long, &short] {
+        bench.role_says(Side::Left, &format!("send l {frame} 1"));
+    }
+    let came = line();
+    let (report, said) = bridge.stop_and_say();
     assert!(came == long || came == short, "{came}");
     (came == long, report, said)
 }
 
 #[test]
 fn full_frames_with_tags_cross_packet() {
-    let Some(topology) = Topology::new() else {
-        return;
-    };
+    let Some(bench) = Bench::new() else { return };
     for case in &CASES {
         let what = format!("{} of {} with {:?}", case.payload, case.mtu_out, case.tags);
-        let (arrived, report, said) = sent(&topology, case, "packet:m1 packet:m2");
+        let (arrived, report, said) = sent(&bench, case, PACKET);
         assert_eq!(arrived, case.arrives, "{what}: {report}");
-        let refused = &report["frames"]["dropped"]["tx_refused"];
-        assert_eq!(
-            refused.as_u64().unwrap_or(0),
-            u64::from(!case.arrives),
-            "{what}"
-        );
-        assert_eq!(
-            said.contains("longer than its MTU allows"),
-            !case.arrives,
-            "{said}"
-        );
+        let refused = report["frames"]["dropped"]["tx_refused"].as_u64();
+        assert_eq!(refused.unwrap_or(0), u64::from(!case.arrives), "{what}");
+        let told = said.contains("longer than its MTU allows");
+        assert_eq!(told, !case.arrives, "{said}");
     }
 }
 
 #[test]
 fn full_frames_with_tags_cross_xdp() {
-    let Some(topology) = Topology::new() else {
-        return;
-    };
+    let Some(bench) = Bench::new() else { return };
     for case in &CASES {
-        topology.expect("left", "ethtool -K e0 tx off");
-        topology.expect("right", "ethtool -K e0 tx off");
         let what = format!("{} of {} with {:?}", case.payload, case.mtu_out, case.tags);
-        let (arrived, report, _) = sent(&topology, case, "xdp:m1 xdp:m2");
+        let (arrived, report, _) = sent(&bench, case, XDP);
         assert_eq!(arrived, case.arrives, "{what}: {report}");
-        assert_eq!(report["frames"]["dropped"], serde_json::json!({}), "{what}");
+        assert_eq!(report["frames"]["dropped"], json!({}), "{what}");
         // The port takes what some drivers carry; veth drops it, and counts.
-        let dropped = topology.counter("middle", "m2", "tx", "dropped");
+        let dropped = bench.counter(Side::Middle, "b", "tx", "dropped");
         assert_eq!(dropped > 0, !case.arrives, "{what}");
     }
 }
