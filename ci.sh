@@ -17,7 +17,8 @@ usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
   bpf       the XDP program's object is what its source compiles to (clang; Debian, root)
   tests     cargo test --workspace, captures judged by tshark among them
   fuzz      replay of all fuzz corpora and regressions, with seeded mutations
-  loom      every interleaving of the memory ring, of frames going home and of publishing
+  loom      every interleaving of the memory ring, of frames going home, of publishing
+            and of a frame in several pieces on its way to the kernel
   miri      frame memory and the portable table paths under Miri (nightly)
   tsan      ThreadSanitizer over readers and a writer on the portable path (nightly, rust-src)
   demo      a release build, and a three-second demo whose report is checked
@@ -29,7 +30,7 @@ skip() { printf 'skipped: %s\n' "$*"; }
 
 step_judges() {
     local tool missing=()
-    for tool in tshark python3 ip tc ethtool ping clang; do
+    for tool in tshark python3 ip tc nft ethtool ping clang; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     if [ ${#missing[@]} = 0 ]; then
@@ -42,7 +43,7 @@ step_judges() {
     fi
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq || skip "no package lists"
-    apt-get install -y -qq tshark python3 iproute2 ethtool iputils-ping clang >/dev/null ||
+    apt-get install -y -qq tshark python3 iproute2 nftables ethtool iputils-ping clang >/dev/null ||
         skip "could not be installed: ${missing[*]}"
 }
 
@@ -97,6 +98,8 @@ step_fuzz() { CARGO_TARGET_DIR=target/fuzz cargo test --quiet --manifest-path fu
 step_loom() {
     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom \
         cargo test --quiet --release -p linerate-frame --lib loom
+    RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom \
+        cargo test --quiet --release -p linerate-port --lib loom
 }
 
 step_miri() {

@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use frame::{Burst, FramePool, PortId, QueueId, Region};
+use frame::{Burst, FramePool, Nanos, PortId, QueueId, Region};
 
 use crate::{PortError, PortStatistics};
 
@@ -60,6 +60,10 @@ pub trait Port: Send {
         0
     }
 
+    /// Looks after what changes outside while the run goes on. Called on the control thread, about
+    /// ten times a second.
+    fn attend(&mut self) {}
+
     /// What the user should know before the run, a sentence each: offloads that could not be
     /// switched off, a link that is down.
     fn notes(&self) -> Vec<String> {
@@ -82,6 +86,16 @@ pub trait PortQueue: Send {
     /// error ends the queue and is kept for [`PortQueue::finish`].
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState;
 
+    /// Makes ready to receive, with memory of `pool` for instance. Called once for each queue, when
+    /// all queues of all ports are open: what comes before all of a port's have begun is not its.
+    ///
+    /// # Errors
+    /// The last step of opening the port is refused.
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        let _ = pool;
+        Ok(())
+    }
+
     /// Takes frames from the front of `burst`; those that cannot be sent now stay in it, in order.
     /// Frames that are done with go back to `pool`.
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool);
@@ -96,6 +110,18 @@ pub trait PortQueue: Send {
     /// Returns frames whose transmission is complete to `pool`. Called once a step.
     fn reclaim(&mut self, pool: &mut FramePool) {
         let _ = pool;
+    }
+
+    /// Told about once a millisecond that the worker is at work, and of the time: that of the
+    /// kernel's monotonic clock. For what forwards without a worker that hangs.
+    fn beat(&mut self, now: Nanos) {
+        let _ = now;
+    }
+
+    /// Told once that the worker is about to end. Whether what has arrived by now should still be
+    /// received: nothing more comes, because the kernel forwards without us from here on.
+    fn leave(&mut self) -> bool {
+        false
     }
 
     /// What becomes readable when there is something to receive: a worker with nothing to do may
@@ -135,6 +161,10 @@ impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
         (**self).rx_burst(pool, burst, max)
     }
 
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        (**self).begin(pool)
+    }
+
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
         (**self).tx_burst(burst, pool);
     }
@@ -145,6 +175,14 @@ impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
 
     fn reclaim(&mut self, pool: &mut FramePool) {
         (**self).reclaim(pool);
+    }
+
+    fn beat(&mut self, now: Nanos) {
+        (**self).beat(now);
+    }
+
+    fn leave(&mut self) -> bool {
+        (**self).leave()
     }
 
     fn statistics(&self) -> PortStatistics {

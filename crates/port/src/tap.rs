@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use frame::{BURST_MAX, Burst, FramePool};
+use frame::{BURST_MAX, Burst, FramePool, Nanos};
 
 use crate::pcap::{CaptureWriter, time_and_len};
 use crate::{PortError, PortQueue, PortStatistics, RxState};
@@ -38,6 +38,10 @@ impl<Q: PortQueue> PortQueue for Tap<Q> {
         state
     }
 
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        self.inner.begin(pool)
+    }
+
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
         // How many the queue takes is known only when they are gone: all are added, and what
         // stayed is forgotten again.
@@ -63,6 +67,14 @@ impl<Q: PortQueue> PortQueue for Tap<Q> {
 
     fn wake(&self) -> Option<BorrowedFd<'_>> {
         self.inner.wake()
+    }
+
+    fn beat(&mut self, now: Nanos) {
+        self.inner.beat(now);
+    }
+
+    fn leave(&mut self) -> bool {
+        self.inner.leave()
     }
 
     fn statistics(&self) -> PortStatistics {

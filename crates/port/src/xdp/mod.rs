@@ -9,14 +9,22 @@
 //! What the kernel does that is not in its documentation was measured and stands where it matters.
 
 mod btf;
+mod bypass;
+mod gather;
+mod local;
+mod maps;
 mod member;
 mod object;
 mod origin;
+mod partners;
+mod pinned;
 mod program;
 mod queue;
 mod ready;
 mod socket;
 mod spec;
+mod spread;
+mod standing;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -25,21 +33,27 @@ mod umem;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use frame::{PortId, QueueId, Region};
 
+use bypass::Standby;
+use local::Local;
+use maps::Settings;
 use origin::Origin;
+use partners::Partner;
 use program::{Steering, refuse_foreign};
 use queue::XdpQueue;
 use ready::Ready;
 use socket::Memory;
-pub use spec::{Queues, Unclaimed, VlanTags, XdpMode, XdpSpec};
+pub use spec::{Bypass, Queues, Unclaimed, VlanTags, XdpMode, XdpSpec};
+pub use standing::{Standing, standing, take_away};
 pub use umem::Umems;
 
 use crate::interface::Interface;
 use crate::port::check_queue;
 use crate::sys::xdp_bpf::AttachMode;
-use crate::sys::xdp_rings::{Chunks, KERNEL_HEADROOM_BYTES};
+use crate::sys::xdp_chunks::{Chunks, KERNEL_HEADROOM_BYTES};
 use crate::{OpenContext, Port, PortError, PortErrorKind, PortQueue};
 
 /// Bytes of a frame beside its packet: the header and two VLAN tags.
@@ -60,10 +74,13 @@ pub struct XdpPort {
     queues: Range<u32>,
     steering: Arc<Steering>,
     ready: Arc<Ready>,
+    local: Option<Local>,
     umems: Umems,
     memory: Option<Memory>,
     /// By queue of ours: given out.
     given: Vec<QueueId>,
+    /// Queues given out or to be, that have not begun to receive.
+    yet_to_begin: Arc<AtomicUsize>,
     zero_copy: bool,
 }
 
@@ -85,10 +102,32 @@ impl XdpPort {
         context.umems.claim(name, index)?;
         let mtu = interface.mtu().map_err(|error| failed(&error))?;
         // Drivers that do not say have one queue.
-        let queues = queues(spec, interface.rx_queues().unwrap_or(1).max(1))?;
-        refuse_foreign(name, index)?;
-        let steering = Steering::load(name, queues.end, spec.unclaimed)?;
+        let count = interface.rx_queues().unwrap_or(1).max(1);
+        let queues = queues(spec, count)?;
+        let standby = standby(spec, &queues, count, index)?;
+        let left = standby.as_ref().and_then(Standby::program);
+        refuse_foreign(name, index, left)?;
         let ready = Ready::make(interface, index, spec.vlan)?;
+        let settings = Settings {
+            drop_unclaimed: spec.unclaimed == Unclaimed::Drop,
+            keep_local: spec.keep_local,
+            bypass: standby.is_some(),
+            changed: standby
+                .as_ref()
+                .map_or(0, |standby| ready.changed(standby.changed)),
+        };
+        let steering = Steering::load(name, queues.end, settings, standby)?;
+        let local = spec
+            .keep_local
+            .then(|| Local::start(name, Arc::clone(steering.maps())))
+            .transpose()?;
+        let (steering, ready) = (Arc::new(steering), Arc::new(ready));
+        context.umems.partners().join(Partner {
+            name: name.clone(),
+            index,
+            steering: Arc::clone(&steering),
+            ready: Arc::clone(&ready),
+        });
         let resolved = XdpSpec {
             queues: Queues::Range(queues.start, queues.end - 1),
             ..spec.clone()
@@ -100,11 +139,13 @@ impl XdpPort {
             interface: index,
             mtu,
             queues,
-            steering: Arc::new(steering),
-            ready: Arc::new(ready),
+            steering,
+            ready,
+            local,
             umems: context.umems.clone(),
             memory: None,
             given: Vec::new(),
+            yet_to_begin: Arc::default(),
             zero_copy: false,
         })
     }
@@ -115,11 +156,23 @@ fn share(queues: &Range<u32>, queue: u16, of: usize) -> impl Iterator<Item = u32
     queues.clone().skip(usize::from(queue)).step_by(of.max(1))
 }
 
-/// The largest MTU whose frames, with two VLAN tags, fit a chunk of AF_XDP.
+/// The largest MTU whose frames, with two VLAN tags, AF_XDP carries: in a chunk of the kernel's
+/// each, or with `several_pieces` in several, which not every driver and kernel grants.
 #[must_use]
-pub fn xdp_mtu_max() -> u32 {
-    let largest = Chunks::of(u32::MAX).map_or(0, Chunks::rx_bytes_max);
+pub fn xdp_mtu_max(several_pieces: bool) -> u32 {
+    let largest = Chunks::of(u32::MAX).map_or(0, |chunks| {
+        if several_pieces {
+            chunks.gathered_bytes_max()
+        } else {
+            chunks.rx_bytes_max()
+        }
+    });
     largest.saturating_sub(HEADER_BYTES)
+}
+
+/// The largest MTU that does not need several descriptors a frame.
+fn one_piece_mtu_max() -> u32 {
+    xdp_mtu_max(false)
 }
 
 /// The longest frame of an interface, and with it the part of the kernel's headroom that is more
@@ -145,8 +198,32 @@ fn queues(spec: &XdpSpec, count: u32) -> Result<Range<u32>, PortError> {
     }
 }
 
-/// How chunks of this Region are shown to the kernel, when frames of this MTU fit them.
-fn chunks(name: &str, mtu: u32, region: &Region) -> Result<Chunks, PortError> {
+/// The bypass that the spec asks for.
+fn standby(
+    spec: &XdpSpec,
+    queues: &Range<u32>,
+    count: u32,
+    index: u32,
+) -> Result<Option<Standby>, PortError> {
+    let name = &spec.interface;
+    let Some(folder) = spec.bypass.folder() else {
+        return Ok(None);
+    };
+    if *queues != (0..count) {
+        return Err(PortError::new(
+            PortErrorKind::Queue,
+            format!(
+                "xdp:{name}: frames of queues without a worker would pass by: leave out queues= or \
+                 bypass"
+            ),
+        ));
+    }
+    Standby::claim(&format!("xdp:{name}"), folder, index).map(Some)
+}
+
+/// How chunks of this Region are shown to the kernel, when frames of this MTU fit them; and whether
+/// in several pieces only.
+fn memory(name: &str, mtu: u32, region: &'static Region) -> Result<Memory, PortError> {
     let refused = |sentence| Err(PortError::new(PortErrorKind::Setting, sentence));
     let Some(stride) = region.stride_bytes() else {
         return refused(format!(
@@ -155,14 +232,17 @@ fn chunks(name: &str, mtu: u32, region: &Region) -> Result<Chunks, PortError> {
     };
     let needed = mtu.saturating_add(HEADER_BYTES);
     let least = (needed + KERNEL_HEADROOM_BYTES).next_multiple_of(64);
-    let largest = Chunks::of(u32::MAX).map_or(0, Chunks::rx_bytes_max);
     match Chunks::of(stride) {
-        Some(chunks) if chunks.rx_bytes_max() >= needed => Ok(chunks),
-        _ if needed > largest => {
-            let fits = largest - HEADER_BYTES;
+        Some(chunks) if chunks.gathered_bytes_max() >= needed => Ok(Memory {
+            region,
+            chunks,
+            several_needed: chunks.rx_bytes_max() < needed,
+        }),
+        _ if mtu > xdp_mtu_max(true) => {
+            let fits = xdp_mtu_max(true);
             refused(format!(
-                "xdp:{name}: frames of its MTU of {mtu} fit no chunk of AF_XDP; `ip link set dev \
-                 {name} mtu {fits}` or less makes them fit"
+                "xdp:{name}: frames of its MTU of {mtu} are more than AF_XDP carries; `ip link set \
+                 dev {name} mtu {fits}` or less makes them fit"
             ))
         }
         _ => {
@@ -195,7 +275,13 @@ impl Port for XdpPort {
             Some(AttachMode::Generic) => "generic program",
             None => return "AF_XDP, not attached".to_owned(),
         };
-        format!("AF_XDP {copies}, {program}, {queues} {plural}")
+        let off = self.ready.switched_off();
+        let bypass = match self.steering.standby() {
+            None => "",
+            Some(standby) if standby.adopts() => ", bypass adopted",
+            Some(_) => ", bypass",
+        };
+        format!("AF_XDP {copies}, {program}, {queues} {plural}{bypass}{off}")
     }
 
     fn queues_max(&self) -> usize {
@@ -220,12 +306,32 @@ impl Port for XdpPort {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.ready.notes()
+        let mut notes = self.ready.notes(self.spec.mode);
+        if let Some(standby) = self.steering.standby().filter(|standby| standby.adopts()) {
+            notes.push(format!(
+                "xdp:{}: {} frames passed unfiltered since the bridge before began, and this one \
+                 takes over",
+                self.spec.interface,
+                standby.passed_before()
+            ));
+        }
+        notes
+    }
+
+    fn attend(&mut self) {
+        let followed = self.local.as_mut().map_or(Ok(()), Local::follow);
+        if let Err(sentence) = followed {
+            self.steering.note_trouble(sentence);
+        }
+        // One of two interfaces that were made anew may lack something yet.
+        if let Err(error) = self.umems.partners().complete() {
+            self.steering.note_trouble(error.to_string());
+        }
     }
 
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
-        let chunks = chunks(&self.spec.interface, self.mtu, region)?;
-        self.memory = Some(Memory { region, chunks });
+        self.umems.partners().pair(&self.spec.interface)?;
+        self.memory = Some(memory(&self.spec.interface, self.mtu, region)?);
         Ok(())
     }
 
@@ -248,8 +354,13 @@ impl Port for XdpPort {
         let Some(memory) = self.memory else {
             return Err(refused("was asked for before frame memory was there"));
         };
+        if self.given.is_empty() {
+            self.yet_to_begin = Arc::new(AtomicUsize::new(of));
+        }
         let origin = Origin {
             spec: self.spec.clone(),
+            interface: self.interface,
+            yet_to_begin: Arc::clone(&self.yet_to_begin),
             numbers: share(&self.queues, queue.0, of).collect(),
             memory,
             umems: self.umems.clone(),
@@ -257,11 +368,8 @@ impl Port for XdpPort {
             ready: Arc::clone(&self.ready),
         };
         let sockets = origin.open(self.interface, true)?;
-        self.zero_copy = sockets.iter().any(|bound| bound.zero_copy);
+        self.zero_copy = sockets.iter().any(|bound| bound.granted.zero_copy);
         self.given.push(queue);
-        if self.given.len() == of {
-            origin.attach(self.interface, self.zero_copy)?;
-        }
         let longest = (self.mtu + HEADER_BYTES) as usize;
         let speaks = queue.0 == 0;
         Ok(Box::new(XdpQueue::new(origin, sockets, speaks, longest)))
