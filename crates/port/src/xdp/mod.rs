@@ -258,7 +258,8 @@ impl Port for XdpPort {
             Some(standby) if standby.adopts() => ", bypass adopted",
             Some(_) => ", bypass",
         };
-        format!("AF_XDP {copies}, {program}, {queues} {plural}{bypass}")
+        let off = self.ready.switched_off();
+        format!("AF_XDP {copies}, {program}, {queues} {plural}{bypass}{off}")
     }
 
     fn queues_max(&self) -> usize {
