@@ -19,7 +19,7 @@ pub struct PortStatistics {
     pub to_host: u64,
     /// Frames that the kernel forwarded past the worker during the run.
     pub unfiltered: u64,
-    /// The same in the time that this run's predecessor began with, until this run took over.
+    /// The same from the start of the run before until this one took over.
     pub unfiltered_before: u64,
 }
 
