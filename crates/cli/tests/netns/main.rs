@@ -10,6 +10,7 @@ mod examples;
 mod hostile;
 mod laboratory;
 mod left_as_found;
+mod odd;
 mod packet;
 mod random;
 mod running;

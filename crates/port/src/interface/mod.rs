@@ -2,6 +2,7 @@
 //! was changed on it and must be put back.
 
 mod attached;
+mod claims;
 mod counts;
 mod link;
 mod netlink;
@@ -15,6 +16,7 @@ use std::fmt;
 use std::io;
 
 pub(crate) use attached::programs_on;
+pub use claims::Claims;
 pub(crate) use counts::Counts;
 pub use link::Link;
 pub use offloads::{MERGING, Offloads};
@@ -96,6 +98,12 @@ impl Interface {
 
     pub(crate) fn kernel_name(&self) -> &InterfaceName {
         &self.kernel_name
+    }
+
+    /// What the kernel has made it a part of: a bridge, a bond.
+    #[must_use]
+    pub fn master(&self) -> Option<String> {
+        sysfs::Folder::of(&self.name, self.index().ok()?)?.master()
     }
 
     /// The kernel's number for it; a new one when it was removed and made again.

@@ -96,6 +96,12 @@ impl Shared {
                  switch it off: ethtool -K {name} {commands}"
             ));
         }
+        if let Some(master) = self.interface.master() {
+            notes.push(format!(
+                "{spec}: {master} has it too, so that frames may come out twice; take it away from \
+                 there: ip link set dev {name} nomaster"
+            ));
+        }
         match self.interface.link() {
             Link::Up(_) => {}
             Link::Down(_) => notes.push(format!(

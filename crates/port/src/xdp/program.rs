@@ -136,6 +136,9 @@ impl Steering {
         {
             return Ok(());
         }
+        // An interface that was in another namespace meanwhile may be the same one under another
+        // number, with the program still on it.
+        *attached = None;
         let mut refused = None;
         for &mode in order {
             match self.attach_in(name, interface, mode, tags) {
