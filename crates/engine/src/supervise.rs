@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use frame::WorkerId;
-use port::{PortError, PortStatistics};
+use port::{Port, PortError, PortStatistics};
 
 use crate::counters::{Board, Count, Words, at_rest};
 use crate::publish::Publisher;
@@ -16,6 +16,9 @@ use crate::{Books, EngineError, Limits};
 
 /// How often the limits are looked at.
 const WATCH_EVERY: Duration = Duration::from_millis(1);
+
+/// How often ports are looked after, in looks at the limits: ten times a second.
+const ATTEND_EVERY: u32 = 100;
 
 /// How long workers may take to send what they hold once they receive nothing more.
 const DRAIN_MAX: Duration = Duration::from_secs(2);
@@ -90,7 +93,9 @@ pub(crate) struct Supervisor {
     pub(crate) control: std::sync::Arc<Control>,
     pub(crate) limits: Limits,
     pub(crate) workers: Vec<JoinHandle<Worker>>,
-    pub(crate) ports: Vec<PortFacts>,
+    pub(crate) facts: Vec<PortFacts>,
+    /// Looked after now and then.
+    pub(crate) ports: Vec<Box<dyn Port>>,
     pub(crate) sets: Vec<plane::SetRule>,
     /// Old versions are freed here, on no worker.
     pub(crate) lists: Publisher,
@@ -100,7 +105,7 @@ pub(crate) struct Supervisor {
 
 impl Supervisor {
     /// Runs to the end.
-    pub(crate) fn run(self) -> Result<RunReport, EngineError> {
+    pub(crate) fn run(mut self) -> Result<RunReport, EngineError> {
         let asked = self.watch();
         self.control.stop();
         let mut workers = Vec::new();
@@ -132,7 +137,7 @@ impl Supervisor {
             balanced: balance(&workers),
             would_drop: sum.get(Count::WouldDrop),
             ports: self
-                .ports
+                .facts
                 .iter()
                 .map(|facts| port_report(facts, &workers))
                 .collect(),
@@ -149,8 +154,9 @@ impl Supervisor {
 
     /// Waits for the end of the run and for the workers to have sent what they hold. Returns why
     /// they were told to end; nothing where nothing was left to receive.
-    fn watch(&self) -> Option<EndedBy> {
+    fn watch(&mut self) -> Option<EndedBy> {
         let mut draining: Option<(EndedBy, Instant)> = None;
+        let mut looks = 0_u32;
         loop {
             if at_rest(self.control.boards.iter()) {
                 return draining.map(|(cause, _)| cause);
@@ -168,6 +174,10 @@ impl Supervisor {
                 }
             }
             self.lists.reclaim();
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(ATTEND_EVERY) {
+                self.ports.iter_mut().for_each(|port| port.attend());
+            }
             std::thread::park_timeout(WATCH_EVERY);
         }
     }
@@ -274,12 +284,7 @@ fn port_report(facts: &PortFacts, workers: &[Worker]) -> PortReport {
     let attachments = workers.iter().flat_map(|worker| &worker.attachments);
     for attachment in attachments.filter(|attachment| attachment.port == facts.id) {
         if let Some(queue) = &attachment.queue {
-            let part = queue.statistics();
-            sum.rx_frames += part.rx_frames;
-            sum.rx_bytes += part.rx_bytes;
-            sum.tx_frames += part.tx_frames;
-            sum.tx_bytes += part.tx_bytes;
-            sum.missed += part.missed;
+            sum += queue.statistics();
         }
     }
     PortReport {
@@ -290,6 +295,9 @@ fn port_report(facts: &PortFacts, workers: &[Worker]) -> PortReport {
         tx_frames: sum.tx_frames,
         tx_bytes: sum.tx_bytes,
         missed: sum.missed,
+        to_host: sum.to_host,
+        unfiltered: sum.unfiltered,
+        unfiltered_before: sum.unfiltered_before,
         mode: facts.mode.clone(),
     }
 }

@@ -5,9 +5,12 @@
 
 mod accounts;
 mod bench;
+mod bypass;
 mod drivers;
 mod examples;
 mod hostile;
+mod keep_local;
+mod kills;
 mod laboratory;
 mod left_as_found;
 mod odd;
