@@ -3,6 +3,7 @@
 
 mod addresses;
 mod attached;
+mod claims;
 mod counts;
 mod link;
 mod merging_peer;
@@ -18,6 +19,7 @@ use std::io;
 
 pub(crate) use addresses::{LocalAddress, VlanPort, address_news, addresses, vlan_ports};
 pub(crate) use attached::programs_on;
+pub use claims::Claims;
 pub(crate) use counts::Counts;
 pub use link::Link;
 pub use offloads::{MERGING, Offloads};
@@ -99,6 +101,12 @@ impl Interface {
 
     pub(crate) fn kernel_name(&self) -> &InterfaceName {
         &self.kernel_name
+    }
+
+    /// What the kernel has made it a part of: a bridge, a bond.
+    #[must_use]
+    pub fn master(&self) -> Option<String> {
+        sysfs::Folder::of(&self.name, self.index().ok()?)?.master()
     }
 
     /// The kernel's number for it; a new one when it was removed and made again.
