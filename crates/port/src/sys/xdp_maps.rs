@@ -142,6 +142,28 @@ impl Map {
         self.put(&key.to_ne_bytes(), &value.to_ne_bytes())
     }
 
+    /// The entry of `key`, bytes as the kernel has them.
+    pub(crate) fn get(&self, key: &[u8]) -> io::Result<Vec<u8>> {
+        if key.len() != self.shape.key_bytes || self.shape.kind == MapKind::PerCpuArray {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut value = vec![0; self.shape.value_bytes];
+        let mut attributes = self.element(
+            key.as_ptr().expose_provenance() as u64,
+            value.as_mut_ptr().expose_provenance() as u64,
+        );
+        // SAFETY: the kernel reads a key and writes a value of the map's lengths, which the slices
+        // have, the one as checked.
+        unsafe { bpf(MAP_LOOKUP_ELEM, &mut attributes) }?;
+        Ok(value)
+    }
+
+    /// Whether keys and values are 32-bit numbers.
+    pub(super) fn is_numbers(&self) -> bool {
+        let one_of_each = !matches!(self.shape.kind, MapKind::PerCpuArray);
+        one_of_each && (self.shape.key_bytes, self.shape.value_bytes) == (4, 4)
+    }
+
     /// Takes the entry of `key` away.
     pub(crate) fn remove(&self, key: &[u8]) -> io::Result<()> {
         if key.len() != self.shape.key_bytes {

@@ -9,6 +9,7 @@
 //! What the kernel does that is not in its documentation was measured and stands where it matters.
 
 mod btf;
+mod custom;
 mod local;
 mod maps;
 mod member;
@@ -30,6 +31,7 @@ use std::sync::Arc;
 
 use frame::{PortId, QueueId, Region};
 
+pub use custom::{XdpAttachment, XdpMap, XdpMapKind, XdpProgram};
 use local::Local;
 use maps::Settings;
 use origin::Origin;
