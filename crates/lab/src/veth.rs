@@ -8,11 +8,12 @@
 mod accounts;
 mod bench;
 mod findings;
+mod generator;
 mod lane;
 mod loads;
 mod namespace;
 mod rows;
-mod sender;
+mod testpmd;
 #[cfg(test)]
 mod tests;
 
@@ -41,8 +42,11 @@ enum Path {
     GeneratorOnly,
     KernelBridge,
     Nft,
+    HashMap,
     Packet,
     Xdp,
+    TestpmdPacket,
+    TestpmdXdp,
 }
 
 impl Path {
@@ -51,8 +55,20 @@ impl Path {
             Self::GeneratorOnly => "generator_only",
             Self::KernelBridge => "kernel_bridge",
             Self::Nft => "nft",
+            Self::HashMap => "xdp_hash_map",
             Self::Packet => "packet",
             Self::Xdp => "xdp",
+            Self::TestpmdPacket => "testpmd_af_packet",
+            Self::TestpmdXdp => "testpmd_af_xdp",
+        }
+    }
+
+    /// What its program calls the driver.
+    const fn driver(self) -> &'static str {
+        match self {
+            Self::TestpmdPacket => "net_af_packet",
+            Self::TestpmdXdp => "net_af_xdp",
+            _ => self.name(),
         }
     }
 }
@@ -95,7 +111,7 @@ fn measure(settings: &mut Settings<'_>, cpus: [CpuId; 2]) -> Result<Outcome, Lab
         false => (&ENTRIES, ROUNDS, TRIAL),
     };
     let trial = asked_for().unwrap_or(trial);
-    let bench = Bench::new(entries, cpus, trial, settings.seed)?;
+    let mut bench = Bench::new(entries, cpus, trial, settings.seed)?;
     let variants = bench.variants();
     let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); variants.len()];
     let mut failure = None;
@@ -118,7 +134,7 @@ fn measure(settings: &mut Settings<'_>, cpus: [CpuId; 2]) -> Result<Outcome, Lab
     Ok(Outcome {
         findings: findings::sentences(&rows),
         varies: varies(),
-        skipped: skipped(&bench),
+        skipped: bench.skipped.clone(),
         charts: charts(*entries.last().unwrap_or(&0)),
         rows,
         noise: Some(interleaved.noise),
@@ -129,16 +145,6 @@ fn measure(settings: &mut Settings<'_>, cpus: [CpuId; 2]) -> Result<Outcome, Lab
 fn asked_for() -> Option<Duration> {
     let text = std::env::var(TRIAL_VARIABLE).ok()?;
     text.parse().ok().map(Duration::from_millis)
-}
-
-fn skipped(bench: &Bench) -> Vec<String> {
-    let mut skipped = bench.skipped.clone();
-    skipped.push(
-        "an XDP program with hash maps, and DPDK's testpmd on net_af_xdp: this experiment does \
-         not run them yet"
-            .to_owned(),
-    );
-    skipped
 }
 
 fn varies() -> Vec<String> {

@@ -62,4 +62,7 @@ pub use share::Share;
 pub use spec::{PortSpec, SpecError};
 pub use statistics::PortStatistics;
 pub use tap::Tap;
-pub use xdp::{Queues, Umems, Unclaimed, VlanTags, XdpAttachment, XdpMap, XdpMapKind, XdpMode, XdpPort, XdpProgram, XdpSpec, xdp_mtu_max};
+pub use xdp::{
+    Queues, Umems, Unclaimed, VlanTags, XdpAttachment, XdpMap, XdpMapKind, XdpMode, XdpPort,
+    XdpProgram, XdpSpec, xdp_mtu_max,
+};

@@ -175,7 +175,11 @@ impl XdpProgram {
     pub fn put(&self, map: &str, keys: &[u32], values: &[u32]) -> Result<(), PortError> {
         if keys.len() != values.len() {
             let error = io::ErrorKind::InvalidInput.into();
-            return Err(failed(self.name, &format!("entries of map {map} of"), &error));
+            return Err(failed(
+                self.name,
+                &format!("entries of map {map} of"),
+                &error,
+            ));
         }
         let keys = keys.chunks(ENTRIES_A_CALL);
         for (keys, values) in keys.zip(values.chunks(ENTRIES_A_CALL)) {
