@@ -1,4 +1,5 @@
-//! This bridge, the kernel's, and nftables sets, between the same kind of kernel interfaces.
+//! This bridge, the kernel's, nftables sets, an XDP program and DPDK's testpmd, between the same kind
+//! of kernel interfaces.
 //!
 //! Every path has a lane of its own in one network namespace (see `lane`), all of one shape, and
 //! lanes are measured in turn. Kernel paths do their work on the sender's CPU, in its softirq, and
@@ -32,7 +33,7 @@ const ENTRIES: [usize; 3] = [0, 1_000_000, 6_000_000];
 const ROUNDS_QUICK: usize = 10;
 const ROUNDS: usize = 13;
 const TRIAL_QUICK: Duration = Duration::from_millis(300);
-const TRIAL: Duration = Duration::from_millis(700);
+const TRIAL: Duration = Duration::from_millis(500);
 /// Milliseconds of a trial in place of these, for a first look at a new machine.
 const TRIAL_VARIABLE: &str = "LINERATE_VETH_TRIAL_MS";
 
@@ -153,16 +154,20 @@ fn varies() -> Vec<String> {
          becomes of frames: 'forward' sends random addresses, of which the set holds few, 'drop' \
          an address of the set in every frame",
         "held: frames of 64 bytes on the wire, a fresh random source and destination in each, to \
-         a hardware address that nobody has; our generator sends by AF_XDP in copy mode (where \
-         that is not to be had, by AF_PACKET) from one CPU, and our bridge has another; nobody \
-         has an address, IPv6 is off, and the kernel drops what arrives as somebody else's",
+         a hardware address that nobody has; an XDP program that the kernel runs over frames of \
+         its own sends them, and the far end receives them in a thread (threaded NAPI), both on \
+         one CPU; our bridge and testpmd have another; IPv6 is off, and the kernel's stack drops \
+         what arrives as somebody else's",
         "frames_per_second are those that arrived or were dropped by a verdict; ns_per_frame is \
-         the time that both CPUs were busy (user, system, interrupts) for each of them, less that \
-         of generator_only for each frame sent; a sender faster than a path loses frames at its \
-         ring, and that loss is charged to the path",
-        "generator_only sends into a pair that leads nowhere; kernel_bridge has no set; nft is \
-         a set at ingress before the kernel's bridge; xdp and packet are this program's drivers; \
-         loading begins with text: nft -f for nft, a list of lines for ours",
+         the time for each of them that this program, testpmd, the receiving thread and the \
+         kernel's threads for softirqs ran on both CPUs, less that of generator_only for each \
+         frame sent; what polls runs all the time; a sender faster than a path loses frames at \
+         its ring, and that loss is charged to the path",
+        "generator_only sends into a pair whose other end drops (XDP_DROP); kernel_bridge has no \
+         set; nft is a set at ingress before the kernel's bridge; xdp_hash_map is an XDP program \
+         that looks both addresses up in a hash map and redirects; xdp and packet are this \
+         program's drivers; testpmd forwards (io) without looking into frames; loading begins \
+         with text: nft -f for nft, a list of lines for others",
     ]
     .map(str::to_owned)
     .to_vec()
