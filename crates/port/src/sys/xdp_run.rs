@@ -32,6 +32,8 @@ struct TestRun {
     flags: u32,
     cpu: u32,
     batch_size: u32,
+    /// Not the kernel's, which refuses what is not zero there.
+    end: u32,
 }
 
 #[repr(C)]
@@ -66,6 +68,7 @@ impl Program {
             flags: LIVE_FRAMES,
             cpu: 0,
             batch_size: BATCH,
+            end: 0,
         };
         // SAFETY: the kernel reads `data_size_in` bytes of `frame`, which is borrowed for this
         // call; what it writes, it writes into the struct.
@@ -103,6 +106,7 @@ mod tests {
     #[test]
     fn structs_are_the_kernels() {
         assert_eq!(std::mem::offset_of!(TestRun, batch_size), 72);
+        assert_eq!(size_of::<TestRun>(), 80, "nothing in it is not named");
         assert_eq!(std::mem::offset_of!(UpdateBatch, map_fd), 36);
     }
 
