@@ -73,7 +73,8 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument("--run", metavar="PROGRAM", help="measure first")
     parser.add_argument("--quick", action="store_true", help="with --run: short runs")
-    parser.add_argument("--only", metavar="NAME", choices=[*EXPERIMENTS, "rates"], help="with --run")
+    parts = [*EXPERIMENTS, "rates"]
+    parser.add_argument("--only", metavar="NAME", choices=parts, help="with --run: one part")
     asked = parser.parse_args()
     if asked.run:
         measure(asked.run, asked.quick, asked.only)

@@ -1,5 +1,5 @@
-//! This bridge, the kernel's, nftables sets, an XDP program and DPDK's testpmd, between the same kind
-//! of kernel interfaces.
+//! This bridge, the kernel's, nftables sets, an XDP program and DPDK's testpmd, between the same
+//! kind of kernel interfaces.
 //!
 //! Every path has a lane of its own in one network namespace (see `lane`), all of one shape, and
 //! lanes are measured in turn. Kernel paths do their work on the sender's CPU, in its softirq, and
@@ -33,7 +33,7 @@ const ENTRIES: [usize; 3] = [0, 1_000_000, 6_000_000];
 const ROUNDS_QUICK: usize = 10;
 const ROUNDS: usize = 13;
 const TRIAL_QUICK: Duration = Duration::from_millis(300);
-const TRIAL: Duration = Duration::from_millis(500);
+const TRIAL: Duration = Duration::from_millis(400);
 /// Milliseconds of a trial in place of these, for a first look at a new machine.
 const TRIAL_VARIABLE: &str = "LINERATE_VETH_TRIAL_MS";
 

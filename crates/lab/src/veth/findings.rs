@@ -141,8 +141,8 @@ fn wall(rows: &[Row], most: Option<u64>) -> Option<String> {
     let nanos = |action| Cell(rows, "xdp", most, action).samples(NANOS);
     let sending = Cell(rows, "generator_only", 0, "forward").samples(NANOS)?;
     Some(format!(
-        "transmission into a veth pair is the wall, not a set: of the CPU time that xdp takes for a \
-         frame it forwards, it takes {} for one that it drops; sending takes another {} ns",
+        "transmission into a veth pair is the wall, not a set: a frame that xdp drops costs {} of \
+         the CPU time of one that it forwards; sending costs another {} ns",
         with_interval(&paired(nanos("drop")?, nanos("forward")?, |a, b| a / b), 2),
         with_interval(sending, 0),
     ))
