@@ -3,11 +3,15 @@
 use std::time::Instant;
 
 use frame::Nanos;
+use rustix::time::{ClockId, clock_gettime};
 
 /// A monotonic clock. A worker reads it once a step; everything below is given the time.
 pub(crate) trait Clock {
     /// Nanoseconds since this clock's own beginning.
     fn now(&self) -> Nanos;
+
+    /// The kernel's own monotonic clock, for what is compared with its times.
+    fn kernel(&self) -> Nanos;
 }
 
 /// The operating system's monotonic clock.
@@ -36,5 +40,11 @@ impl Clock for OsClock {
     #[inline]
     fn now(&self) -> Nanos {
         Nanos(u64::try_from(self.beginning.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn kernel(&self) -> Nanos {
+        let time = clock_gettime(ClockId::Monotonic);
+        let nanos = time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned();
+        Nanos(nanos)
     }
 }

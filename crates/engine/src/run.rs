@@ -222,6 +222,7 @@ fn make_workers(
             verdicts: Verdicts::new(),
             words: Words::new(),
             control: Arc::clone(control),
+            leaves: false,
             active_until: Nanos(0),
         });
     }
@@ -264,6 +265,7 @@ fn attach_ports(
             worker.push(Attachment {
                 port: port.id(),
                 open: rx && queue.is_some(),
+                empties: false,
                 queue,
                 transmits: tx,
                 spread: rx && queues < workers,

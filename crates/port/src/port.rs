@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use frame::{Burst, FramePool, PortId, QueueId, Region};
+use frame::{Burst, FramePool, Nanos, PortId, QueueId, Region};
 
 use crate::{PortError, PortStatistics};
 
@@ -102,6 +102,18 @@ pub trait PortQueue: Send {
         let _ = pool;
     }
 
+    /// Told about once a millisecond that the worker is at work, and of the time: that of the
+    /// kernel's monotonic clock. For what forwards without a worker that hangs.
+    fn beat(&mut self, now: Nanos) {
+        let _ = now;
+    }
+
+    /// Told once that the worker is about to end. Whether what has arrived by now should still be
+    /// received: nothing more comes, because the kernel forwards without us from here on.
+    fn leave(&mut self) -> bool {
+        false
+    }
+
     /// What becomes readable when there is something to receive: a worker with nothing to do may
     /// sleep until then. `None` where nothing tells.
     fn wake(&self) -> Option<BorrowedFd<'_>> {
@@ -149,6 +161,14 @@ impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
 
     fn reclaim(&mut self, pool: &mut FramePool) {
         (**self).reclaim(pool);
+    }
+
+    fn beat(&mut self, now: Nanos) {
+        (**self).beat(now);
+    }
+
+    fn leave(&mut self) -> bool {
+        (**self).leave()
     }
 
     fn statistics(&self) -> PortStatistics {

@@ -1,6 +1,7 @@
 //! What was typed: the command line as data. Nothing here touches the machine.
 
 mod bridge;
+mod bypass;
 mod count;
 mod cpu_list;
 mod demo;
@@ -18,6 +19,7 @@ mod tests;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bridge::BridgeArgs;
+pub(crate) use bypass::{BypassArgs, BypassCommand, BypassOffArgs, BypassPlace, BypassShowArgs};
 pub(crate) use cpu_list::CpuList;
 pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
@@ -72,6 +74,7 @@ Examples:
 pub(crate) enum Command {
     Demo(DemoArgs),
     Bridge(Box<BridgeArgs>),
+    Bypass(BypassArgs),
     Set(SetArgs),
     Doctor(DoctorArgs),
     Lab(LabArgs),

@@ -46,6 +46,7 @@ fn card() -> Survey {
         }),
         programs: Some(Vec::new()),
         xdp: Some(XdpSupport {
+            transmit: true,
             native: true,
             zero_copy: true,
             several_pieces: true,
@@ -248,6 +249,7 @@ fn a_veth_is_judged_by_its_other_end() {
 fn classes_of_rate() {
     let class = |survey: &Survey| rate::expected(survey).class;
     let support = |native| XdpSupport {
+        transmit: native,
         native,
         zero_copy: false,
         several_pieces: false,

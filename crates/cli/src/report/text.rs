@@ -155,8 +155,10 @@ fn sets(report: &Report, paint: Paint, width: usize) -> String {
     format!("{}\n{}", paint.bold("Sets"), table.render(paint, width))
 }
 
+type CountOf = fn(&json::Port) -> u64;
+
 /// Counts that most ports have none of: a column only where one has.
-const RARE: [(&str, fn(&json::Port) -> u64); 4] = [
+const RARE: [(&str, CountOf); 4] = [
     ("missed", |port| port.missed),
     ("to host", |port| port.to_host),
     ("unfiltered", |port| port.unfiltered),
@@ -164,7 +166,7 @@ const RARE: [(&str, fn(&json::Port) -> u64); 4] = [
 ];
 
 fn ports(report: &Report, paint: Paint, width: usize) -> String {
-    let occurs = |of: fn(&json::Port) -> u64| report.ports.iter().any(|port| of(port) != 0);
+    let occurs = |of: CountOf| report.ports.iter().any(|port| of(port) != 0);
     let rare: Vec<_> = RARE.into_iter().filter(|(_, of)| occurs(*of)).collect();
     let mut columns = vec![
         ("port", Align::Left),

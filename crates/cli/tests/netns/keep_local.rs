@@ -116,7 +116,16 @@ fn more_addresses_than_can_be_kept_are_refused() {
         })
         .collect();
     let batch = format!("printf '{}' | ip -b -", lines.join("\\n"));
-    let added = bench.shell(Side::Middle, &batch);
+    let mut shell = Command::new("ip");
+    shell.args([
+        "netns",
+        "exec",
+        &bench.name(Side::Middle),
+        "sh",
+        "-c",
+        &batch,
+    ]);
+    let added = shell.output().expect("a shell");
     assert!(added.status.success(), "{added:?}");
     let output = bench.run("bridge xdp:a,keep-local null:");
     let said = String::from_utf8_lossy(&output.stderr);

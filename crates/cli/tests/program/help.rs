@@ -2,10 +2,13 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 13] = [
     "",
     "demo",
     "bridge",
+    "bypass",
+    "bypass show",
+    "bypass off",
     "set check",
     "doctor",
     "drops",

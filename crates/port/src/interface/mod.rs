@@ -170,6 +170,21 @@ impl Interface {
         Link::from_answers(self.index().ok(), flags.ok())
     }
 
+    /// Whether somebody set promiscuous mode on the interface itself. Sockets that are members do
+    /// not show here.
+    pub(crate) fn is_set_promiscuous(&self) -> io::Result<bool> {
+        let flags = self.control.flags(&self.kernel_name)?;
+        Ok(flags & libc::IFF_PROMISC as u16 != 0)
+    }
+
+    /// Sets promiscuous mode on the interface itself, where it outlives every process, or ends it.
+    pub(crate) fn set_promiscuous(&self, on: bool) -> io::Result<()> {
+        let flags = self.control.flags(&self.kernel_name)?;
+        let bit = libc::IFF_PROMISC as u16;
+        let flags = if on { flags | bit } else { flags & !bit };
+        self.control.set_flags(&self.kernel_name, flags)
+    }
+
     /// Sets it up, so that frames pass.
     ///
     /// # Errors

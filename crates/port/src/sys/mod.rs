@@ -13,6 +13,7 @@ pub(crate) mod tun;
 pub(crate) mod xdp_bpf;
 pub(crate) mod xdp_maps;
 pub(crate) mod xdp_netlink;
+pub(crate) mod xdp_pins;
 pub(crate) mod xdp_ring;
 pub(crate) mod xdp_rings;
 pub(crate) mod xdp_run;

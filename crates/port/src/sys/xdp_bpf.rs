@@ -7,11 +7,11 @@
 use std::ffi::{CStr, c_int, c_long};
 use std::io;
 use std::mem;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 const PROG_LOAD: c_int = 5;
 const PROG_GET_FD_BY_ID: c_int = 13;
-const OBJ_GET_INFO_BY_FD: c_int = 15;
+pub(super) const OBJ_GET_INFO_BY_FD: c_int = 15;
 const LINK_CREATE: c_int = 28;
 
 const PROG_TYPE_XDP: u32 = 6;
@@ -170,6 +170,10 @@ impl Program {
         unsafe { bpf_fd(LINK_CREATE, &mut attributes) }.map(Link)
     }
 
+    pub(super) fn as_raw_fd(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+
     /// The name of any program of the machine.
     pub(crate) fn name_of(id: u32) -> io::Result<String> {
         let mut by_id = GetFdById {
@@ -199,10 +203,16 @@ impl Program {
     }
 }
 
-/// A program attached to an interface. The kernel detaches it when this is closed, and so also when
-/// the process is killed.
+/// A program attached to an interface. Unless the link has a name, the kernel detaches it when this
+/// is closed, and so also when the process is killed.
 #[derive(Debug)]
-pub(crate) struct Link(#[expect(dead_code, reason = "closing it is what it is for")] OwnedFd);
+pub(crate) struct Link(pub(super) OwnedFd);
+
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 /// The end of a log of the verifier, where it says what is wrong.
 fn last_line(log: &[u8]) -> String {

@@ -3,9 +3,11 @@
 use std::ffi::c_int;
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 
 use super::xdp_bpf::{bpf, bpf_fd, object_name};
+use super::xdp_pins::{map_info, open};
 
 const MAP_CREATE: c_int = 0;
 const MAP_LOOKUP_ELEM: c_int = 1;
@@ -76,7 +78,29 @@ pub(crate) struct Map {
     shape: MapShape,
 }
 
+impl AsFd for Map {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
 impl Map {
+    /// The map of a name, where it is of this kind.
+    pub(crate) fn pinned(path: &Path, kind: MapKind) -> io::Result<Self> {
+        let fd = open(path)?;
+        let info = map_info(&fd)?;
+        if info.kind != kind as u32 {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let shape = MapShape {
+            kind,
+            key_bytes: info.key_bytes as usize,
+            value_bytes: info.value_bytes as usize,
+            entries: info.entries,
+        };
+        Ok(Self { fd, shape })
+    }
+
     pub(crate) fn create(name: &str, shape: MapShape) -> io::Result<Self> {
         Self::create_with(name, shape, 0)
     }
@@ -142,18 +166,19 @@ impl Map {
         self.put(&key.to_ne_bytes(), &value.to_ne_bytes())
     }
 
-    /// The entry of `key`, bytes as the kernel has them.
-    pub(crate) fn get(&self, key: &[u8]) -> io::Result<Vec<u8>> {
-        if key.len() != self.shape.key_bytes || self.shape.kind == MapKind::PerCpuArray {
+    /// The value under a number.
+    pub(crate) fn get(&self, key: u32) -> io::Result<Vec<u8>> {
+        let plain = !matches!(self.shape.kind, MapKind::PerCpuArray | MapKind::Sockets);
+        if self.shape.key_bytes != size_of::<u32>() || !plain {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let mut value = vec![0; self.shape.value_bytes];
         let mut attributes = self.element(
-            key.as_ptr().expose_provenance() as u64,
+            (&raw const key).expose_provenance() as u64,
             value.as_mut_ptr().expose_provenance() as u64,
         );
-        // SAFETY: the kernel reads a key and writes a value of the map's lengths, which the slices
-        // have, the one as checked.
+        // SAFETY: the kernel reads four bytes of key and writes a value of the map's length, for
+        // which `value` has room; of such maps there is one value, not one a CPU.
         unsafe { bpf(MAP_LOOKUP_ELEM, &mut attributes) }?;
         Ok(value)
     }

@@ -121,9 +121,9 @@ mod tests {
         let values: Vec<u32> = (1000..1100).collect();
         map.put_many(&keys, &values).unwrap();
         for (key, value) in keys.iter().zip(&values) {
-            assert_eq!(map.get(&key.to_ne_bytes()).unwrap(), value.to_ne_bytes());
+            assert_eq!(map.get(*key).unwrap(), value.to_ne_bytes());
         }
-        assert!(map.get(&1_u32.to_ne_bytes()).is_err());
+        assert!(map.get(1).is_err());
         assert!(map.put_many(&keys, &values[1..]).is_err());
         assert!(map.put_many(&[1], &[1]).is_err(), "it is full");
     }

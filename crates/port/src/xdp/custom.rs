@@ -165,7 +165,7 @@ impl XdpProgram {
     /// # Errors
     /// There is none of this name.
     pub fn variable(&self, map: &str) -> Result<Vec<u8>, PortError> {
-        self.in_map(map, |map| map.get(&[0; 4]))
+        self.in_map(map, |map| map.get(0))
     }
 
     /// Writes numbers under keys: as many of the one as of the other.

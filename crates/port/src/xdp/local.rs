@@ -1,5 +1,5 @@
-//! `keep-local`: which frames are for the host itself. The XDP program knows its addresses; they are
-//! read at the start and again whenever the kernel says that some have changed.
+//! `keep-local`: which frames are for the host itself. The XDP program knows its addresses; they
+//! are read at the start and again whenever the kernel says that some have changed.
 
 use std::collections::BTreeMap;
 use std::io;

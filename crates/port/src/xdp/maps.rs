@@ -9,6 +9,7 @@ use crate::sys::xdp_maps::{Map, MapKind, MapShape};
 const COUNTS: u32 = 6;
 
 /// What the program counts, by place.
+/// Later versions add places and move none: a program counts for the run after its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Counted {
@@ -18,6 +19,10 @@ pub(super) enum Counted {
     TagLost = 2,
     /// Left to the host, whose they are.
     Kept = 3,
+    /// Forwarded past the worker.
+    Bypassed = 4,
+    /// Dropped, because no worker and no other interface was there.
+    Stranded = 5,
 }
 
 /// Addresses of the host that the program can know.
@@ -60,16 +65,27 @@ impl Settings {
     }
 }
 
+/// Where `changed` is among the bytes of a value.
+const CHANGED: std::ops::Range<usize> = 12..16;
+
+/// What the settings of a program that was found say was changed on the interface.
+pub(super) fn changed_of(settings: &Map) -> io::Result<u32> {
+    let value = settings.get(0)?;
+    let bytes = value.get(CHANGED).and_then(|bytes| bytes.try_into().ok());
+    let bytes = bytes.ok_or(io::ErrorKind::InvalidData)?;
+    Ok(u32::from_ne_bytes(bytes))
+}
+
 /// All of them. Some are only named by the instructions of a program that is yet to be made.
 #[derive(Debug)]
 pub(super) struct Maps {
     pub(super) sockets: Map,
     pub(super) counts: Map,
-    settings: Map,
+    pub(super) settings: Map,
     identity: Map,
     local: Map,
     beats: Map,
-    peer: Map,
+    pub(super) peer: Map,
 }
 
 impl Maps {
@@ -90,7 +106,7 @@ impl Maps {
             settings: Map::constant("settings", &settings.bytes())?,
             identity: numbered("identity", MapKind::Array, 8, 1)?,
             local: Map::create("local", places)?,
-            beats: numbered("beats", MapKind::Array, 8, queues_end)?,
+            beats: numbered("beats", MapKind::Array, 16, queues_end)?,
             peer: numbered("peer", MapKind::Interfaces, 4, 1)?,
         })
     }
@@ -120,6 +136,19 @@ impl Maps {
         let mut value = [0; 8];
         value[..6].copy_from_slice(&mac);
         self.identity.put(&[0; 4], &value)
+    }
+
+    /// Tells that the worker of a queue was at work at this time of CLOCK_MONOTONIC, nanoseconds; 0
+    /// says that it is no more.
+    pub(super) fn beat(&self, queue: u32, nanos: u64) -> io::Result<()> {
+        // Behind it: that the program has not looked yet.
+        self.beats
+            .put(&queue.to_ne_bytes(), &u128::from(nanos).to_le_bytes())
+    }
+
+    /// Names the other interface.
+    pub(super) fn set_peer(&self, interface: u32) -> io::Result<()> {
+        self.peer.set(0, interface)
     }
 
     /// Adds an address of the host, or says of one anew whether it is on this interface.

@@ -6,8 +6,10 @@ use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::btf::kernel_function;
+use super::bypass::Standby;
 use super::maps::{Counted, Maps, Settings};
 use super::object::Object;
+use super::pinned::Found;
 use super::tags::Tags;
 use crate::interface::programs_on;
 use crate::sys::xdp_bpf::{AttachMode, Link, Program};
@@ -26,6 +28,10 @@ const NAME: &str = "linerate";
 #[derive(Debug)]
 pub(super) struct Steering {
     maps: Arc<Maps>,
+    /// What was changed on the interface, as the program's settings say.
+    changed: u32,
+    /// Where the program outlives the process.
+    standby: Option<Standby>,
     /// For any interface; it cannot read VLAN tags that lie beside a frame.
     program: Program,
     /// What reads them is for one interface, and made when it is attached.
@@ -47,12 +53,17 @@ struct TagReader {
 struct Attached {
     interface: u32,
     mode: AttachMode,
-    _link: Link,
+    link: Link,
 }
 
 impl Steering {
     /// Loads the program with room for sockets of queues below `queues_end`.
-    pub(super) fn load(name: &str, queues_end: u32, settings: Settings) -> Result<Self, PortError> {
+    pub(super) fn load(
+        name: &str,
+        queues_end: u32,
+        settings: Settings,
+        standby: Option<Standby>,
+    ) -> Result<Self, PortError> {
         let failed = |what: &str, error: &io::Error| {
             let sentence = format!(
                 "xdp:{name}: {what} could not be made: {error}{}",
@@ -76,6 +87,8 @@ impl Steering {
         });
         Ok(Self {
             maps: Arc::new(maps),
+            changed: settings.changed,
+            standby,
             program,
             tag_reader,
             attached: Mutex::default(),
@@ -105,44 +118,131 @@ impl Steering {
         {
             return Ok(());
         }
+        let found = match &self.standby {
+            Some(standby) => standby.take(name, interface)?,
+            None => None,
+        };
+        let (link, mode) = match found.map(|found| self.adopt(name, interface, order, tags, found))
+        {
+            Some(Ok(adopted)) => adopted,
+            Some(Err(refused)) => {
+                self.note_trouble(format!(
+                    "xdp:{name}: the program of the bridge before could not be replaced, so for a \
+                     moment the interface was without: {refused}"
+                ));
+                self.attach_new(name, interface, order, tags)?
+            }
+            None => self.attach_new(name, interface, order, tags)?,
+        };
+        *attached = Some(Attached {
+            interface,
+            mode,
+            link,
+        });
+        Ok(())
+    }
+
+    fn attach_new(
+        &self,
+        name: &str,
+        interface: u32,
+        order: &[AttachMode],
+        tags: &Tags,
+    ) -> Result<(Link, AttachMode), PortError> {
         let mut refused = None;
         for &mode in order {
-            match self.attach_in(name, interface, mode, tags) {
-                Ok(link) => {
-                    *attached = Some(Attached {
-                        interface,
-                        mode,
-                        _link: link,
-                    });
-                    return Ok(());
-                }
+            let attach = |program: &Program| program.attach(interface, mode);
+            match self.attach_in(name, interface, mode, tags, attach) {
+                Ok(link) => return Ok((link, mode)),
                 Err(error) => refused = refused.or(Some(error)),
             }
         }
-        refuse_foreign(name, interface)?;
+        refuse_foreign(name, interface, None)?;
         Err(refused.unwrap_or_else(|| cannot_attach(name, AttachMode::Generic, &broken(), "")))
     }
 
+    /// Puts this program in the place of that of the run before, so that no frame meets none.
+    /// Where that cannot be, the other one is taken off.
+    fn adopt(
+        &self,
+        name: &str,
+        interface: u32,
+        order: &[AttachMode],
+        tags: &Tags,
+        found: Found,
+    ) -> Result<(Link, AttachMode), PortError> {
+        let Found { link, mode, .. } = found;
+        let update = |program: &Program| link.update(program);
+        let updated = if order.contains(&mode) {
+            self.attach_in(name, interface, mode, tags, update)
+        } else {
+            Err(cannot_attach(name, mode, &broken(), "it ran elsewhere"))
+        };
+        match updated {
+            Ok(()) => {
+                self.name(name, &link, mode)?;
+                Ok((link, mode))
+            }
+            Err(error) => {
+                link.detach()
+                    .map_err(|error| cannot_attach(name, mode, &error, ""))?;
+                Err(error)
+            }
+        }
+    }
+
     /// With the function for tags where that can be, else without.
-    fn attach_in(
+    fn attach_in<T>(
         &self,
         name: &str,
         interface: u32,
         mode: AttachMode,
         tags: &Tags,
-    ) -> Result<Link, PortError> {
+        attach: impl Fn(&Program) -> io::Result<T>,
+    ) -> Result<T, PortError> {
         let mut refused = None;
         // A program for one interface is taken in the driver only.
         if let (AttachMode::Native, Some(reader)) = (mode, &self.tag_reader) {
-            match reader.attach(interface) {
-                Ok(link) => return tags.check(name, mode, true).map(|()| link),
+            let program = reader.load(interface);
+            let attached = program
+                .and_then(|program| attach(&program).map_err(|error| (error, String::new())));
+            match attached {
+                Ok(done) => return tags.check(name, mode, true).map(|()| done),
                 Err((error, said)) => refused = Some(cannot_attach(name, mode, &error, &said)),
             }
         }
         tags.check(name, mode, false)
             .map_err(|error| refused.unwrap_or(error))?;
-        let link = self.program.attach(interface, mode);
-        link.map_err(|error| cannot_attach(name, mode, &error, ""))
+        attach(&self.program).map_err(|error| cannot_attach(name, mode, &error, ""))
+    }
+
+    /// Has the program outlive this process, once it can do without.
+    pub(super) fn keep(&self, name: &str) -> Result<(), PortError> {
+        match &*lock(&self.attached) {
+            Some(attached) => self.name(name, &attached.link, attached.mode),
+            None => Ok(()),
+        }
+    }
+
+    fn name(&self, name: &str, link: &Link, mode: AttachMode) -> Result<(), PortError> {
+        let kept = self
+            .standby
+            .as_ref()
+            .map_or(Ok(()), |standby| standby.keep(link, mode, &self.maps));
+        kept.map_err(|error| {
+            let sentence = format!("xdp:{name}: the bypass cannot be kept: {error}");
+            PortError::new(PortErrorKind::Open, sentence)
+        })
+    }
+
+    /// The bypass, where there is one.
+    pub(super) fn standby(&self) -> Option<&Standby> {
+        self.standby.as_ref()
+    }
+
+    /// What was changed on the interface for the bypass.
+    pub(super) fn changed(&self) -> u32 {
+        self.changed
     }
 
     /// Where the program runs, once it is attached.
@@ -179,11 +279,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl TagReader {
-    /// In the driver of an interface. The link keeps the program.
-    fn attach(&self, interface: u32) -> Result<Link, (io::Error, String)> {
-        Program::load_bound(interface, NAME, &self.instructions, &self.licence)?
-            .attach(interface, AttachMode::Native)
-            .map_err(|error| (error, String::new()))
+    /// For the driver of an interface. The link keeps the program.
+    fn load(&self, interface: u32) -> Result<Program, (io::Error, String)> {
+        Program::load_bound(interface, NAME, &self.instructions, &self.licence)
     }
 }
 
@@ -201,25 +299,35 @@ fn cannot_attach(name: &str, mode: AttachMode, error: &io::Error, said: &str) ->
     PortError::new(PortErrorKind::Open, sentence)
 }
 
-/// Refuses an interface that has an XDP program, which would not be ours.
-pub(super) fn refuse_foreign(name: &str, interface: u32) -> Result<(), PortError> {
+/// Refuses an interface that has an XDP program, unless it is the one of this number, which a run
+/// before left for us.
+pub(super) fn refuse_foreign(
+    name: &str,
+    interface: u32,
+    ours: Option<u32>,
+) -> Result<(), PortError> {
     let programs = programs_on(interface).map_err(|error| {
         let sentence = format!("xdp:{name}: cannot ask for XDP programs on it: {error}");
         PortError::new(PortErrorKind::Open, sentence)
     })?;
-    let Some((id, program)) = programs.first() else {
+    let foreign = programs.iter().find(|&&(id, _)| Some(id) != ours);
+    let Some((id, program)) = foreign else {
         return Ok(());
     };
-    let program = if program.is_empty() {
-        "(no name)"
+    let program = match &program[..] {
+        "" => "(no name)",
+        program => program,
+    };
+    let bypass = if program == NAME {
+        format!("; if no bridge runs on it, `linerate bypass off {name}` takes it away")
     } else {
-        program
+        String::new()
     };
     Err(PortError::new(
         PortErrorKind::Open,
         format!(
             "xdp:{name}: the XDP program {program} (id {id}) is attached to it; stop what runs it, \
-             or detach it with `ip link set dev {name} xdp off`"
+             or detach it with `ip link set dev {name} xdp off`{bypass}"
         ),
     ))
 }
