@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds an XDP program: bpf/build.sh NAME OUTPUT compiles NAME.bpf.c; bpf/build.sh all compiles each
-# into its place. Without debug information and identification, so that the bytes depend on nothing
+# Builds an XDP program: bpf/build.sh NAME OUTPUT compiles NAME.bpf.c; bpf/build.sh all compiles
+# each into its place. Without debug information and identification, so that the bytes depend on nothing
 # but the source and the compiler.
 set -eu
 build() {

@@ -283,6 +283,8 @@ def veth_cells(run, path, entries):
 
 
 def veth():
+    if not os.path.exists(path_of("veth")):
+        return "No run of an idle machine is kept yet: `linerate lab run veth` measures yours."
     run, body = load("veth"), []
     counts = sorted({row["variant"]["entries"] for row in run["rows"]})
     for path, name in VETH.items():
