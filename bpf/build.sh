@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds an XDP program: bpf/build.sh NAME OUTPUT compiles NAME.bpf.c; bpf/build.sh all compiles
-# each into its place. Without debug information and identification, so that the bytes depend on nothing
-# but the source and the compiler.
+# each into its place. Without debug information and identification, so that the bytes depend on
+# nothing but the source and the compiler.
 set -eu
 build() {
     clang --target=bpf -mcpu=v2 -O2 -fno-ident -Wall -Wextra -Werror -nostdinc \
