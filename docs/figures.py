@@ -268,8 +268,8 @@ def veth_cells(run, path, entries):
     """Rates, then what `xdp:` has of this path's frames and of its CPU time; none without a row."""
 
     def row(of, action, metric):
-        found = rows(run, path=of, entries=entries, action=action, metric=metric)
-        return found[0] if found else None
+        found = rows(run, path=of, entries=entries, action=action)
+        return next((one for one in found if one["metric"] == metric), None)
 
     forward, drop = row(path, "forward", RATE), row(path, "drop", RATE)
     if not forward:
