@@ -5,6 +5,7 @@ mod addresses;
 mod attached;
 mod counts;
 mod link;
+mod merging_peer;
 mod netlink;
 mod offloads;
 mod survey;

@@ -152,9 +152,15 @@ impl Survey {
         self.interrupts = folder.interrupts();
         self.threaded = folder.number("threaded").map(|threaded| threaded != 0);
         if self.driver.as_deref() == Some("veth") {
-            self.peer = folder.number("iflink").and_then(|peer| pair(index, peer));
+            self.peer = peer(&self.name, index);
         }
     }
+}
+
+/// The other end of a veth interface, where it is in this namespace.
+pub(super) fn peer(name: &str, index: u32) -> Option<String> {
+    let peer = Folder::of(name, index)?.number("iflink")?;
+    pair(index, peer)
 }
 
 /// The name of the interface of this number, if it says that `index` is its other end. A pair

@@ -96,6 +96,7 @@ impl Shared {
                  switch it off: ethtool -K {name} {commands}"
             ));
         }
+        notes.extend(self.interface.note_on_merging_peer(spec));
         match self.interface.link() {
             Link::Up(_) => {}
             Link::Down(_) => notes.push(format!(

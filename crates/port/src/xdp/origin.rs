@@ -1,7 +1,8 @@
 //! What the sockets of one queue are opened from, at the start and when their interface comes back.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::program::Steering;
 use super::ready::Ready;
@@ -13,6 +14,10 @@ use crate::{PortError, PortErrorKind};
 
 pub(super) struct Origin {
     pub(super) spec: XdpSpec,
+    /// The interface's number when the port was opened.
+    pub(super) interface: u32,
+    /// Queues of the port that have not begun to receive.
+    pub(super) yet_to_begin: Arc<AtomicUsize>,
     /// The queues of the interface that are this queue's share.
     pub(super) numbers: Vec<u32>,
     pub(super) memory: Memory,
@@ -22,7 +27,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Opens a socket for each queue of the share and has the program send it its frames.
+    /// Opens a socket for each queue of the share.
     pub(super) fn open(&self, interface: u32, patient: bool) -> Result<Vec<Bound>, PortError> {
         let open = |&number: &u32| {
             let attempt = socket::Attempt {
@@ -33,15 +38,34 @@ impl Origin {
                 umems: &self.umems,
                 patient,
             };
-            let bound = attempt.open()?;
-            let steered = self.steering.steer(number, bound.socket.as_fd());
+            attempt.open()
+        };
+        self.numbers.iter().map(open).collect()
+    }
+
+    /// Has the program send the frames of each queue of the share to its socket.
+    pub(super) fn steer<'a>(
+        &self,
+        sockets: impl Iterator<Item = BorrowedFd<'a>>,
+    ) -> Result<(), PortError> {
+        for (&number, socket) in self.numbers.iter().zip(sockets) {
+            let steered = self.steering.steer(number, socket);
             steered.map_err(|error| {
                 let sentence = format!("xdp:{}: queue {number}: {error}", self.spec.interface);
                 PortError::new(PortErrorKind::Open, sentence)
             })?;
-            Ok(bound)
-        };
-        self.numbers.iter().map(open).collect()
+        }
+        Ok(())
+    }
+
+    /// A queue of the port can receive; the program is attached with the last of them, so that no
+    /// frame comes to sockets without memory.
+    pub(super) fn begun(&self, zero_copy: bool) -> Result<(), PortError> {
+        if self.yet_to_begin.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.attach(self.interface, zero_copy)?;
+            self.umems.partners().complete()?;
+        }
+        Ok(())
     }
 
     /// Attaches the program, once sockets are there to send frames to.
@@ -61,7 +85,8 @@ impl Origin {
     pub(super) fn come_back(&self) -> Result<Vec<Bound>, PortError> {
         let interface = self.ready.make_again()?;
         let sockets = self.open(interface, false)?;
-        let zero_copy = sockets.iter().any(|bound| bound.zero_copy);
+        self.steer(sockets.iter().map(|bound| bound.socket.as_fd()))?;
+        let zero_copy = sockets.iter().any(|bound| bound.granted.zero_copy);
         self.attach(interface, zero_copy)?;
         self.umems.partners().moved(&self.spec.interface, interface);
         Ok(sockets)

@@ -8,7 +8,7 @@ use crate::sys::packet_socket::PacketSocket;
 use crate::{PortError, PortErrorKind};
 
 use super::program::hint;
-use super::spec::VlanTags;
+use super::spec::{VlanTags, XdpMode};
 use super::tags::Tags;
 
 /// The offloads that take VLAN tags off received frames before XDP sees them: those of 802.1Q and
@@ -130,7 +130,7 @@ impl Ready {
     }
 
     /// What the user should know before the run.
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self, mode: XdpMode) -> Vec<String> {
         let name = self.interface.name();
         let mut notes = Vec::new();
         let state = self.lock();
@@ -148,6 +148,11 @@ impl Ready {
                  no chunk are missed; switch it off: ethtool -K {name} {}",
                 off.join(" ")
             ));
+        }
+        if mode == XdpMode::Generic {
+            // A program in the driver of veth has the other end cut its segments.
+            let spec = format!("xdp:{name}");
+            notes.extend(self.interface.note_on_merging_peer(&spec));
         }
         match self.interface.link() {
             Link::Up(_) => {}
