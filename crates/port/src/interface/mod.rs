@@ -3,9 +3,13 @@
 
 mod attached;
 mod counts;
+mod found;
+mod interrupts;
 mod link;
 mod netlink;
 mod offloads;
+mod records;
+mod restore;
 mod survey;
 mod sysfs;
 mod watch;
@@ -17,9 +21,12 @@ use std::io;
 pub(crate) use attached::programs_on;
 pub(crate) use counts::Counts;
 pub use link::Link;
+pub use interrupts::{InterruptPins, irq_balancer};
+pub(crate) use offloads::TAKING_TAGS;
 pub use offloads::{MERGING, Offloads};
+pub use restore::{LeftBehind, Restored, left_behind, restore};
 pub use survey::{Offload, Program, Survey, names_here};
-pub use sysfs::Interrupt;
+pub use sysfs::{Interrupt, Root};
 pub(crate) use watch::Watch;
 pub use xdp_support::XdpSupport;
 

@@ -87,7 +87,9 @@ impl Shared {
     pub(super) fn notes(&self, spec: &str) -> Vec<String> {
         let name = self.interface.name();
         let mut notes = Vec::new();
-        let stayed = self.lock().offloads.stayed().to_vec();
+        let state = self.lock();
+        notes.extend(state.offloads.notes().iter().cloned());
+        let stayed = state.offloads.stayed();
         if !stayed.is_empty() {
             let commands = stayed.iter().map(|offload| format!("{offload} off"));
             let commands = commands.collect::<Vec<_>>().join(" ");

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::interface::{Interface, Link, MERGING, Offloads};
+use crate::interface::{Interface, Link, MERGING, Offloads, TAKING_TAGS};
 use crate::sys::packet_socket::PacketSocket;
 use crate::{PortError, PortErrorKind};
 
@@ -10,12 +10,8 @@ use super::program::hint;
 use super::spec::VlanTags;
 use super::tags::Tags;
 
-/// The offloads that take VLAN tags off received frames before XDP sees them: those of 802.1Q and
-/// those of 802.1ad.
-const TAGS_OFF: [&str; 2] = ["rx-vlan-hw-parse", "rx-vlan-stag-hw-parse"];
-
 fn takes_tags(offload: &str) -> bool {
-    TAGS_OFF.contains(&offload)
+    TAKING_TAGS.contains(&offload)
 }
 
 /// Holds the changes: dropping it takes them back. Promiscuous mode is a membership of a socket,
@@ -79,6 +75,7 @@ impl Ready {
         let name = self.interface.name();
         let mut notes = Vec::new();
         let state = self.lock();
+        notes.extend(state.offloads.notes().iter().cloned());
         let stayed = state.offloads.stayed();
         let stripped = stayed.iter().any(|offload| takes_tags(offload));
         notes.extend(self.tags().note(name, stripped));
@@ -122,7 +119,7 @@ impl State {
         };
         let promiscuous = PacketSocket::new().map_err(failed)?;
         promiscuous.be_promiscuous(index).map_err(failed)?;
-        let names: Vec<&str> = MERGING.into_iter().chain(TAGS_OFF).collect();
+        let names: Vec<&str> = MERGING.into_iter().chain(TAKING_TAGS).collect();
         let mut offloads = Offloads::switch_off(interface, &names);
         let stripped = offloads.stayed().iter().any(|stayed| takes_tags(stayed));
         if stripped && vlan == VlanTags::Keep {
