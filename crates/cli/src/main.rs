@@ -1,7 +1,7 @@
 //! The program `linerate`: what was typed, what it means here, a run, a report.
 //!
 //! [`args`] reads the command line and touches nothing; [`resolve`] asks the machine what it
-//! means; [`bridge`], [`demo`], [`doctor`] and [`set_check`] do it; [`report`] says what came of
+//! means; [`bridge`], [`demo`], [`doctor`], [`restore`] and [`set_check`] do it; [`report`] says what came of
 //! it. Exit codes are the closed set in [`exit`].
 #![forbid(unsafe_code)]
 
@@ -18,9 +18,11 @@ mod laboratory;
 mod load;
 mod output;
 mod paint;
+mod pins;
 mod program;
 mod report;
 mod resolve;
+mod restore;
 mod run;
 mod samples;
 mod screen;

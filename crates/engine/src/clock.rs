@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use frame::Nanos;
+use rustix::time::{ClockId, clock_gettime};
 
 /// A monotonic clock. A worker reads it once a step; everything below is given the time.
 pub(crate) trait Clock {
@@ -24,6 +25,13 @@ impl OsClock {
             beginning: Instant::now(),
         }
     }
+}
+
+/// CPU time of the calling thread, nanoseconds.
+pub(crate) fn cpu_time_nanos() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
 impl Default for OsClock {

@@ -2,6 +2,7 @@
 //! workers and writes the report.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -11,11 +12,18 @@ use port::{PortError, PortStatistics};
 use crate::counters::{Board, Count, Words, at_rest};
 use crate::publish::Publisher;
 use crate::report::{EndedBy, MemoryReport, PortReport, RunReport, SetHits, WorkerReport};
+use crate::states::Watched;
 use crate::worker::Worker;
 use crate::{Books, EngineError, Limits};
 
 /// How often the limits are looked at.
 const WATCH_EVERY: Duration = Duration::from_millis(1);
+
+/// How often the ports' interfaces are looked at: some system calls each.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Sentences kept for whoever reads them.
+const NEWS_MAX: usize = 1000;
 
 /// How long workers may take to send what they hold once they receive nothing more.
 const DRAIN_MAX: Duration = Duration::from_secs(2);
@@ -27,6 +35,8 @@ pub(crate) struct Control {
     drain: AtomicBool,
     stop: AtomicBool,
     boards: Vec<Board>,
+    /// What changed at the ports and nobody has read yet.
+    news: Mutex<Vec<String>>,
 }
 
 impl Control {
@@ -36,6 +46,19 @@ impl Control {
             drain: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             boards: (0..workers).map(|_| Board::new()).collect(),
+            news: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn take_news(&self) -> Vec<String> {
+        std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Nobody may read them for hours: beyond the bound they are in the report alone.
+    fn tell(&self, news: Vec<String>) {
+        let mut unread = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        if unread.len() < NEWS_MAX {
+            unread.extend(news);
         }
     }
 
@@ -83,6 +106,8 @@ pub(crate) struct PortFacts {
     pub(crate) id: frame::PortId,
     pub(crate) spec: String,
     pub(crate) mode: String,
+    /// Where something can change meanwhile.
+    pub(crate) watched: Option<Watched>,
 }
 
 /// All that the control thread needs of a run.
@@ -100,8 +125,9 @@ pub(crate) struct Supervisor {
 
 impl Supervisor {
     /// Runs to the end.
-    pub(crate) fn run(self) -> Result<RunReport, EngineError> {
+    pub(crate) fn run(mut self) -> Result<RunReport, EngineError> {
         let asked = self.watch();
+        let ended = self.started.elapsed().as_secs_f64();
         self.control.stop();
         let mut workers = Vec::new();
         for handle in self.workers {
@@ -134,7 +160,7 @@ impl Supervisor {
             ports: self
                 .ports
                 .iter()
-                .map(|facts| port_report(facts, &workers))
+                .map(|facts| port_report(facts, &workers, ended))
                 .collect(),
             sets: set_hits(&self.sets, &sum),
             workers: workers
@@ -149,9 +175,14 @@ impl Supervisor {
 
     /// Waits for the end of the run and for the workers to have sent what they hold. Returns why
     /// they were told to end; nothing where nothing was left to receive.
-    fn watch(&self) -> Option<EndedBy> {
+    fn watch(&mut self) -> Option<EndedBy> {
         let mut draining: Option<(EndedBy, Instant)> = None;
+        let mut looked: Option<Instant> = None;
         loop {
+            if looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY) {
+                looked = Some(Instant::now());
+                self.look_at_ports();
+            }
             if at_rest(self.control.boards.iter()) {
                 return draining.map(|(cause, _)| cause);
             }
@@ -169,6 +200,20 @@ impl Supervisor {
             }
             self.lists.reclaim();
             std::thread::park_timeout(WATCH_EVERY);
+        }
+    }
+
+    fn look_at_ports(&mut self) {
+        if self.ports.iter().all(|facts| facts.watched.is_none()) {
+            return;
+        }
+        let (now, sum) = (self.started.elapsed().as_secs_f64(), self.control.sum());
+        for facts in &mut self.ports {
+            let (taken, refusals) = Count::of_port(facts.id);
+            let sent = (sum.get(taken), sum.get(refusals));
+            if let Some(watched) = &mut facts.watched {
+                self.control.tell(watched.look(&facts.spec, now, sent));
+            }
         }
     }
 
@@ -265,11 +310,14 @@ fn worker_report(worker: &Worker, seconds: f64) -> WorkerReport {
         busy: share(busy_nanos as f64 / 1e9, seconds).min(1.0),
         busy_nanos,
         burst_mean: share(words.get(Count::Rx) as f64, words.get(Count::Bursts) as f64),
+        cpu_seconds: words.get(Count::CpuNanos) as f64 / 1e9,
+        sleeps: words.get(Count::Sleeps),
         books: Books::of(words),
     }
 }
 
-fn port_report(facts: &PortFacts, workers: &[Worker]) -> PortReport {
+fn port_report(facts: &PortFacts, workers: &[Worker], ended: f64) -> PortReport {
+    let watched = facts.watched.as_ref();
     let mut sum = PortStatistics::default();
     let attachments = workers.iter().flat_map(|worker| &worker.attachments);
     for attachment in attachments.filter(|attachment| attachment.port == facts.id) {
@@ -291,6 +339,7 @@ fn port_report(facts: &PortFacts, workers: &[Worker]) -> PortReport {
         tx_bytes: sum.tx_bytes,
         missed: sum.missed,
         mode: facts.mode.clone(),
+        states: watched.map_or_else(Vec::new, |watched| watched.report(ended)),
     }
 }
 

@@ -8,6 +8,7 @@ mod doctor;
 mod duration;
 mod lab;
 mod policy;
+mod restore;
 mod set;
 mod set_file;
 mod workers;
@@ -23,6 +24,7 @@ pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
+pub(crate) use restore::RestoreArgs;
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
 pub(crate) use workers::WorkerArgs;
@@ -74,6 +76,7 @@ pub(crate) enum Command {
     Bridge(Box<BridgeArgs>),
     Set(SetArgs),
     Doctor(DoctorArgs),
+    Restore(RestoreArgs),
     Lab(LabArgs),
     Drops(DropsArgs),
 }

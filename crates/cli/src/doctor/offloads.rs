@@ -87,10 +87,11 @@ fn merging(survey: &Survey) -> Finding {
     };
     match (changeable.is_empty(), fixed.is_empty()) {
         (true, true) => Finding::good(what, "gro and lro off"),
-        (false, true) => Finding::wrong(
+        (false, true) => Finding::doubtful(
             what,
             format!("{} on", shown(&changeable)),
-            "received frames become larger than the wire's; a bridge switches it off while it runs",
+            "received frames become larger than the wire's; a bridge of this program switches it \
+             off while it runs, others may not",
         )
         .mended_by(switch_off(survey, &changeable)),
         (_, false) => {
@@ -99,8 +100,8 @@ fn merging(survey: &Survey) -> Finding {
                 shown(&[changeable.clone(), fixed.clone()].concat()),
                 shown(&fixed)
             );
-            let why = "received frames become larger than the wire's, and what is fixed only the \
-                       driver or the hypervisor can switch off (guest_tso4, guest_tso6)";
+            let why = "merged frames fit no wire and are lost; what is fixed only the driver or \
+                       the hypervisor can switch off (guest_tso4, guest_tso6)";
             let finding = Finding::wrong(what, value, why);
             if changeable.is_empty() {
                 return finding;
@@ -114,19 +115,20 @@ fn tags_rx(survey: &Survey) -> Finding {
     let what = "vlan receive";
     let (changeable, fixed) = active(survey, &TAGS_RX);
     if !fixed.is_empty() {
-        return Finding::wrong(
+        return Finding::doubtful(
             what,
             "tags taken off, fixed",
-            "XDP does not see them and frames would cross VLANs: use packet:, which puts them back",
+            "XDP does not see them, so that xdp: refuses the interface: use packet:, which puts \
+             them back",
         );
     }
     if changeable.is_empty() {
         return Finding::good(what, "tags left in the frame");
     }
-    Finding::wrong(
+    Finding::doubtful(
         what,
         "tags taken off",
-        "XDP does not see them and frames would cross VLANs; packet: puts them back",
+        "XDP does not see them; xdp: switches it off while it runs, packet: puts them back",
     )
     .mended_by(switch_off(survey, &changeable))
 }

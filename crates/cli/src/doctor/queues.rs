@@ -19,6 +19,7 @@ pub(super) fn findings(survey: &Survey, cpus: usize) -> Vec<Finding> {
         ("coalescing", coalescing(survey)),
         ("pause frames", pause(survey)),
         ("rss", rss(survey)),
+        ("rss fields", rss_fields(survey)),
         ("interrupts", interrupts(survey)),
         ("napi", napi(survey)),
     ];
@@ -130,7 +131,15 @@ fn rss(survey: &Survey) -> Option<Finding> {
     let buckets = rss.indirection.len();
     let key = match rss.key.len() {
         0 => "key not shown".to_owned(),
-        bytes => format!("key of {bytes} bytes"),
+        bytes => {
+            let first: String = rss
+                .key
+                .iter()
+                .take(4)
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            format!("key of {bytes} bytes ({first}...)")
+        }
     };
     let value = format!("{buckets} buckets over {} queues, {key}", used.len());
     let name = &survey.name;
@@ -147,6 +156,32 @@ fn rss(survey: &Survey) -> Option<Finding> {
         return Some(Finding::doubtful(what, value, why).mended_by(command));
     }
     Some(Finding::good(what, value))
+}
+
+/// What of each kind of frame chooses its queue. Ports of UDP are often left out, so that fragments
+/// come by the queue of their datagram: no fault.
+fn rss_fields(survey: &Survey) -> Option<Finding> {
+    let what = "rss fields";
+    if survey.channels.is_some_and(|channels| channels.rx <= 1) {
+        return Some(Finding::good(what, "one queue, nothing to choose"));
+    }
+    if survey.hashed.is_empty() {
+        return None;
+    }
+    let shown = |(kind, fields): &(&str, String)| match fields.as_str() {
+        "" => format!("{kind} none"),
+        fields => format!("{kind} {fields}"),
+    };
+    let value: Vec<String> = survey.hashed.iter().map(shown).collect();
+    let value = value.join(", ");
+    let has_addresses = |fields: &str| fields.contains('s') && fields.contains('d');
+    let mut lacking = survey.hashed.iter();
+    let Some((kind, _)) = lacking.find(|(_, fields)| !has_addresses(fields)) else {
+        return Some(Finding::good(what, value));
+    };
+    let why = format!("without both addresses (sd) most {kind} frames come by one queue");
+    let command = format!("ethtool -N {} rx-flow-hash {kind} sd", survey.name);
+    Some(Finding::doubtful(what, value, why).mended_by(command))
 }
 
 /// Whether the queues' interrupts reach different CPUs. Those of configuration are among them.
@@ -173,6 +208,7 @@ fn interrupts(survey: &Survey) -> Option<Finding> {
     if queues > 1 && cpus.len() == 1 {
         let first = interrupts.first().map_or(0, |interrupt| interrupt.number);
         let why = "one CPU does the kernel's work of all queues";
+        let why = format!("{why}; --pin-irqs of a bridge puts each beside its worker");
         let command = format!("echo CPU > /proc/irq/{first}/smp_affinity_list");
         return Some(Finding::doubtful(what, value, why).mended_by(command));
     }

@@ -99,7 +99,7 @@ impl Bench {
         ))
     }
 
-    fn name(&self, side: Side) -> String {
+    pub(crate) fn name(&self, side: Side) -> String {
         format!("{}{side:?}", self.prefix)
     }
 

@@ -4,5 +4,6 @@
 
 mod bench;
 mod laboratory;
+mod states;
 mod traffic;
 mod xdp;

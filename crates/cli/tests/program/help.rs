@@ -2,13 +2,14 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "",
     "demo",
     "bridge",
     "set check",
     "doctor",
     "drops",
+    "restore",
     "lab",
     "lab list",
     "lab run",

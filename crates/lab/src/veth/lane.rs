@@ -6,7 +6,7 @@
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
-use engine::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, Engine, Limits, Plan, Running};
+use engine::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, Engine, IdleMode, Limits, Plan, Running};
 use frame::{CpuId, PortId};
 use port::{OpenContext, PortSpec};
 use table::CompiledLists;
@@ -133,6 +133,7 @@ pub(super) fn ours(
         burst: DEFAULT_BURST,
         stride_bytes: STRIDE_BYTES,
         pool_frames: DEFAULT_POOL_FRAMES,
+        idle: IdleMode::default(),
         limits: Limits::default(),
     };
     Engine::start(plan).map_err(refused)

@@ -98,7 +98,9 @@ impl Found {
             "offload" if value == "on" => {
                 let ours = MERGING.iter().chain(&TAKING_TAGS);
                 if !ours.clone().any(|name| *name == subject) {
-                    return Err(format!("`{subject}` is no offload that this program changes"));
+                    return Err(format!(
+                        "`{subject}` is no offload that this program changes"
+                    ));
                 }
                 self.offloads.push(subject.to_owned());
             }
@@ -122,7 +124,9 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
 }
 
 fn address(text: &str) -> Result<[u8; 6], String> {
-    let bytes = text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok());
+    let bytes = text
+        .split(':')
+        .map(|byte| u8::from_str_radix(byte, 16).ok());
     let bytes: Option<Vec<u8>> = bytes.collect();
     let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
     bytes.ok_or_else(|| "the address is none".to_owned())

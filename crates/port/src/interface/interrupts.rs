@@ -42,7 +42,12 @@ impl InterruptPins {
         let interface = Interface::named(name)?;
         // Ports did so before; where none changes offloads, nobody has.
         let _ = interface.restore();
-        Ok(Self::pin_at(root, &Records::here(), &interface, cpu_of_queue))
+        Ok(Self::pin_at(
+            root,
+            &Records::here(),
+            &interface,
+            cpu_of_queue,
+        ))
     }
 
     fn pin_at(
@@ -96,7 +101,9 @@ impl InterruptPins {
         cpu_of_queue: impl Fn(u32) -> Option<u32>,
     ) -> Vec<(u32, String, u32)> {
         let name = interface.name();
-        let interrupts = self.root.interrupts_of(name, interface.index().unwrap_or(0));
+        let interrupts = self
+            .root
+            .interrupts_of(name, interface.index().unwrap_or(0));
         if interrupts.is_empty() {
             self.notes.push(format!(
                 "{name} has no interrupts of its own, and none is pinned: the kernel does its work \
@@ -210,7 +217,10 @@ mod tests {
         write("sys/class/net/lo/ifindex".to_owned(), &format!("{index}\n"));
         write("proc/interrupts".to_owned(), TABLE);
         for number in 37..=40 {
-            write(format!("sys/class/net/lo/device/msi_irqs/{number}"), "msix\n");
+            write(
+                format!("sys/class/net/lo/device/msi_irqs/{number}"),
+                "msix\n",
+            );
             write(format!("proc/irq/{number}/smp_affinity_list"), "0-1\n");
         }
         (Root::at(folder), interface)

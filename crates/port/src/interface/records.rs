@@ -78,7 +78,9 @@ impl Records {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let (namespace, index) = (found.place.namespace, found.index);
         let process = std::process::id();
-        let path = self.0.join(format!("{namespace}-{index}-{process}-{count}"));
+        let path = self
+            .0
+            .join(format!("{namespace}-{index}-{process}-{count}"));
         let unnamed = self.0.join(format!(".{process}-{count}"));
         let mut file = OpenOptions::new();
         file.write(true).create_new(true).mode(0o644);

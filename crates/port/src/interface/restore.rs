@@ -181,11 +181,7 @@ fn offloads(found: &Found, interface: &Interface) -> std::io::Result<Vec<String>
     Ok(what)
 }
 
-fn interrupts(
-    found: &Found,
-    interface: &Interface,
-    root: &Root,
-) -> std::io::Result<Vec<String>> {
+fn interrupts(found: &Found, interface: &Interface, root: &Root) -> std::io::Result<Vec<String>> {
     let mut what = Vec::new();
     if found.interrupts.is_empty() {
         return Ok(what);

@@ -51,7 +51,10 @@ impl Root {
     /// Says to which CPUs an interrupt may come.
     pub(super) fn allow_cpus(&self, interrupt: u32, cpus: &str) -> std::io::Result<()> {
         let mut file = fs::OpenOptions::new();
-        let mut file = file.write(true).truncate(true).open(self.affinity(interrupt))?;
+        let mut file = file
+            .write(true)
+            .truncate(true)
+            .open(self.affinity(interrupt))?;
         // One write: the kernel takes each by itself.
         file.write_all(format!("{cpus}\n").as_bytes())
     }

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::attached::{AttachError, Attached};
-use crate::interface::{Interface, Link, MERGING, Offloads};
+use crate::interface::{Interface, Link, MERGING, Offloads, Signal};
 use crate::{PortError, PortErrorKind};
 
 /// An Ethernet header, and two VLAN tags.
@@ -15,6 +15,7 @@ const MTU_DEFAULT: u32 = 1500;
 /// The interface of a port.
 pub(super) struct Shared {
     pub(super) interface: Interface,
+    pub(super) signal: Signal,
     state: Mutex<State>,
 }
 
@@ -49,6 +50,7 @@ impl Shared {
         };
         Ok(Self {
             interface,
+            signal: Signal::default(),
             state: Mutex::new(state),
         })
     }

@@ -36,7 +36,7 @@ use socket::Memory;
 pub use spec::{Queues, Unclaimed, VlanTags, XdpMode, XdpSpec};
 pub use umem::Umems;
 
-use crate::interface::Interface;
+use crate::interface::{Interface, Monitor, Signal};
 use crate::port::check_queue;
 use crate::sys::xdp_bpf::AttachMode;
 use crate::sys::xdp_rings::{Chunks, KERNEL_HEADROOM_BYTES};
@@ -60,6 +60,9 @@ pub struct XdpPort {
     queues: Range<u32>,
     steering: Arc<Steering>,
     ready: Arc<Ready>,
+    signal: Signal,
+    /// Whether it has all queues, however many they become.
+    all: bool,
     umems: Umems,
     memory: Option<Memory>,
     /// By queue of ours: given out.
@@ -87,7 +90,11 @@ impl XdpPort {
         // Drivers that do not say have one queue.
         let queues = queues(spec, interface.rx_queues().unwrap_or(1).max(1))?;
         refuse_foreign(name, index)?;
-        let steering = Steering::load(name, queues.end, spec.unclaimed)?;
+        let sockets_end = match spec.queues {
+            Queues::All => queues.end.max(interface.rx_queues_max().unwrap_or(1)),
+            Queues::Range(..) => queues.end,
+        };
+        let steering = Steering::load(name, sockets_end, spec.unclaimed)?;
         let ready = Ready::make(interface, index, spec.vlan)?;
         let resolved = XdpSpec {
             queues: Queues::Range(queues.start, queues.end - 1),
@@ -102,6 +109,8 @@ impl XdpPort {
             queues,
             steering: Arc::new(steering),
             ready: Arc::new(ready),
+            signal: Signal::default(),
+            all: spec.queues == Queues::All,
             umems: context.umems.clone(),
             memory: None,
             given: Vec::new(),
@@ -223,6 +232,10 @@ impl Port for XdpPort {
         self.ready.notes()
     }
 
+    fn monitor(&self) -> Option<Monitor> {
+        Monitor::new(&self.spec.interface, &self.signal, true)
+    }
+
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
         let chunks = chunks(&self.spec.interface, self.mtu, region)?;
         self.memory = Some(Memory { region, chunks });
@@ -251,6 +264,8 @@ impl Port for XdpPort {
         let origin = Origin {
             spec: self.spec.clone(),
             numbers: share(&self.queues, queue.0, of).collect(),
+            all: self.all.then_some((queue.0, of)),
+            signal: self.signal.clone(),
             memory,
             umems: self.umems.clone(),
             steering: Arc::clone(&self.steering),

@@ -10,7 +10,7 @@ use frame::{Burst, FramePool};
 use super::member::Member;
 use super::origin::Origin;
 use super::socket::Bound;
-use crate::interface::Watch;
+use crate::interface::{Sampler, Watch};
 use crate::sys::xdp_socket::Wake;
 use crate::{PortError, PortQueue, PortStatistics, RxState};
 
@@ -43,6 +43,9 @@ pub(super) struct XdpQueue {
     /// Entries of the rings that one side did not understand.
     misunderstood: u64,
     watch: Watch,
+    /// Changes that the control side told of and that were looked at.
+    changes: u32,
+    sampler: Sampler,
     /// How often the interface went away and came back.
     losses: u64,
     returns: u64,
@@ -59,6 +62,8 @@ impl XdpQueue {
     ) -> Self {
         let mut queue = Self {
             busy_poll: origin.spec.busy_poll_micros != 0,
+            changes: origin.signal.changes(),
+            sampler: Sampler::default(),
             origin,
             members: Vec::new(),
             wake: None,
@@ -80,7 +85,7 @@ impl XdpQueue {
     }
 
     fn take_up(&mut self, sockets: Vec<Bound>) {
-        self.members = sockets.into_iter().map(Member::new).collect();
+        self.members.extend(sockets.into_iter().map(Member::new));
         // Without it the worker sleeps for a while instead of until a frame comes.
         self.wake = match &self.members[..] {
             [] | [_] => None,
@@ -102,18 +107,32 @@ impl XdpQueue {
             }
         }
         if !self.members.is_empty() {
+            self.grow();
             return;
         }
         match self.origin.come_back() {
             Ok(sockets) => {
                 self.take_up(sockets);
                 self.returns += 1;
+                self.failure = None;
                 self.watch.succeeded();
             }
             Err(error) => {
                 self.failure = Some(error);
                 self.watch.failed();
             }
+        }
+    }
+
+    /// Takes up queues that the interface did not have before.
+    fn grow(&mut self) {
+        match self.origin.grow() {
+            Ok(sockets) if sockets.is_empty() => {}
+            Ok(sockets) => {
+                self.take_up(sockets);
+                self.failure = None;
+            }
+            Err(error) => self.failure = Some(error),
         }
     }
 
@@ -147,8 +166,11 @@ impl XdpQueue {
             warn(self.losses, "times the interface went away");
             warn(self.returns, "times it came back and was taken up again");
         }
-        if let (true, Some(failure)) = (self.members.is_empty(), &self.failure) {
-            warnings.push(format!("xdp:{interface}: it has not come back: {failure}"));
+        if let Some(failure) = &self.failure {
+            warnings.push(match self.members.is_empty() {
+                true => format!("xdp:{interface}: it has not come back: {failure}"),
+                false => format!("xdp:{interface}: queues it got are not used: {failure}"),
+            });
         }
         warnings
     }
@@ -156,6 +178,10 @@ impl XdpQueue {
 
 impl PortQueue for XdpQueue {
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
+        if self.changes != self.origin.signal.changes() {
+            self.changes = self.origin.signal.changes();
+            self.look(pool);
+        }
         let before = burst.len();
         let end = before + max.min(burst.room());
         let members = self.members.len();
@@ -171,8 +197,12 @@ impl PortQueue for XdpQueue {
                 break;
             }
         }
-        if burst.len() == before && self.watch.nothing_came() {
-            self.look(pool);
+        match burst.frames().get(before) {
+            Some(frame) if self.sampler.is_sure(frame.bytes()) => {
+                self.origin.signal.checksums_left();
+            }
+            None if self.watch.nothing_came() => self.look(pool),
+            _ => {}
         }
         RxState::Open
     }

@@ -61,6 +61,11 @@ impl Ready {
         Ok(index)
     }
 
+    /// Its receive queues now, where its driver tells.
+    pub(super) fn queues(&self) -> Option<u32> {
+        self.interface.rx_queues().ok()
+    }
+
     /// What is known of VLAN tags on the interface that has the name now.
     pub(super) fn tags(&self) -> Tags {
         Tags::of(&self.interface, self.vlan)
