@@ -1,7 +1,7 @@
 //! Queues of an interface, what is set on them, and which CPUs they reach. Software interfaces have
 //! no such things; lines about them are left out.
 
-use port::interface::Survey;
+use port::interface::{Interrupt, Survey};
 
 use super::finding::Finding;
 use crate::report::number::plural;
@@ -184,31 +184,35 @@ fn rss_fields(survey: &Survey) -> Option<Finding> {
     Some(Finding::doubtful(what, value, why).mended_by(command))
 }
 
-/// Whether the queues' interrupts reach different CPUs. Those of configuration are among them.
+/// Whether the queues' interrupts reach different CPUs. Where names tell no queue, those of
+/// configuration are among them.
 fn interrupts(survey: &Survey) -> Option<Finding> {
-    let (what, interrupts) = ("interrupts", survey.interrupts.as_ref()?);
-    let known = interrupts
-        .iter()
-        .filter(|interrupt| !interrupt.cpus.is_empty());
-    let shown: Vec<String> = known
-        .clone()
-        .map(|interrupt| format!("{} on CPU {}", interrupt.number, interrupt.cpus))
-        .collect();
-    if shown.is_empty() {
-        return None;
+    const SHOWN_MAX: usize = 8;
+    let (what, all) = ("interrupts", survey.interrupts.as_ref()?);
+    let known = all.iter().filter(|interrupt| !interrupt.cpus.is_empty());
+    let mut known: Vec<&Interrupt> = known.collect();
+    if known.iter().any(|interrupt| interrupt.queue().is_some()) {
+        known.retain(|interrupt| interrupt.queue().is_some());
     }
-    let mut cpus: Vec<&str> = known.map(|interrupt| interrupt.cpus.as_str()).collect();
+    let first = known.first()?.number;
+    let shown = |interrupt: &&Interrupt| {
+        let Interrupt { number, name, cpus } = interrupt;
+        match name.as_str() {
+            "" => format!("{number} on CPU {cpus}"),
+            name => format!("{number} ({name}) on CPU {cpus}"),
+        }
+    };
+    let mut cpus: Vec<&str> = known.iter().map(|known| known.cpus.as_str()).collect();
     cpus.sort_unstable();
     cpus.dedup();
-    let value = match shown.len() {
-        0..=4 => shown.join(", "),
+    let value = match known.len() {
+        0..=SHOWN_MAX => known.iter().map(shown).collect::<Vec<_>>().join(", "),
         count => format!("{count} on {} different CPUs", cpus.len()),
     };
     let queues = survey.channels.map_or(1, |channels| channels.rx);
     if queues > 1 && cpus.len() == 1 {
-        let first = interrupts.first().map_or(0, |interrupt| interrupt.number);
-        let why = "one CPU does the kernel's work of all queues";
-        let why = format!("{why}; --pin-irqs of a bridge puts each beside its worker");
+        let why = "one CPU does the kernel's work of all queues; --pin-irqs of a bridge puts each \
+                   beside its worker";
         let command = format!("echo CPU > /proc/irq/{first}/smp_affinity_list");
         return Some(Finding::doubtful(what, value, why).mended_by(command));
     }

@@ -43,8 +43,15 @@ impl Told {
 
     /// The same once frames cross.
     fn crossing(bench: &Bench, words: &str) -> Self {
-        let told = Self::start(bench, words);
-        await_that("frames cross", || pings(bench, "-c 1"));
+        let mut told = Self::start(bench, words);
+        await_that("frames cross", || {
+            if told.child.try_wait().expect("its state").is_some() {
+                let mut said = String::new();
+                let _ = std::io::Read::read_to_string(&mut told.lines, &mut said);
+                panic!("it ended at once: {said}");
+            }
+            pings(bench, "-c 1")
+        });
         told
     }
 
@@ -297,27 +304,23 @@ fn a_killed_bridge_is_put_back_by_restore_and_by_the_next_start() {
         next.hears("had left it changed");
         await_that("frames cross", || pings(&bench, "-c 1"));
         assert!(!offload(&bench, "a", GRO), "off while it runs");
+        let process = next.child.id();
+        assert!(!records(process).is_empty());
         next.stop();
         assert!(offload(&bench, "a", GRO), "and as found behind it");
-        assert_eq!(records(&bench), Vec::<String>::new());
+        assert_eq!(records(process), Vec::<String>::new());
     }
 }
 
-/// The records about interfaces of the namespace in the middle.
-fn records(bench: &Bench) -> Vec<String> {
-    let entries = fs::read_dir("/run/linerate")
-        .into_iter()
-        .flatten()
-        .flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let prefix = format!("{}-", namespace(bench));
-    names.filter(|name| name.starts_with(&prefix)).collect()
-}
-
-fn namespace(bench: &Bench) -> u64 {
-    let path = format!("/run/netns/{}", bench.name(Side::Middle));
-    let metadata = fs::metadata(path).expect("a namespace");
-    std::os::unix::fs::MetadataExt::ino(&metadata)
+/// The records of a process.
+fn records(process: u32) -> Vec<String> {
+    let entries = fs::read_dir("/run/linerate");
+    let paths = entries.into_iter().flatten().flatten();
+    let paths = paths.filter_map(|entry| entry.path().into_os_string().into_string().ok());
+    let says = format!("process {process}\n");
+    paths
+        .filter(|path| fs::read_to_string(path).is_ok_and(|text| text.contains(&says)))
+        .collect()
 }
 
 #[test]
@@ -329,13 +332,13 @@ fn a_garbled_record_is_named_and_nothing_follows_from_it() {
         return;
     }
     let told = Told::crossing(&bench, "packet:a packet:b");
+    let process = told.child.id();
     told.kill();
-    let records = records(&bench);
+    let records = records(process);
     assert!(!records.is_empty());
-    for name in &records {
-        let path = format!("/run/linerate/{name}");
-        let text = fs::read_to_string(&path).expect("a record");
-        fs::write(&path, text.replace("rx-gro on", "tx-checksumming on")).expect("a file");
+    for path in &records {
+        let text = fs::read_to_string(path).expect("a record");
+        fs::write(path, text.replace("rx-gro on", "tx-checksumming on")).expect("a file");
     }
     let said = bench.run("restore");
     assert_eq!(said.status.code(), Some(1), "{said:?}");
@@ -350,9 +353,10 @@ fn a_garbled_record_is_named_and_nothing_follows_from_it() {
     // A bridge starts all the same, and says it too.
     let mut told = Told::start(&bench, "packet:a packet:b");
     told.hears("is not believed");
+    await_that("frames cross", || pings(&bench, "-c 1"));
     told.stop();
-    for name in &records {
-        fs::remove_file(format!("/run/linerate/{name}")).expect("it is still there");
+    for path in &records {
+        fs::remove_file(path).expect("it is still there");
     }
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 
 use super::offloads::{not_written, record};
 use super::records::{Kept, Records};
-use super::{Interface, Root};
+use super::{Interface, Interrupt, Root};
 use crate::PortError;
 
 /// Words in the names of interrupts that are no queue's.
@@ -111,21 +111,17 @@ impl InterruptPins {
             ));
             return Vec::new();
         }
-        let table = fs::read_to_string(self.root.path("proc/interrupts")).unwrap_or_default();
         let alone = interrupts.len() == 1;
-        let wanted: Vec<(u32, String, u32)> = interrupts
-            .iter()
-            .filter_map(|interrupt| {
-                let number = interrupt.number;
-                let called = name_in(&table, number)?;
-                let queue = if called == name {
-                    alone.then_some(0)
-                } else {
-                    queue_of(called)
-                };
-                Some((number, called.to_owned(), cpu_of_queue(queue?)?))
-            })
-            .collect();
+        let place = |interrupt: Interrupt| {
+            // One of the interface's own name is that of its link, unless it has no other.
+            let queue = if interrupt.name == name {
+                alone.then_some(0)
+            } else {
+                interrupt.queue()
+            };
+            Some((interrupt.number, interrupt.name, cpu_of_queue(queue?)?))
+        };
+        let wanted: Vec<(u32, String, u32)> = interrupts.into_iter().filter_map(place).collect();
         if wanted.is_empty() {
             self.notes.push(format!(
                 "{name}: no name of its interrupts in /proc/interrupts tells a queue, and none is \
@@ -171,13 +167,12 @@ pub fn irq_balancer(root: &Root) -> Option<String> {
     names.find(|name| name == "irqbalance")
 }
 
-/// The name in the last column of an interrupt's row.
-fn name_in(table: &str, number: u32) -> Option<&str> {
-    let row = table.lines().find_map(|line| {
-        let (there, rest) = line.split_once(':')?;
-        (there.trim().parse() == Ok(number)).then_some(rest)
-    })?;
-    row.split_whitespace().last()
+impl Interrupt {
+    /// The queue that it is of, as far as its name tells.
+    #[must_use]
+    pub fn queue(&self) -> Option<u32> {
+        queue_of(&self.name)
+    }
 }
 
 /// The number at the end of a queue's interrupt.

@@ -11,6 +11,7 @@ mod link;
 mod monitor;
 mod netlink;
 mod offloads;
+mod peer;
 mod records;
 mod restore;
 mod survey;

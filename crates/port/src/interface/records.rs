@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::found::{Found, Place};
+use crate::sys::ioctl::ControlSocket;
 
 /// Where the kernel forgets it with everything else.
 const FOLDER: &str = "/run/linerate";
@@ -191,10 +192,13 @@ impl Place {
     /// Where this thread is; `None` without `/proc`.
     pub(crate) fn here() -> Option<Self> {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        let namespace = fs::metadata("/proc/thread-self/ns/net").ok()?;
+        let cookie = ControlSocket::new().and_then(|socket| socket.namespace_cookie());
+        // Kernels before 5.14 tell the number of its file, which a later namespace may have again:
+        // then the address of the interface tells them apart.
+        let file = || Some(fs::metadata("/proc/thread-self/ns/net").ok()?.ino());
         Some(Self {
             boot: boot.trim().to_owned(),
-            namespace: namespace.ino(),
+            namespace: cookie.ok().or_else(file)?,
         })
     }
 }

@@ -180,19 +180,9 @@ impl Survey {
         self.interrupts = folder.interrupts();
         self.threaded = folder.number("threaded").map(|threaded| threaded != 0);
         if self.driver.as_deref() == Some("veth") {
-            let here = super::attached::reaches_out(index).is_ok_and(|out| !out);
-            let peer = folder.number("iflink").filter(|_| here);
-            self.peer = peer.and_then(|peer| pair(index, peer));
+            self.peer = super::peer::name_of_peer(&self.name, index);
         }
     }
-}
-
-/// The name of the interface of this number, if it says that `index` is its other end.
-fn pair(index: u32, peer: u32) -> Option<String> {
-    names_here().ok()?.into_iter().find(|name| {
-        let folder = Folder::of(name, peer);
-        folder.is_some_and(|folder| folder.number("iflink") == Some(index))
-    })
 }
 
 /// The names of all interfaces of this network namespace, in alphabetical order.

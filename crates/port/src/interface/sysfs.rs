@@ -65,6 +65,8 @@ impl Root {
 pub struct Interrupt {
     /// Its number in `/proc/irq`.
     pub number: u32,
+    /// Its name in `/proc/interrupts`, as in `virtio2-input.0`; empty where it has none.
+    pub name: String,
     /// The CPUs that it reaches, as the kernel lists them (`0-3,8`); empty where it does not say.
     pub cpus: String,
 }
@@ -121,13 +123,24 @@ impl Folder {
         let numbers = names.filter_map(|name| name.to_str()?.parse::<u32>().ok());
         let mut numbers: Vec<u32> = numbers.collect();
         numbers.sort_unstable();
+        let table = fs::read_to_string(self.1.path("proc/interrupts")).unwrap_or_default();
         let interrupt = |number: u32| {
+            let name = name_in(&table, number).unwrap_or_default().to_owned();
             let file = format!("proc/irq/{number}/effective_affinity_list");
             let cpus = line(&self.1.path(file)).unwrap_or_default();
-            Interrupt { number, cpus }
+            Interrupt { number, name, cpus }
         };
         Some(numbers.into_iter().map(interrupt).collect())
     }
+}
+
+/// The name in the last column of an interrupt's row.
+fn name_in(table: &str, number: u32) -> Option<&str> {
+    let row = table.lines().find_map(|line| {
+        let (there, rest) = line.split_once(':')?;
+        (there.trim().parse() == Ok(number)).then_some(rest)
+    })?;
+    row.split_whitespace().last()
 }
 
 fn line(path: &Path) -> Option<String> {

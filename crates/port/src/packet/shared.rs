@@ -100,6 +100,7 @@ impl Shared {
                  switch it off: ethtool -K {name} {commands}"
             ));
         }
+        notes.extend(self.interface.checksums_note());
         match self.interface.link() {
             Link::Up(_) => {}
             Link::Down(_) => notes.push(format!(

@@ -96,6 +96,7 @@ impl Ready {
                 off.join(" ")
             ));
         }
+        notes.extend(self.interface.checksums_note());
         match self.interface.link() {
             Link::Up(_) => {}
             link => notes.push(format!(
