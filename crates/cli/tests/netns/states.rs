@@ -55,7 +55,7 @@ impl Told {
         told
     }
 
-    /// Reads on until a line says this. A bridge prints a line every ten seconds, so that this ends.
+    /// Reads on until a line says this. A bridge prints a line every ten seconds, so this ends.
     #[track_caller]
     fn hears(&mut self, what: &str) {
         let begun = Instant::now();

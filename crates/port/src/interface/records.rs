@@ -1,5 +1,5 @@
-//! Where processes write down what they found before they change an interface, so that it can be put
-//! back although nobody lived to do it.
+//! Where processes write down what they found before they change an interface, so that it can be
+//! put back although nobody lived to do it.
 //!
 //! A record is a file that its process holds locked. The kernel lets the lock go when the process
 //! ends, however it ends, and in whatever process namespace it was: no number of a process that

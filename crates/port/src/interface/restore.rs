@@ -197,3 +197,83 @@ fn interrupts(found: &Found, interface: &Interface, root: &Root) -> std::io::Res
     }
     Ok(what)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    fn loopback() -> Found {
+        let interface = Interface::named("lo").unwrap();
+        Found {
+            place: Place::here().unwrap(),
+            process: 7,
+            index: interface.index().unwrap(),
+            name: "lo".to_owned(),
+            address: interface.hardware_address().unwrap().1,
+            offloads: Vec::new(),
+            interrupts: vec![(38, "0-1".to_owned()), (99, "0-1".to_owned())],
+        }
+    }
+
+    fn write(folder: &Path, path: &str, text: &str) {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn interrupts_of_the_interface_are_put_back_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let (found, root) = (loopback(), Root::at(folder.path()));
+        let (index, here) = (found.index.to_string(), found.place.clone());
+        write(folder.path(), "sys/class/net/lo/ifindex", &index);
+        write(folder.path(), "sys/class/net/lo/device/msi_irqs/38", "");
+        for number in [38, 99] {
+            let file = format!("proc/irq/{number}/smp_affinity_list");
+            write(folder.path(), &file, "5\n");
+        }
+        let name = "lo".to_owned();
+        let what = vec!["interrupt 38 on CPU 0-1".to_owned()];
+        assert_eq!(
+            put_back(&found, &here, &root),
+            Restored::Done { name, what }
+        );
+        let now = |number: u32| root.allowed_cpus(number).unwrap();
+        assert_eq!((now(38), now(99)), ("0-1".to_owned(), "5".to_owned()));
+        // Everything is so already.
+        assert_eq!(put_back(&found, &here, &root).sentence(), None);
+    }
+
+    #[test]
+    fn another_interface_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let (found, root) = (loopback(), Root::at(folder.path()));
+        let here = found.place.clone();
+        let nothing = |found: Found, why: &str| match put_back(&found, &here, &root) {
+            Restored::Nothing(said) => assert!(said.contains(why), "{said}"),
+            restored => panic!("{restored:?}"),
+        };
+        let address = [1; 6];
+        nothing(
+            Found {
+                address,
+                ..found.clone()
+            },
+            "another address",
+        );
+        let index = i32::MAX as u32;
+        nothing(
+            Found {
+                index,
+                ..found.clone()
+            },
+            "it is gone",
+        );
+        let mut place = here.clone();
+        place.boot.push('x');
+        nothing(Found { place, ..found }, "before this machine was started");
+    }
+}

@@ -54,7 +54,7 @@ impl ControlSocket {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// A number of the network namespace that no other one gets before the machine is started again.
+    /// A number of the network namespace, which no other one gets while this kernel runs.
     pub(crate) fn namespace_cookie(&self) -> io::Result<u64> {
         let mut cookie = 0_u64;
         let mut bytes = size_of::<u64>() as libc::socklen_t;
