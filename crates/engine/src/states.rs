@@ -117,6 +117,7 @@ struct Account {
 #[derive(Debug, Default)]
 struct States {
     accounts: [Account; PortState::ALL.len()],
+    looked: bool,
     /// The number that the interface had when it was last there.
     index: Option<u32>,
     /// Queues at the start, and at the last look that found any.
@@ -132,6 +133,10 @@ impl States {
         let mut news = Vec::new();
         news.extend(self.absent(now, view.link));
         news.extend(self.down(now, view.link));
+        if !std::mem::replace(&mut self.looked, true) {
+            // How it is at the start, ports have said.
+            news.clear();
+        }
         news.extend(view.queues.and_then(|queues| self.queues(now, queues)));
         news.extend(self.ring(now, sent));
         if view.checksums_left && self.accounts[PortState::ChecksumsLeft as usize].count == 0 {
@@ -309,6 +314,10 @@ mod tests {
         assert!(look(2.0, with(Link::NoCarrier(3))).is_empty());
         assert!(look(4.0, up(1))[0].contains("up again after 3.0 s"));
         assert_eq!(look(5.0, with(Link::NoCarrier(3))).len(), 1);
+        let mut down_at_first = States::default();
+        let news = down_at_first.look(0.0, with(Link::Down(3)), (0, 0));
+        assert!(news.is_empty());
+        assert!(only(&down_at_first, PortState::LinkDown, 1.0).active);
         let report = only(&states, PortState::LinkDown, 6.5);
         assert!(report.active && report.count == 2, "{report:?}");
         assert_eq!((report.since_seconds, report.seconds), (5.0, 4.5));

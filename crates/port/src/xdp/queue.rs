@@ -45,6 +45,8 @@ pub(super) struct XdpQueue {
     watch: Watch,
     /// Changes that the control side told of and that were looked at.
     changes: u32,
+    /// Whether queues may have come that are not taken up yet.
+    may_grow: bool,
     sampler: Sampler,
     /// How often the interface went away and came back.
     losses: u64,
@@ -63,6 +65,7 @@ impl XdpQueue {
         let mut queue = Self {
             busy_poll: origin.spec.busy_poll_micros != 0,
             changes: origin.signal.changes(),
+            may_grow: false,
             sampler: Sampler::default(),
             origin,
             members: Vec::new(),
@@ -107,7 +110,9 @@ impl XdpQueue {
             }
         }
         if !self.members.is_empty() {
-            self.grow();
+            if self.may_grow {
+                self.grow();
+            }
             return;
         }
         match self.origin.come_back() {
@@ -127,10 +132,12 @@ impl XdpQueue {
     /// Takes up queues that the interface did not have before.
     fn grow(&mut self) {
         match self.origin.grow() {
-            Ok(sockets) if sockets.is_empty() => {}
             Ok(sockets) => {
-                self.take_up(sockets);
-                self.failure = None;
+                self.may_grow = false;
+                if !sockets.is_empty() {
+                    self.take_up(sockets);
+                    self.failure = None;
+                }
             }
             Err(error) => self.failure = Some(error),
         }
@@ -180,6 +187,7 @@ impl PortQueue for XdpQueue {
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
         if self.changes != self.origin.signal.changes() {
             self.changes = self.origin.signal.changes();
+            self.may_grow = true;
             self.look(pool);
         }
         let before = burst.len();
