@@ -29,7 +29,7 @@ skip() { printf 'skipped: %s\n' "$*"; }
 
 step_judges() {
     local tool missing=()
-    for tool in tshark python3 ip tc ethtool ping clang; do
+    for tool in tshark python3 ip tc nft ethtool ping clang; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     if [ ${#missing[@]} = 0 ]; then
@@ -42,7 +42,7 @@ step_judges() {
     fi
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq || skip "no package lists"
-    apt-get install -y -qq tshark python3 iproute2 ethtool iputils-ping clang >/dev/null ||
+    apt-get install -y -qq tshark python3 iproute2 nftables ethtool iputils-ping clang >/dev/null ||
         skip "could not be installed: ${missing[*]}"
 }
 

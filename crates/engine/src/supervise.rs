@@ -127,6 +127,8 @@ impl Supervisor {
     /// Runs to the end.
     pub(crate) fn run(mut self) -> Result<RunReport, EngineError> {
         let asked = self.watch();
+        // What happened since the last look, in a run of milliseconds all of it.
+        self.look_at_ports();
         let ended = self.started.elapsed().as_secs_f64();
         self.control.stop();
         let mut workers = Vec::new();

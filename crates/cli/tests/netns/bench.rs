@@ -2,21 +2,23 @@
 //! program run on the machine in the middle.
 
 use std::fs::File;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use serde_json::Value;
 
-/// How long anything may take that takes milliseconds on an idle machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) use crate::running::{PATIENCE, Running, await_that};
 
 /// The addresses of the two hosts.
 pub(crate) const LEFT_ADDRESS: &str = "10.201.0.1";
 pub(crate) const RIGHT_ADDRESS: &str = "10.201.0.2";
+/// Those of [`Bench::dual`].
+pub(crate) const LEFT_ADDRESS_6: &str = "fd00:201::1";
+pub(crate) const RIGHT_ADDRESS_6: &str = "fd00:201::2";
+
+/// What plays the hosts where the kernel's own stack does not.
+const ROLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/netns/host.py");
 
 /// `left` has interface `l`, the other end of which is `a` in the middle; `right` has `r`, and `b`.
 pub(crate) struct Bench {
@@ -24,7 +26,7 @@ pub(crate) struct Bench {
 }
 
 /// One of the three namespaces.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
     Middle,
@@ -34,9 +36,41 @@ pub(crate) enum Side {
 impl Bench {
     /// `None`, with the reason printed, where namespaces cannot be made.
     pub(crate) fn new() -> Option<Self> {
+        let bench = Self::apart()?;
+        if let Err(error) = bench.try_join(1) {
+            println!("skipped: no veth pairs here: {error}");
+            return None;
+        }
+        Some(bench)
+    }
+
+    /// As [`Bench::new`], with IPv6 on both hosts too; the machine in the middle has none.
+    pub(crate) fn dual() -> Option<Self> {
+        let bench = Self::new()?;
+        let hosts = [
+            (Side::Left, "l", LEFT_ADDRESS_6),
+            (Side::Right, "r", RIGHT_ADDRESS_6),
+        ];
+        for (side, far, address) in hosts {
+            let on = format!("sysctl -qw net.ipv6.conf.{far}.disable_ipv6=0");
+            if !bench.succeeds(side, &on) {
+                println!("skipped: this kernel has no IPv6");
+                return None;
+            }
+            bench.expect(side, &format!("ip addr add {address}/64 dev {far} nodad"));
+        }
+        Some(bench)
+    }
+
+    /// The three namespaces with nothing between them.
+    pub(crate) fn apart() -> Option<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         if !rustix::process::geteuid().is_root() {
             println!("skipped: network namespaces need root");
+            return None;
+        }
+        if let Some(tool) = missing(&["ip", "ethtool", "ping", "python3"]) {
+            println!("skipped: `{tool}` is not installed");
             return None;
         }
         let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -60,30 +94,32 @@ impl Bench {
                          net.ipv6.conf.default.disable_ipv6=1";
             let _without_ipv6 = ip(&format!("netns exec {name} {quiet}"));
         }
-        self.try_join(1)
+        Ok(())
     }
 
     /// Joins the three by veth pairs with as many queues each way.
     pub(crate) fn try_join(&self, queues: u32) -> Result<(), String> {
-        let sides = [
-            (Side::Left, "l", "a", LEFT_ADDRESS),
-            (Side::Right, "r", "b", RIGHT_ADDRESS),
-        ];
-        let middle = self.name(Side::Middle);
+        self.try_join_one(Side::Left, queues)?;
+        self.try_join_one(Side::Right, queues)
+    }
+
+    /// Joins one host to the middle.
+    pub(crate) fn try_join_one(&self, side: Side, queues: u32) -> Result<(), String> {
+        let (far, near, address) = match side {
+            Side::Left => ("l", "a", LEFT_ADDRESS),
+            _ => ("r", "b", RIGHT_ADDRESS),
+        };
+        let (middle, name) = (self.name(Side::Middle), self.name(side));
         let rings = format!("numrxqueues {queues} numtxqueues {queues}");
-        for (side, far, near, address) in sides {
-            let name = self.name(side);
-            ip(&format!(
-                "-n {middle} link add name {near} {rings} type veth \
-                 peer name {far} {rings} netns {name}"
-            ))?;
-            ip(&format!("-n {name} addr add {address}/24 dev {far}"))?;
-            // A veth end leaves checksums to its peer, which a bridge is not.
-            self.turn_checksums_off(side, far)?;
-            ip(&format!("-n {name} link set dev {far} up"))?;
-            ip(&format!("-n {middle} link set dev {near} up"))?;
-        }
-        Ok(())
+        ip(&format!(
+            "-n {middle} link add name {near} {rings} type veth \
+             peer name {far} {rings} netns {name}"
+        ))?;
+        ip(&format!("-n {name} addr add {address}/24 dev {far}"))?;
+        // A veth end leaves checksums to its peer, which a bridge is not.
+        ip(&format!("netns exec {name} ethtool -K {far} tx off"))?;
+        ip(&format!("-n {name} link set dev {far} up"))?;
+        ip(&format!("-n {middle} link set dev {near} up"))
     }
 
     /// As [`Bench::try_join`], which worked before.
@@ -92,13 +128,7 @@ impl Bench {
         self.try_join(queues).expect("veth pairs");
     }
 
-    fn turn_checksums_off(&self, side: Side, interface: &str) -> Result<(), String> {
-        ip(&format!(
-            "netns exec {} ethtool -K {interface} tx off",
-            self.name(side)
-        ))
-    }
-
+    /// The namespace's name.
     pub(crate) fn name(&self, side: Side) -> String {
         format!("{}{side:?}", self.prefix)
     }
@@ -118,34 +148,86 @@ impl Bench {
             .contains("prog/xdp")
     }
 
-    /// Starts the program on the machine in the middle.
-    pub(crate) fn start(&self, words: &str) -> Running {
-        let child = self.command(words).spawn().expect("ip netns exec");
-        Running(Some(child))
+    /// How many sockets keep an interface in the middle promiscuous; `None` where there is none.
+    pub(crate) fn promiscuity(&self, interface: &str) -> Option<u64> {
+        let words = format!("ip -j -d link show dev {interface}");
+        let output = self.on(Side::Middle, &words);
+        let json: Value = serde_json::from_slice(&output.stdout).ok()?;
+        json[0]["promiscuity"].as_u64()
     }
 
-    /// Starts a bridge and waits until both interfaces have its program.
+    /// Whether an offload of an interface in the middle is on.
+    pub(crate) fn offload(&self, interface: &str, name: &str) -> bool {
+        let text = self.expect(Side::Middle, &format!("ethtool -k {interface}"));
+        let on = format!("{name}: on");
+        text.lines().any(|line| line.trim().starts_with(&on))
+    }
+
+    /// One counter of the kernel's for an interface: `way` is `rx` or `tx`.
+    #[track_caller]
+    pub(crate) fn counter(&self, side: Side, interface: &str, way: &str, name: &str) -> u64 {
+        let text = self.expect(side, &format!("ip -j -s link show dev {interface}"));
+        let json: Value = serde_json::from_str(&text).expect("JSON");
+        json[0]["stats64"][way][name].as_u64().expect("a counter")
+    }
+
+    /// Starts the program on the machine in the middle.
+    pub(crate) fn start(&self, words: &str) -> Running {
+        self.linerate(Side::Middle, words)
+    }
+
+    /// Starts the program anywhere.
+    pub(crate) fn linerate(&self, side: Side, words: &str) -> Running {
+        let mut command = self.command(side, env!("CARGO_BIN_EXE_linerate"));
+        Running::start(command.args(words.split_whitespace()))
+    }
+
+    /// Starts a bridge and waits until it has taken its interfaces: promiscuous mode, and the
+    /// program of an `xdp:` port.
     #[track_caller]
     pub(crate) fn bridge(&self, words: &str) -> Running {
         let mut running = self.start(&format!("bridge --json {words}"));
-        await_that("the bridge attaches its programs", || {
+        await_that("the bridge takes its interfaces", || {
             running.must_run();
-            self.has_program("a") && self.has_program("b")
+            words.split_whitespace().all(|word| self.is_taken(word))
         });
         running
     }
 
-    /// Runs the program on the machine in the middle to its end.
-    pub(crate) fn run(&self, words: &str) -> Output {
-        self.command(words).output().expect("ip netns exec")
+    pub(crate) fn is_taken(&self, spec: &str) -> bool {
+        let Some((driver, rest)) = spec.split_once(':') else {
+            return true;
+        };
+        let interface = rest.split(',').next().unwrap_or(rest);
+        match driver {
+            "xdp" => self.promiscuity(interface) > Some(0) && self.has_program(interface),
+            "packet" => self.promiscuity(interface) > Some(0),
+            "tap" => self.promiscuity(interface).is_some(),
+            _ => true,
+        }
     }
 
-    fn command(&self, words: &str) -> Command {
+    /// Runs the program on the machine in the middle to its end.
+    pub(crate) fn run(&self, words: &str) -> Output {
+        let mut command = self.command(Side::Middle, env!("CARGO_BIN_EXE_linerate"));
+        let command = command.args(words.split_whitespace());
+        command.output().expect("ip netns exec")
+    }
+
+    /// What the program says when it refuses to start, with exit code 2.
+    #[track_caller]
+    pub(crate) fn refusal(&self, words: &str) -> String {
+        let output = self.run(words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+        said
+    }
+
+    /// A program to be run in a namespace.
+    pub(crate) fn command(&self, side: Side, program: &str) -> Command {
         let mut command = Command::new("ip");
         command
-            .args(["netns", "exec", &self.name(Side::Middle)])
-            .arg(env!("CARGO_BIN_EXE_linerate"))
-            .args(words.split_whitespace())
+            .args(["netns", "exec", &self.name(side), program])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -155,6 +237,32 @@ impl Bench {
     /// Runs a command on a host.
     pub(crate) fn on(&self, side: Side, words: &str) -> Output {
         run("ip", &format!("netns exec {} {words}", self.name(side)))
+    }
+
+    /// Runs a command on a host to a good end; what it printed.
+    #[track_caller]
+    pub(crate) fn expect(&self, side: Side, words: &str) -> String {
+        let output = self.on(side, words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "`{words}` on {side:?}: {said}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Whether a command on a host runs to a good end.
+    pub(crate) fn succeeds(&self, side: Side, words: &str) -> bool {
+        self.on(side, words).status.success()
+    }
+
+    /// Starts a role of `host.py` on a host.
+    pub(crate) fn role(&self, side: Side, words: &str) -> Running {
+        let mut command = self.command(side, "python3");
+        Running::start(command.arg(ROLES).args(words.split_whitespace()))
+    }
+
+    /// Runs a role to a good end; what it printed.
+    #[track_caller]
+    pub(crate) fn role_says(&self, side: Side, words: &str) -> String {
+        self.expect(side, &format!("python3 {ROLES} {words}"))
     }
 
     /// Moves this thread to a host: its sockets are the host's from here on.
@@ -173,63 +281,12 @@ impl Drop for Bench {
     }
 }
 
-/// The program while it runs; killed when the test ends before it does.
-pub(crate) struct Running(Option<Child>);
-
-impl Running {
-    #[track_caller]
-    pub(crate) fn must_run(&mut self) {
-        let child = self.0.as_mut().expect("it runs");
-        if child.try_wait().expect("its state").is_some() {
-            let output = self.0.take().map(Child::wait_with_output);
-            panic!("the program has ended: {output:?}");
-        }
-    }
-
-    /// Asks it to end, as Ctrl-C does, and returns its report.
-    #[track_caller]
-    pub(crate) fn stop(mut self) -> Value {
-        let child = self.0.take().expect("it runs");
-        kill_process(pid(&child), Signal::INT).expect("a signal");
-        let output = child.wait_with_output().expect("its output");
-        assert!(output.status.success(), "{output:?}");
-        let report: Value = serde_json::from_slice(&output.stdout).expect("a JSON report");
-        assert_eq!(report["balanced"], true, "{report}");
-        report
-    }
-
-    /// Ends it as `kill -9` does.
-    pub(crate) fn kill(mut self) {
-        let mut child = self.0.take().expect("it runs");
-        child.kill().expect("SIGKILL");
-        child.wait().expect("its end");
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if let Some(mut child) = self.0.take() {
-            let _ended_already = child.kill();
-            let _ended_already = child.wait();
-        }
-    }
-}
-
-fn pid(child: &Child) -> Pid {
-    i32::try_from(child.id())
-        .ok()
-        .and_then(Pid::from_raw)
-        .expect("a process")
-}
-
-/// Waits for what takes a moment.
-#[track_caller]
-pub(crate) fn await_that(what: &str, mut holds: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !holds() {
-        assert!(started.elapsed() < PATIENCE, "not in time: {what}");
-        sleep(Duration::from_millis(5));
-    }
+/// The first of these programs that is not here.
+pub(crate) fn missing<'a>(tools: &[&'a str]) -> Option<&'a str> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_here =
+        |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).exists());
+    tools.iter().find(|tool| !is_here(tool)).copied()
 }
 
 fn ip(words: &str) -> Result<(), String> {

@@ -1,9 +1,22 @@
 //! The bridge between kernel interfaces, in network namespaces that each test makes and removes.
 //!
-//! They need root and `ip`; elsewhere every test says why it is skipped.
+//! They need root, `ip`, `ethtool`, `ping` and `python3`; elsewhere every test says why it is
+//! skipped.
 
+mod accounts;
 mod bench;
+mod drivers;
+mod examples;
 mod laboratory;
+mod left_as_found;
+mod packet;
+mod random;
+mod running;
+mod soak;
+mod stack;
 mod states;
+mod tap;
 mod traffic;
+mod verdicts;
+mod vlan;
 mod xdp;

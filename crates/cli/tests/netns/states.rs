@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -24,14 +24,9 @@ struct Told {
 
 impl Told {
     fn start(bench: &Bench, words: &str) -> Self {
-        let mut command = Command::new("ip");
-        command
-            .args(["netns", "exec", &bench.name(Side::Middle)])
-            .args([env!("CARGO_BIN_EXE_linerate"), "bridge", "--json"])
-            .args(words.split_whitespace())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        let mut command = bench.command(Side::Middle, env!("CARGO_BIN_EXE_linerate"));
+        command.args(["bridge", "--json"]);
+        command.args(words.split_whitespace());
         let mut child = command.spawn().expect("ip netns exec");
         let lines = BufReader::new(child.stderr.take().expect("a pipe"));
         Self {
@@ -108,7 +103,7 @@ impl Drop for Told {
 
 fn pings(bench: &Bench, options: &str) -> bool {
     let words = format!("ping {options} -W 1 {RIGHT_ADDRESS}");
-    bench.on(Side::Left, &words).status.success()
+    bench.succeeds(Side::Left, &words)
 }
 
 /// The state of a port, by its name in the report.
@@ -117,13 +112,6 @@ fn state<'a>(report: &'a Value, port: usize, name: &str) -> &'a Value {
     let states = report["ports"][port]["states"].as_array().expect("states");
     let found = states.iter().find(|state| state["state"] == name);
     found.unwrap_or_else(|| panic!("no {name} in {report}"))
-}
-
-fn offload(bench: &Bench, interface: &str, name: &str) -> bool {
-    let output = bench.on(Side::Middle, &format!("ethtool -k {interface}"));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains(name), "{output:?}");
-    said.contains(&format!("{name}: on"))
 }
 
 /// Datagrams to the right host, which need no answer.
@@ -188,11 +176,11 @@ fn queues_that_come_are_taken_up_and_those_in_use_cannot_go() {
     // Native XDP wants as many queues as the other end has to send by.
     let sends = |queues: u32| {
         let words = format!("ethtool -L r tx {queues}");
-        bench.on(Side::Right, &words).status.success()
+        bench.succeeds(Side::Right, &words)
     };
     let set = |queues: u32| {
         let words = format!("ethtool -L b rx {queues}");
-        bench.on(Side::Middle, &words).status.success()
+        bench.succeeds(Side::Middle, &words)
     };
     if !sends(1) || !set(1) {
         println!("skipped: no ethtool here, or it cannot change the queues of a veth");
@@ -272,20 +260,20 @@ fn a_killed_bridge_is_put_back_by_restore_and_by_the_next_start() {
         let Some(bench) = Bench::new() else { return };
         let middle = Side::Middle;
         let all_on = "ethtool -K a gro on rxvlan on";
-        if !bench.on(middle, all_on).status.success() {
+        if !bench.succeeds(middle, all_on) {
             println!("skipped: no ethtool here");
             return;
         }
-        let was = offload(&bench, "a", "rx-vlan-offload");
+        let was = bench.offload("a", "rx-vlan-offload");
         let words = format!("{driver}:a {driver}:b");
         let told = Told::crossing(&bench, &words);
-        assert!(!offload(&bench, "a", GRO));
+        assert!(!bench.offload("a", GRO));
         // A bridge that runs is left alone.
         let said = bench.run("restore a");
         assert_eq!(said.stdout, b"nothing to restore\n", "{said:?}");
-        assert!(!offload(&bench, "a", GRO));
+        assert!(!bench.offload("a", GRO));
         told.kill();
-        assert!(!offload(&bench, "a", GRO), "nobody is left to do it");
+        assert!(!bench.offload("a", GRO), "nobody is left to do it");
         let page = bench.run("doctor a --json");
         let page = String::from_utf8_lossy(&page.stdout).into_owned();
         assert!(page.contains("linerate restore a"), "{page}");
@@ -293,21 +281,21 @@ fn a_killed_bridge_is_put_back_by_restore_and_by_the_next_start() {
         assert_eq!(said.status.code(), Some(0), "{said:?}");
         let text = String::from_utf8_lossy(&said.stdout).into_owned();
         assert!(text.contains("rx-gro on"), "{text}");
-        assert!(offload(&bench, "a", GRO));
-        assert_eq!(offload(&bench, "a", "rx-vlan-offload"), was);
+        assert!(bench.offload("a", GRO));
+        assert_eq!(bench.offload("a", "rx-vlan-offload"), was);
         let again = bench.run("restore");
         assert_eq!(again.status.code(), Some(0), "{again:?}");
 
         Told::crossing(&bench, &words).kill();
-        assert!(!offload(&bench, "a", GRO));
+        assert!(!bench.offload("a", GRO));
         let mut next = Told::start(&bench, &words);
         next.hears("had left it changed");
         await_that("frames cross", || pings(&bench, "-c 1"));
-        assert!(!offload(&bench, "a", GRO), "off while it runs");
+        assert!(!bench.offload("a", GRO), "off while it runs");
         let process = next.child.id();
         assert!(!records(process).is_empty());
         next.stop();
-        assert!(offload(&bench, "a", GRO), "and as found behind it");
+        assert!(bench.offload("a", GRO), "and as found behind it");
         assert_eq!(records(process), Vec::<String>::new());
     }
 }

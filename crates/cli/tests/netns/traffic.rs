@@ -1,99 +1,168 @@
-//! Traffic of the kernel's own stack between the two hosts.
+//! Traffic of the kernel's own stack between two hosts.
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::mpsc;
 use std::thread;
 
 use crate::bench::{Bench, PATIENCE, RIGHT_ADDRESS, Side};
 
 const PORT: u16 = 5201;
 
-/// Bytes that are different at every place of any frame, and nothing like another stream's.
-fn pattern(length: usize) -> Vec<u8> {
-    let byte = |place: usize| (place as u32).wrapping_mul(2_654_435_761).to_be_bytes()[1];
+/// One host asks another one at an address.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends<'a> {
+    pub(crate) from: Side,
+    pub(crate) to: Side,
+    pub(crate) address: &'a str,
+}
+
+impl Ends<'_> {
+    /// From the left host to the right one.
+    pub(crate) fn across(address: &str) -> Ends<'_> {
+        Ends {
+            from: Side::Left,
+            to: Side::Right,
+            address,
+        }
+    }
+
+    fn socket_address(self) -> SocketAddr {
+        let address: IpAddr = self.address.parse().expect("an address");
+        SocketAddr::new(address, PORT)
+    }
+
+    fn any(self) -> SocketAddr {
+        let any = if self.socket_address().is_ipv6() {
+            "[::]:0"
+        } else {
+            "0.0.0.0:0"
+        };
+        any.parse().expect("an address")
+    }
+}
+
+/// Bytes that are different at every place of any frame, and nothing like another seed's.
+pub(crate) fn pattern(seed: u32, length: usize) -> Vec<u8> {
+    let byte = |place: usize| {
+        let mixed = (place as u32 ^ seed.rotate_left(16)).wrapping_mul(2_654_435_761);
+        (mixed ^ (mixed >> 15)).to_be_bytes()[1]
+    };
     (0..length).map(byte).collect()
 }
 
 /// Sends a stream to the right host and back; both must be whole.
 pub(crate) fn tcp_echo(bench: &Bench, length: usize) {
-    let sent = pattern(length);
+    tcp_both_ways(bench, Ends::across(RIGHT_ADDRESS), length);
+}
+
+/// Two streams of one connection at the same time, one each way; each end holds what came against
+/// what the other end had to send.
+pub(crate) fn tcp_both_ways(bench: &Bench, ends: Ends<'_>, length: usize) {
     thread::scope(|scope| {
-        let (ready, listens) = std::sync::mpsc::channel();
+        let (ready, listens) = mpsc::channel();
         scope.spawn(move || {
-            bench.enter(Side::Right);
-            let listener = TcpListener::bind((RIGHT_ADDRESS, PORT)).expect("a listener");
+            bench.enter(ends.to);
+            let listener = TcpListener::bind(ends.socket_address()).expect("a listener");
             ready.send(()).expect("the test waits");
-            let (mut stream, _) = listener.accept().expect("a connection");
-            stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
-            let mut received = Vec::new();
-            stream.read_to_end(&mut received).expect("the stream");
-            stream.write_all(&received).expect("the stream back");
+            let (stream, _) = listener.accept().expect("a connection");
+            exchange(&stream, &pattern(1, length), &pattern(2, length));
         });
         listens.recv().expect("the listener starts");
-        let sent = &sent;
         scope.spawn(move || {
-            bench.enter(Side::Left);
-            let mut stream = TcpStream::connect((RIGHT_ADDRESS, PORT)).expect("a connection");
-            stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
-            stream.write_all(sent).expect("the stream");
-            stream.shutdown(std::net::Shutdown::Write).expect("an end");
-            let mut back = Vec::new();
-            stream.read_to_end(&mut back).expect("the stream back");
-            assert!(
-                back == *sent,
-                "{} bytes of {} came back",
-                back.len(),
-                sent.len()
-            );
+            bench.enter(ends.from);
+            let stream = TcpStream::connect(ends.socket_address()).expect("a connection");
+            exchange(&stream, &pattern(2, length), &pattern(1, length));
         });
+    });
+}
+
+/// Writes one stream and reads another at the same time.
+fn exchange(stream: &TcpStream, sent: &[u8], expected: &[u8]) {
+    stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
+    stream.set_write_timeout(Some(PATIENCE)).expect("a limit");
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut writer = stream;
+            writer.write_all(sent).expect("the stream out");
+            stream.shutdown(std::net::Shutdown::Write).expect("an end");
+        });
+        let mut reader = stream;
+        let mut received = Vec::with_capacity(expected.len());
+        reader.read_to_end(&mut received).expect("the stream in");
+        let (came, of) = (received.len(), expected.len());
+        assert!(received == expected, "{came} bytes of {of}, or others");
     });
 }
 
 /// Sends datagrams of each length to the right host, one after the other, each until it is
 /// answered by its mirror image.
 pub(crate) fn udp_echo(bench: &Bench, lengths: &[usize]) {
+    udp_mirrored(bench, Ends::across(RIGHT_ADDRESS), lengths);
+}
+
+/// As [`udp_echo`], between any two hosts.
+pub(crate) fn udp_mirrored(bench: &Bench, ends: Ends<'_>, lengths: &[usize]) {
     thread::scope(|scope| {
-        let (ready, listens) = std::sync::mpsc::channel();
+        let (ready, listens) = mpsc::channel();
         let count = lengths.len();
         scope.spawn(move || {
-            bench.enter(Side::Right);
-            let socket = UdpSocket::bind((RIGHT_ADDRESS, PORT)).expect("a socket");
+            bench.enter(ends.to);
+            let socket = UdpSocket::bind(ends.socket_address()).expect("a socket");
             socket.set_read_timeout(Some(PATIENCE)).expect("a limit");
             ready.send(()).expect("the test waits");
             let mut buffer = vec![0; 65_536];
             for _ in 0..count {
-                let (length, from) = socket.recv_from(&mut buffer).expect("a datagram");
+                let (length, from) = awaited(|| socket.recv_from(&mut buffer));
                 buffer[..length].reverse();
                 socket.send_to(&buffer[..length], from).expect("the answer");
             }
         });
         listens.recv().expect("the socket is there");
         scope.spawn(move || {
-            bench.enter(Side::Left);
-            let socket = UdpSocket::bind(("0.0.0.0", 0)).expect("a socket");
+            bench.enter(ends.from);
+            let socket = UdpSocket::bind(ends.any()).expect("a socket");
             socket.set_read_timeout(Some(PATIENCE)).expect("a limit");
-            let mut buffer = vec![0; 65_536];
             for &length in lengths {
-                let mut sent = pattern(length);
-                socket
-                    .send_to(&sent, (RIGHT_ADDRESS, PORT))
-                    .expect("a datagram");
-                let got = socket.recv(&mut buffer).expect("the answer");
-                sent.reverse();
-                assert!(
-                    buffer[..got] == sent[..],
-                    "{length} bytes came back as {got}"
-                );
+                must_be_mirrored(&socket, ends.socket_address(), length);
             }
         });
     });
+}
+
+/// The kernel interrupts a wait with a limit when somebody stops the process for a while.
+#[track_caller]
+fn awaited<T>(mut receive: impl FnMut() -> io::Result<T>) -> T {
+    loop {
+        match receive() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            received => return received.expect("a datagram"),
+        }
+    }
+}
+
+fn must_be_mirrored(socket: &UdpSocket, to: SocketAddr, length: usize) {
+    let mut sent = pattern(3, length);
+    socket.send_to(&sent, to).expect("a datagram");
+    let mut buffer = vec![0; 65_536];
+    let got = awaited(|| socket.recv(&mut buffer));
+    sent.reverse();
+    assert!(buffer[..got] == sent[..], "{length} bytes came as {got}");
 }
 
 /// Five echo requests answered. `ping` sends on until it has five answers: the first of all may ask
 /// for the address in vain, when it comes before the bridge has lent the kernel a frame.
 #[track_caller]
 pub(crate) fn ping(bench: &Bench) {
-    let words = format!("ping -c 5 -i 0.05 -w 20 {RIGHT_ADDRESS}");
-    let output = bench.on(Side::Left, &words);
+    ping_between(bench, Ends::across(RIGHT_ADDRESS));
+}
+
+/// As [`ping`], between any two hosts, of either family.
+#[track_caller]
+pub(crate) fn ping_between(bench: &Bench, ends: Ends<'_>) {
+    let words = format!("ping -c 5 -i 0.05 -w 20 {}", ends.address);
+    let output = bench.on(ends.from, &words);
     assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(!said.contains("DUP!"), "frames came twice: {said}");
 }

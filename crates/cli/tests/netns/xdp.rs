@@ -1,6 +1,6 @@
 //! `xdp:` ports between two veth pairs.
 
-use crate::bench::{Bench, await_that};
+use crate::bench::{Bench, Side, await_that};
 use crate::traffic::{ping, tcp_echo, udp_echo};
 
 /// Lengths of datagrams whose frames are 60 to 1,514 bytes, the edges of the default MTU among
@@ -102,7 +102,7 @@ fn one_worker_has_all_queues() {
     tcp_echo(&bench, 1 << 20);
     let report = running.stop();
     let said = report["ports"][0]["mode"].as_str().expect("a mode");
-    assert!(said.ends_with(", 4 queues"), "{said}");
+    assert!(said.contains(", 4 queues"), "{said}");
     let warnings = report["warnings"].as_array().expect("a list");
     assert!(
         !warnings
@@ -184,10 +184,7 @@ fn an_interface_that_goes_down_or_away_comes_back_by_itself() {
     bench.ip("link set dev b up");
     ping(&bench);
     bench.ip("link del dev b");
-    let refused = bench.on(
-        crate::bench::Side::Left,
-        "ping -c 2 -i 0.05 -w 1 10.201.0.2",
-    );
+    let refused = bench.on(Side::Left, "ping -c 2 -i 0.05 -w 1 10.201.0.2");
     assert!(!refused.status.success(), "{refused:?}");
     // Both pairs anew, under the same names: the port comes back by itself.
     bench.ip("link del dev a");
@@ -205,7 +202,7 @@ fn an_interface_that_goes_down_or_away_comes_back_by_itself() {
 #[test]
 fn an_interface_is_made_ready_and_left_as_found() {
     let Some(bench) = Bench::new() else { return };
-    let middle = crate::bench::Side::Middle;
+    let middle = Side::Middle;
     // Merging, and both kinds of VLAN tags taken off.
     let offloads = [
         "generic-receive-offload",
@@ -240,7 +237,7 @@ fn frames_longer_than_the_other_interface_carries_are_dropped_and_counted() {
     let running = bench.bridge("xdp:a xdp:b");
     ping(&bench);
     let words = "ping -c 4 -i 0.05 -w 1 -s 1400 10.201.0.2";
-    let lost = bench.on(crate::bench::Side::Left, words);
+    let lost = bench.on(Side::Left, words);
     assert!(!lost.status.success(), "{lost:?}");
     let report = running.stop();
     let refused = report["frames"]["dropped"]["tx_refused"].as_u64();
@@ -259,28 +256,18 @@ fn queues_are_shared_out_over_workers() {
     bench.join(3);
     let running = bench.bridge("--workers 2 xdp:a,queues=all xdp:b,queues=1-2,unclaimed=drop");
     // Frames of queue 0 of `b` are dropped in the kernel, so that not everything is answered.
-    bench.on(
-        crate::bench::Side::Left,
-        "ping -c 20 -i 0.01 -w 1 10.201.0.2",
-    );
+    bench.on(Side::Left, "ping -c 20 -i 0.01 -w 1 10.201.0.2");
     let report = running.stop();
     let mode = |port: usize| report["ports"][port]["mode"].as_str().expect("a mode");
-    assert!(mode(0).ends_with(", 3 queues"), "{report}");
-    assert!(mode(1).ends_with(", 2 queues"), "{report}");
+    assert!(mode(0).contains(", 3 queues"), "{report}");
+    assert!(mode(1).contains(", 2 queues"), "{report}");
 }
 
 #[test]
 fn frames_cross_to_another_driver_and_back() {
     let Some(bench) = Bench::new() else { return };
-    let mut running = bench.start("bridge --json xdp:a packet:b");
-    await_that("the bridge attaches its program", || {
-        running.must_run();
-        bench.has_program("a")
-    });
-    await_that("frames pass", || {
-        let words = "ping -c 1 -W 1 10.201.0.2";
-        bench.on(crate::bench::Side::Left, words).status.success()
-    });
+    let running = bench.bridge("xdp:a packet:b");
+    ping(&bench);
     udp_echo(&bench, &LENGTHS);
     tcp_echo(&bench, 1 << 20);
     let report = running.stop();

@@ -204,7 +204,8 @@ impl Port for XdpPort {
             Some(AttachMode::Generic) => "generic program",
             None => return "AF_XDP, not attached".to_owned(),
         };
-        format!("AF_XDP {copies}, {program}, {queues} {plural}")
+        let off = self.ready.switched_off();
+        format!("AF_XDP {copies}, {program}, {queues} {plural}{off}")
     }
 
     fn queues_max(&self) -> usize {

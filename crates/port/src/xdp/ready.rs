@@ -75,6 +75,13 @@ impl Ready {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What was switched off until the end, as the end of a sentence.
+    pub(super) fn switched_off(&self) -> String {
+        let state = self.lock();
+        let changed = state.offloads.changed();
+        changed.map(|offload| format!(", {offload} off")).collect()
+    }
+
     /// What the user should know before the run.
     pub(super) fn notes(&self) -> Vec<String> {
         let name = self.interface.name();

@@ -1,6 +1,6 @@
 //! Looking a burst up.
 //!
-//! The lines of up to 64 keys are on their way at once, sixteen more are asked for whenever sixteen
+//! The lines of up to 64 keys are on their way at once, eight more are asked for whenever eight
 //! have been answered: a burst that was asked for and answered by windows of 64 left the memory
 //! idle while it answered, and lost a tenth to a quarter. What a key costs beside its line
 //! counts as much: the loop that waits for lines leaves a code a key, and what the codes mean is
@@ -13,12 +13,14 @@ use crate::secret::Permutation;
 use crate::simd::{Job, Lanes};
 use frame::PagedView;
 
-/// Keys whose lines are asked for together. 8 gave a tenth less where the lines lay in caches.
-const GROUP: usize = 16;
-/// Groups on their way. Three gave as much in bursts of 64 and a few percent less in longer ones,
-/// whose late lines come from memory while most are in the third-level cache.
-const GROUPS: usize = 4;
-const WINDOW: usize = GROUP * GROUPS;
+/// Keys whose lines are asked for, and answered, together.
+const GROUP: usize = 8;
+/// Groups on their way, 64 lines. Half as many gave 5 % less in bursts of 64 and as much in longer
+/// ones.
+const AHEAD: usize = 8;
+/// Keys whose codes are turned into answers together.
+const WINDOW: usize = 64;
+const GROUPS: usize = WINDOW / GROUP;
 
 /// What a lookup leaves for each key.
 pub(super) trait Answer: Copy {
@@ -54,10 +56,15 @@ pub(super) struct Lookup<'a, L, A> {
     pub(super) answers: &'a mut [A],
 }
 
-/// Keys on their way: their places and lines.
-struct Group<'a, L> {
-    places: [u32; GROUP],
-    lines: [&'a L; GROUP],
+/// The places of the keys of a window.
+type Places = [[u32; GROUP]; GROUPS];
+
+/// Keys on their way: the places of two windows, which hold them all, and their lines.
+struct Coming<'a, L> {
+    lines: PagedView<'a, L>,
+    permutation: Permutation,
+    places: [Places; 2],
+    asked: [[&'a L; GROUP]; AHEAD],
 }
 
 impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
@@ -70,102 +77,135 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
             keys,
             answers,
         } = self;
-        let (permutation, lines) = (table.permutation, table.lines.view());
-        debug_assert!(!L::WHOLE_PAGES || lines.has_whole_pages());
-        let (first, later) = keys.split_at(keys.len().min(WINDOW));
-        let mut groups = Group::ask_window(permutation, lines, first);
-        let mut later = later.chunks(GROUP);
-        for (keys, answers) in keys.chunks(WINDOW).zip(answers.chunks_mut(WINDOW)) {
-            let mut codes = [0; WINDOW];
-            let (by_group, _) = codes.as_chunks_mut();
-            let answered = by_group.iter_mut().zip(keys.chunks(GROUP));
-            for (group, (codes, keys)) in groups.iter_mut().zip(answered) {
-                if let Some(next) = later.next() {
-                    let next = Group::ask(permutation, lines, next);
-                    group.find(lanes, keys.len(), codes);
-                    *group = next;
-                } else {
-                    group.find(lanes, keys.len(), codes);
+        debug_assert!(!L::WHOLE_PAGES || table.lines.view().has_whole_pages());
+        if let Ok(keys) = keys.try_into() {
+            return table.find_window(lanes, keys, answers);
+        }
+        let groups = keys.len().div_ceil(GROUP);
+        let mut coming = Coming::new(table);
+        let mut windows = keys.chunks(WINDOW);
+        coming.begin(windows.next().unwrap_or_default());
+        let bursts = keys.chunks(WINDOW).zip(answers.chunks_mut(WINDOW));
+        for (window, (keys, answers)) in bursts.enumerate() {
+            if let Some(next) = windows.next() {
+                coming.place(window + 1, next);
+            }
+            let mut codes = [[0; GROUP]; GROUPS];
+            for (group, codes) in (window * GROUPS..groups).zip(&mut codes) {
+                coming.find(lanes, group, codes);
+                if group + AHEAD < groups {
+                    coming.ask(group + AHEAD);
                 }
             }
-            table.say(&codes, keys, answers);
+            table.say(codes.as_flattened(), keys, answers);
         }
     }
 }
 
-impl<'a, L: Line> Group<'a, L> {
-    /// Asks for the lines of at most [`WINDOW`] keys.
+impl<'a, L: Line> Coming<'a, L> {
     #[inline(always)]
-    fn ask_window(
-        permutation: Permutation,
-        lines: PagedView<'a, L>,
-        keys: &[u32],
-    ) -> [Self; GROUPS] {
-        let mut groups = keys.chunks(GROUP);
-        let mut next = || groups.next().unwrap_or_default();
-        let [a, b, c, d] = [next(), next(), next(), next()];
-        [
-            Self::ask(permutation, lines, a),
-            Self::ask(permutation, lines, b),
-            Self::ask(permutation, lines, c),
-            Self::ask(permutation, lines, d),
-        ]
+    fn new(table: &'a Lines<L>) -> Self {
+        let lines = table.lines.view();
+        Self {
+            lines,
+            permutation: table.permutation,
+            places: [[[0; GROUP]; GROUPS]; 2],
+            asked: [[lines.value(0); GROUP]; AHEAD],
+        }
     }
 
-    /// Finds the lines of `keys`, at most [`GROUP`], and asks for them.
+    /// Asks for the lines of the first window, [`AHEAD`] groups at most.
     #[inline(always)]
-    fn ask(permutation: Permutation, lines: PagedView<'a, L>, keys: &[u32]) -> Self {
+    fn begin(&mut self, keys: &[u32]) {
+        self.place(0, keys);
+        for group in 0..keys.len().div_ceil(GROUP) {
+            self.ask(group);
+        }
+    }
+
+    /// Finds the places of the keys of a window.
+    #[inline(always)]
+    fn place(&mut self, window: usize, keys: &[u32]) {
+        let places = self.places[window % 2].as_flattened_mut();
         // A length that the compiler knows makes loops without a count.
-        match <&[u32; GROUP]>::try_from(keys) {
-            Ok(keys) => Self::ask_all(permutation, lines, keys),
-            Err(_) => Self::ask_all(permutation, lines, keys),
+        match <&[u32; WINDOW]>::try_from(keys) {
+            Ok(keys) => permute(self.permutation, keys, places),
+            Err(_) => permute(self.permutation, keys, places),
         }
     }
 
+    /// Asks for the lines of a group whose places are known. Where the burst ends within the group
+    /// they are those of older places too.
     #[inline(always)]
-    fn ask_all(permutation: Permutation, lines: PagedView<'a, L>, keys: &[u32]) -> Self {
-        let mut group = Self {
-            places: [0; GROUP],
-            lines: [lines.value(0); GROUP],
-        };
-        for (place, &key) in group.places.iter_mut().zip(keys) {
-            *place = permutation.apply(key);
-        }
-        let places = group.places.iter().take(keys.len());
-        for (line, &place) in group.lines.iter_mut().zip(places) {
-            *line = if L::WHOLE_PAGES {
-                lines.portion(place)
-            } else {
-                lines.value(line_of(place, lines.len()))
-            };
-            frame::prefetch::read(std::ptr::from_ref(*line).cast());
-        }
-        group
+    fn ask(&mut self, group: usize) {
+        let places = &self.places[group / GROUPS % 2][group % GROUPS];
+        ask(self.lines, places, &mut self.asked[group % AHEAD]);
     }
 
-    /// The codes of the first `count` keys; the others stay as they are.
+    /// The codes of a group.
     #[inline(always)]
-    fn find<S: Lanes>(&self, lanes: S, count: usize, codes: &mut [u8; GROUP]) {
-        if count == GROUP {
-            self.find_all(lanes, codes);
+    fn find<S: Lanes>(&self, lanes: S, group: usize, codes: &mut [u8; GROUP]) {
+        let places = &self.places[group / GROUPS % 2][group % GROUPS];
+        find(lanes, places, &self.asked[group % AHEAD], codes);
+    }
+}
+
+/// Asks for the lines of a group.
+#[inline(always)]
+fn ask<'a, L: Line>(view: PagedView<'a, L>, places: &[u32; GROUP], lines: &mut [&'a L; GROUP]) {
+    for (line, &place) in lines.iter_mut().zip(places) {
+        *line = if L::WHOLE_PAGES {
+            view.portion(place)
         } else {
-            self.find_all(lanes, &mut codes[..count]);
-        }
+            view.value(line_of(place, view.len()))
+        };
+        frame::prefetch::read(std::ptr::from_ref(*line).cast());
     }
+}
 
-    #[inline(always)]
-    fn find_all<S: Lanes>(&self, lanes: S, codes: &mut [u8]) {
-        let keys = self.places.iter().zip(&self.lines);
-        for (code, (&place, line)) in codes.iter_mut().zip(keys) {
-            *code = line.find(lanes, place);
-        }
+/// The codes of a group.
+#[inline(always)]
+fn find<S: Lanes, L: Line>(
+    lanes: S,
+    places: &[u32; GROUP],
+    lines: &[&L; GROUP],
+    codes: &mut [u8; GROUP],
+) {
+    for (code, (&place, line)) in codes.iter_mut().zip(places.iter().zip(lines)) {
+        *code = line.find(lanes, place);
+    }
+}
+
+/// The places of `keys`.
+#[inline(always)]
+fn permute(permutation: Permutation, keys: &[u32], places: &mut [u32]) {
+    for (place, &key) in places.iter_mut().zip(keys) {
+        *place = permutation.apply(key);
     }
 }
 
 impl<L: Line> Lines<L> {
+    /// Looks up a burst of one window. There is nothing to roll then, and loops whose ends are
+    /// known take a quarter less instructions.
+    #[inline(always)]
+    fn find_window<S: Lanes, A: Answer>(&self, lanes: S, keys: &[u32; WINDOW], answers: &mut [A]) {
+        let view = self.lines.view();
+        let mut places = [[0; GROUP]; GROUPS];
+        let mut asked = [[view.value(0); GROUP]; GROUPS];
+        permute(self.permutation, keys, places.as_flattened_mut());
+        for (lines, places) in asked.iter_mut().zip(&places) {
+            ask(view, places, lines);
+        }
+        let mut codes = [[0; GROUP]; GROUPS];
+        for ((codes, places), lines) in codes.iter_mut().zip(&places).zip(&asked) {
+            find(lanes, places, lines, codes);
+        }
+        self.say(codes.as_flattened(), keys, answers);
+    }
+
     /// Turns codes into answers.
     #[inline(always)]
-    fn say<A: Answer>(&self, codes: &[u8; WINDOW], keys: &[u32], answers: &mut [A]) {
+    fn say<A: Answer>(&self, codes: &[u8], keys: &[u32], answers: &mut [A]) {
         let masks = self.codes.masks();
         // A length that the compiler knows, as for most bursts.
         if let Ok(answers) = <&mut [A; WINDOW]>::try_from(&mut *answers) {

@@ -5,10 +5,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::Command;
 
-use super::topology::{Running, Topology, eventually};
+use crate::bench::{Bench, Running, Side, await_that};
+use crate::drivers::{Driver, GENERIC, MIXED, PACKET, XDP};
+use crate::traffic::ping;
 
-/// Each driver against itself, and both together.
-const DRIVERS: [(&str, &str); 3] = [("packet", "packet"), ("xdp", "xdp"), ("xdp", "packet")];
+/// Each driver against itself, and both together. In generic mode tags beside a frame are lost,
+/// which must be asked for.
+const DRIVERS: [Driver; 3] = [PACKET, XDP, MIXED];
 
 const ADDRESSES: &str = "020000000001020000000002";
 /// An ethertype for experiments, and a payload.
@@ -26,32 +29,37 @@ fn frame(tags: &str) -> String {
 }
 
 /// The bridge between the hosts, through which frames pass.
-fn bridge(topology: &Topology, (left, right): (&str, &str)) -> Running {
-    let bridge = topology.bridge(&format!("{left}:m1 {right}:m2"), "m2");
-    topology.expect_ping();
+fn bridge(bench: &Bench, driver: Driver) -> Running {
+    let bridge = driver.bridge(bench, "");
+    ping(bench);
     bridge
+}
+
+/// A host's interface.
+fn far(host: Side) -> &'static str {
+    if host == Side::Left { "l" } else { "r" }
 }
 
 /// Sends each frame from one host and expects the other to get `arrives`.
 #[track_caller]
-fn expect(topology: &Topology, from: &str, to: &str, pairs: &[(String, String)]) {
-    expect_at(topology, from, (to, "e0"), pairs);
+fn expect(bench: &Bench, from: Side, to: Side, pairs: &[(String, String)]) {
+    expect_at(bench, from, (to, far(to)), pairs);
 }
 
 /// The same at an interface of any host.
 #[track_caller]
-fn expect_at(topology: &Topology, from: &str, to: (&str, &str), pairs: &[(String, String)]) {
+fn expect_at(bench: &Bench, from: Side, to: (Side, &str), pairs: &[(String, String)]) {
     let (to, interface) = to;
-    let mut capture = topology.host(to, &format!("capture {interface} {}", pairs.len()));
+    let mut capture = bench.role(to, &format!("capture {interface} {}", pairs.len()));
     let mut said = BufReader::new(capture.output());
     let mut line = String::new();
     said.read_line(&mut line).unwrap();
     assert_eq!(line.trim(), "ready");
     for (sent, arrives) in pairs {
-        topology.host_says(from, &format!("send e0 {sent} 1"));
+        bench.role_says(from, &format!("send {} {sent} 1", far(from)));
         line.clear();
         said.read_line(&mut line).unwrap();
-        assert_eq!(line.trim(), arrives, "sent {sent} from {from}");
+        assert_eq!(line.trim(), arrives, "sent {sent} from {from:?}");
     }
     let mut rest = String::new();
     said.read_to_string(&mut rest).unwrap();
@@ -61,11 +69,10 @@ fn expect_at(topology: &Topology, from: &str, to: (&str, &str), pairs: &[(String
 
 #[test]
 fn tags_made_by_hand_cross_both_ways() {
-    for drivers in DRIVERS {
-        let Some(topology) = Topology::new() else {
-            return;
-        };
-        let bridge = bridge(&topology, drivers);
+    // In the frame they are in sight of a generic program too.
+    for driver in DRIVERS.into_iter().chain([GENERIC]) {
+        let Some(bench) = Bench::new() else { return };
+        let bridge = bridge(&bench, driver);
         let tags = [
             "",
             "81000005",
@@ -75,8 +82,8 @@ fn tags_made_by_hand_cross_both_ways() {
             "8100000581000006",
         ];
         let pairs: Vec<_> = tags.iter().map(|tags| (frame(tags), frame(tags))).collect();
-        expect(&topology, "left", "right", &pairs);
-        expect(&topology, "right", "left", &pairs);
+        expect(&bench, Side::Left, Side::Right, &pairs);
+        expect(&bench, Side::Right, Side::Left, &pairs);
         bridge.stop();
     }
 }
@@ -84,14 +91,12 @@ fn tags_made_by_hand_cross_both_ways() {
 /// Tags that the kernel itself makes lie beside the frame, never in it.
 #[test]
 fn tags_made_by_the_kernel_cross_both_ways() {
-    for drivers in DRIVERS {
-        let Some(topology) = Topology::new() else {
-            return;
-        };
-        let bridge = bridge(&topology, drivers);
-        let hosts = [("left", "0x8100", 0x3005), ("right", "0x88a8", 7)];
+    for driver in DRIVERS {
+        let Some(bench) = Bench::new() else { return };
+        let bridge = bridge(&bench, driver);
+        let hosts = [(Side::Left, "0x8100", 0x3005), (Side::Right, "0x88a8", 7)];
         for (host, tpid, tag) in hosts {
-            if !push_tags(&topology, host, tpid, tag) {
+            if !push_tags(&bench, host, tpid, tag) {
                 return;
             }
         }
@@ -100,12 +105,17 @@ fn tags_made_by_the_kernel_cross_both_ways() {
             frames.iter().map(pair).collect()
         };
         let short = ["", "81000009", "88a8000881000009"].map(frame);
-        expect(&topology, "left", "right", &pushed("81003005", &short));
-        expect(&topology, "right", "left", &pushed("88a80007", &short));
+        expect(&bench, Side::Left, Side::Right, &pushed("81003005", &short));
+        expect(&bench, Side::Right, Side::Left, &pushed("88a80007", &short));
         // As long as the interface carries, without the tag. Packet sockets send a longer one
         // with a tag of this type only.
         let longest = [frame_of(1514, "")];
-        expect(&topology, "left", "right", &pushed("81003005", &longest));
+        expect(
+            &bench,
+            Side::Left,
+            Side::Right,
+            &pushed("81003005", &longest),
+        );
         bridge.stop();
     }
 }
@@ -113,50 +123,39 @@ fn tags_made_by_the_kernel_cross_both_ways() {
 /// A frame that the bridge leaves to the host keeps its tag where it was: the host would find two.
 #[test]
 fn frames_that_are_left_to_the_host_have_their_tag_once() {
-    let Some(topology) = Topology::new() else {
-        return;
-    };
-    topology.expect("left", "ip link del e0");
-    let left = topology.namespace("left");
-    let words = format!("ip link add m1 numrxqueues 2 type veth peer name e0 netns {left}");
-    topology.expect("middle", &words);
-    topology.expect("left", "ip link set e0 up");
-    topology.expect("middle", "ip link set m1 up");
-    // Frames of the only queue of `e0` come on the first of `m1`.
-    let bridge = topology.bridge("xdp:m1,queues=1-1 null:", "m1");
-    let attached = || topology.expect("middle", "ip link show dev m1");
-    assert!(eventually(|| attached().contains("prog/xdp")));
-    if !push_tags(&topology, "left", "0x8100", 5) {
+    let Some(bench) = Bench::new() else { return };
+    bench.ip("link del dev a");
+    bench.try_join_one(Side::Left, 2).expect("a veth pair");
+    // Packet sockets send on the first queue, whose frames come on the first of `a`.
+    bench.expect(Side::Left, "ethtool -L l tx 1");
+    let bridge = bench.bridge("xdp:a,queues=1-1 null:");
+    if !push_tags(&bench, Side::Left, "0x8100", 5) {
         return;
     }
     let pairs = [(frame(""), behind("81000005", &frame("")))];
-    expect_at(&topology, "left", ("middle", "m1"), &pairs);
-    let (report, _) = bridge.stop();
-    assert!(
-        report["warnings"]
-            .to_string()
-            .contains("frames came on queues")
-    );
+    expect_at(&bench, Side::Left, (Side::Middle, "a"), &pairs);
+    let warnings = bridge.stop()["warnings"].to_string();
+    assert!(warnings.contains("frames came on queues"), "{warnings}");
 }
 
 /// Interfaces of the kernel's own VLANs, on both sides of the bridge.
 #[test]
 fn vlans_of_the_kernel_reach_each_other() {
-    for drivers in DRIVERS {
-        let Some(topology) = Topology::new() else {
-            return;
-        };
-        for (host, address) in [("left", "10.9.5.1/24"), ("right", "10.9.5.2/24")] {
-            let words = "ip link add link e0 name v5 type vlan id 5";
-            if topology.succeeds(host, words).is_none() {
+    for driver in DRIVERS {
+        let Some(bench) = Bench::new() else { return };
+        for (host, address) in [(Side::Left, "10.9.5.1/24"), (Side::Right, "10.9.5.2/24")] {
+            let words = format!("ip link add link {} name v5 type vlan id 5", far(host));
+            if !bench.succeeds(host, &words) {
                 println!("skipped: this kernel has no VLAN interfaces");
                 return;
             }
-            topology.expect(host, &format!("ip addr add {address} dev v5"));
-            topology.expect(host, "ip link set v5 up");
+            bench.expect(host, &format!("ip addr add {address} dev v5"));
+            bench.expect(host, "ip link set v5 up");
         }
-        let bridge = bridge(&topology, drivers);
-        assert!(topology.comes_to("left", "ping -c 1 -W 1 10.9.5.2"));
+        let bridge = bridge(&bench, driver);
+        await_that("an answer within the VLAN", || {
+            bench.succeeds(Side::Left, "ping -c 1 -W 1 10.9.5.2")
+        });
         bridge.stop();
     }
 }
@@ -167,8 +166,8 @@ fn behind(outer: &str, frame: &str) -> String {
     format!("{addresses}{outer}{rest}")
 }
 
-/// Has every frame that leaves a host's `e0` tagged by a program of the kernel's traffic control.
-fn push_tags(topology: &Topology, host: &str, tpid: &str, tag: u16) -> bool {
+/// Has every frame that leaves a host tagged by a program of the kernel's traffic control.
+fn push_tags(bench: &Bench, host: Side, tpid: &str, tag: u16) -> bool {
     let folder = tempfile::TempDir::new().unwrap();
     let source = format!(
         "static int (*push)(void *, unsigned short, unsigned short) = (void *)18;\n\
@@ -186,10 +185,11 @@ fn push_tags(topology: &Topology, host: &str, tpid: &str, tag: u16) -> bool {
         println!("skipped: no clang that compiles for BPF");
         return false;
     }
-    topology.expect(host, "tc qdisc add dev e0 clsact");
+    let far = far(host);
+    bench.expect(host, &format!("tc qdisc add dev {far} clsact"));
     let object = object.display();
-    let words = format!("tc filter add dev e0 egress bpf da obj {object} sec tc");
-    if topology.succeeds(host, &words).is_none() {
+    let words = format!("tc filter add dev {far} egress bpf da obj {object} sec tc");
+    if !bench.succeeds(host, &words) {
         println!("skipped: this tc or kernel loads no BPF program");
         return false;
     }

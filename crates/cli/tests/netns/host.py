@@ -5,6 +5,8 @@ tcp-send ADDRESS PORT BYTES    the other end; prints the same digest
 send INTERFACE FRAME COUNT    send a frame, given in hexadecimal
 capture INTERFACE COUNT    print so many frames with the ethertype 88b5, tags put back
 longest INTERFACE COUNT    print the length of the longest of so many frames
+replay INTERFACE FILE    send the frames of a file, each behind its length; wait for the recorder
+record INTERFACE    print number and digest of each frame of a replay
 """
 
 import hashlib
@@ -12,11 +14,14 @@ import socket
 import struct
 import sys
 import time
+import zlib
 
 ALL = 3
 SOL_PACKET = 263
+PACKET_STATISTICS = 6
 PACKET_AUXDATA = 8
 PACKET_IGNORE_OUTGOING = 23
+SO_RCVBUFFORCE = 33
 VLAN_VALID = 1 << 4
 TPID_VALID = 1 << 6
 # For experiments (IEEE 802): frames that no stack answers.
@@ -103,11 +108,69 @@ def longest(interface, count):
     print(max(len(whole(raw)) for _ in range(int(count))))
 
 
+# What a replay says to its recorder, and back: how far it is.
+PACE = bytes.fromhex("025400000000025400000001") + MARK
+END = 1 << 32
+# Far below what the rings of any driver hold, since nobody may lose a frame.
+AT_A_TIME = 400
+
+
+def agree(raw, number):
+    """Ask the recorder until it answers: frames before are there."""
+    asked = PACE + struct.pack("!Q", number) + bytes(40)
+    for _ in range(300):
+        raw.send(asked)
+        raw.settimeout(0.1)
+        try:
+            while raw.recv(2048)[: len(PACE) + 8] != asked[: len(PACE) + 8]:
+                pass
+            return
+        except TimeoutError:
+            pass
+    sys.exit(f"no answer to {number}")
+
+
+def replay(interface, path):
+    raw = opened(interface)
+    frames = open(path, "rb").read()
+    place, number = 0, 0
+    while place < len(frames):
+        if number % AT_A_TIME == 0:
+            agree(raw, number)
+        (length,) = struct.unpack_from("!I", frames, place)
+        raw.send(frames[place + 4 : place + 4 + length])
+        place += 4 + length
+        number += 1
+    agree(raw, END)
+
+
+def record(interface):
+    raw = opened(interface)
+    raw.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
+    print("ready", flush=True)
+    lines = []
+    while True:
+        frame = whole(raw)
+        if frame.startswith(PACE):
+            raw.send(frame)
+            if struct.unpack_from("!Q", frame, len(PACE))[0] == END:
+                break
+        elif frame[6:8] == b"\x02\x53":
+            (number,) = struct.unpack_from("!I", frame, 8)
+            lines.append(f"{number} {zlib.crc32(frame):08x}")
+    _, lost = struct.unpack("II", raw.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))
+    if lost:
+        sys.exit(f"{lost} frames did not fit into the recorder's buffer")
+    print("\n".join(lines))
+
+
 ROLES = {
     "tcp-receive": tcp_receive,
     "tcp-send": tcp_send,
     "send": send,
     "capture": capture,
     "longest": longest,
+    "replay": replay,
+    "record": record,
 }
 ROLES[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,54 @@
+//! An interface is made ready and left as it was found.
+
+use crate::bench::{Bench, Side, await_that};
+use crate::drivers::{Driver, on_each_driver};
+
+const GRO: &str = "generic-receive-offload";
+
+on_each_driver!(
+    gro_is_off_while_the_bridge_runs_and_on_again_behind_it,
+    promiscuous_mode_ends_with_the_process_however_it_ends,
+);
+
+fn gro_is_off_while_the_bridge_runs_and_on_again_behind_it(driver: Driver) {
+    let Some(bench) = Bench::new() else { return };
+    bench.expect(Side::Middle, "ethtool -K a gro on");
+    bench.expect(Side::Middle, "ethtool -K b gro off");
+    let bridge = driver.bridge(&bench, "");
+    assert!(!bench.offload("a", GRO));
+    let report = bridge.stop();
+    let mode = report["ports"][0]["mode"].as_str().unwrap_or_default();
+    assert!(mode.contains("rx-gro off"), "{mode}");
+    assert!(bench.offload("a", GRO), "put back");
+    assert!(!bench.offload("b", GRO), "was off before");
+}
+
+fn promiscuous_mode_ends_with_the_process_however_it_ends(driver: Driver) {
+    let Some(bench) = Bench::new() else { return };
+    for kill in [false, true] {
+        let bridge = driver.bridge(&bench, "");
+        assert_eq!(bench.promiscuity("a"), Some(1));
+        if kill {
+            bridge.kill();
+        } else {
+            bridge.stop();
+        }
+        for interface in ["a", "b"] {
+            await_that(&format!("{interface} is as it was"), || {
+                bench.promiscuity(interface) == Some(0) && !bench.has_program(interface)
+            });
+        }
+    }
+}
+
+#[test]
+fn a_port_that_is_refused_puts_the_other_one_back() {
+    for driver in ["packet", "xdp"] {
+        let Some(bench) = Bench::new() else { return };
+        bench.expect(Side::Middle, "ethtool -K a gro on");
+        bench.refusal(&format!("bridge {driver}:a {driver}:nosuch"));
+        assert!(bench.offload("a", GRO));
+        assert_eq!(bench.promiscuity("a"), Some(0));
+        assert!(!bench.has_program("a"));
+    }
+}
