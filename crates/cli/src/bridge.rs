@@ -13,6 +13,7 @@ use crate::error::{Error, Outcome};
 use crate::interrupt::Interrupt;
 use crate::load::{self, LoadedSets, ReadChoices};
 use crate::output::{Output, Stream};
+use crate::pins;
 use crate::report::Report;
 use crate::resolve::BridgeSettings;
 use crate::run::{conclude, drive, warn_of_debug_build};
@@ -39,8 +40,14 @@ pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     let facts = sets.facts();
     let plan = plan(&settings, sets, ports)?;
     let interrupt = Interrupt::watch()?;
+    let pins = if settings.pin_irqs {
+        pins::pin(&settings.ports, &settings.layout.cpus, output)?
+    } else {
+        Vec::new()
+    };
     let mut screen = Screen::live(output, LIVE, Some(LIVE_PLAIN));
     let run = drive(plan, &interrupt, &mut screen)?;
+    drop(pins);
     let report = Report::new(&run, &facts, &Machine::read());
     let outcome = conclude(&run, &report, args.run.json, settings.report_to, output);
     warn_of_debug_build(output);
@@ -110,6 +117,7 @@ fn plan(
         burst: layout.burst,
         stride_bytes,
         pool_frames: layout.pool_frames_at(stride_bytes),
+        idle: settings.idle,
         limits: settings.limits,
     })
 }

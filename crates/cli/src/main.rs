@@ -1,8 +1,8 @@
 //! The program `linerate`: what was typed, what it means here, a run, a report.
 //!
 //! [`args`] reads the command line and touches nothing; [`resolve`] asks the machine what it
-//! means; [`bridge`], [`bypass`], [`demo`], [`doctor`] and [`set_check`] do it; [`report`] says
-//! what came of it. Exit codes are the closed set in [`exit`].
+//! means; [`bridge`], [`bypass`], [`demo`], [`doctor`], [`restore`] and [`set_check`] do it;
+//! [`report`] says what came of it. Exit codes are the closed set in [`exit`].
 #![forbid(unsafe_code)]
 
 mod args;
@@ -19,9 +19,11 @@ mod laboratory;
 mod load;
 mod output;
 mod paint;
+mod pins;
 mod program;
 mod report;
 mod resolve;
+mod restore;
 mod run;
 mod samples;
 mod screen;

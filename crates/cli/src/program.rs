@@ -12,7 +12,7 @@ use crate::error::Outcome;
 use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
-use crate::{bridge, bypass, demo, doctor, drops, laboratory, set_check};
+use crate::{bridge, bypass, demo, doctor, drops, laboratory, restore, set_check};
 
 /// Runs what the command line asks for.
 pub(crate) fn run() -> ExitCode {
@@ -40,6 +40,7 @@ fn command(command: &Command, output: Output) -> Outcome {
             SetCommand::Check(args) => set_check::run(args, output),
         },
         Command::Doctor(args) => doctor::run(args, output),
+        Command::Restore(args) => restore::run(args, output),
         Command::Lab(args) => laboratory::run(args, output),
         Command::Drops(args) => drops::run(args, output),
     }

@@ -46,6 +46,10 @@ pub(crate) fn drive(
                 );
             }
         }
+        running
+            .take_news()
+            .iter()
+            .for_each(|news| screen.warn(news));
         if screen.is_due() {
             let now = running.snapshot();
             screen.show(&live_line(&before, &now, &running));
@@ -54,6 +58,10 @@ pub(crate) fn drive(
         thread::sleep(nap);
         nap = (nap * 2).min(NAP_LAST);
     }
+    running
+        .take_news()
+        .iter()
+        .for_each(|news| screen.warn(news));
     screen.clear();
     running.join().map_err(Error::check_failed)
 }

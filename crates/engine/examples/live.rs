@@ -148,6 +148,7 @@ fn start(live: &LiveLists) -> Result<engine::Running, Failure> {
         burst: DEFAULT_BURST,
         stride_bytes: 2112,
         pool_frames: DEFAULT_POOL_FRAMES,
+        idle: engine::IdleMode::default(),
         limits: Limits::default(),
     };
     Ok(Engine::start(plan)?)

@@ -51,6 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         burst: DEFAULT_BURST,
         stride_bytes: 2112,
         pool_frames: DEFAULT_POOL_FRAMES,
+        idle: engine::IdleMode::default(),
         limits: Limits {
             duration: Some(Duration::from_secs(seconds)),
             frames: None,

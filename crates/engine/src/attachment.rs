@@ -112,6 +112,11 @@ impl Attachment {
         queue.reclaim(pool);
         let failed = queue.failed();
         let taken = before - self.staged.len();
+        if before != 0 {
+            let (frames, refusals) = Count::of_port(self.port);
+            words.add(frames, taken as u64);
+            words.add(refusals, u64::from(taken == 0));
+        }
         let refused = queue.take_refused();
         words.add(Count::Tx, taken as u64 - refused);
         words.drop_frames(DropReason::TxRefused, refused);

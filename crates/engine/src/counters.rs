@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use frame::PortId;
 use plane::DropReason;
 use table::LISTS_MAX;
 
@@ -27,9 +28,30 @@ pub(crate) enum Count {
     /// Time in steps that moved a frame, nanoseconds.
     BusyNanos,
     WouldDrop,
+    /// Steps without a frame that ended in a system call, to give the CPU away or to sleep.
+    Sleeps,
+    /// CPU time of the whole thread, nanoseconds; known at its end.
+    CpuNanos,
+    /// Frames that the first port took to send, and the second.
+    TakenFirst,
+    TakenSecond,
+    /// Times that a port took none of those there were.
+    RefusalsFirst,
+    RefusalsSecond,
 }
 
-const DROPS_AT: usize = Count::WouldDrop as usize + 1;
+impl Count {
+    /// What a port took, and how often it took nothing. A bridge has two.
+    #[inline]
+    pub(crate) fn of_port(port: PortId) -> (Self, Self) {
+        match port.0 {
+            0 => (Self::TakenFirst, Self::RefusalsFirst),
+            _ => (Self::TakenSecond, Self::RefusalsSecond),
+        }
+    }
+}
+
+const DROPS_AT: usize = Count::RefusalsSecond as usize + 1;
 const HITS_SRC_AT: usize = DROPS_AT + DropReason::COUNT;
 const HITS_DST_AT: usize = HITS_SRC_AT + LISTS_MAX;
 const WOULD_DROP_AT: usize = HITS_DST_AT + LISTS_MAX;

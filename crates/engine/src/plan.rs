@@ -10,6 +10,8 @@ use plane::Policy;
 use port::{Port, PortError};
 use table::CompiledLists;
 
+use crate::IdleMode;
+
 /// Frames a step takes from a queue at most, unless the plan says otherwise. From 64 up the rate
 /// of the demo no longer rises, and a burst's columns stay well inside the first-level cache.
 pub const DEFAULT_BURST: usize = 64;
@@ -46,6 +48,8 @@ pub struct Plan {
     pub stride_bytes: u32,
     /// Frames in each worker's pool.
     pub pool_frames: u32,
+    /// What workers do while nothing comes.
+    pub idle: IdleMode,
     /// When to end.
     pub limits: Limits,
 }
@@ -91,6 +95,7 @@ impl fmt::Debug for Plan {
             .field("burst", &self.burst)
             .field("stride_bytes", &self.stride_bytes)
             .field("pool_frames", &self.pool_frames)
+            .field("idle", &self.idle)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

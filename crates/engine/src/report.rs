@@ -4,7 +4,7 @@ use frame::{CpuId, NodeId, PortId, WorkerId};
 use plane::Action;
 use port::PortError;
 
-use crate::Books;
+use crate::{Books, StateReport};
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,12 +57,16 @@ pub struct WorkerReport {
     pub busy_nanos: u64,
     /// Frames in a received burst, empty ones left out.
     pub burst_mean: f64,
+    /// CPU time of its thread, seconds.
+    pub cpu_seconds: f64,
+    /// System calls that it made for want of frames: to give its CPU away, or to sleep.
+    pub sleeps: u64,
     /// Its own books.
     pub books: Books,
 }
 
 /// One port, all its queues together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PortReport {
     /// Its number, in the order given.
     pub id: PortId,
@@ -90,6 +94,8 @@ pub struct PortReport {
     pub missed_too_long: u64,
     /// The mode that was granted.
     pub mode: String,
+    /// What its interface was in that it should not be, each that occurred.
+    pub states: Vec<StateReport>,
 }
 
 /// One set of the policy.

@@ -21,6 +21,7 @@ use crate::exchange::Exchange;
 use crate::plan::{EngineError, HEADROOM_BYTES, Plan};
 use crate::publish::Publisher;
 use crate::report::{MemoryReport, RunReport, Snapshot};
+use crate::states::Watched;
 use crate::supervise::{Control, PortFacts, Supervisor};
 use crate::worker::Worker;
 
@@ -48,6 +49,7 @@ impl Engine {
             id: port.id(),
             spec: port.spec().to_owned(),
             mode: port.mode(),
+            watched: port.monitor().map(Watched::new),
         });
         let facts = facts.collect();
         let (started, workers) = start_workers(workers)?;
@@ -110,6 +112,12 @@ impl Running {
     #[must_use]
     pub fn memory(&self) -> &MemoryReport {
         &self.memory
+    }
+
+    /// What changed at the ports since the last call, a sentence each, oldest first.
+    #[must_use]
+    pub fn take_news(&self) -> Vec<String> {
+        self.control.take_news()
     }
 
     /// Whether the run is over and [`Running::join`] will not wait.
@@ -223,6 +231,7 @@ fn make_workers(
             words: Words::new(),
             control: Arc::clone(control),
             leaves: false,
+            idle: plan.idle,
             active_until: Nanos(0),
         });
     }

@@ -2,6 +2,7 @@
 //! workers and writes the report.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -11,14 +12,18 @@ use port::{Port, PortError, PortStatistics};
 use crate::counters::{Board, Count, Words, at_rest};
 use crate::publish::Publisher;
 use crate::report::{EndedBy, MemoryReport, PortReport, RunReport, SetHits, WorkerReport};
+use crate::states::Watched;
 use crate::worker::Worker;
 use crate::{Books, EngineError, Limits};
 
 /// How often the limits are looked at.
 const WATCH_EVERY: Duration = Duration::from_millis(1);
 
-/// How often ports are looked after, in looks at the limits: ten times a second.
-const ATTEND_EVERY: u32 = 100;
+/// How often the ports' interfaces are looked at: some system calls each.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Sentences kept for whoever reads them.
+const NEWS_MAX: usize = 1000;
 
 /// How long workers may take to send what they hold once they receive nothing more.
 const DRAIN_MAX: Duration = Duration::from_secs(2);
@@ -30,6 +35,8 @@ pub(crate) struct Control {
     drain: AtomicBool,
     stop: AtomicBool,
     boards: Vec<Board>,
+    /// What changed at the ports and nobody has read yet.
+    news: Mutex<Vec<String>>,
 }
 
 impl Control {
@@ -39,6 +46,19 @@ impl Control {
             drain: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             boards: (0..workers).map(|_| Board::new()).collect(),
+            news: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn take_news(&self) -> Vec<String> {
+        std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Nobody may read them for hours: beyond the bound they are in the report alone.
+    fn tell(&self, news: Vec<String>) {
+        let mut unread = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        if unread.len() < NEWS_MAX {
+            unread.extend(news);
         }
     }
 
@@ -86,6 +106,8 @@ pub(crate) struct PortFacts {
     pub(crate) id: frame::PortId,
     pub(crate) spec: String,
     pub(crate) mode: String,
+    /// Where something can change meanwhile.
+    pub(crate) watched: Option<Watched>,
 }
 
 /// All that the control thread needs of a run.
@@ -107,6 +129,9 @@ impl Supervisor {
     /// Runs to the end.
     pub(crate) fn run(mut self) -> Result<RunReport, EngineError> {
         let asked = self.watch();
+        // What happened since the last look, in a run of milliseconds all of it.
+        self.look_at_ports();
+        let ended = self.started.elapsed().as_secs_f64();
         self.control.stop();
         let mut workers = Vec::new();
         for handle in self.workers {
@@ -139,7 +164,7 @@ impl Supervisor {
             ports: self
                 .facts
                 .iter()
-                .map(|facts| port_report(facts, &workers))
+                .map(|facts| port_report(facts, &workers, ended))
                 .collect(),
             sets: set_hits(&self.sets, &sum),
             workers: workers
@@ -156,8 +181,13 @@ impl Supervisor {
     /// they were told to end; nothing where nothing was left to receive.
     fn watch(&mut self) -> Option<EndedBy> {
         let mut draining: Option<(EndedBy, Instant)> = None;
-        let mut looks = 0_u32;
+        let mut looked: Option<Instant> = None;
         loop {
+            if looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY) {
+                looked = Some(Instant::now());
+                self.look_at_ports();
+                self.ports.iter_mut().for_each(|port| port.attend());
+            }
             if at_rest(self.control.boards.iter()) {
                 return draining.map(|(cause, _)| cause);
             }
@@ -174,11 +204,21 @@ impl Supervisor {
                 }
             }
             self.lists.reclaim();
-            looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(ATTEND_EVERY) {
-                self.ports.iter_mut().for_each(|port| port.attend());
-            }
             std::thread::park_timeout(WATCH_EVERY);
+        }
+    }
+
+    fn look_at_ports(&mut self) {
+        if self.facts.iter().all(|facts| facts.watched.is_none()) {
+            return;
+        }
+        let (now, sum) = (self.started.elapsed().as_secs_f64(), self.control.sum());
+        for facts in &mut self.facts {
+            let (taken, refusals) = Count::of_port(facts.id);
+            let sent = (sum.get(taken), sum.get(refusals));
+            if let Some(watched) = &mut facts.watched {
+                self.control.tell(watched.look(&facts.spec, now, sent));
+            }
         }
     }
 
@@ -275,11 +315,14 @@ fn worker_report(worker: &Worker, seconds: f64) -> WorkerReport {
         busy: share(busy_nanos as f64 / 1e9, seconds).min(1.0),
         busy_nanos,
         burst_mean: share(words.get(Count::Rx) as f64, words.get(Count::Bursts) as f64),
+        cpu_seconds: words.get(Count::CpuNanos) as f64 / 1e9,
+        sleeps: words.get(Count::Sleeps),
         books: Books::of(words),
     }
 }
 
-fn port_report(facts: &PortFacts, workers: &[Worker]) -> PortReport {
+fn port_report(facts: &PortFacts, workers: &[Worker], ended: f64) -> PortReport {
+    let watched = facts.watched.as_ref();
     let mut sum = PortStatistics::default();
     let attachments = workers.iter().flat_map(|worker| &worker.attachments);
     for attachment in attachments.filter(|attachment| attachment.port == facts.id) {
@@ -301,6 +344,7 @@ fn port_report(facts: &PortFacts, workers: &[Worker]) -> PortReport {
         missed_merged: sum.missed_merged,
         missed_too_long: sum.missed_too_long,
         mode: facts.mode.clone(),
+        states: watched.map_or_else(Vec::new, |watched| watched.report(ended)),
     }
 }
 

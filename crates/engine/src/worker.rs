@@ -7,11 +7,11 @@ use plane::{DropReason, Pipeline, Verdict, Verdicts};
 use table::CompiledLists;
 
 use crate::attachment::Attachment;
-use crate::clock::Clock;
+use crate::clock::{Clock, cpu_time_nanos};
 use crate::counters::{Count, Words};
 use crate::dispatch::Dispatcher;
 use crate::doze::doze;
-use crate::idle::Idle;
+use crate::idle::{Idle, IdleMode};
 use crate::publish::Reader;
 use crate::supervise::Control;
 
@@ -41,6 +41,8 @@ pub(crate) struct Worker {
     pub(crate) control: Arc<Control>,
     /// It has told its queues that it is about to end.
     pub(crate) leaves: bool,
+    /// What it does while nothing comes.
+    pub(crate) idle: IdleMode,
     /// When it last moved a frame.
     pub(crate) active_until: Nanos,
 }
@@ -48,7 +50,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// Steps until told to stop. The clock is read once a step, twice in one that moved nothing.
     pub(crate) fn run(mut self, clock: &impl Clock) -> Self {
-        let mut idle = Idle::default();
+        let mut idle = Idle::new(self.idle);
         let mut begun = clock.now();
         let mut shown = begun;
         self.beat(clock);
@@ -61,7 +63,8 @@ impl Worker {
                 idle.reset();
                 ended
             } else {
-                idle.rest(|nap| self.lists.offline(|| doze(&self.attachments, nap)));
+                let called = idle.rest(|nap| self.lists.offline(|| doze(&self.attachments, nap)));
+                self.words.add(Count::Sleeps, u64::from(called));
                 clock.now()
             };
             if ended.since(shown) >= SHOW_EVERY_NANOS {
@@ -70,6 +73,7 @@ impl Worker {
                 self.beat(clock);
             }
         }
+        self.words.add(Count::CpuNanos, cpu_time_nanos());
         self.show();
         self
     }

@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, Region};
 
+use crate::interface::Monitor;
 use crate::{PortError, PortStatistics};
 
 /// Whether more can come from a queue.
@@ -68,6 +69,12 @@ pub trait Port: Send {
     /// switched off, a link that is down.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What looks after the port's interface while its queues are in use; `None` where there is
+    /// nothing that could change.
+    fn monitor(&self) -> Option<Monitor> {
+        None
     }
 
     /// Gives out queue `queue` of `of` in total. Each is given once, and `of` is the same for all.

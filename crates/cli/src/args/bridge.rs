@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use engine::IdleMode;
 
 use super::{PolicyArgs, ReadArgs, WorkerArgs, count, duration};
 use crate::exit::EXIT_CODES;
@@ -26,8 +27,43 @@ pub(crate) struct BridgeArgs {
     pub(crate) skip_bad_lines: bool,
     #[command(flatten)]
     pub(crate) workers: WorkerArgs,
+    /// What workers do while no frame comes: doze (sleep until one does) or spin (go on looking).
+    ///
+    /// A worker that dozes takes a few hundredths of its CPU, and the first frame after a pause
+    /// waits for it to wake. One that spins takes its CPU whole.
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = "doze",
+        hide_possible_values = true,
+        help_heading = "Workers and memory"
+    )]
+    pub(crate) idle: IdleWhen,
+    /// Put the interrupt of each queue beside its worker, and back at the end.
+    ///
+    /// Beside is another thread of the worker's core if no worker runs there, else the worker's own
+    /// CPU. Interfaces without interrupts of their own (veth, loopback, tap) are said to have none.
+    #[arg(long, help_heading = "Workers and memory")]
+    pub(crate) pin_irqs: bool,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+}
+
+/// What idle workers do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IdleWhen {
+    #[default]
+    Doze,
+    Spin,
+}
+
+impl From<IdleWhen> for IdleMode {
+    fn from(when: IdleWhen) -> Self {
+        match when {
+            IdleWhen::Doze => Self::Doze,
+            IdleWhen::Spin => Self::Spin,
+        }
+    }
 }
 
 /// When to end and what to say.
@@ -80,6 +116,8 @@ Examples:
       the same, and the wire is not cut when it ends (see 'linerate bypass')
   linerate bridge xdp:eth1,keep-local xdp:eth2 --block ipsum.txt
       the same where eth1 has an address of this machine, which stays reachable
+  linerate bridge xdp:eth1 xdp:eth2 --workers 2 --pin-irqs --idle spin
+      the same for the least delay: workers never sleep, interrupts come beside them
   linerate bridge gen:size=64,hit=0.1 null: --block ipsum.txt --duration 5s --workers 2
       how fast is that on generated traffic?
   linerate bridge gen: null: --block level1.netset --keep private,local --dry-run

@@ -9,6 +9,7 @@ mod doctor;
 mod duration;
 mod lab;
 mod policy;
+mod restore;
 mod set;
 mod set_file;
 mod workers;
@@ -25,6 +26,7 @@ pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
+pub(crate) use restore::RestoreArgs;
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
 pub(crate) use workers::WorkerArgs;
@@ -77,6 +79,7 @@ pub(crate) enum Command {
     Bypass(BypassArgs),
     Set(SetArgs),
     Doctor(DoctorArgs),
+    Restore(RestoreArgs),
     Lab(LabArgs),
     Drops(DropsArgs),
 }

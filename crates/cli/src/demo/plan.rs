@@ -1,6 +1,6 @@
 //! What the demo runs.
 
-use engine::{Limits, Machine, Plan};
+use engine::{IdleMode, Limits, Machine, Plan};
 use frame::PortId;
 use plane::{Action, Policy, SetRule, Sides};
 use port::{OpenContext, Port, PortSpec};
@@ -85,6 +85,7 @@ pub(super) fn plan(args: &DemoArgs, layout: &Layout, set: &Set) -> Result<Plan, 
         burst: layout.burst,
         stride_bytes: layout.stride_bytes(0),
         pool_frames: layout.pool_frames,
+        idle: IdleMode::default(),
         limits: Limits {
             duration: Some(Duration::from_secs(args.seconds)),
             frames: None,

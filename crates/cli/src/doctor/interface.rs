@@ -1,6 +1,6 @@
 //! What an interface is and whether frames can pass it.
 
-use port::interface::{Link, Survey};
+use port::interface::{LeftBehind, Link, Program, Survey};
 use port::xdp_mtu_max;
 
 use super::finding::Finding;
@@ -31,13 +31,29 @@ pub(super) fn findings(survey: &Survey) -> Vec<Finding> {
     if survey.hardware_type.is_some() && !is_ethernet(survey) {
         return vec![kind(survey), link(survey)];
     }
-    vec![
+    let mut findings = vec![
         kind(survey),
         link(survey),
         mtu(survey),
         promiscuous(survey),
         program(survey),
-    ]
+    ];
+    findings.extend(survey.left.iter().map(|left| left_changed(survey, left)));
+    findings
+}
+
+/// What a bridge that was killed had found otherwise.
+fn left_changed(survey: &Survey, left: &LeftBehind) -> Finding {
+    let (what, name) = ("left changed", &survey.name);
+    match &left.found {
+        Ok((process, found)) => Finding::doubtful(
+            what,
+            format!("by process {process}, which was killed"),
+            format!("it had found: {}", found.join(", ")),
+        )
+        .mended_by(format!("linerate restore {name}")),
+        Err(why) => Finding::doubtful(what, "unclear", why.clone()),
+    }
 }
 
 fn kind(survey: &Survey) -> Finding {
@@ -123,10 +139,21 @@ fn program(survey: &Survey) -> Finding {
     if program.name == OURS {
         return Finding::doubtful(what, value, "a bridge of this program runs on it");
     }
-    Finding::wrong(
-        what,
-        value,
-        "somebody else's: it may take frames away, and xdp: refuses the interface",
-    )
-    .mended_by(format!("ip link set dev {name} xdp off"))
+    let why = "somebody else's: it may take frames away, and xdp: refuses the interface";
+    foreign(program, Finding::wrong(what, value, why), name)
+}
+
+/// Who holds it can be asked to end; a link outlives what `ip link` can do.
+fn foreign(program: &Program, mut finding: Finding, name: &str) -> Finding {
+    let Some(holder) = &program.holder else {
+        finding.why += "; nobody who holds it is found: it was attached by ip link, or by a link \
+                        that is pinned (bpftool link list, bpftool link detach id LINK)";
+        return finding.mended_by(format!("ip link set dev {name} xdp off"));
+    };
+    let (process, called) = (holder.process, &holder.name);
+    finding.why += &format!("; process {process} ({called}) holds it and takes it away at its end");
+    match holder.link {
+        Some(link) => finding.mended_by(format!("bpftool link detach id {link}")),
+        None => finding.mended_by(format!("ip link set dev {name} xdp off")),
+    }
 }

@@ -22,6 +22,8 @@ pub(super) struct MachineFacts {
     pub(super) conditions: Conditions,
     pub(super) host: Host,
     pub(super) activity: Activity,
+    /// What moves interrupts about.
+    pub(super) irq_balancer: Option<String>,
 }
 
 pub(super) fn findings(facts: &MachineFacts) -> Vec<Finding> {
@@ -38,6 +40,7 @@ pub(super) fn findings(facts: &MachineFacts) -> Vec<Finding> {
         bpf_jit(host),
         connection_tracking(host),
         softnet(host),
+        irq_balance(facts.irq_balancer.as_deref()),
         context_switches(&facts.activity),
     ];
     findings.extend(interrupts(&facts.activity));
@@ -196,6 +199,19 @@ fn softnet(host: &Host) -> Finding {
             .mended_by("sysctl net.core.netdev_max_backlog=10000");
     }
     Finding::good(what, value)
+}
+
+fn irq_balance(balancer: Option<&str>) -> Finding {
+    let what = "irq balancing";
+    match balancer {
+        None => Finding::good(what, "nothing moves interrupts"),
+        Some(name) => Finding::doubtful(
+            what,
+            format!("{name} runs"),
+            "interrupts move between CPUs, also pinned ones, and rates with them",
+        )
+        .mended_by(format!("systemctl stop {name}")),
+    }
 }
 
 fn context_switches(activity: &Activity) -> Finding {

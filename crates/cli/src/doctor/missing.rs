@@ -4,7 +4,7 @@
 const DISTANCE_MAX: usize = 2;
 
 /// Names the missing one, those like it, and all there are.
-pub(super) fn sentence(missing: &str, here: &[String]) -> String {
+pub(crate) fn sentence(missing: &str, here: &[String]) -> String {
     let mut near: Vec<&String> = here.iter().filter(|name| is_near(missing, name)).collect();
     near.sort_by_key(|name| distance(missing, name));
     let near = match near.first() {

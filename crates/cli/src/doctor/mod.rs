@@ -3,7 +3,7 @@
 mod finding;
 mod interface;
 mod machine;
-mod missing;
+pub(crate) mod missing;
 mod numa;
 mod offloads;
 mod queues;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use engine::{Activity, Host, allowed_cpus};
 use lab::Conditions;
-use port::interface::{Link, Survey, names_here};
+use port::interface::{Link, Root, Survey, irq_balancer, names_here};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
@@ -59,6 +59,7 @@ pub(crate) fn run(args: &DoctorArgs, output: Output) -> Outcome {
         conditions: Conditions::read(),
         host: Host::read(),
         activity: Activity::over(WATCHED),
+        irq_balancer: irq_balancer(&Root::machine()),
     };
     let cpus = allowed_cpus().len();
     let pages = surveys.iter().map(|survey| {

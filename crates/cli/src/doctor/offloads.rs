@@ -23,14 +23,14 @@ pub(super) fn findings(survey: &Survey, peer: Option<&Survey>) -> Vec<Finding> {
     if survey.offloads.is_none() {
         return vec![Finding::unknown("offloads", "the driver names none")];
     }
-    let mut findings = vec![
-        merging(survey),
+    let mut findings = merging(survey);
+    findings.extend([
         tags_rx(survey),
         tags_tx(survey),
         checksums_rx(survey),
         checksums_tx(survey),
         segmentation(survey),
-    ];
+    ]);
     if is_veth(survey) {
         findings.push(of_peer(peer));
     }
@@ -75,58 +75,57 @@ fn switch_off(survey: &Survey, names: &[&str]) -> String {
     format!("ethtool -K {}{off}", survey.name)
 }
 
-fn merging(survey: &Survey) -> Finding {
+fn shown(names: &[&str]) -> String {
+    let names: Vec<&str> = names.iter().map(|name| short(name)).collect();
+    names.join(" ")
+}
+
+/// What a port of ours switches off by itself endangers nothing here.
+fn merging(survey: &Survey) -> Vec<Finding> {
     let what = "merging";
     let (changeable, fixed) = active(survey, &MERGING);
-    let shown = |names: &[&str]| {
-        names
-            .iter()
-            .map(|name| short(name))
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    match (changeable.is_empty(), fixed.is_empty()) {
-        (true, true) => Finding::good(what, "gro and lro off"),
-        (false, true) => Finding::wrong(
+    let mut findings = Vec::new();
+    if !changeable.is_empty() {
+        let finding = Finding::doubtful(
             what,
             format!("{} on", shown(&changeable)),
-            "received frames become larger than the wire's; a bridge switches it off while it runs",
-        )
-        .mended_by(switch_off(survey, &changeable)),
-        (_, false) => {
-            let value = format!(
-                "{} on, {} fixed",
-                shown(&[changeable.clone(), fixed.clone()].concat()),
-                shown(&fixed)
-            );
-            let why = "received frames become larger than the wire's, and what is fixed only the \
-                       driver or the hypervisor can switch off (guest_tso4, guest_tso6)";
-            let finding = Finding::wrong(what, value, why);
-            if changeable.is_empty() {
-                return finding;
-            }
-            finding.mended_by(switch_off(survey, &changeable))
-        }
+            "received frames become larger than the wire's; a bridge of this program switches it \
+             off while it runs, others may not",
+        );
+        findings.push(finding.mended_by(switch_off(survey, &changeable)));
     }
+    if !fixed.is_empty() {
+        findings.push(Finding::wrong(
+            what,
+            format!("{} on and fixed", shown(&fixed)),
+            "frames that were merged fit no wire and are lost; only the driver or the hypervisor \
+             can switch it off (guest_tso4, guest_tso6)",
+        ));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::good(what, "gro and lro off"));
+    }
+    findings
 }
 
 fn tags_rx(survey: &Survey) -> Finding {
     let what = "vlan receive";
     let (changeable, fixed) = active(survey, &TAGS_RX);
     if !fixed.is_empty() {
-        return Finding::wrong(
+        return Finding::doubtful(
             what,
             "tags taken off, fixed",
-            "XDP does not see them and frames would cross VLANs: use packet:, which puts them back",
+            "XDP does not see them, so that xdp: refuses the interface: use packet:, which puts \
+             them back",
         );
     }
     if changeable.is_empty() {
         return Finding::good(what, "tags left in the frame");
     }
-    Finding::wrong(
+    Finding::doubtful(
         what,
         "tags taken off",
-        "XDP does not see them and frames would cross VLANs; packet: puts them back",
+        "XDP does not see them; xdp: switches it off while it runs, packet: puts them back",
     )
     .mended_by(switch_off(survey, &changeable))
 }

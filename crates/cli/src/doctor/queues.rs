@@ -1,7 +1,7 @@
 //! Queues of an interface, what is set on them, and which CPUs they reach. Software interfaces have
 //! no such things; lines about them are left out.
 
-use port::interface::Survey;
+use port::interface::{Interrupt, Survey};
 
 use super::finding::Finding;
 use crate::report::number::plural;
@@ -19,6 +19,7 @@ pub(super) fn findings(survey: &Survey, cpus: usize) -> Vec<Finding> {
         ("coalescing", coalescing(survey)),
         ("pause frames", pause(survey)),
         ("rss", rss(survey)),
+        ("rss fields", rss_fields(survey)),
         ("interrupts", interrupts(survey)),
         ("napi", napi(survey)),
     ];
@@ -130,7 +131,15 @@ fn rss(survey: &Survey) -> Option<Finding> {
     let buckets = rss.indirection.len();
     let key = match rss.key.len() {
         0 => "key not shown".to_owned(),
-        bytes => format!("key of {bytes} bytes"),
+        bytes => {
+            let first: String = rss
+                .key
+                .iter()
+                .take(4)
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            format!("key of {bytes} bytes ({first}...)")
+        }
     };
     let value = format!("{buckets} buckets over {} queues, {key}", used.len());
     let name = &survey.name;
@@ -149,30 +158,61 @@ fn rss(survey: &Survey) -> Option<Finding> {
     Some(Finding::good(what, value))
 }
 
-/// Whether the queues' interrupts reach different CPUs. Those of configuration are among them.
-fn interrupts(survey: &Survey) -> Option<Finding> {
-    let (what, interrupts) = ("interrupts", survey.interrupts.as_ref()?);
-    let known = interrupts
-        .iter()
-        .filter(|interrupt| !interrupt.cpus.is_empty());
-    let shown: Vec<String> = known
-        .clone()
-        .map(|interrupt| format!("{} on CPU {}", interrupt.number, interrupt.cpus))
-        .collect();
-    if shown.is_empty() {
+/// What of each kind of frame chooses its queue. Ports of UDP are often left out, so that fragments
+/// come by the queue of their datagram: no fault.
+fn rss_fields(survey: &Survey) -> Option<Finding> {
+    let what = "rss fields";
+    if survey.channels.is_some_and(|channels| channels.rx <= 1) {
+        return Some(Finding::good(what, "one queue, nothing to choose"));
+    }
+    if survey.hashed.is_empty() {
         return None;
     }
-    let mut cpus: Vec<&str> = known.map(|interrupt| interrupt.cpus.as_str()).collect();
+    let shown = |(kind, fields): &(&str, String)| match fields.as_str() {
+        "" => format!("{kind} none"),
+        fields => format!("{kind} {fields}"),
+    };
+    let value: Vec<String> = survey.hashed.iter().map(shown).collect();
+    let value = value.join(", ");
+    let has_addresses = |fields: &str| fields.contains('s') && fields.contains('d');
+    let mut lacking = survey.hashed.iter();
+    let Some((kind, _)) = lacking.find(|(_, fields)| !has_addresses(fields)) else {
+        return Some(Finding::good(what, value));
+    };
+    let why = format!("without both addresses (sd) most {kind} frames come by one queue");
+    let command = format!("ethtool -N {} rx-flow-hash {kind} sd", survey.name);
+    Some(Finding::doubtful(what, value, why).mended_by(command))
+}
+
+/// Whether the queues' interrupts reach different CPUs. Where names tell no queue, those of
+/// configuration are among them.
+fn interrupts(survey: &Survey) -> Option<Finding> {
+    const SHOWN_MAX: usize = 8;
+    let (what, all) = ("interrupts", survey.interrupts.as_ref()?);
+    let known = all.iter().filter(|interrupt| !interrupt.cpus.is_empty());
+    let mut known: Vec<&Interrupt> = known.collect();
+    if known.iter().any(|interrupt| interrupt.queue().is_some()) {
+        known.retain(|interrupt| interrupt.queue().is_some());
+    }
+    let first = known.first()?.number;
+    let shown = |interrupt: &&Interrupt| {
+        let Interrupt { number, name, cpus } = interrupt;
+        match name.as_str() {
+            "" => format!("{number} on CPU {cpus}"),
+            name => format!("{number} ({name}) on CPU {cpus}"),
+        }
+    };
+    let mut cpus: Vec<&str> = known.iter().map(|known| known.cpus.as_str()).collect();
     cpus.sort_unstable();
     cpus.dedup();
-    let value = match shown.len() {
-        0..=4 => shown.join(", "),
+    let value = match known.len() {
+        0..=SHOWN_MAX => known.iter().map(shown).collect::<Vec<_>>().join(", "),
         count => format!("{count} on {} different CPUs", cpus.len()),
     };
     let queues = survey.channels.map_or(1, |channels| channels.rx);
     if queues > 1 && cpus.len() == 1 {
-        let first = interrupts.first().map_or(0, |interrupt| interrupt.number);
-        let why = "one CPU does the kernel's work of all queues";
+        let why = "one CPU does the kernel's work of all queues; --pin-irqs of a bridge puts each \
+                   beside its worker";
         let command = format!("echo CPU > /proc/irq/{first}/smp_affinity_list");
         return Some(Finding::doubtful(what, value, why).mended_by(command));
     }

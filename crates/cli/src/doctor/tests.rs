@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use port::interface::{
-    Channels, Coalescing, Interrupt, Offload, Pause, Program, RingSizes, Rss, XdpSupport,
+    Channels, Coalescing, Holder, Interrupt, LeftBehind, Offload, Pause, Program, RingSizes, Rss,
+    XdpSupport,
 };
 
 use super::rate::Class;
@@ -44,6 +45,7 @@ fn card() -> Survey {
             indirection: vec![0, 1, 2, 3],
             key: vec![0x6d, 0x5a],
         }),
+        hashed: vec![("tcp4", "sdfn".to_owned()), ("udp4", "sd".to_owned())],
         programs: Some(Vec::new()),
         xdp: Some(XdpSupport {
             transmit: true,
@@ -59,8 +61,11 @@ fn card() -> Survey {
 }
 
 fn interrupt(number: u32, cpus: &str) -> Interrupt {
-    let cpus = cpus.to_owned();
-    Interrupt { number, cpus }
+    Interrupt {
+        number,
+        name: format!("ice-eth0-TxRx-{}", number - 40),
+        cpus: cpus.to_owned(),
+    }
 }
 
 fn veth(name: &str) -> Survey {
@@ -142,40 +147,88 @@ fn what_is_unknown_is_never_good() {
     assert_eq!(page.rate.class, Class::Unknown);
 }
 
+/// A port switches it off by itself, so that no untouched interface fails for it.
 #[test]
-fn what_changes_frames_is_wrong() {
-    let wrong = Judgement::Wrong;
+fn what_a_bridge_switches_off_is_doubtful_and_no_failure() {
+    let doubtful = Judgement::Doubtful;
     let gro = with_offload(card(), "rx-gro", true);
-    changes(&gro, "merging", wrong, Some("ethtool -K eth0 gro off"));
+    changes(&gro, "merging", doubtful, Some("ethtool -K eth0 gro off"));
+    let tags = with_offload(gro, "rx-vlan-hw-parse", true);
+    let page = page(&tags, None);
+    let off = "ethtool -K eth0 rxvlan off";
+    let finding = judged(&page, "vlan receive");
+    assert_eq!(finding.judgement, doubtful);
+    assert_eq!(finding.remedy.as_deref(), Some(off));
+    assert_eq!(Page::new(vec![page], Vec::new()).exit(), ExitCode::Done);
+}
+
+#[test]
+fn what_loses_frames_is_wrong() {
+    let wrong = Judgement::Wrong;
     let fixed = with_offload(card(), "rx-gro-hw", false);
     changes(&fixed, "merging", wrong, None);
     let both = with_offload(fixed, "rx-lro", true);
-    changes(&both, "merging", wrong, Some("ethtool -K eth0 lro off"));
-    let tags = with_offload(card(), "rx-vlan-hw-parse", true);
-    changes(
-        &tags,
-        "vlan receive",
-        wrong,
-        Some("ethtool -K eth0 rxvlan off"),
-    );
-    let program = Program {
-        id: 7,
-        name: "other".to_owned(),
-    };
-    let foreign = Survey {
-        programs: Some(vec![program]),
-        ..card()
-    };
-    changes(
-        &foreign,
-        "xdp program",
-        wrong,
-        Some("ip link set dev eth0 xdp off"),
-    );
+    let off = page(&both, None);
+    let off = off
+        .findings
+        .iter()
+        .filter_map(|finding| finding.remedy.as_deref());
+    assert_eq!(off.collect::<Vec<_>>(), ["ethtool -K eth0 lro off"]);
     assert_eq!(
-        Page::new(vec![page(&gro, None)], Vec::new()).exit(),
+        Page::new(vec![page(&both, None)], Vec::new()).exit(),
         ExitCode::CheckFailed
     );
+}
+
+#[test]
+fn a_foreign_program_is_wrong_and_how_it_goes_depends_on_who_holds_it() {
+    let with = |holder| Survey {
+        programs: Some(vec![Program {
+            id: 7,
+            name: "other".to_owned(),
+            holder,
+        }]),
+        ..card()
+    };
+    let holder = |link| Holder {
+        process: 77,
+        name: "filter".to_owned(),
+        link,
+    };
+    let (wrong, what) = (Judgement::Wrong, "xdp program");
+    let off = "ip link set dev eth0 xdp off";
+    changes(&with(None), what, wrong, Some(off));
+    changes(&with(Some(holder(None))), what, wrong, Some(off));
+    let linked = with(Some(holder(Some(9))));
+    changes(&linked, what, wrong, Some("bpftool link detach id 9"));
+    let linked_page = page(&linked, None);
+    let why = &judged(&linked_page, what).why;
+    assert!(why.contains("process 77 (filter) holds it"), "{why}");
+    let nobody = page(&with(None), None);
+    let why = &judged(&nobody, what).why;
+    assert!(why.contains("bpftool link detach id LINK"), "{why}");
+}
+
+#[test]
+fn what_a_killed_bridge_left_is_named_with_its_command() {
+    let found = vec!["rx-gro on".to_owned()];
+    let survey = Survey {
+        left: vec![LeftBehind {
+            index: 2,
+            found: Ok((77, found)),
+        }],
+        ..card()
+    };
+    let command = Some("linerate restore eth0");
+    changes(&survey, "left changed", Judgement::Doubtful, command);
+    let survey = Survey {
+        left: vec![LeftBehind {
+            index: 2,
+            found: Err("it is not believed".to_owned()),
+        }],
+        ..card()
+    };
+    changes(&survey, "left changed", Judgement::Doubtful, None);
 }
 
 #[test]
@@ -217,6 +270,10 @@ fn what_costs_rate_is_doubtful_and_no_failure() {
     let mut survey = card();
     survey.rss.as_mut().expect("rss").indirection = vec![0, 0];
     changes(&survey, "rss", doubtful, Some("ethtool -X eth0 default"));
+    let mut survey = card();
+    survey.hashed[0].1 = "fn".to_owned();
+    let fields = Some("ethtool -N eth0 rx-flow-hash tcp4 sd");
+    changes(&survey, "rss fields", doubtful, fields);
     let mut survey = card();
     survey.interrupts = Some(vec![interrupt(40, "0"), interrupt(41, "0")]);
     let spread = "echo CPU > /proc/irq/40/smp_affinity_list";
@@ -279,11 +336,7 @@ fn classes_of_rate() {
 
 #[test]
 fn the_page_keeps_its_width_and_names_every_remedy() {
-    let bad = with_offload(
-        with_offload(card(), "rx-gro", true),
-        "rx-vlan-hw-parse",
-        true,
-    );
+    let bad = with_offload(with_offload(card(), "rx-gro", true), "rx-gro-hw", false);
     let page = Page::new(vec![page(&bad, None)], Vec::new());
     for width in [80, 200] {
         let text = text::render(&page, Paint::off(), width);
@@ -293,6 +346,6 @@ fn the_page_keeps_its_width_and_names_every_remedy() {
             "{text}"
         );
         assert!(text.contains("$ ethtool -K eth0 gro off\n"), "{text}");
-        assert!(text.contains("2 wrong, 0 doubtful, 0 unknown"), "{text}");
+        assert!(text.contains("1 wrong, 1 doubtful, 0 unknown"), "{text}");
     }
 }

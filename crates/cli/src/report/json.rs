@@ -84,6 +84,10 @@ pub(crate) struct Worker {
     pub(crate) busy: f64,
     /// Frames in a received burst.
     pub(crate) burst_mean: f64,
+    /// CPU time of its thread.
+    pub(crate) cpu_seconds: f64,
+    /// System calls it made for want of frames.
+    pub(crate) sleeps: u64,
 }
 
 /// A port's part. Bytes are Ethernet without FCS.
@@ -110,6 +114,27 @@ pub(crate) struct Port {
     /// Of those: longer than a chunk.
     pub(crate) missed_too_long: u64,
     pub(crate) mode: String,
+    /// What its interface was in that it should not be; only what occurred.
+    pub(crate) states: Vec<State>,
+}
+
+/// A state of a port's interface.
+#[derive(Debug, Serialize)]
+pub(crate) struct State {
+    /// `link_down`, `absent`, `queues_changed`, `ring_full` or `checksums_left`.
+    pub(crate) state: &'static str,
+    /// The same for people.
+    #[serde(skip)]
+    pub(crate) name: String,
+    /// Whether it was so still at the end.
+    pub(crate) active: bool,
+    /// How often it began.
+    pub(crate) count: u64,
+    /// When it last began, from the start.
+    pub(crate) since_seconds: f64,
+    /// For how long it was so in all.
+    pub(crate) seconds: f64,
+    pub(crate) detail: String,
 }
 
 /// A set's part.
@@ -259,6 +284,8 @@ impl Worker {
             dropped: worker.dropped,
             busy: worker.busy,
             burst_mean: worker.burst_mean,
+            cpu_seconds: worker.cpu_seconds,
+            sleeps: worker.sleeps,
         }
     }
 }
@@ -279,6 +306,21 @@ impl Port {
             missed_merged: port.missed_merged,
             missed_too_long: port.missed_too_long,
             mode: port.mode.clone(),
+            states: port.states.iter().map(State::of).collect(),
+        }
+    }
+}
+
+impl State {
+    fn of(report: &engine::StateReport) -> Self {
+        Self {
+            state: report.state.name(),
+            name: report.state.to_string(),
+            active: report.active,
+            count: report.count,
+            since_seconds: report.since_seconds,
+            seconds: report.seconds,
+            detail: report.detail.clone(),
         }
     }
 }

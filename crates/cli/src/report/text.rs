@@ -15,6 +15,7 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
         frames(report, paint, width),
         sets(report, paint, width),
         ports(report, paint, width),
+        states(report, paint, width),
         workers(report, paint, width),
         machine(report, paint, width),
     ];
@@ -193,6 +194,38 @@ fn ports(report: &Report, paint: Paint, width: usize) -> String {
     format!("{}\n{}", paint.bold("Ports"), table.render(paint, width))
 }
 
+/// What interfaces were in that they should not be; nothing where all was well.
+fn states(report: &Report, paint: Paint, width: usize) -> String {
+    let mut table = Table::new(&[
+        ("port", Align::Left),
+        ("state", Align::Left),
+        ("times", Align::Right),
+        ("last at", Align::Right),
+        ("in all", Align::Right),
+        ("", Align::Left),
+    ]);
+    let mut some = false;
+    for port in &report.ports {
+        for state in &port.states {
+            some = true;
+            let still = if state.active { "still so" } else { "over" };
+            let separator = if state.detail.is_empty() { "" } else { ": " };
+            table.row([
+                clip(&port.spec, width / 4),
+                state.name.clone(),
+                count(state.count),
+                format!("{:.1} s", state.since_seconds),
+                format!("{:.1} s", state.seconds),
+                format!("{still}{separator}{}", state.detail),
+            ]);
+        }
+    }
+    if !some {
+        return String::new();
+    }
+    format!("{}\n{}", paint.bold("States"), table.render(paint, width))
+}
+
 fn workers(report: &Report, paint: Paint, width: usize) -> String {
     let columns = [
         ("worker", Align::Right),
@@ -202,6 +235,8 @@ fn workers(report: &Report, paint: Paint, width: usize) -> String {
         ("dropped", Align::Right),
         ("busy", Align::Right),
         ("mean burst", Align::Right),
+        ("CPU time", Align::Right),
+        ("sleeps", Align::Right),
     ];
     let mut table = Table::new(&columns);
     for worker in &report.workers {
@@ -213,6 +248,8 @@ fn workers(report: &Report, paint: Paint, width: usize) -> String {
             count(worker.dropped),
             format!("{:.1} %", worker.busy * 100.0),
             format!("{:.1}", worker.burst_mean),
+            format!("{:.2} s", worker.cpu_seconds),
+            count(worker.sleeps),
         ]);
     }
     format!("{}\n{}", paint.bold("Workers"), table.render(paint, width))

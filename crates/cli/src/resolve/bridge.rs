@@ -1,6 +1,6 @@
 //! A whole bridge, ready to be loaded and opened, and its text for `--dry-run`.
 
-use engine::Limits;
+use engine::{IdleMode, Limits};
 use plane::{Otherwise, SetRule, Sides};
 use port::PortSpec;
 use serde_json::{Value, json};
@@ -21,6 +21,9 @@ pub(crate) struct BridgeSettings {
     pub(crate) ports: Vec<PortSpec>,
     pub(crate) sets: SetPlan,
     pub(crate) layout: Layout,
+    pub(crate) idle: IdleMode,
+    /// Interrupts go beside their workers.
+    pub(crate) pin_irqs: bool,
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
     /// Where the report goes: standard output unless a capture is written there.
@@ -38,6 +41,8 @@ impl BridgeSettings {
             ports,
             sets,
             layout: Layout::resolve(&args.workers)?,
+            idle: args.idle.into(),
+            pin_irqs: args.pin_irqs,
             limits: Limits {
                 duration: args.run.duration,
                 frames: args.run.frames,
@@ -99,6 +104,8 @@ impl BridgeSettings {
             "non_ip": otherwise(self.sets.policy.non_ip),
             "malformed": otherwise(self.sets.policy.malformed),
             "cpus": self.layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
+            "idle": idle(self.idle),
+            "pin_irqs": self.pin_irqs,
             "burst": self.layout.burst,
             "stride_bytes": self.layout.stride_asked,
             "pool_frames": self.layout.pool_frames,
@@ -122,6 +129,12 @@ impl BridgeSettings {
         );
         let mut facts = vec![("otherwise", otherwise)];
         facts.extend(self.layout.facts());
+        let pinned = if self.pin_irqs {
+            ", interrupts beside them"
+        } else {
+            ""
+        };
+        facts.push(("idle", format!("workers {}{pinned}", idle(self.idle))));
         let end = match (self.limits.duration, self.limits.frames) {
             (None, None) => "when the sources end, or on Ctrl-C".to_owned(),
             (duration, frames) => {
@@ -158,6 +171,13 @@ impl Layout {
             ("burst", format!("{} frames", self.burst)),
             ("frames", pool),
         ]
+    }
+}
+
+fn idle(mode: IdleMode) -> &'static str {
+    match mode {
+        IdleMode::Doze => "doze",
+        IdleMode::Spin => "spin",
     }
 }
 

@@ -126,7 +126,7 @@ fn bridges_pass_and_block() {
 fn other_commands_run() {
     let Some(bench) = bench() else { return };
     let examples: BTreeSet<_> = commands(README).union(&commands(GUIDE)).copied().collect();
-    let starts = ["sudo linerate doctor eth1", "ethtool -K eth1"];
+    let starts = ["sudo linerate doctor eth1", "linerate restore"];
     let one = |line: &&str| starts.iter().any(|start| line.starts_with(start));
     let examples: Vec<_> = examples.into_iter().filter(one).collect();
     assert!(examples.len() >= 2, "{examples:?}");

@@ -24,6 +24,7 @@ mod short_peer;
 mod soak;
 mod sockets;
 mod stack;
+mod states;
 mod tap;
 mod traffic;
 mod verdicts;

@@ -326,3 +326,35 @@ fn quiet_says_nothing_but_what_matters() {
     let words = "bridge pcap:in=in.pcap null: --json --quiet";
     assert_eq!(place.run(words).ended(0).complaints(), "");
 }
+
+/// Whoever was told to spin never calls the kernel to rest; whoever has frames all the time does
+/// not either, but after the last one, until it is told to end.
+#[test]
+fn a_busy_worker_does_not_rest() {
+    let sleeps = |idle: &str| {
+        let words = format!("bridge gen:size=64 null: --frames 4M --idle {idle} --json");
+        let json = Place::new().run(&words).ended(0).json();
+        let worker = &json["workers"][0];
+        assert!(worker["cpu_seconds"].as_f64() > Some(0.0), "{json}");
+        worker["sleeps"].as_u64().expect("a count")
+    };
+    assert_eq!(sleeps("spin"), 0);
+    // 62,500 bursts, and the thread that ends the run looks every millisecond.
+    let rests = sleeps("doze");
+    assert!(rests < 6_250, "{rests}");
+    let ran = Place::new().run("bridge gen: null: --idle never").ended(2);
+    assert!(ran.stderr.contains("doze, spin"), "{}", ran.stderr);
+}
+
+#[test]
+fn pinned_interrupts_are_for_interfaces_alone() {
+    let words = "bridge gen:size=64 null: --frames 1k --pin-irqs --json";
+    let ran = Place::new().run(words).ended(0);
+    assert!(!ran.stderr.contains("interrupt"), "{}", ran.stderr);
+    let dry = Place::new().run("bridge gen: null: --pin-irqs --idle spin --dry-run --json");
+    let json = dry.ended(0).json();
+    assert_eq!(
+        (&json["pin_irqs"], &json["idle"]),
+        (&true.into(), &"spin".into())
+    );
+}

@@ -62,9 +62,10 @@ fn check_report(json: &Value) {
     check(&json["frames"], &frames.map(|name| (name, Count)));
     check(&json["frames"], &[("dropped", Object)]);
     for worker in json["workers"].as_array().expect("a list") {
-        let counts = ["id", "cpu", "rx", "tx", "dropped"];
+        let counts = ["id", "cpu", "rx", "tx", "dropped", "sleeps"];
         check(worker, &counts.map(|name| (name, Count)));
-        check(worker, &[("busy", Number), ("burst_mean", Number)]);
+        let numbers = ["busy", "burst_mean", "cpu_seconds"];
+        check(worker, &numbers.map(|name| (name, Number)));
     }
     for port in json["ports"].as_array().expect("a list") {
         let counts = [
@@ -81,7 +82,7 @@ fn check_report(json: &Value) {
             "missed_too_long",
         ];
         check(port, &counts.map(|name| (name, Count)));
-        check(port, &[("spec", Text), ("mode", Text)]);
+        check(port, &[("spec", Text), ("mode", Text), ("states", List)]);
     }
     for set in json["sets"].as_array().expect("a list") {
         let counts = ["entries", "bytes", "hits_src", "hits_dst", "would_drop"];

@@ -81,12 +81,14 @@ fn judgement(page: &Value, interface: &str, what: &str) -> String {
         .to_owned()
 }
 
-/// The commands that mend what is wrong with the first interface.
+/// The commands that mend what offloads do on the first interface.
 fn remedies(page: &Value) -> impl Iterator<Item = String> + '_ {
     let findings = page["interfaces"][0]["findings"].as_array();
-    let wrong = findings.into_iter().flatten();
-    let wrong = wrong.filter(|finding| finding["judgement"] == "wrong");
-    wrong.filter_map(|finding| Some(finding["remedy"].as_str()?.to_owned()))
+    let offloads = findings.into_iter().flatten();
+    let named = ["merging", "vlan receive", "veth peer"];
+    let offloads =
+        offloads.filter(move |finding| named.iter().any(|what| finding["what"] == *what));
+    offloads.filter_map(|finding| Some(finding["remedy"].as_str()?.to_owned()))
 }
 
 #[track_caller]

@@ -2,7 +2,7 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "",
     "demo",
     "bridge",
@@ -12,6 +12,7 @@ const COMMANDS: [&str; 13] = [
     "set check",
     "doctor",
     "drops",
+    "restore",
     "lab",
     "lab list",
     "lab run",

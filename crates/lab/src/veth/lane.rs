@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use engine::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, Engine, Limits, Plan, Running};
+use engine::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, Engine, IdleMode, Limits, Plan, Running};
 use frame::{CpuId, PortId};
 use port::{OpenContext, PortSpec, XdpAttachment, XdpProgram};
 use rustix::process::{Pid, setpriority_process};
@@ -213,6 +213,7 @@ pub(super) fn ours(
         burst: DEFAULT_BURST,
         stride_bytes: STRIDE_BYTES,
         pool_frames: DEFAULT_POOL_FRAMES,
+        idle: IdleMode::default(),
         limits: Limits::default(),
     };
     Engine::start(plan).map_err(refused)

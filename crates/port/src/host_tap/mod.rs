@@ -14,7 +14,7 @@ use frame::{PortId, QueueId};
 use queue::TapQueue;
 pub use spec::TapSpec;
 
-use crate::interface::Interface;
+use crate::interface::{Interface, Monitor, Signal};
 use crate::port::check_queue;
 use crate::{Port, PortError, PortErrorKind, PortQueue};
 
@@ -32,6 +32,7 @@ pub struct TapPort {
     queues_max: usize,
     queues: usize,
     interface: Arc<Interface>,
+    signal: Signal,
     /// The first queue: the interface is there as long as one is.
     first: Option<TapQueue>,
 }
@@ -43,14 +44,16 @@ impl TapPort {
     /// A name that belongs to an interface of another kind; no right to make one.
     pub fn open(spec: &TapSpec, id: PortId) -> Result<Self, PortError> {
         let interface = Arc::new(Interface::named(&spec.interface)?);
-        let text = spec.to_string();
-        let first = TapQueue::open(Arc::clone(&interface), &text)?;
+        let (text, signal) = (spec.to_string(), Signal::default());
+        let first = TapQueue::open(Arc::clone(&interface), signal.clone(), &text)?;
+
         Ok(Self {
             id,
             spec: text,
             queues_max: spec.queues.map_or(QUEUES_MAX, usize::from),
             queues: 0,
             interface,
+            signal,
             first: Some(first),
         })
     }
@@ -93,6 +96,10 @@ impl Port for TapPort {
         self.interface.mtu().unwrap_or(MTU_DEFAULT) as usize + HEADERS_BYTES
     }
 
+    fn monitor(&self) -> Option<Monitor> {
+        Monitor::new(self.interface.name(), &self.signal, false)
+    }
+
     fn open_queue(&mut self, queue: QueueId, of: usize) -> Result<Box<dyn PortQueue>, PortError> {
         check_queue(&self.spec, queue, of, self.queues_max)?;
         self.queues = of;
@@ -100,7 +107,7 @@ impl Port for TapPort {
             (0, Some(first)) => first,
             (_, first) => {
                 self.first = first;
-                TapQueue::open(Arc::clone(&self.interface), &self.spec)?
+                TapQueue::open(Arc::clone(&self.interface), self.signal.clone(), &self.spec)?
             }
         };
         Ok(Box::new(queue))

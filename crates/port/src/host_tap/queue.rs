@@ -9,7 +9,7 @@ use std::sync::Arc;
 use frame::{Burst, Frame, FramePool};
 
 use super::refused;
-use crate::interface::{Counts, Interface, Watch};
+use crate::interface::{Counts, Interface, Signal, Watch};
 use crate::sys::tun;
 use crate::{PortError, PortQueue, PortStatistics, RxState};
 
@@ -23,6 +23,9 @@ pub(super) struct TapQueue {
     /// Refusals not yet told to the worker.
     untold: u64,
     watch: Watch,
+    signal: Signal,
+    /// Changes that the control side told of and that were looked at.
+    changes: u32,
 }
 
 struct Attached {
@@ -41,7 +44,11 @@ enum Sent {
 }
 
 impl TapQueue {
-    pub(super) fn open(interface: Arc<Interface>, spec: &str) -> Result<Self, PortError> {
+    pub(super) fn open(
+        interface: Arc<Interface>,
+        signal: Signal,
+        spec: &str,
+    ) -> Result<Self, PortError> {
         let attached = attach(&interface).map_err(|error| refused(spec, &error))?;
         Ok(Self {
             interface,
@@ -49,6 +56,8 @@ impl TapQueue {
             counts: Counts::default(),
             untold: 0,
             watch: Watch::default(),
+            changes: signal.changes(),
+            signal,
         })
     }
 
@@ -138,6 +147,10 @@ fn write(mut file: &File, frame: &Frame) -> Sent {
 
 impl PortQueue for TapQueue {
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
+        if self.changes != self.signal.changes() {
+            self.changes = self.signal.changes();
+            self.look();
+        }
         let before = burst.len();
         let mut empty = None;
         for _ in 0..max.min(burst.room()) {

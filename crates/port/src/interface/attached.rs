@@ -14,6 +14,7 @@ const RTM_NEWLINK: u16 = 16;
 const RTM_GETLINK: u16 = 18;
 const NLMSG_ERROR: u16 = 2;
 const NLM_F_REQUEST: u16 = 1;
+const IFLA_LINK_NETNSID: u16 = 37;
 const IFLA_XDP: u16 = 43;
 /// Ids of programs within `IFLA_XDP`: of the only one, in the driver, behind it, in hardware.
 const IFLA_XDP_IDS: std::ops::RangeInclusive<u16> = 4..=7;
@@ -25,6 +26,14 @@ pub(crate) fn programs_on(interface: u32) -> io::Result<Vec<(u32, String)>> {
         .into_iter()
         .map(|id| (id, Program::name_of(id).unwrap_or_default()))
         .collect())
+}
+
+/// Whether the other end of an interface of a pair is in another network namespace: its number is
+/// then one of over there.
+pub(super) fn reaches_out(interface: u32) -> io::Result<bool> {
+    let answer = ask_route_netlink(&question(interface))?;
+    let attributes = answer.get(HEADER_BYTES + INFO_BYTES..).unwrap_or_default();
+    Ok(Attributes(attributes).any(|(kind, _)| kind == IFLA_LINK_NETNSID))
 }
 
 fn question(interface: u32) -> Vec<u8> {

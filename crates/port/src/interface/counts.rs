@@ -92,8 +92,7 @@ impl Counts {
         warn(self.checksums, &|| {
             let count = self.checksums;
             format!(
-                "{name}: {count} received frames came with their checksum left to the receiver and \
-                 got it here; ethtool -K SENDER tx off saves that work"
+                "{name}: {count} received frames came without a finished checksum and got it here"
             )
         });
         warn(self.downs + self.returns, &|| {

@@ -1,6 +1,6 @@
 //! The other end of a veth pair, which may leave segments merged that a wire would have cut.
 
-use super::{Feature, Interface, survey};
+use super::{Feature, Interface, peer};
 
 /// Offloads by which a sender leaves the cutting of segments to its hardware, which veth has not.
 const SEGMENTING: [&str; 3] = [
@@ -16,13 +16,15 @@ impl Interface {
     pub(crate) fn note_on_merging_peer(&self, spec: &str) -> Option<String> {
         let index = self.index().ok()?;
         let veth = self.driver().is_ok_and(|driver| driver == "veth");
-        let peer = veth.then(|| survey::peer(&self.name, index)).flatten()?;
-        let features = Self::named(&peer).ok()?.features().ok()?;
+        let far = veth
+            .then(|| peer::name_of_peer(&self.name, index))
+            .flatten()?;
+        let features = Self::named(&far).ok()?.features().ok()?;
         let merges = |feature: &Feature| feature.active && SEGMENTING.contains(&&feature.name[..]);
         features.iter().any(merges).then(|| {
             format!(
-                "{spec}: {peer}, its other end, leaves segments merged, and merged frames are left \
-                 out; have it cut them: ethtool -K {peer} tx off"
+                "{spec}: {far}, its other end, leaves segments merged, and merged frames are left \
+                 out; have it cut them: ethtool -K {far} tx off"
             )
         })
     }

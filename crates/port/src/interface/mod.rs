@@ -3,12 +3,20 @@
 
 mod addresses;
 mod attached;
+mod checksums;
 mod claims;
 mod counts;
+mod found;
+mod holder;
+mod interrupts;
 mod link;
 mod merging_peer;
+mod monitor;
 mod netlink;
 mod offloads;
+mod peer;
+mod records;
+mod restore;
 mod survey;
 mod sysfs;
 mod watch;
@@ -19,17 +27,24 @@ use std::io;
 
 pub(crate) use addresses::{LocalAddress, VlanPort, address_news, addresses, vlan_ports};
 pub(crate) use attached::programs_on;
+pub(crate) use checksums::Sampler;
 pub use claims::Claims;
 pub(crate) use counts::Counts;
+pub use holder::Holder;
+pub use interrupts::{InterruptPins, irq_balancer};
 pub use link::Link;
+pub(crate) use monitor::Signal;
+pub use monitor::{Monitor, View};
+pub(crate) use offloads::TAKING_TAGS;
 pub use offloads::{MERGING, Offloads};
+pub use restore::{LeftBehind, Restored, left_behind, restore};
 pub use survey::{Offload, Program, Survey, names_here};
-pub use sysfs::Interrupt;
+pub use sysfs::{Interrupt, Root};
 pub(crate) use watch::Watch;
 pub use xdp_support::XdpSupport;
 
 use crate::sys::ethtool;
-pub use crate::sys::ethtool::{Channels, Coalescing, Feature, Pause, RingSizes, Rss};
+pub use crate::sys::ethtool::{Channels, Coalescing, Feature, FlowKind, Pause, RingSizes, Rss};
 use crate::sys::ioctl::{ControlSocket, InterfaceName};
 use crate::{PortError, PortErrorKind};
 
@@ -152,6 +167,15 @@ impl Interface {
     /// say.
     pub fn rx_queues(&self) -> io::Result<u32> {
         ethtool::rx_queues(&self.control, &self.kernel_name)
+    }
+
+    /// The most receive queues that can be set.
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
+    /// say.
+    pub fn rx_queues_max(&self) -> io::Result<u32> {
+        ethtool::channels(&self.control, &self.kernel_name).map(|channels| channels.rx_max)
     }
 
     /// All offloads, as they are now.

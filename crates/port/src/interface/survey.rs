@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::{fs, io};
 
 use super::sysfs::{Folder, Interrupt};
-use super::{Channels, Coalescing, Interface, Link, Pause, RingSizes, Rss, XdpSupport};
+use super::{
+    Channels, Coalescing, FlowKind, Holder, Interface, LeftBehind, Link, Pause, RingSizes, Rss,
+    XdpSupport,
+};
 use crate::PortError;
 use crate::sys::ethtool;
 
@@ -28,6 +31,8 @@ pub struct Program {
     pub id: u32,
     /// Its name; empty where it has none or we may not ask.
     pub name: String,
+    /// Who holds it; `None` where nobody is found, or we may not look.
+    pub holder: Option<Holder>,
 }
 
 /// An interface as it is now. What the kernel does not say is `None`.
@@ -59,6 +64,11 @@ pub struct Survey {
     pub pause: Option<Pause>,
     /// How it chooses queues.
     pub rss: Option<Rss>,
+    /// What of a frame goes into the hash that chooses: kind of frame, and the letters of ethtool.
+    /// Empty where the driver does not say.
+    pub hashed: Vec<(&'static str, String)>,
+    /// What a killed process left changed on it.
+    pub left: Vec<LeftBehind>,
     /// XDP programs on it.
     pub programs: Option<Vec<Program>>,
     /// What its driver can do for XDP.
@@ -91,6 +101,8 @@ impl Survey {
             coalescing: None,
             pause: None,
             rss: None,
+            hashed: Vec::new(),
+            left: Vec::new(),
             programs: None,
             xdp: None,
             numa_node: None,
@@ -135,10 +147,26 @@ impl Survey {
         self.coalescing = ethtool::coalescing(socket, name).ok();
         self.pause = ethtool::pause(socket, name).ok();
         self.rss = ethtool::rss(socket, name).ok();
+        let kinds = [
+            ("tcp4", FlowKind::Tcp4),
+            ("udp4", FlowKind::Udp4),
+            ("tcp6", FlowKind::Tcp6),
+            ("udp6", FlowKind::Udp6),
+        ];
+        let hashed = kinds.into_iter();
+        let hashed = hashed
+            .filter_map(|(word, kind)| Some((word, ethtool::hashed(socket, name, kind).ok()?)));
+        self.hashed = hashed.collect();
     }
 
     fn ask_by_index(&mut self, index: u32) {
-        let program = |(id, name)| Program { id, name };
+        let program = |(id, name)| Program {
+            id,
+            name,
+            holder: Holder::of(id),
+        };
+        self.left = super::left_behind();
+        self.left.retain(|left| left.index == index);
         let programs = super::programs_on(index).ok();
         self.programs = programs.map(|programs| programs.into_iter().map(program).collect());
         self.xdp = XdpSupport::of(index).ok();
@@ -152,24 +180,9 @@ impl Survey {
         self.interrupts = folder.interrupts();
         self.threaded = folder.number("threaded").map(|threaded| threaded != 0);
         if self.driver.as_deref() == Some("veth") {
-            self.peer = peer(&self.name, index);
+            self.peer = super::peer::name_of_peer(&self.name, index);
         }
     }
-}
-
-/// The other end of a veth interface, where it is in this namespace.
-pub(super) fn peer(name: &str, index: u32) -> Option<String> {
-    let peer = Folder::of(name, index)?.number("iflink")?;
-    pair(index, peer)
-}
-
-/// The name of the interface of this number, if it says that `index` is its other end. A pair
-/// across two namespaces can look the same when numbers repeat; then it is the wrong one.
-fn pair(index: u32, peer: u32) -> Option<String> {
-    names_here().ok()?.into_iter().find(|name| {
-        let folder = Folder::of(name, peer);
-        folder.is_some_and(|folder| folder.number("iflink") == Some(index))
-    })
 }
 
 /// The names of all interfaces of this network namespace, in alphabetical order.

@@ -2,28 +2,83 @@
 //! namespace shows another interface of the same name: the index tells, and then nothing is read.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-const CLASS: &str = "/sys/class/net";
+/// Where `/proc` and `/sys` are: at the root, or elsewhere in tests.
+#[derive(Debug, Clone)]
+pub struct Root(PathBuf);
+
+impl Root {
+    /// This machine's.
+    #[must_use]
+    pub fn machine() -> Self {
+        Self(PathBuf::from("/"))
+    }
+
+    /// What lies under a folder, as in a test.
+    #[must_use]
+    pub fn at(folder: &Path) -> Self {
+        Self(folder.to_owned())
+    }
+
+    pub(super) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.0.join(path)
+    }
+
+    pub(super) fn folder(&self, name: &str, index: u32) -> Option<Folder> {
+        let folder = self.path("sys/class/net").join(name);
+        let folder = Folder(folder, self.clone());
+        (folder.number("ifindex")? == index).then_some(folder)
+    }
+
+    /// The interrupts of the device behind an interface; none for most without hardware.
+    pub(super) fn interrupts_of(&self, name: &str, index: u32) -> Vec<Interrupt> {
+        let folder = self.folder(name, index);
+        let interrupts = folder.and_then(|folder| folder.interrupts());
+        interrupts.unwrap_or_default()
+    }
+
+    fn affinity(&self, interrupt: u32) -> PathBuf {
+        self.path(format!("proc/irq/{interrupt}/smp_affinity_list"))
+    }
+
+    /// The CPUs that an interrupt may come to.
+    pub(super) fn allowed_cpus(&self, interrupt: u32) -> Option<String> {
+        line(&self.affinity(interrupt))
+    }
+
+    /// Says to which CPUs an interrupt may come.
+    pub(super) fn allow_cpus(&self, interrupt: u32, cpus: &str) -> std::io::Result<()> {
+        let mut file = fs::OpenOptions::new();
+        let mut file = file
+            .write(true)
+            .truncate(true)
+            .open(self.affinity(interrupt))?;
+        // One write: the kernel takes each by itself.
+        file.write_all(format!("{cpus}\n").as_bytes())
+    }
+}
 
 /// One interrupt of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interrupt {
     /// Its number in `/proc/irq`.
     pub number: u32,
+    /// Its name in `/proc/interrupts`, as in `virtio2-input.0`; empty where it has none.
+    pub name: String,
     /// The CPUs that it reaches, as the kernel lists them (`0-3,8`); empty where it does not say.
     pub cpus: String,
 }
 
 /// The folder of one interface.
 #[derive(Debug)]
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder(PathBuf, Root);
 
 impl Folder {
     /// `None` where it is not there or is another interface's.
     pub(super) fn of(name: &str, index: u32) -> Option<Self> {
-        let folder = Self(Path::new(CLASS).join(name));
-        (folder.number("ifindex")? == index).then_some(folder)
+        Root::machine().folder(name, index)
     }
 
     pub(super) fn line(&self, file: &str) -> Option<String> {
@@ -74,13 +129,24 @@ impl Folder {
         let numbers = names.filter_map(|name| name.to_str()?.parse::<u32>().ok());
         let mut numbers: Vec<u32> = numbers.collect();
         numbers.sort_unstable();
+        let table = fs::read_to_string(self.1.path("proc/interrupts")).unwrap_or_default();
         let interrupt = |number: u32| {
-            let file = format!("/proc/irq/{number}/effective_affinity_list");
-            let cpus = line(Path::new(&file)).unwrap_or_default();
-            Interrupt { number, cpus }
+            let name = name_in(&table, number).unwrap_or_default().to_owned();
+            let file = format!("proc/irq/{number}/effective_affinity_list");
+            let cpus = line(&self.1.path(file)).unwrap_or_default();
+            Interrupt { number, name, cpus }
         };
         Some(numbers.into_iter().map(interrupt).collect())
     }
+}
+
+/// The name in the last column of an interrupt's row.
+fn name_in(table: &str, number: u32) -> Option<&str> {
+    let row = table.lines().find_map(|line| {
+        let (there, rest) = line.split_once(':')?;
+        (there.trim().parse() == Ok(number)).then_some(rest)
+    })?;
+    row.split_whitespace().last()
 }
 
 fn line(path: &Path) -> Option<String> {

@@ -22,7 +22,7 @@ use queue::PacketQueue;
 use shared::Shared;
 pub use spec::PacketSpec;
 
-use crate::interface::Interface;
+use crate::interface::{Interface, Monitor};
 use crate::port::check_queue;
 use crate::{Port, PortError, PortQueue};
 
@@ -99,6 +99,12 @@ impl Port for PacketPort {
 
     fn notes(&self) -> Vec<String> {
         self.shared.notes(&self.spec)
+    }
+
+    /// The number of queues is nothing to sockets that share frames by flow.
+    fn monitor(&self) -> Option<Monitor> {
+        let name = self.shared.interface.name();
+        Monitor::new(name, &self.shared.signal, false)
     }
 
     fn open_queue(&mut self, queue: QueueId, of: usize) -> Result<Box<dyn PortQueue>, PortError> {

@@ -43,6 +43,8 @@ pub(super) struct PacketQueue {
     /// Attempts to send since the last one of which something was taken.
     fruitless: u32,
     watch: Watch,
+    /// Changes that the control side told of and that were looked at.
+    changes: u32,
 }
 
 impl PacketQueue {
@@ -65,6 +67,7 @@ impl PacketQueue {
             PortError::new(PortErrorKind::Open, sentence)
         })?;
         Ok(Self {
+            changes: shared.signal.changes(),
             shared,
             port,
             queue,
@@ -247,6 +250,10 @@ impl PacketQueue {
 
 impl PortQueue for PacketQueue {
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
+        if self.changes != self.shared.signal.changes() {
+            self.changes = self.shared.signal.changes();
+            self.look();
+        }
         let Some(attached) = &mut self.attached else {
             self.nothing_came();
             return RxState::Open;
@@ -269,7 +276,10 @@ impl PortQueue for PacketQueue {
             attached.taken += 1;
             match fill(&mut frame, &received, attached.sees_outgoing, meta) {
                 Ok(finished) => {
-                    self.counts.checksums += u64::from(finished);
+                    if finished {
+                        self.counts.checksums += 1;
+                        self.shared.signal.checksums_left();
+                    }
                     self.counts.passed.rx_bytes += frame.len() as u64;
                     empty = burst.push(frame).err();
                 }

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::attached::{AttachError, Attached};
-use crate::interface::{Interface, Link, MERGING, Offloads};
+use crate::interface::{Interface, Link, MERGING, Offloads, Signal};
 use crate::{PortError, PortErrorKind};
 
 /// An Ethernet header, and two VLAN tags.
@@ -15,6 +15,7 @@ const MTU_DEFAULT: u32 = 1500;
 /// The interface of a port.
 pub(super) struct Shared {
     pub(super) interface: Interface,
+    pub(super) signal: Signal,
     state: Mutex<State>,
 }
 
@@ -49,6 +50,7 @@ impl Shared {
         };
         Ok(Self {
             interface,
+            signal: Signal::default(),
             state: Mutex::new(state),
         })
     }
@@ -87,7 +89,9 @@ impl Shared {
     pub(super) fn notes(&self, spec: &str) -> Vec<String> {
         let name = self.interface.name();
         let mut notes = Vec::new();
-        let stayed = self.lock().offloads.stayed().to_vec();
+        let state = self.lock();
+        notes.extend(state.offloads.notes().iter().cloned());
+        let stayed = state.offloads.stayed();
         if !stayed.is_empty() {
             let commands = stayed.iter().map(|offload| format!("{offload} off"));
             let commands = commands.collect::<Vec<_>>().join(" ");
@@ -103,6 +107,7 @@ impl Shared {
                  there: ip link set dev {name} nomaster"
             ));
         }
+        notes.extend(self.interface.checksums_note());
         match self.interface.link() {
             Link::Up(_) => {}
             Link::Down(_) => notes.push(format!(

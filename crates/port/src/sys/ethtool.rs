@@ -11,6 +11,7 @@ const GET_COALESCING: u32 = 0x0e;
 const GET_RINGS: u32 = 0x10;
 const GET_PAUSE: u32 = 0x12;
 const GET_STRINGS: u32 = 0x1b;
+const GET_HASHED: u32 = 0x29;
 const GET_STRING_COUNTS: u32 = 0x37;
 const GET_FEATURES: u32 = 0x3a;
 const SET_FEATURES: u32 = 0x3b;
@@ -26,6 +27,17 @@ const COALESCING_WORDS: usize = 23;
 const RINGS_WORDS: usize = 9;
 const PAUSE_WORDS: usize = 4;
 const RSS_WORDS: usize = 6;
+const HASHED_WORDS: usize = 48;
+/// Fields of a frame (`RXH_IP_SRC` and so on) as `ethtool -N IFACE rx-flow-hash` writes them.
+const HASHED_FIELDS: [(u32, char); 7] = [
+    (1, 'm'),
+    (2, 'v'),
+    (3, 't'),
+    (4, 's'),
+    (5, 'd'),
+    (6, 'f'),
+    (7, 'n'),
+];
 /// Longer tables and keys than any card has: what says more is not believed.
 const RSS_BUCKETS_MAX: u32 = 1 << 16;
 const RSS_KEY_BYTES_MAX: u32 = 1 << 10;
@@ -171,6 +183,38 @@ pub(crate) fn rss(socket: &ControlSocket, name: &InterfaceName) -> io::Result<Rs
         key: key.take(key_bytes as usize).collect(),
         indirection: words[RSS_WORDS..key_start].to_vec(),
     })
+}
+
+/// Which kind of frames a question about hashing is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlowKind {
+    /// TCP over IPv4.
+    Tcp4 = 1,
+    /// UDP over IPv4.
+    Udp4 = 2,
+    /// TCP over IPv6.
+    Tcp6 = 5,
+    /// UDP over IPv6.
+    Udp6 = 6,
+}
+
+/// What of a frame of this kind goes into the hash, in the letters of ethtool: `sd` for addresses,
+/// `fn` for ports. Empty for nothing.
+pub(crate) fn hashed(
+    socket: &ControlSocket,
+    name: &InterfaceName,
+    kind: FlowKind,
+) -> io::Result<String> {
+    let mut words = [0; HASHED_WORDS];
+    (words[0], words[1]) = (GET_HASHED, kind as u32);
+    // SAFETY: `struct ethtool_rxnfc` has 192 bytes, 48 words, without rules behind it.
+    unsafe { socket.ethtool(name, &mut words)? };
+    // A number of 64 bits, of which the low half holds all fields there are.
+    let fields = words[if cfg!(target_endian = "big") { 3 } else { 2 }];
+    let set = HASHED_FIELDS
+        .iter()
+        .filter(|(bit, _)| fields >> bit & 1 == 1);
+    Ok(set.map(|&(_, letter)| letter).collect())
 }
 
 /// One offload of an interface.

@@ -54,6 +54,26 @@ impl ControlSocket {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
+    /// A number of the network namespace, which no other one gets while this kernel runs.
+    pub(crate) fn namespace_cookie(&self) -> io::Result<u64> {
+        let mut cookie = 0_u64;
+        let mut bytes = size_of::<u64>() as libc::socklen_t;
+        // SAFETY: the kernel writes at most `bytes` bytes, and `cookie` has as many.
+        let done = unsafe {
+            libc::getsockopt(
+                self.0.as_raw_fd(),
+                libc::SOL_SOCKET,
+                SO_NETNS_COOKIE,
+                (&raw mut cookie).cast(),
+                &raw mut bytes,
+            )
+        };
+        if done < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(cookie)
+    }
+
     /// One request; the value is what goes in and what comes out. Only for requests whose value
     /// lies in the structure itself, which all callers in this file see to.
     fn request(
@@ -137,5 +157,7 @@ impl ControlSocket {
     }
 }
 
+/// asm-generic/socket.h, since Linux 5.14.
+const SO_NETNS_COOKIE: c_int = 71;
 /// linux/sockios.h.
 const SIOCETHTOOL: c_ulong = 0x8946;

@@ -52,7 +52,7 @@ pub use spec::{Bypass, Queues, Unclaimed, VlanTags, XdpMode, XdpSpec};
 pub use standing::{Standing, standing, take_away};
 pub use umem::Umems;
 
-use crate::interface::Interface;
+use crate::interface::{Interface, Monitor, Signal};
 use crate::port::check_queue;
 use crate::sys::xdp_bpf::AttachMode;
 use crate::sys::xdp_chunks::{Chunks, KERNEL_HEADROOM_BYTES};
@@ -77,6 +77,9 @@ pub struct XdpPort {
     steering: Arc<Steering>,
     ready: Arc<Ready>,
     local: Option<Local>,
+    signal: Signal,
+    /// Whether it has all queues, however many they become.
+    all: bool,
     umems: Umems,
     memory: Option<Memory>,
     /// By queue of ours: given out.
@@ -106,6 +109,10 @@ impl XdpPort {
         // Drivers that do not say have one queue.
         let count = interface.rx_queues().unwrap_or(1).max(1);
         let queues = queues(spec, count)?;
+        let sockets_end = match spec.queues {
+            Queues::All => queues.end.max(interface.rx_queues_max().unwrap_or(1)),
+            Queues::Range(..) => queues.end,
+        };
         let standby = standby(spec, &queues, count, index)?;
         let left = standby.as_ref().and_then(Standby::program);
         refuse_foreign(name, index, left)?;
@@ -118,7 +125,7 @@ impl XdpPort {
                 .as_ref()
                 .map_or(0, |standby| ready.changed(standby.changed)),
         };
-        let steering = Steering::load(name, queues.end, settings, standby)?;
+        let steering = Steering::load(name, sockets_end, settings, standby)?;
         let local = spec
             .keep_local
             .then(|| Local::start(name, Arc::clone(steering.maps())))
@@ -144,6 +151,8 @@ impl XdpPort {
             steering,
             ready,
             local,
+            signal: Signal::default(),
+            all: spec.queues == Queues::All,
             umems: context.umems.clone(),
             memory: None,
             given: Vec::new(),
@@ -331,6 +340,10 @@ impl Port for XdpPort {
         }
     }
 
+    fn monitor(&self) -> Option<Monitor> {
+        Monitor::new(&self.spec.interface, &self.signal, true)
+    }
+
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
         self.umems.partners().pair(&self.spec.interface)?;
         self.memory = Some(memory(&self.spec.interface, self.mtu, region)?);
@@ -364,6 +377,8 @@ impl Port for XdpPort {
             interface: self.interface,
             yet_to_begin: Arc::clone(&self.yet_to_begin),
             numbers: share(&self.queues, queue.0, of).collect(),
+            all: self.all.then_some((queue.0, of)),
+            signal: self.signal.clone(),
             memory,
             umems: self.umems.clone(),
             steering: Arc::clone(&self.steering),

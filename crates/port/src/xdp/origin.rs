@@ -6,11 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::program::Steering;
 use super::ready::Ready;
+use super::share;
 use super::socket::{self, Bound, Memory};
 use super::spec::{XdpMode, XdpSpec};
 use super::umem::Umems;
+use crate::interface::Signal;
 use crate::sys::xdp_bpf::AttachMode;
 use crate::{PortError, PortErrorKind};
+
+/// Places in rings of sockets on queues that came later.
+const LATE_RING: u32 = 128;
 
 pub(super) struct Origin {
     pub(super) spec: XdpSpec,
@@ -20,6 +25,9 @@ pub(super) struct Origin {
     pub(super) yet_to_begin: Arc<AtomicUsize>,
     /// The queues of the interface that are this queue's share.
     pub(super) numbers: Vec<u32>,
+    /// Where the port has all queues: which of its own this is, and of how many.
+    pub(super) all: Option<(u16, usize)>,
+    pub(super) signal: Signal,
     pub(super) memory: Memory,
     pub(super) umems: Umems,
     pub(super) steering: Arc<Steering>,
@@ -29,9 +37,19 @@ pub(super) struct Origin {
 impl Origin {
     /// Opens a socket for each queue of the share.
     pub(super) fn open(&self, interface: u32, patient: bool) -> Result<Vec<Bound>, PortError> {
+        self.open_on(&self.spec, interface, &self.numbers, patient)
+    }
+
+    fn open_on(
+        &self,
+        spec: &XdpSpec,
+        interface: u32,
+        numbers: &[u32],
+        patient: bool,
+    ) -> Result<Vec<Bound>, PortError> {
         let open = |&number: &u32| {
             let attempt = socket::Attempt {
-                spec: &self.spec,
+                spec,
                 interface,
                 queue: number,
                 memory: &self.memory,
@@ -40,7 +58,7 @@ impl Origin {
             };
             attempt.open()
         };
-        self.numbers.iter().map(open).collect()
+        numbers.iter().map(open).collect()
     }
 
     /// Has the program send the frames of each queue of the share to its socket.
@@ -48,7 +66,15 @@ impl Origin {
         &self,
         sockets: impl Iterator<Item = BorrowedFd<'a>>,
     ) -> Result<(), PortError> {
-        for (&number, socket) in self.numbers.iter().zip(sockets) {
+        self.steer_some(&self.numbers, sockets)
+    }
+
+    fn steer_some<'a>(
+        &self,
+        numbers: &[u32],
+        sockets: impl Iterator<Item = BorrowedFd<'a>>,
+    ) -> Result<(), PortError> {
+        for (&number, socket) in numbers.iter().zip(sockets) {
             let steered = self.steering.steer(number, socket);
             steered.map_err(|error| {
                 let sentence = format!("xdp:{}: queue {number}: {error}", self.spec.interface);
@@ -82,13 +108,52 @@ impl Origin {
 
     /// Opens everything anew on an interface of the same name: it was removed and made again.
     /// Called by a worker, so it does not wait; what fails is tried again later.
-    pub(super) fn come_back(&self) -> Result<Vec<Bound>, PortError> {
+    pub(super) fn come_back(&mut self) -> Result<Vec<Bound>, PortError> {
         let interface = self.ready.make_again()?;
+        let name = &self.spec.interface;
+        if let Some(numbers) = self.numbers_now() {
+            self.numbers = numbers;
+        }
+        if self.numbers.is_empty() {
+            let sentence = format!(
+                "xdp:{name}: it has fewer queues now than workers want; start the bridge anew"
+            );
+            return Err(PortError::new(PortErrorKind::Queue, sentence));
+        }
         let sockets = self.open(interface, false)?;
         self.steer(sockets.iter().map(|bound| bound.socket.as_fd()))?;
         let zero_copy = sockets.iter().any(|bound| bound.granted.zero_copy);
         self.attach(interface, zero_copy)?;
         self.umems.partners().moved(&self.spec.interface, interface);
+        Ok(sockets)
+    }
+
+    /// The queues of the share as many as there are now, where the port has all.
+    fn numbers_now(&self) -> Option<Vec<u32>> {
+        let (place, of) = self.all?;
+        let count = self.ready.queues()?;
+        Some(share(&(0..count), place, of).collect())
+    }
+
+    /// Opens sockets on queues that the interface did not have before, while the others go on. The
+    /// kernel takes no queue away that has a socket.
+    pub(super) fn grow(&mut self) -> Result<Vec<Bound>, PortError> {
+        let numbers = self.numbers_now().unwrap_or_default();
+        let mut new = numbers;
+        new.retain(|number| !self.numbers.contains(number));
+        if new.is_empty() {
+            return Ok(Vec::new());
+        }
+        let interface = self.ready.make_again()?;
+        // Of a pool that was not made for them: the frames of eight such sockets fit what stands
+        // beside the rings that were reckoned with.
+        let spec = XdpSpec {
+            ring: self.spec.ring.min(LATE_RING),
+            ..self.spec.clone()
+        };
+        let sockets = self.open_on(&spec, interface, &new, false)?;
+        self.steer_some(&new, sockets.iter().map(|bound| bound.socket.as_fd()))?;
+        self.numbers.extend(new);
         Ok(sockets)
     }
 }

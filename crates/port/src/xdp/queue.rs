@@ -14,7 +14,7 @@ use super::member::Member;
 use super::origin::Origin;
 use super::socket::Bound;
 use super::spread;
-use crate::interface::Watch;
+use crate::interface::{Sampler, Watch};
 use crate::sys::xdp_socket::Wake;
 use crate::{PortError, PortQueue, PortStatistics, RxState};
 
@@ -57,6 +57,11 @@ pub(super) struct XdpQueue {
     watch: Watch,
     /// When the program was last told that this worker is there.
     beaten: Nanos,
+    /// Changes that the control side told of and that were looked at.
+    changes: u32,
+    /// Whether queues may have come that are not taken up yet.
+    may_grow: bool,
+    sampler: Sampler,
     /// How often the interface went away and came back.
     losses: u64,
     returns: u64,
@@ -74,6 +79,9 @@ impl XdpQueue {
         let mut queue = Self {
             busy_poll: origin.spec.busy_poll_micros != 0,
             zero_copy: sockets.iter().any(|bound| bound.granted.zero_copy),
+            changes: origin.signal.changes(),
+            may_grow: false,
+            sampler: Sampler::default(),
             origin,
             members: Vec::new(),
             wake: None,
@@ -97,7 +105,7 @@ impl XdpQueue {
     }
 
     fn take_up(&mut self, sockets: Vec<Bound>) {
-        self.members = sockets.into_iter().map(Member::new).collect();
+        self.members.extend(sockets.into_iter().map(Member::new));
         // Without it the worker sleeps for a while instead of until a frame comes.
         self.wake = match &self.members[..] {
             [] | [_] => None,
@@ -120,12 +128,16 @@ impl XdpQueue {
             }
         }
         if !self.members.is_empty() {
+            if self.may_grow {
+                self.grow();
+            }
             return;
         }
         match self.origin.come_back() {
             Ok(sockets) => {
                 self.take_up(sockets);
                 self.returns += 1;
+                self.failure = None;
                 self.watch.succeeded();
             }
             Err(error) => {
@@ -179,6 +191,20 @@ impl XdpQueue {
         }
     }
 
+    /// Takes up queues that the interface did not have before.
+    fn grow(&mut self) {
+        match self.origin.grow() {
+            Ok(sockets) => {
+                self.may_grow = false;
+                if !sockets.is_empty() {
+                    self.take_up(sockets);
+                    self.failure = None;
+                }
+            }
+            Err(error) => self.failure = Some(error),
+        }
+    }
+
     fn warnings(&self) -> Vec<String> {
         let interface = &self.origin.spec.interface;
         let mut warnings = Vec::new();
@@ -226,8 +252,11 @@ impl XdpQueue {
         if self.speaks {
             warnings.extend(self.origin.steering.troubles());
         }
-        if let (true, Some(failure)) = (self.members.is_empty(), &self.failure) {
-            warnings.push(format!("xdp:{interface}: it has not come back: {failure}"));
+        if let Some(failure) = &self.failure {
+            warnings.push(match self.members.is_empty() {
+                true => format!("xdp:{interface}: it has not come back: {failure}"),
+                false => format!("xdp:{interface}: queues it got are not used: {failure}"),
+            });
         }
         warnings
     }
@@ -235,6 +264,11 @@ impl XdpQueue {
 
 impl PortQueue for XdpQueue {
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
+        if self.changes != self.origin.signal.changes() {
+            self.changes = self.origin.signal.changes();
+            self.may_grow = true;
+            self.look(pool);
+        }
         let before = burst.len();
         let end = before + max.min(burst.room());
         let members = self.members.len();
@@ -250,8 +284,12 @@ impl PortQueue for XdpQueue {
                 break;
             }
         }
-        if burst.len() == before && self.watch.nothing_came() {
-            self.look(pool);
+        match burst.frames().get(before) {
+            Some(frame) if self.sampler.is_sure(frame.bytes()) => {
+                self.origin.signal.checksums_left();
+            }
+            None if self.watch.nothing_came() => self.look(pool),
+            _ => {}
         }
         RxState::Open
     }

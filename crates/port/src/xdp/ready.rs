@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::interface::{Interface, Link, MERGING, Offloads};
+use crate::interface::{Interface, Link, MERGING, Offloads, TAKING_TAGS};
 use crate::sys::packet_socket::PacketSocket;
 use crate::{PortError, PortErrorKind};
 
@@ -11,15 +11,11 @@ use super::program::hint;
 use super::spec::{VlanTags, XdpMode};
 use super::tags::Tags;
 
-/// The offloads that take VLAN tags off received frames before XDP sees them: those of 802.1Q and
-/// those of 802.1ad.
-const TAGS_OFF: [&str; 2] = ["rx-vlan-hw-parse", "rx-vlan-stag-hw-parse"];
-
 /// Bits of what was changed on an interface: promiscuous mode, then each offload that can be.
 const PROMISCUOUS: u32 = 1;
 
 fn offloads_by_bit() -> impl Iterator<Item = (u32, &'static str)> {
-    let names = MERGING.into_iter().chain(TAGS_OFF);
+    let names = MERGING.into_iter().chain(TAKING_TAGS);
     names.enumerate().map(|(place, name)| (2 << place, name))
 }
 
@@ -35,7 +31,7 @@ pub(super) fn is_promiscuity_changed(changed: u32) -> bool {
 }
 
 fn takes_tags(offload: &str) -> bool {
-    TAGS_OFF.contains(&offload)
+    TAKING_TAGS.contains(&offload)
 }
 
 /// Holds the changes: dropping it takes them back. Promiscuous mode is a membership of a socket,
@@ -107,10 +103,16 @@ impl Ready {
     /// A bypass stands: what is changed stays so when this is dropped.
     pub(super) fn outlive(&self, changed: u32) {
         self.outlived.store(true, Ordering::Relaxed);
+        self.lock().offloads.hand_over();
         if is_promiscuity_changed(changed) {
             // An interface that is gone is set when it is back.
             let _gone = self.interface.set_promiscuous(true);
         }
+    }
+
+    /// Its receive queues now, where its driver tells.
+    pub(super) fn queues(&self) -> Option<u32> {
+        self.interface.rx_queues().ok()
     }
 
     /// What is known of VLAN tags on the interface that has the name now.
@@ -134,6 +136,7 @@ impl Ready {
         let name = self.interface.name();
         let mut notes = Vec::new();
         let state = self.lock();
+        notes.extend(state.offloads.notes().iter().cloned());
         let stayed = state.offloads.stayed();
         let stripped = stayed.iter().any(|offload| takes_tags(offload));
         notes.extend(self.tags().note(name, stripped));
@@ -160,6 +163,7 @@ impl Ready {
                  it away from there: ip link set dev {name} nomaster"
             ));
         }
+        notes.extend(self.interface.checksums_note());
         match self.interface.link() {
             Link::Up(_) => {}
             link => notes.push(format!(
@@ -191,7 +195,7 @@ impl State {
         };
         let promiscuous = PacketSocket::new().map_err(failed)?;
         promiscuous.be_promiscuous(index).map_err(failed)?;
-        let names: Vec<&str> = MERGING.into_iter().chain(TAGS_OFF).collect();
+        let names: Vec<&str> = MERGING.into_iter().chain(TAKING_TAGS).collect();
         let mut offloads = Offloads::switch_off(interface, &names);
         let stripped = offloads.stayed().iter().any(|stayed| takes_tags(stayed));
         if stripped && vlan == VlanTags::Keep {

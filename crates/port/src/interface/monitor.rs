@@ -1,0 +1,130 @@
+//! The control side's eye on an interface while its queues are in use, and how both tell each other
+//! what they saw: workers have no clock, and the control side no frames.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use super::{Interface, Link};
+
+/// Queues are counted in one look of so many: that question takes a lock of the kernel's.
+const COUNT_EVERY: u32 = 5;
+
+/// What a look at an interface showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View {
+    /// Whether frames can pass.
+    pub link: Link,
+    /// Receive queues, where the port depends on their number and the driver tells it.
+    pub queues: Option<u32>,
+    /// Frames came whose checksum their sender left to the receiver.
+    pub checksums_left: bool,
+}
+
+/// What the control side and the queues of one port tell each other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Signal(Arc<Words>);
+
+#[derive(Debug, Default)]
+struct Words {
+    /// Written by the control side, on lines that workers only read.
+    changes: AtomicU32,
+    /// Written once by a worker.
+    checksums_left: AtomicBool,
+}
+
+impl Signal {
+    /// How often the control side saw something change: a queue that sees another number than
+    /// before looks after its interface at once.
+    #[inline]
+    pub(crate) fn changes(&self) -> u32 {
+        self.0.changes.load(Ordering::Relaxed)
+    }
+
+    /// Frames come whose checksum is left to the receiver.
+    #[cold]
+    pub(crate) fn checksums_left(&self) {
+        // The line is read by all workers: no second store.
+        if !self.0.checksums_left.load(Ordering::Relaxed) {
+            self.0.checksums_left.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Looks at the interface of a port some times a second.
+pub struct Monitor {
+    interface: Interface,
+    signal: Signal,
+    counts_queues: bool,
+    looks: u32,
+    last: Option<(Link, Option<u32>)>,
+}
+
+impl Monitor {
+    /// Of the interface of this name; `None` where the kernel gives nothing to ask it by.
+    pub(crate) fn new(name: &str, signal: &Signal, counts_queues: bool) -> Option<Self> {
+        Some(Self {
+            interface: Interface::named(name).ok()?,
+            signal: signal.clone(),
+            counts_queues,
+            looks: 0,
+            last: None,
+        })
+    }
+
+    /// The interface now. Queues of the port are told where that is not what it was.
+    pub fn look(&mut self) -> View {
+        let link = self.interface.link();
+        let known = self.last.and_then(|(_, queues)| queues);
+        let due = self.looks.is_multiple_of(COUNT_EVERY);
+        self.looks = self.looks.wrapping_add(1);
+        let queues = match link {
+            Link::Absent => None,
+            _ if self.counts_queues && (due || known.is_none()) => self.interface.rx_queues().ok(),
+            _ => known,
+        };
+        if self.last.is_some_and(|last| last != (link, queues)) {
+            self.signal.0.changes.fetch_add(1, Ordering::Relaxed);
+        }
+        self.last = Some((link, queues));
+        View {
+            link,
+            queues,
+            checksums_left: self.signal.0.checksums_left.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl fmt::Debug for Monitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Monitor");
+        shown.field("interface", &self.interface);
+        shown.field("last", &self.last).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_at_the_loopback_finds_no_change() {
+        let signal = Signal::default();
+        let mut monitor = Monitor::new("lo", &signal, true).unwrap();
+        let first = monitor.look();
+        assert_ne!(first.link, Link::Absent);
+        for _ in 0..12 {
+            assert_eq!(monitor.look(), first);
+        }
+        assert_eq!(signal.changes(), 0);
+        signal.checksums_left();
+        assert!(monitor.look().checksums_left);
+    }
+
+    #[test]
+    fn what_is_not_there_is_absent() {
+        let mut monitor = Monitor::new("absent0", &Signal::default(), true).unwrap();
+        let view = monitor.look();
+        assert_eq!((view.link, view.queues), (Link::Absent, None));
+    }
+}

@@ -1,0 +1,316 @@
+//! Where processes write down what they found before they change an interface, so that it can be
+//! put back although nobody lived to do it.
+//!
+//! A record is a file that its process holds locked. The kernel lets the lock go when the process
+//! ends, however it ends, and in whatever process namespace it was: no number of a process that
+//! somebody else has by now is trusted.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+#[cfg(test)]
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::found::{Found, Place};
+use crate::sys::ioctl::ControlSocket;
+
+/// Where the kernel forgets it with everything else.
+const FOLDER: &str = "/run/linerate";
+/// Longer than any record.
+const BYTES_MAX: u64 = 256 << 10;
+/// Bits of a file's mode that let others write to it.
+const OTHERS_WRITE: u32 = 0o022;
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// A folder of records.
+#[derive(Debug, Clone)]
+pub(crate) struct Records(PathBuf);
+
+/// A record of this process: it is taken away when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    path: PathBuf,
+    _locked: File,
+}
+
+/// A record whose process is gone; nobody else has it as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Orphan {
+    pub(crate) path: PathBuf,
+    pub(crate) index: u32,
+    /// What it says, or why that is not believed.
+    pub(crate) found: Result<Found, String>,
+    _locked: Option<File>,
+}
+
+impl Orphan {
+    /// Takes the record away.
+    pub(crate) fn forget(self) {
+        // Gone already, or nobody may: the next one sees it again.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // The folder stays: others may be about to write there.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Records {
+    /// Those of this machine.
+    pub(crate) fn here() -> Self {
+        Self(PathBuf::from(FOLDER))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn at(folder: &Path) -> Self {
+        Self(folder.to_owned())
+    }
+
+    /// Writes down what was found, before it is changed. The file gets its name when it is whole.
+    pub(crate) fn keep(&self, found: &Found) -> io::Result<Kept> {
+        let mut folder = fs::DirBuilder::new();
+        folder.recursive(true).mode(0o755).create(&self.0)?;
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let (namespace, index) = (found.place.namespace, found.index);
+        let process = std::process::id();
+        let path = self
+            .0
+            .join(format!("{namespace}-{index}-{process}-{count}"));
+        let unnamed = self.0.join(format!(".{process}-{count}"));
+        let mut file = OpenOptions::new();
+        file.write(true).create_new(true).mode(0o644);
+        // Of a process that had this number before.
+        let _ = fs::remove_file(&unnamed);
+        let mut file = file.open(&unnamed)?;
+        file.try_lock()?;
+        file.write_all(found.to_string().as_bytes())?;
+        fs::rename(&unnamed, &path)?;
+        Ok(Kept {
+            path,
+            _locked: file,
+        })
+    }
+
+    /// The records of dead processes about interfaces of one network namespace, or about one of
+    /// them.
+    pub(crate) fn orphans(&self, namespace: u64, index: Option<u32>) -> Vec<Orphan> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let named = entries.filter_map(|entry| {
+            let name = entry.file_name();
+            let (there, rest) = name.to_str()?.split_once('-')?;
+            let about: u32 = rest.split_once('-')?.0.parse().ok()?;
+            let ours = there.parse() == Ok(namespace) && index.is_none_or(|index| index == about);
+            ours.then(|| (entry.path(), about))
+        });
+        let mut orphans: Vec<Orphan> = named
+            .filter_map(|(path, index)| self.orphan(path, index))
+            .collect();
+        orphans.sort_by(|a, b| a.path.cmp(&b.path));
+        orphans
+    }
+
+    /// `None` where its process lives or it went away meanwhile.
+    fn orphan(&self, path: PathBuf, index: u32) -> Option<Orphan> {
+        let distrusted = |path, why: String| {
+            Some(Orphan {
+                path,
+                index,
+                found: Err(why),
+                _locked: None,
+            })
+        };
+        if let Err(why) = trusted(&fs::symlink_metadata(&self.0).ok()?) {
+            return distrusted(path, format!("its folder {why}"));
+        }
+        let mut options = OpenOptions::new();
+        // Neither through a link nor waiting for the other end of a pipe.
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let file = match options.read(true).custom_flags(flags).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => return distrusted(path, error.to_string()),
+        };
+        let metadata = file.metadata().ok()?;
+        if !metadata.is_file() || metadata.len() > BYTES_MAX {
+            return distrusted(path, "it is no file of a record's size".to_owned());
+        }
+        if let Err(why) = trusted(&metadata) {
+            return distrusted(path, format!("it {why}"));
+        }
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return None,
+            Err(TryLockError::Error(error)) => return distrusted(path, error.to_string()),
+        }
+        // Its owner ended well between the two.
+        if file.metadata().ok()?.nlink() == 0 {
+            return None;
+        }
+        let mut text = String::new();
+        let read = (&file).take(BYTES_MAX).read_to_string(&mut text);
+        let found = match read {
+            Ok(_) => Found::read(&text),
+            Err(error) => Err(error.to_string()),
+        };
+        Some(Orphan {
+            path,
+            index,
+            found: found.and_then(|found| agreeing(found, index)),
+            _locked: Some(file),
+        })
+    }
+}
+
+/// A record that was copied to another's name is about something else.
+fn agreeing(found: Found, index: u32) -> Result<Found, String> {
+    if found.index == index {
+        Ok(found)
+    } else {
+        Err("its name and what it says are about different interfaces".to_owned())
+    }
+}
+
+/// Whether nobody but this user and root can have written it.
+fn trusted(metadata: &fs::Metadata) -> Result<(), String> {
+    let own = fs::metadata("/proc/self").map_or(0, |own| own.uid());
+    if metadata.uid() != 0 && metadata.uid() != own {
+        return Err(format!("belongs to user {}", metadata.uid()));
+    }
+    if metadata.mode() & OTHERS_WRITE != 0 {
+        return Err("can be written by others".to_owned());
+    }
+    Ok(())
+}
+
+impl Place {
+    /// Where this thread is; `None` without `/proc`.
+    pub(crate) fn here() -> Option<Self> {
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let cookie = ControlSocket::new().and_then(|socket| socket.namespace_cookie());
+        // Kernels before 5.14 tell the number of its file, which a later namespace may have again:
+        // then the address of the interface tells them apart.
+        let file = || Some(fs::metadata("/proc/thread-self/ns/net").ok()?.ino());
+        Some(Self {
+            boot: boot.trim().to_owned(),
+            namespace: cookie.ok().or_else(file)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    const NAMESPACE: u64 = 4_026_531_840;
+
+    fn found(index: u32) -> Found {
+        let boot = "b".to_owned();
+        Found {
+            place: Place {
+                boot,
+                namespace: NAMESPACE,
+            },
+            process: 7,
+            index,
+            name: "e".to_owned(),
+            address: [0; 6],
+            offloads: vec!["rx-gro".to_owned()],
+            interrupts: Vec::new(),
+        }
+    }
+
+    fn folder() -> (tempfile::TempDir, Records) {
+        let folder = tempfile::tempdir().unwrap();
+        let records = Records::at(&folder.path().join("state"));
+        (folder, records)
+    }
+
+    /// As a process that dies leaves it: the lock is gone, the file is not.
+    fn abandon(records: &Records, index: u32) -> PathBuf {
+        let kept = records.keep(&found(index)).unwrap();
+        let path = kept.path.clone();
+        let copy = path.with_extension("copy");
+        fs::copy(&path, &copy).unwrap();
+        drop(kept);
+        fs::rename(copy, &path).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_record_is_nobodys_while_its_process_lives_and_gone_when_it_ends_well() {
+        let (_folder, records) = folder();
+        let kept = records.keep(&found(3)).unwrap();
+        assert!(records.orphans(NAMESPACE, None).is_empty());
+        assert_eq!(fs::read_dir(&records.0).unwrap().count(), 1);
+        drop(kept);
+        assert_eq!(fs::read_dir(&records.0).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_dead_processs_record_is_found_once_at_a_time_and_forgotten() {
+        let (_folder, records) = folder();
+        abandon(&records, 3);
+        abandon(&records, 4);
+        assert_eq!(records.orphans(NAMESPACE, None).len(), 2);
+        assert!(records.orphans(NAMESPACE + 1, None).is_empty());
+        let mut of_four = records.orphans(NAMESPACE, Some(4));
+        assert_eq!(of_four[0].found, Ok(found(4)));
+        // Somebody else looks meanwhile.
+        assert!(records.orphans(NAMESPACE, Some(4)).is_empty());
+        of_four.pop().unwrap().forget();
+        assert!(records.orphans(NAMESPACE, Some(4)).is_empty());
+    }
+
+    #[test]
+    fn what_others_can_write_is_not_believed() {
+        let (_folder, records) = folder();
+        let why = |records: &Records| {
+            let mut orphans = records.orphans(NAMESPACE, Some(3));
+            assert_eq!(orphans.len(), 1);
+            orphans.remove(0).found.clone().unwrap_err()
+        };
+        let path = abandon(&records, 3);
+        let mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        mode(&path, 0o666);
+        assert_eq!(why(&records), "it can be written by others");
+        mode(&path, 0o644);
+        mode(&records.0, 0o777);
+        assert_eq!(why(&records), "its folder can be written by others");
+        mode(&records.0, 0o755);
+        fs::write(&path, "linerate found 9\n").unwrap();
+        assert_eq!(why(&records), "it is of another version");
+        fs::write(&path, [0xff, 0xfe]).unwrap();
+        assert!(why(&records).contains("UTF-8"));
+        fs::write(&path, found(4).to_string()).unwrap();
+        assert!(why(&records).contains("different interfaces"));
+        fs::write(&path, vec![b'x'; BYTES_MAX as usize + 1]).unwrap();
+        assert!(why(&records).contains("size"));
+        fs::remove_file(&path).unwrap();
+        symlink("/etc/hostname", &path).unwrap();
+        assert!(!why(&records).is_empty());
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(why(&records).contains("no file"));
+    }
+
+    #[test]
+    fn other_names_and_a_missing_folder_are_nothing() {
+        let (_folder, records) = folder();
+        assert!(records.orphans(NAMESPACE, None).is_empty());
+        abandon(&records, 3);
+        for name in ["x", "1-2", "a-b-c-d", "-3-1-1"] {
+            fs::write(records.0.join(name), "").unwrap();
+        }
+        assert_eq!(records.orphans(NAMESPACE, None).len(), 1);
+    }
+}
