@@ -1,6 +1,6 @@
 //! A set from its runs.
 
-use super::build::{self, Ground};
+use super::build::{self, Ground, Shape};
 use super::*;
 use crate::prefixes::trie::{self, build as trie_build};
 use trie_build::{Block, Change};
@@ -32,10 +32,21 @@ pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Slots>, Compi
         below: vec![[0; 16]],
     };
     let mut root = vec![NOTHING; 1 << ROOT_BITS];
-    for (top, word) in root.iter_mut().enumerate() {
+    let mut top = 0;
+    while top < root.len() {
         let block = block_of(top);
-        let shape = build::shape(&mut fresh, block);
-        *word = build::top(&mut fresh, block, shape)?;
+        let next = fresh.next_change(block.first + 1);
+        let next = next.map_or(root.len(), |(start, _)| (start >> 112) as usize);
+        // Blocks of one answer, which are nearly all, have one word.
+        let shape = if next > top {
+            Shape::Plain
+        } else {
+            build::shape(&mut fresh, block)
+        };
+        let end = next.max(top + 1);
+        let word = build::top(&mut fresh, block, shape)?;
+        root[top..end].fill(word);
+        top = end;
     }
     let slots = Slots {
         root: Paged::copy_of(&root).map_err(no_memory)?,
