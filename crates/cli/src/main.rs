@@ -1,13 +1,14 @@
 //! The program `linerate`: what was typed, what it means here, a run, a report.
 //!
 //! [`args`] reads the command line and touches nothing; [`resolve`] asks the machine what it
-//! means; [`bridge`], [`demo`], [`doctor`], [`restore`] and [`set_check`] do it; [`report`] says
-//! what came of it. Exit codes are the closed set in [`exit`].
+//! means; [`bridge`], [`bypass`], [`demo`], [`doctor`], [`restore`] and [`set_check`] do it;
+//! [`report`] says what came of it. Exit codes are the closed set in [`exit`].
 #![forbid(unsafe_code)]
 
 mod args;
 mod bridge;
 mod build;
+mod bypass;
 mod demo;
 mod doctor;
 mod drops;

@@ -17,6 +17,8 @@ pub(crate) struct Attachment {
     pub(crate) queue: Option<Box<dyn PortQueue>>,
     /// Something may still come from the queue.
     pub(crate) open: bool,
+    /// At the end of the run: frames that arrived before are still received.
+    pub(crate) empties: bool,
     /// The port takes frames at all.
     pub(crate) transmits: bool,
     /// Fewer queues than workers: what comes in is spread over all workers by its hash.

@@ -9,6 +9,9 @@ use rustix::time::{ClockId, clock_gettime};
 pub(crate) trait Clock {
     /// Nanoseconds since this clock's own beginning.
     fn now(&self) -> Nanos;
+
+    /// The kernel's own monotonic clock, for what is compared with its times.
+    fn kernel(&self) -> Nanos;
 }
 
 /// The operating system's monotonic clock.
@@ -44,5 +47,11 @@ impl Clock for OsClock {
     #[inline]
     fn now(&self) -> Nanos {
         Nanos(u64::try_from(self.beginning.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn kernel(&self) -> Nanos {
+        let time = clock_gettime(ClockId::Monotonic);
+        let nanos = time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned();
+        Nanos(nanos)
     }
 }

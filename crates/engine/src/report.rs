@@ -82,6 +82,12 @@ pub struct PortReport {
     pub tx_bytes: u64,
     /// Frames that were there and never received.
     pub missed: u64,
+    /// Frames left to the host, whose they are, without a worker having seen them.
+    pub to_host: u64,
+    /// Frames that the kernel forwarded past the workers during the run.
+    pub unfiltered: u64,
+    /// The same from the start of the run before, if there was a bypass, until this one took over.
+    pub unfiltered_before: u64,
     /// The mode that was granted.
     pub mode: String,
     /// What its interface was in that it should not be, each that occurred.

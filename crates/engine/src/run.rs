@@ -45,19 +45,20 @@ impl Engine {
         let control = Arc::new(Control::new(plan.cpus.len()));
         let lists = Publisher::new(Arc::clone(&plan.lists));
         let workers = make_workers(&mut plan, pools, &control, &lists)?;
-        let ports = plan.ports.iter().map(|port| PortFacts {
+        let facts = plan.ports.iter().map(|port| PortFacts {
             id: port.id(),
             spec: port.spec().to_owned(),
             mode: port.mode(),
             watched: port.monitor().map(Watched::new),
         });
-        let ports = ports.collect();
+        let facts = facts.collect();
         let (started, workers) = start_workers(workers)?;
         let supervisor = Supervisor {
             control: Arc::clone(&control),
             limits: plan.limits,
             workers,
-            ports,
+            facts,
+            ports: plan.ports,
             sets: plan.policy.rules().to_vec(),
             lists: lists.clone(),
             memory: memory.clone(),
@@ -230,6 +231,7 @@ fn make_workers(
             words: Words::new(),
             control: Arc::clone(control),
             idle: plan.idle,
+            leaves: false,
             active_until: Nanos(0),
         });
     }
@@ -272,6 +274,7 @@ fn attach_ports(
             worker.push(Attachment {
                 port: port.id(),
                 open: rx && queue.is_some(),
+                empties: false,
                 queue,
                 transmits: tx,
                 spread: rx && queues < workers,

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use frame::WorkerId;
-use port::{PortError, PortStatistics};
+use port::{Port, PortError, PortStatistics};
 
 use crate::counters::{Board, Count, Words, at_rest};
 use crate::publish::Publisher;
@@ -19,11 +19,12 @@ use crate::{Books, EngineError, Limits};
 /// How often the limits are looked at.
 const WATCH_EVERY: Duration = Duration::from_millis(1);
 
-/// How often the ports' interfaces are looked at: some system calls each.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-
 /// Sentences kept for whoever reads them.
 const NEWS_MAX: usize = 1000;
+
+/// How often ports are looked after and their interfaces looked at, some system calls each, in looks
+/// at the limits: ten times a second.
+const ATTEND_EVERY: u32 = 100;
 
 /// How long workers may take to send what they hold once they receive nothing more.
 const DRAIN_MAX: Duration = Duration::from_secs(2);
@@ -115,7 +116,9 @@ pub(crate) struct Supervisor {
     pub(crate) control: std::sync::Arc<Control>,
     pub(crate) limits: Limits,
     pub(crate) workers: Vec<JoinHandle<Worker>>,
-    pub(crate) ports: Vec<PortFacts>,
+    pub(crate) facts: Vec<PortFacts>,
+    /// Looked after now and then.
+    pub(crate) ports: Vec<Box<dyn Port>>,
     pub(crate) sets: Vec<plane::SetRule>,
     /// Old versions are freed here, on no worker.
     pub(crate) lists: Publisher,
@@ -160,7 +163,7 @@ impl Supervisor {
             balanced: balance(&workers),
             would_drop: sum.get(Count::WouldDrop),
             ports: self
-                .ports
+                .facts
                 .iter()
                 .map(|facts| port_report(facts, &workers, ended))
                 .collect(),
@@ -179,10 +182,9 @@ impl Supervisor {
     /// they were told to end; nothing where nothing was left to receive.
     fn watch(&mut self) -> Option<EndedBy> {
         let mut draining: Option<(EndedBy, Instant)> = None;
-        let mut looked: Option<Instant> = None;
+        let mut looks = 0_u32;
         loop {
-            if looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY) {
-                looked = Some(Instant::now());
+            if looks.is_multiple_of(ATTEND_EVERY) {
                 self.look_at_ports();
             }
             if at_rest(self.control.boards.iter()) {
@@ -201,16 +203,20 @@ impl Supervisor {
                 }
             }
             self.lists.reclaim();
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(ATTEND_EVERY) {
+                self.ports.iter_mut().for_each(|port| port.attend());
+            }
             std::thread::park_timeout(WATCH_EVERY);
         }
     }
 
     fn look_at_ports(&mut self) {
-        if self.ports.iter().all(|facts| facts.watched.is_none()) {
+        if self.facts.iter().all(|facts| facts.watched.is_none()) {
             return;
         }
         let (now, sum) = (self.started.elapsed().as_secs_f64(), self.control.sum());
-        for facts in &mut self.ports {
+        for facts in &mut self.facts {
             let (taken, refusals) = Count::of_port(facts.id);
             let sent = (sum.get(taken), sum.get(refusals));
             if let Some(watched) = &mut facts.watched {
@@ -324,12 +330,7 @@ fn port_report(facts: &PortFacts, workers: &[Worker], ended: f64) -> PortReport 
     let attachments = workers.iter().flat_map(|worker| &worker.attachments);
     for attachment in attachments.filter(|attachment| attachment.port == facts.id) {
         if let Some(queue) = &attachment.queue {
-            let part = queue.statistics();
-            sum.rx_frames += part.rx_frames;
-            sum.rx_bytes += part.rx_bytes;
-            sum.tx_frames += part.tx_frames;
-            sum.tx_bytes += part.tx_bytes;
-            sum.missed += part.missed;
+            sum += queue.statistics();
         }
     }
     PortReport {
@@ -340,6 +341,9 @@ fn port_report(facts: &PortFacts, workers: &[Worker], ended: f64) -> PortReport 
         tx_frames: sum.tx_frames,
         tx_bytes: sum.tx_bytes,
         missed: sum.missed,
+        to_host: sum.to_host,
+        unfiltered: sum.unfiltered,
+        unfiltered_before: sum.unfiltered_before,
         mode: facts.mode.clone(),
         states: watched.map_or_else(Vec::new, |watched| watched.report(ended)),
     }

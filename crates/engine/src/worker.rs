@@ -41,6 +41,8 @@ pub(crate) struct Worker {
     pub(crate) control: Arc<Control>,
     /// What it does while nothing comes.
     pub(crate) idle: IdleMode,
+    /// It has told its queues that it is about to end.
+    pub(crate) leaves: bool,
     /// When it last moved a frame.
     pub(crate) active_until: Nanos,
 }
@@ -51,6 +53,7 @@ impl Worker {
         let mut idle = Idle::new(self.idle);
         let mut begun = clock.now();
         let mut shown = begun;
+        self.beat(clock);
         while !self.control.stops() {
             let moved = self.step();
             let ended = clock.now();
@@ -67,6 +70,7 @@ impl Worker {
             if ended.since(shown) >= SHOW_EVERY_NANOS {
                 shown = ended;
                 self.show();
+                self.beat(clock);
             }
         }
         self.words.add(Count::CpuNanos, cpu_time_nanos());
@@ -80,11 +84,15 @@ impl Worker {
         self.lists.refresh();
         let mut moved = self.take_transmissions() + self.flush();
         let drains = self.control.drains();
+        if drains && !self.leaves {
+            self.leaves = true;
+            self.leave();
+        }
         for place in 0..self.attachments.len() {
             if self.is_clear() {
                 moved += self.take_decisions(place);
             }
-            if self.is_clear() && !drains {
+            if self.is_clear() && (!drains || self.attachments[place].empties) {
                 moved += self.receive(place);
             }
         }
@@ -123,6 +131,7 @@ impl Worker {
             ..
         } = self;
         let frames = attachments[place].receive(pool, burst, max, words);
+        attachments[place].empties &= frames != 0;
         if frames != 0 {
             self.quota -= frames as u64;
             if self.attachments[place].spread {
@@ -246,7 +255,8 @@ impl Worker {
     /// Nothing will come from its own queues any more.
     fn is_dry(&self, drains: bool) -> bool {
         let closed = |attachment: &Attachment| attachment.queue.is_none() || !attachment.open;
-        drains || self.quota == 0 || self.attachments.iter().all(closed)
+        let empties = self.attachments.iter().any(|attachment| attachment.empties);
+        (drains && !empties) || self.quota == 0 || self.attachments.iter().all(closed)
     }
 
     #[inline]
@@ -254,6 +264,25 @@ impl Worker {
         let dry = self.is_dry(drains);
         let quiet = dry && self.is_clear() && !self.attachments.iter().any(Attachment::is_waiting);
         self.board().show_exchange(&self.words, quiet);
+    }
+
+    /// Tells the queues that somebody is at work.
+    fn beat(&mut self, clock: &impl Clock) {
+        for queue in self
+            .attachments
+            .iter_mut()
+            .filter_map(|place| place.queue.as_mut())
+        {
+            queue.beat(clock.kernel());
+        }
+    }
+
+    /// Tells the queues that nobody will be soon.
+    fn leave(&mut self) {
+        for attachment in &mut self.attachments {
+            let left = attachment.queue.as_mut().is_some_and(|queue| queue.leave());
+            attachment.empties = left;
+        }
     }
 
     fn show(&mut self) {

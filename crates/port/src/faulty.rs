@@ -5,7 +5,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 
-use frame::{Burst, FramePool};
+use frame::{Burst, FramePool, Nanos};
 
 pub use plan::{FaultCounts, FaultPlan, Faults};
 use stage::Stage;
@@ -117,6 +117,14 @@ impl<Q: PortQueue> PortQueue for Faulty<Q> {
         self.fresh = false;
         self.push_out(pool);
         self.inner.reclaim(pool);
+    }
+
+    fn beat(&mut self, now: Nanos) {
+        self.inner.beat(now);
+    }
+
+    fn leave(&mut self) -> bool {
+        self.inner.leave()
     }
 
     fn statistics(&self) -> PortStatistics {

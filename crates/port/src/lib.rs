@@ -62,4 +62,7 @@ pub use share::Share;
 pub use spec::{PortSpec, SpecError};
 pub use statistics::PortStatistics;
 pub use tap::Tap;
-pub use xdp::{Queues, Umems, Unclaimed, VlanTags, XdpMode, XdpPort, XdpSpec, xdp_mtu_max};
+pub use xdp::{
+    Bypass, Queues, Standing, Umems, Unclaimed, VlanTags, XdpMode, XdpPort, XdpSpec, standing,
+    take_away, xdp_mtu_max,
+};

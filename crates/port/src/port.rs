@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use frame::{Burst, FramePool, PortId, QueueId, Region};
+use frame::{Burst, FramePool, Nanos, PortId, QueueId, Region};
 
 use crate::interface::Monitor;
 use crate::{PortError, PortStatistics};
@@ -61,6 +61,10 @@ pub trait Port: Send {
         0
     }
 
+    /// Looks after what changes outside while the run goes on. Called on the control thread, about
+    /// ten times a second.
+    fn attend(&mut self) {}
+
     /// What the user should know before the run, a sentence each: offloads that could not be
     /// switched off, a link that is down.
     fn notes(&self) -> Vec<String> {
@@ -103,6 +107,18 @@ pub trait PortQueue: Send {
     /// Returns frames whose transmission is complete to `pool`. Called once a step.
     fn reclaim(&mut self, pool: &mut FramePool) {
         let _ = pool;
+    }
+
+    /// Told about once a millisecond that the worker is at work, and of the time: that of the
+    /// kernel's monotonic clock. For what forwards without a worker that hangs.
+    fn beat(&mut self, now: Nanos) {
+        let _ = now;
+    }
+
+    /// Told once that the worker is about to end. Whether what has arrived by now should still be
+    /// received: nothing more comes, because the kernel forwards without us from here on.
+    fn leave(&mut self) -> bool {
+        false
     }
 
     /// What becomes readable when there is something to receive: a worker with nothing to do may
@@ -152,6 +168,14 @@ impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
 
     fn reclaim(&mut self, pool: &mut FramePool) {
         (**self).reclaim(pool);
+    }
+
+    fn beat(&mut self, now: Nanos) {
+        (**self).beat(now);
+    }
+
+    fn leave(&mut self) -> bool {
+        (**self).leave()
     }
 
     fn statistics(&self) -> PortStatistics {

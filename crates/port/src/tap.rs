@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use frame::{BURST_MAX, Burst, FramePool};
+use frame::{BURST_MAX, Burst, FramePool, Nanos};
 
 use crate::pcap::{CaptureWriter, time_and_len};
 use crate::{PortError, PortQueue, PortStatistics, RxState};
@@ -63,6 +63,14 @@ impl<Q: PortQueue> PortQueue for Tap<Q> {
 
     fn wake(&self) -> Option<BorrowedFd<'_>> {
         self.inner.wake()
+    }
+
+    fn beat(&mut self, now: Nanos) {
+        self.inner.beat(now);
+    }
+
+    fn leave(&mut self) -> bool {
+        self.inner.leave()
     }
 
     fn statistics(&self) -> PortStatistics {

@@ -1,6 +1,7 @@
 //! What was typed: the command line as data. Nothing here touches the machine.
 
 mod bridge;
+mod bypass;
 mod count;
 mod cpu_list;
 mod demo;
@@ -19,6 +20,7 @@ mod tests;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bridge::BridgeArgs;
+pub(crate) use bypass::{BypassArgs, BypassCommand, BypassOffArgs, BypassPlace, BypassShowArgs};
 pub(crate) use cpu_list::CpuList;
 pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
@@ -74,6 +76,7 @@ Examples:
 pub(crate) enum Command {
     Demo(DemoArgs),
     Bridge(Box<BridgeArgs>),
+    Bypass(BypassArgs),
     Set(SetArgs),
     Doctor(DoctorArgs),
     Restore(RestoreArgs),

@@ -48,6 +48,7 @@ fn card() -> Survey {
         hashed: vec![("tcp4", "sdfn".to_owned()), ("udp4", "sd".to_owned())],
         programs: Some(Vec::new()),
         xdp: Some(XdpSupport {
+            transmit: true,
             native: true,
             zero_copy: true,
             several_pieces: true,
@@ -305,6 +306,7 @@ fn a_veth_is_judged_by_its_other_end() {
 fn classes_of_rate() {
     let class = |survey: &Survey| rate::expected(survey).class;
     let support = |native| XdpSupport {
+        transmit: native,
         native,
         zero_copy: false,
         several_pieces: false,

@@ -101,6 +101,14 @@ pub(crate) struct Port {
     pub(crate) tx_bytes: u64,
     /// Frames that were there and never received: beside the books, not in them.
     pub(crate) missed: u64,
+    /// Frames left to the host, whose they are (`keep-local`): beside the books.
+    pub(crate) to_host: u64,
+    /// Frames that the kernel forwarded past the workers during the run (`bypass`): beside the
+    /// books.
+    pub(crate) unfiltered: u64,
+    /// The same from the start of the run before until this one took over; 0 where it left no
+    /// bypass.
+    pub(crate) unfiltered_before: u64,
     pub(crate) mode: String,
     /// What its interface was in that it should not be; only what occurred.
     pub(crate) states: Vec<State>,
@@ -288,6 +296,9 @@ impl Port {
             tx_frames: port.tx_frames,
             tx_bytes: port.tx_bytes,
             missed: port.missed,
+            to_host: port.to_host,
+            unfiltered: port.unfiltered,
+            unfiltered_before: port.unfiltered_before,
             mode: port.mode.clone(),
             states: port.states.iter().map(State::of).collect(),
         }

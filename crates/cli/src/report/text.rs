@@ -3,9 +3,9 @@
 
 use plane::DropReason;
 
-use super::Report;
 use super::number::{bytes, count, plural, seconds, share};
 use super::table::{Align, Table, clip, wrap};
+use super::{Report, json};
 use crate::paint::Paint;
 
 /// The whole report, no line wider than `width` characters.
@@ -156,19 +156,28 @@ fn sets(report: &Report, paint: Paint, width: usize) -> String {
     format!("{}\n{}", paint.bold("Sets"), table.render(paint, width))
 }
 
+type CountOf = fn(&json::Port) -> u64;
+
+/// Counts that most ports have none of: a column only where one has.
+const RARE: [(&str, CountOf); 4] = [
+    ("missed", |port| port.missed),
+    ("to host", |port| port.to_host),
+    ("unfiltered", |port| port.unfiltered),
+    ("before", |port| port.unfiltered_before),
+];
+
 fn ports(report: &Report, paint: Paint, width: usize) -> String {
-    let missed = report.ports.iter().any(|port| port.missed != 0);
+    let occurs = |of: CountOf| report.ports.iter().any(|port| of(port) != 0);
+    let rare: Vec<_> = RARE.into_iter().filter(|(_, of)| occurs(*of)).collect();
     let mut columns = vec![
         ("port", Align::Left),
         ("received", Align::Right),
         ("", Align::Right),
         ("sent", Align::Right),
         ("", Align::Right),
-        ("mode", Align::Left),
     ];
-    if missed {
-        columns.insert(5, ("missed", Align::Right));
-    }
+    columns.extend(rare.iter().map(|&(name, _)| (name, Align::Right)));
+    columns.push(("mode", Align::Left));
     let mut table = Table::new(&columns);
     for port in &report.ports {
         let mut cells = vec![
@@ -177,11 +186,9 @@ fn ports(report: &Report, paint: Paint, width: usize) -> String {
             bytes(port.rx_bytes),
             count(port.tx_frames),
             bytes(port.tx_bytes),
-            port.mode.clone(),
         ];
-        if missed {
-            cells.insert(5, count(port.missed));
-        }
+        cells.extend(rare.iter().map(|(_, of)| count(of(port))));
+        cells.push(port.mode.clone());
         table.push(cells);
     }
     format!("{}\n{}", paint.bold("Ports"), table.render(paint, width))

@@ -5,8 +5,11 @@
 
 mod accounts;
 mod bench;
+mod bypass;
 mod drivers;
 mod examples;
+mod keep_local;
+mod kills;
 mod laboratory;
 mod left_as_found;
 mod packet;

@@ -75,6 +75,9 @@ fn check_report(json: &Value) {
             "tx_frames",
             "tx_bytes",
             "missed",
+            "to_host",
+            "unfiltered",
+            "unfiltered_before",
         ];
         check(port, &counts.map(|name| (name, Count)));
         check(port, &[("spec", Text), ("mode", Text), ("states", List)]);

@@ -2,10 +2,13 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 14] = [
     "",
     "demo",
     "bridge",
+    "bypass",
+    "bypass show",
+    "bypass off",
     "set check",
     "doctor",
     "drops",

@@ -1,6 +1,7 @@
 //! A network interface of the kernel, seen from the control side: what it is, how it is, and what
 //! was changed on it and must be put back.
 
+mod addresses;
 mod attached;
 mod checksums;
 mod counts;
@@ -22,6 +23,7 @@ mod xdp_support;
 use std::fmt;
 use std::io;
 
+pub(crate) use addresses::{LocalAddress, VlanPort, address_news, addresses, vlan_ports};
 pub(crate) use attached::programs_on;
 pub(crate) use checksums::Sampler;
 pub(crate) use counts::Counts;
@@ -190,6 +192,21 @@ impl Interface {
     pub fn link(&self) -> Link {
         let flags = self.control.flags(&self.kernel_name);
         Link::from_answers(self.index().ok(), flags.ok())
+    }
+
+    /// Whether somebody set promiscuous mode on the interface itself. Sockets that are members do
+    /// not show here.
+    pub(crate) fn is_set_promiscuous(&self) -> io::Result<bool> {
+        let flags = self.control.flags(&self.kernel_name)?;
+        Ok(flags & libc::IFF_PROMISC as u16 != 0)
+    }
+
+    /// Sets promiscuous mode on the interface itself, where it outlives every process, or ends it.
+    pub(crate) fn set_promiscuous(&self, on: bool) -> io::Result<()> {
+        let flags = self.control.flags(&self.kernel_name)?;
+        let bit = libc::IFF_PROMISC as u16;
+        let flags = if on { flags | bit } else { flags & !bit };
+        self.control.set_flags(&self.kernel_name, flags)
     }
 
     /// Sets it up, so that frames pass.

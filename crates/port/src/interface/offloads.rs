@@ -98,6 +98,21 @@ impl Offloads {
         self.record = None;
     }
 
+    /// Leaves everything as it is now, for somebody else to put back.
+    pub fn leave(&mut self) {
+        self.changed.clear();
+    }
+
+    /// Switches those of `names` on that the interface has.
+    pub fn switch_on(interface: &Interface, names: &[&str]) {
+        for feature in interface.features().unwrap_or_default() {
+            if names.contains(&feature.name.as_str()) && !feature.requested {
+                // As with `put_back`: what the kernel refuses stays off.
+                let _ = interface.set_feature(&feature, true);
+            }
+        }
+    }
+
     /// Puts everything back, the last change first. An interface that was made anew since is left
     /// alone: it never had them changed.
     pub fn put_back(&mut self, interface: &Interface) {

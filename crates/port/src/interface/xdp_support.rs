@@ -21,6 +21,7 @@ const DEVICE_XDP_FEATURES: u16 = 3;
 
 const BASIC: u32 = 1 << 0;
 const REDIRECT: u32 = 1 << 1;
+const TRANSMIT: u32 = 1 << 2;
 const ZERO_COPY: u32 = 1 << 3;
 const SEVERAL_PIECES: u32 = 1 << 5;
 
@@ -31,13 +32,15 @@ pub struct XdpSupport {
     pub native: bool,
     /// It receives into and sends from the memory of an AF_XDP socket.
     pub zero_copy: bool,
+    /// It sends frames that a program on another interface redirects to it.
+    pub transmit: bool,
     /// It hands long frames to XDP in several pieces.
     pub several_pieces: bool,
 }
 
 impl XdpSupport {
     /// Asks the kernel.
-    pub(super) fn of(interface: u32) -> io::Result<Self> {
+    pub(crate) fn of(interface: u32) -> io::Result<Self> {
         let name = question(CONTROLLER, GET_FAMILY, FAMILY_NAME, b"netdev\0");
         let answer = ask_generic_netlink(&name)?;
         let family = value(&answer, FAMILY_ID)?;
@@ -55,6 +58,7 @@ impl XdpSupport {
         Ok(Self {
             native: has(BASIC | REDIRECT),
             zero_copy: has(BASIC | REDIRECT | ZERO_COPY),
+            transmit: has(TRANSMIT),
             several_pieces: has(SEVERAL_PIECES),
         })
     }
@@ -100,11 +104,11 @@ mod tests {
     #[test]
     fn bits_are_read_and_cuts_are_errors() {
         let copy = XdpSupport::read(&answer(0b0000_0111)).unwrap();
-        assert!(copy.native && !copy.zero_copy && !copy.several_pieces);
+        assert!(copy.native && copy.transmit && !copy.zero_copy && !copy.several_pieces);
         let all = XdpSupport::read(&answer(0b0111_1111)).unwrap();
         assert!(all.native && all.zero_copy && all.several_pieces);
         let none = XdpSupport::read(&answer(0)).unwrap();
-        assert!(!none.native && !none.zero_copy);
+        assert!(!none.native && !none.transmit && !none.zero_copy);
         let whole = answer(7);
         for end in 0..whole.len() {
             assert!(XdpSupport::read(&whole[..end]).is_err(), "{end}");

@@ -5,6 +5,11 @@ use std::borrow::Cow;
 use super::SpecError;
 use super::nearest::nearest;
 
+/// Settings that stand for `=on` when written alone, with their driver.
+const FLAGS: [(&str, &str); 2] = [("xdp", "keep-local"), ("xdp", "bypass")];
+
+const ON: &str = "on";
+
 /// The parts of a spec behind its driver, taken out one by one.
 pub(crate) struct Settings {
     driver: &'static str,
@@ -28,6 +33,7 @@ impl Settings {
             match part.split_once('=') {
                 Some((key, value)) => settings.add(key, value)?,
                 None if index == 0 => settings.name = Some(part),
+                None if FLAGS.contains(&(driver, &part)) => settings.add(&part, ON)?,
                 None if part.is_empty() => {
                     return Err(SpecError::new("there is a comma too many; remove it"));
                 }
@@ -97,6 +103,16 @@ impl Settings {
     pub(crate) fn take(&mut self, key: &str) -> Option<String> {
         let index = self.settings.iter().position(|(given, _)| given == key)?;
         Some(self.settings.swap_remove(index).1)
+    }
+
+    /// `on` or `off`, if it was given.
+    pub(crate) fn take_switch(&mut self, key: &str) -> Result<Option<bool>, SpecError> {
+        match self.take(key).as_deref() {
+            None => Ok(None),
+            Some(ON) => Ok(Some(true)),
+            Some("off") => Ok(Some(false)),
+            Some(value) => Err(SpecError::value(key, value, "on or off")),
+        }
     }
 
     /// A whole number within bounds, if it was given.

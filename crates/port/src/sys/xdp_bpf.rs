@@ -1,20 +1,17 @@
-//! The `bpf` system call: maps, programs and links, each of them an owned file descriptor.
+//! The `bpf` system call: programs and links, each of them an owned file descriptor. Maps are in
+//! `xdp_maps.rs`, names in the file system in `xdp_pins.rs`.
 //!
 //! The structs are the parts of `union bpf_attr` (`linux/bpf.h`) that a command reads; the kernel
 //! takes what follows as zero.
 
 use std::ffi::{CStr, c_int, c_long};
-use std::fs;
 use std::io;
 use std::mem;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-const MAP_CREATE: c_int = 0;
-const MAP_LOOKUP_ELEM: c_int = 1;
-const MAP_UPDATE_ELEM: c_int = 2;
 const PROG_LOAD: c_int = 5;
 const PROG_GET_FD_BY_ID: c_int = 13;
-const OBJ_GET_INFO_BY_FD: c_int = 15;
+pub(super) const OBJ_GET_INFO_BY_FD: c_int = 15;
 const LINK_CREATE: c_int = 28;
 
 const PROG_TYPE_XDP: u32 = 6;
@@ -27,15 +24,6 @@ const XDP_DEVICE_BOUND: u32 = 1 << 6;
 /// Bytes of a verifier's complaint.
 const LOG_BYTES: usize = 64 * 1024;
 
-/// Kinds of maps that the XDP program uses, as the kernel numbers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(crate) enum MapKind {
-    Array = 2,
-    PerCpuArray = 6,
-    Sockets = 17,
-}
-
 /// How a program is attached to an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -44,27 +32,6 @@ pub(crate) enum AttachMode {
     Generic = 1 << 1,
     /// `XDP_FLAGS_DRV_MODE`: in the driver.
     Native = 1 << 2,
-}
-
-#[repr(C)]
-struct MapCreate {
-    map_type: u32,
-    key_size: u32,
-    value_size: u32,
-    max_entries: u32,
-    map_flags: u32,
-    inner_map_fd: u32,
-    numa_node: u32,
-    map_name: [u8; 16],
-}
-
-#[repr(C)]
-struct MapElement {
-    map_fd: u32,
-    pad: u32,
-    key: u64,
-    value: u64,
-    flags: u64,
 }
 
 #[repr(C)]
@@ -121,95 +88,6 @@ struct ProgInfo {
     map_ids_count: u32,
     map_ids: u64,
     name: [u8; 16],
-}
-
-/// A map, of values of `value_bytes` bytes under 32-bit keys.
-#[derive(Debug)]
-pub(crate) struct Map {
-    fd: OwnedFd,
-    kind: MapKind,
-    value_bytes: usize,
-}
-
-impl Map {
-    pub(crate) fn create(
-        kind: MapKind,
-        name: &str,
-        value_bytes: usize,
-        entries: u32,
-    ) -> io::Result<Self> {
-        let mut attributes = MapCreate {
-            map_type: kind as u32,
-            key_size: 4,
-            value_size: value_bytes as u32,
-            max_entries: entries,
-            map_flags: 0,
-            inner_map_fd: 0,
-            numa_node: 0,
-            map_name: object_name(name),
-        };
-        // SAFETY: this command reads the struct and no other memory.
-        let fd = unsafe { bpf_fd(MAP_CREATE, &mut attributes) }?;
-        Ok(Self {
-            fd,
-            kind,
-            value_bytes,
-        })
-    }
-
-    pub(crate) fn raw_fd(&self) -> i32 {
-        self.fd.as_raw_fd()
-    }
-
-    /// Writes the entry of `key`. The value is a 32-bit number: a setting, or a socket.
-    pub(crate) fn set(&self, key: u32, value: u32) -> io::Result<()> {
-        if self.value_bytes != size_of::<u32>() || self.kind == MapKind::PerCpuArray {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        let mut attributes = MapElement {
-            map_fd: self.raw_fd() as u32,
-            pad: 0,
-            key: (&raw const key).addr() as u64,
-            value: (&raw const value).addr() as u64,
-            flags: 0,
-        };
-        // SAFETY: the kernel reads four bytes of key and, as checked, four of value, both on our
-        // stack.
-        unsafe { bpf(MAP_UPDATE_ELEM, &mut attributes) }.map(drop)
-    }
-
-    /// Puts a socket in the place of a queue.
-    pub(crate) fn set_socket(&self, queue: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
-        self.set(queue, socket.as_raw_fd() as u32)
-    }
-
-    /// The sum of a per-CPU counter over all CPUs.
-    pub(crate) fn sum(&self, key: u32) -> io::Result<u64> {
-        if self.value_bytes != size_of::<u64>() || self.kind != MapKind::PerCpuArray {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        let mut values = vec![0_u64; cpus_possible()?];
-        let mut attributes = MapElement {
-            map_fd: self.raw_fd() as u32,
-            pad: 0,
-            key: (&raw const key).addr() as u64,
-            value: values.as_mut_ptr().expose_provenance() as u64,
-            flags: 0,
-        };
-        // SAFETY: the kernel reads four bytes of key and writes eight bytes for each possible
-        // CPU, for which `values` has room.
-        unsafe { bpf(MAP_LOOKUP_ELEM, &mut attributes) }?;
-        Ok(values.into_iter().sum())
-    }
-}
-
-/// How many CPUs the kernel keeps per-CPU values for.
-fn cpus_possible() -> io::Result<usize> {
-    let list = fs::read_to_string("/sys/devices/system/cpu/possible")?;
-    let last = list.trim().rsplit(['-', ',']).next();
-    let last: Option<usize> = last.and_then(|last| last.parse().ok());
-    last.map(|last| last + 1)
-        .ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// A loaded program.
@@ -288,6 +166,10 @@ impl Program {
         unsafe { bpf_fd(LINK_CREATE, &mut attributes) }.map(Link)
     }
 
+    pub(super) fn as_raw_fd(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+
     /// The name of any program of the machine.
     pub(crate) fn name_of(id: u32) -> io::Result<String> {
         let mut by_id = GetFdById {
@@ -317,10 +199,16 @@ impl Program {
     }
 }
 
-/// A program attached to an interface. The kernel detaches it when this is closed, and so also when
-/// the process is killed.
+/// A program attached to an interface. Unless the link has a name, the kernel detaches it when this
+/// is closed, and so also when the process is killed.
 #[derive(Debug)]
-pub(crate) struct Link(#[expect(dead_code, reason = "closing it is what it is for")] OwnedFd);
+pub(crate) struct Link(pub(super) OwnedFd);
+
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 /// The end of a log of the verifier, where it says what is wrong.
 fn last_line(log: &[u8]) -> String {
@@ -331,7 +219,7 @@ fn last_line(log: &[u8]) -> String {
 }
 
 /// A name as the kernel keeps it: at most 15 bytes.
-fn object_name(name: &str) -> [u8; 16] {
+pub(super) fn object_name(name: &str) -> [u8; 16] {
     let mut bytes = [0; 16];
     for (place, byte) in bytes[..15].iter_mut().zip(name.bytes()) {
         *place = byte;
@@ -341,7 +229,7 @@ fn object_name(name: &str) -> [u8; 16] {
 
 /// # Safety
 /// `T` is what the command reads, and every address in it is valid for what the command does.
-unsafe fn bpf<T>(command: c_int, attributes: &mut T) -> io::Result<c_long> {
+pub(super) unsafe fn bpf<T>(command: c_int, attributes: &mut T) -> io::Result<c_long> {
     // SAFETY: the caller's; the struct itself is borrowed for this call and has this size.
     let returned = unsafe {
         libc::syscall(
@@ -360,7 +248,7 @@ unsafe fn bpf<T>(command: c_int, attributes: &mut T) -> io::Result<c_long> {
 
 /// # Safety
 /// As for [`bpf`], and the command returns a new file descriptor.
-unsafe fn bpf_fd<T>(command: c_int, attributes: &mut T) -> io::Result<OwnedFd> {
+pub(super) unsafe fn bpf_fd<T>(command: c_int, attributes: &mut T) -> io::Result<OwnedFd> {
     // SAFETY: the caller's.
     let fd = unsafe { bpf(command, attributes) }?;
     // SAFETY: the kernel gave this descriptor to us just now; nobody else has it.
@@ -384,7 +272,5 @@ mod tests {
     fn structs_are_the_kernels() {
         assert_eq!(mem::offset_of!(ProgInfo, name), 64);
         assert_eq!(mem::offset_of!(ProgLoad, expected_attach_type), 68);
-        assert_eq!(size_of::<MapCreate>(), 44);
-        assert!(cpus_possible().is_ok_and(|cpus| cpus > 0));
     }
 }

@@ -9,14 +9,20 @@
 //! What the kernel does that is not in its documentation was measured and stands where it matters.
 
 mod btf;
+mod bypass;
+mod local;
+mod maps;
 mod member;
 mod object;
 mod origin;
+mod partners;
+mod pinned;
 mod program;
 mod queue;
 mod ready;
 mod socket;
 mod spec;
+mod standing;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -28,12 +34,17 @@ use std::sync::Arc;
 
 use frame::{PortId, QueueId, Region};
 
+use bypass::Standby;
+use local::Local;
+use maps::Settings;
 use origin::Origin;
+use partners::Partner;
 use program::{Steering, refuse_foreign};
 use queue::XdpQueue;
 use ready::Ready;
 use socket::Memory;
-pub use spec::{Queues, Unclaimed, VlanTags, XdpMode, XdpSpec};
+pub use spec::{Bypass, Queues, Unclaimed, VlanTags, XdpMode, XdpSpec};
+pub use standing::{Standing, standing, take_away};
 pub use umem::Umems;
 
 use crate::interface::{Interface, Monitor, Signal};
@@ -63,6 +74,7 @@ pub struct XdpPort {
     signal: Signal,
     /// Whether it has all queues, however many they become.
     all: bool,
+    local: Option<Local>,
     umems: Umems,
     memory: Option<Memory>,
     /// By queue of ours: given out.
@@ -88,14 +100,38 @@ impl XdpPort {
         context.umems.claim(name, index)?;
         let mtu = interface.mtu().map_err(|error| failed(&error))?;
         // Drivers that do not say have one queue.
-        let queues = queues(spec, interface.rx_queues().unwrap_or(1).max(1))?;
-        refuse_foreign(name, index)?;
+        let count = interface.rx_queues().unwrap_or(1).max(1);
+        let queues = queues(spec, count)?;
+        let standby = standby(spec, &queues, count, index)?;
+        let left = standby.as_ref().and_then(Standby::program);
+        refuse_foreign(name, index, left)?;
+        // Queues may come; a bypass is for those there are.
         let sockets_end = match spec.queues {
-            Queues::All => queues.end.max(interface.rx_queues_max().unwrap_or(1)),
-            Queues::Range(..) => queues.end,
+            Queues::All if standby.is_none() => interface.rx_queues_max().unwrap_or(count),
+            _ => queues.end,
         };
-        let steering = Steering::load(name, sockets_end, spec.unclaimed)?;
+        let sockets_end = sockets_end.max(queues.end);
         let ready = Ready::make(interface, index, spec.vlan)?;
+        let settings = Settings {
+            drop_unclaimed: spec.unclaimed == Unclaimed::Drop,
+            keep_local: spec.keep_local,
+            bypass: standby.is_some(),
+            changed: standby
+                .as_ref()
+                .map_or(0, |standby| ready.changed(standby.changed)),
+        };
+        let steering = Steering::load(name, sockets_end, settings, standby)?;
+        let local = spec
+            .keep_local
+            .then(|| Local::start(name, Arc::clone(steering.maps())))
+            .transpose()?;
+        let (steering, ready) = (Arc::new(steering), Arc::new(ready));
+        context.umems.partners().join(Partner {
+            name: name.clone(),
+            index,
+            steering: Arc::clone(&steering),
+            ready: Arc::clone(&ready),
+        });
         let resolved = XdpSpec {
             queues: Queues::Range(queues.start, queues.end - 1),
             ..spec.clone()
@@ -107,8 +143,9 @@ impl XdpPort {
             interface: index,
             mtu,
             queues,
-            steering: Arc::new(steering),
-            ready: Arc::new(ready),
+            steering,
+            ready,
+            local,
             signal: Signal::default(),
             all: spec.queues == Queues::All,
             umems: context.umems.clone(),
@@ -152,6 +189,29 @@ fn queues(spec: &XdpSpec, count: u32) -> Result<Range<u32>, PortError> {
             ),
         )),
     }
+}
+
+/// The bypass that the spec asks for.
+fn standby(
+    spec: &XdpSpec,
+    queues: &Range<u32>,
+    count: u32,
+    index: u32,
+) -> Result<Option<Standby>, PortError> {
+    let name = &spec.interface;
+    let Some(folder) = spec.bypass.folder() else {
+        return Ok(None);
+    };
+    if *queues != (0..count) {
+        return Err(PortError::new(
+            PortErrorKind::Queue,
+            format!(
+                "xdp:{name}: frames of queues without a worker would pass by: leave out queues= or \
+                 bypass"
+            ),
+        ));
+    }
+    Standby::claim(&format!("xdp:{name}"), folder, index).map(Some)
 }
 
 /// How chunks of this Region are shown to the kernel, when frames of this MTU fit them.
@@ -204,8 +264,13 @@ impl Port for XdpPort {
             Some(AttachMode::Generic) => "generic program",
             None => return "AF_XDP, not attached".to_owned(),
         };
+        let bypass = match self.steering.standby() {
+            None => "",
+            Some(standby) if standby.adopts() => ", bypass adopted",
+            Some(_) => ", bypass",
+        };
         let off = self.ready.switched_off();
-        format!("AF_XDP {copies}, {program}, {queues} {plural}{off}")
+        format!("AF_XDP {copies}, {program}, {queues} {plural}{bypass}{off}")
     }
 
     fn queues_max(&self) -> usize {
@@ -230,7 +295,27 @@ impl Port for XdpPort {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.ready.notes()
+        let mut notes = self.ready.notes();
+        if let Some(standby) = self.steering.standby().filter(|standby| standby.adopts()) {
+            notes.push(format!(
+                "xdp:{}: {} frames passed unfiltered since the bridge before began, and this one \
+                 takes over",
+                self.spec.interface,
+                standby.passed_before()
+            ));
+        }
+        notes
+    }
+
+    fn attend(&mut self) {
+        let followed = self.local.as_mut().map_or(Ok(()), Local::follow);
+        if let Err(sentence) = followed {
+            self.steering.note_trouble(sentence);
+        }
+        // One of two interfaces that were made anew may lack something yet.
+        if let Err(error) = self.umems.partners().complete() {
+            self.steering.note_trouble(error.to_string());
+        }
     }
 
     fn monitor(&self) -> Option<Monitor> {
@@ -238,6 +323,7 @@ impl Port for XdpPort {
     }
 
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
+        self.umems.partners().pair(&self.spec.interface)?;
         let chunks = chunks(&self.spec.interface, self.mtu, region)?;
         self.memory = Some(Memory { region, chunks });
         Ok(())
@@ -277,6 +363,7 @@ impl Port for XdpPort {
         self.given.push(queue);
         if self.given.len() == of {
             origin.attach(self.interface, self.zero_copy)?;
+            self.umems.partners().complete()?;
         }
         let longest = (self.mtu + HEADER_BYTES) as usize;
         let speaks = queue.0 == 0;

@@ -23,9 +23,11 @@ const RELOCATION_LOAD: u32 = 1;
 const RELOCATION_CALL: u32 = 10;
 
 /// The first half of the instruction that loads a 64-bit constant, and the register field's value
-/// that makes the constant the descriptor of a map (`BPF_PSEUDO_MAP_FD`).
+/// that makes the constant the descriptor of a map (`BPF_PSEUDO_MAP_FD`) or the address of the only
+/// value of one (`BPF_PSEUDO_MAP_VALUE`; the offset is in the second half).
 const LOAD_CONSTANT: u8 = 0x18;
 const MAP_DESCRIPTOR: u8 = 1;
+const MAP_VALUE: u8 = 2;
 
 /// The instruction that calls, and the register field's value that makes it call a function of the
 /// kernel by its number (`BPF_PSEUDO_KFUNC_CALL`).
@@ -37,6 +39,15 @@ const ANSWER_UNSUPPORTED: [u8; 8] = {
     let [a, b, c, d] = (-libc::EOPNOTSUPP).to_le_bytes();
     [0xb7, 0, 0, 0, a, b, c, d]
 };
+
+/// What a name in the program stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    /// A map, by its descriptor.
+    Map(i32),
+    /// The only value of the map of this descriptor.
+    Value(i32),
+}
 
 /// A program, and where it names maps and functions.
 #[derive(Debug, PartialEq, Eq)]
@@ -94,18 +105,26 @@ impl Object {
         })
     }
 
-    /// The instructions with every map's descriptor in its place; `None` where a map is not known.
+    /// The instructions with every map in its place; `None` where a map is not known.
     /// Calls have the function's number in theirs, or the answer that there is no such function.
     pub(super) fn linked(
         &self,
-        descriptor: impl Fn(&str) -> Option<i32>,
+        named: impl Fn(&str) -> Option<Named>,
         function: impl Fn(&str) -> Option<i32>,
     ) -> Option<Vec<[u8; 8]>> {
         let mut instructions = self.instructions.clone();
         for (place, name) in &self.maps {
-            let load = instructions.get_mut(*place)?;
-            load[1] = load[1] & 0x0f | MAP_DESCRIPTOR << 4;
-            load[4..].copy_from_slice(&descriptor(name)?.to_le_bytes());
+            let [load, second] = instructions.get_mut(*place..place + 2)? else {
+                return None;
+            };
+            let (kind, descriptor) = match named(name)? {
+                Named::Map(descriptor) => (MAP_DESCRIPTOR, descriptor),
+                Named::Value(descriptor) => (MAP_VALUE, descriptor),
+            };
+            // Where the symbol has an offset, the compiler left it in the first half.
+            second[4..].copy_from_slice(&load[4..]);
+            load[1] = load[1] & 0x0f | kind << 4;
+            load[4..].copy_from_slice(&descriptor.to_le_bytes());
         }
         for (place, name) in &self.calls {
             let call = instructions.get_mut(*place)?;
@@ -184,20 +203,35 @@ mod tests {
         let mut names: Vec<&str> = object.maps.iter().map(|(_, name)| &name[..]).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names, ["counts", "settings", "sockets"]);
+        let maps = [
+            "beats", "counts", "identity", "local", "peer", "settings", "sockets",
+        ];
+        assert_eq!(names, maps);
         assert_eq!(object.licence.to_bytes(), b"Dual MIT/GPL");
         let [(call, function)] = &object.calls[..] else {
             panic!("{:?}", object.calls);
         };
         assert_eq!(function, TAG_FUNCTION);
-        let descriptor = |name: &str| Some(name.len() as i32);
-        let linked = object.linked(descriptor, |_| Some(0x0102)).unwrap();
+        let named = |name: &str| {
+            let descriptor = name.len() as i32;
+            Some(match name {
+                "settings" => Named::Value(descriptor),
+                _ => Named::Map(descriptor),
+            })
+        };
+        let linked = object.linked(named, |_| Some(0x0102)).unwrap();
         for (place, name) in &object.maps {
             assert_eq!(linked[*place][4], name.len() as u8);
-            assert_eq!(linked[*place][1] >> 4, MAP_DESCRIPTOR);
+            let kind = if name == "settings" {
+                MAP_VALUE
+            } else {
+                MAP_DESCRIPTOR
+            };
+            assert_eq!(linked[*place][1] >> 4, kind);
+            assert_eq!(linked[*place + 1], [0; 8]);
         }
         assert_eq!(linked[*call], [0x85, 0x20, 0, 0, 2, 1, 0, 0]);
-        let linked = object.linked(descriptor, |_| None).unwrap();
+        let linked = object.linked(named, |_| None).unwrap();
         assert_eq!(linked[*call], [0xb7, 0, 0, 0, 161, 255, 255, 255]);
         assert!(object.linked(|_| None, |_| None).is_none());
     }
@@ -212,7 +246,7 @@ mod tests {
                 let mut broken = OBJECT.to_vec();
                 broken[place] = value;
                 if let Some(object) = Object::read(&broken) {
-                    let _linked = object.linked(|_| Some(-1), |_| Some(-1));
+                    let _linked = object.linked(|_| Some(Named::Map(-1)), |_| Some(-1));
                 }
             }
         }

@@ -91,6 +91,7 @@ impl Origin {
         let sockets = self.open(interface, false)?;
         let zero_copy = sockets.iter().any(|bound| bound.zero_copy);
         self.attach(interface, zero_copy)?;
+        self.umems.partners().moved(&self.spec.interface, interface);
         Ok(sockets)
     }
 

@@ -3,14 +3,16 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::btf::kernel_function;
+use super::bypass::Standby;
+use super::maps::{Counted, Maps, Settings};
 use super::object::Object;
-use super::spec::Unclaimed;
+use super::pinned::Found;
 use super::tags::Tags;
 use crate::interface::programs_on;
-use crate::sys::xdp_bpf::{AttachMode, Link, Map, MapKind, Program};
+use crate::sys::xdp_bpf::{AttachMode, Link, Program};
 use crate::{PortError, PortErrorKind};
 
 /// The program as `bpf/build.sh` compiles it; `./ci.sh bpf` sees that it does.
@@ -22,26 +24,21 @@ pub(super) const TAG_FUNCTION: &str = "bpf_xdp_metadata_rx_vlan_tag";
 /// The name that `ip link` and `bpftool` show.
 const NAME: &str = "linerate";
 
-/// Places of the counters, as in `bpf/xdp.bpf.c`.
-const COUNTS: u32 = 3;
-const COUNT_UNCLAIMED: u32 = 1;
-const COUNT_TAG_LOST: u32 = 2;
-/// Verdicts of XDP programs.
-const XDP_DROP: u32 = 1;
-const XDP_PASS: u32 = 2;
-
 /// The program of one interface. Dropping it detaches it.
 #[derive(Debug)]
 pub(super) struct Steering {
-    sockets: Map,
-    counts: Map,
-    /// Named by the instructions of a program that is yet to be made.
-    _settings: Map,
+    maps: Arc<Maps>,
+    /// What was changed on the interface, as the program's settings say.
+    changed: u32,
+    /// Where the program outlives the process.
+    standby: Option<Standby>,
     /// For any interface; it cannot read VLAN tags that lie beside a frame.
     program: Program,
     /// What reads them is for one interface, and made when it is attached.
     tag_reader: Option<TagReader>,
     attached: Mutex<Option<Attached>>,
+    /// What went wrong on the way, a sentence each.
+    troubles: Mutex<Vec<String>>,
 }
 
 /// The program as it is where the kernel has the function for tags.
@@ -56,7 +53,7 @@ struct TagReader {
 struct Attached {
     interface: u32,
     mode: AttachMode,
-    _link: Link,
+    link: Link,
 }
 
 impl Steering {
@@ -64,7 +61,8 @@ impl Steering {
     pub(super) fn load(
         name: &str,
         queues_end: u32,
-        unclaimed: Unclaimed,
+        settings: Settings,
+        standby: Option<Standby>,
     ) -> Result<Self, PortError> {
         let failed = |what: &str, error: &io::Error| {
             let sentence = format!(
@@ -73,51 +71,35 @@ impl Steering {
             );
             PortError::new(PortErrorKind::Open, sentence)
         };
-        let map = |kind, map: &str, bytes, entries| {
-            Map::create(kind, map, bytes, entries).map_err(|error| failed("a BPF map", &error))
-        };
-        let sockets = map(MapKind::Sockets, "sockets", 4, queues_end)?;
-        let settings = map(MapKind::Array, "settings", 4, 1)?;
-        let counts = map(MapKind::PerCpuArray, "counts", 8, COUNTS)?;
-        let verdict = match unclaimed {
-            Unclaimed::Pass => XDP_PASS,
-            Unclaimed::Drop => XDP_DROP,
-        };
-        settings
-            .set(0, verdict)
-            .map_err(|error| failed("the program's settings", &error))?;
+        let maps = Maps::make(queues_end, settings);
+        let maps = maps.map_err(|error| failed("a BPF map", &error))?;
         let object = Object::read(OBJECT);
         let object = object.ok_or_else(|| failed("the program", &broken()))?;
-        let descriptor = |name: &str| match name {
-            "sockets" => Some(sockets.raw_fd()),
-            "settings" => Some(settings.raw_fd()),
-            "counts" => Some(counts.raw_fd()),
-            _ => None,
-        };
-        let plain = object.linked(descriptor, |_| None);
+        let plain = object.linked(|name| maps.named(name), |_| None);
         let plain = plain.ok_or_else(|| failed("the program", &broken()))?;
         let program = Program::load(NAME, &plain, &object.licence)
             .map_err(|(error, said)| failed(&format!("the XDP program ({said})"), &error))?;
         let tag_reader = kernel_function(TAG_FUNCTION).and_then(|number| {
             Some(TagReader {
-                instructions: object.linked(descriptor, |_| Some(number))?,
+                instructions: object.linked(|name| maps.named(name), |_| Some(number))?,
                 licence: object.licence.clone(),
             })
         });
         Ok(Self {
-            sockets,
-            counts,
-            _settings: settings,
+            maps: Arc::new(maps),
+            changed: settings.changed,
+            standby,
             program,
             tag_reader,
             attached: Mutex::default(),
+            troubles: Mutex::default(),
         })
     }
 
     /// Gives the frames of a queue to a socket, which must be bound: one that is not would swallow
     /// them.
     pub(super) fn steer(&self, queue: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
-        self.sockets.set_socket(queue, socket)
+        self.maps.sockets.set_socket(queue, socket)
     }
 
     /// Attaches the program in the first of these modes that the interface has and that keeps VLAN
@@ -129,79 +111,177 @@ impl Steering {
         order: &[AttachMode],
         tags: &Tags,
     ) -> Result<(), PortError> {
-        let mut attached = self.lock();
+        let mut attached = lock(&self.attached);
         if attached
             .as_ref()
             .is_some_and(|there| there.interface == interface)
         {
             return Ok(());
         }
+        let found = match &self.standby {
+            Some(standby) => standby.take(name, interface)?,
+            None => None,
+        };
+        let (link, mode) = match found.map(|found| self.adopt(name, interface, order, tags, found))
+        {
+            Some(Ok(adopted)) => adopted,
+            Some(Err(refused)) => {
+                self.note_trouble(format!(
+                    "xdp:{name}: the program of the bridge before could not be replaced, so for a \
+                     moment the interface was without: {refused}"
+                ));
+                self.attach_new(name, interface, order, tags)?
+            }
+            None => self.attach_new(name, interface, order, tags)?,
+        };
+        *attached = Some(Attached {
+            interface,
+            mode,
+            link,
+        });
+        Ok(())
+    }
+
+    fn attach_new(
+        &self,
+        name: &str,
+        interface: u32,
+        order: &[AttachMode],
+        tags: &Tags,
+    ) -> Result<(Link, AttachMode), PortError> {
         let mut refused = None;
         for &mode in order {
-            match self.attach_in(name, interface, mode, tags) {
-                Ok(link) => {
-                    *attached = Some(Attached {
-                        interface,
-                        mode,
-                        _link: link,
-                    });
-                    return Ok(());
-                }
+            let attach = |program: &Program| program.attach(interface, mode);
+            match self.attach_in(name, interface, mode, tags, attach) {
+                Ok(link) => return Ok((link, mode)),
                 Err(error) => refused = refused.or(Some(error)),
             }
         }
-        refuse_foreign(name, interface)?;
+        refuse_foreign(name, interface, None)?;
         Err(refused.unwrap_or_else(|| cannot_attach(name, AttachMode::Generic, &broken(), "")))
     }
 
+    /// Puts this program in the place of that of the run before, so that no frame meets none.
+    /// Where that cannot be, the other one is taken off.
+    fn adopt(
+        &self,
+        name: &str,
+        interface: u32,
+        order: &[AttachMode],
+        tags: &Tags,
+        found: Found,
+    ) -> Result<(Link, AttachMode), PortError> {
+        let Found { link, mode, .. } = found;
+        let update = |program: &Program| link.update(program);
+        let updated = if order.contains(&mode) {
+            self.attach_in(name, interface, mode, tags, update)
+        } else {
+            Err(cannot_attach(name, mode, &broken(), "it ran elsewhere"))
+        };
+        match updated {
+            Ok(()) => {
+                self.name(name, &link, mode)?;
+                Ok((link, mode))
+            }
+            Err(error) => {
+                link.detach()
+                    .map_err(|error| cannot_attach(name, mode, &error, ""))?;
+                Err(error)
+            }
+        }
+    }
+
     /// With the function for tags where that can be, else without.
-    fn attach_in(
+    fn attach_in<T>(
         &self,
         name: &str,
         interface: u32,
         mode: AttachMode,
         tags: &Tags,
-    ) -> Result<Link, PortError> {
+        attach: impl Fn(&Program) -> io::Result<T>,
+    ) -> Result<T, PortError> {
         let mut refused = None;
         // A program for one interface is taken in the driver only.
         if let (AttachMode::Native, Some(reader)) = (mode, &self.tag_reader) {
-            match reader.attach(interface) {
-                Ok(link) => return tags.check(name, mode, true).map(|()| link),
+            let program = reader.load(interface);
+            let attached = program
+                .and_then(|program| attach(&program).map_err(|error| (error, String::new())));
+            match attached {
+                Ok(done) => return tags.check(name, mode, true).map(|()| done),
                 Err((error, said)) => refused = Some(cannot_attach(name, mode, &error, &said)),
             }
         }
         tags.check(name, mode, false)
             .map_err(|error| refused.unwrap_or(error))?;
-        let link = self.program.attach(interface, mode);
-        link.map_err(|error| cannot_attach(name, mode, &error, ""))
+        attach(&self.program).map_err(|error| cannot_attach(name, mode, &error, ""))
+    }
+
+    /// Has the program outlive this process, once it can do without.
+    pub(super) fn keep(&self, name: &str) -> Result<(), PortError> {
+        match &*lock(&self.attached) {
+            Some(attached) => self.name(name, &attached.link, attached.mode),
+            None => Ok(()),
+        }
+    }
+
+    fn name(&self, name: &str, link: &Link, mode: AttachMode) -> Result<(), PortError> {
+        let kept = self
+            .standby
+            .as_ref()
+            .map_or(Ok(()), |standby| standby.keep(link, mode, &self.maps));
+        kept.map_err(|error| {
+            let sentence = format!("xdp:{name}: the bypass cannot be kept: {error}");
+            PortError::new(PortErrorKind::Open, sentence)
+        })
+    }
+
+    /// The bypass, where there is one.
+    pub(super) fn standby(&self) -> Option<&Standby> {
+        self.standby.as_ref()
+    }
+
+    /// What was changed on the interface for the bypass.
+    pub(super) fn changed(&self) -> u32 {
+        self.changed
     }
 
     /// Where the program runs, once it is attached.
     pub(super) fn attached(&self) -> Option<AttachMode> {
-        self.lock().as_ref().map(|attached| attached.mode)
+        lock(&self.attached).as_ref().map(|attached| attached.mode)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Attached>> {
-        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What the program and we share.
+    pub(super) fn maps(&self) -> &Arc<Maps> {
+        &self.maps
     }
 
-    /// Frames that came on a queue without a socket.
-    pub(super) fn unclaimed(&self) -> io::Result<u64> {
-        self.counts.sum(COUNT_UNCLAIMED)
+    /// Keeps for the report what went wrong; the same once.
+    pub(super) fn note_trouble(&self, sentence: String) {
+        let mut troubles = lock(&self.troubles);
+        if !troubles.contains(&sentence) {
+            troubles.push(sentence);
+        }
     }
 
-    /// Frames that were dropped because their VLAN tag could not be put back.
-    pub(super) fn tags_lost(&self) -> io::Result<u64> {
-        self.counts.sum(COUNT_TAG_LOST)
+    /// What went wrong, a sentence each.
+    pub(super) fn troubles(&self) -> Vec<String> {
+        lock(&self.troubles).clone()
+    }
+
+    /// Frames that the program counted; none where it cannot be asked.
+    pub(super) fn counted(&self, what: Counted) -> u64 {
+        self.maps.counted(what).unwrap_or(0)
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl TagReader {
-    /// In the driver of an interface. The link keeps the program.
-    fn attach(&self, interface: u32) -> Result<Link, (io::Error, String)> {
-        Program::load_bound(interface, NAME, &self.instructions, &self.licence)?
-            .attach(interface, AttachMode::Native)
-            .map_err(|error| (error, String::new()))
+    /// For the driver of an interface. The link keeps the program.
+    fn load(&self, interface: u32) -> Result<Program, (io::Error, String)> {
+        Program::load_bound(interface, NAME, &self.instructions, &self.licence)
     }
 }
 
@@ -219,25 +299,35 @@ fn cannot_attach(name: &str, mode: AttachMode, error: &io::Error, said: &str) ->
     PortError::new(PortErrorKind::Open, sentence)
 }
 
-/// Refuses an interface that has an XDP program, which would not be ours.
-pub(super) fn refuse_foreign(name: &str, interface: u32) -> Result<(), PortError> {
+/// Refuses an interface that has an XDP program, unless it is the one of this number, which a run
+/// before left for us.
+pub(super) fn refuse_foreign(
+    name: &str,
+    interface: u32,
+    ours: Option<u32>,
+) -> Result<(), PortError> {
     let programs = programs_on(interface).map_err(|error| {
         let sentence = format!("xdp:{name}: cannot ask for XDP programs on it: {error}");
         PortError::new(PortErrorKind::Open, sentence)
     })?;
-    let Some((id, program)) = programs.first() else {
+    let foreign = programs.iter().find(|&&(id, _)| Some(id) != ours);
+    let Some((id, program)) = foreign else {
         return Ok(());
     };
-    let program = if program.is_empty() {
-        "(no name)"
+    let program = match &program[..] {
+        "" => "(no name)",
+        program => program,
+    };
+    let bypass = if program == NAME {
+        format!("; if no bridge runs on it, `linerate bypass off {name}` takes it away")
     } else {
-        program
+        String::new()
     };
     Err(PortError::new(
         PortErrorKind::Open,
         format!(
             "xdp:{name}: the XDP program {program} (id {id}) is attached to it; stop what runs it, \
-             or detach it with `ip link set dev {name} xdp off`"
+             or detach it with `ip link set dev {name} xdp off`{bypass}"
         ),
     ))
 }

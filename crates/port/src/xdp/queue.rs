@@ -5,8 +5,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::thread::sleep;
 use std::time::Duration;
 
-use frame::{Burst, FramePool};
+use frame::{Burst, FramePool, Nanos};
 
+use super::bypass::Standby;
+use super::maps::Counted;
 use super::member::Member;
 use super::origin::Origin;
 use super::socket::Bound;
@@ -16,6 +18,10 @@ use crate::{PortError, PortQueue, PortStatistics, RxState};
 
 /// An Ethernet header: the kernel's paths take nothing shorter.
 const FRAME_BYTES_MIN: usize = 14;
+
+/// How often a bypass is told that the worker is there, nanoseconds: a system call a queue. The
+/// program gives it twenty times as long.
+const BEAT_EVERY: u64 = 50_000_000;
 
 /// At the end: how often what still waits in TX is kicked, and for how long in between.
 const FINISH_TRIES: u32 = 50;
@@ -48,6 +54,8 @@ pub(super) struct XdpQueue {
     /// Whether queues may have come that are not taken up yet.
     may_grow: bool,
     sampler: Sampler,
+    /// When the program was last told that this worker is there.
+    beaten: Nanos,
     /// How often the interface went away and came back.
     losses: u64,
     returns: u64,
@@ -79,6 +87,7 @@ impl XdpQueue {
             refused_told: 0,
             misunderstood: 0,
             watch: Watch::default(),
+            beaten: Nanos(0),
             losses: 0,
             returns: 0,
             failure: None,
@@ -143,6 +152,14 @@ impl XdpQueue {
         }
     }
 
+    /// Tells the bypass of each queue of the share when its worker was last at work.
+    fn tell(&self, now: Nanos) {
+        for &number in &self.origin.numbers {
+            // A worker that cannot tell is one that hangs, to the program.
+            let _unheard = self.origin.steering.maps().beat(number, now.0);
+        }
+    }
+
     fn warnings(&self) -> Vec<String> {
         let interface = &self.origin.spec.interface;
         let mut warnings = Vec::new();
@@ -162,16 +179,27 @@ impl XdpQueue {
         );
         if self.speaks {
             warn(
-                self.origin.steering.unclaimed().unwrap_or(0),
+                self.origin.steering.counted(Counted::Unclaimed),
                 "frames came on queues that this port does not have, or before it was ready; give \
                  it all queues of the interface",
             );
             warn(
-                self.origin.steering.tags_lost().unwrap_or(0),
+                self.origin.steering.counted(Counted::TagLost),
                 "frames were dropped whose VLAN tag had no place before them; use packet: here",
+            );
+            warn(
+                self.origin.steering.counted(Counted::Bypassed),
+                "frames passed unfiltered, as bypass says, while no worker was at work",
+            );
+            warn(
+                self.origin.steering.counted(Counted::Stranded),
+                "frames were dropped while neither a worker nor the other interface was there",
             );
             warn(self.losses, "times the interface went away");
             warn(self.returns, "times it came back and was taken up again");
+        }
+        if self.speaks {
+            warnings.extend(self.origin.steering.troubles());
         }
         if let Some(failure) = &self.failure {
             warnings.push(match self.members.is_empty() {
@@ -258,6 +286,24 @@ impl PortQueue for XdpQueue {
         }
     }
 
+    fn beat(&mut self, now: Nanos) {
+        let bypass = self.origin.steering.standby().is_some();
+        // While the interface is away nobody receives.
+        if bypass && !self.members.is_empty() && now.since(self.beaten) >= BEAT_EVERY {
+            self.beaten = now;
+            self.tell(now);
+        }
+    }
+
+    fn leave(&mut self) -> bool {
+        let bypass = self.origin.steering.standby().is_some();
+        if bypass {
+            self.beaten = Nanos(u64::MAX);
+            self.tell(Nanos(0));
+        }
+        bypass
+    }
+
     fn wake(&self) -> Option<BorrowedFd<'_>> {
         match &self.members[..] {
             [member] => Some(member.wake()),
@@ -267,10 +313,18 @@ impl PortQueue for XdpQueue {
 
     fn statistics(&self) -> PortStatistics {
         let missed: u64 = self.members.iter().map(|member| member.drops().rx).sum();
-        PortStatistics {
+        let mut statistics = PortStatistics {
             missed: self.statistics.missed + missed,
             ..self.statistics
+        };
+        if self.speaks {
+            let steering = &self.origin.steering;
+            statistics.to_host = steering.counted(Counted::Kept);
+            statistics.unfiltered = steering.counted(Counted::Bypassed);
+            let standby = steering.standby();
+            statistics.unfiltered_before = standby.map_or(0, Standby::passed_before);
         }
+        statistics
     }
 
     fn in_flight(&self) -> u32 {

@@ -1,5 +1,6 @@
 //! An interface made ready for AF_XDP, and left as it was found.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::interface::{Interface, Link, MERGING, Offloads, TAKING_TAGS};
@@ -9,6 +10,25 @@ use crate::{PortError, PortErrorKind};
 use super::program::hint;
 use super::spec::VlanTags;
 use super::tags::Tags;
+
+/// Bits of what was changed on an interface: promiscuous mode, then each offload that can be.
+const PROMISCUOUS: u32 = 1;
+
+fn offloads_by_bit() -> impl Iterator<Item = (u32, &'static str)> {
+    let names = MERGING.into_iter().chain(TAKING_TAGS);
+    names.enumerate().map(|(place, name)| (2 << place, name))
+}
+
+/// The offloads among what was changed.
+pub(super) fn changed_offloads(changed: u32) -> Vec<&'static str> {
+    let within = offloads_by_bit().filter(|(bit, _)| changed & bit != 0);
+    within.map(|(_, name)| name).collect()
+}
+
+/// Whether promiscuous mode is among what was changed.
+pub(super) fn is_promiscuity_changed(changed: u32) -> bool {
+    changed & PROMISCUOUS != 0
+}
 
 fn takes_tags(offload: &str) -> bool {
     TAKING_TAGS.contains(&offload)
@@ -20,6 +40,8 @@ pub(super) struct Ready {
     interface: Interface,
     vlan: VlanTags,
     state: Mutex<State>,
+    /// Whether a bypass outlives this, and needs the interface as it is.
+    outlived: AtomicBool,
 }
 
 /// What was changed, on the interface of which number.
@@ -45,6 +67,7 @@ impl Ready {
             interface,
             vlan,
             state: Mutex::new(state),
+            outlived: AtomicBool::new(false),
         })
     }
 
@@ -64,6 +87,32 @@ impl Ready {
     /// Its receive queues now, where its driver tells.
     pub(super) fn queues(&self) -> Option<u32> {
         self.interface.rx_queues().ok()
+    }
+
+    /// What a bypass on the interface changes, beside what runs before changed: the kernel takes
+    /// back what only a socket holds.
+    pub(super) fn changed(&self, before: u32) -> u32 {
+        let state = self.lock();
+        let names: Vec<&str> = state.offloads.changed().collect();
+        let bits = offloads_by_bit().filter(|(_, name)| names.contains(name));
+        let offloads = bits.fold(before, |changed, (bit, _)| changed | bit);
+        // Somebody else's, where it is set and no run before did it.
+        let set = self.interface.is_set_promiscuous().unwrap_or(false);
+        if set {
+            offloads
+        } else {
+            offloads | PROMISCUOUS
+        }
+    }
+
+    /// A bypass stands: what is changed stays so when this is dropped.
+    pub(super) fn outlive(&self, changed: u32) {
+        self.outlived.store(true, Ordering::Relaxed);
+        self.lock().offloads.hand_over();
+        if is_promiscuity_changed(changed) {
+            // An interface that is gone is set when it is back.
+            let _gone = self.interface.set_promiscuous(true);
+        }
     }
 
     /// What is known of VLAN tags on the interface that has the name now.
@@ -118,6 +167,9 @@ impl Drop for Ready {
     fn drop(&mut self) {
         let state = self.state.get_mut();
         let state = state.unwrap_or_else(PoisonError::into_inner);
+        if *self.outlived.get_mut() {
+            state.offloads.leave();
+        }
         state.offloads.put_back(&self.interface);
     }
 }
@@ -150,5 +202,28 @@ impl State {
             offloads,
             _promiscuous: promiscuous,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_changed_means_the_same_to_the_next_version() {
+        let bits: Vec<_> = offloads_by_bit().collect();
+        let expected = [
+            (0x02, "rx-lro"),
+            (0x04, "rx-gro"),
+            (0x08, "rx-gro-hw"),
+            (0x10, "rx-gro-list"),
+            (0x20, "rx-udp-gro-forwarding"),
+            (0x40, "rx-vlan-hw-parse"),
+            (0x80, "rx-vlan-stag-hw-parse"),
+        ];
+        assert_eq!(bits, expected);
+        assert_eq!(changed_offloads(0x45), ["rx-gro", "rx-vlan-hw-parse"]);
+        assert!(is_promiscuity_changed(0x45) && !is_promiscuity_changed(0x44));
+        assert!(changed_offloads(1).is_empty());
     }
 }

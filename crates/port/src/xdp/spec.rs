@@ -5,7 +5,16 @@ use std::fmt;
 use crate::SpecError;
 use crate::spec::{Settings, escape};
 
-const KEYS: [&str; 6] = ["queues", "mode", "ring", "busy-poll", "unclaimed", "vlan"];
+const KEYS: [&str; 8] = [
+    "queues",
+    "mode",
+    "ring",
+    "busy-poll",
+    "unclaimed",
+    "vlan",
+    "keep-local",
+    "bypass",
+];
 
 /// Entries of each ring of a socket unless the spec says otherwise.
 const RING_DEFAULT: u32 = 2048;
@@ -110,6 +119,56 @@ impl VlanTags {
     }
 }
 
+/// Whether the kernel forwards frames that no worker takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bypass {
+    /// They are lost.
+    Off,
+    /// It does, past all sets, by a program that outlives the process.
+    On {
+        /// A folder of a BPF file system, in which the program has its name.
+        folder: String,
+    },
+}
+
+impl Bypass {
+    /// Where the program has its name unless the spec says otherwise.
+    pub const FOLDER: &'static str = "/sys/fs/bpf/linerate";
+
+    fn parse(text: &str) -> Result<Self, SpecError> {
+        let folder = match text {
+            "off" => return Ok(Self::Off),
+            "on" => Self::FOLDER,
+            folder if folder.starts_with('/') => folder,
+            _ => {
+                let wanted = "on, off or a folder of a BPF file system as in /run/bpf/linerate";
+                return Err(SpecError::value("bypass", text, wanted));
+            }
+        };
+        Ok(Self::On {
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// The folder, where there is a bypass.
+    pub(super) fn folder(&self) -> Option<&str> {
+        match self {
+            Self::Off => None,
+            Self::On { folder } => Some(folder),
+        }
+    }
+}
+
+impl fmt::Display for Bypass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.folder() {
+            None => "off",
+            Some(Self::FOLDER) => "on",
+            Some(folder) => return f.write_str(&escape(folder)),
+        })
+    }
+}
+
 /// Which queues of the interface are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queues {
@@ -169,6 +228,10 @@ pub struct XdpSpec {
     pub unclaimed: Unclaimed,
     /// What becomes of VLAN tags that cannot be read.
     pub vlan: VlanTags,
+    /// Whether frames for the host itself are left to it.
+    pub keep_local: bool,
+    /// Whether the kernel forwards what no worker takes.
+    pub bypass: Bypass,
 }
 
 impl XdpSpec {
@@ -178,6 +241,7 @@ impl XdpSpec {
         let mode = settings.take("mode").as_deref().map(XdpMode::parse);
         let unclaimed = settings.take("unclaimed").as_deref().map(Unclaimed::parse);
         let vlan = settings.take("vlan").as_deref().map(VlanTags::parse);
+        let bypass = settings.take("bypass").as_deref().map(Bypass::parse);
         let busy_poll = settings.take_number("busy-poll", 0..=BUSY_POLL_MAX)?;
         Ok(Self {
             queues: queues.transpose()?.unwrap_or(Queues::All),
@@ -186,6 +250,8 @@ impl XdpSpec {
             busy_poll_micros: busy_poll.unwrap_or(0) as u32,
             unclaimed: unclaimed.transpose()?.unwrap_or(Unclaimed::Pass),
             vlan: vlan.transpose()?.unwrap_or(VlanTags::Keep),
+            bypass: bypass.transpose()?.unwrap_or(Bypass::Off),
+            keep_local: settings.take_switch("keep-local")?.unwrap_or(false),
             interface: interface(settings)?,
         })
     }
@@ -221,18 +287,25 @@ fn interface(settings: &mut Settings) -> Result<String, SpecError> {
     Ok(name)
 }
 
+const fn on_or_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
 impl fmt::Display for XdpSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "xdp:{},queues={},mode={},ring={},busy-poll={},unclaimed={},vlan={}",
+            "xdp:{},queues={},mode={},ring={},busy-poll={},unclaimed={},vlan={},keep-local={},\
+             bypass={}",
             escape(&self.interface),
             self.queues,
             self.mode.name(),
             self.ring,
             self.busy_poll_micros,
             self.unclaimed.name(),
-            self.vlan.name()
+            self.vlan.name(),
+            on_or_off(self.keep_local),
+            self.bypass
         )
     }
 }

@@ -8,12 +8,16 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::partners::Partners;
 use crate::sys::xdp_socket::XdpSocket;
 use crate::{PortError, PortErrorKind};
 
 /// What the AF_XDP ports of a run have in common; clones are the same register.
 #[derive(Clone, Default)]
-pub struct Umems(Arc<Mutex<State>>);
+pub struct Umems {
+    state: Arc<Mutex<State>>,
+    partners: Partners,
+}
 
 #[derive(Default)]
 struct State {
@@ -23,6 +27,11 @@ struct State {
 }
 
 impl Umems {
+    /// Those between which a bypass may forward.
+    pub(super) fn partners(&self) -> &Partners {
+        &self.partners
+    }
+
     /// Notes that a port has this interface.
     pub(super) fn claim(&self, name: &str, interface: u32) -> Result<(), PortError> {
         let mut state = self.lock();
@@ -56,7 +65,7 @@ impl Umems {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
