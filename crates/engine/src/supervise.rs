@@ -22,8 +22,8 @@ const WATCH_EVERY: Duration = Duration::from_millis(1);
 /// Sentences kept for whoever reads them.
 const NEWS_MAX: usize = 1000;
 
-/// How often ports are looked after and their interfaces looked at, some system calls each, in looks
-/// at the limits: ten times a second.
+/// How often ports are looked after and their interfaces looked at, some system calls each, in
+/// looks at the limits: ten times a second.
 const ATTEND_EVERY: u32 = 100;
 
 /// How long workers may take to send what they hold once they receive nothing more.

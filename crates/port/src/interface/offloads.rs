@@ -92,8 +92,8 @@ impl Offloads {
         self.changed.iter().map(|feature| feature.name.as_str())
     }
 
-    /// Somebody who outlives this process keeps account of what is changed: nothing is put back after
-    /// `kill -9` for this one's sake.
+    /// Somebody who outlives this process keeps account of what is changed: nothing is put back
+    /// after `kill -9` for this one's sake.
     pub fn hand_over(&mut self) {
         self.record = None;
     }
