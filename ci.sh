@@ -17,7 +17,8 @@ usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
   bpf       the XDP program's object is what its source compiles to (clang; Debian, root)
   tests     cargo test --workspace, captures judged by tshark among them
   fuzz      replay of all fuzz corpora and regressions, with seeded mutations
-  loom      every interleaving of the memory ring, of frames going home and of publishing
+  loom      every interleaving of the memory ring, of frames going home, of publishing
+            and of a frame in several pieces on its way to the kernel
   miri      frame memory and the portable table paths under Miri (nightly)
   tsan      ThreadSanitizer over readers and a writer on the portable path (nightly, rust-src)
   demo      a release build, and a three-second demo whose report is checked
@@ -97,6 +98,8 @@ step_fuzz() { CARGO_TARGET_DIR=target/fuzz cargo test --quiet --manifest-path fu
 step_loom() {
     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom \
         cargo test --quiet --release -p linerate-frame --lib loom
+    RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom \
+        cargo test --quiet --release -p linerate-port --lib loom
 }
 
 step_miri() {

@@ -88,6 +88,10 @@ pub struct PortReport {
     pub unfiltered: u64,
     /// The same from the start of the run before, if there was a bypass, until this one took over.
     pub unfiltered_before: u64,
+    /// Of those, frames that were merged of several before they came here.
+    pub missed_merged: u64,
+    /// Of those, frames longer than a chunk.
+    pub missed_too_long: u64,
     /// The mode that was granted.
     pub mode: String,
     /// What its interface was in that it should not be, each that occurred.

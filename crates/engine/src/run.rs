@@ -235,7 +235,21 @@ fn make_workers(
             active_until: Nanos(0),
         });
     }
+    begin_queues(&mut workers)?;
     Ok(workers)
+}
+
+/// Has every queue make ready to receive, so that the first frame of all finds memory.
+fn begin_queues(workers: &mut [Worker]) -> Result<(), EngineError> {
+    for Worker {
+        attachments, pool, ..
+    } in workers
+    {
+        for queue in attachments.iter_mut().filter_map(|own| own.queue.as_mut()) {
+            queue.begin(pool)?;
+        }
+    }
+    Ok(())
 }
 
 fn receives(attachments: &[Attachment]) -> bool {

@@ -58,7 +58,7 @@ mod time;
 pub use burst::{BURST_MAX, Burst, Drain};
 pub use frame::{Frame, FrameTooLong, FrameTooShort};
 pub use ids::{CpuId, NodeId, PoolId, PortId, QueueId, WorkerId};
-pub use lender::Lender;
+pub use lender::{Lender, NotLent, PIECE_BYTES, PIECES_MAX};
 pub use memory::{HugeSlice, Mapping, MemoryError, Paged, PagedView, Pages};
 pub use meta::FrameMeta;
 pub use pool::{FramePool, PoolAccounts};

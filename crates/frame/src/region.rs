@@ -182,7 +182,7 @@ impl Region {
         same.then_some(stride)
     }
 
-    /// Something that lends frames of this Region to the kernel; `None` once 65,535 were given out.
+    /// Something that lends frames of this Region to the kernel; `None` once 8,191 were given out.
     #[must_use]
     pub fn lender(&'static self) -> Option<Lender> {
         Lender::new(self, &self.lenders_given)

@@ -92,6 +92,10 @@ impl<Q: PortQueue> PortQueue for Faulty<Q> {
         }
     }
 
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        self.inner.begin(pool)
+    }
+
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
         self.push_out(pool);
         let mut taken = 0;

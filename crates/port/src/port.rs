@@ -93,6 +93,16 @@ pub trait PortQueue: Send {
     /// error ends the queue and is kept for [`PortQueue::finish`].
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState;
 
+    /// Makes ready to receive, with memory of `pool` for instance. Called once for each queue, when
+    /// all queues of all ports are open: what comes before all of a port's have begun is not its.
+    ///
+    /// # Errors
+    /// The last step of opening the port is refused.
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        let _ = pool;
+        Ok(())
+    }
+
     /// Takes frames from the front of `burst`; those that cannot be sent now stay in it, in order.
     /// Frames that are done with go back to `pool`.
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool);
@@ -156,6 +166,10 @@ pub trait PortQueue: Send {
 impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
         (**self).rx_burst(pool, burst, max)
+    }
+
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        (**self).begin(pool)
     }
 
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {

@@ -21,6 +21,10 @@ pub struct PortStatistics {
     pub unfiltered: u64,
     /// The same in the time that this run's predecessor began with, until this run took over.
     pub unfiltered_before: u64,
+    /// Of those, frames that the kernel or their sender had merged of several of the wire's.
+    pub missed_merged: u64,
+    /// Of those, frames longer than a chunk.
+    pub missed_too_long: u64,
 }
 
 impl AddAssign for PortStatistics {
@@ -33,6 +37,8 @@ impl AddAssign for PortStatistics {
         self.to_host += other.to_host;
         self.unfiltered += other.unfiltered;
         self.unfiltered_before += other.unfiltered_before;
+        self.missed_merged += other.missed_merged;
+        self.missed_too_long += other.missed_too_long;
     }
 }
 

@@ -38,6 +38,10 @@ impl<Q: PortQueue> PortQueue for Tap<Q> {
         state
     }
 
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        self.inner.begin(pool)
+    }
+
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
         // How many the queue takes is known only when they are gone: all are added, and what
         // stayed is forgotten again.

@@ -87,7 +87,8 @@ fn link(survey: &Survey) -> Finding {
 
 fn mtu(survey: &Survey) -> Finding {
     let (what, name) = ("mtu", &survey.name);
-    let largest = xdp_mtu_max();
+    let several = survey.xdp.as_ref().is_some_and(|xdp| xdp.several_pieces);
+    let largest = xdp_mtu_max(several);
     match survey.mtu {
         None => Finding::unknown(what, "the kernel does not say"),
         Some(mtu) if mtu > largest => Finding::doubtful(

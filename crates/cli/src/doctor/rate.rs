@@ -48,8 +48,12 @@ fn class(survey: &Survey) -> (Class, &'static str) {
     if !is_ethernet(survey) {
         return (Class::None, "no Ethernet frames");
     }
-    if survey.mtu.is_some_and(|mtu| mtu > xdp_mtu_max()) {
-        return (Class::Packet, "frames of its MTU fit no chunk of AF_XDP");
+    let several = survey.xdp.as_ref().is_some_and(|xdp| xdp.several_pieces);
+    if survey.mtu.is_some_and(|mtu| mtu > xdp_mtu_max(several)) {
+        return (
+            Class::Packet,
+            "AF_XDP does not carry frames of its MTU there",
+        );
     }
     if fixed(survey, "rx-vlan-hw-parse") {
         return (Class::Packet, "VLAN tags are taken off before XDP");

@@ -109,6 +109,10 @@ pub(crate) struct Port {
     /// The same from the start of the run before until this one took over; 0 where it left no
     /// bypass.
     pub(crate) unfiltered_before: u64,
+    /// Of those: merged of several, by their sender or on receive.
+    pub(crate) missed_merged: u64,
+    /// Of those: longer than a chunk.
+    pub(crate) missed_too_long: u64,
     pub(crate) mode: String,
     /// What its interface was in that it should not be; only what occurred.
     pub(crate) states: Vec<State>,
@@ -299,6 +303,8 @@ impl Port {
             to_host: port.to_host,
             unfiltered: port.unfiltered,
             unfiltered_before: port.unfiltered_before,
+            missed_merged: port.missed_merged,
+            missed_too_long: port.missed_too_long,
             mode: port.mode.clone(),
             states: port.states.iter().map(State::of).collect(),
         }

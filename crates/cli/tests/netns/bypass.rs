@@ -8,7 +8,8 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::bench::{Bench, RIGHT_ADDRESS, Running, Side, await_that};
+use crate::bench::{Bench, RIGHT_ADDRESS, Side};
+use crate::running::{Running, await_that};
 use crate::traffic::{ping, tcp_echo};
 
 /// A BPF file system that `ip netns exec` does not hide.

@@ -4,6 +4,7 @@ tcp-receive PORT BYTES    take one connection, print the digest of what came
 tcp-send ADDRESS PORT BYTES    the other end; prints the same digest
 send INTERFACE FRAME COUNT    send a frame, given in hexadecimal
 capture INTERFACE COUNT    print so many frames with the ethertype 88b5, tags put back
+send-merged ADDRESS SEGMENTS    send datagrams of 1000 bytes as one, to be cut up by the interface
 longest INTERFACE COUNT    print the length of the longest of so many frames
 replay INTERFACE FILE    send the frames of a file, each behind its length; wait for the recorder
 record INTERFACE    print number and digest of each frame of a replay
@@ -21,6 +22,7 @@ SOL_PACKET = 263
 PACKET_STATISTICS = 6
 PACKET_AUXDATA = 8
 PACKET_IGNORE_OUTGOING = 23
+UDP_SEGMENT = 103
 SO_RCVBUFFORCE = 33
 VLAN_VALID = 1 << 4
 TPID_VALID = 1 << 6
@@ -102,6 +104,12 @@ def send(interface, frame, count):
         raw.send(bytes.fromhex(frame))
 
 
+def send_merged(address, segments):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 1000)
+        sender.sendto(payload(1000 * int(segments)), (address, 9))
+
+
 def longest(interface, count):
     raw = opened(interface)
     print("ready", flush=True)
@@ -168,6 +176,7 @@ ROLES = {
     "tcp-receive": tcp_receive,
     "tcp-send": tcp_send,
     "send": send,
+    "send-merged": send_merged,
     "capture": capture,
     "longest": longest,
     "replay": replay,

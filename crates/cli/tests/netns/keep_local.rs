@@ -3,7 +3,8 @@
 
 use std::process::Command;
 
-use crate::bench::{Bench, LEFT_ADDRESS, Side, await_that};
+use crate::bench::{Bench, LEFT_ADDRESS, Side};
+use crate::running::await_that;
 use crate::traffic::{ping, tcp_echo};
 
 const HOST_ADDRESS: &str = "10.201.0.9";

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, LEFT_ADDRESS, RIGHT_ADDRESS, Side, await_that};
+use crate::bench::{Bench, LEFT_ADDRESS, RIGHT_ADDRESS, Side};
 use crate::bypass::{prepared, shown};
+use crate::running::await_that;
 
 /// Datagrams of the traffic: as many every millisecond, and at most as many in all.
 const AT_ONCE: u64 = 10;

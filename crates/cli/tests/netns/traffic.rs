@@ -151,7 +151,7 @@ fn must_be_mirrored(socket: &UdpSocket, to: SocketAddr, length: usize) {
 }
 
 /// Five echo requests answered. `ping` sends on until it has five answers: the first of all may ask
-/// for the address in vain, when it comes before the bridge has lent the kernel a frame.
+/// for the address in vain, when it comes before both ports have begun.
 #[track_caller]
 pub(crate) fn ping(bench: &Bench) {
     ping_between(bench, Ends::across(RIGHT_ADDRESS));

@@ -155,7 +155,10 @@ fn what_cannot_be_opened_is_refused_with_a_remedy() {
     let Some(bench) = Bench::new() else { return };
     bench.ip("link set dev a mtu 9000");
     let cases = [
-        ("xdp:a null:", "`ip link set dev a mtu 3818` or less"),
+        (
+            "--stride 4096 xdp:a null:",
+            "leave out --stride or give 9280 or more",
+        ),
         (
             "xdp:nosuch null:",
             "there is no interface nosuch in this network",

@@ -78,6 +78,8 @@ fn check_report(json: &Value) {
             "to_host",
             "unfiltered",
             "unfiltered_before",
+            "missed_merged",
+            "missed_too_long",
         ];
         check(port, &counts.map(|name| (name, Count)));
         check(port, &[("spec", Text), ("mode", Text), ("states", List)]);

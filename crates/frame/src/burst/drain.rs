@@ -34,6 +34,20 @@ impl<'a> Drain<'a> {
     }
 }
 
+impl Drain<'_> {
+    /// The frame that comes next.
+    #[inline]
+    #[must_use]
+    pub fn peek(&self) -> Option<&Frame> {
+        if self.next == self.end {
+            return None;
+        }
+        // SAFETY: slots `next..burst_len` of the burst this drain borrows hold frames that were not
+        // given out; `next` is one of them, and `self` is borrowed as long as this is.
+        Some(unsafe { self.burst.frames[self.next].assume_init_ref() })
+    }
+}
+
 impl Iterator for Drain<'_> {
     type Item = Frame;
 

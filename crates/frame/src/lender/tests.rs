@@ -122,3 +122,83 @@ fn a_frame_of_another_region_stays_with_its_owner() {
         assert_eq!((pool.accounts().elsewhere(), lender.lent()), (0, 0));
     }
 }
+
+/// A frame of `len` bytes in a chunk of a stride that three pieces fit, lent in pieces.
+fn lent_in_pieces(lender: &mut Lender, pool: &mut FramePool, len: usize) -> usize {
+    let mut frame = pool.alloc().expect("a frame");
+    frame.set_len(len).expect("room");
+    lender.lend_pieces(frame).expect("few pieces")
+}
+
+#[test]
+fn a_frame_in_pieces_comes_back_with_the_last_of_them() {
+    let (region, mut pools) = pools(&[9280]);
+    let mut lender = region.lender().expect("a lender");
+    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
+        let offset = lent_in_pieces(&mut lender, &mut pools[0], 9022);
+        assert!(lender.take_back(offset).is_none(), "it is not lent whole");
+        for (place, piece) in order.into_iter().enumerate() {
+            let at = offset + piece * PIECE_BYTES;
+            let back = lender.take_back_piece(at).expect("it was lent");
+            assert_eq!(back.is_some(), place == 2, "{order:?}");
+            assert!(lender.take_back_piece(at).is_err(), "twice");
+            back.into_iter().for_each(|frame| pools[0].free(frame));
+        }
+        assert_eq!((pools[0].accounts().elsewhere(), lender.lent()), (0, 0));
+    }
+}
+
+#[test]
+fn pieces_that_were_not_lent_give_no_frame() {
+    let (region, mut pools) = pools(&[9280]);
+    let (mut lender, mut other) = (region.lender().unwrap(), region.lender().unwrap());
+    let whole = lender.lend(pools[0].alloc().unwrap()).unwrap();
+    assert!(lender.take_back_piece(whole).is_err());
+    let offset = lent_in_pieces(&mut lender, &mut pools[0], 4097);
+    assert!(other.take_back_piece(offset).is_err());
+    for wrong in [offset + 2 * PIECE_BYTES, region.bytes(), usize::MAX] {
+        assert!(lender.take_back_piece(wrong).is_err(), "{wrong}");
+    }
+    let mut count = 0;
+    lender.take_all_back(|frame| {
+        count += 1;
+        pools[0].free(frame);
+    });
+    assert_eq!((count, lender.lent()), (2, 0), "pieces or not");
+    assert!(lender.take_back_piece(offset).is_err());
+}
+
+#[test]
+fn frames_of_too_many_pieces_stay_with_their_owner() {
+    let (region, mut pools) = pools(&[16_384]);
+    let mut lender = region.lender().expect("a lender");
+    for (len, trimmed, lends) in [
+        (0, 0, false),
+        (1, 0, true),
+        (PIECES_MAX * PIECE_BYTES, 0, true),
+        (PIECES_MAX * PIECE_BYTES + 1, 0, false),
+        (10_000, 5_000, true),
+        (16_000, 3_000, false),
+    ] {
+        let mut frame = pools[0].alloc().expect("a frame");
+        frame.set_len(len).expect("room");
+        frame.trim_front(trimmed).expect("so long");
+        match lender.lend_pieces(frame) {
+            Ok(offset) => {
+                assert!(lends, "{len} bytes");
+                let pieces = (len - trimmed).div_ceil(PIECE_BYTES);
+                for piece in 0..pieces {
+                    let back = lender.take_back_piece(offset + piece * PIECE_BYTES);
+                    back.unwrap()
+                        .into_iter()
+                        .for_each(|frame| pools[0].free(frame));
+                }
+            }
+            Err(frame) => {
+                assert!(!lends, "{len} bytes");
+                pools[0].free(frame);
+            }
+        }
+        assert_eq!((pools[0].accounts().elsewhere(), lender.lent()), (0, 0));
+    }
+}

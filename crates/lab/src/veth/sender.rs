@@ -59,10 +59,13 @@ impl Sender {
         let (region, mut pools) = Region::with_pools(&[request]).map_err(refused)?;
         port.prepare(region).map_err(refused)?;
         let sending = Arc::new(AtomicBool::new(false));
+        let mut pool = pools.remove(0);
+        let mut out = port.open_queue(QueueId(0), 1).map_err(refused)?;
+        out.begin(&mut pool).map_err(refused)?;
         let outlet = Outlet {
             traffics,
-            out: port.open_queue(QueueId(0), 1).map_err(refused)?,
-            pool: pools.remove(0),
+            out,
+            pool,
             sending: Arc::clone(&sending),
         };
         let (orders, received) = mpsc::channel();

@@ -44,6 +44,8 @@ impl Counts {
     pub(crate) fn statistics(&self, dropped: u64) -> PortStatistics {
         PortStatistics {
             missed: dropped + self.merged + self.too_long + self.unread,
+            missed_merged: self.merged,
+            missed_too_long: self.too_long,
             ..self.passed
         }
     }
@@ -77,7 +79,7 @@ impl Counts {
             let remedy = match self.refusal {
                 Some(libc::EMSGSIZE) => {
                     "; they are longer than its MTU allows: ip link set dev IFACE mtu BYTES, 4 \
-                     more for each VLAN tag but the first"
+                     more for each VLAN tag but a first of 802.1Q"
                 }
                 _ => "",
             };

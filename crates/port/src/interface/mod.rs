@@ -9,6 +9,7 @@ mod found;
 mod holder;
 mod interrupts;
 mod link;
+mod merging_peer;
 mod monitor;
 mod netlink;
 mod offloads;

@@ -101,6 +101,7 @@ impl Shared {
             ));
         }
         notes.extend(self.interface.checksums_note());
+        notes.extend(self.interface.note_on_merging_peer(spec));
         match self.interface.link() {
             Link::Up(_) => {}
             Link::Down(_) => notes.push(format!(

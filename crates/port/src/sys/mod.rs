@@ -11,6 +11,7 @@ pub(crate) mod packet_send;
 pub(crate) mod packet_socket;
 pub(crate) mod tun;
 pub(crate) mod xdp_bpf;
+pub(crate) mod xdp_chunks;
 pub(crate) mod xdp_maps;
 pub(crate) mod xdp_netlink;
 pub(crate) mod xdp_pins;

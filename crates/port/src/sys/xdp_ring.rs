@@ -1,11 +1,16 @@
 //! One ring of an AF_XDP socket: memory shared with the kernel, of which we write one index and the
 //! kernel the other (`Documentation/networking/af_xdp.rst`).
 
+#[cfg(all(test, loom))]
+mod loom_tests;
+mod mapped;
+
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::{AsRawFd, BorrowedFd};
-use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::Ordering;
+
+pub(crate) use mapped::Mapped;
 
 /// The flag by which the kernel asks to be woken (`XDP_RING_NEED_WAKEUP`).
 const NEED_WAKEUP: u32 = libc::XDP_RING_NEED_WAKEUP;
@@ -40,85 +45,42 @@ pub(crate) struct Shape {
     pub(crate) first: u64,
 }
 
-/// The mapping of one ring.
-struct Shared<T> {
-    start: NonNull<u8>,
-    bytes: usize,
-    shape: Shape,
-    entries: PhantomData<T>,
+/// The words that both sides share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Index {
+    /// Entries ever written.
+    Producer,
+    /// Entries ever read.
+    Consumer,
+    Flags,
 }
 
-// SAFETY: the memory is shared with the kernel and belongs to no thread; whoever owns this value
-// is the only one of this process to use it.
-unsafe impl<T: Entry> Send for Shared<T> {}
+/// What a ring is made of: a mapping of the kernel's, or in a model of its rules what sees every
+/// access.
+pub(crate) trait Memory<T> {
+    /// Places: a power of two.
+    fn entries(&self) -> u32;
+    fn load(&self, index: Index, ordering: Ordering) -> u32;
+    fn store(&self, index: Index, value: u32, ordering: Ordering);
 
-impl<T: Entry> Shared<T> {
-    fn map(socket: BorrowedFd<'_>, shape: Shape) -> io::Result<Self> {
-        let indices_end = shape.producer.max(shape.consumer).max(shape.flags) as usize + 4;
-        let entries_end = shape.first as usize + shape.entries as usize * size_of::<T>();
-        let bytes = indices_end.max(entries_end);
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory in use.
-        let start = unsafe {
-            let offset = shape.page_offset as libc::off_t;
-            libc::mmap(
-                ptr::null_mut(),
-                bytes,
-                access,
-                flags,
-                socket.as_raw_fd(),
-                offset,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self {
-            start,
-            bytes,
-            shape,
-            entries: PhantomData,
-        })
-    }
+    /// Writes the entry at an index, which wraps around.
+    ///
+    /// # Safety
+    /// The other side does not read it before the producer's index says that it may.
+    unsafe fn write(&self, index: u32, value: T);
 
-    #[inline(always)]
-    fn index(&self, offset: u64) -> &AtomicU32 {
-        // SAFETY: the kernel gave the offset of an aligned 32-bit index of this ring, which `map`
-        // made the mapping reach over; it stays mapped as long as `self` lives, and both sides
-        // access it atomically.
-        unsafe { AtomicU32::from_ptr(self.start.add(offset as usize).as_ptr().cast()) }
-    }
-
-    #[inline(always)]
-    fn producer(&self) -> &AtomicU32 {
-        self.index(self.shape.producer)
-    }
-
-    #[inline(always)]
-    fn consumer(&self) -> &AtomicU32 {
-        self.index(self.shape.consumer)
-    }
-
-    #[inline(always)]
-    fn entry(&self, index: u32) -> NonNull<T> {
-        let place = (index & (self.shape.entries - 1)) as usize;
-        // SAFETY: `place` is below the number of entries, over all of which the mapping reaches.
-        unsafe { self.start.add(self.shape.first as usize).cast().add(place) }
-    }
-}
-
-impl<T> Drop for Shared<T> {
-    fn drop(&mut self) {
-        // SAFETY: the range was mapped by `map`, and nobody borrows from a value that is dropped.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
-    }
+    /// Reads the entry at an index.
+    ///
+    /// # Safety
+    /// The producer has published it, and does not write it before the consumer's index says that
+    /// it may.
+    unsafe fn read(&self, index: u32) -> T;
 }
 
 /// A ring that we fill: FILL and TX.
-pub(crate) struct ProducerRing<T: Entry> {
-    shared: Shared<T>,
+pub(crate) struct ProducerRing<T: Entry, M: Memory<T> = Mapped<T>> {
+    shared: M,
+    of: PhantomData<T>,
     /// Entries written; those from the shared index on are not shown to the kernel yet.
     written: u32,
     /// The kernel's index as it was last read.
@@ -127,22 +89,29 @@ pub(crate) struct ProducerRing<T: Entry> {
 
 impl<T: Entry> ProducerRing<T> {
     pub(crate) fn map(socket: BorrowedFd<'_>, shape: Shape) -> io::Result<Self> {
-        Ok(Self {
-            shared: Shared::map(socket, shape)?,
+        Mapped::map(socket, shape).map(Self::new)
+    }
+}
+
+impl<T: Entry, M: Memory<T>> ProducerRing<T, M> {
+    fn new(shared: M) -> Self {
+        Self {
+            shared,
+            of: PhantomData,
             written: 0,
             consumed: 0,
-        })
+        }
     }
 
     /// Entries there is room for, up to `wanted`. Reads the kernel's index only where what is known
     /// does not suffice: that line is written on another CPU.
     #[inline]
     pub(crate) fn room(&mut self, wanted: u32) -> u32 {
-        let entries = self.shared.shape.entries;
+        let entries = self.shared.entries();
         let mut room = entries - self.written.wrapping_sub(self.consumed);
         if room < wanted {
             // Acquire: the kernel has read the entries that it gives back.
-            self.consumed = self.shared.consumer().load(Ordering::Acquire);
+            self.consumed = self.shared.load(Index::Consumer, Ordering::Acquire);
             room = entries.saturating_sub(self.written.wrapping_sub(self.consumed));
         }
         room.min(wanted)
@@ -157,8 +126,26 @@ impl<T: Entry> ProducerRing<T> {
     pub(crate) unsafe fn write(&mut self, value: T) {
         // SAFETY: the kernel has consumed this place, as the caller knows, and does not read it
         // again before it is published.
-        unsafe { self.shared.entry(self.written).write(value) };
+        unsafe { self.shared.write(self.written, value) };
         self.written = self.written.wrapping_add(1);
+    }
+
+    /// Writes the entries of one frame, all of them, or none where there is no room for all: what
+    /// [`ProducerRing::publish`] shows is whole frames, whenever it is called.
+    ///
+    /// # Safety
+    /// As for [`ProducerRing::write`], of each entry.
+    #[inline]
+    pub(crate) unsafe fn write_all(&mut self, entries: impl ExactSizeIterator<Item = T>) -> bool {
+        let count = entries.len() as u32;
+        if self.room(count) < count {
+            return false;
+        }
+        for entry in entries {
+            // SAFETY: there is room for all; the rest is the caller's.
+            unsafe { self.write(entry) };
+        }
+        true
     }
 
     /// Shows the kernel all that was written, by one store.
@@ -166,28 +153,27 @@ impl<T: Entry> ProducerRing<T> {
     pub(crate) fn publish(&mut self) {
         // Release: the entries, and the bytes they name, come first.
         self.shared
-            .producer()
-            .store(self.written, Ordering::Release);
+            .store(Index::Producer, self.written, Ordering::Release);
     }
 
     /// Entries that the kernel has not consumed, asked anew.
     #[inline]
     pub(crate) fn waiting(&mut self) -> u32 {
-        self.consumed = self.shared.consumer().load(Ordering::Acquire);
+        self.consumed = self.shared.load(Index::Consumer, Ordering::Acquire);
         self.written.wrapping_sub(self.consumed)
     }
 
     /// Whether the kernel asks to be woken.
     #[inline(always)]
     pub(crate) fn needs_wakeup(&self) -> bool {
-        let flags = self.shared.index(self.shared.shape.flags);
-        flags.load(Ordering::Relaxed) & NEED_WAKEUP != 0
+        self.shared.load(Index::Flags, Ordering::Relaxed) & NEED_WAKEUP != 0
     }
 }
 
 /// A ring that the kernel fills: RX and COMPLETION.
-pub(crate) struct ConsumerRing<T: Entry> {
-    shared: Shared<T>,
+pub(crate) struct ConsumerRing<T: Entry, M: Memory<T> = Mapped<T>> {
+    shared: M,
+    of: PhantomData<T>,
     /// Entries read; the kernel learns of it with the next [`ConsumerRing::release`].
     read: u32,
     /// The kernel's index as it was last read.
@@ -196,11 +182,18 @@ pub(crate) struct ConsumerRing<T: Entry> {
 
 impl<T: Entry> ConsumerRing<T> {
     pub(crate) fn map(socket: BorrowedFd<'_>, shape: Shape) -> io::Result<Self> {
-        Ok(Self {
-            shared: Shared::map(socket, shape)?,
+        Mapped::map(socket, shape).map(Self::new)
+    }
+}
+
+impl<T: Entry, M: Memory<T>> ConsumerRing<T, M> {
+    fn new(shared: M) -> Self {
+        Self {
+            shared,
+            of: PhantomData,
             read: 0,
             produced: 0,
-        })
+        }
     }
 
     /// Entries to read, up to `wanted`; the kernel's index is read where fewer are known of.
@@ -209,7 +202,7 @@ impl<T: Entry> ConsumerRing<T> {
         let mut known = self.produced.wrapping_sub(self.read);
         if known < wanted {
             // Acquire: the entries, and what the kernel wrote to the frames they name.
-            self.produced = self.shared.producer().load(Ordering::Acquire);
+            self.produced = self.shared.load(Index::Producer, Ordering::Acquire);
             known = self.produced.wrapping_sub(self.read);
         }
         known.min(wanted)
@@ -223,7 +216,7 @@ impl<T: Entry> ConsumerRing<T> {
         }
         // SAFETY: the kernel has published this entry and does not write it again before it is
         // released; any bytes are a `T`.
-        let value = unsafe { self.shared.entry(self.read).read() };
+        let value = unsafe { self.shared.read(self.read) };
         self.read = self.read.wrapping_add(1);
         Some(value)
     }
@@ -232,6 +225,7 @@ impl<T: Entry> ConsumerRing<T> {
     #[inline(always)]
     pub(crate) fn release(&mut self) {
         // Release: the entries have been read.
-        self.shared.consumer().store(self.read, Ordering::Release);
+        self.shared
+            .store(Index::Consumer, self.read, Ordering::Release);
     }
 }

@@ -4,66 +4,15 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use frame::{Frame, Lender, Region};
+use frame::{Frame, Lender, PIECE_BYTES};
 
+use super::xdp_chunks::{CONTINUES, Chunks, Pieces};
 use super::xdp_ring::{ConsumerRing, Descriptor, ProducerRing};
 use super::xdp_socket::{RingShapes, XdpSocket};
 
 /// Where the upper part of an address of a received frame begins: in unaligned mode it is the
 /// offset from the address that the FILL ring gave.
 const OFFSET_SHIFT: u32 = 48;
-
-/// Bytes that the kernel keeps before a received frame (`XDP_PACKET_HEADROOM`).
-pub(crate) const KERNEL_HEADROOM_BYTES: u32 = 256;
-
-/// The smallest and largest chunk that the kernel registers: half a page and a page.
-const CHUNK_BYTES_MIN: u32 = 2048;
-const CHUNK_BYTES_MAX: u32 = 4096;
-
-/// How chunks of a stride are shown to the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chunks {
-    /// Bytes of a chunk as it is registered.
-    pub(crate) registered_bytes: u32,
-    /// How far before our chunk the registered one begins. The two end together, so the kernel
-    /// never writes a frame past our chunk; what lies before is the kernel's headroom.
-    pub(crate) lead_bytes: u32,
-}
-
-impl Chunks {
-    /// The least stride: from it on a received frame begins inside our own chunk.
-    pub(crate) const STRIDE_BYTES_MIN: u32 = CHUNK_BYTES_MIN - KERNEL_HEADROOM_BYTES;
-
-    /// For chunks of this many bytes; `None` where they are too short.
-    pub(crate) fn of(stride_bytes: u32) -> Option<Self> {
-        (stride_bytes >= Self::STRIDE_BYTES_MIN).then(|| {
-            let registered_bytes = stride_bytes.clamp(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
-            Self {
-                registered_bytes,
-                lead_bytes: registered_bytes.saturating_sub(stride_bytes),
-            }
-        })
-    }
-
-    /// The longest frame that is received into such a chunk.
-    pub(crate) fn rx_bytes_max(self) -> u32 {
-        self.registered_bytes - KERNEL_HEADROOM_BYTES
-    }
-
-    /// The longest frame that the kernel takes from such a chunk.
-    pub(crate) fn tx_bytes_max(self) -> u32 {
-        self.registered_bytes
-    }
-
-    /// The address to give to the FILL ring for a chunk that begins at `start`.
-    #[inline(always)]
-    fn fill_address(self, start: usize) -> u64 {
-        (start - self.lead_bytes as usize) as u64
-    }
-}
-
-// `fill_address` never goes below the start of the Region, nor before what is mapped.
-const _: () = assert!(Region::LEAD_BYTES >= KERNEL_HEADROOM_BYTES as usize);
 
 /// Where the first byte of a received frame lies, from the start of the UMEM.
 #[inline(always)]
@@ -72,7 +21,29 @@ fn received_at(address: u64) -> usize {
     (base + (address >> OFFSET_SHIFT)) as usize
 }
 
-/// The rings, mapped, and the books of the frames in them.
+/// The rings of a socket that is not bound yet: the kernel maps them only then.
+pub(crate) struct MappedRings {
+    fill: ProducerRing<u64>,
+    completion: ConsumerRing<u64>,
+    rx: ConsumerRing<Descriptor>,
+    tx: ProducerRing<Descriptor>,
+    entries: u32,
+}
+
+impl MappedRings {
+    pub(crate) fn map(socket: &XdpSocket, shapes: &RingShapes) -> io::Result<Self> {
+        let socket = socket.as_fd();
+        Ok(Self {
+            fill: ProducerRing::map(socket, shapes.fill)?,
+            completion: ConsumerRing::map(socket, shapes.completion)?,
+            rx: ConsumerRing::map(socket, shapes.rx)?,
+            tx: ProducerRing::map(socket, shapes.tx)?,
+            entries: shapes.fill.entries,
+        })
+    }
+}
+
+/// The rings of a bound socket, and the books of the frames in them.
 pub(crate) struct XdpRings {
     fill: ProducerRing<u64>,
     completion: ConsumerRing<u64>,
@@ -80,6 +51,8 @@ pub(crate) struct XdpRings {
     tx: ProducerRing<Descriptor>,
     lender: Lender,
     chunks: Chunks,
+    /// Frames may come and go in several pieces.
+    several: bool,
     entries: u32,
     /// Frames lent by FILL and not yet received; at most as many as FILL has places, so that the
     /// worker's pool has a bound to be made for.
@@ -89,24 +62,20 @@ pub(crate) struct XdpRings {
 }
 
 impl XdpRings {
-    pub(crate) fn map(
-        socket: &XdpSocket,
-        shapes: &RingShapes,
-        lender: Lender,
-        chunks: Chunks,
-    ) -> io::Result<Self> {
-        let socket = socket.as_fd();
-        Ok(Self {
-            fill: ProducerRing::map(socket, shapes.fill)?,
-            completion: ConsumerRing::map(socket, shapes.completion)?,
-            rx: ConsumerRing::map(socket, shapes.rx)?,
-            tx: ProducerRing::map(socket, shapes.tx)?,
+    /// `several`: the socket was bound for frames in several pieces.
+    pub(crate) fn new(rings: MappedRings, lender: Lender, chunks: Chunks, several: bool) -> Self {
+        Self {
+            fill: rings.fill,
+            completion: rings.completion,
+            rx: rings.rx,
+            tx: rings.tx,
             lender,
             chunks,
-            entries: shapes.fill.entries,
+            several: several && chunks.hold_several_pieces(),
+            entries: rings.entries,
             filled: 0,
             strange: 0,
-        })
+        }
     }
 
     /// Frames in the four rings.
@@ -117,6 +86,11 @@ impl XdpRings {
     /// Entries of the kernel that named no frame it had.
     pub(crate) fn strange(&self) -> u64 {
         self.strange
+    }
+
+    /// Places of each ring.
+    pub(crate) fn entries(&self) -> u32 {
+        self.entries
     }
 
     /// Frames that FILL lacks.
@@ -161,9 +135,10 @@ impl XdpRings {
         self.fill.needs_wakeup()
     }
 
-    /// Takes at most `max` received frames back.
+    /// Takes at most `max` received pieces of frames back, most of which are whole frames: each,
+    /// and whether its frame goes on in the next.
     #[inline]
-    pub(crate) fn receive(&mut self, max: u32, mut each: impl FnMut(Frame)) {
+    pub(crate) fn receive(&mut self, max: u32, mut each: impl FnMut(Frame, bool)) {
         let count = self.rx.available(max);
         if count == 0 {
             return;
@@ -180,29 +155,48 @@ impl XdpRings {
             if frame.set_len(descriptor.len as usize).is_err() {
                 self.strange += 1;
             }
-            each(frame);
+            each(frame, descriptor.options & CONTINUES != 0);
         }
         self.rx.release();
     }
 
-    /// Frames that can be sent now, up to `wanted`: TX has places, and with those that wait in
-    /// COMPLETION or are with the interface no more are under way than a ring has.
+    /// How many of these frames can be sent now, from the front: TX has places for all pieces of
+    /// each, and with those that wait in COMPLETION or are with the interface no more frames are
+    /// under way than a ring has places.
     #[inline(always)]
-    pub(crate) fn send_room(&mut self, wanted: u32) -> u32 {
+    pub(crate) fn send_room(&mut self, frames: &[Frame]) -> usize {
         let under_way = self.lender.lent() - self.filled;
         let allowed = self.entries.saturating_sub(under_way);
-        self.tx.room(wanted.min(allowed))
+        let wanted = allowed.min(frames.len() as u32);
+        if self.several {
+            self.send_room_in_pieces(&frames[..wanted as usize])
+        } else {
+            self.tx.room(wanted) as usize
+        }
     }
 
-    /// Lends a frame to be sent. The kernel sees it with [`XdpRings::publish_send`].
+    fn send_room_in_pieces(&mut self, frames: &[Frame]) -> usize {
+        let mut places = 0;
+        let mut fits = |frame: &&Frame| {
+            places += frame.len().div_ceil(PIECE_BYTES) as u32;
+            self.tx.room(places) == places
+        };
+        frames.iter().take_while(|frame| fits(frame)).count()
+    }
+
+    /// Lends a frame to be sent. The kernel sees it with [`XdpRings::publish_send`], and never a
+    /// part of it.
     ///
     /// # Errors
-    /// Gives the frame back when TX has no place, the frame is longer than the kernel takes from
-    /// one chunk, or it is of another Region.
+    /// Gives the frame back when TX has no place for it, the frame is longer than the kernel takes,
+    /// or it is of another Region.
     #[inline]
     pub(crate) fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         let len = frame.len() as u32;
-        if len > self.chunks.tx_bytes_max() || self.tx.room(1) == 0 {
+        if len > self.chunks.tx_bytes_max() {
+            return self.send_pieces(frame);
+        }
+        if self.tx.room(1) == 0 {
             return Err(frame);
         }
         let address = self.lender.lend(frame)? as u64;
@@ -214,6 +208,22 @@ impl XdpRings {
         // SAFETY: there is room; the frame's bytes are the kernel's from here on, since the frame
         // has just been lent.
         unsafe { self.tx.write(descriptor) };
+        Ok(())
+    }
+
+    /// By several descriptors, each of a page at most.
+    #[inline(never)]
+    fn send_pieces(&mut self, frame: Frame) -> Result<(), Frame> {
+        let pieces = Pieces::of(frame.len());
+        let places = pieces.len() as u32;
+        if !self.several || self.tx.room(places) < places {
+            return Err(frame);
+        }
+        let start = self.lender.lend_pieces(frame)? as u64;
+        // SAFETY: the frame's bytes, which the descriptors part among them, are the kernel's from
+        // here on, since the frame has just been lent in as many pieces.
+        let written = unsafe { self.tx.write_all(pieces.at(start)) };
+        debug_assert!(written, "there was room");
         Ok(())
     }
 
@@ -253,41 +263,29 @@ impl XdpRings {
             let Some(address) = self.completion.read() else {
                 break;
             };
-            match self.lender.take_back(received_at(address)) {
+            let place = received_at(address);
+            match self.lender.take_back(place) {
                 Some(frame) => each(frame),
-                None => self.strange += 1,
+                None => self.complete_piece(place, &mut each),
             }
         }
         self.completion.release();
+    }
+
+    /// A piece of a frame has been sent, or an entry is strange.
+    #[inline(never)]
+    fn complete_piece(&mut self, place: usize, mut each: impl FnMut(Frame)) {
+        match self.lender.take_back_piece(place) {
+            Ok(Some(frame)) => each(frame),
+            Ok(None) => {}
+            Err(_) => self.strange += 1,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn registered_chunks_end_where_ours_do_and_hold_the_frame() {
-        for stride in (0..20_000).step_by(64) {
-            let Some(chunks) = Chunks::of(stride) else {
-                assert!(stride < 1792, "{stride}");
-                continue;
-            };
-            let Chunks {
-                registered_bytes,
-                lead_bytes,
-            } = chunks;
-            assert!((2048..=4096).contains(&registered_bytes), "{chunks:?}");
-            // Frames begin inside our chunk and end inside it.
-            assert!(lead_bytes <= KERNEL_HEADROOM_BYTES, "{chunks:?}");
-            let end = KERNEL_HEADROOM_BYTES + chunks.rx_bytes_max() - lead_bytes;
-            assert!(end <= stride, "{chunks:?}");
-            assert_eq!(chunks.fill_address(40_960), u64::from(40_960 - lead_bytes));
-        }
-        assert_eq!(Chunks::of(1920).unwrap().rx_bytes_max(), 1792);
-        assert_eq!(Chunks::of(2112).unwrap().rx_bytes_max(), 1856);
-        assert_eq!(Chunks::of(9152).unwrap().rx_bytes_max(), 3840);
-    }
 
     #[test]
     fn an_address_is_a_base_and_an_offset() {

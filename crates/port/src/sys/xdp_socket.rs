@@ -42,9 +42,10 @@ pub(crate) struct KernelDrops {
 /// How a socket is to be bound.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Binding<'a> {
-    /// With a UMEM of its own, in zero-copy mode or else in copy mode.
-    Own { zero_copy: bool },
-    /// With the UMEM of another socket, in that one's mode.
+    /// With a UMEM of its own, in zero-copy mode or else in copy mode; with `several`, frames may
+    /// come and go in several pieces, which kernels from 6.6 on grant.
+    Own { zero_copy: bool, several: bool },
+    /// With the UMEM of another socket, in that one's mode, several pieces or not.
     Shared(BorrowedFd<'a>),
 }
 
@@ -106,8 +107,15 @@ impl XdpSocket {
     /// Binds to one queue of an interface.
     pub(crate) fn bind(&self, interface: u32, queue: u32, how: Binding<'_>) -> io::Result<()> {
         let (flags, shared) = match how {
-            Binding::Own { zero_copy: true } => (libc::XDP_ZEROCOPY | libc::XDP_USE_NEED_WAKEUP, 0),
-            Binding::Own { zero_copy: false } => (libc::XDP_COPY | libc::XDP_USE_NEED_WAKEUP, 0),
+            Binding::Own { zero_copy, several } => {
+                let mode = if zero_copy {
+                    libc::XDP_ZEROCOPY
+                } else {
+                    libc::XDP_COPY
+                };
+                let pieces = if several { libc::XDP_USE_SG } else { 0 };
+                (mode | pieces | libc::XDP_USE_NEED_WAKEUP, 0)
+            }
             // The mode and the wake-ups are those of the socket whose UMEM it is.
             Binding::Shared(first) => (libc::XDP_SHARED_UMEM, first.as_raw_fd()),
         };

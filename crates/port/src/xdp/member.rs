@@ -7,18 +7,23 @@ use std::sync::Arc;
 
 use frame::{BURST_MAX, Burst, Frame, FramePool};
 
+use super::gather::Gather;
 use super::socket::Bound;
 use crate::PortStatistics;
 use crate::sys::xdp_rings::XdpRings;
 use crate::sys::xdp_socket::{KernelDrops, XdpSocket};
 
 /// FILL is topped up once it lacks this many frames: a burst of the pool's arithmetic and one store
-/// of the index that the kernel's CPU reads, not one of each a frame.
+/// of the index that the kernel's CPU reads, not one of each a frame. Smaller rings do not wait
+/// until they lack so many: a frame in three pieces is dropped where two are left, for ever.
 const REFILL_MIN: u32 = 64;
+const REFILL_PART: u32 = 4;
 
 pub(super) struct Member {
     socket: Arc<XdpSocket>,
     rings: XdpRings,
+    gather: Gather,
+    refill_min: u32,
     /// As last read: an interface that is gone does not answer.
     drops: Cell<KernelDrops>,
 }
@@ -27,7 +32,9 @@ impl Member {
     pub(super) fn new(bound: Bound) -> Self {
         Self {
             socket: bound.socket,
+            refill_min: REFILL_MIN.min(bound.rings.entries() / REFILL_PART),
             rings: bound.rings,
+            gather: Gather::default(),
             drops: Cell::default(),
         }
     }
@@ -35,7 +42,7 @@ impl Member {
     /// Lends empty frames to the kernel, as many as FILL lacks and the pool has.
     #[inline]
     pub(super) fn refill(&mut self, pool: &mut FramePool, spare: &mut Burst) {
-        if self.rings.fill_wanted() < REFILL_MIN {
+        if self.rings.fill_wanted() < self.refill_min {
             return;
         }
         loop {
@@ -61,10 +68,15 @@ impl Member {
         &mut self,
         burst: &mut Burst,
         end: usize,
+        pool: &mut FramePool,
         statistics: &mut PortStatistics,
     ) {
         let max = (end - burst.len()) as u32;
-        self.rings.receive(max, |frame| {
+        let gather = &mut self.gather;
+        self.rings.receive(max, |piece, continues| {
+            let Some(frame) = gather.take(piece, continues, pool) else {
+                return;
+            };
             statistics.rx_frames += 1;
             statistics.rx_bytes += frame.len() as u64;
             let fits = burst.push(frame);
@@ -117,10 +129,21 @@ impl Member {
         self.rings.send(frame)
     }
 
-    /// Frames that can be sent now, up to `wanted`.
+    /// How many of these frames can be sent now, from the front; where that is not all, frames
+    /// that have been sent make room first.
     #[inline]
-    pub(super) fn send_room(&mut self, wanted: usize) -> usize {
-        self.rings.send_room(wanted as u32) as usize
+    pub(super) fn make_room(
+        &mut self,
+        frames: &[Frame],
+        pool: &mut FramePool,
+        spare: &mut Burst,
+    ) -> usize {
+        let room = self.rings.send_room(frames);
+        if room == frames.len() {
+            return room;
+        }
+        self.complete(pool, spare);
+        self.rings.send_room(frames)
     }
 
     /// Shows the kernel what was taken to be sent, and has it send.
@@ -130,14 +153,19 @@ impl Member {
         self.kick();
     }
 
-    /// Frames that the kernel has not begun to send.
+    /// Descriptors that the kernel has not looked at.
     pub(super) fn waiting(&mut self) -> u32 {
         self.rings.send_waiting()
     }
 
-    /// Frames in the rings.
-    pub(super) fn lent(&self) -> u32 {
-        self.rings.lent()
+    /// Frames in the rings, and what has come of one in pieces.
+    pub(super) fn held(&self) -> u32 {
+        self.rings.lent() + self.gather.held()
+    }
+
+    /// Frames that fitted no chunk.
+    pub(super) fn too_long(&self) -> u64 {
+        self.gather.too_long()
     }
 
     /// Receives on this CPU, where busy polling was asked for.
@@ -164,8 +192,14 @@ impl Member {
 
     /// Frees the frames in the rings, where the kernel has let go of them.
     pub(super) fn free_all(&mut self, pool: &mut FramePool) {
+        self.gather.give_up(pool);
         self.rings
             .take_all_back(&self.socket, |frame| pool.free(frame));
+    }
+
+    /// Frames that were there to receive and were not: dropped by the kernel, or too long.
+    pub(super) fn missed(&self) -> u64 {
+        self.drops().rx + self.too_long()
     }
 
     /// Frames the kernel dropped at this socket.

@@ -10,6 +10,7 @@
 
 mod btf;
 mod bypass;
+mod gather;
 mod local;
 mod maps;
 mod member;
@@ -22,6 +23,7 @@ mod queue;
 mod ready;
 mod socket;
 mod spec;
+mod spread;
 mod standing;
 mod tags;
 #[cfg(test)]
@@ -31,6 +33,7 @@ mod umem;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use frame::{PortId, QueueId, Region};
 
@@ -50,7 +53,7 @@ pub use umem::Umems;
 use crate::interface::{Interface, Monitor, Signal};
 use crate::port::check_queue;
 use crate::sys::xdp_bpf::AttachMode;
-use crate::sys::xdp_rings::{Chunks, KERNEL_HEADROOM_BYTES};
+use crate::sys::xdp_chunks::{Chunks, KERNEL_HEADROOM_BYTES};
 use crate::{OpenContext, Port, PortError, PortErrorKind, PortQueue};
 
 /// Bytes of a frame beside its packet: the header and two VLAN tags.
@@ -79,6 +82,8 @@ pub struct XdpPort {
     memory: Option<Memory>,
     /// By queue of ours: given out.
     given: Vec<QueueId>,
+    /// Queues given out or to be, that have not begun to receive.
+    yet_to_begin: Arc<AtomicUsize>,
     zero_copy: bool,
 }
 
@@ -151,6 +156,7 @@ impl XdpPort {
             umems: context.umems.clone(),
             memory: None,
             given: Vec::new(),
+            yet_to_begin: Arc::default(),
             zero_copy: false,
         })
     }
@@ -161,11 +167,23 @@ fn share(queues: &Range<u32>, queue: u16, of: usize) -> impl Iterator<Item = u32
     queues.clone().skip(usize::from(queue)).step_by(of.max(1))
 }
 
-/// The largest MTU whose frames, with two VLAN tags, fit a chunk of AF_XDP.
+/// The largest MTU whose frames, with two VLAN tags, AF_XDP carries: in a chunk of the kernel's
+/// each, or with `several_pieces` in several, which not every driver and kernel grants.
 #[must_use]
-pub fn xdp_mtu_max() -> u32 {
-    let largest = Chunks::of(u32::MAX).map_or(0, Chunks::rx_bytes_max);
+pub fn xdp_mtu_max(several_pieces: bool) -> u32 {
+    let largest = Chunks::of(u32::MAX).map_or(0, |chunks| {
+        if several_pieces {
+            chunks.gathered_bytes_max()
+        } else {
+            chunks.rx_bytes_max()
+        }
+    });
     largest.saturating_sub(HEADER_BYTES)
+}
+
+/// The largest MTU that does not need several descriptors a frame.
+fn one_piece_mtu_max() -> u32 {
+    xdp_mtu_max(false)
 }
 
 /// The longest frame of an interface, and with it the part of the kernel's headroom that is more
@@ -214,8 +232,9 @@ fn standby(
     Standby::claim(&format!("xdp:{name}"), folder, index).map(Some)
 }
 
-/// How chunks of this Region are shown to the kernel, when frames of this MTU fit them.
-fn chunks(name: &str, mtu: u32, region: &Region) -> Result<Chunks, PortError> {
+/// How chunks of this Region are shown to the kernel, when frames of this MTU fit them; and whether
+/// in several pieces only.
+fn memory(name: &str, mtu: u32, region: &'static Region) -> Result<Memory, PortError> {
     let refused = |sentence| Err(PortError::new(PortErrorKind::Setting, sentence));
     let Some(stride) = region.stride_bytes() else {
         return refused(format!(
@@ -224,14 +243,17 @@ fn chunks(name: &str, mtu: u32, region: &Region) -> Result<Chunks, PortError> {
     };
     let needed = mtu.saturating_add(HEADER_BYTES);
     let least = (needed + KERNEL_HEADROOM_BYTES).next_multiple_of(64);
-    let largest = Chunks::of(u32::MAX).map_or(0, Chunks::rx_bytes_max);
     match Chunks::of(stride) {
-        Some(chunks) if chunks.rx_bytes_max() >= needed => Ok(chunks),
-        _ if needed > largest => {
-            let fits = largest - HEADER_BYTES;
+        Some(chunks) if chunks.gathered_bytes_max() >= needed => Ok(Memory {
+            region,
+            chunks,
+            several_needed: chunks.rx_bytes_max() < needed,
+        }),
+        _ if mtu > xdp_mtu_max(true) => {
+            let fits = xdp_mtu_max(true);
             refused(format!(
-                "xdp:{name}: frames of its MTU of {mtu} fit no chunk of AF_XDP; `ip link set dev \
-                 {name} mtu {fits}` or less makes them fit"
+                "xdp:{name}: frames of its MTU of {mtu} are more than AF_XDP carries; `ip link set \
+                 dev {name} mtu {fits}` or less makes them fit"
             ))
         }
         _ => {
@@ -264,12 +286,12 @@ impl Port for XdpPort {
             Some(AttachMode::Generic) => "generic program",
             None => return "AF_XDP, not attached".to_owned(),
         };
+        let off = self.ready.switched_off();
         let bypass = match self.steering.standby() {
             None => "",
             Some(standby) if standby.adopts() => ", bypass adopted",
             Some(_) => ", bypass",
         };
-        let off = self.ready.switched_off();
         format!("AF_XDP {copies}, {program}, {queues} {plural}{bypass}{off}")
     }
 
@@ -295,7 +317,7 @@ impl Port for XdpPort {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = self.ready.notes();
+        let mut notes = self.ready.notes(self.spec.mode);
         if let Some(standby) = self.steering.standby().filter(|standby| standby.adopts()) {
             notes.push(format!(
                 "xdp:{}: {} frames passed unfiltered since the bridge before began, and this one \
@@ -324,8 +346,7 @@ impl Port for XdpPort {
 
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
         self.umems.partners().pair(&self.spec.interface)?;
-        let chunks = chunks(&self.spec.interface, self.mtu, region)?;
-        self.memory = Some(Memory { region, chunks });
+        self.memory = Some(memory(&self.spec.interface, self.mtu, region)?);
         Ok(())
     }
 
@@ -348,8 +369,13 @@ impl Port for XdpPort {
         let Some(memory) = self.memory else {
             return Err(refused("was asked for before frame memory was there"));
         };
+        if self.given.is_empty() {
+            self.yet_to_begin = Arc::new(AtomicUsize::new(of));
+        }
         let origin = Origin {
             spec: self.spec.clone(),
+            interface: self.interface,
+            yet_to_begin: Arc::clone(&self.yet_to_begin),
             numbers: share(&self.queues, queue.0, of).collect(),
             all: self.all.then_some((queue.0, of)),
             signal: self.signal.clone(),
@@ -359,12 +385,8 @@ impl Port for XdpPort {
             ready: Arc::clone(&self.ready),
         };
         let sockets = origin.open(self.interface, true)?;
-        self.zero_copy = sockets.iter().any(|bound| bound.zero_copy);
+        self.zero_copy = sockets.iter().any(|bound| bound.granted.zero_copy);
         self.given.push(queue);
-        if self.given.len() == of {
-            origin.attach(self.interface, self.zero_copy)?;
-            self.umems.partners().complete()?;
-        }
         let longest = (self.mtu + HEADER_BYTES) as usize;
         let speaks = queue.0 == 0;
         Ok(Box::new(XdpQueue::new(origin, sockets, speaks, longest)))

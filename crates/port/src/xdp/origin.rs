@@ -1,7 +1,8 @@
 //! What the sockets of one queue are opened from, at the start and when their interface comes back.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::program::Steering;
 use super::ready::Ready;
@@ -18,6 +19,10 @@ const LATE_RING: u32 = 128;
 
 pub(super) struct Origin {
     pub(super) spec: XdpSpec,
+    /// The interface's number when the port was opened.
+    pub(super) interface: u32,
+    /// Queues of the port that have not begun to receive.
+    pub(super) yet_to_begin: Arc<AtomicUsize>,
     /// The queues of the interface that are this queue's share.
     pub(super) numbers: Vec<u32>,
     /// Where the port has all queues: which of its own this is, and of how many.
@@ -30,7 +35,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Opens a socket for each queue of the share and has the program send it its frames.
+    /// Opens a socket for each queue of the share.
     pub(super) fn open(&self, interface: u32, patient: bool) -> Result<Vec<Bound>, PortError> {
         self.open_on(&self.spec, interface, &self.numbers, patient)
     }
@@ -51,15 +56,42 @@ impl Origin {
                 umems: &self.umems,
                 patient,
             };
-            let bound = attempt.open()?;
-            let steered = self.steering.steer(number, bound.socket.as_fd());
+            attempt.open()
+        };
+        numbers.iter().map(open).collect()
+    }
+
+    /// Has the program send the frames of each queue of the share to its socket.
+    pub(super) fn steer<'a>(
+        &self,
+        sockets: impl Iterator<Item = BorrowedFd<'a>>,
+    ) -> Result<(), PortError> {
+        self.steer_to(&self.numbers, sockets)
+    }
+
+    fn steer_to<'a>(
+        &self,
+        numbers: &[u32],
+        sockets: impl Iterator<Item = BorrowedFd<'a>>,
+    ) -> Result<(), PortError> {
+        for (&number, socket) in numbers.iter().zip(sockets) {
+            let steered = self.steering.steer(number, socket);
             steered.map_err(|error| {
                 let sentence = format!("xdp:{}: queue {number}: {error}", self.spec.interface);
                 PortError::new(PortErrorKind::Open, sentence)
             })?;
-            Ok(bound)
-        };
-        numbers.iter().map(open).collect()
+        }
+        Ok(())
+    }
+
+    /// A queue of the port can receive; the program is attached with the last of them, so that no
+    /// frame comes to sockets without memory.
+    pub(super) fn begun(&self, zero_copy: bool) -> Result<(), PortError> {
+        if self.yet_to_begin.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.attach(self.interface, zero_copy)?;
+            self.umems.partners().complete()?;
+        }
+        Ok(())
     }
 
     /// Attaches the program, once sockets are there to send frames to.
@@ -89,7 +121,8 @@ impl Origin {
             return Err(PortError::new(PortErrorKind::Queue, sentence));
         }
         let sockets = self.open(interface, false)?;
-        let zero_copy = sockets.iter().any(|bound| bound.zero_copy);
+        self.steer(sockets.iter().map(|bound| bound.socket.as_fd()))?;
+        let zero_copy = sockets.iter().any(|bound| bound.granted.zero_copy);
         self.attach(interface, zero_copy)?;
         self.umems.partners().moved(&self.spec.interface, interface);
         Ok(sockets)
@@ -119,6 +152,7 @@ impl Origin {
             ..self.spec.clone()
         };
         let sockets = self.open_on(&spec, interface, &new, false)?;
+        self.steer_to(&new, sockets.iter().map(|bound| bound.socket.as_fd()))?;
         self.numbers.extend(new);
         Ok(sockets)
     }

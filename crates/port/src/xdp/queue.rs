@@ -2,16 +2,18 @@
 
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::slice;
 use std::thread::sleep;
 use std::time::Duration;
 
-use frame::{Burst, FramePool, Nanos};
+use frame::{Burst, Frame, FramePool, Nanos};
 
 use super::bypass::Standby;
 use super::maps::Counted;
 use super::member::Member;
 use super::origin::Origin;
 use super::socket::Bound;
+use super::spread;
 use crate::interface::{Sampler, Watch};
 use crate::sys::xdp_socket::Wake;
 use crate::{PortError, PortQueue, PortStatistics, RxState};
@@ -29,7 +31,7 @@ const FINISH_NAP: Duration = Duration::from_millis(1);
 
 pub(super) struct XdpQueue {
     origin: Origin,
-    /// None while the interface is gone. Frames leave by the first.
+    /// None while the interface is gone.
     members: Vec<Member>,
     /// Where there are several.
     wake: Option<Wake>,
@@ -38,6 +40,8 @@ pub(super) struct XdpQueue {
     /// Whether this queue tells of what concerns the whole port.
     speaks: bool,
     busy_poll: bool,
+    /// As granted at the start.
+    zero_copy: bool,
     /// Lengths of frames that the interface carries, bytes.
     carries: RangeInclusive<usize>,
     /// Frames on their way between a pool and a ring; empty between calls.
@@ -48,6 +52,8 @@ pub(super) struct XdpQueue {
     refused_told: u64,
     /// Entries of the rings that one side did not understand.
     misunderstood: u64,
+    /// Received frames that fitted no chunk, at sockets that are gone.
+    too_long: u64,
     watch: Watch,
     /// Changes that the control side told of and that were looked at.
     changes: u32,
@@ -75,6 +81,7 @@ impl XdpQueue {
             changes: origin.signal.changes(),
             may_grow: false,
             sampler: Sampler::default(),
+            zero_copy: sockets.iter().any(|bound| bound.granted.zero_copy),
             origin,
             members: Vec::new(),
             wake: None,
@@ -86,6 +93,7 @@ impl XdpQueue {
             refused: 0,
             refused_told: 0,
             misunderstood: 0,
+            too_long: 0,
             watch: Watch::default(),
             beaten: Nanos(0),
             losses: 0,
@@ -113,9 +121,10 @@ impl XdpQueue {
             self.turn = 0;
             self.wake = None;
             for mut member in self.members.drain(..) {
-                self.statistics.missed += member.drops().rx;
                 self.misunderstood += member.misunderstood();
                 member.free_all(pool);
+                self.too_long += member.too_long();
+                self.statistics.missed += member.missed();
             }
         }
         if !self.members.is_empty() {
@@ -160,6 +169,42 @@ impl XdpQueue {
         }
     }
 
+    /// Takes a frame to be sent by a member that has room.
+    #[inline]
+    fn send(&mut self, place: usize, frame: Frame, pool: &mut FramePool) {
+        let bytes = frame.len();
+        let sent = if self.carries.contains(&bytes) {
+            self.members[place].send(frame)
+        } else {
+            Err(frame)
+        };
+        match sent {
+            Ok(()) => {
+                self.statistics.tx_frames += 1;
+                self.statistics.tx_bytes += bytes as u64;
+            }
+            Err(frame) => {
+                self.refused += 1;
+                pool.free(frame);
+            }
+        }
+    }
+
+    /// Sends by several members, each flow by one of them, until the next frame's has no room.
+    fn send_spread(&mut self, several: usize, burst: &mut Burst, pool: &mut FramePool) {
+        let mut frames = burst.drain();
+        while let Some(frame) = frames.peek() {
+            let place = spread::place(frame.bytes(), several);
+            let frame = slice::from_ref(frame);
+            if self.members[place].make_room(frame, pool, &mut self.spare) == 0 {
+                break;
+            }
+            if let Some(frame) = frames.next() {
+                self.send(place, frame, pool);
+            }
+        }
+    }
+
     fn warnings(&self) -> Vec<String> {
         let interface = &self.origin.spec.interface;
         let mut warnings = Vec::new();
@@ -171,6 +216,12 @@ impl XdpQueue {
         warn(
             self.refused,
             "frames sent here were too long or too short for it; compare the MTUs of both ports",
+        );
+        let now: u64 = self.members.iter().map(Member::too_long).sum();
+        warn(
+            self.too_long + now,
+            "received frames were longer than its MTU and fitted no chunk: their sender left \
+             segments merged; switch that off there: ethtool -K SENDER tso off gso off",
         );
         let now: u64 = self.members.iter().map(Member::misunderstood).sum();
         warn(
@@ -227,7 +278,7 @@ impl PortQueue for XdpQueue {
             if self.busy_poll {
                 member.poll();
             }
-            member.receive(burst, end, &mut self.statistics);
+            member.receive(burst, end, pool, &mut self.statistics);
             self.turn = (self.turn + 1) % members;
             if burst.len() == end {
                 break;
@@ -243,34 +294,26 @@ impl PortQueue for XdpQueue {
         RxState::Open
     }
 
-    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
-        let Some(member) = self.members.first_mut() else {
-            return;
-        };
-        let mut room = member.send_room(burst.len());
-        if room < burst.len() {
-            member.complete(pool, &mut self.spare);
-            room = member.send_room(burst.len());
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        for member in &mut self.members {
+            member.refill(pool, &mut self.spare);
         }
-        for frame in burst.drain_front(room) {
-            let bytes = frame.len();
-            let sent = if self.carries.contains(&bytes) {
-                member.send(frame)
-            } else {
-                Err(frame)
-            };
-            match sent {
-                Ok(()) => {
-                    self.statistics.tx_frames += 1;
-                    self.statistics.tx_bytes += bytes as u64;
-                }
-                Err(frame) => {
-                    self.refused += 1;
-                    pool.free(frame);
+        self.origin.steer(self.members.iter().map(Member::wake))?;
+        self.origin.begun(self.zero_copy)
+    }
+
+    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
+        match self.members.len() {
+            0 => return,
+            1 => {
+                let room = self.members[0].make_room(burst.frames(), pool, &mut self.spare);
+                for frame in burst.drain_front(room) {
+                    self.send(0, frame, pool);
                 }
             }
+            several => self.send_spread(several, burst, pool),
         }
-        member.publish();
+        self.members.iter_mut().for_each(Member::publish);
     }
 
     fn take_refused(&mut self) -> u64 {
@@ -280,7 +323,7 @@ impl PortQueue for XdpQueue {
     }
 
     fn reclaim(&mut self, pool: &mut FramePool) {
-        if let Some(member) = self.members.first_mut() {
+        for member in &mut self.members {
             member.complete(pool, &mut self.spare);
             member.kick();
         }
@@ -312,9 +355,11 @@ impl PortQueue for XdpQueue {
     }
 
     fn statistics(&self) -> PortStatistics {
-        let missed: u64 = self.members.iter().map(|member| member.drops().rx).sum();
+        let missed: u64 = self.members.iter().map(Member::missed).sum();
+        let too_long: u64 = self.members.iter().map(Member::too_long).sum();
         let mut statistics = PortStatistics {
             missed: self.statistics.missed + missed,
+            missed_too_long: self.too_long + too_long,
             ..self.statistics
         };
         if self.speaks {
@@ -328,7 +373,7 @@ impl PortQueue for XdpQueue {
     }
 
     fn in_flight(&self) -> u32 {
-        self.members.iter().map(Member::lent).sum()
+        self.members.iter().map(Member::held).sum()
     }
 
     fn finish(&mut self) -> Result<Vec<String>, PortError> {
@@ -337,7 +382,15 @@ impl PortQueue for XdpQueue {
                 member.kick();
                 member.waiting() != 0
             };
-            if !self.members.first_mut().is_some_and(waits) {
+            // Not `any`, which would leave those behind the first alone.
+            if self
+                .members
+                .iter_mut()
+                .map(waits)
+                .filter(|&waits| waits)
+                .count()
+                == 0
+            {
                 break;
             }
             sleep(FINISH_NAP);

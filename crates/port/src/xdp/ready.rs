@@ -8,7 +8,7 @@ use crate::sys::packet_socket::PacketSocket;
 use crate::{PortError, PortErrorKind};
 
 use super::program::hint;
-use super::spec::VlanTags;
+use super::spec::{VlanTags, XdpMode};
 use super::tags::Tags;
 
 /// Bits of what was changed on an interface: promiscuous mode, then each offload that can be.
@@ -132,7 +132,7 @@ impl Ready {
     }
 
     /// What the user should know before the run.
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self, mode: XdpMode) -> Vec<String> {
         let name = self.interface.name();
         let mut notes = Vec::new();
         let state = self.lock();
@@ -153,6 +153,11 @@ impl Ready {
             ));
         }
         notes.extend(self.interface.checksums_note());
+        if mode == XdpMode::Generic {
+            // A program in the driver of veth has the other end cut its segments.
+            let spec = format!("xdp:{name}");
+            notes.extend(self.interface.note_on_merging_peer(&spec));
+        }
         match self.interface.link() {
             Link::Up(_) => {}
             link => notes.push(format!(

@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use frame::Region;
 
+use super::one_piece_mtu_max;
 use super::program::hint;
 use super::spec::{XdpMode, XdpSpec};
-use super::umem::Umems;
-use crate::sys::xdp_rings::{Chunks, XdpRings};
+use super::umem::{Granted, Umems};
+use crate::sys::xdp_chunks::Chunks;
+use crate::sys::xdp_rings::{MappedRings, XdpRings};
 use crate::sys::xdp_socket::{Binding, XdpSocket};
 use crate::{PortError, PortErrorKind};
 
@@ -32,13 +34,15 @@ const SEND_BUFFER_BYTES: i32 = 64 << 20;
 pub(super) struct Memory {
     pub(super) region: &'static Region,
     pub(super) chunks: Chunks,
+    /// The interface has frames that do not fit one piece.
+    pub(super) several_needed: bool,
 }
 
 /// A bound socket and its rings.
 pub(super) struct Bound {
     pub(super) socket: Arc<XdpSocket>,
     pub(super) rings: XdpRings,
-    pub(super) zero_copy: bool,
+    pub(super) granted: Granted,
 }
 
 /// A socket to be opened on one queue.
@@ -62,48 +66,62 @@ impl Attempt<'_> {
         };
         let mut refused = io::Error::from(io::ErrorKind::Other);
         for &zero_copy in wanted {
-            match self.in_mode(zero_copy) {
-                Ok(bound) => return Ok(bound),
-                Err(error) => refused = error,
+            for &several in self.pieces(zero_copy) {
+                match self.in_mode(Granted { zero_copy, several }) {
+                    Ok(bound) => return Ok(bound),
+                    Err(error) => refused = error,
+                }
             }
         }
         Err(self.refusal(&refused))
     }
 
+    /// Whether frames in several pieces are asked for: alone where the interface has such frames,
+    /// else first where that costs nothing. In copy mode they come then even where no chunk holds
+    /// them, and can be told from those that found no memory.
+    fn pieces(&self, zero_copy: bool) -> &'static [bool] {
+        let held = self.memory.chunks.hold_several_pieces();
+        match self.memory.several_needed {
+            true => &[true],
+            false if held || !zero_copy => &[true, false],
+            false => &[false],
+        }
+    }
+
     /// With the UMEM of an earlier socket of this mode, or else with one of its own.
-    fn in_mode(&self, zero_copy: bool) -> io::Result<Bound> {
+    fn in_mode(&self, mode: Granted) -> io::Result<Bound> {
         let start = self.memory.region.start_ptr().addr().get();
-        if let Some(owner) = self.umems.owner(zero_copy, start)
-            && let Ok(bound) = self.patiently(Binding::Shared(owner.as_fd()))
+        if let Some(owner) = self.umems.owner(mode, start)
+            && let Ok(bound) = self.patiently(Binding::Shared(owner.as_fd()), mode)
         {
             return Ok(bound);
         }
-        let bound = self.patiently(Binding::Own { zero_copy })?;
-        self.umems.add_owner(bound.zero_copy, start, &bound.socket);
+        let Granted { zero_copy, several } = mode;
+        let bound = self.patiently(Binding::Own { zero_copy, several }, mode)?;
+        self.umems.add_owner(bound.granted, start, &bound.socket);
         Ok(bound)
     }
 
     /// Tries again while the queue is busy. A socket that was refused is not used again.
-    fn patiently(&self, binding: Binding<'_>) -> io::Result<Bound> {
+    fn patiently(&self, binding: Binding<'_>, mode: Granted) -> io::Result<Bound> {
         let tries = if self.patient { BUSY_TRIES } else { 1 };
         for _ in 1..tries {
-            match self.once(binding) {
+            match self.once(binding, mode) {
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) => sleep(BUSY_NAP),
                 outcome => return outcome,
             }
         }
-        self.once(binding)
+        self.once(binding, mode)
     }
 
-    fn once(&self, binding: Binding<'_>) -> io::Result<Bound> {
-        let Memory { region, chunks } = *self.memory;
+    fn once(&self, binding: Binding<'_>, mode: Granted) -> io::Result<Bound> {
+        let Memory { region, chunks, .. } = *self.memory;
         let socket = XdpSocket::open()?;
         if let Binding::Own { .. } = binding {
             socket.register_umem(region, chunks.registered_bytes)?;
         }
         let shapes = socket.make_rings(self.spec.ring)?;
-        let lender = region.lender().ok_or(io::ErrorKind::QuotaExceeded)?;
-        let rings = XdpRings::map(&socket, &shapes, lender, chunks)?;
+        let rings = MappedRings::map(&socket, &shapes)?;
         // Kernels that do not know an option work without it.
         let _older_than_6_18 = socket.set_tx_budget(TX_BUDGET);
         let _without_net_admin = socket.set_send_buffer(SEND_BUFFER_BYTES);
@@ -111,16 +129,32 @@ impl Attempt<'_> {
             socket.set_busy_poll(self.spec.busy_poll_micros as i32)?;
         }
         socket.bind(self.interface, self.queue, binding)?;
-        let zero_copy = socket.has_zero_copy()?;
+        let granted = Granted {
+            zero_copy: socket.has_zero_copy()?,
+            ..mode
+        };
+        // Not before: there are only so many.
+        let lender = region.lender().ok_or(io::ErrorKind::QuotaExceeded)?;
         Ok(Bound {
             socket: Arc::new(socket),
-            rings,
-            zero_copy,
+            rings: XdpRings::new(rings, lender, chunks, granted.several),
+            granted,
         })
     }
 
     fn refusal(&self, error: &io::Error) -> PortError {
         let (name, queue) = (&self.spec.interface, self.queue);
+        if self.memory.several_needed
+            && let Some(libc::EINVAL | libc::EOPNOTSUPP) = error.raw_os_error()
+        {
+            let fits = one_piece_mtu_max();
+            let sentence = format!(
+                "xdp:{name}: frames of its MTU need several descriptors each, which this kernel \
+                 (6.6 has) or its driver does not grant: {error}; `ip link set dev {name} mtu \
+                 {fits}` or less makes them fit one, or use packet:{name}"
+            );
+            return PortError::new(PortErrorKind::Setting, sentence);
+        }
         let remedy = match error.raw_os_error() {
             Some(libc::EBUSY) => "; another AF_XDP socket has this queue, stop its program",
             Some(libc::EOPNOTSUPP) if self.spec.mode == XdpMode::ZeroCopy => {

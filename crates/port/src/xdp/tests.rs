@@ -96,12 +96,21 @@ fn region(stride_bytes: &[u32]) -> &'static Region {
 
 #[test]
 fn a_mtu_that_fits_no_chunk_is_refused_with_the_command() {
-    assert!(chunks("e", 1500, region(&[1792])).is_ok());
-    assert!(chunks("e", 1834, region(&[2112])).is_ok());
-    assert!(chunks("e", 3818, region(&[4096])).is_ok());
-    let refusal = |mtu, strides: &[u32]| chunks("e", mtu, region(strides)).unwrap_err().to_string();
-    let said = refusal(3819, &[9152]);
-    assert!(said.contains("`ip link set dev e mtu 3818`"), "{said}");
+    let several = |mtu, stride| memory("e", mtu, region(&[stride])).unwrap().several_needed;
+    assert!(!several(1500, 1792));
+    assert!(!several(1834, 2112));
+    assert!(!several(3818, 4096));
+    assert!(!several(3818, 9280));
+    assert!(several(3819, 4160));
+    assert!(several(9000, 9280));
+    assert!(several(11_498, 11_840));
+    let refusal = |mtu, strides: &[u32]| memory("e", mtu, region(strides)).unwrap_err().to_string();
+    let said = refusal(11_499, &[65_536]);
+    assert!(said.contains("`ip link set dev e mtu 11498`"), "{said}");
+    let said = refusal(3819, &[4096]);
+    assert!(said.contains("give 4160 or more"), "{said}");
+    let said = refusal(9000, &[4096]);
+    assert!(said.contains("give 9280 or more"), "{said}");
     let said = refusal(1835, &[2112]);
     assert!(said.contains("give 2176 or more"), "{said}");
     let said = refusal(1500, &[1728]);
@@ -112,12 +121,15 @@ fn a_mtu_that_fits_no_chunk_is_refused_with_the_command() {
 
 #[test]
 fn the_stride_that_is_hinted_at_is_enough() {
-    for mtu in (68..3_700).step_by(7) {
+    for mtu in (68..=xdp_mtu_max(true)).step_by(7) {
         // What is chosen for a port whose longest frame is as hinted, behind the usual headroom.
         let hinted = frame_bytes_max_hint(mtu) as u32 + 128;
         let stride = hinted.next_multiple_of(64);
         if let Some(chunks) = Chunks::of(stride) {
-            assert!(chunks.rx_bytes_max() >= mtu + HEADER_BYTES, "MTU {mtu}");
+            assert!(
+                chunks.gathered_bytes_max() >= mtu + HEADER_BYTES,
+                "MTU {mtu}"
+            );
         }
     }
 }

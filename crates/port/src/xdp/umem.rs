@@ -22,8 +22,16 @@ pub struct Umems {
 #[derive(Default)]
 struct State {
     interfaces: Vec<u32>,
-    /// The first socket of each mode, by whether it is zero-copy, with the start of its memory.
-    owners: Vec<(bool, usize, Arc<XdpSocket>)>,
+    /// The first socket of each mode, with the start of its memory.
+    owners: Vec<(Granted, usize, Arc<XdpSocket>)>,
+}
+
+/// What sockets of one UMEM have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Granted {
+    pub(super) zero_copy: bool,
+    /// Frames may come and go in several pieces.
+    pub(super) several: bool,
 }
 
 impl Umems {
@@ -44,9 +52,9 @@ impl Umems {
     }
 
     /// The socket whose UMEM sockets of this mode bind with.
-    pub(super) fn owner(&self, zero_copy: bool, memory: usize) -> Option<Arc<XdpSocket>> {
+    pub(super) fn owner(&self, mode: Granted, memory: usize) -> Option<Arc<XdpSocket>> {
         let state = self.lock();
-        let same = |owner: &&(bool, usize, _)| (owner.0, owner.1) == (zero_copy, memory);
+        let same = |owner: &&(Granted, usize, _)| (owner.0, owner.1) == (mode, memory);
         state
             .owners
             .iter()
@@ -55,13 +63,13 @@ impl Umems {
     }
 
     /// Makes a socket with a UMEM of its own the owner for its mode.
-    pub(super) fn add_owner(&self, zero_copy: bool, memory: usize, socket: &Arc<XdpSocket>) {
+    pub(super) fn add_owner(&self, mode: Granted, memory: usize, socket: &Arc<XdpSocket>) {
         let mut state = self.lock();
         // One whose interface is gone lends its UMEM no more, and nobody asks for two.
         state
             .owners
-            .retain(|owner| (owner.0, owner.1) != (zero_copy, memory));
-        state.owners.push((zero_copy, memory, Arc::clone(socket)));
+            .retain(|owner| (owner.0, owner.1) != (mode, memory));
+        state.owners.push((mode, memory, Arc::clone(socket)));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
