@@ -14,7 +14,7 @@ usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
   lint      rustfmt, clippy with warnings as errors, documentation without warnings
   tidy      the rules of the repository (ARCHITECTURE.md); pages say what docs/runs says
   licences  every crate we build on has a permissive licence
-  bpf       the XDP program's object is what its source compiles to (clang; Debian, root)
+  bpf       objects of XDP programs are what their sources compile to (clang; Debian, root)
   tests     cargo test --workspace, captures judged by tshark among them
   fuzz      replay of all fuzz corpora and regressions, with seeded mutations
   loom      every interleaving of the memory ring, of frames going home, of publishing
@@ -66,7 +66,7 @@ step_tidy() {
 step_licences() { cargo run --quiet -p xtask -- licences; }
 
 step_bpf() {
-    local wanted built
+    local wanted built source name
     wanted=$(cat bpf/compiler)
     if ! command -v clang >/dev/null; then
         if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
@@ -80,15 +80,18 @@ step_bpf() {
     case "$(clang --version)" in
     *"clang version $wanted."*) ;;
     *)
-        skip "bpf/xdp.bpf.o is of clang $wanted, and this one would make other bytes"
+        skip "the objects in bpf/ are of clang $wanted, and this one would make other bytes"
         return
         ;;
     esac
     built=$(mktemp)
-    bpf/build.sh "$built"
-    cmp "$built" bpf/xdp.bpf.o
+    for source in bpf/*.bpf.c; do
+        name=$(basename "$source" .bpf.c)
+        bpf/build.sh "$name" "$built"
+        cmp "$built" "bpf/$name.bpf.o"
+        echo "bpf/$name.bpf.o is what clang $wanted makes of its source"
+    done
     rm -f "$built"
-    echo "bpf/xdp.bpf.o is what clang $wanted makes of its source"
 }
 
 step_tests() { cargo test --workspace --no-fail-fast; }

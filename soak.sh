@@ -28,7 +28,9 @@ done
 
 # Between kernel interfaces, in network namespaces (root): ten million frames a driver and mode of
 # which none is unaccounted for, then streams, floods, flaps and removals for as many minutes.
-netns() { cargo test --quiet --release -p linerate --test netns -- --nocapture --test-threads 1 "$@"; }
+netns() {
+    cargo test --quiet --release -p linerate --test netns -- --nocapture --test-threads 1 "$@"
+}
 LINERATE_NETNS_FRAMES=10000000 netns accounts
 drivers=4
 LINERATE_NETNS_SOAK_SECONDS=$((minutes * 60 / drivers)) netns soak

@@ -250,6 +250,55 @@ def ports():
     return "\n".join([whole("pipeline", table(head, body, 2), f"{said} {loading}"), rounds])
 
 
+# Between kernel interfaces.
+
+VETH = {
+    "xdp": "linerate, `xdp:`",
+    "packet": "linerate, `packet:`",
+    "testpmd_af_xdp": "DPDK testpmd, net_af_xdp",
+    "testpmd_af_packet": "DPDK testpmd, net_af_packet",
+    "xdp_hash_map": "an XDP program with a hash map",
+    "nft": "nft set at ingress, kernel bridge",
+    "kernel_bridge": "kernel bridge",
+}
+RATE, NANOS = "frames_per_second", "ns_per_frame"
+
+
+def veth_cells(run, path, entries):
+    """Rates, then what `xdp:` has of this path's frames and of its CPU time; none without a row."""
+
+    def row(of, action, metric):
+        found = rows(run, path=of, entries=entries, action=action)
+        return next((one for one in found if one["metric"] == metric), None)
+
+    forward, drop = row(path, "forward", RATE), row(path, "drop", RATE)
+    if not forward:
+        return None
+    nanos, cells = row(path, "forward", NANOS), []
+    for metric, theirs in [(RATE, forward), (NANOS, nanos)]:
+        ours = row("xdp", "forward", metric)
+        cells.append("" if path == "xdp" or not ours else f"× {ratio(ours, theirs):.2f}")
+    dropped = millions(drop) if drop else ""
+    return [millions(forward), dropped, digits(nanos["median"]), *cells]
+
+
+def veth():
+    if not os.path.exists(path_of("veth")):
+        return "No run of an idle machine is kept yet: `linerate lab run veth` measures yours."
+    run, body = load("veth"), []
+    counts = sorted({row["variant"]["entries"] for row in run["rows"]})
+    for path, name in VETH.items():
+        for entries in counts:
+            cells = veth_cells(run, path, entries)
+            if cells:
+                body.append([name, f"{entries:,}", *cells])
+    head = ["over veth pairs", "entries", "forwarded, Mpps", "dropped, Mpps", "CPU ns a frame"]
+    head += ["`xdp:` to it, frames", "`xdp:` to it, CPU time"]
+    said = [one for one in run["findings"] if " load in " in one or "the wall" in one]
+    said += [f"left out: {one}" for one in run["skipped"]]
+    return whole("veth", table(head, body), "\n".join(f"- {sentence(one)}" for one in said))
+
+
 LOCKS = {
     "ours": ("how linerate publishes a table", "none"),
     "rwlock_burst": ("a read lock a burst", "none"),
@@ -312,6 +361,7 @@ BLOCKS = {
     "networks": networks,
     "designs": designs,
     "ports": ports,
+    "veth": veth,
     "locks": locks,
     "memory": memory,
     "batch": lambda: findings("batch"),

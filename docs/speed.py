@@ -3,7 +3,8 @@
 
 docs/speed.py                  writes them anew
 docs/speed.py --check          exit code 1 where a page does not say what the runs say
-docs/speed.py --run PROGRAM    measures all of it first (about ten minutes, alone on the machine)
+docs/speed.py --run PROGRAM    measures all of it first (about 20 minutes, alone on the machine, as
+                               root: `veth` makes network interfaces); --only NAME: a part of it
 
 A block begins with `<!-- NAME: made by docs/speed.py -->` and ends with `<!-- /NAME -->`.
 """
@@ -21,7 +22,7 @@ import figures
 
 DOCS = os.path.dirname(os.path.abspath(__file__))
 PAGES = [os.path.join(DOCS, "..", "README.md"), os.path.join(DOCS, "reproduced.md")]
-EXPERIMENTS = ["ladder", "table", "pipeline", "locks", "memory", "batch", "stride"]
+EXPERIMENTS = ["ladder", "table", "pipeline", "locks", "memory", "batch", "stride", "veth"]
 # Of these the pages show a few rows, which short runs have too; in full they take many minutes.
 SHORT = {"memory", "batch"}
 
@@ -43,7 +44,7 @@ def save(name, run):
         file.write(f'{facts[:-1]},\n"rows": [\n{rows}\n]}}\n')
 
 
-def measure(program, quick):
+def measure(program, quick, only):
     os.makedirs(figures.RUNS, exist_ok=True)
     program = os.path.abspath(program)
     rates = os.path.join(DOCS, "rates.py")
@@ -51,6 +52,8 @@ def measure(program, quick):
     for name in EXPERIMENTS if quick else SHORT:
         commands[name].append("--quick")
     commands["rates"] = [sys.executable, rates, program, "1" if quick else "7"]
+    if only:
+        commands = {only: commands[only]}
     with tempfile.TemporaryDirectory() as folder:
         for number, (name, command) in enumerate(commands.items()):
             print(f"{number + 1} of {len(commands)}: {name}", file=sys.stderr, flush=True)
@@ -70,9 +73,11 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument("--run", metavar="PROGRAM", help="measure first")
     parser.add_argument("--quick", action="store_true", help="with --run: short runs")
+    parts = [*EXPERIMENTS, "rates"]
+    parser.add_argument("--only", metavar="NAME", choices=parts, help="with --run: one part")
     asked = parser.parse_args()
     if asked.run:
-        measure(asked.run, asked.quick)
+        measure(asked.run, asked.quick, asked.only)
     stale = False
     for file in PAGES:
         with open(file, encoding="utf-8") as old:

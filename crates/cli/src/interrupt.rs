@@ -20,6 +20,9 @@ impl Interrupt {
     pub(crate) fn watch() -> Result<Self, Error> {
         let asked = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
+            if signal == SIGHUP && hangup_is_ignored() {
+                continue;
+            }
             // Order matters: the first signal must find the flag down and only then raise it.
             let code = ExitCode::CheckFailed as i32;
             flag::register_conditional_shutdown(signal, code, Arc::clone(&asked))
@@ -32,4 +35,13 @@ impl Interrupt {
     pub(crate) fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
+}
+
+/// Whether whoever started the program wants it to outlive the terminal, as nohup(1) does.
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mut lines = status.lines();
+    let ignored = lines.find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
 }

@@ -153,7 +153,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "veth",
-        sentence: "this bridge, the kernel's and nft sets between kernel interfaces (root)",
+        sentence: "this bridge, nft, XDP with a hash map, testpmd between kernel interfaces (root)",
         run: veth::run,
     },
 ];

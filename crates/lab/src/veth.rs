@@ -1,4 +1,5 @@
-//! This bridge, the kernel's, and nftables sets, between the same kind of kernel interfaces.
+//! This bridge, the kernel's, nftables sets, an XDP program and DPDK's testpmd, between the same
+//! kind of kernel interfaces.
 //!
 //! Every path has a lane of its own in one network namespace (see `lane`), all of one shape, and
 //! lanes are measured in turn. Kernel paths do their work on the sender's CPU, in its softirq, and
@@ -8,11 +9,12 @@
 mod accounts;
 mod bench;
 mod findings;
+mod generator;
 mod lane;
 mod loads;
 mod namespace;
 mod rows;
-mod sender;
+mod testpmd;
 #[cfg(test)]
 mod tests;
 
@@ -31,7 +33,7 @@ const ENTRIES: [usize; 3] = [0, 1_000_000, 6_000_000];
 const ROUNDS_QUICK: usize = 10;
 const ROUNDS: usize = 13;
 const TRIAL_QUICK: Duration = Duration::from_millis(300);
-const TRIAL: Duration = Duration::from_millis(700);
+const TRIAL: Duration = Duration::from_millis(400);
 /// Milliseconds of a trial in place of these, for a first look at a new machine.
 const TRIAL_VARIABLE: &str = "LINERATE_VETH_TRIAL_MS";
 
@@ -41,8 +43,11 @@ enum Path {
     GeneratorOnly,
     KernelBridge,
     Nft,
+    HashMap,
     Packet,
     Xdp,
+    TestpmdPacket,
+    TestpmdXdp,
 }
 
 impl Path {
@@ -51,8 +56,20 @@ impl Path {
             Self::GeneratorOnly => "generator_only",
             Self::KernelBridge => "kernel_bridge",
             Self::Nft => "nft",
+            Self::HashMap => "xdp_hash_map",
             Self::Packet => "packet",
             Self::Xdp => "xdp",
+            Self::TestpmdPacket => "testpmd_af_packet",
+            Self::TestpmdXdp => "testpmd_af_xdp",
+        }
+    }
+
+    /// What its program calls the driver.
+    const fn driver(self) -> &'static str {
+        match self {
+            Self::TestpmdPacket => "net_af_packet",
+            Self::TestpmdXdp => "net_af_xdp",
+            _ => self.name(),
         }
     }
 }
@@ -95,7 +112,7 @@ fn measure(settings: &mut Settings<'_>, cpus: [CpuId; 2]) -> Result<Outcome, Lab
         false => (&ENTRIES, ROUNDS, TRIAL),
     };
     let trial = asked_for().unwrap_or(trial);
-    let bench = Bench::new(entries, cpus, trial, settings.seed)?;
+    let mut bench = Bench::new(entries, cpus, trial, settings.seed)?;
     let variants = bench.variants();
     let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); variants.len()];
     let mut failure = None;
@@ -118,7 +135,7 @@ fn measure(settings: &mut Settings<'_>, cpus: [CpuId; 2]) -> Result<Outcome, Lab
     Ok(Outcome {
         findings: findings::sentences(&rows),
         varies: varies(),
-        skipped: skipped(&bench),
+        skipped: bench.skipped.clone(),
         charts: charts(*entries.last().unwrap_or(&0)),
         rows,
         noise: Some(interleaved.noise),
@@ -131,32 +148,26 @@ fn asked_for() -> Option<Duration> {
     text.parse().ok().map(Duration::from_millis)
 }
 
-fn skipped(bench: &Bench) -> Vec<String> {
-    let mut skipped = bench.skipped.clone();
-    skipped.push(
-        "an XDP program with hash maps, and DPDK's testpmd on net_af_xdp: this experiment does \
-         not run them yet"
-            .to_owned(),
-    );
-    skipped
-}
-
 fn varies() -> Vec<String> {
     [
         "what carries frames from one veth pair to another, the entries of its set, and what \
          becomes of frames: 'forward' sends random addresses, of which the set holds few, 'drop' \
          an address of the set in every frame",
         "held: frames of 64 bytes on the wire, a fresh random source and destination in each, to \
-         a hardware address that nobody has; our generator sends by AF_XDP in copy mode (where \
-         that is not to be had, by AF_PACKET) from one CPU, and our bridge has another; nobody \
-         has an address, IPv6 is off, and the kernel drops what arrives as somebody else's",
+         a hardware address that nobody has; an XDP program that the kernel runs over frames of \
+         its own sends them, and the far end receives them in a thread (threaded NAPI), both on \
+         one CPU; our bridge and testpmd have another; IPv6 is off, and the kernel's stack drops \
+         what arrives as somebody else's",
         "frames_per_second are those that arrived or were dropped by a verdict; ns_per_frame is \
-         the time that both CPUs were busy (user, system, interrupts) for each of them, less that \
-         of generator_only for each frame sent; a sender faster than a path loses frames at its \
-         ring, and that loss is charged to the path",
-        "generator_only sends into a pair that leads nowhere; kernel_bridge has no set; nft is \
-         a set at ingress before the kernel's bridge; xdp and packet are this program's drivers; \
-         loading begins with text: nft -f for nft, a list of lines for ours",
+         the time for each of them that this program, testpmd, the receiving thread and the \
+         kernel's threads for softirqs ran on both CPUs, less that of generator_only for each \
+         frame sent; what polls runs all the time; a sender faster than a path loses frames at \
+         its ring, and that loss is charged to the path",
+        "generator_only sends into a pair whose other end drops (XDP_DROP); kernel_bridge has no \
+         set; nft is a set at ingress before the kernel's bridge; xdp_hash_map is an XDP program \
+         that looks both addresses up in a hash map and redirects; xdp and packet are this \
+         program's drivers; testpmd forwards (io) without looking into frames; loading begins \
+         with text: nft -f for nft, a list of lines for others",
     ]
     .map(str::to_owned)
     .to_vec()

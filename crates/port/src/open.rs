@@ -5,6 +5,7 @@ use std::sync::Arc;
 use frame::PortId;
 
 use crate::generator::GenPort;
+use crate::interface::Claims;
 use crate::pcap::{OpenFiles, PcapPort};
 use crate::{
     NullPort, PacketPort, Port, PortError, PortSpec, RingPort, Rings, TapPort, Umems, XdpPort,
@@ -30,6 +31,8 @@ pub struct OpenContext {
     pub umems: Umems,
     /// The files this run reads and writes.
     pub files: OpenFiles,
+    /// The network interfaces of this run.
+    pub interfaces: Claims,
 }
 
 /// Opens a port.
@@ -44,10 +47,20 @@ pub fn open(
     Ok(match spec {
         PortSpec::Pcap(pcap) => Box::new(PcapPort::open(pcap, id, context)?),
         PortSpec::Gen(r#gen) => Box::new(GenPort::open(r#gen, id, context)?),
-        PortSpec::Xdp(xdp) => Box::new(XdpPort::open(xdp, id, context)?),
+        PortSpec::Xdp(xdp) => {
+            context.interfaces.claim("xdp", &xdp.interface)?;
+            Box::new(XdpPort::open(xdp, id, context)?)
+        }
         PortSpec::Null => Box::new(NullPort::open(id)),
-        PortSpec::Packet(packet) => Box::new(PacketPort::open(packet, id)?),
-        PortSpec::Tap(tap) => Box::new(TapPort::open(tap, id)?),
+        PortSpec::Packet(packet) => {
+            context.interfaces.claim("packet", &packet.interface)?;
+            Box::new(PacketPort::open(packet, id)?)
+        }
+        PortSpec::Tap(tap) => {
+            let port = TapPort::open(tap, id)?;
+            context.interfaces.claim("tap", &tap.interface)?;
+            Box::new(port)
+        }
         PortSpec::Ring(ring) => Box::new(RingPort::open(ring, id, context)?),
     })
 }

@@ -15,16 +15,16 @@ pub struct PortStatistics {
     pub tx_bytes: u64,
     /// Frames that were there to receive and were not given to the worker.
     pub missed: u64,
-    /// Frames that the port left to the host, whose they are, without a worker having seen them.
-    pub to_host: u64,
-    /// Frames that the kernel forwarded past the worker during the run.
-    pub unfiltered: u64,
-    /// The same in the time that this run's predecessor began with, until this run took over.
-    pub unfiltered_before: u64,
     /// Of those, frames that the kernel or their sender had merged of several of the wire's.
     pub missed_merged: u64,
     /// Of those, frames longer than a chunk.
     pub missed_too_long: u64,
+    /// Frames that the port left to the host, whose they are, without a worker having seen them.
+    pub to_host: u64,
+    /// Frames that the kernel forwarded past the worker during the run.
+    pub unfiltered: u64,
+    /// The same from the start of the run before until this one took over.
+    pub unfiltered_before: u64,
 }
 
 impl AddAssign for PortStatistics {
@@ -34,11 +34,11 @@ impl AddAssign for PortStatistics {
         self.tx_frames += other.tx_frames;
         self.tx_bytes += other.tx_bytes;
         self.missed += other.missed;
+        self.missed_merged += other.missed_merged;
+        self.missed_too_long += other.missed_too_long;
         self.to_host += other.to_host;
         self.unfiltered += other.unfiltered;
         self.unfiltered_before += other.unfiltered_before;
-        self.missed_merged += other.missed_merged;
-        self.missed_too_long += other.missed_too_long;
     }
 }
 

@@ -1,8 +1,9 @@
 //! Networks and ranges of any length, IPv4 and IPv6, with the lists of each.
 //!
 //! IPv4 has [`blocks`]: one line a lookup beside an index that stays in the second-level cache.
-//! IPv6 has a [`trie`] of blocks as large as their changes of answer ask for, and lines that hold
-//! ten changes. Both go down a burst at a time, the lines of all keys on their way at once.
+//! IPv6 has [`slots`]: one a network of 32 bits, and lines of separators for the 16 bits that
+//! follow, two or three lines a lookup. What lies below is in a [`trie`] of blocks as large as
+//! their changes of answer ask for. All keep the lines of many keys on their way at once.
 //!
 //! More different answers than those can name, which no real lists have, are searched by halves
 //! ([`sorted`]).
@@ -11,6 +12,7 @@
 //! the change touches: pages that the other has too are copied first.
 
 mod blocks;
+mod slots;
 mod sorted;
 mod trie;
 
@@ -24,10 +26,10 @@ use crate::simd::Level;
 use blocks::Blocks;
 use frame::Pages;
 use frame::memory::MemoryError;
+use slots::Slots;
 use sorted::Sorted;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use trie::Trie;
 
 /// Networks and ranges, each with the lists that hold it. A clone shares the memory.
 #[derive(Clone, Debug)]
@@ -45,9 +47,9 @@ pub struct PrefixSet<A> {
 enum Layout<A> {
     Empty,
     /// IPv4.
-    Blocks(Blocks),
+    Blocks(Box<Blocks>),
     /// IPv6.
-    Trie(Trie),
+    Slots(Box<Slots>),
     Sorted(Arc<Sorted<A>>),
 }
 
@@ -101,7 +103,7 @@ impl<A: Address> PrefixSet<A> {
         self.run_count = runs.len();
         let rewritten = match &mut self.layout {
             Layout::Blocks(blocks) => blocks.rewrite(first, last, runs)?,
-            Layout::Trie(trie) => trie.rewrite(first, last, runs)?,
+            Layout::Slots(slots) => slots.rewrite(first, last, runs)?,
             Layout::Empty | Layout::Sorted(_) => false,
         };
         if !rewritten {
@@ -121,7 +123,7 @@ impl<A: Address> PrefixSet<A> {
     pub fn is_crowded(&self) -> bool {
         let crowded = match &self.layout {
             Layout::Blocks(blocks) => blocks.is_crowded(),
-            Layout::Trie(trie) => trie.is_crowded(),
+            Layout::Slots(slots) => slots.is_crowded(),
             Layout::Empty | Layout::Sorted(_) => false,
         };
         crowded
@@ -158,7 +160,7 @@ impl<A: Address> PrefixSet<A> {
         match &self.layout {
             Layout::Empty => {}
             Layout::Blocks(blocks) => blocks.add_burst(self.level, keys, masks),
-            Layout::Trie(trie) => trie.add_burst(self.level, keys, masks),
+            Layout::Slots(slots) => slots.add_burst(self.level, keys, masks),
             Layout::Sorted(sorted) => sorted.add_burst(keys, masks),
         }
     }
@@ -187,7 +189,7 @@ impl<A: Address> PrefixSet<A> {
         match &self.layout {
             Layout::Empty => 0,
             Layout::Blocks(blocks) => blocks.bytes(),
-            Layout::Trie(trie) => trie.bytes(),
+            Layout::Slots(slots) => slots.bytes(),
             Layout::Sorted(sorted) => sorted.bytes(),
         }
     }
@@ -197,7 +199,7 @@ impl<A: Address> PrefixSet<A> {
         match &self.layout {
             Layout::Empty | Layout::Sorted(_) => None,
             Layout::Blocks(blocks) => blocks.pages(),
-            Layout::Trie(trie) => trie.pages(),
+            Layout::Slots(slots) => slots.pages(),
         }
     }
 }
@@ -207,7 +209,7 @@ impl<A: Address> Layout<A> {
         match self {
             Self::Empty | Self::Sorted(_) => 0,
             Self::Blocks(blocks) => blocks.class_count(),
-            Self::Trie(trie) => trie.class_count(),
+            Self::Slots(slots) => slots.class_count(),
         }
     }
 
@@ -216,9 +218,9 @@ impl<A: Address> Layout<A> {
             return Ok(Self::Empty);
         }
         let fast = if A::BITS == 32 {
-            Blocks::new(runs)?.map(Self::Blocks)
+            Blocks::new(runs)?.map(|blocks| Self::Blocks(Box::new(blocks)))
         } else {
-            Trie::new(runs)?.map(Self::Trie)
+            Slots::new(runs)?.map(|slots| Self::Slots(Box::new(slots)))
         };
         match fast {
             Some(layout) => Ok(layout),

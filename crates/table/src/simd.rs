@@ -79,10 +79,18 @@ pub(crate) trait Lanes: Copy {
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
     /// Which places are `value` or less.
     fn at_most32(self, line: &[u32; 16], value: u32) -> u32;
+    /// How many of the first 16 places are below `value`, all taken as signed numbers: vectors
+    /// have one instruction for those.
+    fn below16(self, line: &[u16; 32], value: u16) -> u32;
+    /// How many of the first 30 places are below `value`, all taken as signed numbers.
+    fn below30(self, line: &[u16; 32], value: u16) -> u32;
 }
 
 /// All but the top byte of the second word of a place of [`Lanes::equal120`].
 const BELOW_TOP: u64 = u64::MAX >> 8;
+
+/// All but the last two places of [`Lanes::below30`].
+const FIRST_30: u32 = u32::MAX >> 2;
 
 /// A loop over a burst, compiled once a [`Level`]. `run` must be `#[inline(always)]`.
 pub(crate) trait Job {
@@ -175,6 +183,21 @@ impl Lanes for Portable {
             .rev()
             .fold(0, |mask, &place| mask << 1 | u32::from(place <= value))
     }
+    #[inline(always)]
+    fn below16(self, line: &[u16; 32], value: u16) -> u32 {
+        below(&line[..16], value)
+    }
+    #[inline(always)]
+    fn below30(self, line: &[u16; 32], value: u16) -> u32 {
+        below(&line[..30], value)
+    }
+}
+
+#[inline(always)]
+fn below(places: &[u16], value: u16) -> u32 {
+    let value = value.cast_signed();
+    let below = places.iter().map(|place| place.cast_signed() < value);
+    below.map(u32::from).sum()
 }
 
 /// Proof that the CPU has AVX-512 F, BW, VL and DQ (and the bit instructions that came before).
@@ -292,6 +315,24 @@ impl Lanes for Avx512 {
         };
         u32::from(mask)
     }
+    #[inline(always)]
+    fn below16(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the load reads the first 32 bytes of `line`.
+        let mask = unsafe {
+            let places = _mm256_loadu_si256(line.as_ptr().cast());
+            _mm256_cmplt_epi16_mask(places, _mm256_set1_epi16(value.cast_signed()))
+        };
+        mask.count_ones()
+    }
+    #[inline(always)]
+    fn below30(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
+        let mask = unsafe {
+            let places = _mm512_loadu_si512(line.as_ptr().cast());
+            _mm512_cmplt_epi16_mask(places, _mm512_set1_epi16(value.cast_signed()))
+        };
+        (mask & FIRST_30).count_ones()
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -381,6 +422,31 @@ impl Lanes for Avx2 {
             (_mm256_movemask_ps(low), _mm256_movemask_ps(high))
         };
         low.cast_unsigned() | high.cast_unsigned() << 8
+    }
+    #[inline(always)]
+    fn below16(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the load reads the first 32 bytes of `line`.
+        let mask = unsafe {
+            let places = _mm256_loadu_si256(line.as_ptr().cast());
+            let most = _mm256_set1_epi16(value.cast_signed());
+            _mm256_movemask_epi8(_mm256_cmpgt_epi16(most, places))
+        };
+        // Two bits a place.
+        mask.count_ones() / 2
+    }
+    #[inline(always)]
+    fn below30(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
+        let mask = unsafe {
+            let most = _mm256_set1_epi16(value.cast_signed());
+            let low = _mm256_loadu_si256(line.as_ptr().cast());
+            let high = _mm256_loadu_si256(line.as_ptr().add(16).cast());
+            let low = _mm256_cmpgt_epi16(most, low);
+            let high = _mm256_cmpgt_epi16(most, high);
+            // Out of order but for the last eight places, which stay last.
+            _mm256_movemask_epi8(_mm256_packs_epi16(low, high))
+        };
+        (mask.cast_unsigned() & FIRST_30).count_ones()
     }
 }
 

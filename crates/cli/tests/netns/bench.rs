@@ -133,6 +133,11 @@ impl Bench {
         format!("{}{side:?}", self.prefix)
     }
 
+    /// Takes a namespace's name away.
+    pub(crate) fn forget(&self, side: Side) {
+        ip(&format!("netns del {}", self.name(side))).expect("it has a name");
+    }
+
     /// Runs `ip` with these words on the machine in the middle.
     #[track_caller]
     pub(crate) fn ip(&self, words: &str) -> String {

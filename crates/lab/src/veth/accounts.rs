@@ -1,6 +1,7 @@
-//! What the kernel counted: frames by interface, CPU time by CPU.
+//! What the kernel counted: frames by interface, CPU time by task.
 
 use std::fs;
+use std::process::Command;
 
 use frame::CpuId;
 
@@ -39,27 +40,96 @@ impl Frames {
     }
 }
 
-/// Nanoseconds that these CPUs were busy since boot, whoever kept them so.
-pub(super) fn busy_nanos(cpus: &[CpuId]) -> f64 {
-    busy_ticks(&text("/proc/stat"), cpus) as f64 * TICK_NANOS
+/// The processes and kernel threads whose time a trial is.
+pub(super) struct Tasks {
+    processes: Vec<u32>,
+    /// CPUs whose interrupts are counted apart from the tasks that they interrupt.
+    interrupted: Vec<CpuId>,
 }
 
-/// user, nice, system, irq and softirq; not idle, iowait or steal, and guests are in user.
-fn busy_ticks(text: &str, cpus: &[CpuId]) -> u64 {
+impl Tasks {
+    /// This process, the kernel's threads for interrupts that were put off on these CPUs, and one
+    /// more thread of each of these names.
+    pub(super) fn of(cpus: &[CpuId], names: &[String]) -> Self {
+        let mut processes = vec![std::process::id()];
+        let own = cpus.iter().map(|cpu| format!("ksoftirqd/{cpu}"));
+        for name in own.chain(names.iter().cloned()) {
+            processes.extend(thread_named(&name));
+        }
+        let apart = ["/proc/config.gz".into(), config_file()];
+        let apart = apart.iter().any(|file| counts_interrupts_apart(file));
+        Self {
+            processes,
+            interrupted: if apart { cpus.to_vec() } else { Vec::new() },
+        }
+    }
+
+    pub(super) fn add(&mut self, process: u32) {
+        self.processes.push(process);
+    }
+
+    /// Nanoseconds that all of them ran so far, interrupts that they were charged with among them.
+    pub(super) fn nanos(&self) -> f64 {
+        let own: u64 = self
+            .processes
+            .iter()
+            .map(|&process| run_nanos(process))
+            .sum();
+        own as f64 + interrupt_ticks(&text("/proc/stat"), &self.interrupted) as f64 * TICK_NANOS
+    }
+}
+
+/// Nanoseconds that the threads of a process ran so far. The kernel brings those of a thread that
+/// runs up to date at every tick, 1 to 10 ms.
+fn run_nanos(process: u32) -> u64 {
+    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else {
+        return 0;
+    };
+    let nanos = |thread: fs::DirEntry| {
+        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    threads.flatten().filter_map(nanos).sum()
+}
+
+/// A kernel thread whose name begins so, or is so.
+pub(super) fn thread_named(name: &str) -> Option<u32> {
+    let processes = fs::read_dir("/proc").ok()?;
+    processes.flatten().find_map(|process| {
+        let number = process.file_name().to_str()?.parse().ok()?;
+        let comm = fs::read_to_string(process.path().join("comm")).ok()?;
+        let found = comm.trim_end();
+        let is_it = found == name || name.ends_with('-') && found.starts_with(name);
+        is_it.then_some(number)
+    })
+}
+
+fn config_file() -> String {
+    format!("/boot/config-{}", text("/proc/sys/kernel/osrelease").trim())
+}
+
+/// Whether time in interrupts is no time of the task that was interrupted
+/// (`CONFIG_IRQ_TIME_ACCOUNTING`).
+fn counts_interrupts_apart(config: &str) -> bool {
+    let config = Command::new("zcat").args(["-f", config]).output();
+    config.is_ok_and(|config| {
+        let config = String::from_utf8_lossy(&config.stdout);
+        config
+            .lines()
+            .any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y")
+    })
+}
+
+/// irq and softirq of these CPUs.
+fn interrupt_ticks(text: &str, cpus: &[CpuId]) -> u64 {
     let of = |cpu: &CpuId| {
         let name = format!("cpu{cpu}");
         let row = text
             .lines()
             .find(|line| line.split_whitespace().next() == Some(&name));
-        let fields: Vec<u64> = row
-            .unwrap_or_default()
-            .split_whitespace()
-            .skip(1)
-            .map(|field| field.parse().unwrap_or(0))
-            .collect();
-        [0, 1, 2, 5, 6]
-            .iter()
-            .filter_map(|&place: &usize| fields.get(place))
+        let fields = row.unwrap_or_default().split_whitespace().skip(6).take(2);
+        fields
+            .filter_map(|field| field.parse::<u64>().ok())
             .sum::<u64>()
     };
     cpus.iter().map(of).sum()
@@ -108,12 +178,25 @@ Inter-|   Receive                            |  Transmit
     }
 
     #[test]
-    fn busy_time_of_cpus() {
+    fn interrupts_of_cpus() {
         let stat = "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 3 100 50 4 5 70 6 7\ncpu1 10 0 0 1\ncpu10 500\n";
-        assert_eq!(busy_ticks(stat, &[CpuId(0)]), 15);
-        assert_eq!(busy_ticks(stat, &[CpuId(0), CpuId(1)]), 25);
-        assert_eq!(busy_ticks(stat, &[CpuId(10)]), 500);
-        assert_eq!(busy_ticks(stat, &[CpuId(7)]), 0);
+        assert_eq!(interrupt_ticks(stat, &[CpuId(0)]), 9);
+        assert_eq!(interrupt_ticks(stat, &[CpuId(0), CpuId(1)]), 9);
+        assert_eq!(interrupt_ticks(stat, &[CpuId(7)]), 0);
+    }
+
+    #[test]
+    fn a_process_that_runs_has_run() {
+        let own = std::process::id();
+        let before = run_nanos(own);
+        let begun = std::time::Instant::now();
+        while begun.elapsed().as_millis() < 50 {
+            std::hint::spin_loop();
+        }
+        let ran = run_nanos(own) - before;
+        assert!(ran > 0, "{ran}");
+        assert_eq!(run_nanos(u32::MAX), 0);
+        assert_eq!(thread_named("no such thread"), None);
     }
 
     #[test]

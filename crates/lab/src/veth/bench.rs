@@ -5,11 +5,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use frame::CpuId;
+use port::XdpProgram;
 
-use super::accounts::busy_nanos;
-use super::lane::{self, Lane, Links, Passed};
+use super::accounts::Tasks;
+use super::generator::Generator;
+use super::lane::{self, Device, Lane, Links, Passed};
 use super::loads::{self, Load, Set};
-use super::sender::Sender;
+use super::testpmd::Testpmd;
 use super::{Path, Variant};
 use crate::experiment::LabError;
 
@@ -17,6 +19,11 @@ use crate::experiment::LabError;
 const WARM: Duration = Duration::from_millis(60);
 /// How long frames under way have to arrive after the sender has ended.
 const SETTLE: Duration = Duration::from_millis(5);
+
+/// Frames a second that no lane was seen to take, and how much more than what it took before a
+/// lane is offered: the kernel is asked for so many, and has to come to their end.
+const RATE_FIRST: f64 = 10e6;
+const RATE_MORE: f64 = 2.0;
 
 /// One trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,7 +33,7 @@ pub(super) struct Measured {
     pub(super) sent: u64,
     /// Frames that arrived, or were dropped where that is asked for.
     pub(super) frames: u64,
-    /// That both CPUs were busy.
+    /// That all threads of the trial ran.
     pub(super) cpu_nanos: f64,
 }
 
@@ -51,14 +58,19 @@ struct Place {
     path: Path,
     lane: Lane,
     sets: Vec<usize>,
+    tasks: Tasks,
+    /// Frames a second that were sent into it, at most.
+    rate: f64,
 }
 
 /// Everything that trials share. Lanes end before the namespace does.
 pub(super) struct Bench {
+    generator: Generator,
     places: Vec<Place>,
     pub(super) sets: Vec<Set>,
-    /// How nft loaded each set, where it did.
+    /// How nft and the XDP program loaded each set, where they did.
     pub(super) nft_loads: Vec<Option<Load>>,
+    pub(super) hash_loads: Vec<Option<Load>>,
     /// Paths that there are not, and why.
     pub(super) skipped: Vec<String>,
     cpus: [CpuId; 2],
@@ -68,7 +80,8 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// Makes sets of so many entries and a lane a path; one for each set with nft.
+    /// Makes sets of so many entries and a lane a path; one for each set with designs that have
+    /// their set in the kernel.
     pub(super) fn new(
         entries: &[usize],
         cpus: [CpuId; 2],
@@ -77,9 +90,16 @@ impl Bench {
     ) -> Result<Self, LabError> {
         let sets = entries.iter().map(|&count| Set::random(count, seed));
         let sets: Vec<Set> = sets.collect::<Result<_, _>>()?;
+        let samples: Vec<Arc<[u32]>> = sets
+            .iter()
+            .filter(|set| !set.addresses.is_empty())
+            .map(|set| Arc::clone(&set.addresses))
+            .collect();
         let mut bench = Self {
+            generator: Generator::start(cpus[0], &samples, seed)?,
             places: Vec::new(),
             nft_loads: vec![None; sets.len()],
+            hash_loads: vec![None; sets.len()],
             sets,
             skipped: Vec::new(),
             cpus,
@@ -87,21 +107,23 @@ impl Bench {
             begun: 0,
         };
         let all: Vec<usize> = (0..bench.sets.len()).collect();
-        bench
-            .place(Path::GeneratorOnly, &[0], seed)
-            .map_err(LabError)?;
-        bench.try_place(Path::KernelBridge, &[0], seed);
-        for &set in &all {
-            bench.try_place(Path::Nft, &[set], seed);
+        bench.place(Path::GeneratorOnly, &[0]).map_err(LabError)?;
+        bench.try_place(Path::KernelBridge, &[0]);
+        for path in [Path::Nft, Path::HashMap] {
+            for &set in &all {
+                bench.try_place(path, &[set]);
+            }
         }
-        bench.try_place(Path::Packet, &all, seed);
-        bench.try_place(Path::Xdp, &all, seed);
+        bench.try_place(Path::Packet, &all);
+        bench.try_place(Path::Xdp, &all);
+        bench.try_place(Path::TestpmdPacket, &[0]);
+        bench.try_place(Path::TestpmdXdp, &[0]);
         Ok(bench)
     }
 
     /// Adds a lane, or the reason why there is none.
-    fn try_place(&mut self, path: Path, sets: &[usize], seed: u64) {
-        if let Err(reason) = self.place(path, sets, seed) {
+    fn try_place(&mut self, path: Path, sets: &[usize]) {
+        if let Err(reason) = self.place(path, sets) {
             let reason = format!("{}: {reason}", path.name());
             if !self.skipped.contains(&reason) {
                 self.skipped.push(reason);
@@ -109,53 +131,72 @@ impl Bench {
         }
     }
 
-    fn place(&mut self, path: Path, sets: &[usize], seed: u64) -> Result<(), String> {
+    fn place(&mut self, path: Path, sets: &[usize]) -> Result<(), String> {
         self.begun += 1;
-        let links = Links::new(self.begun)?;
-        let mut ours = None;
-        match path {
-            Path::GeneratorOnly => {}
-            Path::KernelBridge => links.bridge()?,
+        let links = Links::new(self.begun, self.cpus[0])?;
+        self.generator.enter(links.number(), &links.name("s"))?;
+        let lane = self.lane(path, links, sets)?;
+        let names = [format!("napi/{}-", lane.links.name("k"))];
+        let mut tasks = Tasks::of(&self.cpus, &names);
+        if let Device::Testpmd(testpmd) = &lane.device {
+            tasks.add(testpmd.process());
+        }
+        self.places.push(Place {
+            path,
+            lane,
+            sets: sets.to_vec(),
+            tasks,
+            rate: RATE_FIRST / RATE_MORE,
+        });
+        Ok(())
+    }
+
+    fn lane(&mut self, path: Path, links: Links, sets: &[usize]) -> Result<Lane, String> {
+        let text = |error: port::PortError| error.to_string();
+        let (a, b) = (links.name("a"), links.name("b"));
+        let mut device = Device::Kernel;
+        let program = match path {
+            Path::GeneratorOnly => {
+                let program = XdpProgram::drop_all().map_err(text)?;
+                Some(program.attach(&a).map_err(text)?)
+            }
+            Path::KernelBridge => {
+                links.bridge()?;
+                Some(links.open()?)
+            }
             Path::Nft => {
                 links.bridge()?;
                 for &set in sets {
                     let load = loads::nft(&links, &self.sets[set].addresses)?;
                     self.nft_loads[set] = Some(load);
                 }
+                Some(links.open()?)
+            }
+            Path::HashMap => {
+                let addresses = &self.sets[sets[0]].addresses;
+                let (program, load) = loads::hash_set(addresses)?;
+                self.hash_loads[sets[0]] = Some(load);
+                program.set_interface("interfaces", 0, &b).map_err(text)?;
+                Some(program.attach(&a).map_err(text)?)
             }
             Path::Packet | Path::Xdp => {
                 let lists = &self.sets[sets[0]].lists;
-                let started = lane::ours(&links, path.name(), self.cpus[1], lists);
-                ours = Some(started.map_err(|error| error.to_string())?);
+                let started = lane::ours(&links, path.driver(), self.cpus[1], lists);
+                device = Device::Ours(started.map_err(|error| error.to_string())?);
+                (path == Path::Packet).then(|| links.open()).transpose()?
             }
-        }
-        let sender = self.sender(&links, sets, seed);
-        let lane = Lane {
-            sender: sender.map_err(|error| error.to_string())?,
-            ours,
+            Path::TestpmdPacket | Path::TestpmdXdp => {
+                let started = Testpmd::start(path.driver(), [&a, &b], self.cpus);
+                device = Device::Testpmd(started?);
+                let packet = path == Path::TestpmdPacket;
+                packet.then(|| links.open()).transpose()?
+            }
+        };
+        Ok(Lane {
+            device,
+            _program: program,
             links,
-        };
-        self.places.push(Place {
-            path,
-            lane,
-            sets: sets.to_vec(),
-        });
-        Ok(())
-    }
-
-    /// AF_XDP sends twice as fast as AF_PACKET, but not every kernel has it.
-    fn sender(&self, links: &Links, sets: &[usize], seed: u64) -> Result<Sender, LabError> {
-        let samples: Vec<Arc<[u32]>> = sets
-            .iter()
-            .map(|&set| Arc::clone(&self.sets[set].addresses))
-            .filter(|addresses| !addresses.is_empty())
-            .collect();
-        let end = links.name("s");
-        let start = |driver| {
-            let out = lane::port_spec(driver, &end);
-            Sender::start(&out, self.cpus[0], &samples, seed)
-        };
-        start("xdp").or_else(|_| start("packet"))
+        })
     }
 
     /// All that the lanes can be asked; sending alone is the first.
@@ -175,53 +216,60 @@ impl Bench {
     }
 
     /// One trial.
-    pub(super) fn trial(&self, variant: Variant) -> Result<Measured, LabError> {
+    pub(super) fn trial(&mut self, variant: Variant) -> Result<Measured, LabError> {
         let place = self
             .places
-            .iter()
+            .iter_mut()
             .find(|place| place.path == variant.path && place.sets.contains(&variant.set));
         let place = place.ok_or_else(|| LabError("a variant has no lane".to_owned()))?;
-        let lane = &place.lane;
-        lane.use_lists(&self.sets[variant.set].lists)?;
-        lane.sender.begin(place.traffic(variant, &self.sets))?;
-        sleep(WARM.min(self.trial));
-        let before = Look::at(lane, &self.cpus);
+        let generator = &mut self.generator;
+        place.lane.begin(&self.sets[variant.set].lists)?;
+        let warm = WARM.min(self.trial);
+        let frames = (warm + self.trial).as_secs_f64() * place.rate * RATE_MORE;
+        let traffic = traffic(variant, &self.sets);
+        generator.begin(place.lane.links.number(), traffic, frames as u32)?;
+        sleep(warm);
+        let before = Look::at(place, generator);
         sleep(self.trial);
-        let after = Look::at(lane, &self.cpus);
-        lane.sender.end()?;
+        let after = Look::at(place, generator);
+        generator.end()?;
+        place.lane.end()?;
         sleep(SETTLE);
-        Ok(after.since(&before, variant))
+        let measured = after.since(&before, variant);
+        place.rate = (measured.sent as f64 / measured.seconds).max(place.rate.min(1e6));
+        Ok(measured)
     }
 }
 
-impl Place {
-    /// The sender's traffic: 0 is random, and each set that is not empty has one.
-    fn traffic(&self, variant: Variant, sets: &[Set]) -> usize {
-        let own = self.sets.iter().take_while(|&&set| set <= variant.set);
-        let filled = own.filter(|&&set| !sets[set].addresses.is_empty());
-        if variant.hits { filled.count() } else { 0 }
-    }
+/// The sender's traffic: 0 is random, and each set that is not empty has one.
+fn traffic(variant: Variant, sets: &[Set]) -> usize {
+    let filled = sets[..=variant.set]
+        .iter()
+        .filter(|set| !set.addresses.is_empty());
+    if variant.hits { filled.count() } else { 0 }
 }
 
 /// The accounts at one time.
 struct Look {
     at: Instant,
+    sent: u64,
     passed: Passed,
     cpu_nanos: f64,
 }
 
 impl Look {
-    fn at(lane: &Lane, cpus: &[CpuId]) -> Self {
+    fn at(place: &Place, generator: &Generator) -> Self {
         Self {
             at: Instant::now(),
-            passed: lane.passed(),
-            cpu_nanos: busy_nanos(cpus),
+            sent: generator.sent(),
+            passed: place.lane.passed(),
+            cpu_nanos: place.tasks.nanos(),
         }
     }
 
     fn since(&self, before: &Self, variant: Variant) -> Measured {
         let passed = |of: fn(&Passed) -> u64| of(&self.passed).saturating_sub(of(&before.passed));
-        let sent = passed(|passed| passed.sent);
+        let sent = self.sent.saturating_sub(before.sent);
         Measured {
             seconds: (self.at - before.at).as_secs_f64(),
             sent,

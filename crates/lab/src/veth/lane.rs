@@ -1,23 +1,37 @@
-//! A lane: sender, two veth pairs, and what forwards between them.
+//! A lane: two veth pairs, and what forwards between them.
 //!
 //! `s` and `a` are one pair, `b` and `k` the other. Frames enter at `s`, what is measured
 //! carries them from `a` to `b`, and they are counted at `k`, where nobody has their address.
+//!
+//! One CPU is the world outside: it sends, and it receives at `k`, by a kernel thread (threaded
+//! NAPI), since otherwise the kernel would receive frame by frame on the CPU that transmits, as no
+//! other machine does. The other CPU is the device's. Paths of the kernel do all of their work
+//! where frames come in, on the sender's CPU.
 
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use engine::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, Engine, IdleMode, Limits, Plan, Running};
 use frame::{CpuId, PortId};
-use port::{OpenContext, PortSpec};
+use port::{OpenContext, PortSpec, XdpAttachment, XdpProgram};
+use rustix::process::{Pid, setpriority_process};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use table::CompiledLists;
 
-use super::accounts::Frames;
-use super::sender::Sender;
+use super::accounts::{Frames, thread_named};
+use super::testpmd::Testpmd;
 use crate::contest::refused;
 use crate::experiment::LabError;
 use crate::pipeline::policy;
 
 const STRIDE_BYTES: u32 = 2112;
+
+/// Before the sender, and before everybody else.
+const RECEIVER_PRIORITY: i32 = -20;
+/// How long the kernel may take to start the receiver's thread.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The four interfaces of a lane.
 pub(super) struct Links {
@@ -25,8 +39,8 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// Makes them and sets them up.
-    pub(super) fn new(number: usize) -> Result<Self, String> {
+    /// Makes them and sets them up; `outside` receives.
+    pub(super) fn new(number: usize, outside: CpuId) -> Result<Self, String> {
         let links = Self { number };
         for (one, other) in [("s", "a"), ("b", "k")] {
             let (one, other) = (links.name(one), links.name(other));
@@ -35,7 +49,52 @@ impl Links {
                 run("ip", &format!("link set dev {end} up"))?;
             }
         }
+        // Frames are received from a ring, also those that XDP redirects, and not one by one.
+        run("ethtool", &format!("-K {} gro on", links.name("k")))?;
+        run("ethtool", &format!("-K {} tso off", links.name("b")))?;
+        links.receive_on(outside)?;
         Ok(links)
+    }
+
+    /// Gives `k` a thread that receives, on this CPU.
+    fn receive_on(&self, cpu: CpuId) -> Result<(), String> {
+        let end = self.name("k");
+        let refused = |what: &str| format!("{end} has no thread that receives: {what}");
+        // The /sys that is mounted shows the interfaces of the namespace it was mounted in.
+        let script = "mount -t sysfs sysfs /sys && echo 1 > /sys/class/net/$0/threaded";
+        let made = Command::new("unshare")
+            .args(["--mount", "sh", "-c", script, &end])
+            .stdin(Stdio::null())
+            .output();
+        let made = made.map_err(|error| refused(&error.to_string()))?;
+        if !made.status.success() {
+            return Err(refused(String::from_utf8_lossy(&made.stderr).trim()));
+        }
+        let begun = Instant::now();
+        let thread = loop {
+            if let Some(thread) = self.receiver() {
+                break thread;
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err(refused("none was started"));
+            }
+            sleep(Duration::from_millis(1));
+        };
+        let thread = i32::try_from(thread).ok().and_then(Pid::from_raw);
+        let mut only = CpuSet::new();
+        only.set(usize::from(cpu.0));
+        sched_setaffinity(thread, &only)
+            .and_then(|()| setpriority_process(thread, RECEIVER_PRIORITY))
+            .map_err(|error| refused(&error.to_string()))
+    }
+
+    /// The process number of the thread that receives at `k`.
+    pub(super) fn receiver(&self) -> Option<u32> {
+        thread_named(&format!("napi/{}-", self.name("k")))
+    }
+
+    pub(super) fn number(&self) -> u32 {
+        self.number as u32
     }
 
     pub(super) fn name(&self, end: &str) -> String {
@@ -53,21 +112,34 @@ impl Links {
         }
         Ok(())
     }
+
+    /// Lets the frames that the generator sends, which have no socket buffers yet, pass to what
+    /// has `a`.
+    pub(super) fn open(&self) -> Result<XdpAttachment, String> {
+        let pass = XdpProgram::pass().and_then(|program| program.attach(&self.name("a")));
+        pass.map_err(|error| error.to_string())
+    }
+}
+
+/// What stands between `a` and `b`, besides the kernel.
+pub(super) enum Device {
+    Kernel,
+    Ours(Running),
+    Testpmd(Testpmd),
 }
 
 /// Everything of a lane.
 pub(super) struct Lane {
     // Dropped in this order: nobody sends into what is gone.
-    pub(super) sender: Sender,
-    pub(super) ours: Option<Running>,
+    pub(super) device: Device,
+    /// On `a`, where there is no port's.
+    pub(super) _program: Option<XdpAttachment>,
     pub(super) links: Links,
 }
 
 /// What passed a lane since it was made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Passed {
-    /// Into `s`.
-    pub(super) sent: u64,
     /// Out of `k`.
     pub(super) arrived: u64,
     /// Dropped between them by a verdict.
@@ -78,33 +150,41 @@ impl Lane {
     pub(super) fn passed(&self) -> Passed {
         let frames = |end| Frames::of(&self.links.name(end));
         let arrived = frames("k").received;
-        let dropped = match &self.ours {
-            Some(running) => running.snapshot().dropped,
-            None => frames("a").received.saturating_sub(arrived),
+        let dropped = match &self.device {
+            Device::Ours(running) => running.snapshot().dropped,
+            _ => frames("a").received.saturating_sub(arrived),
         };
-        Passed {
-            sent: frames("s").sent,
-            arrived,
-            dropped,
+        Passed { arrived, dropped }
+    }
+
+    /// Lets what polls work, and gives our bridge other lists; a lane of the kernel has its own.
+    pub(super) fn begin(&mut self, lists: &Arc<CompiledLists>) -> Result<(), LabError> {
+        match &mut self.device {
+            Device::Kernel => Ok(()),
+            Device::Testpmd(testpmd) => testpmd.obey("start").map_err(LabError),
+            Device::Ours(running) if running.is_finished() => {
+                Err(LabError("the bridge has ended before its time".to_owned()))
+            }
+            Device::Ours(running) => {
+                let published = running.lists().publish(Arc::clone(lists));
+                published.map(|_| ()).map_err(refused)
+            }
         }
     }
 
-    /// Gives our bridge other lists; a lane of the kernel has its own.
-    pub(super) fn use_lists(&self, lists: &Arc<CompiledLists>) -> Result<(), LabError> {
-        let Some(running) = &self.ours else {
-            return Ok(());
-        };
-        if running.is_finished() {
-            return Err(LabError("the bridge has ended before its time".to_owned()));
+    /// What would poll while others are measured waits.
+    pub(super) fn end(&mut self) -> Result<(), LabError> {
+        match &mut self.device {
+            Device::Testpmd(testpmd) => testpmd.obey("stop").map_err(LabError),
+            Device::Kernel | Device::Ours(_) => Ok(()),
         }
-        let published = running.lists().publish(Arc::clone(lists));
-        published.map(|_| ()).map_err(refused)
     }
 }
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        if let Some(running) = self.ours.take() {
+        let device = std::mem::replace(&mut self.device, Device::Kernel);
+        if let Device::Ours(running) = device {
             running.stop();
             let _nobody_reads_it = running.join();
         }
@@ -140,7 +220,7 @@ pub(super) fn ours(
 }
 
 /// A port of this driver; AF_XDP in copy mode, with the program in the driver, or not at all.
-pub(super) fn port_spec(driver: &str, interface: &str) -> String {
+fn port_spec(driver: &str, interface: &str) -> String {
     match driver {
         "xdp" => format!("xdp:{interface},mode=copy"),
         _ => format!("{driver}:{interface}"),

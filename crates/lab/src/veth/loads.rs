@@ -7,6 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use list::ReadOptions;
+use port::{XdpMap, XdpMapKind, XdpProgram};
 use table::{CompiledLists, Entries};
 
 use super::accounts::{memory_available, memory_peak};
@@ -14,6 +15,8 @@ use super::lane::Links;
 use crate::contest::refused;
 use crate::experiment::LabError;
 use crate::shuffle::Seeded;
+
+const HASH_SET: &[u8] = include_bytes!("../../../../bpf/hash_set.bpf.o");
 
 /// Between two looks at a program that loads.
 const LOOK: Duration = Duration::from_millis(5);
@@ -104,6 +107,38 @@ pub(super) fn nft(links: &Links, addresses: &[u32]) -> Result<Load, String> {
         bytes,
         peak_bytes: Some(bytes + peak),
     })
+}
+
+/// Fills a program's hash map with the addresses of a text.
+pub(super) fn hash_set(addresses: &[u32]) -> Result<(XdpProgram, Load), String> {
+    let text = lines(addresses, "\n");
+    let before = memory_available();
+    let begun = Instant::now();
+    let map = |name, kind, entries| XdpMap {
+        name,
+        kind,
+        entries,
+    };
+    let maps = [
+        map("addresses", XdpMapKind::Hash, addresses.len() as u32),
+        map("interfaces", XdpMapKind::Interfaces, 1),
+    ];
+    let refused = |error: port::PortError| error.to_string();
+    let program = XdpProgram::load("hash_set", HASH_SET, &maps).map_err(refused)?;
+    let keys: Vec<u32> = text
+        .lines()
+        .filter_map(|line| line.parse::<std::net::Ipv4Addr>().ok())
+        .map(|address| address.to_bits().to_be())
+        .collect();
+    program
+        .put("addresses", &keys, &vec![1; keys.len()])
+        .map_err(refused)?;
+    let load = Load {
+        seconds: begun.elapsed().as_secs_f64(),
+        bytes: before.saturating_sub(memory_available() + 8 * keys.len() as u64),
+        peak_bytes: None,
+    };
+    Ok((program, load))
 }
 
 fn ruleset(table: &str, interface: &str, addresses: &[u32]) -> String {

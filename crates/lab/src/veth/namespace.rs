@@ -40,6 +40,8 @@ impl Namespace {
             let switch = format!("/proc/sys/net/ipv6/conf/{scope}/disable_ipv6");
             let _without_ipv6 = fs::write(switch, "1");
         }
+        // Where the kernel has it built in, each bridged frame would be shown to iptables too.
+        let _without_filter = fs::write("/proc/sys/net/bridge/bridge-nf-call-iptables", "0");
         Ok(namespace)
     }
 

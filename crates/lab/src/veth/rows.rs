@@ -40,7 +40,11 @@ pub(super) fn of(
         rows.push(row(*variant, entries(variant), "ns_per_frame", nanos));
     }
     for (place, set) in bench.sets.iter().enumerate() {
-        let designs = [("ours", Some(set.load)), ("nft", bench.nft_loads[place])];
+        let designs = [
+            ("ours", Some(set.load)),
+            ("nft", bench.nft_loads[place]),
+            ("xdp_hash_map", bench.hash_loads[place]),
+        ];
         for (design, load) in designs {
             let count = set.addresses.len();
             rows.extend(

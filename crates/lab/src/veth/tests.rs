@@ -3,8 +3,9 @@
 use std::path::Path as File;
 use std::time::{Duration, Instant};
 
-use super::bench::Measured;
+use super::bench::{Bench, Measured};
 use super::namespace::Namespace;
+use super::prepare;
 use super::rows::kept;
 
 fn trial(frames: u64) -> Measured {
@@ -60,5 +61,32 @@ fn a_namespace_ends_and_the_thread_is_home_again() {
             begun.elapsed() < Duration::from_secs(10),
             "{keeper} is left"
         );
+    }
+}
+
+/// Trials of a variant until frames come out: other tests may have the CPUs meanwhile.
+const TRIES: usize = 50;
+
+#[test]
+fn every_path_forwards_and_drops() {
+    let (cpus, _namespace) = match prepare() {
+        Ok(prepared) => prepared,
+        Err(reason) => return println!("skipped: {reason}"),
+    };
+    let mut bench = match Bench::new(&[0, 1000], cpus, Duration::from_millis(40), 1) {
+        Ok(bench) => bench,
+        Err(reason) => return println!("skipped: {reason}"),
+    };
+    for reason in &bench.skipped {
+        println!("skipped: {reason}");
+    }
+    let variants = bench.variants();
+    assert!(!variants.is_empty());
+    for variant in variants {
+        let passed = (0..TRIES).any(|_| {
+            let trial = bench.trial(variant);
+            trial.expect("a trial of a lane that there is").frames > 0
+        });
+        assert!(passed, "{variant:?}");
     }
 }

@@ -81,6 +81,10 @@ impl Counts {
                     "; they are longer than its MTU allows: ip link set dev IFACE mtu BYTES, 4 \
                      more for each VLAN tag but a first of 802.1Q"
                 }
+                Some(libc::ENOBUFS) => {
+                    "; the driver dropped them each time: the other end of the wire may carry only \
+                     shorter ones"
+                }
                 _ => "",
             };
             format!("{name}: {count} frames could not be sent ({error}){remedy}")

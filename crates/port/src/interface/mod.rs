@@ -4,6 +4,7 @@
 mod addresses;
 mod attached;
 mod checksums;
+mod claims;
 mod counts;
 mod found;
 mod holder;
@@ -27,6 +28,7 @@ use std::io;
 pub(crate) use addresses::{LocalAddress, VlanPort, address_news, addresses, vlan_ports};
 pub(crate) use attached::programs_on;
 pub(crate) use checksums::Sampler;
+pub use claims::Claims;
 pub(crate) use counts::Counts;
 pub use holder::Holder;
 pub use interrupts::{InterruptPins, irq_balancer};
@@ -114,6 +116,12 @@ impl Interface {
 
     pub(crate) fn kernel_name(&self) -> &InterfaceName {
         &self.kernel_name
+    }
+
+    /// What the kernel has made it a part of: a bridge, a bond.
+    #[must_use]
+    pub fn master(&self) -> Option<String> {
+        sysfs::Folder::of(&self.name, self.index().ok()?)?.master()
     }
 
     /// The kernel's number for it; a new one when it was removed and made again.

@@ -94,6 +94,12 @@ impl Folder {
         u32::from_str_radix(self.line("flags")?.strip_prefix("0x")?, 16).ok()
     }
 
+    /// The name of the interface that this one is a part of.
+    pub(super) fn master(&self) -> Option<String> {
+        let master = fs::read_link(self.0.join("master")).ok()?;
+        Some(master.file_name()?.to_str()?.to_owned())
+    }
+
     /// Whether no hardware is behind it.
     pub(super) fn is_virtual(&self) -> bool {
         !self.0.join("device").exists()

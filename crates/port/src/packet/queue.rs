@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use frame::{Burst, FrameMeta, FramePool, PortId, QueueId};
+use frame::{Burst, Frame, FrameMeta, FramePool, PortId, QueueId};
 
 use super::attached::{AttachError, Attached};
 use super::receive::{Unfit, fill};
@@ -24,6 +24,10 @@ struct Kernel {
     dropped_here: u64,
 }
 
+/// So often in a row nothing is taken of a burst until its first frame is given up, so that a
+/// capture with a frame that the driver never takes comes to an end.
+const FRUITLESS_MAX: u32 = 1 << 14;
+
 pub(super) struct PacketQueue {
     shared: Arc<Shared>,
     port: PortId,
@@ -36,6 +40,8 @@ pub(super) struct PacketQueue {
     kernel: Cell<Kernel>,
     /// Refusals not yet told to the worker.
     untold: u64,
+    /// Attempts to send since the last one of which something was taken.
+    fruitless: u32,
     watch: Watch,
     /// Changes that the control side told of and that were looked at.
     changes: u32,
@@ -70,6 +76,7 @@ impl PacketQueue {
             counts: Counts::default(),
             kernel: Cell::default(),
             untold: 0,
+            fruitless: 0,
             watch: Watch::default(),
         })
     }
@@ -150,18 +157,24 @@ impl PacketQueue {
         };
         match attached.sender.send(burst.frames()) {
             Ok(count) => {
-                let sent = &burst.frames()[..count];
-                let bytes = sent.iter().map(|frame| frame.len() as u64).sum::<u64>();
-                self.counts.passed.tx_frames += count as u64;
-                self.counts.passed.tx_bytes += bytes;
-                if count == burst.len() {
-                    pool.free_burst(burst);
-                } else {
-                    burst.drain_front(count).for_each(|frame| pool.free(frame));
-                }
+                self.taken(count, burst, pool);
                 count > 0
             }
             Err(error) => self.not_sent(&error, burst, pool),
+        }
+    }
+
+    /// The kernel took the first `count` frames.
+    fn taken(&mut self, count: usize, burst: &mut Burst, pool: &mut FramePool) {
+        let sent = &burst.frames()[..count];
+        let bytes = sent.iter().map(|frame| frame.len() as u64).sum::<u64>();
+        self.counts.passed.tx_frames += count as u64;
+        self.counts.passed.tx_bytes += bytes;
+        self.fruitless = 0;
+        if count == burst.len() {
+            pool.free_burst(burst);
+        } else {
+            burst.drain_front(count).for_each(|frame| pool.free(frame));
         }
     }
 
@@ -170,20 +183,68 @@ impl PacketQueue {
     fn not_sent(&mut self, error: &io::Error, burst: &mut Burst, pool: &mut FramePool) -> bool {
         match error.raw_os_error() {
             Some(libc::EINTR) => true,
-            // The driver's queue is full, or nobody is at the other end.
-            Some(libc::EAGAIN | libc::ENOBUFS) => false,
+            Some(libc::EAGAIN | libc::ENOBUFS) => self.not_taken(error, burst, pool),
             // Down or gone: looked at soon.
             Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => {
                 self.watch.hurry();
                 false
             }
             _ => {
-                self.counts.refuse(error);
-                self.untold += 1;
-                burst.drain_front(1).for_each(|frame| pool.free(frame));
+                self.give_up_first(error, burst, pool);
                 true
             }
         }
+    }
+
+    /// The driver's queue is full, nobody is at the other end, or the driver drops the first frame
+    /// whenever it gets it, as veth does where the other end carries none that long; the error is
+    /// the same. In the last case a shorter one passes; else the rest must wait.
+    fn not_taken(&mut self, error: &io::Error, burst: &mut Burst, pool: &mut FramePool) -> bool {
+        if self.shorter_passes(burst, pool) {
+            if !self.first_passes(burst, pool) {
+                self.give_up_first(error, burst, pool);
+            }
+            return true;
+        }
+        self.fruitless += 1;
+        let in_vain = self.fruitless == FRUITLESS_MAX;
+        if in_vain {
+            self.fruitless = 0;
+            self.give_up_first(error, burst, pool);
+        }
+        in_vain
+    }
+
+    /// Tries the next frame that is shorter than the first; the others keep their order.
+    fn shorter_passes(&mut self, burst: &mut Burst, pool: &mut FramePool) -> bool {
+        let frames = burst.frames_mut();
+        let first = frames.first().map_or(0, Frame::len);
+        let Some(at) = frames.iter().position(|frame| frame.len() < first) else {
+            return false;
+        };
+        frames[..=at].rotate_right(1);
+        let passes = self.first_passes(burst, pool);
+        if !passes {
+            burst.frames_mut()[..=at].rotate_left(1);
+        }
+        passes
+    }
+
+    fn first_passes(&mut self, burst: &mut Burst, pool: &mut FramePool) -> bool {
+        let Some(attached) = &mut self.attached else {
+            return false;
+        };
+        let passes = attached.sender.send(&burst.frames()[..1]).is_ok();
+        if passes {
+            self.taken(1, burst, pool);
+        }
+        passes
+    }
+
+    fn give_up_first(&mut self, error: &io::Error, burst: &mut Burst, pool: &mut FramePool) {
+        self.counts.refuse(error);
+        self.untold += 1;
+        burst.drain_front(1).for_each(|frame| pool.free(frame));
     }
 }
 

@@ -102,6 +102,12 @@ impl Shared {
         }
         notes.extend(self.interface.checksums_note());
         notes.extend(self.interface.note_on_merging_peer(spec));
+        if let Some(master) = self.interface.master() {
+            notes.push(format!(
+                "{spec}: {master} has it too, so that frames may come out twice; take it away from \
+                 there: ip link set dev {name} nomaster"
+            ));
+        }
         match self.interface.link() {
             Link::Up(_) => {}
             Link::Down(_) => notes.push(format!(

@@ -4,6 +4,7 @@
 //! every choice resolved, which parses to the same spec again and is what a dry run prints.
 
 mod error;
+mod interface_name;
 mod nearest;
 mod settings;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod tests;
 use std::fmt;
 
 pub use error::SpecError;
+pub(crate) use interface_name::check_interface;
 pub(crate) use settings::{Settings, escape};
 
 use crate::generator::GenSpec;

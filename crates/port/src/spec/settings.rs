@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::SpecError;
+use super::interface_name::check_interface;
 use super::nearest::nearest;
 
 /// Settings that stand for `=on` when written alone, with their driver.
@@ -92,11 +93,13 @@ impl Settings {
     /// The name, where it is that of an interface; `example` shows how one is written.
     pub(crate) fn take_interface(&mut self, example: &str) -> Result<String, SpecError> {
         let name = self.name.take().filter(|name| !name.is_empty());
-        name.ok_or_else(|| {
+        let name = name.ok_or_else(|| {
             SpecError::new(format!(
                 "it names no interface; write {example}, for instance"
             ))
-        })
+        })?;
+        check_interface(&name)?;
+        Ok(name)
     }
 
     /// The value of a setting, if it was given.

@@ -17,4 +17,5 @@ pub(crate) mod xdp_netlink;
 pub(crate) mod xdp_pins;
 pub(crate) mod xdp_ring;
 pub(crate) mod xdp_rings;
+pub(crate) mod xdp_run;
 pub(crate) mod xdp_socket;

@@ -154,6 +154,10 @@ impl Program {
         })
     }
 
+    pub(super) fn raw_fd(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+
     /// Attaches it to an interface until the link is dropped or this process ends.
     pub(crate) fn attach(&self, interface: u32, mode: AttachMode) -> io::Result<Link> {
         let mut attributes = LinkCreate {

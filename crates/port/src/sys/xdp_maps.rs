@@ -168,7 +168,7 @@ impl Map {
 
     /// The value under a number.
     pub(crate) fn get(&self, key: u32) -> io::Result<Vec<u8>> {
-        let plain = matches!(self.shape.kind, MapKind::Array | MapKind::Interfaces);
+        let plain = !matches!(self.shape.kind, MapKind::PerCpuArray | MapKind::Sockets);
         if self.shape.key_bytes != size_of::<u32>() || !plain {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -181,6 +181,12 @@ impl Map {
         // which `value` has room; of such maps there is one value, not one a CPU.
         unsafe { bpf(MAP_LOOKUP_ELEM, &mut attributes) }?;
         Ok(value)
+    }
+
+    /// Whether keys and values are 32-bit numbers.
+    pub(super) fn is_numbers(&self) -> bool {
+        let one_of_each = !matches!(self.shape.kind, MapKind::PerCpuArray);
+        one_of_each && (self.shape.key_bytes, self.shape.value_bytes) == (4, 4)
     }
 
     /// Takes the entry of `key` away.

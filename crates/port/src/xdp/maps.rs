@@ -32,8 +32,8 @@ pub(super) const LOCAL_MAX: u32 = 256;
 pub(super) const PLACE_BYTES: usize = 20;
 
 /// Verdicts of XDP programs.
-const XDP_DROP: u32 = 1;
-const XDP_PASS: u32 = 2;
+pub(super) const XDP_DROP: u32 = 1;
+pub(super) const XDP_PASS: u32 = 2;
 
 /// What the program is told before it is loaded (`struct settings`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@
 
 mod btf;
 mod bypass;
+mod custom;
 mod gather;
 mod local;
 mod maps;
@@ -38,6 +39,7 @@ use std::sync::atomic::AtomicUsize;
 use frame::{PortId, QueueId, Region};
 
 use bypass::Standby;
+pub use custom::{XdpAttachment, XdpMap, XdpMapKind, XdpProgram};
 use local::Local;
 use maps::Settings;
 use origin::Origin;

@@ -118,6 +118,9 @@ impl Steering {
         {
             return Ok(());
         }
+        // An interface that was in another namespace meanwhile may be the same one under another
+        // number, with the program still on it.
+        *attached = None;
         let found = match &self.standby {
             Some(standby) => standby.take(name, interface)?,
             None => None,

@@ -158,6 +158,12 @@ impl Ready {
             let spec = format!("xdp:{name}");
             notes.extend(self.interface.note_on_merging_peer(&spec));
         }
+        if let Some(master) = self.interface.master() {
+            notes.push(format!(
+                "xdp:{name}: it belongs to {master}, which gets none of its frames meanwhile; take \
+                 it away from there: ip link set dev {name} nomaster"
+            ));
+        }
         match self.interface.link() {
             Link::Up(_) => {}
             link => notes.push(format!(

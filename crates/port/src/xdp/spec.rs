@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::SpecError;
-use crate::spec::{Settings, escape};
+use crate::spec::{Settings, check_interface, escape};
 
 const KEYS: [&str; 8] = [
     "queues",
@@ -26,9 +26,6 @@ const QUEUES_MAX: u32 = 1024;
 
 /// Longest time to poll in the kernel, microseconds.
 const BUSY_POLL_MAX: u64 = 1_000_000;
-
-/// Longest name of a network interface, bytes.
-const NAME_BYTES_MAX: usize = 15;
 
 /// How frames are to cross between the driver and us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -276,14 +273,7 @@ fn interface(settings: &mut Settings) -> Result<String, SpecError> {
             "it names no network interface; write xdp:eth0 with one that `ip link` lists",
         ));
     }
-    let strange = |letter: char| letter == '/' || letter.is_whitespace() || letter.is_control();
-    if name.len() > NAME_BYTES_MAX || name.contains(strange) {
-        return Err(SpecError::new(format!(
-            "`{}` is no name of a network interface: they have at most {NAME_BYTES_MAX} bytes, no \
-             blank and no slash; write one that `ip link` lists",
-            name.escape_default()
-        )));
-    }
+    check_interface(&name)?;
     Ok(name)
 }
 

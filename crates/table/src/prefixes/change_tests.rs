@@ -3,6 +3,8 @@
 use super::*;
 use crate::secret::Secret;
 
+mod crowds;
+
 /// From an address on, these lists.
 type Map<A> = BTreeMap<A, u32>;
 

@@ -1,6 +1,8 @@
-//! IPv6: a trie whose blocks have as many slots as their changes of answer ask for.
+//! What is rare in IPv6 networks: changes of answer below bit 47, and in blocks of 16 bits that
+//! have few. A trie whose blocks have as many slots as their changes of answer ask for.
 //!
-//! The upper 16 bits choose among 65,536 slots. A slot is a class, or a block of 16 to 65,536
+//! There is no root: who holds a trie keeps the words of the blocks of addresses that are in it.
+//! A word is a class, or a block of 16 to 65,536
 //! slots for the bits that follow, as far as bit 47, or a line: a *leaf* holds up to ten changes by
 //! 32 bits of an address, compared at once; a *gate* holds what is outside a cluster of changes far
 //! below, and what is inside, so that no chain of blocks leads there. Behind bit 47, where real
@@ -13,31 +15,25 @@
 //! for gates and what is behind bit 47.
 //!
 //! Bounds: a block has at most [`build::SLOTS_A_CHANGE`] slots a change within it, or sixteen; a
-//! change lies within at most 8 blocks one in another as far as bit 47, and 20 behind (two or three
-//! in real tables), and has two lines. So a set takes at most 1.1 KB a change beside the root, the
-//! routing table 52 bytes, and a lookup reads at most 29 slots and 7 gates.
+//! change lies within at most 8 blocks one in another as far as bit 47, and 20 behind, and has two
+//! lines. So a change takes at most 1.1 KB, and a lookup reads at most 29 slots and 7 gates.
 
-mod build;
+pub(super) mod build;
 mod rewrite;
 
 use super::no_memory;
 use crate::address::Address;
 use crate::class::Classes;
 use crate::compiled::CompileError;
-use crate::flatten::Runs;
-use crate::mask::ListMask;
 use crate::simd::{self, Job, Lanes, Level, Portable};
-use frame::Pages;
 use frame::memory::{Paged, PagedView};
-use std::hint::select_unpredictable;
 use std::sync::Arc;
 
 /// Blocks, leaves and gates.
 #[derive(Clone, Debug)]
 pub(super) struct Trie {
-    /// The slots of blocks, sixteen a line, those of the root first; and leaves and gates.
+    /// The slots of blocks, sixteen a line; and leaves and gates. The first line is nobody's.
     lines: Paged<Line>,
-    classes: Arc<Classes>,
     /// Lines that no slot names any more, for the next to take: the first of one, of two side by
     /// side, of four, and so on up to those of the largest block.
     free: [Vec<u32>; 13],
@@ -50,18 +46,13 @@ pub(super) struct Trie {
 /// A gate: the first and the last of its changes, four words each, high to low; the class
 /// before, the class from the last on, what holds between them as a slot's word, how many
 /// bits of an address lead to that.
-type Line = [u32; 16];
+pub(super) type Line = [u32; 16];
 
 /// Words of a line, and how many bits choose one.
 const LINE_WORDS: usize = 16;
 const LINE_BITS: u32 = LINE_WORDS.ilog2();
 /// Changes in a leaf.
 const LEAF_CHANGES: usize = 10;
-/// Classes that a leaf can name.
-const CLASSES_MAX: usize = 1 << 16;
-/// Bits that choose a slot of the root.
-const ROOT_BITS: u32 = 16;
-
 /// A word with this is a block. The five bits below tell how far the bits 16 to 47 of an address
 /// are shifted to count slots from its number on.
 const BLOCK: u32 = 1 << 31;
@@ -80,43 +71,75 @@ const LOWER: u32 = 4 << KIND;
 const BLOCKS_END: u32 = 48;
 
 /// Keys that go down together at most. 128 are no faster.
-const WINDOW: usize = 64;
+pub(super) const WINDOW: usize = 64;
 
 impl Trie {
-    /// `None` when there are more answers than leaves can name, or more lines than words can.
-    pub(super) fn new<A: Address>(runs: &Runs<A>) -> Result<Option<Self>, CompileError> {
-        build::compile(runs)
+    /// Of the lines that words were [built](build::word) in, and the nobody's line before them.
+    pub(super) fn of(lines: &[Line]) -> Result<Self, CompileError> {
+        Ok(Self {
+            lines: Paged::copy_of(lines).map_err(no_memory)?,
+            free: Default::default(),
+        })
     }
 
+    /// Makes of the word of each key, of the block that it lies in, the class of its answer. At
+    /// most [`WINDOW`] keys.
     #[inline]
-    pub(super) fn add_burst<A: Address>(&self, level: Level, keys: &[A], masks: &mut [ListMask]) {
-        for (keys, masks) in keys.chunks(WINDOW).zip(masks.chunks_mut(WINDOW)) {
-            let job = Descend {
-                lines: self.lines.view(),
-                answers: self.classes.masks(),
-                keys,
-                masks,
-            };
-            simd::run(level, job);
+    pub(super) fn descend<A: Address>(&self, level: Level, keys: &[A], words: &mut [u32; WINDOW]) {
+        let (trie, lines) = (self, self.lines.view());
+        let job = Descend {
+            trie,
+            lines,
+            keys,
+            words,
+        };
+        simd::run(level, job);
+    }
+
+    /// The class of one key, of the word of the block that it lies in.
+    pub(super) fn class<A: Address>(&self, key: A, word: u32) -> u32 {
+        let (mut word, mut depth) = (word, BLOCKS_END);
+        while word >= LEAF {
+            (word, depth) = self.step(key.widen(), word, depth);
+        }
+        word
+    }
+
+    /// What a word leads to that is not a class: a word, and its depth. `depth` is that of `word`
+    /// where this is below bit 47.
+    fn step(&self, key: u128, word: u32, depth: u32) -> (u32, u32) {
+        let (high, line) = ((key >> 64) as u64, (word & NUMBER) as usize);
+        let lines = self.lines.view();
+        match word & !NUMBER {
+            LEAF | LEAF_LOW => {
+                let window = leaf_window(high, word);
+                (leaf_class(Portable, lines.value(line), window), depth)
+            }
+            GATE => through(lines.value(line), key),
+            LOWER => {
+                let slot = (key >> (128 - LINE_BITS - depth)) as usize % LINE_WORDS;
+                (lines.value(line)[slot], depth + LINE_BITS)
+            }
+            _ => {
+                let slot = slot_in(word, window(high));
+                (*lines.flattened().value(slot), end_of(word))
+            }
         }
     }
 
     /// Bytes that a lookup can touch.
     pub(super) fn bytes(&self) -> usize {
-        64 * (self.lines.len() - self.free_lines()) + size_of_val(self.classes.masks())
+        64 * (self.lines.len() - self.free_lines())
     }
 
-    pub(super) fn class_count(&self) -> usize {
-        self.classes.masks().len()
+    /// Bytes that no lookup finds any more.
+    pub(super) fn garbage(&self) -> usize {
+        64 * self.free_lines()
     }
 
-    pub(super) fn pages(&self) -> Option<Pages> {
-        self.lines.pages()
-    }
-
-    /// True when a quarter of it is garbage.
-    pub(super) fn is_crowded(&self) -> bool {
-        64 * self.free_lines() > (self.bytes() / 4).max(1 << 20)
+    /// False when there are more lines than words can name.
+    pub(super) fn is_sound(&self) -> bool {
+        self.lines.len() <= NUMBER as usize
     }
 
     fn free_lines(&self) -> usize {
@@ -153,10 +176,10 @@ fn leaf_window(high: u64, word: u32) -> u32 {
 }
 
 struct Descend<'a, A> {
+    trie: &'a Trie,
     lines: PagedView<'a, Line>,
-    answers: &'a [ListMask],
     keys: &'a [A],
-    masks: &'a mut [ListMask],
+    words: &'a mut [u32; WINDOW],
 }
 
 /// How far the keys of a window have come.
@@ -172,30 +195,19 @@ struct Progress<'a> {
     leaf_count: usize,
 }
 
-const ALL_KEYS: [u8; WINDOW] = {
-    let mut keys = [0; WINDOW];
-    let mut key = 0;
-    while key < WINDOW {
-        keys[key] = key as u8;
-        key += 1;
-    }
-    keys
-};
-
 impl<A: Address> Job for Descend<'_, A> {
     type Answer = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let mut progress = Progress {
-            words: [0; WINDOW],
+            words: *self.words,
             places: [self.lines.flattened().value(0); WINDOW],
-            blocks: ALL_KEYS,
+            blocks: [0; WINDOW],
             leaves: [0; WINDOW],
             leaf_count: 0,
         };
-        self.enter(&mut progress);
-        let mut count = progress.read(self.keys.len());
+        let mut count = progress.begin(self.keys.len());
         while count > 0 {
             self.ask(&mut progress, count);
             count = progress.read(count);
@@ -203,28 +215,11 @@ impl<A: Address> Job for Descend<'_, A> {
         if progress.leaf_count > 0 {
             self.read_leaves(lanes, &mut progress);
         }
-        for (mask, word) in self.masks.iter_mut().zip(&progress.words) {
-            *mask |= self.answers[*word as usize];
-        }
+        *self.words = progress.words;
     }
 }
 
 impl<'a, A: Address> Descend<'a, A> {
-    /// Reads the root, and asks for the slots of the blocks that it names. A key that meets none
-    /// reads the root again: what is the same for all keys branches on none.
-    #[inline(always)]
-    fn enter(&self, progress: &mut Progress<'a>) {
-        let slots = self.lines.flattened();
-        for (place, &key) in progress.places.iter_mut().zip(self.keys) {
-            let high = high(key);
-            let top = (high >> (64 - ROOT_BITS)) as usize;
-            let word = *slots.value(top);
-            let slot = slot_in(word, window(high));
-            *place = slots.value(select_unpredictable(word >= BLOCK, slot, top));
-            frame::prefetch::read(std::ptr::from_ref(*place).cast());
-        }
-    }
-
     /// Asks for the slots of the first `count` keys that wait for one.
     #[inline(always)]
     fn ask(&self, progress: &mut Progress<'a>, count: usize) {
@@ -267,54 +262,46 @@ impl<'a, A: Address> Descend<'a, A> {
         let mut classes = [None; WINDOW];
         let keys = keys.iter().map(|&key| usize::from(key));
         for key in keys.filter(|&key| words[key] >= GATE) {
-            let (mut word, mut depth) = (words[key], BLOCKS_END);
-            while word >= LEAF {
-                (word, depth) = self.step(self.keys[key].widen(), word, depth);
-            }
-            classes[key] = Some(word);
+            classes[key] = Some(self.trie.class(self.keys[key], words[key]));
         }
         classes
-    }
-
-    /// What a word leads to that is not a class: a word, and its depth. `depth` is that of `word`
-    /// where this is below bit 47.
-    fn step(&self, key: u128, word: u32, depth: u32) -> (u32, u32) {
-        let (high, line) = ((key >> 64) as u64, (word & NUMBER) as usize);
-        match word & !NUMBER {
-            LEAF | LEAF_LOW => {
-                let window = leaf_window(high, word);
-                (leaf_class(Portable, self.lines.value(line), window), depth)
-            }
-            GATE => through(self.lines.value(line), key),
-            LOWER => {
-                let slot = (key >> (128 - LINE_BITS - depth)) as usize % LINE_WORDS;
-                (self.lines.value(line)[slot], depth + LINE_BITS)
-            }
-            _ => {
-                let slot = slot_in(word, window(high));
-                (*self.lines.flattened().value(slot), end_of(word))
-            }
-        }
     }
 }
 
 impl Progress<'_> {
+    /// Tells how many of the first `count` keys wait for a slot.
+    #[inline(always)]
+    fn begin(&mut self, count: usize) -> usize {
+        let mut block_count = 0;
+        for key in 0..count.min(WINDOW) {
+            block_count = self.list(key as u8, block_count);
+        }
+        block_count
+    }
+
     /// Reads the slots of the first `count` keys that waited for one, and tells how many wait for
-    /// another. Each key is written to both lists, and counts in one at most: a branch would be
-    /// mispredicted for every third key.
+    /// another.
     #[inline(always)]
     fn read(&mut self, count: usize) -> usize {
-        let (mut block_count, mut leaf_count) = (0, self.leaf_count);
+        let mut block_count = 0;
         for at in 0..count.min(WINDOW) {
-            let (key, word) = (self.blocks[at], *self.places[at]);
-            self.words[usize::from(key) % WINDOW] = word;
-            self.blocks[block_count % WINDOW] = key;
-            block_count += usize::from(word >= BLOCK);
-            self.leaves[leaf_count % WINDOW] = key;
-            leaf_count += usize::from(word.wrapping_sub(LEAF) < BLOCK - LEAF);
+            let key = self.blocks[at];
+            self.words[usize::from(key) % WINDOW] = *self.places[at];
+            block_count = self.list(key, block_count);
         }
-        self.leaf_count = leaf_count;
         block_count
+    }
+
+    /// Lists a key behind the `block_count` that wait for a slot, and tells how many then do. It is
+    /// written to both lists, and counts in one at most: a branch would be mispredicted for every
+    /// third key.
+    #[inline(always)]
+    fn list(&mut self, key: u8, block_count: usize) -> usize {
+        let word = self.words[usize::from(key) % WINDOW];
+        self.blocks[block_count % WINDOW] = key;
+        self.leaves[self.leaf_count % WINDOW] = key;
+        self.leaf_count += usize::from(word.wrapping_sub(LEAF) < BLOCK - LEAF);
+        block_count + usize::from(word >= BLOCK)
     }
 }
 

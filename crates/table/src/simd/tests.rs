@@ -93,6 +93,40 @@ fn every_level_compares_as_unsigned() {
     }
 }
 
+struct Below<'a>(&'a [u16; 32], u16);
+impl Job for Below<'_> {
+    type Answer = (u32, u32);
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> (u32, u32) {
+        (lanes.below16(self.0, self.1), lanes.below30(self.0, self.1))
+    }
+}
+
+#[test]
+fn every_level_counts_as_signed() {
+    // Every place alone, and all up to one; the last two never count.
+    for level in Level::here() {
+        for place in 0..32 {
+            let (short, long) = (u32::from(place < 16), u32::from(place < 30));
+            let mut alone = [7u16; 32];
+            alone[place] = 6;
+            assert_eq!(
+                run(level, Below(&alone, 7)),
+                (short, long),
+                "{level} {place}"
+            );
+            alone[place] = 0x8000;
+            assert_eq!(run(level, Below(&alone, 0xffff)), (short, long), "{level}");
+            assert_eq!(run(level, Below(&alone, 0x8000)), (0, 0), "{level}");
+            let mut upto = [0x7fff; 32];
+            upto[..=place].fill(0x8001);
+            let all = (place as u32 + 1).min(16);
+            let long = (place as u32 + 1).min(30);
+            assert_eq!(run(level, Below(&upto, 0x7fff)), (all, long), "{level}");
+        }
+    }
+}
+
 #[test]
 fn every_level_finds_every_place() {
     for level in Level::here() {

@@ -4,16 +4,16 @@ use super::lists::List;
 use crate::random::Random;
 
 /// What a frame is, for the message about it.
-pub(super) struct Crafted {
-    pub(super) kind: String,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Crafted {
+    pub(crate) kind: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 const IP4: u16 = 0x0800;
 const IP6: u16 = 0x86dd;
 
 /// A frame whose addresses are near the list in some of a hundred.
-pub(super) fn draw(random: &mut Random, list: &List, number: u32) -> Crafted {
+pub(crate) fn draw(random: &mut Random, list: &List, number: u32) -> Crafted {
     let (mut kind, ethertype, mut payload) = match random.below(20) {
         0..=9 => four(random, list),
         10..=16 => six(random, list),

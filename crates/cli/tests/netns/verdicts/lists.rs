@@ -7,19 +7,19 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use crate::random::Random;
 
 /// Entries of one family, as first and last address.
-pub(super) struct Family {
+pub(crate) struct Family {
     bits: u32,
     entries: Vec<(u128, u128)>,
 }
 
 /// One list of both families.
-pub(super) struct List {
-    pub(super) v4: Family,
-    pub(super) v6: Family,
+pub(crate) struct List {
+    pub(crate) v4: Family,
+    pub(crate) v6: Family,
 }
 
 impl List {
-    pub(super) fn draw(random: &mut Random) -> Self {
+    pub(crate) fn draw(random: &mut Random) -> Self {
         Self {
             v4: Family::draw(random, 32, [2_000, 200, 100]),
             v6: Family::draw(random, 128, [1_000, 100, 50]),
@@ -27,14 +27,14 @@ impl List {
     }
 
     /// One entry a line.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut lines = self.v4.written();
         lines.append(&mut self.v6.written());
         lines.join("\n")
     }
 
     /// Two sets of nftables, one a family.
-    pub(super) fn sets(&self, name: &str) -> String {
+    pub(crate) fn sets(&self, name: &str) -> String {
         let mut text = String::new();
         let families = [(4, "ipv4_addr", &self.v4), (6, "ipv6_addr", &self.v6)];
         for (digit, kind, family) in families {
@@ -73,7 +73,7 @@ impl Family {
     }
 
     /// Adds every third entry of another list of the family.
-    pub(super) fn take_some(&mut self, of: &Self) {
+    pub(crate) fn take_some(&mut self, of: &Self) {
         self.entries.extend(of.entries.iter().step_by(3));
     }
 
@@ -100,7 +100,7 @@ impl Family {
     }
 
     /// In an entry, at one of its ends or right beside it, in so many of a hundred; else any.
-    pub(super) fn near(&self, random: &mut Random, share: u64) -> u128 {
+    pub(crate) fn near(&self, random: &mut Random, share: u64) -> u128 {
         let mask = u128::MAX >> (128 - self.bits);
         if !random.percent(share) {
             return random.wide() & mask;

@@ -13,8 +13,8 @@ use tempfile::TempDir;
 use crate::bench::{Bench, Side, missing};
 use crate::drivers::{Driver, on_each_driver};
 use crate::random::{Random, seed};
-use frames::Crafted;
-use lists::List;
+pub(crate) use frames::{Crafted, draw as draw_frame};
+pub(crate) use lists::List;
 
 const FRAMES: u32 = 20_000;
 
@@ -31,8 +31,8 @@ struct Case {
 /// The kernel is asked once for all drivers.
 type Judged = OnceLock<Option<Case>>;
 
-/// The version is named, since nft reads addresses out of anything of the ethertype, and we only out
-/// of what is of the protocol.
+/// The version is named, since nft reads addresses out of anything of the ethertype, and we only
+/// out of what is of the protocol.
 fn blocked_as_nft_blocks(driver: Driver) {
     static JUDGED: Judged = OnceLock::new();
     let case = JUDGED.get_or_init(|| {
@@ -158,22 +158,7 @@ impl Case {
         }
         let folder = TempDir::new().expect("a folder");
         let file = written(&folder, "frames", records);
-        let mut recorder = bench.role(Side::Right, "record r");
-        let mut said = BufReader::new(recorder.output());
-        let mut line = String::new();
-        said.read_line(&mut line).expect("a line");
-        assert_eq!(line.trim(), "ready");
-        bench.role_says(Side::Left, &format!("replay l {file}"));
-        let mut passed = BTreeMap::new();
-        for line in said.lines().map(|line| line.expect("a line")) {
-            let (number, digest) = line.split_once(' ').expect("two fields");
-            let number = number.parse().expect("a number");
-            let twice = passed.insert(number, digest.to_owned());
-            assert!(twice.is_none(), "frame {number} came twice");
-        }
-        let (code, _, error) = recorder.ended();
-        assert_eq!(code, 0, "{error}");
-        passed
+        replayed(bench, &file)
     }
 }
 
@@ -196,6 +181,27 @@ fn kernel_bridge(bench: &Bench) -> bool {
         let _absent = bench.on(Side::Middle, &off);
     }
     true
+}
+
+/// Has the left host send the frames of a file, each behind its length and with its number in its
+/// source address: what the right host gets of them, with a digest of each.
+pub(crate) fn replayed(bench: &Bench, file: &str) -> BTreeMap<u32, String> {
+    let mut recorder = bench.role(Side::Right, "record r");
+    let mut said = BufReader::new(recorder.output());
+    let mut line = String::new();
+    said.read_line(&mut line).expect("a line");
+    assert_eq!(line.trim(), "ready");
+    bench.role_says(Side::Left, &format!("replay l {file}"));
+    let mut passed = BTreeMap::new();
+    for line in said.lines().map(|line| line.expect("a line")) {
+        let (number, digest) = line.split_once(' ').expect("two fields");
+        let number = number.parse().expect("a number");
+        let twice = passed.insert(number, digest.to_owned());
+        assert!(twice.is_none(), "frame {number} came twice");
+    }
+    let (code, _, error) = recorder.ended();
+    assert_eq!(code, 0, "{error}");
+    passed
 }
 
 /// A file of the folder, by its path.

@@ -3,7 +3,7 @@
 use super::*;
 
 /// At most so many slots a change of answer.
-pub(super) const SLOTS_A_CHANGE: usize = 8;
+pub(in crate::prefixes) const SLOTS_A_CHANGE: usize = 8;
 /// Fewer slots do not fill a line.
 const BLOCK_BITS_MIN: u32 = LINE_BITS;
 const BLOCK_BITS_MAX: u32 = 16;
@@ -11,10 +11,10 @@ const BLOCK_BITS_MAX: u32 = 16;
 const GATE_BITS: u32 = 16;
 
 /// From an address on, a class.
-pub(super) type Change = (u128, u16);
+pub(in crate::prefixes) type Change = (u128, u16);
 
 /// Where new lines go: a plain column at first, shared pages later.
-pub(super) trait Space {
+pub(in crate::prefixes) trait Space {
     /// The number of the first of so many new lines of a block.
     fn blank(&mut self, count: usize) -> Result<usize, CompileError>;
     /// Sets a slot, counted from the first of all.
@@ -39,52 +39,27 @@ impl Space for Vec<Line> {
     }
 }
 
-pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Trie>, CompileError> {
-    let mut interned = Classes::new();
-    let classes = interned.intern_all(&runs.masks);
-    if interned.masks().len() > CLASSES_MAX {
-        return Ok(None);
-    }
-    let starts = runs.starts.iter().map(|start| start.widen());
-    let classes = classes.iter().map(|&class| class as u16);
-    let changes: Vec<Change> = starts.zip(classes).collect();
-    let mut lines: Vec<Line> = Vec::new();
-    let block = Block::ALL;
-    let root = lines.blank((1 << ROOT_BITS) / LINE_WORDS)?;
-    fill(&mut lines, root, block, ROOT_BITS, &changes)?;
-    if lines.len() > NUMBER as usize {
-        return Ok(None);
-    }
-    Ok(Some(Trie {
-        lines: Paged::copy_of(&lines).map_err(no_memory)?,
-        classes: Arc::new(interned),
-        free: Default::default(),
-    }))
-}
-
 /// The addresses that share the upper `depth` bits of `first`, below which it is zero.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
-    pub(super) first: u128,
-    pub(super) depth: u32,
+pub(in crate::prefixes) struct Block {
+    pub(in crate::prefixes) first: u128,
+    pub(in crate::prefixes) depth: u32,
 }
 
 impl Block {
-    pub(super) const ALL: Self = Self { first: 0, depth: 0 };
-
-    pub(super) fn last(self) -> u128 {
+    pub(in crate::prefixes) fn last(self) -> u128 {
         self.first.last_in(self.depth as u8)
     }
 
     /// The block of slot `slot` of `1 << bits`.
-    pub(super) fn slot(self, slot: usize, bits: u32) -> Self {
+    pub(in crate::prefixes) fn slot(self, slot: usize, bits: u32) -> Self {
         let depth = self.depth + bits;
         let first = self.first | (slot as u128) << (128 - depth);
         Self { first, depth }
     }
 
     /// Which slot of `1 << bits` holds `address`.
-    pub(super) fn slot_of(self, address: u128, bits: u32) -> usize {
+    pub(in crate::prefixes) fn slot_of(self, address: u128, bits: u32) -> usize {
         ((address - self.first) >> (128 - self.depth - bits)) as usize
     }
 }
@@ -123,8 +98,9 @@ fn fill<S: Space>(
     }
 }
 
-/// The slot's word of a block: a class, or the number of what is made for it.
-pub(super) fn word<S: Space>(
+/// The slot's word of a block: a class, or the number of what is made for it. The first of
+/// `changes` holds at its beginning, the others begin within it.
+pub(in crate::prefixes) fn word<S: Space>(
     space: &mut S,
     block: Block,
     changes: &[Change],

@@ -36,26 +36,29 @@ impl Space for Trie {
 }
 
 impl Trie {
-    /// Takes over what changed within `first..=last`; false when that needs another layout.
+    /// The word of `block`, which had `old`, after what changed from `first` to `last` and is in
+    /// `runs`.
     pub(in crate::prefixes) fn rewrite<A: Address>(
         &mut self,
-        first: A,
-        last: A,
-        runs: &BTreeMap<A, u32>,
-    ) -> Result<bool, CompileError> {
+        old: u32,
+        block: Block,
+        (first, last): (u128, u128),
+        (runs, classes): (&BTreeMap<A, u32>, &mut Arc<Classes>),
+    ) -> Result<u32, CompileError> {
         let mut change = Rewrite {
             trie: self,
+            classes,
             runs,
-            first: first.widen(),
-            last: last.widen(),
+            first: first.max(block.first),
+            last: last.min(block.last()),
         };
-        change.slots(0, Block::ALL, ROOT_BITS, (0, u128::MAX))?;
-        Ok(self.classes.masks().len() <= CLASSES_MAX && self.lines.len() <= NUMBER as usize)
+        change.word(old, block, (0, u128::MAX))
     }
 }
 
 struct Rewrite<'a, A> {
     trie: &'a mut Trie,
+    classes: &'a mut Arc<Classes>,
     runs: &'a BTreeMap<A, u32>,
     first: u128,
     last: u128,
@@ -110,11 +113,11 @@ impl<A: Address> Rewrite<'_, A> {
     fn anew(&mut self, old: u32, block: Block, inside: Inside) -> Result<u32, CompileError> {
         let begin = block.first.max(inside.0);
         let end = block.last().min(inside.1);
-        let at_begin = class(&mut self.trie.classes, mask_at(self.runs, A::narrow(begin)));
+        let at_begin = class(self.classes, mask_at(self.runs, A::narrow(begin)));
         let mut changes: Vec<Change> = vec![(block.first, at_begin as u16)];
         if begin < end {
             for (start, &mask) in self.runs.range(A::narrow(begin + 1)..=A::narrow(end)) {
-                let class = class(&mut self.trie.classes, mask) as u16;
+                let class = class(self.classes, mask) as u16;
                 if changes.last().is_none_or(|&(_, last)| last != class) {
                     changes.push((start.widen(), class));
                 }
@@ -127,7 +130,7 @@ impl<A: Address> Rewrite<'_, A> {
 
 impl Trie {
     /// What the word of `block` leads to is free.
-    fn release(&mut self, word: u32, block: Block) {
+    pub(in crate::prefixes) fn release(&mut self, word: u32, block: Block) {
         let (line, bits) = match named(word, block) {
             Named::Class => return,
             Named::Leaf(line) => (line, 0),

@@ -1,0 +1,210 @@
+//! IPv6: a slot for each network of 32 bits, and behind it lines of separators for the 16 bits that
+//! follow. That is as far as 99.8 % of the networks of the routing table go.
+//!
+//! The upper 16 bits choose a word of the root. It leads to 65,536 slots, to fewer where all
+//! changes of answer lie higher, or to the slot of a class. A slot leads to a *leaf*: one line with
+//! the places of up to 15 changes and the classes before, between and behind them. Where the
+//! changes are more it leads to a *node*: one line with the places of 30 changes, at which the next
+//! of up to 31 leaves begins, all side by side; and beyond those to as many nodes as parts of the
+//! bits 32 to 47 are needed, at most 256. Even the answer of a whole network is a leaf, one a
+//! class: a key that goes another way than its neighbours would cost more than the line.
+//!
+//! So a lookup is three lines at most beside the root, and no branch: slot, node (read as one and
+//! ignored where there is none), leaf. The full routing table, dealt over 16 lists, has 11 MB of
+//! slots, of which keys from the table touch 1.2 MB, 2,000 nodes and 18,000 leaves, 1.4 MB.
+//!
+//! What lies below bit 47 is a class that names a word of the [`Trie`], kept beside the leaf. So
+//! is a block of 16 bits with too few changes for its slots, at least one a [`SLOTS_A_CHANGE`].
+//!
+//! Bounds: all slots take at most 64 MB, and a change of answer at most 1 KB of them, or 1.1 KB in
+//! the trie, and three leaves and as many lines of words; a network of 32 bits has more than one
+//! node from 435 runs on, and 256 at most. A lookup reads four words and lines, then what the trie
+//! reads at most.
+
+mod build;
+mod fresh;
+mod line;
+mod lookup;
+mod rewrite;
+
+use super::no_memory;
+use super::trie::Trie;
+use crate::address::Address;
+use crate::class::Classes;
+use crate::compiled::CompileError;
+use crate::flatten::Runs;
+use crate::mask::ListMask;
+use crate::simd::{self, Level};
+use frame::Pages;
+use frame::memory::Paged;
+use line::Line;
+use lookup::Lookup;
+use std::sync::Arc;
+
+/// Slots, nodes and leaves.
+#[derive(Clone, Debug)]
+pub(super) struct Slots {
+    /// By the upper 16 bits.
+    root: Paged<u32>,
+    /// The first [`CLASSES_MAX`] are those of the classes, [`NOTHING`] where none needed one yet.
+    slots: Paged<u32>,
+    lines: Paged<Line>,
+    /// What lies below bit 47, and blocks of 16 bits with few changes.
+    trie: Trie,
+    classes: Arc<Classes>,
+    free: Free,
+}
+
+/// Slots and lines that nothing names any more, for the next to take.
+#[derive(Clone, Debug)]
+struct Free {
+    /// The first of 1, 2, 4, ... slots.
+    slots: [Vec<u32>; ROOT_BITS as usize + 1],
+    /// The first of so many lines, by [`lines_kind`].
+    lines: [Vec<u32>; 37],
+}
+
+/// Classes that a leaf can name; what is not less names a word of the trie.
+pub(super) const CLASSES_MAX: usize = 0x8000;
+/// Bits that choose a word of the root.
+const ROOT_BITS: u32 = 16;
+/// A block of 16 bits has at most so many slots a change of answer, or its changes are in the trie.
+const SLOTS_A_CHANGE: usize = 256;
+/// Slots of all blocks, 64 MB: of 256 blocks of 16 bits; the table of 2025 has changes in 60. What
+/// comes then is in the trie.
+const SLOTS_MAX: usize = 1 << 24;
+
+/// The lower five bits of a word of the root or of a slot: how far to shift the 16 bits of an
+/// address that count slots or nodes from the number above on.
+const SHIFT_BITS: u32 = 5;
+/// Shifts everything out: there is one slot, or one leaf or node.
+const ALL_OUT: u32 = 16;
+/// A slot with this leads to nodes.
+const NODE: u32 = 1 << 31;
+/// The number of a line.
+const NUMBER: u32 = (NODE >> SHIFT_BITS) - 1;
+/// No slot's word.
+const NOTHING: u32 = 0;
+
+/// The bits 16 to 31 of an address.
+#[inline(always)]
+fn middle<A: Address>(key: A) -> u32 {
+    u32::from((key.widen() >> 96) as u16)
+}
+
+/// The bits 32 to 47 of an address.
+#[inline(always)]
+fn low<A: Address>(key: A) -> u16 {
+    (key.widen() >> 80) as u16
+}
+
+/// The slot of a key in what `word` of the root leads to.
+#[inline(always)]
+fn slot_of<A: Address>(word: u32, key: A) -> usize {
+    // Only the lower five bits count of what is shifted by.
+    ((word >> SHIFT_BITS) + middle(key).wrapping_shr(word)) as usize
+}
+
+/// The line that a slot leads a key to; negative if it is a node, and the number in the lower bits.
+#[inline(always)]
+fn line_of<A: Address>(word: u32, key: A) -> i32 {
+    let part = u32::from(low(key)).wrapping_shr(word);
+    (word.cast_signed() >> SHIFT_BITS).wrapping_add(part.cast_signed())
+}
+
+/// The place in [`Free`] of so many lines side by side: 1 to 32, or a power of two as far as 256.
+fn lines_kind(count: usize) -> usize {
+    if count <= 32 {
+        count
+    } else {
+        count.ilog2() as usize + 32 - 5
+    }
+}
+
+impl Slots {
+    /// `None` when there are more answers than leaves can name, or more lines than words can.
+    pub(super) fn new<A: Address>(runs: &Runs<A>) -> Result<Option<Self>, CompileError> {
+        fresh::compile(runs)
+    }
+
+    #[inline]
+    pub(super) fn add_burst<A: Address>(&self, level: Level, keys: &[A], masks: &mut [ListMask]) {
+        let root: Option<&[u32; 1 << ROOT_BITS]> =
+            self.root.as_slice().and_then(|root| root.try_into().ok());
+        let columns = (root, self.slots.as_slice(), self.lines.as_slice());
+        if let (Some(root), Some(slots), Some(lines)) = columns {
+            simd::run(level, self.lookup(level, (root, slots, lines), keys, masks));
+            return;
+        }
+        let columns = (self.root.view(), self.slots.view(), self.lines.view());
+        simd::run(level, self.lookup(level, columns, keys, masks));
+    }
+
+    fn lookup<'a, A, R, S, L>(
+        &'a self,
+        level: Level,
+        (root, slots, lines): (R, S, L),
+        keys: &'a [A],
+        masks: &'a mut [ListMask],
+    ) -> Lookup<'a, A, R, S, L> {
+        Lookup {
+            level,
+            root,
+            slots,
+            lines,
+            trie: &self.trie,
+            answers: self.classes.masks(),
+            keys,
+            masks,
+        }
+    }
+
+    /// Bytes that a lookup can touch.
+    pub(super) fn bytes(&self) -> usize {
+        // Of the slots of classes only those that there are.
+        let unused = CLASSES_MAX - self.classes.masks().len().min(CLASSES_MAX);
+        let slots = self.root.len() + self.slots.len() - unused;
+        4 * slots + 64 * self.lines.len() + self.trie.bytes() + size_of_val(self.classes.masks())
+            - self.free.bytes()
+    }
+
+    pub(super) fn class_count(&self) -> usize {
+        self.classes.masks().len()
+    }
+
+    pub(super) fn pages(&self) -> Option<Pages> {
+        self.slots.pages()
+    }
+
+    /// True when a quarter of it is garbage.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.free.bytes() + self.trie.garbage() > (self.bytes() / 4).max(1 << 20)
+    }
+
+    /// False when there is more than words can name.
+    fn is_sound(&self) -> bool {
+        self.classes.masks().len() <= CLASSES_MAX
+            && self.slots.len() <= (u32::MAX >> SHIFT_BITS) as usize
+            && self.lines.len() <= NUMBER as usize
+            && self.trie.is_sound()
+    }
+}
+
+impl Free {
+    fn none() -> Self {
+        Self {
+            slots: Default::default(),
+            lines: std::array::from_fn(|_| Vec::new()),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let slots = self.slots.iter().enumerate();
+        let slots: usize = slots.map(|(bits, free)| 4 * (free.len() << bits)).sum();
+        let lines = self.lines.iter().enumerate().map(|(kind, free)| {
+            let count = if kind <= 32 { kind } else { 1 << (kind - 27) };
+            64 * count * free.len()
+        });
+        slots + lines.sum::<usize>()
+    }
+}

@@ -1,0 +1,126 @@
+//! A set from its runs.
+
+use super::build::{self, Ground};
+use super::*;
+use crate::prefixes::trie::{self, build as trie_build};
+use trie_build::{Block, Change};
+
+/// Runs to read, and plain columns to fill.
+struct Fresh<'a, A> {
+    starts: &'a [A],
+    classes: &'a [u32],
+    /// The run that was asked for last: most questions are about it or the next.
+    at: usize,
+    slots: Vec<u32>,
+    lines: Vec<Line>,
+    /// Lines of the trie.
+    below: Vec<trie::Line>,
+}
+
+pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Slots>, CompileError> {
+    let mut interned = Classes::new();
+    let classes = interned.intern_all(&runs.masks);
+    if interned.masks().len() > CLASSES_MAX {
+        return Ok(None);
+    }
+    let mut fresh = Fresh {
+        starts: &runs.starts,
+        classes: &classes,
+        at: 0,
+        slots: vec![NOTHING; CLASSES_MAX],
+        lines: Vec::new(),
+        below: vec![[0; 16]],
+    };
+    let mut root = vec![NOTHING; 1 << ROOT_BITS];
+    for (top, word) in root.iter_mut().enumerate() {
+        let block = block_of(top);
+        let shape = build::shape(&mut fresh, block);
+        *word = build::top(&mut fresh, block, shape)?;
+    }
+    let slots = Slots {
+        root: Paged::copy_of(&root).map_err(no_memory)?,
+        slots: Paged::copy_of(&fresh.slots).map_err(no_memory)?,
+        lines: Paged::copy_of(&fresh.lines).map_err(no_memory)?,
+        trie: Trie::of(&fresh.below)?,
+        classes: Arc::new(interned),
+        free: Free::none(),
+    };
+    Ok(slots.is_sound().then_some(slots))
+}
+
+/// The block that a word of the root is of.
+pub(super) fn block_of(top: usize) -> Block {
+    Block {
+        first: (top as u128) << 112,
+        depth: ROOT_BITS,
+    }
+}
+
+impl<A: Address> Fresh<'_, A> {
+    /// The run that holds at an address.
+    fn seek(&mut self, address: u128) -> usize {
+        let address = A::narrow(address);
+        if self.starts[self.at] > address {
+            self.at = self.starts.partition_point(|&start| start <= address) - 1;
+        }
+        let ahead = self.starts[self.at + 1..].iter();
+        self.at += ahead.take_while(|&&start| start <= address).count();
+        self.at
+    }
+}
+
+impl<A: Address> Ground for Fresh<'_, A> {
+    fn class_at(&mut self, address: u128) -> u16 {
+        self.classes[self.seek(address)] as u16
+    }
+    fn next_change(&mut self, from: u128) -> Option<Change> {
+        let next = self.seek(from - 1) + 1;
+        let start = self.starts.get(next)?;
+        Some((start.widen(), self.classes[next] as u16))
+    }
+    fn meets(&self, _block: Block) -> bool {
+        true
+    }
+    fn below(&mut self, _old: u32, block: Block) -> Result<u32, CompileError> {
+        let first = self.seek(block.first);
+        let end = first
+            + 1
+            + self.starts[first + 1..]
+                .iter()
+                .take_while(|start| start.widen() <= block.last())
+                .count();
+        let starts = self.starts[first..end].iter().map(|start| start.widen());
+        let classes = self.classes[first..end].iter().map(|&class| class as u16);
+        let changes: Vec<Change> = starts.zip(classes).collect();
+        trie_build::word(&mut self.below, block, &changes)
+    }
+    fn drop_below(&mut self, _word: u32, _block: Block) {}
+    fn slot(&self, at: usize) -> u32 {
+        self.slots[at]
+    }
+    fn set_slot(&mut self, at: usize, word: u32) -> Result<(), CompileError> {
+        self.slots[at] = word;
+        Ok(())
+    }
+    fn has_slots(&self, bits: u32) -> bool {
+        self.slots.len() + (1 << bits) <= SLOTS_MAX
+    }
+    fn take_slots(&mut self, bits: u32) -> Result<usize, CompileError> {
+        let first = self.slots.len();
+        self.slots.resize(first + (1 << bits), NOTHING);
+        Ok(first)
+    }
+    fn line(&self, number: u32) -> Line {
+        self.lines[number as usize]
+    }
+    fn set_line(&mut self, number: u32, line: Line) -> Result<(), CompileError> {
+        self.lines[number as usize] = line;
+        Ok(())
+    }
+    fn take_lines(&mut self, count: usize) -> Result<u32, CompileError> {
+        let first = self.lines.len();
+        self.lines.resize(first + count, [0; 32]);
+        Ok(first as u32)
+    }
+    fn drop_lines(&mut self, _first: u32, _count: usize) {}
+}

@@ -1,0 +1,175 @@
+//! The lines behind slots.
+//!
+//! A leaf: the places of up to 15 changes, ascending, then one that no key is behind; then the 16
+//! classes before, between and behind them. A class with [`BELOW`] is the number of a word of the
+//! trie in a line of words. Such a leaf has 13 changes at most, and in its last two classes the
+//! number of that line.
+//!
+//! A node: the places of up to 30 changes, ascending, at which the next leaf begins; then the
+//! number of the first leaf, low and high.
+
+use crate::simd::Lanes;
+
+/// 16-bit numbers of one cache line.
+pub(super) type Line = [u16; 32];
+
+/// A class with this is the number of a word.
+pub(super) const BELOW: u16 = 0x8000;
+/// Classes of a leaf, and of one with words.
+const RUNS: usize = 16;
+const RUNS_BESIDE_WORDS: usize = 14;
+/// Leaves of a node.
+pub(super) const LEAVES: usize = 31;
+/// Where a number of 32 bits is.
+const NUMBER: usize = 30;
+/// The place of a change that there is not: no key is behind it.
+const NEVER: u16 = 0x7fff;
+
+/// From a number of the bits 32 to 47 on, this.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) start: u16,
+    pub(super) answer: Answer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Class(u16),
+    /// More than one: the word of the trie for this network of 48 bits.
+    Below(u32),
+}
+
+impl Answer {
+    fn is_below(self) -> bool {
+        matches!(self, Self::Below(_))
+    }
+}
+
+/// What a line holds of the place of a change. Keys that are not before it are behind the number
+/// before, as signed numbers: what vectors have one instruction for.
+fn place(start: u16) -> u16 {
+    start.wrapping_sub(1) ^ 1 << 15
+}
+
+fn start_of(place: u16) -> u16 {
+    (place ^ 1 << 15).wrapping_add(1)
+}
+
+/// What is compared with places, of the bits 32 to 47 of a key.
+#[inline(always)]
+fn compared(low: u16) -> u16 {
+    low ^ 1 << 15
+}
+
+#[inline(always)]
+pub(super) fn number(line: &Line) -> u32 {
+    u32::from(line[NUMBER]) | u32::from(line[NUMBER + 1]) << 16
+}
+
+fn set_number(line: &mut Line, number: u32) {
+    line[NUMBER] = number as u16;
+    line[NUMBER + 1] = (number >> 16) as u16;
+}
+
+/// The class of a key in a leaf.
+#[inline(always)]
+pub(super) fn class<L: Lanes>(lanes: L, leaf: &Line, low: u16) -> u16 {
+    leaf[(16 + lanes.below16(leaf, compared(low)) as usize) & 31]
+}
+
+/// The number of the leaf of a key in a node; any number where the line is no node.
+#[inline(always)]
+pub(super) fn child<L: Lanes>(lanes: L, node: &Line, low: u16) -> u32 {
+    number(node).wrapping_add(lanes.below30(node, compared(low)))
+}
+
+/// The leaf of one class.
+pub(super) fn plain(class: u16) -> Line {
+    let mut line = [NEVER; 32];
+    line[16..].fill(class);
+    line
+}
+
+/// The class, if a leaf has one only, and no words.
+pub(super) fn only_class(leaf: &Line) -> Option<u16> {
+    (leaf[0] == NEVER && leaf[16] & BELOW == 0).then_some(leaf[16])
+}
+
+/// Runs, in as many portions as they need leaves.
+pub(super) fn portions(mut runs: &[Run]) -> impl Iterator<Item = &[Run]> {
+    std::iter::from_fn(move || {
+        let count = runs.len().min(RUNS);
+        let has_words = runs[..count].iter().any(|run| run.answer.is_below());
+        let most = if has_words { RUNS_BESIDE_WORDS } else { RUNS };
+        let (portion, rest) = runs.split_at(count.min(most));
+        runs = rest;
+        (!portion.is_empty()).then_some(portion)
+    })
+}
+
+/// The leaf of a portion, and its line of words, if it has one.
+pub(super) fn leaf(portion: &[Run]) -> (Line, Option<Line>) {
+    let (mut leaf, mut words) = (plain(0), [0; 32]);
+    let mut count = 0;
+    for (at, run) in portion.iter().enumerate() {
+        if at > 0 {
+            leaf[at - 1] = place(run.start);
+        }
+        leaf[16 + at] = match run.answer {
+            Answer::Class(class) => class,
+            Answer::Below(word) => {
+                words[2 * count] = word as u16;
+                words[2 * count + 1] = (word >> 16) as u16;
+                count += 1;
+                BELOW | (count - 1) as u16
+            }
+        };
+    }
+    (leaf, (count > 0).then_some(words))
+}
+
+/// `leaf` with its words in line `number`.
+pub(super) fn with_words(mut leaf: Line, number: u32) -> Line {
+    set_number(&mut leaf, number);
+    leaf
+}
+
+/// The number of the line of words of a leaf, if it has one.
+pub(super) fn words(leaf: &Line) -> Option<u32> {
+    let below = leaf[16..NUMBER].iter().any(|class| class & BELOW != 0);
+    below.then(|| number(leaf))
+}
+
+/// The word that `class` of a leaf names in the line of its words.
+pub(super) fn word(words: &Line, class: u16) -> u32 {
+    let at = (2 * usize::from(class & !BELOW)) % words.len();
+    u32::from(words[at]) | u32::from(words[at + 1]) << 16
+}
+
+/// Where the runs of a leaf begin that are words, and their classes; the leaf begins at `start`.
+pub(super) fn below(leaf: &Line, start: u16) -> impl Iterator<Item = (u16, u16)> {
+    let starts = leaf[..RUNS - 1].iter().take_while(|&&place| place != NEVER);
+    let starts = std::iter::once(start).chain(starts.map(|&place| start_of(place)));
+    let runs = starts.zip(leaf[16..].iter().copied());
+    runs.filter(|(_, class)| class & BELOW != 0)
+}
+
+/// The node of leaves that begin with these runs; the first of them is number `first`.
+pub(super) fn node(starts: &[u16], first: u32) -> Line {
+    let mut line = [NEVER; 32];
+    for (place_of, &start) in line.iter_mut().zip(&starts[1..]) {
+        *place_of = place(start);
+    }
+    set_number(&mut line, first);
+    line
+}
+
+/// The leaves of a node that begins at `start`: their numbers, and where they begin.
+pub(super) fn leaves(node: &Line, start: u16) -> impl Iterator<Item = (u32, u16)> {
+    let first = number(node);
+    let starts = node[..LEAVES - 1]
+        .iter()
+        .take_while(|&&place| place != NEVER);
+    let starts = std::iter::once(start).chain(starts.map(|&place| start_of(place)));
+    (first..).zip(starts)
+}
