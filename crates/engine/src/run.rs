@@ -230,8 +230,8 @@ fn make_workers(
             verdicts: Verdicts::new(),
             words: Words::new(),
             control: Arc::clone(control),
-            leaves: false,
             idle: plan.idle,
+            leaves: false,
             active_until: Nanos(0),
         });
     }

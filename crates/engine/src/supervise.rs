@@ -19,11 +19,12 @@ use crate::{Books, EngineError, Limits};
 /// How often the limits are looked at.
 const WATCH_EVERY: Duration = Duration::from_millis(1);
 
-/// How often the ports' interfaces are looked at: some system calls each.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-
 /// Sentences kept for whoever reads them.
 const NEWS_MAX: usize = 1000;
+
+/// How often ports are looked after and their interfaces looked at, some system calls each, in
+/// looks at the limits: ten times a second.
+const ATTEND_EVERY: u32 = 100;
 
 /// How long workers may take to send what they hold once they receive nothing more.
 const DRAIN_MAX: Duration = Duration::from_secs(2);
@@ -181,10 +182,9 @@ impl Supervisor {
     /// they were told to end; nothing where nothing was left to receive.
     fn watch(&mut self) -> Option<EndedBy> {
         let mut draining: Option<(EndedBy, Instant)> = None;
-        let mut looked: Option<Instant> = None;
+        let mut looks = 0_u32;
         loop {
-            if looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY) {
-                looked = Some(Instant::now());
+            if looks.is_multiple_of(ATTEND_EVERY) {
                 self.look_at_ports();
                 self.ports.iter_mut().for_each(|port| port.attend());
             }

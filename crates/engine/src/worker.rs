@@ -39,10 +39,10 @@ pub(crate) struct Worker {
     pub(crate) verdicts: Verdicts,
     pub(crate) words: Words,
     pub(crate) control: Arc<Control>,
-    /// It has told its queues that it is about to end.
-    pub(crate) leaves: bool,
     /// What it does while nothing comes.
     pub(crate) idle: IdleMode,
+    /// It has told its queues that it is about to end.
+    pub(crate) leaves: bool,
     /// When it last moved a frame.
     pub(crate) active_until: Nanos,
 }

@@ -112,12 +112,12 @@ Examples:
       only what speaks to the servers, as a filter between two programs
   linerate bridge xdp:eth1 xdp:eth2 --block ipsum.txt
       a filter in the wire between two network interfaces, until Ctrl-C
+  linerate bridge xdp:eth1 xdp:eth2 --workers 2 --pin-irqs --idle spin
+      the same for the least delay: workers never sleep, interrupts come beside them
   linerate bridge xdp:eth1,bypass=on xdp:eth2,bypass=on --block ipsum.txt
       the same, and the wire is not cut when it ends (see 'linerate bypass')
   linerate bridge xdp:eth1,keep-local xdp:eth2 --block ipsum.txt
       the same where eth1 has an address of this machine, which stays reachable
-  linerate bridge xdp:eth1 xdp:eth2 --workers 2 --pin-irqs --idle spin
-      the same for the least delay: workers never sleep, interrupts come beside them
   linerate bridge gen:size=64,hit=0.1 null: --block ipsum.txt --duration 5s --workers 2
       how fast is that on generated traffic?
   linerate bridge gen: null: --block level1.netset --keep private,local --dry-run

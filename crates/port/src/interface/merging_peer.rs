@@ -1,6 +1,7 @@
 //! The other end of a veth pair, which may leave segments merged that a wire would have cut.
 
-use super::{Feature, Interface, peer};
+use super::peer::name_of_peer;
+use super::{Feature, Interface};
 
 /// Offloads by which a sender leaves the cutting of segments to its hardware, which veth has not.
 const SEGMENTING: [&str; 3] = [
@@ -16,10 +17,8 @@ impl Interface {
     pub(crate) fn note_on_merging_peer(&self, spec: &str) -> Option<String> {
         let index = self.index().ok()?;
         let veth = self.driver().is_ok_and(|driver| driver == "veth");
-        let far = veth
-            .then(|| peer::name_of_peer(&self.name, index))
-            .flatten()?;
-        let features = Self::named(&far).ok()?.features().ok()?;
+        let peer = veth.then(|| name_of_peer(&self.name, index)).flatten()?;
+        let features = Self::named(&peer).ok()?.features().ok()?;
         let merges = |feature: &Feature| feature.active && SEGMENTING.contains(&&feature.name[..]);
         features.iter().any(merges).then(|| {
             format!(

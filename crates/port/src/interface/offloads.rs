@@ -92,6 +92,12 @@ impl Offloads {
         self.changed.iter().map(|feature| feature.name.as_str())
     }
 
+    /// Somebody who outlives this process keeps account of what is changed: nothing is put back
+    /// after `kill -9` for this one's sake.
+    pub fn hand_over(&mut self) {
+        self.record = None;
+    }
+
     /// Leaves everything as it is now, for somebody else to put back.
     pub fn leave(&mut self) {
         self.changed.clear();
@@ -105,12 +111,6 @@ impl Offloads {
                 let _ = interface.set_feature(&feature, true);
             }
         }
-    }
-
-    /// Somebody who outlives this process keeps account of what is changed: nothing is put back
-    /// after `kill -9` for this one's sake.
-    pub fn hand_over(&mut self) {
-        self.record = None;
     }
 
     /// Puts everything back, the last change first. An interface that was made anew since is left

@@ -100,6 +100,7 @@ impl Shared {
                  switch it off: ethtool -K {name} {commands}"
             ));
         }
+        notes.extend(self.interface.checksums_note());
         notes.extend(self.interface.note_on_merging_peer(spec));
         if let Some(master) = self.interface.master() {
             notes.push(format!(
@@ -107,7 +108,6 @@ impl Shared {
                  there: ip link set dev {name} nomaster"
             ));
         }
-        notes.extend(self.interface.checksums_note());
         match self.interface.link() {
             Link::Up(_) => {}
             Link::Down(_) => notes.push(format!(

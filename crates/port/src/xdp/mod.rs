@@ -76,10 +76,10 @@ pub struct XdpPort {
     queues: Range<u32>,
     steering: Arc<Steering>,
     ready: Arc<Ready>,
-    local: Option<Local>,
     signal: Signal,
     /// Whether it has all queues, however many they become.
     all: bool,
+    local: Option<Local>,
     umems: Umems,
     memory: Option<Memory>,
     /// By queue of ours: given out.
@@ -109,13 +109,15 @@ impl XdpPort {
         // Drivers that do not say have one queue.
         let count = interface.rx_queues().unwrap_or(1).max(1);
         let queues = queues(spec, count)?;
-        let sockets_end = match spec.queues {
-            Queues::All => queues.end.max(interface.rx_queues_max().unwrap_or(1)),
-            Queues::Range(..) => queues.end,
-        };
         let standby = standby(spec, &queues, count, index)?;
         let left = standby.as_ref().and_then(Standby::program);
         refuse_foreign(name, index, left)?;
+        // Queues may come; a bypass is for those there are.
+        let sockets_end = match spec.queues {
+            Queues::All if standby.is_none() => interface.rx_queues_max().unwrap_or(count),
+            _ => queues.end,
+        };
+        let sockets_end = sockets_end.max(queues.end);
         let ready = Ready::make(interface, index, spec.vlan)?;
         let settings = Settings {
             drop_unclaimed: spec.unclaimed == Unclaimed::Drop,

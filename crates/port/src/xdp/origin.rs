@@ -66,10 +66,10 @@ impl Origin {
         &self,
         sockets: impl Iterator<Item = BorrowedFd<'a>>,
     ) -> Result<(), PortError> {
-        self.steer_some(&self.numbers, sockets)
+        self.steer_to(&self.numbers, sockets)
     }
 
-    fn steer_some<'a>(
+    fn steer_to<'a>(
         &self,
         numbers: &[u32],
         sockets: impl Iterator<Item = BorrowedFd<'a>>,
@@ -152,7 +152,7 @@ impl Origin {
             ..self.spec.clone()
         };
         let sockets = self.open_on(&spec, interface, &new, false)?;
-        self.steer_some(&new, sockets.iter().map(|bound| bound.socket.as_fd()))?;
+        self.steer_to(&new, sockets.iter().map(|bound| bound.socket.as_fd()))?;
         self.numbers.extend(new);
         Ok(sockets)
     }

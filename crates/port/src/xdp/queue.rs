@@ -55,13 +55,13 @@ pub(super) struct XdpQueue {
     /// Received frames that fitted no chunk, at sockets that are gone.
     too_long: u64,
     watch: Watch,
-    /// When the program was last told that this worker is there.
-    beaten: Nanos,
     /// Changes that the control side told of and that were looked at.
     changes: u32,
     /// Whether queues may have come that are not taken up yet.
     may_grow: bool,
     sampler: Sampler,
+    /// When the program was last told that this worker is there.
+    beaten: Nanos,
     /// How often the interface went away and came back.
     losses: u64,
     returns: u64,
@@ -78,10 +78,10 @@ impl XdpQueue {
     ) -> Self {
         let mut queue = Self {
             busy_poll: origin.spec.busy_poll_micros != 0,
-            zero_copy: sockets.iter().any(|bound| bound.granted.zero_copy),
             changes: origin.signal.changes(),
             may_grow: false,
             sampler: Sampler::default(),
+            zero_copy: sockets.iter().any(|bound| bound.granted.zero_copy),
             origin,
             members: Vec::new(),
             wake: None,
@@ -147,6 +147,20 @@ impl XdpQueue {
         }
     }
 
+    /// Takes up queues that the interface did not have before.
+    fn grow(&mut self) {
+        match self.origin.grow() {
+            Ok(sockets) => {
+                self.may_grow = false;
+                if !sockets.is_empty() {
+                    self.take_up(sockets);
+                    self.failure = None;
+                }
+            }
+            Err(error) => self.failure = Some(error),
+        }
+    }
+
     /// Tells the bypass of each queue of the share when its worker was last at work.
     fn tell(&self, now: Nanos) {
         for &number in &self.origin.numbers {
@@ -188,20 +202,6 @@ impl XdpQueue {
             if let Some(frame) = frames.next() {
                 self.send(place, frame, pool);
             }
-        }
-    }
-
-    /// Takes up queues that the interface did not have before.
-    fn grow(&mut self) {
-        match self.origin.grow() {
-            Ok(sockets) => {
-                self.may_grow = false;
-                if !sockets.is_empty() {
-                    self.take_up(sockets);
-                    self.failure = None;
-                }
-            }
-            Err(error) => self.failure = Some(error),
         }
     }
 

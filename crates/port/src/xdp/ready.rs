@@ -84,6 +84,11 @@ impl Ready {
         Ok(index)
     }
 
+    /// Its receive queues now, where its driver tells.
+    pub(super) fn queues(&self) -> Option<u32> {
+        self.interface.rx_queues().ok()
+    }
+
     /// What a bypass on the interface changes, beside what runs before changed: the kernel takes
     /// back what only a socket holds.
     pub(super) fn changed(&self, before: u32) -> u32 {
@@ -108,11 +113,6 @@ impl Ready {
             // An interface that is gone is set when it is back.
             let _gone = self.interface.set_promiscuous(true);
         }
-    }
-
-    /// Its receive queues now, where its driver tells.
-    pub(super) fn queues(&self) -> Option<u32> {
-        self.interface.rx_queues().ok()
     }
 
     /// What is known of VLAN tags on the interface that has the name now.
@@ -152,6 +152,7 @@ impl Ready {
                 off.join(" ")
             ));
         }
+        notes.extend(self.interface.checksums_note());
         if mode == XdpMode::Generic {
             // A program in the driver of veth has the other end cut its segments.
             let spec = format!("xdp:{name}");
@@ -163,7 +164,6 @@ impl Ready {
                  it away from there: ip link set dev {name} nomaster"
             ));
         }
-        notes.extend(self.interface.checksums_note());
         match self.interface.link() {
             Link::Up(_) => {}
             link => notes.push(format!(
