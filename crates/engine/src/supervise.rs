@@ -186,7 +186,6 @@ impl Supervisor {
         loop {
             if looks.is_multiple_of(ATTEND_EVERY) {
                 self.look_at_ports();
-                self.ports.iter_mut().for_each(|port| port.attend());
             }
             if at_rest(self.control.boards.iter()) {
                 return draining.map(|(cause, _)| cause);
@@ -204,6 +203,10 @@ impl Supervisor {
                 }
             }
             self.lists.reclaim();
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(ATTEND_EVERY) {
+                self.ports.iter_mut().for_each(|port| port.attend());
+            }
             std::thread::park_timeout(WATCH_EVERY);
         }
     }

@@ -22,8 +22,8 @@ impl Interface {
         let merges = |feature: &Feature| feature.active && SEGMENTING.contains(&&feature.name[..]);
         features.iter().any(merges).then(|| {
             format!(
-                "{spec}: {far}, its other end, leaves segments merged, and merged frames are left \
-                 out; have it cut them: ethtool -K {far} tx off"
+                "{spec}: {peer}, its other end, leaves segments merged, and merged frames are left \
+                 out; have it cut them: ethtool -K {peer} tx off"
             )
         })
     }
