@@ -289,9 +289,10 @@ impl TagReader {
 }
 
 fn cannot_attach(name: &str, mode: AttachMode, error: &io::Error, said: &str) -> PortError {
-    let remedy = match mode {
-        AttachMode::Generic => "use packet: on this interface",
-        AttachMode::Native => "mode=generic needs no support of the driver",
+    let remedy = match (error.raw_os_error(), mode) {
+        (Some(libc::EMFILE | libc::ENFILE), _) => "raise `ulimit -n`",
+        (_, AttachMode::Generic) => "use packet: on this interface",
+        (_, AttachMode::Native) => "mode=generic needs no support of the driver",
     };
     let said = if said.is_empty() {
         String::new()
@@ -330,7 +331,8 @@ pub(super) fn refuse_foreign(
         PortErrorKind::Open,
         format!(
             "xdp:{name}: the XDP program {program} (id {id}) is attached to it; stop what runs it, \
-             or detach it with `ip link set dev {name} xdp off`{bypass}"
+             or detach it with `ip link set dev {name} xdp off`, one that a link holds with \
+             `bpftool link detach`{bypass}"
         ),
     ))
 }
@@ -345,6 +347,7 @@ pub(super) fn hint(error: &io::Error) -> &'static str {
         Some(libc::EPERM | libc::EACCES) => {
             "; run as root, or with CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"
         }
+        Some(libc::EMFILE | libc::ENFILE) => "; raise `ulimit -n`",
         Some(libc::EAFNOSUPPORT | libc::ENOSYS) => {
             "; this kernel has no AF_XDP, use packet: on this interface"
         }
