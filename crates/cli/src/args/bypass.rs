@@ -65,8 +65,6 @@ pub(crate) struct BypassPlace {
 
 const BYPASS_EXAMPLES: &str = "\
 Examples:
-  linerate bridge xdp:eth1,bypass=on xdp:eth2,bypass=on --block list.txt
-      a bridge that does not cut the wire when it ends
   linerate bypass show
       is there a bypass, and how much passed by it?
   linerate bypass off eth1 eth2

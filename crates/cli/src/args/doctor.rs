@@ -7,9 +7,10 @@ use crate::exit::EXIT_CODES;
 /// Say what this machine and its interfaces will do to packet rates and to correctness.
 ///
 /// Each line is good, doubtful, wrong or unknown, and where something can be mended the command
-/// that mends it stands below. Wrong is what changes or loses frames: merging on receive (GRO,
-/// LRO), VLAN tags taken off, checksums left to the receiver, somebody else's XDP program. Doubtful
-/// is what costs rate. For each interface the class of rate to expect is said: zero-copy, copy,
+/// that mends it stands below. Wrong is what changes or loses frames and stays so under a bridge:
+/// merging on receive (GRO, LRO) or taking VLAN tags off where it cannot be switched off, checksums
+/// left to the receiver, somebody else's XDP program. Doubtful is what costs rate, and what a
+/// bridge switches off by itself. For each interface the class of rate to expect is said: zero-copy, copy,
 /// generic or packet. Nothing is changed. It takes a fifth of a second, to see what interrupts the
 /// CPUs.
 #[derive(Clone, Debug, Args)]

@@ -137,7 +137,8 @@ fn program(survey: &Survey) -> Finding {
     };
     let value = format!("{called}, id {}", program.id);
     if program.name == OURS {
-        let why = "a bridge of this program runs on it, or its bypass stands: `linerate bypass show`";
+        let why =
+            "a bridge of this program runs on it, or its bypass stands: `linerate bypass show`";
         return Finding::doubtful(what, value, why);
     }
     let why = "somebody else's: it may take frames away, and xdp: refuses the interface";

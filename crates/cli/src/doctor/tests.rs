@@ -317,11 +317,15 @@ fn classes_of_rate() {
     };
     assert_eq!(class(&with(support(true))), Class::Copy);
     assert_eq!(class(&with(support(false))), Class::Generic);
-    let jumbo = Survey {
+    let jumbo = |several_pieces| Survey {
         mtu: Some(9000),
-        ..card()
+        ..with(XdpSupport {
+            several_pieces,
+            ..support(true)
+        })
     };
-    assert_eq!(class(&jumbo), Class::Packet);
+    assert_eq!(class(&jumbo(false)), Class::Packet);
+    assert_eq!(class(&jumbo(true)), Class::Copy);
     let tags = with_offload(card(), "rx-vlan-hw-parse", false);
     assert_eq!(class(&tags), Class::Packet);
     let mut virtio = with_offload(card(), "rx-gro-hw", false);

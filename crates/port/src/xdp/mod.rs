@@ -4,7 +4,7 @@
 //! Region), so a frame crosses between two such ports without a copy of ours; whether the driver
 //! copies, the mode says. An XDP program (`bpf/xdp.bpf.c`) gives each frame to the socket of its
 //! queue. It is attached by a link that nothing pins: the kernel takes it off when the process
-//! ends, however it ends.
+//! ends, however it ends. With a bypass the link is pinned, and the program stays.
 //!
 //! What the kernel does that is not in its documentation was measured and stands where it matters.
 
