@@ -10,9 +10,9 @@ use crate::exit::EXIT_CODES;
 /// that mends it stands below. Wrong is what changes or loses frames and stays so under a bridge:
 /// merging on receive (GRO, LRO) or taking VLAN tags off where it cannot be switched off, checksums
 /// left to the receiver, somebody else's XDP program. Doubtful is what costs rate, and what a
-/// bridge switches off by itself. For each interface the class of rate to expect is said: zero-copy, copy,
-/// generic or packet. Nothing is changed. It takes a fifth of a second, to see what interrupts the
-/// CPUs.
+/// bridge switches off by itself. For each interface the class of rate to expect is said:
+/// zero-copy, copy, generic or packet. Nothing is changed. It takes a fifth of a second, to see
+/// what interrupts the CPUs.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after_long())]
 pub(crate) struct DoctorArgs {
