@@ -5,32 +5,10 @@
  * destination and sends it into an interface. No buffer of a socket is made for a frame, so that
  * one CPU sends several times what any path in between can take.
  *
- * As in xdp.bpf.c, no header is included and maps are undefined symbols.
+ * As in xdp.bpf.c, maps are undefined symbols.
  */
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-
-#define SECTION(name) __attribute__((section(name), used))
-
-enum verdict { XDP_ABORTED, XDP_DROP, XDP_PASS, XDP_TX, XDP_REDIRECT };
-
-/* What the kernel shows of a frame: struct xdp_md. */
-struct frame {
-	u32 data;
-	u32 data_end;
-	u32 data_meta;
-	u32 ingress_ifindex;
-	u32 rx_queue_index;
-	u32 egress_ifindex;
-};
-
-struct map;
-
-static void *(*const bpf_map_lookup_elem)(struct map *map, const void *key) = (void *)1;
-static long (*const bpf_redirect_map)(struct map *map, u64 key, u64 flags) = (void *)51;
+#include "kernel.h"
 
 /* DEVMAP: interfaces to send into. */
 extern struct map interfaces;

@@ -4,35 +4,13 @@
  * hash map, source and destination of each frame looked up in it, and what is in neither redirected
  * to the other interface. What is not IPv4 passes.
  *
- * As in xdp.bpf.c, no header is included and maps are undefined symbols.
+ * As in xdp.bpf.c, maps are undefined symbols.
  */
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-
-#define SECTION(name) __attribute__((section(name), used))
+#include "kernel.h"
 
 /* The program is compiled for little-endian machines, as the loader checks. */
 #define ETHERTYPE_IPV4 0x0008
-
-enum verdict { XDP_ABORTED, XDP_DROP, XDP_PASS, XDP_TX, XDP_REDIRECT };
-
-/* What the kernel shows of a frame: struct xdp_md. */
-struct frame {
-	u32 data;
-	u32 data_end;
-	u32 data_meta;
-	u32 ingress_ifindex;
-	u32 rx_queue_index;
-	u32 egress_ifindex;
-};
-
-struct map;
-
-static void *(*const bpf_map_lookup_elem)(struct map *map, const void *key) = (void *)1;
-static long (*const bpf_redirect_map)(struct map *map, u64 key, u64 flags) = (void *)51;
 
 /* Hash of u32, addresses in network byte order. */
 extern struct map addresses;

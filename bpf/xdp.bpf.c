@@ -3,41 +3,20 @@
  * The XDP program of `xdp:` ports: gives each frame to the AF_XDP socket of its receive queue, and
  * what no socket is there for to whom the settings say.
  *
- * No header is included: the few types and helper numbers below are the kernel's stable interface,
- * so the object does not depend on which headers a machine has. Maps are undefined symbols; the
- * loader (crates/port/src/xdp/program.rs) makes them and writes them into the instructions by name.
+ * Maps are undefined symbols; the loader (crates/port/src/xdp/program.rs) makes them and writes
+ * them into the instructions by name.
  * So is the kernel function that reads VLAN tags: where it cannot be called, the loader puts the
  * answer "not supported" in place of the call.
  */
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long s64;
+#include "kernel.h"
 
-#define SECTION(name) __attribute__((section(name), used))
+typedef long long s64;
 
 /* The program is compiled for little-endian machines, as the loader checks. */
 #define NETWORK_ORDER(half) ((u16)__builtin_bswap16(half))
 
-enum verdict { XDP_ABORTED, XDP_DROP, XDP_PASS, XDP_TX, XDP_REDIRECT };
-
-/* What the kernel shows of a frame: struct xdp_md. */
-struct frame {
-	u32 data;
-	u32 data_end;
-	u32 data_meta;
-	u32 ingress_ifindex;
-	u32 rx_queue_index;
-	u32 egress_ifindex;
-};
-
-struct map;
-
-static void *(*const bpf_map_lookup_elem)(struct map *map, const void *key) = (void *)1;
 static long (*const bpf_xdp_adjust_head)(struct frame *frame, int delta) = (void *)44;
-static long (*const bpf_redirect_map)(struct map *map, u64 key, u64 flags) = (void *)51;
 static u64 (*const bpf_jiffies64)(void) = (void *)118;
 static u64 (*const bpf_ktime_get_coarse_ns)(void) = (void *)160;
 
