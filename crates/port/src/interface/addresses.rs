@@ -144,22 +144,7 @@ fn vlan_port(body: &[u8]) -> Option<VlanPort> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-        let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
-        bytes.extend(kind.to_ne_bytes());
-        bytes.extend(value);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
-    }
-
-    fn message(kind: u16, body: &[u8]) -> Vec<u8> {
-        let mut bytes = ((HEADER_BYTES + body.len()) as u32).to_ne_bytes().to_vec();
-        bytes.extend(kind.to_ne_bytes());
-        bytes.extend([0; 10]);
-        bytes.extend(body);
-        bytes
-    }
+    use crate::interface::netlink::made::{attribute, message};
 
     fn address_body(family: i32, interface: u32, attributes: &[u8]) -> Vec<u8> {
         let mut body = vec![family as u8, 24, 0, 0];

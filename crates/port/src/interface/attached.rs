@@ -74,22 +74,7 @@ fn program_ids(answer: &[u8]) -> io::Result<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-        let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
-        bytes.extend(kind.to_ne_bytes());
-        bytes.extend(value);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
-    }
-
-    fn answer(kind: u16, body: &[u8]) -> Vec<u8> {
-        let mut bytes = ((16 + body.len()) as u32).to_ne_bytes().to_vec();
-        bytes.extend(kind.to_ne_bytes());
-        bytes.extend([0; 10]);
-        bytes.extend(body);
-        bytes
-    }
+    use crate::interface::netlink::made::{attribute, message as answer};
 
     #[test]
     fn ids_are_found_among_other_attributes() {
