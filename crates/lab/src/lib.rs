@@ -18,6 +18,7 @@ mod load;
 mod locks;
 mod memory;
 mod metric;
+pub mod no_drop;
 mod noise;
 mod paired;
 mod pipeline;

@@ -1,0 +1,239 @@
+//! Devices of known capacity, and devices that have none.
+
+use std::time::Duration;
+
+use super::*;
+
+/// A slow device, so that a search of a minute takes a moment: the relations are those of 1 Mpps
+/// with twenty times the queue.
+const CAPACITY: f64 = 50_000.0;
+
+/// Of each kind of unstable device; 200 of each were run once.
+const SEEDS_UNSTABLE: u64 = 10;
+
+fn steady(seed: u64) -> ModelSpec {
+    ModelSpec {
+        // No round number, so that no step of the search falls on it.
+        capacity: CAPACITY * (1.0 + (seed % 7) as f64 * 0.0371),
+        queue: 64,
+        noise: 0.3,
+        seed,
+        ..ModelSpec::default()
+    }
+}
+
+fn plan(losses: &[f64]) -> SearchPlan {
+    let goal = |&loss: &f64| Goal::new(loss, Duration::from_secs(1), 0.005);
+    let goals = losses.iter().map(goal).collect();
+    SearchPlan::new(goals, 200_000, LoadLimit::LineRate)
+}
+
+fn run(spec: ModelSpec, plan: SearchPlan) -> Finding {
+    let mut device = ModelDevice::new(spec);
+    search(&mut device, plan, &mut |_, _| true).expect("a model never fails")
+}
+
+#[track_caller]
+fn expect_near(found: Option<u64>, capacity: f64, share: f64, what: &ModelSpec) {
+    let rate = found.expect("a rate") as f64;
+    let apart = (rate / capacity - 1.0).abs();
+    assert!(
+        apart <= share,
+        "{rate} of {capacity}: {apart:.4} with {what}"
+    );
+}
+
+#[test]
+fn the_capacity_is_found_within_one_percent_in_20_of_20_seeds() {
+    for seed in 1..=20 {
+        let spec = steady(seed);
+        let finding = run(spec, plan(&[0.0]));
+        let found = &finding.goals[0];
+        println!(
+            "seed {seed}: {:?} {} trials",
+            found.lower,
+            finding.trials.len()
+        );
+        assert_eq!(
+            found.verdict,
+            Verdict::Found,
+            "{:?} with {spec}",
+            finding.reason
+        );
+        expect_near(found.lower, spec.capacity, 0.01, &spec);
+        assert!(finding.trials.len() < 100, "{spec}");
+    }
+}
+
+#[test]
+fn both_directions_at_once() {
+    for seed in 1..=3 {
+        let spec = ModelSpec {
+            bidirectional: true,
+            ..steady(seed)
+        };
+        let finding = run(spec, plan(&[0.0]));
+        assert_eq!(finding.trials[0].outcome.directions.len(), 2);
+        expect_near(finding.goals[0].lower, spec.capacity, 0.01, &spec);
+    }
+}
+
+/// Of what comes, at most the capacity leaves: at 0.5 % loss the load is that much larger.
+#[test]
+fn a_loss_ratio_is_found_beside_the_rate_without_loss() {
+    for seed in 1..=5 {
+        let spec = steady(seed);
+        let finding = run(spec, plan(&[0.05, 0.0]));
+        let [ndr, pdr] = &finding.goals[..] else {
+            panic!("two goals");
+        };
+        assert_eq!((ndr.goal.loss, pdr.goal.loss), (0.0, 0.05));
+        assert_eq!(
+            (ndr.verdict, pdr.verdict),
+            (Verdict::Found, Verdict::Found),
+            "{spec}"
+        );
+        expect_near(ndr.lower, spec.capacity, 0.01, &spec);
+        expect_near(pdr.lower, spec.capacity / 0.95, 0.01, &spec);
+        let throughput = pdr.conditional_throughput.expect("full trials");
+        assert!(
+            (throughput / spec.capacity - 1.0).abs() < 0.01,
+            "{throughput}"
+        );
+    }
+}
+
+#[test]
+fn unstable_devices_are_refused_with_a_reason() {
+    let unstable: [(&str, fn(ModelSpec) -> ModelSpec); 4] = [
+        ("capacity falls", |spec| ModelSpec {
+            drift: -0.0007,
+            ..spec
+        }),
+        ("capacity grows", |spec| ModelSpec {
+            drift: 0.0007,
+            ..spec
+        }),
+        ("capacity wanders", |spec| ModelSpec {
+            wander: 0.05,
+            ..spec
+        }),
+        ("pauses", |spec| ModelSpec {
+            pauses: Some(Pauses {
+                every: Duration::from_secs(1),
+                lasting: Duration::from_millis(20),
+            }),
+            ..spec
+        }),
+    ];
+    for (name, change) in unstable {
+        for seed in 1..=SEEDS_UNSTABLE {
+            let spec = change(steady(seed));
+            let finding = run(spec, plan(&[0.0]));
+            let found = &finding.goals[0];
+            println!(
+                "{name}, seed {seed}: {} {}, noise {:.4}, {} trials",
+                found.verdict.name(),
+                finding
+                    .reason
+                    .map_or(String::new(), |reason| reason.to_string()),
+                finding.noise(),
+                finding.trials.len()
+            );
+            assert_eq!(found.verdict, Verdict::Unstable, "{spec}");
+            // The reason gives the noise, and that is more than the precision.
+            assert!(finding.noise() > found.goal.width, "{spec}");
+            assert!(!finding.is_sound());
+        }
+    }
+}
+
+#[test]
+fn a_sender_that_is_the_limit_is_not_called_the_device() {
+    let spec = ModelSpec {
+        sender: Some(30_000.0),
+        ..steady(1)
+    };
+    let finding = run(spec, plan(&[0.0]));
+    let found = &finding.goals[0];
+    assert_eq!(found.verdict, Verdict::AtLeast(LoadLimit::Sender));
+    assert_eq!((found.lower, found.upper), (Some(30_000), None));
+    assert!(finding.unsent >= 3);
+    let mut unsent = finding.trials.iter().filter(|trial| !trial.verified);
+    assert!(unsent.all(|trial| trial.plan.load > 30_000));
+}
+
+#[test]
+fn a_device_faster_than_the_line_is_found_at_the_line() {
+    let mut fast = plan(&[0.0]);
+    fast.load_max = 40_000;
+    let found = run(steady(1), fast);
+    assert_eq!(
+        found.goals[0].verdict,
+        Verdict::AtLeast(LoadLimit::LineRate)
+    );
+    assert_eq!(found.goals[0].lower, Some(40_000));
+}
+
+#[test]
+fn a_device_that_loses_at_any_load_never_meets_the_goal() {
+    let spec = ModelSpec {
+        loss: 0.01,
+        ..steady(3)
+    };
+    let mut slow = plan(&[0.0, 0.02]);
+    slow.load_min = 5_000;
+    let finding = run(spec, slow);
+    assert_eq!(finding.goals[0].verdict, Verdict::NeverMet);
+    assert_eq!(finding.goals[1].verdict, Verdict::Found);
+    assert!(!finding.is_sound());
+}
+
+#[test]
+fn a_queue_that_carries_a_trial_is_told() {
+    let spec = ModelSpec {
+        queue: 5_000,
+        ..steady(1)
+    };
+    let finding = run(spec, plan(&[0.0]));
+    let held = finding.held.expect("a model knows what it holds");
+    assert!(held > 0.05, "{held}");
+}
+
+#[test]
+fn latency_grows_towards_the_rate() {
+    let finding = run(steady(2), plan(&[0.0]));
+    let points = finding.latencies.iter();
+    let (percent, p99): (Vec<u64>, Vec<u64>) = points
+        .map(|point| (point.percent, point.latency.expect("measured").p99))
+        .unzip();
+    assert_eq!(percent, [10, 50, 90, 100]);
+    assert!(p99[0] < p99[3], "{p99:?}");
+}
+
+#[test]
+fn the_number_of_trials_is_bounded_and_an_end_is_heard() {
+    let mut short = plan(&[0.0]);
+    short.trials_max = 9;
+    let finding = run(steady(1), short);
+    assert_eq!(finding.trials.len(), 9);
+    assert_eq!(finding.reason, Some(Reason::TrialsUsedUp));
+    assert_eq!(finding.goals[0].verdict, Verdict::Unsettled);
+    let mut device = ModelDevice::new(steady(1));
+    let mut tell = |progress: &Progress, _: &TrialPlan| progress.trials < 5;
+    let finding = search(&mut device, plan(&[0.0]), &mut tell).expect("a model");
+    assert_eq!(finding.trials.len(), 5);
+    assert_eq!(finding.reason, Some(Reason::Interrupted));
+}
+
+#[test]
+fn time_left_falls_as_trials_are_done() {
+    let mut device = ModelDevice::new(steady(1));
+    let mut left = Vec::new();
+    let mut tell = |progress: &Progress, _: &TrialPlan| {
+        left.push(progress.left);
+        true
+    };
+    search(&mut device, plan(&[0.0]), &mut tell).expect("a model");
+    assert!(left[0] > *left.last().expect("trials"), "{left:?}");
+}
