@@ -7,12 +7,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use frame::WorkerId;
-use port::{Port, PortError, PortStatistics};
+use port::Port;
 
 use crate::counters::{Board, Count, Words, at_rest};
+use crate::finish::{PortFacts, balance, finish_queues, port_report};
 use crate::publish::Publisher;
-use crate::report::{EndedBy, MemoryReport, PortReport, RunReport, SetHits, WorkerReport};
-use crate::states::Watched;
+use crate::report::{EndedBy, MemoryReport, RunReport, SetHits, WorkerReport};
 use crate::worker::Worker;
 use crate::{Books, EngineError, Limits};
 
@@ -100,15 +100,6 @@ impl Control {
     fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
-}
-
-/// What is known of a port before its queues are gone.
-pub(crate) struct PortFacts {
-    pub(crate) id: frame::PortId,
-    pub(crate) spec: String,
-    pub(crate) mode: String,
-    /// Where something can change meanwhile.
-    pub(crate) watched: Option<Watched>,
 }
 
 /// All that the control thread needs of a run.
@@ -258,53 +249,6 @@ fn duration_of(workers: &[Worker], started: Instant) -> f64 {
     }
 }
 
-/// Closes every queue; returns their warnings and the first failure.
-fn finish_queues(workers: &mut [Worker]) -> (Vec<String>, Option<PortError>) {
-    let (mut warnings, mut failure) = (Vec::new(), None);
-    for worker in workers {
-        let Worker {
-            attachments, pool, ..
-        } = worker;
-        for queue in attachments
-            .iter_mut()
-            .filter_map(|attachment| attachment.queue.as_mut())
-        {
-            queue.reclaim(pool);
-            match queue.finish() {
-                Ok(more) => warnings.extend(more),
-                Err(error) => failure = failure.or(Some(error)),
-            }
-        }
-    }
-    warnings.dedup();
-    (warnings, failure)
-}
-
-/// The books of each worker and of all balance, and every chunk of every pool is free or held by
-/// a port.
-fn balance(workers: &[Worker]) -> bool {
-    let (mut total, mut kept, mut sum) = (0, 0, Words::new());
-    for worker in workers {
-        let accounts = worker.pool.accounts();
-        total += u64::from(accounts.total);
-        kept += u64::from(accounts.free);
-        let queues = worker
-            .attachments
-            .iter()
-            .filter_map(|attachment| attachment.queue.as_ref());
-        kept += queues
-            .map(|queue| u64::from(queue.in_flight()))
-            .sum::<u64>();
-        sum.merge(&worker.words);
-    }
-    let each = workers
-        .iter()
-        .all(|worker| Books::of(&worker.words).balance());
-    each && Books::of(&sum).balance()
-        && sum.get(Count::HandedOff) == sum.get(Count::Received)
-        && total == kept
-}
-
 fn worker_report(worker: &Worker, seconds: f64) -> WorkerReport {
     let words = &worker.words;
     let busy_nanos = words.get(Count::BusyNanos);
@@ -321,33 +265,6 @@ fn worker_report(worker: &Worker, seconds: f64) -> WorkerReport {
         cpu_seconds: words.get(Count::CpuNanos) as f64 / 1e9,
         sleeps: words.get(Count::Sleeps),
         books: Books::of(words),
-    }
-}
-
-fn port_report(facts: &PortFacts, workers: &[Worker], ended: f64) -> PortReport {
-    let watched = facts.watched.as_ref();
-    let mut sum = PortStatistics::default();
-    let attachments = workers.iter().flat_map(|worker| &worker.attachments);
-    for attachment in attachments.filter(|attachment| attachment.port == facts.id) {
-        if let Some(queue) = &attachment.queue {
-            sum += queue.statistics();
-        }
-    }
-    PortReport {
-        id: facts.id,
-        spec: facts.spec.clone(),
-        rx_frames: sum.rx_frames,
-        rx_bytes: sum.rx_bytes,
-        tx_frames: sum.tx_frames,
-        tx_bytes: sum.tx_bytes,
-        missed: sum.missed,
-        to_host: sum.to_host,
-        unfiltered: sum.unfiltered,
-        unfiltered_before: sum.unfiltered_before,
-        missed_merged: sum.missed_merged,
-        missed_too_long: sum.missed_too_long,
-        mode: facts.mode.clone(),
-        states: watched.map_or_else(Vec::new, |watched| watched.report(ended)),
     }
 }
 
