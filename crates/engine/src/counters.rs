@@ -38,7 +38,9 @@ pub(crate) enum Count {
     /// Times that a port took none of those there were.
     RefusalsFirst,
     RefusalsSecond,
-    /// Bytes of frames sent, without FCS; of drives alone.
+    /// Frames that a sender's port took; of drives alone.
+    Sent,
+    /// Their bytes, without FCS; of drives alone.
     TxBytes,
     /// Time in which frames waited for room at the port, nanoseconds; of drives alone.
     FullNanos,

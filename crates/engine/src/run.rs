@@ -147,7 +147,7 @@ impl Running {
 
 /// Asks a run to end.
 #[derive(Clone)]
-pub struct Stopper(Arc<Control>);
+pub struct Stopper(pub(crate) Arc<Control>);
 
 impl Stopper {
     /// Asks; returns at once.

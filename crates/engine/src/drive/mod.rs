@@ -15,5 +15,5 @@ mod worker;
 
 pub use open::Drive;
 pub use plan::{DrivePlan, Replayed, Trial};
-pub use report::{ClockDoubt, DriveClosing, DriveSnapshot, TrialReport};
+pub use report::{ClockDoubt, DriveClosing, DriveSnapshot, StreamSent, TrialReport};
 pub use running::RunningDrive;

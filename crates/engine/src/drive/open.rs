@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
 use port::{Port, PortStatistics};
-use traffic::{Pacer, Rate, Sink, SinkLimits, Source, Stamp};
+use traffic::{Pacer, Rate, Sink, SinkLimits, Source};
 
 use super::feed::{Feed, Replay};
 use super::running::RunningDrive;
@@ -14,7 +14,7 @@ use super::{DriveClosing, DrivePlan, Trial};
 use crate::attachment::Attachment;
 use crate::counters::Words;
 use crate::exchange::Exchange;
-use crate::finish::{PortFacts, finish_queues};
+use crate::finish::{PortFacts, finish_queues, passed};
 use crate::report::MemoryReport;
 use crate::start::{begin_queues, map_pools};
 use crate::states::Watched;
@@ -28,7 +28,7 @@ pub(super) struct Roles {
     pub(super) rx: Option<usize>,
     /// The place of the capture that is sent, and how many times faster than recorded.
     replay: Option<(usize, Option<f64>)>,
-    returns: bool,
+    pub(super) returns: bool,
     reflect: bool,
 }
 
@@ -67,9 +67,7 @@ impl Drive {
         };
         roles.tx = plan.tx.map(&mut add);
         roles.rx = plan.rx.map(&mut add);
-        roles.replay = plan
-            .replay
-            .map(|replay| (add(replay.port), replay.speed));
+        roles.replay = plan.replay.map(|replay| (add(replay.port), replay.speed));
         let frames = (plan.pool_frames, plan.stride_bytes);
         let (region, pools, memory) = map_pools(&ports, &plan.cpus, frames)?;
         for port in &mut ports {
@@ -173,7 +171,7 @@ impl Drive {
                 worker.quota = part_of(trial.count, receivers, receiver);
                 receiver += 1;
             }
-            worker.takers = takers(roles, worker, trial);
+            worker.takers = takers(roles, worker);
         }
         self.streams = streams.end;
         let signed = recipe.stamp.is_some() && roles.replay.is_none();
@@ -183,14 +181,17 @@ impl Drive {
 
     /// What has passed by each port so far.
     pub(super) fn passed(&self) -> Vec<PortStatistics> {
-        let passed = |place: usize| {
-            let queues = self
-                .workers
-                .iter()
-                .filter_map(|worker| worker.attachments[place].queue.as_ref());
-            queues.map(|queue| queue.statistics()).sum()
-        };
-        (0..self.ports.len()).map(passed).collect()
+        let ports = self.facts.iter();
+        ports.map(|facts| passed(&self.workers, facts.id)).collect()
+    }
+
+    /// Frames that found no way out are given up, and every pool takes its own back.
+    pub(super) fn settle(&mut self) {
+        self.workers.iter_mut().for_each(Driver::abandon);
+        // In a second round, when every worker has let go of the others' frames.
+        for worker in &mut self.workers {
+            worker.pool.collect();
+        }
     }
 }
 
@@ -207,12 +208,13 @@ impl Part<'_> {
         let rate = rate_of(self.trial.rate, self.of as u64, self.nth as u64)?;
         Some(Sender {
             place,
-            frame_bytes_mean: self.trial.recipe.sizes.mean_bytes(),
+            frame_bytes_mean: self.trial.recipe.sizes.frame_bytes_mean(),
             feed,
             rate,
             burst_max: self.burst,
             pacer: Pacer::new(rate, self.burst, Nanos::ZERO),
             quota: part_of(self.trial.count, self.of, self.nth),
+            sent: 0,
             looked: Nanos::ZERO,
             last: Nanos::ZERO,
             stamps: Span::default(),
@@ -244,11 +246,12 @@ fn at_rest(
         control,
         idle,
         shown_quiet: false,
+        began: Nanos::ZERO,
     }
 }
 
 /// The sinks of a worker: one a port that it takes frames in from.
-fn takers(roles: Roles, worker: &Driver, trial: &Trial) -> Vec<Taker> {
+fn takers(roles: Roles, worker: &Driver) -> Vec<Taker> {
     let back = roles.tx.filter(|_| roles.returns);
     let places = roles
         .rx
@@ -256,15 +259,11 @@ fn takers(roles: Roles, worker: &Driver, trial: &Trial) -> Vec<Taker> {
         .into_iter()
         .chain(back.map(|tx| (tx, false)));
     let has_queue = |&(place, _): &(usize, bool)| worker.attachments[place].queue.is_some();
-    let cover = trial.recipe.stamp.map(|stamp| stamp.cover);
     places
         .filter(has_queue)
         .map(|(place, reflects)| Taker {
             place,
-            sink: Sink::new(SinkLimits {
-                cover: cover.unwrap_or_default(),
-                ..SinkLimits::default()
-            }),
+            sink: Sink::new(SinkLimits::default()),
             reflects,
             looked: Nanos::ZERO,
             last: Nanos::ZERO,
@@ -327,6 +326,3 @@ fn attach(
     }
     Ok(attachments)
 }
-
-/// Frames are signed unless a recipe says otherwise.
-const _: fn() -> Stamp = Stamp::default;

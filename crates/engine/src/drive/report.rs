@@ -47,6 +47,15 @@ impl ClockDoubt {
     }
 }
 
+/// What was sent of one stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamSent {
+    /// Its number.
+    pub stream: u16,
+    /// Frames that the port took.
+    pub sent: u64,
+}
+
 /// The end of a trial.
 #[derive(Clone, Debug)]
 pub struct TrialReport {
@@ -61,8 +70,8 @@ pub struct TrialReport {
     pub sent_bytes: u64,
     /// Workers that sent.
     pub senders: usize,
-    /// The streams that were sent, first and one past the last; empty where nothing was signed.
-    pub streams: std::ops::Range<u32>,
+    /// The streams that were sent; empty where nothing was signed.
+    pub streams: Vec<StreamSent>,
     /// Time in which made frames waited for room at the port: mean of the senders, seconds.
     pub full_seconds: f64,
     /// How far from its times a sender was, the worst of all; nothing where nobody here sends.

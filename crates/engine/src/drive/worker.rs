@@ -32,6 +32,8 @@ pub(super) struct Sender {
     pub(super) pacer: Pacer,
     /// Frames it may still make.
     pub(super) quota: u64,
+    /// Frames that the port took.
+    pub(super) sent: u64,
     /// When it last looked whether the port takes more.
     pub(super) looked: Nanos,
     /// When the port last took a frame.
@@ -62,7 +64,7 @@ pub(crate) struct Span {
 
 impl Span {
     #[inline]
-    fn add(&mut self, nanos: u64) {
+    pub(super) fn add(&mut self, nanos: u64) {
         self.count += 1;
         self.nanos += nanos;
         self.worst_nanos = self.worst_nanos.max(nanos);
@@ -95,6 +97,8 @@ pub(crate) struct Driver {
     pub(super) control: Arc<Control>,
     pub(super) idle: IdleMode,
     pub(super) shown_quiet: bool,
+    /// When the trial began.
+    pub(super) began: Nanos,
 }
 
 impl Work for Driver {
@@ -157,6 +161,7 @@ impl Driver {
 
     /// Begins all times at `now`.
     pub(super) fn wind_up(&mut self, now: Nanos) {
+        self.began = now;
         if let Some(sender) = &mut self.sender {
             sender.restart(now);
         }
@@ -210,9 +215,13 @@ impl Driver {
             return attachment.flush(pool, true, words);
         }
         let bytes = bytes_of(attachment.staged.frames());
+        let before = words.get(Count::Tx);
         let taken = attachment.flush(pool, true, words);
         if taken != 0 {
             let left = bytes_of(attachment.staged.frames());
+            let sent = words.get(Count::Tx).saturating_sub(before);
+            words.add(Count::Sent, sent);
+            sender.sent += sent;
             words.add(Count::TxBytes, bytes - left);
             sender.pacer.sent(taken, bytes - left);
             let after = clock.kernel();
@@ -258,7 +267,10 @@ impl Driver {
         let own: u64 = burst
             .frames()
             .iter()
-            .map(|frame| u64::from(taker.sink.take(frame.bytes(), now)))
+            .map(|frame| {
+                taker.sink.take(frame.bytes(), now);
+                1
+            })
             .sum();
         words.add(Count::Signed, own);
         if taker.reflects {
@@ -296,7 +308,10 @@ impl Driver {
             let over = drains || sender.quota == 0 || sender.feed.is_over();
             over && self.attachments[sender.place].is_clear()
         });
-        let mut open = self.takers.iter().map(|own| self.attachments[own.place].open);
+        let mut open = self
+            .takers
+            .iter()
+            .map(|own| self.attachments[own.place].open);
         let comes = self.waits_for_sources && self.quota != 0 && open.any(|open| open);
         sent && (drains || !comes)
     }
