@@ -11,10 +11,12 @@ use crate::{Books, EndedBy, PortReport, WorkerReport};
 pub struct DriveSnapshot {
     /// Since the start.
     pub seconds: f64,
-    /// Frames sent.
+    /// Frames that left by any port.
     pub tx: u64,
+    /// Frames sent, not those sent back.
+    pub sent: u64,
     /// Their bytes, without FCS.
-    pub tx_bytes: u64,
+    pub sent_bytes: u64,
     /// Frames taken in.
     pub rx: u64,
     /// Of those, frames that bear a signature.

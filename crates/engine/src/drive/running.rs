@@ -61,7 +61,8 @@ impl RunningDrive {
         DriveSnapshot {
             seconds: self.started.elapsed().as_secs_f64(),
             tx: sum.get(Count::Tx),
-            tx_bytes: sum.get(Count::TxBytes),
+            sent: sum.get(Count::Sent),
+            sent_bytes: sum.get(Count::TxBytes),
             rx: sum.get(Count::Rx),
             signed: sum.get(Count::Signed),
             dropped: sum.dropped_total(),
