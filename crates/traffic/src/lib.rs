@@ -32,4 +32,4 @@ pub use share::Share;
 pub use signature::{Cover, SIGNATURE_BYTES, Signature};
 pub use sink::{Sink, SinkLimits, SinkReport, StreamReport};
 pub use sizes::Sizes;
-pub use source::Source;
+pub use source::{BUCKETS, Source, Sources, part};
