@@ -13,7 +13,9 @@ mod counters;
 mod cpu;
 mod dispatch;
 mod doze;
+mod drive;
 mod exchange;
+mod finish;
 mod host;
 mod idle;
 mod machine;
@@ -22,6 +24,7 @@ mod plan;
 mod publish;
 mod report;
 mod run;
+mod start;
 mod states;
 mod supervise;
 mod worker;
@@ -29,6 +32,10 @@ mod worker;
 pub use activity::{Activity, CpuActivity};
 pub use books::Books;
 pub use cpu::{allowed_cpus, pin_to};
+pub use drive::{
+    ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive, StreamSent,
+    Trial, TrialReport,
+};
 pub use host::Host;
 pub use idle::IdleMode;
 pub use machine::Machine;

@@ -3,7 +3,7 @@
 pub(crate) mod json;
 pub(crate) mod number;
 pub(crate) mod table;
-mod text;
+pub(crate) mod text;
 
 pub(crate) use json::{DemoFigures, Report, SetFacts};
 pub(crate) use text::render;
