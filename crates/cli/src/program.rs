@@ -43,6 +43,7 @@ fn command(command: &Command, output: Output) -> Outcome {
         },
         Command::Doctor(args) => doctor::run(args, output),
         Command::Restore(args) => restore::run(args, output),
+        Command::Ndr(args) => laboratory::no_drop(args, output),
         Command::Lab(args) => laboratory::run(args, output),
         Command::Drops(args) => drops::run(args, output),
     }

@@ -9,10 +9,12 @@ mod doctor;
 mod drive;
 mod duration;
 mod lab;
+mod ndr;
 mod policy;
 mod restore;
 mod set;
 mod set_file;
+mod simulated;
 mod workers;
 
 #[cfg(test)]
@@ -27,6 +29,7 @@ pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use drive::{FrameArgs, GenArgs, PaceArgs, ReplayArgs, SinkArgs, Speed};
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
+pub(crate) use ndr::NdrArgs;
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
@@ -86,6 +89,7 @@ pub(crate) enum Command {
     Set(SetArgs),
     Doctor(DoctorArgs),
     Restore(RestoreArgs),
+    Ndr(Box<NdrArgs>),
     Lab(LabArgs),
     Drops(DropsArgs),
 }

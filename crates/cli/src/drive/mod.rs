@@ -3,7 +3,7 @@
 mod figures;
 mod live;
 mod ports;
-mod recipe;
+pub(crate) mod recipe;
 mod text;
 mod verdict;
 

@@ -16,7 +16,7 @@ const VALUES_MAX: usize = 16 << 20;
 const LINE_BYTES_MAX: u64 = 64;
 
 /// The recipe that the flags describe.
-pub(super) fn recipe(args: &FrameArgs, seed: u64) -> Result<Recipe, Error> {
+pub(crate) fn recipe(args: &FrameArgs, seed: u64) -> Result<Recipe, Error> {
     let mut recipe = Recipe {
         seed,
         stamp: (!args.unsigned).then(Stamp::default),

@@ -15,6 +15,7 @@ pub(super) fn axis(field: &str) -> String {
         "batch" => "frames handled together",
         "distance" => "lines prefetched ahead",
         "lists" => "lists looked up at once",
+        "offered" => "offered, frames/s in each direction",
         _ => return field.replace('_', " "),
     };
     known.to_owned()
@@ -37,9 +38,22 @@ pub(super) fn cell(field: &str, value: &Value) -> String {
 /// A value beside an axis, where room is scarce: `6M`, `24 MiB`.
 pub(super) fn tick(field: &str, value: &Value) -> String {
     match value {
+        Value::Number(number) if field == "offered" => rate(*number),
         Value::Number(number) if field != "bytes" => short(*number),
         value => cell(field, value),
     }
+}
+
+/// `1.0012M`, `51.74k`: rates are never round, and neighbours differ late.
+fn rate(number: u64) -> String {
+    let (scaled, prefix) = match number {
+        n if n >= 1_000_000 => (n as f64 / 1e6, "M"),
+        n if n >= 1_000 => (n as f64 / 1e3, "k"),
+        n => (n as f64, ""),
+    };
+    let text = format!("{scaled:.4}");
+    let short = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{short}{prefix}")
 }
 
 /// `6M`, `10k`; whatever would lose digits stays as it is.
@@ -80,6 +94,9 @@ mod tests {
             (64_000_000, "64M"),
         ] {
             assert_eq!(tick("entries", &number.into()), text);
+        }
+        for (number, text) in [(1_001_200u64, "1.0012M"), (51_740, "51.74k"), (500, "500")] {
+            assert_eq!(tick("offered", &number.into()), text);
         }
         let footprint = Value::Number(24 << 20);
         assert_eq!(tick("bytes", &footprint), "24 MiB");

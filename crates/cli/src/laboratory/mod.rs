@@ -9,6 +9,7 @@ mod field;
 mod grid;
 mod json;
 mod markup;
+mod no_drop;
 mod page;
 mod progress;
 mod published;
@@ -23,6 +24,7 @@ use crate::args::{LabArgs, LabCommand};
 use crate::error::Outcome;
 use crate::output::{Output, Stream};
 use crate::report::table::{Align, Table};
+pub(crate) use no_drop::run as no_drop;
 
 /// Runs the command.
 pub(crate) fn run(args: &LabArgs, output: Output) -> Outcome {

@@ -31,6 +31,10 @@ impl Unit {
             (scale, format!("{prefix} {}", each(thing)))
         } else if let Some(thing) = metric.strip_prefix("bytes_per_") {
             (1.0, format!("bytes {}", each(thing)))
+        } else if let Some(share) = metric.strip_suffix("_percent") {
+            (1.0, format!("{}, %", words(share)))
+        } else if let Some(time) = metric.strip_suffix("_us") {
+            (1.0, format!("{}, us", words(time)))
         } else {
             (1.0, words(metric))
         };

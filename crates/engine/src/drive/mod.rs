@@ -9,6 +9,7 @@ mod open;
 mod plan;
 mod report;
 mod running;
+mod stepped;
 #[cfg(test)]
 mod tests;
 mod worker;
@@ -17,3 +18,4 @@ pub use open::Drive;
 pub use plan::{DrivePlan, Replayed, Trial};
 pub use report::{ClockDoubt, DriveClosing, DriveSnapshot, StreamSent, TrialReport};
 pub use running::RunningDrive;
+pub use stepped::SteppedDrive;

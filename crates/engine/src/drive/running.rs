@@ -103,6 +103,25 @@ impl RunningDrive {
     }
 }
 
+/// The report of a trial that nobody watched: its workers never left the drive.
+pub(super) fn report_of(
+    drive: Drive,
+    trial: Trial,
+    streams: Range<u32>,
+    ended_by: EndedBy,
+) -> (Drive, TrialReport) {
+    let mut watch = Watch {
+        control: Arc::clone(&drive.workers[0].control),
+        drive,
+        handles: Vec::new(),
+        trial,
+        streams,
+        started: Instant::now(),
+    };
+    let report = watch.report(ended_by);
+    (watch.drive, report)
+}
+
 /// What the thread that watches a trial has.
 struct Watch {
     control: Arc<Control>,

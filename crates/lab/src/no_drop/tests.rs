@@ -237,3 +237,54 @@ fn time_left_falls_as_trials_are_done() {
     search(&mut device, plan(&[0.0]), &mut tell).expect("a model");
     assert!(left[0] > *left.last().expect("trials"), "{left:?}");
 }
+
+/// Frames that are made, sent over rings by the engine's worker, served and accounted for.
+fn run_over_rings(spec: ModelSpec, mut plan: SearchPlan) -> Finding {
+    let recipe = traffic::Recipe {
+        seed: spec.seed,
+        stamp: Some(traffic::Stamp::default()),
+        ..traffic::Recipe::default()
+    };
+    for goal in &mut plan.goals {
+        *goal = Goal::new(goal.loss, Duration::from_millis(200), 0.008);
+    }
+    plan.latency_at = vec![50];
+    let mut device = RingSetup::open(spec, recipe).expect("frame memory");
+    search(&mut device, plan, &mut |_, _| true).expect("rings do not fail")
+}
+
+#[test]
+fn over_ring_ports_the_capacity_is_found_within_one_percent_in_20_of_20_seeds() {
+    for seed in 1..=20 {
+        let spec = ModelSpec {
+            queue: 16,
+            noise: 0.1,
+            ..steady(seed)
+        };
+        let finding = run_over_rings(spec, plan(&[0.0]));
+        let found = &finding.goals[0];
+        println!("seed {seed}: {:?} {} trials", found.lower, finding.trials.len());
+        assert_eq!(found.verdict, Verdict::Found, "{:?} with {spec}", finding.reason);
+        expect_near(found.lower, spec.capacity, 0.01, &spec);
+    }
+}
+
+#[test]
+fn over_ring_ports_both_directions_and_a_drift() {
+    let both = ModelSpec {
+        queue: 16,
+        bidirectional: true,
+        ..steady(3)
+    };
+    let finding = run_over_rings(both, plan(&[0.0]));
+    let first = &finding.trials[0].outcome.directions;
+    assert_eq!(first.len(), 2);
+    expect_near(finding.goals[0].lower, both.capacity, 0.01, &both);
+    let falling = ModelSpec {
+        drift: -0.004,
+        queue: 16,
+        ..steady(4)
+    };
+    let finding = run_over_rings(falling, plan(&[0.0]));
+    assert_eq!(finding.goals[0].verdict, Verdict::Unstable, "{falling}");
+}

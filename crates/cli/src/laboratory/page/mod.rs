@@ -21,19 +21,23 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// The whole page.
 pub(super) fn render(facts: &Facts, outcome: &Outcome) -> String {
+    let title = format!("linerate lab: {}", facts.experiment.name);
+    document(&title, |page| body(page, facts, outcome))
+}
+
+/// A document of this title, and what `fill` puts into it.
+pub(super) fn document(title: &str, fill: impl FnOnce(&mut Markup)) -> String {
     let mut page = Markup::default();
     page.own("<!DOCTYPE html>\n");
     page.inside("html", &[("lang", &"en")], |page| {
-        head(page, facts);
-        page.inside("body", &[], |page| {
-            page.inside("main", &[], |page| body(page, facts, outcome));
-        });
+        head(page, title);
+        page.inside("body", &[], |page| page.inside("main", &[], fill));
     });
     page.own("\n");
     page.finish()
 }
 
-fn head(page: &mut Markup, facts: &Facts) {
+fn head(page: &mut Markup, title: &str) {
     page.inside("head", &[], |page| {
         page.empty("meta", &[("charset", &"utf-8")]);
         page.empty(
@@ -49,11 +53,7 @@ fn head(page: &mut Markup, facts: &Facts) {
             "meta",
             &[("name", &"color-scheme"), ("content", &"light dark")],
         );
-        page.leaf(
-            "title",
-            &[],
-            &format!("linerate lab: {}", facts.experiment.name),
-        );
+        page.leaf("title", &[], title);
         page.inside("style", &[], |page| page.own(style::SHEET));
     });
 }
@@ -137,7 +137,8 @@ fn findings(page: &mut Markup, outcome: &Outcome) {
     });
 }
 
-fn sentences(page: &mut Markup, (id, heading): (&str, &str), sentences: &[String]) {
+/// A section of sentences; none where there are none.
+pub(super) fn sentences(page: &mut Markup, (id, heading): (&str, &str), sentences: &[String]) {
     if sentences.is_empty() {
         return;
     }
@@ -193,7 +194,8 @@ fn again(page: &mut Markup, facts: &Facts) {
     });
 }
 
-fn list(page: &mut Markup, items: &[String]) {
+/// Sentences as a list.
+pub(super) fn list(page: &mut Markup, items: &[String]) {
     page.inside("ul", &[], |page| {
         for item in items {
             page.leaf("li", &[], item);

@@ -1,0 +1,181 @@
+//! `linerate ndr`: the search for the no-drop rate, its tables, its page.
+
+mod curves;
+mod json;
+mod page;
+mod result;
+mod target;
+mod text;
+
+use std::time::{Duration, Instant};
+
+use lab::no_drop::{self, Progress, TrialPlan};
+
+use self::result::{Results, SizeResult};
+use self::target::Target;
+use super::destination::Destination;
+use crate::args::NdrArgs;
+use crate::error::{Error, Outcome};
+use crate::exit::ExitCode;
+use crate::interrupt::Interrupt;
+use crate::output::{Output, Stream};
+use crate::report::number::{brief, seconds};
+use crate::run::warn_of_debug_build;
+use crate::screen::Screen;
+
+/// How often a line is due on a terminal, and elsewhere.
+const LIVE: Duration = Duration::from_millis(100);
+const LIVE_PLAIN: Duration = Duration::from_secs(10);
+
+/// Runs the command.
+pub(crate) fn run(args: &NdrArgs, output: Output) -> Outcome {
+    let json = destination(args.json.as_deref())?;
+    let html = destination(args.html.as_deref())?;
+    if json.is_some() && json == html {
+        return Err(Error::refused(
+            "--json and --html want the same place: name two files",
+        ));
+    }
+    let plans = target::plans(args)?;
+    if args.simulate.is_none() {
+        warn_of_debug_build(output);
+    }
+    let interrupt = Interrupt::watch()?;
+    let mut target = Target::open(args, output)?;
+    let mut results = Results::new(args);
+    for (size, plan) in args.frames.size.iter().zip(plans) {
+        let found = one(&mut target, args, size, plan, (output, &interrupt))?;
+        results.sizes.push(found);
+        if interrupt.is_asked() {
+            break;
+        }
+    }
+    results.warnings.extend(target.close());
+    for warning in results.all_warnings() {
+        output.warn(&warning);
+    }
+    write(&results, json, html, output)?;
+    Ok(if results.is_sound(args.frames.size.len()) {
+        ExitCode::Done
+    } else {
+        ExitCode::CheckFailed
+    })
+}
+
+fn destination(path: Option<&std::path::Path>) -> Result<Option<Destination>, Error> {
+    path.map(Destination::open).transpose()
+}
+
+/// The search of one size.
+fn one(
+    target: &mut Target,
+    args: &NdrArgs,
+    size: &traffic::Sizes,
+    plan: target::SizePlan,
+    (output, interrupt): (Output, &Interrupt),
+) -> Result<SizeResult, Error> {
+    let mut screen = Screen::live(output, LIVE, Some(LIVE_PLAIN));
+    screen.begin(&format!("  {size}: first look"));
+    let begun = Instant::now();
+    let (device, search) = target.device(args, size, plan)?;
+    let mut pace = Pace::new(begun, args.simulate.is_some());
+    let mut tell = |progress: &Progress, trial: &TrialPlan| {
+        if screen.is_due() {
+            screen.show(&live_line(size, progress, trial, &pace));
+        }
+        pace.add(trial.duration);
+        !interrupt.is_asked()
+    };
+    let line = search.line;
+    let finding = no_drop::search(device, search.plan, &mut tell).map_err(Error::check_failed)?;
+    screen.clear();
+    Ok(SizeResult {
+        size: size.to_string(),
+        size_mean: size.frame_bytes_mean() + traffic::FCS_BYTES as f64,
+        line,
+        finding,
+        seconds: begun.elapsed().as_secs_f64(),
+    })
+}
+
+/// How much longer trials take than frames are sent in them.
+struct Pace {
+    begun: Instant,
+    sending: Duration,
+    simulated: bool,
+}
+
+impl Pace {
+    fn new(begun: Instant, simulated: bool) -> Self {
+        Self {
+            begun,
+            sending: Duration::ZERO,
+            simulated,
+        }
+    }
+
+    fn add(&mut self, sending: Duration) {
+        self.sending += sending;
+    }
+
+    fn left(&self, sending: Duration) -> f64 {
+        let done = self.sending.as_secs_f64();
+        let stretch = if done > 0.0 {
+            self.begun.elapsed().as_secs_f64() / done
+        } else {
+            1.0
+        };
+        // Waiting between trials makes none shorter.
+        let stretch = if self.simulated {
+            stretch
+        } else {
+            stretch.max(1.0)
+        };
+        sending.as_secs_f64() * stretch
+    }
+}
+
+fn live_line(
+    size: &traffic::Sizes,
+    progress: &Progress,
+    trial: &TrialPlan,
+    pace: &Pace,
+) -> Vec<String> {
+    vec![
+        format!("  {size}: {}", progress.doing),
+        format!(
+            "trial {}, {}pps for {}",
+            progress.trials + 1,
+            brief(trial.load as f64),
+            seconds(trial.duration.as_secs_f64())
+        ),
+        format!("about {} left", seconds(pace.left(progress.left))),
+    ]
+}
+
+fn write(
+    results: &Results,
+    json: Option<Destination>,
+    html: Option<Destination>,
+    output: Output,
+) -> Result<(), Error> {
+    let stream = Stream::Stdout;
+    let run = json::Run::new(results);
+    match (&json, &html) {
+        (Some(Destination::Stdout), _) => output.print_json(&run)?,
+        (_, Some(Destination::Stdout)) => output.print(stream, &page::render(results))?,
+        _ => {
+            let (paint, width) = (output.paint(stream), output.width(stream));
+            output.print(stream, &text::render(results, paint, width))?
+        }
+    };
+    if let Some(json) = json {
+        let text = serde_json::to_string(&run);
+        let text = text.map_err(|error| Error::check_failed(format!("no JSON: {error}")))?;
+        json.write(&(text + "\n"))?;
+    }
+    if let Some(html) = html {
+        html.write(&page::render(results))?;
+    }
+    Ok(())
+}
