@@ -64,6 +64,15 @@ pub(crate) fn brief(number: f64) -> String {
     }
 }
 
+/// `18.42 Mpps`, `940 kpps`, `12 pps`: a rate in a unit that takes prefixes.
+pub(crate) fn rate(number: f64, unit: &str) -> String {
+    let text = brief(number);
+    match text.split_once(' ') {
+        Some(_) => format!("{text}{unit}"),
+        None => format!("{text} {unit}"),
+    }
+}
+
 /// `1 worker`, `2 workers`.
 pub(crate) fn plural(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
@@ -122,6 +131,8 @@ mod tests {
         assert_eq!(brief(18_420_000.0), "18.42 M");
         assert_eq!(brief(940_000.0), "940 k");
         assert_eq!(brief(12.0), "12");
+        assert_eq!(rate(18_420_000.0, "pps"), "18.42 Mpps");
+        assert_eq!(rate(12.0, "pps"), "12 pps");
         assert_eq!(plural(1, "worker", "workers"), "1 worker");
         assert_eq!(plural(2_000, "worker", "workers"), "2,000 workers");
     }
