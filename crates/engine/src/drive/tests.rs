@@ -129,7 +129,9 @@ impl PortQueue for CableQueue {
     }
 
     fn tx_burst(&mut self, burst: &mut Burst, _: &mut FramePool) {
-        let count = burst.len().min(self.room - self.under_way.len().min(self.room));
+        let count = burst
+            .len()
+            .min(self.room - self.under_way.len().min(self.room));
         let at = self.time.kernel().after(self.delay_ns);
         self.statistics.tx_frames += count as u64;
         let frames = burst.drain_front(count);
@@ -237,7 +239,12 @@ fn frames_go_at_their_times_and_the_delay_of_the_way_is_measured() {
     let time = Simulated::default();
     let cable = Cable::new(&time, 20_000);
     let mut drive = Drive::open(plan(Box::new(cable), 1)).expect("a drive");
-    run(&mut drive, &trial(Rate::Frames(1_000_000), 10_000), &time, 1000);
+    run(
+        &mut drive,
+        &trial(Rate::Frames(1_000_000), 10_000),
+        &time,
+        1000,
+    );
     let sender = drive.workers[0].sender.as_ref().expect("a sender");
     // The first is due at once, so the last of 10,000 after 9,999 us.
     let took = sender.last.0;
@@ -248,7 +255,10 @@ fn frames_go_at_their_times_and_the_delay_of_the_way_is_measured() {
     assert_eq!((sink.frames, sink.foreign, sink.corrupted), (10_000, 0, 0));
     let latency = sink.streams[0].latency;
     // A frame waits for the next look at most: 300 ns and 50.
-    assert!(latency.min >= 20_000 && latency.max <= 20_400, "{latency:?}");
+    assert!(
+        latency.min >= 20_000 && latency.max <= 20_400,
+        "{latency:?}"
+    );
     assert_eq!(count(&drive, Count::FullNanos), 0);
 }
 
@@ -275,10 +285,22 @@ fn what_a_port_does_not_take_is_kept_and_sent_later() {
 fn faults_are_reported_exactly() {
     let half_percent = Share::parse("loss", "0.5%").expect("a share");
     let cases = [
-        Faults { loss: half_percent, ..Faults::default() },
-        Faults { corruption: half_percent, ..Faults::default() },
-        Faults { duplication: half_percent, ..Faults::default() },
-        Faults { reordering: half_percent, ..Faults::default() },
+        Faults {
+            loss: half_percent,
+            ..Faults::default()
+        },
+        Faults {
+            corruption: half_percent,
+            ..Faults::default()
+        },
+        Faults {
+            duplication: half_percent,
+            ..Faults::default()
+        },
+        Faults {
+            reordering: half_percent,
+            ..Faults::default()
+        },
     ];
     for (case, tx) in cases.into_iter().enumerate() {
         for seed in 1..=3 {
@@ -292,7 +314,11 @@ fn faults_of(case: usize, tx: Faults, seed: u64) {
     let time = Simulated::default();
     let done = Arc::default();
     let cable = Cable {
-        faults: FaultPlan { tx, seed, ..FaultPlan::default() },
+        faults: FaultPlan {
+            tx,
+            seed,
+            ..FaultPlan::default()
+        },
         done: Arc::clone(&done),
         ..Cable::new(&time, 1_000)
     };
@@ -315,18 +341,35 @@ fn workers_share_count_and_rate_and_have_streams_of_their_own() {
     let time = Simulated::default();
     let cable = Cable::new(&time, 1_000);
     let mut drive = Drive::open(plan(Box::new(cable), 3)).expect("a drive");
-    run(&mut drive, &trial(Rate::Frames(1_000_000), 10_001), &time, 100);
+    run(
+        &mut drive,
+        &trial(Rate::Frames(1_000_000), 10_001),
+        &time,
+        100,
+    );
     let sink = came_back(&drive);
-    let received: Vec<_> = sink.streams.iter().map(|own| (own.stream, own.received)).collect();
+    let received: Vec<_> = sink
+        .streams
+        .iter()
+        .map(|own| (own.stream, own.received))
+        .collect();
     assert_eq!(received, [(0, 3_334), (1, 3_334), (2, 3_333)]);
-    assert!(sink.streams.iter().all(|own| own.lost_of(own.received) == 0));
+    assert!(
+        sink.streams
+            .iter()
+            .all(|own| own.lost_of(own.received) == 0)
+    );
     let took = drive.workers.iter().filter_map(|own| own.sender.as_ref());
     let took = took.map(|sender| sender.last.0).max().unwrap_or(0);
     assert!((9_990_000..10_010_000).contains(&took), "{took} ns");
     // A second trial: streams that no late frame of the first can be taken for.
     run(&mut drive, &trial(Rate::Frames(1), 2), &time, 100);
     let sink = came_back(&drive);
-    let received: Vec<_> = sink.streams.iter().map(|own| (own.stream, own.received)).collect();
+    let received: Vec<_> = sink
+        .streams
+        .iter()
+        .map(|own| (own.stream, own.received))
+        .collect();
     assert_eq!(received, [(3, 1)], "one frame a second is one worker's");
 }
 
@@ -335,12 +378,18 @@ fn a_capture_keeps_its_pace() {
     for (speed, microseconds) in [(Some(1.0), 9_000), (Some(3.0), 3_000), (None, 0)] {
         let (time, plan) = (Simulated::default(), replay_of_ten(speed));
         let mut drive = Drive::open(plan).expect("a drive");
-        let all = Trial { count: None, ..trial(Rate::Unlimited, 1) };
+        let all = Trial {
+            count: None,
+            ..trial(Rate::Unlimited, 1)
+        };
         run(&mut drive, &all, &time, 100);
         let sender = drive.workers[0].sender.as_ref().expect("a sender");
         assert_eq!(sender.sent, 10, "{speed:?}");
         let took = sender.last.0 / 1_000;
-        assert!((microseconds..microseconds + 2).contains(&took), "{speed:?}: {took} us");
+        assert!(
+            (microseconds..microseconds + 2).contains(&took),
+            "{speed:?}: {took} us"
+        );
         assert_eq!(count(&drive, Count::Originated), 0);
     }
 }
@@ -350,7 +399,9 @@ fn replay_of_ten(speed: Option<f64>) -> DrivePlan {
     let file = std::env::temp_dir().join(format!("linerate-replay-{}.pcap", std::process::id()));
     let mut bytes = Vec::new();
     bytes.extend(0xa1b2_3c4d_u32.to_le_bytes());
-    bytes.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0, 1, 0, 0, 0]);
+    bytes.extend([
+        2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0, 1, 0, 0, 0,
+    ]);
     for number in 0..10_u32 {
         for word in [1_700_000_000, 5 + number * 1_000_000, 60, 60] {
             bytes.extend(word.to_le_bytes());
@@ -363,7 +414,10 @@ fn replay_of_ten(speed: Option<f64>) -> DrivePlan {
     let open = |spec: &PortSpec, id| port::open(spec, PortId(id), &context).expect("a port");
     DrivePlan {
         returns: false,
-        replay: Some(Replayed { port: open(&spec, 1), speed }),
+        replay: Some(Replayed {
+            port: open(&spec, 1),
+            speed,
+        }),
         ..plan(open(&PortSpec::Null, 0), 1)
     }
 }
@@ -373,19 +427,34 @@ fn a_plan_that_cannot_work_is_refused() {
     let time = Simulated::default();
     let cable = || Box::new(Cable::new(&time, 0));
     let refusal = |plan: DrivePlan| Drive::open(plan).map(|_| ()).expect_err("a refusal");
-    let burst = DrivePlan { burst: 0, ..plan(cable(), 1) };
+    let burst = DrivePlan {
+        burst: 0,
+        ..plan(cable(), 1)
+    };
     assert!(matches!(refusal(burst), EngineError::Burst(0)));
-    let cpus = DrivePlan { cpus: Vec::new(), ..plan(cable(), 1) };
+    let cpus = DrivePlan {
+        cpus: Vec::new(),
+        ..plan(cable(), 1)
+    };
     assert!(matches!(refusal(cpus), EngineError::NoCpu));
-    let nothing = DrivePlan { tx: None, ..plan(cable(), 1) };
+    let nothing = DrivePlan {
+        tx: None,
+        ..plan(cable(), 1)
+    };
     assert!(matches!(refusal(nothing), EngineError::NoSource));
     let null = port::open(&PortSpec::Null, PortId(1), &OpenContext::default()).expect("a port");
-    let deaf = DrivePlan { rx: Some(null), ..plan(cable(), 1) };
+    let deaf = DrivePlan {
+        rx: Some(null),
+        ..plan(cable(), 1)
+    };
     assert!(matches!(refusal(deaf), EngineError::NotASource(_)));
     let drive = Drive::open(plan(cable(), 1)).expect("a drive");
     let mut long = trial(Rate::Unlimited, 1);
     long.recipe.set("size", "9000").expect("a size");
     // Frames that fit no chunk are told, not waited for.
-    let told = drive.start(&long).map(|_| ()).map_err(|error| error.to_string());
+    let told = drive
+        .start(&long)
+        .map(|_| ())
+        .map_err(|error| error.to_string());
     assert!(told.is_err_and(|text| text.contains("2112")), "no sentence");
 }
