@@ -206,7 +206,7 @@ impl Driver {
         let waited = !attachment.staged.is_empty();
         if waited {
             words.add(Count::FullNanos, now.since(sender.looked));
-        } else if !drains {
+        } else if !drains && sender.quota != 0 {
             sender.make(&mut attachment.staged, pool, now, words);
         }
         sender.looked = now;
