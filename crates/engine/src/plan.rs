@@ -124,6 +124,13 @@ pub enum EngineError {
     NotASink(String),
     /// A port to take frames in from that none come from.
     NotASource(String),
+    /// Test frames longer than a chunk.
+    FrameTooLong {
+        /// Bytes of the longest, with FCS.
+        frame: usize,
+        /// Distance of two frames in memory, bytes.
+        stride: u32,
+    },
     /// Test frames that cannot be made.
     Recipe(RecipeError),
     /// Frame memory could not be had.
@@ -162,6 +169,11 @@ impl fmt::Display for EngineError {
             Self::NotASource(spec) => write!(
                 f,
                 "no frames come from {spec}: choose a port to take them in from, as in xdp:eth0"
+            ),
+            Self::FrameTooLong { frame, stride } => write!(
+                f,
+                "frames of {frame} bytes do not fit into chunks of {stride}: make them shorter, or \
+                 the chunks longer with --stride"
             ),
             Self::Recipe(error) => error.fmt(f),
             Self::Region(error) => error.fmt(f),

@@ -125,7 +125,7 @@ pub(crate) struct FrameArgs {
     pub(crate) unsigned: bool,
     /// What the signature protects: network (what a router leaves alone) or link (every byte)
     /// [default: network].
-    #[arg(long, value_name = "WHAT", conflicts_with = "unsigned")]
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["unsigned", "reflect"])]
     pub(crate) cover: Option<String>,
 }
 

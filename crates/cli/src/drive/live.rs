@@ -8,7 +8,7 @@ use engine::{Drive, DriveSnapshot, Trial, TrialReport};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
-use crate::report::number::{brief, count};
+use crate::report::number::{self, count};
 use crate::screen::Screen;
 
 /// How often a run says where it is, on a terminal and elsewhere.
@@ -61,10 +61,16 @@ fn live_line(before: &DriveSnapshot, now: &DriveSnapshot) -> Vec<String> {
     let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
     let mut parts = vec![format!("  {:>3.0} s", now.seconds)];
     if now.tx != 0 {
-        parts.push(format!("{}pps sent", brief(rate(now.sent, before.sent))));
+        parts.push(format!(
+            "{} sent",
+            number::rate(rate(now.sent, before.sent), "pps")
+        ));
     }
     if now.rx != 0 {
-        parts.push(format!("{}pps taken in", brief(rate(now.rx, before.rx))));
+        parts.push(format!(
+            "{} taken in",
+            number::rate(rate(now.rx, before.rx), "pps")
+        ));
         parts.push(format!("{} test frames", count(now.signed)));
     }
     let full = now.full_nanos.saturating_sub(before.full_nanos) as f64 / 1e9 / seconds;

@@ -17,7 +17,7 @@ use crate::args::{GenArgs, SinkArgs, Speed};
 use crate::error::{Error, Outcome};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
-use crate::report::number::brief;
+use crate::report::number;
 use crate::resolve::Layout;
 use crate::run::warn_of_debug_build;
 use figures::Figures;
@@ -179,10 +179,10 @@ fn warn_of_ceiling(rate: Rate, trial: &TrialReport, output: Output) {
     let took = trial.sent_per_second();
     if let Some(asked) = asked.filter(|&asked| asked > took && trial.sent != 0) {
         output.warn(&format!(
-            "--rate {rate} asks for {}pps and the port took {}pps flat out: what follows will be \
+            "--rate {rate} asks for {} and the port took {} flat out: what follows will be \
              limited by this generator",
-            brief(asked),
-            brief(took)
+            number::rate(asked, "pps"),
+            number::rate(took, "pps")
         ));
     }
 }

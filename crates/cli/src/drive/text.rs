@@ -3,7 +3,7 @@
 use super::figures::{Arrived, Figures, Latency, Sent};
 use super::verdict::{harm, unreached};
 use crate::paint::Paint;
-use crate::report::number::{brief, count, plural, seconds, share};
+use crate::report::number::{count, plural, rate, seconds, share};
 use crate::report::table::{Align, Table, wrap};
 use crate::report::text::{machine, ports, states, workers};
 
@@ -43,8 +43,8 @@ fn headline(figures: &Figures, paint: Paint, width: usize) -> String {
     let mut text = format!(
         "{} sent for {time} on {workers}: frames of {mean:.0} bytes (mean, with FCS)\n  {}   {}\n",
         paint.bold("linerate"),
-        paint.bold(&format!("{}pps", brief(sent.pps))),
-        paint.bold(&format!("{}b/s", brief(sent.bps_l1))),
+        paint.bold(&rate(sent.pps, "pps")),
+        paint.bold(&rate(sent.bps_l1, "b/s")),
     );
     text += &wrap(&pace(sent), 2, width);
     if let Some(sentence) = unreached(figures) {
@@ -56,7 +56,7 @@ fn headline(figures: &Figures, paint: Paint, width: usize) -> String {
 /// What was asked for, and how well it was kept to.
 fn pace(sent: &Sent) -> String {
     let mut said = match sent.asked_pps {
-        Some(asked) => format!("Asked for {} ({}pps)", sent.rate, brief(asked)),
+        Some(asked) => format!("Asked for {} ({})", sent.rate, rate(asked, "pps")),
         None => "Asked for as much as the port takes".to_owned(),
     };
     if let Some(pacing) = sent.pacing {
@@ -77,8 +77,8 @@ fn pace(sent: &Sent) -> String {
     said.push('.');
     if let Some(ceiling) = sent.ceiling_pps {
         said += &format!(
-            " Flat out, in the trial before, it took {}pps.",
-            brief(ceiling)
+            " Flat out, in the trial before, it took {}.",
+            rate(ceiling, "pps")
         );
     }
     said

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::figures::{Arrived, Figures, asked_pps};
 use crate::error::{Error, Outcome};
 use crate::exit::ExitCode;
-use crate::report::number::{brief, count};
+use crate::report::number::{count, rate};
 
 /// A rate is reached when it is missed by less than this share.
 const REACHED: f64 = 0.999;
@@ -50,9 +50,9 @@ pub(super) fn unreached(figures: &Figures) -> Option<String> {
         Limit::Generator => "this generator made no more: lower --rate, or give it more --workers",
     };
     Some(format!(
-        "asked {}pps and sent {}pps, so what follows is no result at the rate asked for; {what}",
-        brief(asked),
-        brief(sent.pps)
+        "asked {} and sent {}, so what follows is no result at the rate asked for; {what}",
+        rate(asked, "pps"),
+        rate(sent.pps, "pps")
     ))
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
 use port::{Port, PortStatistics};
-use traffic::{Pacer, Rate, Sink, SinkLimits, Source};
+use traffic::{FCS_BYTES, Pacer, Rate, Sink, SinkLimits, Source};
 
 use super::feed::{Feed, Replay};
 use super::running::RunningDrive;
@@ -128,6 +128,14 @@ impl Drive {
     pub(super) fn set_up(&mut self, trial: &Trial) -> Result<Range<u32>, EngineError> {
         let control = Arc::new(Control::new(self.workers.len()));
         let roles = self.roles;
+        let longest = trial.recipe.sizes.frame_bytes_max();
+        let room = self.workers[0].pool.frame_bytes_max();
+        if roles.tx.is_some() && roles.replay.is_none() && longest > room {
+            return Err(EngineError::FrameTooLong {
+                frame: longest + FCS_BYTES,
+                stride: self.memory.stride_bytes,
+            });
+        }
         let sends = |worker: &Driver, place: usize| worker.attachments[place].queue.is_some();
         let senders = match roles.tx {
             Some(tx) => self.workers.iter().filter(|own| sends(own, tx)).count(),

@@ -206,7 +206,7 @@ impl Driver {
         let waited = !attachment.staged.is_empty();
         if waited {
             words.add(Count::FullNanos, now.since(sender.looked));
-        } else if !drains {
+        } else if !drains && sender.quota != 0 {
             sender.make(&mut attachment.staged, pool, now, words);
         }
         sender.looked = now;
@@ -264,15 +264,12 @@ impl Driver {
         self.quota -= frames as u64;
         taker.stamps.add(now.since(taker.looked));
         (taker.looked, taker.last) = (now, now);
-        let own: u64 = burst
+        let own = burst
             .frames()
             .iter()
-            .map(|frame| {
-                taker.sink.take(frame.bytes(), now);
-                1
-            })
-            .sum();
-        words.add(Count::Signed, own);
+            .filter(|frame| taker.sink.take(frame.bytes(), now))
+            .count();
+        words.add(Count::Signed, own as u64);
         if taker.reflects {
             burst
                 .frames_mut()
