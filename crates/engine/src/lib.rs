@@ -33,8 +33,8 @@ pub use activity::{Activity, CpuActivity};
 pub use books::Books;
 pub use cpu::{allowed_cpus, pin_to};
 pub use drive::{
-    ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive, SteppedDrive,
-    StreamSent, Trial, TrialReport,
+    ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive,
+    SteppedDrive, StreamSent, Trial, TrialReport,
 };
 pub use host::Host;
 pub use idle::IdleMode;

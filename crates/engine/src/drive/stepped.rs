@@ -42,11 +42,7 @@ impl Drive {
     /// # Errors
     ///
     /// A recipe that cannot be made. The ports are closed then.
-    pub fn start_stepped(
-        mut self,
-        trial: &Trial,
-        now: Nanos,
-    ) -> Result<SteppedDrive, EngineError> {
+    pub fn start_stepped(mut self, trial: &Trial, now: Nanos) -> Result<SteppedDrive, EngineError> {
         let streams = self.set_up(trial)?;
         for worker in &mut self.workers {
             worker.wind_up(now);

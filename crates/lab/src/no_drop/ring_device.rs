@@ -29,7 +29,7 @@ const BURST: usize = 64;
 const UNIFORM: f64 = 1.732_050_8;
 
 /// The device: of a [`ModelSpec`] it has capacity, queue, noise, random loss and drift.
-pub struct RingDevice {
+struct RingDevice {
     spec: ModelSpec,
     drive: Option<Drive>,
     recipe: Recipe,
@@ -96,7 +96,9 @@ impl RingSetup {
         };
         let (_, mut pools) = Region::with_pools(&[request]).map_err(said)?;
         let Some(pool) = pools.pop() else {
-            return Err(LabError("no pool was made: this is a fault of linerate".to_owned()));
+            return Err(LabError(
+                "no pool was made: this is a fault of linerate".to_owned(),
+            ));
         };
         let lane = |from, to| Lane {
             from,
@@ -165,7 +167,11 @@ impl RingDevice {
             }
             let waiting: usize = self.lanes.iter().map(|lane| lane.waiting.len()).sum();
             held.get_or_insert(waiting as u64);
-            quiet = if waiting == 0 && moved == 0 { quiet + 1 } else { 0 };
+            quiet = if waiting == 0 && moved == 0 {
+                quiet + 1
+            } else {
+                0
+            };
         }
         self.now = self.now.after(SETTLE_NS);
         let (drive, report) = drive.end();

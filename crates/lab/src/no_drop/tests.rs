@@ -263,8 +263,17 @@ fn over_ring_ports_the_capacity_is_found_within_one_percent_in_20_of_20_seeds() 
         };
         let finding = run_over_rings(spec, plan(&[0.0]));
         let found = &finding.goals[0];
-        println!("seed {seed}: {:?} {} trials", found.lower, finding.trials.len());
-        assert_eq!(found.verdict, Verdict::Found, "{:?} with {spec}", finding.reason);
+        println!(
+            "seed {seed}: {:?} {} trials",
+            found.lower,
+            finding.trials.len()
+        );
+        assert_eq!(
+            found.verdict,
+            Verdict::Found,
+            "{:?} with {spec}",
+            finding.reason
+        );
         expect_near(found.lower, spec.capacity, 0.01, &spec);
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn figures(size: &SizeResult, goal: &GoalFinding) -> Figures {
 pub(super) fn mpps(rate: f64) -> String {
     match rate / 1e6 {
         rate if rate >= 10.0 => format!("{rate:.3}"),
-        rate if rate >= 0.1 => format!("{rate:.4}"),
+        rate if rate >= 1.0 => format!("{rate:.4}"),
         rate => format!("{rate:.6}"),
     }
 }
