@@ -166,7 +166,7 @@ pub(crate) struct DriveArgs {
     pub(crate) json: bool,
 }
 
-/// Take test frames in at a port and account for each: lost, duplicated, reordered, corrupted, late.
+/// Take test frames in at a port and account for each: lost, doubled, reordered, corrupted, late.
 #[derive(Clone, Debug, Args)]
 #[command(long_about = SINK_ABOUT, after_long_help = sink_examples())]
 pub(crate) struct SinkArgs {

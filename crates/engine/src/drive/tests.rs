@@ -391,14 +391,11 @@ fn workers_share_count_and_rate_and_have_streams_of_their_own() {
     let took = took.map(|sender| sender.last.0).max().unwrap_or(0);
     assert!((9_990_000..10_010_000).contains(&took), "{took} ns");
     // A second trial: streams that no late frame of the first can be taken for.
-    run(&mut drive, &trial(Rate::Frames(1), 2), &time, 100);
-    let sink = came_back(&drive);
-    let received: Vec<_> = sink
-        .streams
-        .iter()
-        .map(|own| (own.stream, own.received))
-        .collect();
-    assert_eq!(received, [(3, 1)], "one frame a second is one worker's");
+    let streams = drive.set_up(&trial(Rate::Frames(2), 7)).expect("a trial");
+    assert_eq!(streams, 3..5, "two frames a second are two workers'");
+    let senders = drive.workers.iter().filter_map(|own| own.sender.as_ref());
+    let parts: Vec<_> = senders.map(|own| (own.quota, own.rate)).collect();
+    assert_eq!(parts, [(4, Rate::Frames(1)), (3, Rate::Frames(1))]);
 }
 
 #[test]
