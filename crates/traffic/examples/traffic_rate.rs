@@ -16,7 +16,7 @@ const RECIPES: [&str; 12] = [
     "size=64 sign=yes cover=link",
     "size=64 sign=yes flows=1000000",
     "size=64 sign=yes src=10.0.0.0/8 dst=192.0.2.1-192.0.2.99 sport=53",
-    "size=64 sign=yes smac=random vlan=1-100",
+    "size=68 sign=yes smac=random vlan=1-100",
     "size=76 sign=yes protocol=tcp",
     "size=64 sign=yes protocol=icmp",
     "size=84 sign=yes ipv6=1",
