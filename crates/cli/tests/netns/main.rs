@@ -13,6 +13,7 @@ mod jumbo;
 mod keep_local;
 mod kills;
 mod laboratory;
+mod ledger;
 mod left_as_found;
 mod lengths;
 mod merged;

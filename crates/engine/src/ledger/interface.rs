@@ -33,6 +33,8 @@ pub(crate) struct Around {
     pub(crate) queues: Option<Range<u32>>,
     /// Whether the port sends by the queueing discipline.
     pub(crate) by_qdisc: bool,
+    /// Whether the kernel may forward what comes here past the workers.
+    pub(crate) passes_by: bool,
 }
 
 /// What a port counted itself, all its queues together.
@@ -45,7 +47,8 @@ pub(crate) struct PortCounts {
     pub(crate) received: u64,
     pub(crate) sent: u64,
     pub(crate) losses: Vec<QueueLoss>,
-    /// Frames that the kernel forwarded here past the workers.
+    /// Frames that the kernel forwarded here past the workers, as the program counted that the run
+    /// attached.
     pub(crate) bypassed_here: u64,
 }
 
@@ -89,16 +92,22 @@ impl Around {
     }
 
     /// Frames that came while queues began or were closed.
-    fn at_the_edges(&self) -> u64 {
+    pub(super) fn at_the_edges(&self) -> u64 {
+        if !self.is_one() {
+            return 0;
+        }
         let between = |one: &Reading, two: &Reading| arrived(&two.link) - arrived(&one.link);
         between(&self.opened, &self.begun) + between(&self.ended, &self.last)
     }
 
     /// Adds both of the port's steps, or why they are not known.
-    pub(crate) fn enter(&self, counts: &PortCounts, ledger: &mut Ledger) {
+    ///
+    /// `passed`: frames that came to other ports at the edges, and that the program of the run before
+    /// may have forwarded here.
+    pub(crate) fn enter(&self, counts: &PortCounts, passed: u64, ledger: &mut Ledger) {
         if self.is_one() {
             ledger.add(self.reception(counts));
-            ledger.add(self.transmission(counts));
+            ledger.add(self.transmission(counts, passed));
         } else {
             ledger.note(format!(
                 "{}: its interface went away during the run, and its counters with it",
@@ -188,7 +197,7 @@ impl Around {
     }
 
     /// From the worker to the interface.
-    fn transmission(&self, counts: &PortCounts) -> Step {
+    fn transmission(&self, counts: &PortCounts, passed: u64) -> Step {
         let left = self.grew(|reading| reading.link.tx_packets);
         let mut step = Step::new(
             &counts.place,
@@ -209,9 +218,10 @@ impl Around {
         let refused = if queues { 0 } else { refused };
         let dropped = self.grew(|reading| reading.link.tx_dropped + reading.link.tx_errors);
         let (least, most) = self.others_sent(counts.sent, left);
+        let by = counts.bypassed_here;
         step.lost_up_to(Loss::TxDriver, None, refused, dropped)
-            .gained(Loss::Bypassed, None, counts.bypassed_here)
             .gained_up_to(Loss::OthersSent, None, least, most)
+            .gained_up_to(Loss::Bypassed, None, by, by + passed)
     }
 
     /// What queueing disciplines dropped and hold. They count others' frames too; of `refused` the

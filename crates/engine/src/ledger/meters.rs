@@ -45,6 +45,7 @@ impl Meters {
                 around: Around {
                     queues: meter.queues(),
                     by_qdisc: meter.is_by_qdisc(),
+                    passes_by: meter.passes_by(),
                     ..Around::default()
                 },
                 meter,
@@ -94,7 +95,10 @@ impl Meters {
     pub(crate) fn enter(&self, counts: &PortCounts, ledger: &mut Ledger) {
         let own = self.0.iter().find(|metered| metered.port == counts.id);
         if let Some(own) = own {
-            own.around.enter(counts, ledger);
+            let others = self.0.iter().filter(|other| other.port != counts.id);
+            let passed = others.filter(|other| other.around.passes_by);
+            let passed = passed.map(|other| other.around.at_the_edges()).sum();
+            own.around.enter(counts, passed, ledger);
         }
     }
 }

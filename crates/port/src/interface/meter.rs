@@ -34,6 +34,7 @@ pub struct Meter {
     tap: Option<Tap>,
     queues: Option<Range<u32>>,
     by_qdisc: bool,
+    passes_by: bool,
 }
 
 /// A socket that sees frames leave. Those of ports go past it, or carry a mark.
@@ -53,6 +54,7 @@ impl Meter {
             tap,
             queues: None,
             by_qdisc: false,
+            passes_by: false,
         })
     }
 
@@ -67,6 +69,17 @@ impl Meter {
     /// For a port whose frames leave by the queueing discipline, or not.
     pub(crate) fn with_qdisc(self, by_qdisc: bool) -> Self {
         Self { by_qdisc, ..self }
+    }
+
+    /// For a port whose frames the kernel may forward past its workers, or not.
+    pub(crate) fn with_bypass(self, passes_by: bool) -> Self {
+        Self { passes_by, ..self }
+    }
+
+    /// Whether the kernel may forward the port's frames past its workers.
+    #[must_use]
+    pub fn passes_by(&self) -> bool {
+        self.passes_by
     }
 
     /// The receive queues that the port has sockets on, where it has them one by one.

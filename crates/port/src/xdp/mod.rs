@@ -347,7 +347,13 @@ impl Port for XdpPort {
     }
 
     fn meter(&self) -> Option<Meter> {
-        Some(Meter::new(&self.spec.interface)?.with_queues(self.queues.clone()))
+        let meter = Meter::new(&self.spec.interface)?;
+        let passes_by = self.steering.standby().is_some();
+        Some(
+            meter
+                .with_queues(self.queues.clone())
+                .with_bypass(passes_by),
+        )
     }
 
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {
