@@ -1,18 +1,19 @@
 //! What every run does after its last frame, whatever its workers did with frames: queues closed,
 //! memory accounted for, ports asked what passed.
 
+use frame::PortId;
 use port::{PortError, PortStatistics};
 
 use crate::Books;
 use crate::counters::{Count, Words};
 use crate::ledger::{PortCounts, cross_bypassed};
-use crate::report::PortReport;
+use crate::report::{PortReport, WorkerReport};
 use crate::start::Work;
 use crate::states::Watched;
 
 /// What is known of a port before its queues are gone.
 pub(crate) struct PortFacts {
-    pub(crate) id: frame::PortId,
+    pub(crate) id: PortId,
     pub(crate) spec: String,
     pub(crate) mode: String,
     /// Where something can change meanwhile.
@@ -83,7 +84,7 @@ pub(crate) fn all_counts<W: Work>(facts: &[PortFacts], workers: &mut [W]) -> Vec
     ports
 }
 
-fn port_counts<W: Work>(id: frame::PortId, place: String, workers: &mut [W]) -> PortCounts {
+fn port_counts<W: Work>(id: PortId, place: String, workers: &mut [W]) -> PortCounts {
     let mut counts = PortCounts {
         id,
         place,
@@ -101,30 +102,51 @@ fn port_counts<W: Work>(id: frame::PortId, place: String, workers: &mut [W]) -> 
     counts
 }
 
-/// What passed by a port, all its queues together.
-pub(crate) fn port_report<W: Work>(facts: &PortFacts, workers: &[W], ended: f64) -> PortReport {
-    let watched = facts.watched.as_ref();
-    let mut sum = PortStatistics::default();
+/// What passed by a port so far, all its queues together.
+pub(crate) fn passed<W: Work>(workers: &[W], port: PortId) -> PortStatistics {
     let attachments = workers.iter().flat_map(|worker| worker.held().0);
-    for attachment in attachments.filter(|attachment| attachment.port == facts.id) {
-        if let Some(queue) = &attachment.queue {
-            sum += queue.statistics();
-        }
-    }
+    attachments
+        .filter(|attachment| attachment.port == port)
+        .filter_map(|attachment| attachment.queue.as_ref())
+        .map(|queue| queue.statistics())
+        .sum()
+}
+
+pub(crate) fn port_report(facts: &PortFacts, passed: PortStatistics, ended: f64) -> PortReport {
+    let watched = facts.watched.as_ref();
     PortReport {
         id: facts.id,
         spec: facts.spec.clone(),
-        rx_frames: sum.rx_frames,
-        rx_bytes: sum.rx_bytes,
-        tx_frames: sum.tx_frames,
-        tx_bytes: sum.tx_bytes,
-        missed: sum.missed,
-        to_host: sum.to_host,
-        unfiltered: sum.unfiltered,
-        unfiltered_before: sum.unfiltered_before,
-        missed_merged: sum.missed_merged,
-        missed_too_long: sum.missed_too_long,
+        rx_frames: passed.rx_frames,
+        rx_bytes: passed.rx_bytes,
+        tx_frames: passed.tx_frames,
+        tx_bytes: passed.tx_bytes,
+        missed: passed.missed,
+        to_host: passed.to_host,
+        unfiltered: passed.unfiltered,
+        unfiltered_before: passed.unfiltered_before,
+        missed_merged: passed.missed_merged,
+        missed_too_long: passed.missed_too_long,
         mode: facts.mode.clone(),
         states: watched.map_or_else(Vec::new, |watched| watched.report(ended)),
+    }
+}
+
+pub(crate) fn worker_report<W: Work>(worker: &W, seconds: f64) -> WorkerReport {
+    let words = worker.words();
+    let busy_nanos = words.get(Count::BusyNanos);
+    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+    WorkerReport {
+        id: worker.id(),
+        cpu: worker.cpu(),
+        rx: words.get(Count::Rx),
+        tx: words.get(Count::Tx),
+        dropped: words.dropped_total(),
+        busy: share(busy_nanos as f64 / 1e9, seconds).min(1.0),
+        busy_nanos,
+        burst_mean: share(words.get(Count::Rx) as f64, words.get(Count::Bursts) as f64),
+        cpu_seconds: words.get(Count::CpuNanos) as f64 / 1e9,
+        sleeps: words.get(Count::Sleeps),
+        books: Books::of(words),
     }
 }

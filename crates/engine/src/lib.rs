@@ -13,6 +13,7 @@ mod counters;
 mod cpu;
 mod dispatch;
 mod doze;
+mod drive;
 mod exchange;
 mod finish;
 mod host;
@@ -32,6 +33,10 @@ mod worker;
 pub use activity::{Activity, CpuActivity};
 pub use books::Books;
 pub use cpu::{allowed_cpus, pin_to};
+pub use drive::{
+    ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive, StreamSent,
+    Trial, TrialReport,
+};
 pub use host::Host;
 pub use idle::IdleMode;
 pub use ledger::{Cause, Column, Difference, Ledger, OwnCause, Step};

@@ -41,7 +41,8 @@ impl Engine {
         for port in &mut plan.ports {
             port.prepare(region)?;
         }
-        let mut meters = Meters::open(&plan.ports);
+        let mut meters = Meters::of(&plan.ports);
+        meters.opened();
         let control = Arc::new(Control::new(plan.cpus.len()));
         let lists = Publisher::new(Arc::clone(&plan.lists));
         let workers = make_workers(&mut plan, pools, &control, &lists)?;
@@ -151,7 +152,7 @@ impl Running {
 
 /// Asks a run to end.
 #[derive(Clone)]
-pub struct Stopper(Arc<Control>);
+pub struct Stopper(pub(crate) Arc<Control>);
 
 impl Stopper {
     /// Asks; returns at once.

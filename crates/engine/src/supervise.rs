@@ -10,25 +10,27 @@ use frame::WorkerId;
 use port::Port;
 
 use crate::counters::{Board, Count, Words, at_rest};
-use crate::finish::{PortFacts, all_counts, balance, finish_queues, port_report};
+use crate::finish::{
+    PortFacts, all_counts, balance, finish_queues, passed, port_report, worker_report,
+};
 use crate::ledger::{Meters, of_bridge};
 use crate::publish::Publisher;
-use crate::report::{EndedBy, MemoryReport, RunReport, SetHits, WorkerReport};
+use crate::report::{EndedBy, MemoryReport, RunReport, SetHits};
 use crate::worker::Worker;
 use crate::{Books, EngineError, Limits};
 
 /// How often the limits are looked at.
-const WATCH_EVERY: Duration = Duration::from_millis(1);
+pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(1);
 
 /// Sentences kept for whoever reads them.
 const NEWS_MAX: usize = 1000;
 
 /// How often ports are looked after and their interfaces looked at, some system calls each, in
 /// looks at the limits: ten times a second.
-const ATTEND_EVERY: u32 = 100;
+pub(crate) const ATTEND_EVERY: u32 = 100;
 
 /// How long workers may take to send what they hold once they receive nothing more.
-const DRAIN_MAX: Duration = Duration::from_secs(2);
+pub(crate) const DRAIN_MAX: Duration = Duration::from_secs(2);
 
 /// What the control thread tells the workers, and where they show their counters.
 pub(crate) struct Control {
@@ -57,7 +59,7 @@ impl Control {
     }
 
     /// Nobody may read them for hours: beyond the bound they are in the report alone.
-    fn tell(&self, news: Vec<String>) {
+    pub(crate) fn tell(&self, news: Vec<String>) {
         let mut unread = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         if unread.len() < NEWS_MAX {
             unread.extend(news);
@@ -81,6 +83,15 @@ impl Control {
         &self.boards[usize::from(worker.0)]
     }
 
+    pub(crate) fn boards(&self) -> impl Iterator<Item = &Board> + Clone {
+        self.boards.iter()
+    }
+
+    /// Tells the workers whether to take on nothing more.
+    pub(crate) fn drain(&self, drains: bool) {
+        self.drain.store(drains, Ordering::Relaxed);
+    }
+
     /// All counters, added up.
     pub(crate) fn sum(&self) -> Words {
         let mut sum = Words::new();
@@ -98,7 +109,7 @@ impl Control {
         }
     }
 
-    fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
@@ -166,7 +177,7 @@ impl Supervisor {
             ports: self
                 .facts
                 .iter()
-                .map(|facts| port_report(facts, &workers, ended))
+                .map(|facts| port_report(facts, passed(&workers, facts.id), ended))
                 .collect(),
             sets: set_hits(&self.sets, &sum),
             workers: workers
@@ -188,7 +199,7 @@ impl Supervisor {
             if looks.is_multiple_of(ATTEND_EVERY) {
                 self.look_at_ports();
             }
-            if at_rest(self.control.boards.iter()) {
+            if at_rest(self.control.boards()) {
                 return draining.map(|(cause, _)| cause);
             }
             match &draining {
@@ -198,9 +209,7 @@ impl Supervisor {
                 Some(_) => {}
                 None => {
                     draining = self.asked_to_end().map(|cause| (cause, Instant::now()));
-                    self.control
-                        .drain
-                        .store(draining.is_some(), Ordering::Relaxed);
+                    self.control.drain(draining.is_some());
                 }
             }
             self.lists.reclaim();
@@ -257,25 +266,6 @@ fn duration_of(workers: &[Worker], started: Instant) -> f64 {
     match last {
         0 => started.elapsed().as_secs_f64(),
         nanos => nanos as f64 / 1e9,
-    }
-}
-
-fn worker_report(worker: &Worker, seconds: f64) -> WorkerReport {
-    let words = &worker.words;
-    let busy_nanos = words.get(Count::BusyNanos);
-    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-    WorkerReport {
-        id: worker.id,
-        cpu: worker.cpu,
-        rx: words.get(Count::Rx),
-        tx: words.get(Count::Tx),
-        dropped: words.dropped_total(),
-        busy: share(busy_nanos as f64 / 1e9, seconds).min(1.0),
-        busy_nanos,
-        burst_mean: share(words.get(Count::Rx) as f64, words.get(Count::Bursts) as f64),
-        cpu_seconds: words.get(Count::CpuNanos) as f64 / 1e9,
-        sleeps: words.get(Count::Sleeps),
-        books: Books::of(words),
     }
 }
 

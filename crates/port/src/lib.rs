@@ -40,9 +40,7 @@ mod open;
 mod packet;
 pub mod pcap;
 mod port;
-mod random;
 mod ring;
-mod share;
 mod spec;
 mod statistics;
 mod sys;
@@ -60,10 +58,10 @@ pub use open::{OpenContext, open};
 pub use packet::{PacketPort, PacketSpec};
 pub use port::{Port, PortQueue, RxState};
 pub use ring::{RingEnd, RingPort, RingSpec, Rings};
-pub use share::Share;
 pub use spec::{PortSpec, SpecError};
 pub use statistics::PortStatistics;
 pub use tap::Tap;
+pub use traffic::Share;
 pub use xdp::{
     Bypass, Queues, Standing, Umems, Unclaimed, VlanTags, XdpAttachment, XdpMap, XdpMapKind,
     XdpMode, XdpPort, XdpProgram, XdpSpec, standing, take_away, xdp_mtu_max,

@@ -147,7 +147,7 @@ pub trait PortQueue: Send {
     fn statistics(&self) -> PortStatistics;
 
     /// What became of frames between the interface and the worker, as far as it is counted here.
-    /// Asked once, when the queue has finished.
+    /// So far, but for frames in rings, which are those there now. Not for the path of frames.
     fn losses(&mut self) -> Vec<QueueLoss> {
         Vec::new()
     }

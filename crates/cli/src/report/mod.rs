@@ -4,7 +4,7 @@ pub(crate) mod json;
 pub(crate) mod ledger;
 pub(crate) mod number;
 pub(crate) mod table;
-mod text;
+pub(crate) mod text;
 
 pub(crate) use json::{DemoFigures, Report, SetFacts};
 pub(crate) use text::render;

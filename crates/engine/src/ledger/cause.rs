@@ -40,6 +40,15 @@ own_causes! {
     Foreign = "foreign",
         "it is no test frame of this run: somebody else's, or one whose signature is not whole",
         "keep other traffic off the interfaces of a test";
+    Corrupted = "corrupted",
+        "it is a test frame, and not as it was sent",
+        "see what lies between the interfaces: it changed the frame, or a checksum in it";
+    Duplicated = "duplicated",
+        "it is a test frame that had come before",
+        "see what lies between the interfaces: it sent the frame twice";
+    OutsideWindow = "outside_window",
+        "it is a test frame so late that it is not known any more whether it had come before",
+        "see what lies between the interfaces: it kept the frame for long";
     Originated = "originated",
         "it was made here: an answer, a retransmission",
         "none needed";

@@ -11,7 +11,7 @@
 //! bring their counts up to date every second or two. So as long as the ledger does not close, the
 //! last look is repeated, for at most 2.5 seconds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use frame::PortId;
@@ -47,16 +47,55 @@ pub(crate) struct PortCounts {
     pub(crate) received: u64,
     pub(crate) sent: u64,
     pub(crate) losses: Vec<QueueLoss>,
+    /// Frames that were in rings at the start and are not any more.
+    pub(crate) carried: Vec<QueueLoss>,
     /// Frames that the kernel forwarded here past the workers, as the program counted that the run
     /// attached.
     pub(crate) bypassed_here: u64,
 }
 
 impl PortCounts {
+    /// What was counted since.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        let (mut losses, mut carried) = (Vec::new(), Vec::new());
+        let own = sums(&self.losses);
+        let old = sums(&before.losses);
+        let all: BTreeSet<_> = own.keys().chain(old.keys()).copied().collect();
+        for (loss, queue) in all {
+            let frames = |of: &BTreeMap<_, u64>| of.get(&(loss, queue)).copied().unwrap_or(0);
+            let part = |frames| QueueLoss {
+                loss,
+                queue,
+                frames,
+            };
+            let (now, then) = (frames(&own), frames(&old));
+            losses.extend(now.checked_sub(then).map(part));
+            carried.extend(then.checked_sub(now).map(part));
+        }
+        Self {
+            id: self.id,
+            place: self.place.clone(),
+            received: self.received - before.received,
+            sent: self.sent - before.sent,
+            bypassed_here: self.bypassed_here.saturating_sub(before.bypassed_here),
+            losses,
+            carried,
+        }
+    }
+
     pub(crate) fn of(&self, loss: Loss) -> u64 {
         let losses = self.losses.iter().filter(|own| own.loss == loss);
         losses.map(|own| own.frames).sum()
     }
+}
+
+/// Frames by loss and queue.
+fn sums(losses: &[QueueLoss]) -> BTreeMap<(Loss, Option<u32>), u64> {
+    let mut sums = BTreeMap::new();
+    for own in losses {
+        *sums.entry((own.loss, own.queue)).or_default() += own.frames;
+    }
+    sums
 }
 
 fn arrived(link: &LinkCounts) -> u64 {
@@ -133,6 +172,9 @@ impl Around {
                 loss => step.lost(loss, own.queue, own.frames),
             };
         }
+        for own in counts.carried.iter().filter(|own| on_reception(own.loss)) {
+            step = step.gained(own.loss, own.queue, own.frames);
+        }
         for (queue, most) in self.rx_driver(counts) {
             step = step.lost_up_to(Loss::RxDriver, queue, 0, most);
         }
@@ -208,6 +250,9 @@ impl Around {
             if matches!(own.loss, Loss::TxRingLeft | Loss::TxInvalid) {
                 step = step.lost(own.loss, own.queue, own.frames);
             }
+        }
+        for own in counts.carried.iter().filter(|own| !on_reception(own.loss)) {
+            step = step.gained(own.loss, own.queue, own.frames);
         }
         let refused = counts.of(Loss::Qdisc);
         let queues = self.last.queueing.root.is_some() && self.by_qdisc;

@@ -36,11 +36,11 @@ impl Metered {
 }
 
 impl Meters {
-    /// Reads for the first time. To be called when ports are open, and before queues begin.
-    pub(crate) fn open(ports: &[Box<dyn Port>]) -> Self {
+    /// Of ports that are open. Their queues may have begun or not.
+    pub(crate) fn of(ports: &[Box<dyn Port>]) -> Self {
         let metered = ports.iter().filter_map(|port| {
             let meter = port.meter()?;
-            let mut metered = Metered {
+            Some(Metered {
                 port: port.id(),
                 around: Around {
                     queues: meter.queues(),
@@ -49,14 +49,19 @@ impl Meters {
                     ..Around::default()
                 },
                 meter,
-            };
-            metered.around.opened = metered.read();
-            Some(metered)
+            })
         });
         Self(metered.collect())
     }
 
-    /// Reads when all queues have begun.
+    /// Reads before queues begin, or before they are asked what they counted so far.
+    pub(crate) fn opened(&mut self) {
+        for metered in &mut self.0 {
+            metered.around.opened = metered.read();
+        }
+    }
+
+    /// Reads when all queues have begun, or have been asked.
     pub(crate) fn begun(&mut self) {
         for metered in &mut self.0 {
             metered.around.begun = metered.read();

@@ -8,6 +8,7 @@
 mod bridge;
 mod cause;
 mod column;
+mod drive;
 mod interface;
 mod meters;
 mod step;
@@ -17,6 +18,7 @@ mod tests;
 pub(crate) use bridge::{cross_bypassed, of_bridge};
 pub use cause::{Cause, OwnCause};
 pub use column::Column;
+pub(crate) use drive::{Driven, of_drive};
 pub(crate) use interface::PortCounts;
 pub(crate) use meters::Meters;
 pub use step::{Difference, Step};

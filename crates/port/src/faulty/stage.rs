@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use frame::{Burst, Frame, FramePool};
+use traffic::Random;
 
 use super::{FaultCounts, Faults};
-use crate::random::Random;
 
 /// Most frames inside a stage: those held back, and those that are due and found no room. A stage
 /// that holds as many passes on instead of holding back.

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::Sizes;
+use traffic::{RecipeError, Share, Sizes};
+
+use crate::SpecError;
 use crate::spec::Settings;
-use crate::{Share, SpecError};
 
 const KEYS: [&str; 7] = ["addresses", "size", "hit", "vlan", "ipv6", "seed", "frames"];
 /// Greatest VLAN identifier; 4095 is reserved (IEEE 802.1Q table 9-2).
@@ -66,14 +67,18 @@ impl GenSpec {
         let ipv6 = settings.take("ipv6");
         Ok(Self {
             addresses: addresses.map_or(Ok(Addresses::Random), |text| parse_addresses(&text))?,
-            size: size.map_or(Ok(Sizes::Fixed(64)), |text| Sizes::parse(&text))?,
-            hit: hit.map_or(Ok(Share::NONE), |text| Share::parse("hit", &text))?,
+            size: size.map_or(Ok(Sizes::Fixed(64)), |text| parsed(Sizes::parse(&text)))?,
+            hit: hit.map_or(Ok(Share::NONE), |text| parsed(Share::parse("hit", &text)))?,
             vlan: vlan.map_or(Ok(Vec::new()), |text| parse_vlan(&text))?,
-            ipv6: ipv6.map_or(Ok(Share::NONE), |text| Share::parse("ipv6", &text))?,
+            ipv6: ipv6.map_or(Ok(Share::NONE), |text| parsed(Share::parse("ipv6", &text)))?,
             seed: settings.take_number("seed", 0..=u64::MAX)?,
             frames: settings.take_number("frames", 1..=u64::MAX)?,
         })
     }
+}
+
+fn parsed<T>(value: Result<T, RecipeError>) -> Result<T, SpecError> {
+    value.map_err(|error| SpecError::new(error.to_string()))
 }
 
 fn parse_addresses(text: &str) -> Result<Addresses, SpecError> {

@@ -10,6 +10,7 @@ use wire::toeplitz::{Key, Toeplitz};
 use wire::{Family, Fragment, Parsed, checksum};
 
 use super::*;
+use crate::Share;
 use crate::tests_support::{expect_whole, pool};
 use crate::{PortSpec, RxState};
 

@@ -333,11 +333,16 @@ impl PortQueue for PacketQueue {
     }
 
     fn losses(&mut self) -> Vec<QueueLoss> {
+        self.ask_kernel();
+        let taken = self.attached.as_ref().map_or(0, |attached| attached.taken);
+        let kernel = self.kernel.get();
+        let reached = kernel.packets.saturating_sub(kernel.dropped_here);
+        let unread = self.counts.unread + reached.saturating_sub(taken);
         let counts = [
             (Loss::RxRingFull, self.kernel.get().dropped),
             (Loss::Merged, self.counts.merged),
             (Loss::TooLong, self.counts.too_long),
-            (Loss::Unread, self.counts.unread),
+            (Loss::Unread, unread),
             (Loss::Qdisc, self.qdisc),
         ];
         QueueLoss::some(Some(u32::from(self.queue.0)), counts).collect()

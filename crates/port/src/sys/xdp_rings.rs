@@ -243,10 +243,10 @@ impl XdpRings {
         self.tx.waiting()
     }
 
-    /// Frames in RX that nobody has received and, after this, nobody can: they stay lent.
+    /// Frames in RX that nobody has received.
     pub(crate) fn unread(&mut self) -> u64 {
         let count = self.rx.available(self.entries);
-        let descriptors = (0..count).map_while(|_| self.rx.read());
+        let descriptors = (0..count).map_while(|place| self.rx.peek(place));
         let last_pieces = descriptors.filter(|descriptor| descriptor.options & CONTINUES == 0);
         last_pieces.count() as u64
     }

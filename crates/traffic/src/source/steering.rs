@@ -8,8 +8,8 @@ use wire::toeplitz::{Key, Toeplitz};
 
 use super::flow::{Draw, FlowV6};
 
-/// Buckets of the indirection table. Bucket `b` belongs to queue `b % of`.
-pub(super) const BUCKETS: usize = 128;
+/// Buckets of the indirection table that steered sources part among them. Bucket `b` belongs to queue `b % of`.
+pub const BUCKETS: usize = 128;
 
 /// Steers the frames of one queue.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::SpecError;
+use crate::RecipeError;
 
 /// A share between 0 and 1. Kept as a count of 2^32 parts, which is what a random number is
 /// compared with.
@@ -29,8 +29,11 @@ impl Share {
         })
     }
 
-    /// Reads `0.1` or `10%`.
-    pub(crate) fn parse(key: &str, text: &str) -> Result<Self, SpecError> {
+    /// Reads `0.1` or `10%`, the value of `key`.
+    ///
+    /// # Errors
+    /// A sentence that names the key, for anything else.
+    pub fn parse(key: &str, text: &str) -> Result<Self, RecipeError> {
         let number = match text.strip_suffix('%') {
             Some(percent) => percent.parse().map(|percent: f64| percent / 100.0),
             None => text.parse(),
@@ -38,7 +41,7 @@ impl Share {
         number
             .ok()
             .and_then(Self::new)
-            .ok_or_else(|| SpecError::value(key, text, "a share from 0 to 1, or from 0% to 100%"))
+            .ok_or_else(|| RecipeError::value(key, text, "a share from 0 to 1, or from 0% to 100%"))
     }
 
     /// The share as a number from 0 to 1.
@@ -49,13 +52,15 @@ impl Share {
 
     /// Parts of 2^32.
     #[inline(always)]
+    #[must_use]
     pub(crate) const fn parts(self) -> u64 {
         self.parts
     }
 
     /// Whether a random number below 2^32 is within the share.
     #[inline(always)]
-    pub(crate) const fn takes(self, random: u64) -> bool {
+    #[must_use]
+    pub const fn takes(self, random: u64) -> bool {
         random < self.parts
     }
 }

@@ -3,26 +3,29 @@
 /// wyrand (Wang Yi, wyhash final version 4): one 64x64 multiplication a number, passes BigCrush and
 /// PractRand. Not for secrets.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 const STEP: u64 = 0x2d35_8dcc_aa6c_78a5;
 const BLEND: u64 = 0x8bb8_4b93_962e_acc9;
 
 impl Random {
     /// A sequence of its own for each pair of seed and stream.
-    pub(crate) fn new(seed: u64, stream: u64) -> Self {
+    #[must_use]
+    pub fn new(seed: u64, stream: u64) -> Self {
         Self(mix(seed, stream ^ 0x9e37_79b9_7f4a_7c15))
     }
 
+    /// The next 64 random bits.
     #[inline(always)]
-    pub(crate) fn next(&mut self) -> u64 {
+    #[allow(clippy::should_implement_trait)] // an endless sequence is no Option
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         fold(self.0, self.0 ^ BLEND)
     }
 
     /// A number below `count`, which is at most 2^32; 0 when it is 0. The bias is below 2^-32.
     #[inline(always)]
-    pub(crate) fn below(&mut self, count: u64) -> u64 {
+    pub fn below(&mut self, count: u64) -> u64 {
         scale(self.next() >> 32, count)
     }
 }

@@ -1,6 +1,9 @@
 //! Draws, made some frames ahead so that the samples they need are in the cache when they are used.
 
+use frame::Nanos;
+
 use super::flow::{Draw, FlowMaker};
+use super::renewal::Renewal;
 use super::steering::Steering;
 use crate::Share;
 use crate::random::{Random, mix};
@@ -17,6 +20,12 @@ enum Origin {
         seed: u64,
         first: u64,
         count: u64,
+    },
+    /// Flows of which the oldest are replaced as time passes.
+    Renewed {
+        random: Random,
+        seed: u64,
+        renewal: Renewal,
     },
 }
 
@@ -60,6 +69,27 @@ impl Draws {
             },
             flows,
         )
+    }
+
+    /// Draws of flows that are replaced by others as [`Self::renew`] tells the time.
+    pub(super) fn renewed(seed: u64, queue: u64, renewal: Renewal, flows: &FlowMaker) -> Self {
+        let random = Random::new(seed, queue);
+        Self::new(
+            Origin::Renewed {
+                random,
+                seed,
+                renewal,
+            },
+            flows,
+        )
+    }
+
+    /// What time it is, where flows depend on it.
+    #[inline]
+    pub(super) fn renew(&mut self, now: Nanos) {
+        if let Origin::Renewed { renewal, .. } = &mut self.origin {
+            renewal.advance(now);
+        }
     }
 
     fn new(mut origin: Origin, flows: &FlowMaker) -> Self {
@@ -123,10 +153,18 @@ impl Batch {
     /// Puts samples in place, which by now are near, and steers IPv4 frames. IPv6 frames are seen
     /// to when they are made.
     fn resolve(&mut self, flows: &FlowMaker, steering: Option<&Steering>) {
-        for &index in &self.hits[..self.hits_count] {
-            let draw = &mut self.draws[usize::from(index)];
-            if !flows.is_v6(*draw) {
-                flows.resolve_v4(draw);
+        if flows.is_plain() {
+            for &index in &self.hits[..self.hits_count] {
+                let draw = &mut self.draws[usize::from(index)];
+                if !flows.is_v6(*draw) {
+                    flows.resolve_v4(draw);
+                }
+            }
+        } else {
+            for draw in &mut self.draws {
+                if !flows.is_v6(*draw) {
+                    flows.shape_v4(draw);
+                }
             }
         }
         let Some(steering) = steering else { return };
@@ -156,19 +194,30 @@ impl Origin {
                 count,
             } => {
                 for draw in draws {
-                    *draw = flow_draw(*seed, *first, random.below(*count), hit);
+                    let index = random.below(*count);
+                    *draw = flow_draw(*seed, *first + index, index, hit);
+                }
+            }
+            Self::Renewed {
+                random,
+                seed,
+                renewal,
+            } => {
+                for draw in draws {
+                    let (number, index) = renewal.draw(random);
+                    *draw = flow_draw(*seed, number, index, hit);
                 }
             }
         }
     }
 }
 
-/// The draw of the flow `first + index`. Hits are spread over the flows evenly instead of drawn, so
+/// The draw of the flow `number`, the one of its worker at `index`. Hits are spread over the flows evenly instead of drawn, so
 /// that of ten flows with hit=0.1 one is a hit, and not perhaps none.
 #[inline(always)]
-fn flow_draw(seed: u64, first: u64, index: u64, hit: Share) -> Draw {
+fn flow_draw(seed: u64, number: u64, index: u64, hit: Share) -> Draw {
     const WHOLE: u64 = 1 << 32;
-    let number = (first + index) << 1;
+    let number = number << 1;
     let (addresses, rest) = (mix(seed, number), mix(seed, number | 1));
     let before = index.wrapping_mul(hit.parts()) & (WHOLE - 1);
     let is_hit = before + hit.parts() >= WHOLE;

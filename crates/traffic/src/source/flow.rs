@@ -10,8 +10,9 @@ use std::sync::Arc;
 use frame::prefetch;
 
 use super::samples::Samples;
-use crate::Share;
+use super::shape::Shape;
 use crate::random::{mix, scale};
+use crate::{Recipe, Share};
 
 /// The bits a frame is made from.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,6 +33,12 @@ impl Draw {
             dst,
             ports: self.rest as u32,
         }
+    }
+
+    /// What fields of the link layer are drawn from: steering and samples leave it alone.
+    #[inline(always)]
+    pub(super) const fn link(self) -> u64 {
+        self.rest >> 32
     }
 }
 
@@ -61,6 +68,12 @@ struct Sides {
 }
 
 impl Sides {
+    /// Of a miss.
+    const NONE: Self = Self {
+        src: false,
+        dst: false,
+    };
+
     /// Of a hit: source, destination or both, a third each. What decided the hit are the upper bits
     /// of a draw's last word; the remainder by three is even still.
     #[inline(always)]
@@ -91,11 +104,15 @@ pub(super) struct FlowMaker {
     ipv6: Share,
     samples_v4: Arc<Samples<u32>>,
     samples_v6: Arc<Samples<u128>>,
+    /// None where addresses and ports are any.
+    shape: Option<Arc<Shape>>,
 }
 
 impl FlowMaker {
-    /// A share of hits and of IPv6, and the samples hits are drawn from.
-    pub(super) fn new(hit: Share, ipv6: Share, v4: &Arc<[u32]>, v6: &Arc<[u128]>) -> Self {
+    /// Flows of a recipe, its samples in large pages.
+    pub(super) fn new(recipe: &Recipe) -> Self {
+        let (hit, ipv6) = (recipe.hit, recipe.ipv6);
+        let (v4, v6) = (&recipe.samples_v4, &recipe.samples_v6);
         let uses_v4 = hit != Share::NONE && ipv6 != Share::ALL;
         let uses_v6 = hit != Share::NONE && ipv6 != Share::NONE;
         let samples_v4 = if uses_v4 {
@@ -113,17 +130,23 @@ impl FlowMaker {
             ipv6,
             samples_v4: Arc::new(samples_v4),
             samples_v6: Arc::new(samples_v6),
+            shape: Shape::of(recipe).map(Arc::new),
         }
+    }
+
+    /// Whether addresses and ports are any, as drawn.
+    pub(super) const fn is_plain(&self) -> bool {
+        self.shape.is_none()
     }
 
     pub(super) const fn hit(&self) -> Share {
         self.hit
     }
 
-    /// Whether the frame of a draw is IPv6.
+    /// Whether the frame of a draw is IPv6: by the bits that nothing changes later.
     #[inline(always)]
     pub(super) fn is_v6(&self, draw: Draw) -> bool {
-        self.ipv6 != Share::NONE && self.ipv6.takes(mix(draw.rest, 0) >> 32)
+        self.ipv6 != Share::NONE && self.ipv6.takes(mix(draw.link(), 0) >> 32)
     }
 
     /// Whether the frame of a draw is a hit.
@@ -164,6 +187,34 @@ impl FlowMaker {
         draw.addresses = u64::from(src) << 32 | u64::from(dst);
     }
 
+    /// Puts addresses and ports as the recipe has them in the place of random ones, samples of a hit
+    /// last.
+    pub(super) fn shape_v4(&self, draw: &mut Draw) {
+        let Some(shape) = &self.shape else { return };
+        let random = *draw;
+        if self.is_hit(random) {
+            self.resolve_v4(draw);
+        }
+        let sampled_sides = if self.is_hit(random) && !self.samples_v4.is_empty() {
+            Sides::of(random)
+        } else {
+            Sides::NONE
+        };
+        let (shaped, sampled) = (shape.v4(random.v4()), draw.v4());
+        let src = if sampled_sides.src {
+            sampled.src
+        } else {
+            shaped.src
+        };
+        let dst = if sampled_sides.dst {
+            sampled.dst
+        } else {
+            shaped.dst
+        };
+        draw.addresses = u64::from(src) << 32 | u64::from(dst);
+        draw.rest = draw.rest >> 32 << 32 | u64::from(shaped.ports);
+    }
+
     /// The IPv6 flow of a draw: any global unicast addresses (2000::/3, RFC 4291 section 2.4),
     /// the bits beyond those of the draw mixed from them.
     pub(super) fn flow_v6(&self, draw: Draw) -> FlowV6 {
@@ -173,6 +224,9 @@ impl FlowMaker {
             dst,
             ports: draw.rest as u32,
         };
+        if let Some(shape) = &self.shape {
+            flow = shape.v6(flow);
+        }
         if self.is_hit(draw) && !self.samples_v6.is_empty() {
             let sides = Sides::of(draw);
             let (src, dst) = sides.choices(draw);

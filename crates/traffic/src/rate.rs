@@ -1,0 +1,154 @@
+//! Rates of traffic, and what a frame costs on a wire.
+
+use std::fmt;
+
+/// Bytes of the frame check sequence: part of L2, not of frames in memory.
+pub const FCS_BYTES: usize = 4;
+/// What L1 has beside L2, a frame: preamble and start delimiter (8 bytes) and the gap between
+/// frames (12; IEEE 802.3 clause 4.4.2).
+pub const L1_BYTES: usize = 20;
+
+const WANTED: &str = "1Mpps or 64000 (frames a second), 1Gbps (bits a second at L1, with preamble \
+                      and gap), 1GbpsL2 (with FCS alone), or max";
+
+/// How fast frames are to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rate {
+    /// As fast as they are taken.
+    Unlimited,
+    /// Frames a second.
+    Frames(u64),
+    /// Bits a second with preamble, FCS and gap: what the speed of an interface means.
+    BitsL1(u64),
+    /// Bits a second of frames with FCS.
+    BitsL2(u64),
+}
+
+impl Rate {
+    /// Reads `64000`, `1.5Mpps`, `10Gbps` (L1), `10GbpsL2` or `max`; upper and lower case are the
+    /// same.
+    ///
+    /// # Errors
+    /// A sentence, for anything else and for a rate of 0.
+    pub fn parse(text: &str) -> Result<Self, crate::RecipeError> {
+        let refuse = || crate::RecipeError::value("rate", text, WANTED);
+        let lower = text.trim().to_ascii_lowercase();
+        if lower == "max" {
+            return Ok(Self::Unlimited);
+        }
+        let (number, make): (&str, fn(u64) -> Self) =
+            if let Some(number) = lower.strip_suffix("bpsl2") {
+                (number, Self::BitsL2)
+            } else if let Some(number) = lower.strip_suffix("bpsl1") {
+                (number, Self::BitsL1)
+            } else if let Some(number) = lower.strip_suffix("bps") {
+                (number, Self::BitsL1)
+            } else {
+                (lower.strip_suffix("pps").unwrap_or(&lower), Self::Frames)
+            };
+        scaled(number).map(make).ok_or_else(refuse)
+    }
+
+    /// Frames a second at a mean size of `frame_bytes` in memory, without FCS; `None` without limit.
+    #[must_use]
+    pub fn frames_per_second(self, frame_bytes: f64) -> Option<f64> {
+        let bits = |extra: usize| (frame_bytes + extra as f64) * 8.0;
+        match self {
+            Self::Unlimited => None,
+            Self::Frames(frames) => Some(frames as f64),
+            Self::BitsL1(rate) => Some(rate as f64 / bits(FCS_BYTES + L1_BYTES)),
+            Self::BitsL2(rate) => Some(rate as f64 / bits(FCS_BYTES)),
+        }
+    }
+}
+
+/// A number with `k`, `m`, `g` or `t` behind it, at least 1 and at most 2^53, where a fraction
+/// ceases to be exact.
+fn scaled(text: &str) -> Option<u64> {
+    let (number, scale) = match text.as_bytes().last()? {
+        b'k' => (&text[..text.len() - 1], 1e3),
+        b'm' => (&text[..text.len() - 1], 1e6),
+        b'g' => (&text[..text.len() - 1], 1e9),
+        b't' => (&text[..text.len() - 1], 1e12),
+        _ => (text, 1.0),
+    };
+    let value = number.replace('_', "").parse::<f64>().ok()? * scale;
+    (1.0..=(1_u64 << 53) as f64)
+        .contains(&value)
+        .then(|| value.round() as u64)
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unlimited => f.write_str("max"),
+            Self::Frames(rate) => write!(f, "{}pps", Scaled(*rate)),
+            Self::BitsL1(rate) => write!(f, "{}bps", Scaled(*rate)),
+            Self::BitsL2(rate) => write!(f, "{}bpsL2", Scaled(*rate)),
+        }
+    }
+}
+
+/// A number with the largest prefix that leaves it whole.
+struct Scaled(u64);
+
+impl fmt::Display for Scaled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefixes = [
+            (1_000_000_000_000, "T"),
+            (1_000_000_000, "G"),
+            (1_000_000, "M"),
+            (1_000, "k"),
+        ];
+        match prefixes
+            .iter()
+            .find(|(scale, _)| self.0.is_multiple_of(*scale))
+        {
+            Some((scale, prefix)) => write!(f, "{}{prefix}", self.0 / scale),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read_and_written() {
+        let cases = [
+            ("1Mpps", Rate::Frames(1_000_000), "1Mpps"),
+            ("64000", Rate::Frames(64_000), "64kpps"),
+            ("1.5kpps", Rate::Frames(1_500), "1500pps"),
+            ("10Gbps", Rate::BitsL1(10_000_000_000), "10Gbps"),
+            ("10gbpsl2", Rate::BitsL2(10_000_000_000), "10GbpsL2"),
+            ("2_000kbps", Rate::BitsL1(2_000_000), "2Mbps"),
+            ("max", Rate::Unlimited, "max"),
+        ];
+        for (text, rate, shown) in cases {
+            assert_eq!(Rate::parse(text), Ok(rate), "{text}");
+            assert_eq!(rate.to_string(), shown);
+            assert_eq!(Rate::parse(shown), Ok(rate));
+        }
+    }
+
+    #[test]
+    fn what_is_no_rate_is_refused() {
+        for text in [
+            "", "0", "0.2pps", "-1", "nan", "inf", "1e300", "Mpps", "1Qbps", "é", "1Mpp",
+        ] {
+            let error = Rate::parse(text).unwrap_err().to_string();
+            assert!(error.contains("1Mpps"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_ten_gigabits_is_14_88_million_of_the_shortest_frames() {
+        let frames = Rate::BitsL1(10_000_000_000)
+            .frames_per_second(60.0)
+            .unwrap();
+        assert_eq!(frames as u64, 14_880_952);
+        assert_eq!(Rate::BitsL2(512).frames_per_second(60.0), Some(1.0));
+        assert_eq!(Rate::Unlimited.frames_per_second(60.0), None);
+    }
+}

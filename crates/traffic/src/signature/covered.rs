@@ -1,0 +1,82 @@
+//! What the check covers.
+
+use wire::protocol;
+
+use super::crc::Crc;
+use super::{MASK, Signature};
+
+/// What tells a check with [`super::Cover::Link`] from one without: it is as likely as any other
+/// that one is taken for the other.
+const CHECK_NETWORK: u32 = 0x4c52_4e01;
+const CHECK_LINK: u32 = 0x4c52_4c02;
+
+/// The addresses of a frame.
+#[derive(Clone, Copy)]
+pub(crate) enum Addresses {
+    V4(u32, u32),
+    V6(u128, u128),
+}
+
+/// The covered fields of a frame.
+#[derive(Clone, Copy)]
+pub(crate) struct Covered<'a> {
+    pub(crate) addresses: Addresses,
+    /// Source port in the upper half; or identifier and number of an echo request.
+    pub(crate) ports: u32,
+    pub(crate) protocol: u8,
+    /// TCP flags, or ICMP type.
+    pub(crate) kind: u8,
+    /// Bytes behind the transport header and in front of the signature.
+    pub(crate) payload: &'a [u8],
+}
+
+impl Covered<'_> {
+    /// The check of a signature with [`super::Cover::Network`]. A payload of zeros is never looked
+    /// at when `zeros` says so.
+    #[inline(always)]
+    pub(crate) fn check(&self, signature: &Signature, zeros: bool) -> u32 {
+        self.crc(signature, zeros).value() ^ CHECK_NETWORK
+    }
+
+    /// The check of a signature with [`super::Cover::Link`]: `front` is all in front of the
+    /// transport header.
+    pub(crate) fn check_link(&self, signature: &Signature, zeros: bool, front: &[u8]) -> u32 {
+        self.crc(signature, zeros).bytes(front).value() ^ CHECK_LINK
+    }
+
+    /// The higher port first; identifier and number of an echo request as they are.
+    #[inline(always)]
+    fn ports_in_order(&self) -> u32 {
+        match self.protocol {
+            protocol::UDP | protocol::TCP => self.ports.max(self.ports.rotate_left(16)),
+            _ => self.ports,
+        }
+    }
+
+    /// Addresses and ports are covered the lower first, so that a frame sent back with source and
+    /// destination exchanged is as sound as it was.
+    #[inline(always)]
+    fn crc(&self, signature: &Signature, zeros: bool) -> Crc {
+        let crc = if zeros {
+            Crc::START
+        } else {
+            Crc::START.bytes(self.payload)
+        };
+        let (crc, version) = match self.addresses {
+            Addresses::V4(src, dst) => {
+                let (low, high) = (src.min(dst), src.max(dst));
+                (crc.word(u64::from(low) << 32 | u64::from(high)), 4)
+            }
+            Addresses::V6(src, dst) => {
+                let (low, high) = (src.min(dst), src.max(dst));
+                let crc = crc.word((low >> 64) as u64).word(low as u64);
+                (crc.word((high >> 64) as u64).word(high as u64), 6)
+            }
+        };
+        let ports = u64::from(self.ports_in_order()) << 32;
+        let kind = u64::from(self.protocol) << 24 | u64::from(self.kind) << 16;
+        crc.word(ports | kind | self.payload.len() as u64 & 0xffff)
+            .word(u64::from(signature.stream) << 48 | signature.sequence & MASK)
+            .word((signature.sent.0 & MASK) << 16 | version)
+    }
+}

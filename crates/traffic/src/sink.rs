@@ -1,0 +1,233 @@
+//! What arrived, and what is concluded from it.
+//!
+//! A frame whose check agrees is *sound* and counts in its stream. One whose check does not agree
+//! is either a test frame that was *corrupted* or a *foreign* one. It is taken for corrupted if two
+//! of three things are as they would be in a test frame of now: its stream is one that is known,
+//! its number is near the stream's highest, its time of sending is within four seconds of that of
+//! the last sound frame, both measured at arrival. One corrupted place spoils one of them. Of
+//! foreign frames with random bytes one in 2^30 for each known stream is taken for corrupted; a
+//! test frame of which the end is missing, or more than one of the three, is taken for foreign.
+//!
+//! Each receiving worker has its own sink. Frames of a stream that take different ways through a
+//! machine have no order among each other; what one flow's frames suffer is seen whole where all
+//! frames of a flow reach the same worker, as RSS has it.
+
+#[cfg(test)]
+mod oracle;
+mod report;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use frame::Nanos;
+
+pub use self::report::{SinkReport, StreamReport};
+use self::stream::Stream;
+use crate::signature::{Reading, read};
+use crate::{Histogram, Signature};
+
+/// Most streams, by memory: 209 MB at the default window.
+const STREAMS_MAX: usize = 1 << 12;
+/// Most numbers a window has.
+const WINDOW_MAX: usize = 1 << 24;
+/// Streams a corrupted frame may name before any is known: senders count them from 0.
+const FIRST_STREAMS: u16 = 256;
+/// How far from the highest number of its stream that of a corrupted frame may be.
+const NEAR_NUMBERS: u64 = 1 << 20;
+/// How far from that of the last sound frame the age of a corrupted one may be: 4.3 s in ns.
+const NEAR_NANOS: u64 = 1 << 32;
+
+/// How much a sink remembers, which bounds its memory whatever arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SinkLimits {
+    /// Streams kept apart, 1 to 4,096; each takes 51 KB at the default window. Frames of further
+    /// streams are counted together.
+    pub streams: usize,
+    /// Numbers of a stream below its highest of which it is known whether they arrived: a power of
+    /// two from 64 to 2^24.
+    pub window: usize,
+}
+
+impl Default for SinkLimits {
+    /// 64 streams, 65,536 numbers.
+    fn default() -> Self {
+        Self {
+            streams: 64,
+            window: 1 << 16,
+        }
+    }
+}
+
+/// Takes in test frames. One a worker; [`Sink::merge`] joins them at the end.
+pub struct Sink {
+    limits: SinkLimits,
+    streams: Vec<Stream>,
+    /// For each number of a stream its place in `streams`, plus one.
+    places: Box<[u16]>,
+    /// What was not counted in a stream.
+    frames: u64,
+    bytes: u64,
+    beyond_streams: u64,
+    corrupted: u64,
+    foreign: u64,
+    /// Age of the last sound frame.
+    age: i64,
+    /// The highest number of any stream.
+    highest: u64,
+}
+
+impl Sink {
+    /// An empty sink. Limits out of range are taken as the nearest within.
+    #[must_use]
+    pub fn new(limits: SinkLimits) -> Self {
+        let limits = SinkLimits {
+            streams: limits.streams.clamp(1, STREAMS_MAX),
+            window: limits.window.clamp(64, WINDOW_MAX).next_power_of_two(),
+        };
+        Self {
+            limits,
+            streams: Vec::new(),
+            places: vec![0; 1 << 16].into_boxed_slice(),
+            frames: 0,
+            bytes: 0,
+            beyond_streams: 0,
+            corrupted: 0,
+            foreign: 0,
+            age: 0,
+            highest: 0,
+        }
+    }
+
+    /// Takes note of a frame that arrived at `now`, which begins with its Ethernet header and is
+    /// without FCS. Whether it is a test frame as it was sent.
+    #[inline]
+    pub fn take(&mut self, frame: &[u8], now: Nanos) -> bool {
+        self.frames += 1;
+        self.bytes += frame.len() as u64;
+        match read(frame) {
+            Reading::Sound(signature) => {
+                self.take_sound(&signature, frame.len(), now);
+                true
+            }
+            Reading::Unsound(candidates) => {
+                self.take_unsound(candidates, now);
+                false
+            }
+        }
+    }
+
+    #[inline]
+    fn take_sound(&mut self, signature: &Signature, bytes: usize, now: Nanos) {
+        self.age = signature.age(now);
+        self.highest = self.highest.max(signature.sequence);
+        let stream = match self.place(signature.stream) {
+            Some(place) => self.streams.get_mut(place),
+            None => self.open(signature.stream),
+        };
+        match stream {
+            Some(stream) => stream.take(signature, bytes, now),
+            None => self.beyond_streams += 1,
+        }
+    }
+
+    #[cold]
+    fn take_unsound(&mut self, candidates: [Option<Signature>; 2], now: Nanos) {
+        let ours = |signature: &Signature| self.is_plausible(signature, now);
+        let Some(signature) = candidates.into_iter().flatten().find(ours) else {
+            self.foreign += 1;
+            return;
+        };
+        self.corrupted += 1;
+        if let Some(place) = self.place(signature.stream)
+            && let Some(stream) = self.streams.get_mut(place)
+        {
+            stream.corrupted += 1;
+        }
+    }
+
+    /// Whether what stands where a signature would is that of a corrupted test frame.
+    fn is_plausible(&self, signature: &Signature, now: Nanos) -> bool {
+        let stream = self
+            .place(signature.stream)
+            .and_then(|place| self.streams.get(place));
+        let is_known = if self.streams.is_empty() {
+            signature.stream < FIRST_STREAMS
+        } else {
+            stream.is_some()
+        };
+        let is_near = match stream.and_then(Stream::highest) {
+            Some(highest) => highest.abs_diff(signature.sequence) <= NEAR_NUMBERS,
+            None => signature.sequence <= self.highest + NEAR_NUMBERS,
+        };
+        let is_of_now = signature.age(now).abs_diff(self.age) < NEAR_NANOS;
+        u8::from(is_known) + u8::from(is_near) + u8::from(is_of_now) >= 2
+    }
+
+    /// Where a stream is among those known.
+    #[inline]
+    fn place(&self, stream: u16) -> Option<usize> {
+        let place = self.places.get(usize::from(stream)).copied();
+        usize::from(place.unwrap_or(0)).checked_sub(1)
+    }
+
+    /// Makes a place for a stream, if there may be one more.
+    #[cold]
+    fn open(&mut self, stream: u16) -> Option<&mut Stream> {
+        if self.streams.len() >= self.limits.streams {
+            return None;
+        }
+        self.streams.push(Stream::new(stream, self.limits.window));
+        if let Some(place) = self.places.get_mut(usize::from(stream)) {
+            *place = self.streams.len() as u16;
+        }
+        self.streams.last_mut()
+    }
+
+    /// Joins what another worker's sink saw, at the end: sums, and of a stream that both saw the
+    /// span of its numbers. Duplicates and order are what each saw for itself.
+    pub fn merge(&mut self, other: &Self) {
+        self.frames += other.frames;
+        self.bytes += other.bytes;
+        self.beyond_streams += other.beyond_streams;
+        self.corrupted += other.corrupted;
+        self.foreign += other.foreign;
+        self.highest = self.highest.max(other.highest);
+        for theirs in &other.streams {
+            let stream = match self.place(theirs.number()) {
+                Some(place) => self.streams.get_mut(place),
+                None => self.open(theirs.number()),
+            };
+            match stream {
+                Some(stream) => stream.merge(theirs),
+                None => self.beyond_streams += theirs.received(),
+            }
+        }
+    }
+
+    /// What is known so far.
+    #[must_use]
+    pub fn report(&self) -> SinkReport {
+        let mut streams: Vec<_> = self.streams.iter().map(Stream::report).collect();
+        streams.sort_by_key(|stream| stream.stream);
+        SinkReport {
+            frames: self.frames,
+            bytes: self.bytes,
+            streams,
+            beyond_streams: self.beyond_streams,
+            corrupted: self.corrupted,
+            foreign: self.foreign,
+            latency: self.latency().report(),
+        }
+    }
+
+    /// The latencies of all streams.
+    #[must_use]
+    pub fn latency(&self) -> Histogram {
+        let mut all = Histogram::new();
+        self.streams
+            .iter()
+            .for_each(|stream| all.merge(stream.latency()));
+        all
+    }
+}

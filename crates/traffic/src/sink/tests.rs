@@ -1,0 +1,326 @@
+//! The sink against the slow one, and against frames that were harmed bit by bit.
+
+use frame::{Burst, FramePool, PoolRequest, Region};
+
+use super::oracle::Oracle;
+use super::window::Window;
+use super::*;
+use crate::{Cover, Protocol, Random, Recipe, Share, Sizes, Source, Stamp};
+
+/// A seed that changes from run to run; a test that fails prints it.
+fn seed() -> u64 {
+    let since = std::time::SystemTime::UNIX_EPOCH.elapsed();
+    let seed = since.map_or(1, |since| since.as_nanos() as u64);
+    println!("seed {seed}");
+    seed
+}
+
+fn pool() -> FramePool {
+    let request = PoolRequest {
+        frames: 256,
+        stride_bytes: 1920,
+        headroom_bytes: 128,
+        node: None,
+    };
+    Region::with_pools(&[request]).unwrap().1.remove(0)
+}
+
+fn signed(cover: Cover) -> Recipe {
+    Recipe {
+        stamp: Some(Stamp {
+            first_stream: 0,
+            cover,
+        }),
+        ..Recipe::default()
+    }
+}
+
+/// The first `count` frames of a recipe, one each microsecond from 1 ms on.
+fn frames(recipe: &Recipe, worker: usize, of: usize, count: usize) -> Vec<Vec<u8>> {
+    let (mut pool, mut burst) = (pool(), Burst::new());
+    let mut source = Source::new(recipe, worker, of).unwrap();
+    let mut frames = Vec::new();
+    for number in 0..count as u64 {
+        assert_eq!(source.fill(&mut pool, &mut burst, 1, sent_at(number)), 1);
+        frames.push(burst.frames()[0].bytes().to_vec());
+        pool.free_burst(&mut burst);
+    }
+    frames
+}
+
+fn sent_at(number: u64) -> Nanos {
+    Nanos(1_000_000 + 1_000 * number)
+}
+
+fn sink(window: usize) -> Sink {
+    Sink::new(SinkLimits {
+        window,
+        ..SinkLimits::default()
+    })
+}
+
+/// Numbers in an order such as networks make of them, and some that none would.
+fn numbers(random: &mut Random, count: usize) -> Vec<u64> {
+    let mut numbers = Vec::new();
+    let mut next = random.below(1000);
+    while numbers.len() < count {
+        next = match random.below(50) {
+            0 => next + random.below(300),
+            1 => next.saturating_sub(random.below(300)),
+            2 => next + 64 * random.below(4),
+            _ => next + 1,
+        };
+        match random.below(20) {
+            0 => {}
+            1 => numbers.extend([next, next]),
+            2 => numbers.push(next.saturating_sub(random.below(200))),
+            _ => numbers.push(next),
+        }
+    }
+    numbers
+}
+
+#[test]
+fn a_stream_is_what_the_slow_one_says() {
+    let mut random = Random::new(seed(), 0);
+    for _ in 0..60 {
+        let size = 64 << random.below(3);
+        let mut stream = Stream::new(0, size);
+        let mut oracle = Oracle::default();
+        for number in numbers(&mut random, 400) {
+            let signature = Signature {
+                stream: 0,
+                sequence: number,
+                sent: Nanos(5),
+            };
+            stream.take(&signature, 60, Nanos(12));
+            oracle.take(number, size as u64);
+            let report = stream.report();
+            assert_eq!(report.received, oracle.received);
+            assert_eq!(report.unique, oracle.seen.len() as u64);
+            assert_eq!(report.lost, oracle.lost(), "at {number}");
+            assert_eq!(report.duplicated, oracle.duplicated);
+            assert_eq!(report.reordered, oracle.reordered);
+            assert_eq!(report.reordered_by_max, oracle.reordered_by_max);
+            assert_eq!(report.outside_window, oracle.outside);
+            assert_eq!(report.bytes, 60 * oracle.received);
+            assert_eq!(report.latency.count, oracle.seen.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn a_window_forgets_what_it_skips() {
+    let mut window = Window::new(64);
+    assert_eq!(window.take(10), Arrival::Highest);
+    assert_eq!(window.take(9), Arrival::Reordered(1));
+    assert_eq!(window.take(9), Arrival::Duplicate);
+    assert_eq!(window.take(10 + 64), Arrival::Highest);
+    assert_eq!(window.take(10), Arrival::Outside);
+    assert_eq!(window.take(11), Arrival::Reordered(63));
+    assert_eq!(window.take((1 << 48) - 1), Arrival::Highest);
+    assert_eq!(window.take(74), Arrival::Outside);
+    assert_eq!(window.take((1 << 48) - 64), Arrival::Reordered(63));
+    assert_eq!(window.highest(), Some((1 << 48) - 1));
+}
+
+use super::window::Arrival;
+
+#[test]
+fn sound_frames_are_counted_with_their_latency() {
+    let frames = frames(&signed(Cover::Network), 0, 1, 1000);
+    let mut sink = sink(1024);
+    for (number, bytes) in frames.iter().enumerate() {
+        sink.take(bytes, sent_at(number as u64).after(7_000));
+    }
+    let report = sink.report();
+    let stream = &report.streams[0];
+    assert_eq!((report.frames, report.bytes), (1000, 60_000));
+    assert_eq!(
+        (report.corrupted, report.foreign, report.beyond_streams),
+        (0, 0, 0)
+    );
+    assert_eq!(
+        (stream.received, stream.unique, stream.lost),
+        (1000, 1000, 0)
+    );
+    assert_eq!((stream.lowest, stream.highest), (0, 999));
+    assert_eq!((stream.lost_of(1000), stream.lost_of(1010)), (0, 10));
+    let latency = stream.latency;
+    assert_eq!(
+        (latency.min, latency.max, latency.count),
+        (7_000, 7_000, 1000)
+    );
+    assert!((latency.p50, latency.p999) == (7_000, 7_000) && latency.mean == 7_000.0);
+    assert_eq!(report.latency, latency);
+}
+
+#[test]
+fn clocks_that_differ_are_told() {
+    let frames = frames(&signed(Cover::Network), 0, 1, 3);
+    let mut sink = sink(64);
+    sink.take(&frames[0], Nanos(sent_at(0).0 - 500));
+    sink.take(&frames[1], Nanos(sent_at(1).0 - 200));
+    sink.take(&frames[2], sent_at(2).after(30));
+    let stream = sink.report().streams.remove(0);
+    assert_eq!((stream.arrived_early, stream.clock_error_ns), (2, 500));
+    assert_eq!((stream.latency.count, stream.latency.max), (1, 30));
+}
+
+/// Every single flipped bit of every kind of frame is seen where all is covered.
+#[test]
+fn every_flipped_bit_is_a_corrupted_frame() {
+    let kinds = [
+        (Protocol::Udp, "64"),
+        (Protocol::Udp, "65"),
+        (Protocol::Tcp { flags: 2 }, "76"),
+        (Protocol::IcmpEcho, "90"),
+    ];
+    for (protocol, size) in kinds {
+        for (ipv6, extra) in [(Share::NONE, 0), (Share::ALL, 20)] {
+            let size = size.parse::<u16>().unwrap() + extra;
+            let recipe = Recipe {
+                protocol,
+                ipv6,
+                sizes: Sizes::Fixed(size),
+                ..signed(Cover::Link)
+            };
+            let frames = frames(&recipe, 0, 1, 2);
+            let mut sink = sink(64);
+            sink.take(&frames[0], sent_at(0).after(100));
+            let bits = frames[1].len() * 8;
+            for bit in 0..bits {
+                let mut harmed = frames[1].clone();
+                harmed[bit / 8] ^= 1 << (bit % 8);
+                sink.take(&harmed, sent_at(1).after(100));
+                let report = sink.report();
+                let told = (report.corrupted, report.foreign, report.streams[0].received);
+                assert_eq!(
+                    told,
+                    (bit as u64 + 1, 0, 1),
+                    "{protocol:?} {size} bit {bit}"
+                );
+            }
+        }
+    }
+}
+
+/// What a router changes is no harm where the check covers the network layer, and any other flipped
+/// bit is.
+#[test]
+fn routers_may_change_what_they_change() {
+    let frames = frames(&signed(Cover::Network), 0, 1, 2);
+    let mut sink = sink(64);
+    sink.take(&frames[0], sent_at(0));
+    for bit in 0..60 * 8 {
+        let mut changed = frames[1].clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        let sound = Signature::of(&changed).is_some();
+        assert_eq!(sound, bit / 8 < 12, "bit {bit}: the MACs alone");
+    }
+    let mut routed = frames[1].clone();
+    routed[..12].copy_from_slice(&[7; 12]);
+    routed[22] -= 1;
+    let checksum = u16::from_be_bytes([routed[24], routed[25]]);
+    let changed = wire::checksum::update(checksum, 0x4011, 0x3f11);
+    routed[24..26].copy_from_slice(&changed.to_be_bytes());
+    routed.splice(12..12, [0x81, 0, 0, 9]);
+    routed.extend([0; 7]); // padding of some switch
+    sink.take(&routed, sent_at(1));
+    let report = sink.report();
+    assert_eq!((report.streams[0].received, report.corrupted), (2, 0));
+}
+
+#[test]
+fn foreign_frames_are_not_corrupted_ones() {
+    let seed = seed();
+    let mut random = Random::new(seed, 1);
+    let frames = frames(&signed(Cover::Network), 0, 1, 1);
+    let unsigned = self::frames(&Recipe::default(), 0, 1, 200);
+    let mut sink = sink(64);
+    let now = |number: u64| Nanos(sent_at(0).0 + 1_000_000_000 * (number % 100));
+    for number in 0..2 {
+        // Before and after the first test frame.
+        let strange = (0..5_000).map(|_| {
+            let len = random.below(200) as usize;
+            (0..len).map(|_| random.next() as u8).collect::<Vec<_>>()
+        });
+        let zeros = (0..300).map(|len| vec![0; len]);
+        let all: Vec<_> = strange
+            .chain(zeros)
+            .chain(unsigned.iter().cloned())
+            .collect();
+        for (index, bytes) in all.iter().enumerate() {
+            sink.take(bytes, now(index as u64));
+        }
+        sink.take(&frames[0], sent_at(0));
+        let report = sink.report();
+        assert_eq!(
+            (report.corrupted, report.foreign),
+            (0, (number + 1) * 5_500)
+        );
+    }
+}
+
+/// Frames with a right signature and any numbers: bounded memory, no panic, sums that agree.
+#[test]
+fn hostile_signatures_are_bounded() {
+    let mut random = Random::new(seed(), 2);
+    let mut sink = Sink::new(SinkLimits {
+        streams: 5,
+        window: 100,
+    });
+    assert_eq!(
+        sink.limits,
+        SinkLimits {
+            streams: 5,
+            window: 128
+        }
+    );
+    for _ in 0..20_000 {
+        let signature = Signature {
+            stream: random.below(9) as u16,
+            sequence: random.next() >> (16 + random.below(48)),
+            sent: Nanos(random.next()),
+        };
+        sink.frames += 1;
+        sink.take_sound(&signature, 60, Nanos(random.next()));
+    }
+    let report = sink.report();
+    assert_eq!(report.streams.len(), 5);
+    let received: u64 = report.streams.iter().map(|stream| stream.received).sum();
+    assert_eq!(received + report.beyond_streams, 20_000);
+    for stream in &report.streams {
+        assert!(stream.outside_window > 0 && stream.arrived_early > 0);
+        assert_eq!(
+            stream.received,
+            stream.unique + stream.duplicated + stream.outside_window
+        );
+        assert_eq!(stream.unique, stream.latency.count + stream.arrived_early);
+    }
+}
+
+#[test]
+fn sinks_of_several_workers_are_one_in_the_end() {
+    let recipe = signed(Cover::Network);
+    let streams = [0, 1].map(|worker| frames(&recipe, worker, 2, 300));
+    let mut sinks = [sink(512), sink(512)];
+    for (number, frame) in streams.iter().flat_map(|frames| frames.iter().enumerate()) {
+        if number % 50 != 7 {
+            sinks[usize::from(number % 3 == 0)].take(frame, sent_at(number as u64).after(9));
+        }
+    }
+    let [mut first, second] = sinks;
+    first.merge(&second);
+    let report = first.report();
+    assert_eq!(report.frames, 2 * (300 - 6));
+    for (stream, number) in report.streams.iter().zip(0..) {
+        assert_eq!(
+            (stream.stream, stream.unique, stream.lost),
+            (number, 294, 6)
+        );
+        assert_eq!((stream.duplicated, stream.reordered), (0, 0));
+        assert_eq!((stream.lowest, stream.highest), (0, 299));
+    }
+    assert_eq!(report.latency.count, 588);
+}
