@@ -8,6 +8,7 @@ use traffic::{FCS_BYTES, L1_BYTES, LatencyReport, Rate, SinkReport, StreamReport
 use super::verdict::{self, Limit};
 use crate::build::{DEBUG, VERSION};
 use crate::report::json::{Frames, MachineFacts, Memory, Port, Worker, ended_by, ratio};
+use crate::report::ledger::LedgerJson;
 
 /// What came of a run.
 #[derive(Debug, Serialize)]
@@ -31,6 +32,8 @@ pub(super) struct Figures {
     pub(super) frames: Frames,
     /// Whether every frame and its memory is accounted for.
     pub(super) balanced: bool,
+    /// Frames by where they were counted, and a name for every difference.
+    pub(super) ledger: LedgerJson,
     pub(super) workers: Vec<Worker>,
     pub(super) ports: Vec<Port>,
     pub(super) memory: Memory,
@@ -168,6 +171,7 @@ impl Figures {
             clock: ClockFacts::of(trial.tx_doubt, trial.rx_doubt),
             frames: Frames::of(&trial.books),
             balanced: trial.balanced,
+            ledger: LedgerJson::of(&trial.ledger),
             workers: trial.workers.iter().map(Worker::of).collect(),
             ports: trial.ports.iter().map(Port::of).collect(),
             memory: Memory::of(memory),

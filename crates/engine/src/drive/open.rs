@@ -14,7 +14,8 @@ use super::{DriveClosing, DrivePlan, Trial};
 use crate::attachment::Attachment;
 use crate::counters::Words;
 use crate::exchange::Exchange;
-use crate::finish::{PortFacts, finish_queues, passed};
+use crate::finish::{PortFacts, all_counts, finish_queues, passed};
+use crate::ledger::{Meters, PortCounts};
 use crate::report::MemoryReport;
 use crate::start::{begin_queues, map_pools};
 use crate::states::Watched;
@@ -27,9 +28,9 @@ pub(super) struct Roles {
     pub(super) tx: Option<usize>,
     pub(super) rx: Option<usize>,
     /// The place of the capture that is sent, and how many times faster than recorded.
-    replay: Option<(usize, Option<f64>)>,
+    pub(super) replay: Option<(usize, Option<f64>)>,
     pub(super) returns: bool,
-    reflect: bool,
+    pub(super) reflect: bool,
 }
 
 /// Open ports and workers at rest, ready for trials.
@@ -39,6 +40,9 @@ pub struct Drive {
     pub(super) facts: Vec<PortFacts>,
     /// What had passed by each port when the trial began.
     pub(super) before: Vec<PortStatistics>,
+    /// The counters of their interfaces, and what their queues had counted when the trial began.
+    pub(super) meters: Meters,
+    pub(super) counted: Vec<PortCounts>,
     pub(super) memory: MemoryReport,
     pub(super) roles: Roles,
     burst: usize,
@@ -92,6 +96,8 @@ impl Drive {
             facts: facts.collect(),
             before: vec![PortStatistics::default(); ports.len()],
             workers,
+            meters: Meters::of(&ports),
+            counted: Vec::new(),
             ports,
             memory,
             roles,
@@ -163,6 +169,9 @@ impl Drive {
         }
         self.streams = streams.end;
         self.before = self.passed();
+        self.meters.opened();
+        self.counted = all_counts(&self.facts, &mut self.workers);
+        self.meters.begun();
         let signed = trial.recipe.stamp.is_some() && roles.replay.is_none();
         Ok(if signed { streams } else { 0..0 })
     }

@@ -4,7 +4,7 @@ use port::PortError;
 use traffic::{PacingError, Rate, SinkReport};
 
 use super::worker::Span;
-use crate::{Books, EndedBy, PortReport, WorkerReport};
+use crate::{Books, EndedBy, Ledger, PortReport, WorkerReport};
 
 /// Counts while a trial goes on, all workers together; up to a millisecond old.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -93,6 +93,8 @@ pub struct TrialReport {
     /// Whether the books of each worker and of all balance, and every frame's memory is accounted
     /// for.
     pub balanced: bool,
+    /// Frames by where they were counted, and a name for every difference.
+    pub ledger: Ledger,
     /// What passed by each port in this trial.
     pub ports: Vec<PortReport>,
     /// Each worker.
