@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
 use port::{Port, PortStatistics};
-use traffic::{FCS_BYTES, Pacer, Rate, Recipe, Sink, SinkLimits, Source};
+use traffic::{FCS_BYTES, Pacer, Rate, Recipe, Sink, SinkLimits, Source, Speed};
 
 use super::feed::{Feed, Replay};
 use super::running::RunningDrive;
@@ -27,8 +27,8 @@ use crate::{EngineError, IdleMode};
 pub(super) struct Roles {
     pub(super) tx: Option<usize>,
     pub(super) rx: Option<usize>,
-    /// The place of the capture that is sent, and how many times faster than recorded.
-    pub(super) replay: Option<(usize, Option<f64>)>,
+    /// The place of the capture that is sent, and how fast.
+    pub(super) replay: Option<(usize, Speed)>,
     pub(super) returns: bool,
     pub(super) reflect: bool,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use frame::{Burst, CpuId, Frame, FramePool, Nanos, WorkerId};
 use plane::DropReason;
-use traffic::{Pacer, Rate, Sink};
+use traffic::{Pacer, PacingError, Rate, Sink};
 use wire::turn_around;
 
 use super::feed::Feed;
@@ -384,6 +384,14 @@ impl Sender {
         self.pacer.set_frame_bytes(self.frame_bytes_mean);
         self.feed.restart(now);
         (self.looked, self.last) = (now, now);
+    }
+
+    /// How well frames kept to their times, where they have any.
+    pub(super) fn pacing(&self) -> Option<PacingError> {
+        let paced = self.rate != Rate::Unlimited;
+        self.feed
+            .pacing()
+            .or_else(|| paced.then(|| self.pacer.error()))
     }
 
     /// Makes what is due, at most a burst.
