@@ -6,6 +6,7 @@ use port::{PortError, PortStatistics};
 
 use crate::Books;
 use crate::counters::{Count, Words};
+use crate::ledger::{PortCounts, cross_bypassed};
 use crate::report::{PortReport, WorkerReport};
 use crate::start::Work;
 use crate::states::Watched;
@@ -61,6 +62,44 @@ fn chunks_are_kept<W: Work>(workers: &[W]) -> bool {
             .sum::<u64>();
     }
     total == kept
+}
+
+/// What the queues of each port counted, for the ledger.
+pub(crate) fn all_counts<W: Work>(facts: &[PortFacts], workers: &mut [W]) -> Vec<PortCounts> {
+    let mut places = Vec::new();
+    let mut ports: Vec<PortCounts> = Vec::new();
+    for facts in facts {
+        // Driver and interface: what was chosen beside them stands in the report.
+        let name = facts.spec.split(',').next().unwrap_or_default().to_owned();
+        let twice = places.contains(&name);
+        places.push(name.clone());
+        let place = if twice {
+            format!("{name} ({})", facts.id)
+        } else {
+            name
+        };
+        ports.push(port_counts(facts.id, place, workers));
+    }
+    cross_bypassed(&mut ports);
+    ports
+}
+
+fn port_counts<W: Work>(id: PortId, place: String, workers: &mut [W]) -> PortCounts {
+    let mut counts = PortCounts {
+        id,
+        place,
+        ..PortCounts::default()
+    };
+    let attachments = workers.iter_mut().flat_map(|worker| worker.hold().0);
+    for attachment in attachments.filter(|attachment| attachment.port == id) {
+        if let Some(queue) = &mut attachment.queue {
+            let passed = queue.statistics();
+            counts.received += passed.rx_frames;
+            counts.sent += passed.tx_frames;
+            counts.losses.extend(queue.losses());
+        }
+    }
+    counts
 }
 
 /// What passed by a port so far, all its queues together.

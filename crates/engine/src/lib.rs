@@ -18,6 +18,7 @@ mod exchange;
 mod finish;
 mod host;
 mod idle;
+mod ledger;
 mod machine;
 mod own_addresses;
 mod plan;
@@ -38,6 +39,7 @@ pub use drive::{
 };
 pub use host::Host;
 pub use idle::IdleMode;
+pub use ledger::{Cause, Column, Difference, Ledger, OwnCause, Step};
 pub use machine::Machine;
 pub use own_addresses::{OwnAddress, Role, own_addresses};
 pub use plan::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, EngineError, HEADROOM_BYTES, Limits, Plan};

@@ -14,6 +14,7 @@ use crate::counters::{Count, Words};
 use crate::dispatch::Dispatcher;
 use crate::exchange::Exchange;
 use crate::finish::PortFacts;
+use crate::ledger::Meters;
 use crate::plan::{EngineError, Plan};
 use crate::publish::Publisher;
 use crate::report::{MemoryReport, RunReport, Snapshot};
@@ -40,9 +41,12 @@ impl Engine {
         for port in &mut plan.ports {
             port.prepare(region)?;
         }
+        let mut meters = Meters::of(&plan.ports);
+        meters.opened();
         let control = Arc::new(Control::new(plan.cpus.len()));
         let lists = Publisher::new(Arc::clone(&plan.lists));
         let workers = make_workers(&mut plan, pools, &control, &lists)?;
+        meters.begun();
         let facts = plan.ports.iter().map(|port| PortFacts {
             id: port.id(),
             spec: port.spec().to_owned(),
@@ -57,6 +61,7 @@ impl Engine {
             workers,
             facts,
             ports: plan.ports,
+            meters,
             sets: plan.policy.rules().to_vec(),
             lists: lists.clone(),
             memory: memory.clone(),

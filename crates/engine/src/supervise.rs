@@ -10,7 +10,10 @@ use frame::WorkerId;
 use port::Port;
 
 use crate::counters::{Board, Count, Words, at_rest};
-use crate::finish::{PortFacts, balance, finish_queues, passed, port_report, worker_report};
+use crate::finish::{
+    PortFacts, all_counts, balance, finish_queues, passed, port_report, worker_report,
+};
+use crate::ledger::{Meters, of_bridge};
 use crate::publish::Publisher;
 use crate::report::{EndedBy, MemoryReport, RunReport, SetHits};
 use crate::worker::Worker;
@@ -119,6 +122,8 @@ pub(crate) struct Supervisor {
     pub(crate) facts: Vec<PortFacts>,
     /// Looked after now and then.
     pub(crate) ports: Vec<Box<dyn Port>>,
+    /// The counters of their interfaces.
+    pub(crate) meters: Meters,
     pub(crate) sets: Vec<plane::SetRule>,
     /// Old versions are freed here, on no worker.
     pub(crate) lists: Publisher,
@@ -145,6 +150,7 @@ impl Supervisor {
         for worker in &mut workers {
             worker.pool.collect();
         }
+        self.meters.ended();
         let (warnings, failure) = finish_queues(&mut workers);
         let seconds = duration_of(&workers, self.started);
         let mut sum = Words::new();
@@ -157,10 +163,16 @@ impl Supervisor {
             (None, Some(cause)) => cause,
             (None, None) => ran_dry(&sum, &self.limits),
         };
+        let books = Books::of(&sum);
+        let counts = all_counts(&self.facts, &mut workers);
+        let ledger = self
+            .meters
+            .settle(|meters| of_bridge(&books, &counts, meters));
         Ok(RunReport {
             seconds,
-            books: Books::of(&sum),
+            books,
             balanced: balance(&workers),
+            ledger,
             would_drop: sum.get(Count::WouldDrop),
             ports: self
                 .facts
@@ -204,6 +216,7 @@ impl Supervisor {
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(ATTEND_EVERY) {
                 self.ports.iter_mut().for_each(|port| port.attend());
+                self.meters.follow();
             }
             std::thread::park_timeout(WATCH_EVERY);
         }

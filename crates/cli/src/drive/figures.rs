@@ -3,11 +3,12 @@
 
 use engine::{ClockDoubt, Machine, MemoryReport, TrialReport};
 use serde::Serialize;
-use traffic::{FCS_BYTES, L1_BYTES, LatencyReport, Rate, SinkReport, StreamReport};
+use traffic::{FCS_BYTES, L1_BYTES, LatencyReport, SinkReport, StreamReport};
 
 use super::verdict::{self, Limit};
 use crate::build::{DEBUG, VERSION};
 use crate::report::json::{Frames, MachineFacts, Memory, Port, Worker, ended_by, ratio};
+use crate::report::ledger::LedgerJson;
 
 /// What came of a run.
 #[derive(Debug, Serialize)]
@@ -31,6 +32,8 @@ pub(super) struct Figures {
     pub(super) frames: Frames,
     /// Whether every frame and its memory is accounted for.
     pub(super) balanced: bool,
+    /// Frames by where they were counted, and a name for every difference.
+    pub(super) ledger: LedgerJson,
     pub(super) workers: Vec<Worker>,
     pub(super) ports: Vec<Port>,
     pub(super) memory: Memory,
@@ -168,6 +171,7 @@ impl Figures {
             clock: ClockFacts::of(trial.tx_doubt, trial.rx_doubt),
             frames: Frames::of(&trial.books),
             balanced: trial.balanced,
+            ledger: LedgerJson::of(&trial.ledger),
             workers: trial.workers.iter().map(Worker::of).collect(),
             ports: trial.ports.iter().map(Port::of).collect(),
             memory: Memory::of(memory),
@@ -210,15 +214,7 @@ pub(super) fn asked_pps(trial: &TrialReport) -> Option<f64> {
 
 /// Of a schedule, if there was one.
 fn pacing(trial: &TrialReport) -> Option<Pacing> {
-    if let Some(late) = trial.replay_late {
-        return Some(Pacing {
-            late_mean_ns: late.mean_nanos,
-            late_max_ns: late.worst_nanos,
-            lost_ns: 0,
-            lost_times: 0,
-        });
-    }
-    let error = trial.pacing.filter(|_| trial.rate != Rate::Unlimited)?;
+    let error = trial.pacing?;
     Some(Pacing {
         late_mean_ns: error.late_mean_ns,
         late_max_ns: error.late_max_ns,

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use engine::{Drive, DrivePlan, Replayed, Trial, TrialReport};
 use port::PortSpec;
-use traffic::{Rate, Recipe};
+use traffic::{Rate, Recipe, Speed};
 
-use crate::args::{GenArgs, SinkArgs, Speed};
+use crate::args::{GenArgs, SinkArgs};
 use crate::error::{Error, Outcome};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
@@ -145,7 +145,7 @@ fn refused_frames(report: &TrialReport) -> Option<String> {
 }
 
 fn rate(args: &GenArgs) -> Result<Rate, Error> {
-    let timed = args.replay.replay.is_some() && args.replay.speed != Some(Speed::Max);
+    let timed = args.replay.replay.is_some() && args.replay.speed != Some(Speed::Full);
     match args.pace.rate {
         Some(rate) if timed && rate != Rate::Unlimited => Err(Error::refused(format!(
             "--rate {rate} and the pace of the capture disagree: add --speed max, or leave out \
@@ -195,11 +195,7 @@ fn open(
     output: Output,
 ) -> Result<Drive, Error> {
     let opened = ports.open(layout, longest, args.manner.seed, output)?;
-    let speed = match args.replay.speed {
-        None => Some(1.0),
-        Some(Speed::Times(times)) => Some(times),
-        Some(Speed::Max) => None,
-    };
+    let speed = args.replay.speed.unwrap_or(Speed::Times(1.0));
     let plan = DrivePlan {
         tx: opened.tx,
         rx: opened.rx,

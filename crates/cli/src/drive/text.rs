@@ -3,6 +3,7 @@
 use super::figures::{Arrived, Figures, Latency, Sent};
 use super::verdict::{harm, unreached};
 use crate::paint::Paint;
+use crate::report::ledger;
 use crate::report::number::{count, plural, rate, seconds, share};
 use crate::report::table::{Align, Table, wrap};
 use crate::report::text::{machine, ports, states, workers};
@@ -19,6 +20,7 @@ pub(super) fn render(figures: &Figures, paint: Paint, width: usize) -> String {
         streams(figures, paint, width),
         ports(&figures.ports, paint, width),
         states(&figures.ports, paint, width),
+        ledger::render(&figures.ledger, paint, width),
         workers(&figures.workers, paint, width),
         machine(&figures.memory, &figures.machine, paint, width),
     ];

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use engine::{Books, EndedBy, Machine, RunReport};
 use serde::Serialize;
 
+use super::ledger::LedgerJson;
 use crate::build::{DEBUG, VERSION};
 
 /// A run's report.
@@ -23,6 +24,8 @@ pub(crate) struct Report {
     /// `rx + originated + cloned = tx + consumed + punted + held + sum(dropped)`, for all workers
     /// together and, with what was handed over, for each.
     pub(crate) balanced: bool,
+    /// Frames by where they were counted, and a name for every difference.
+    pub(crate) ledger: LedgerJson,
     /// Received frames a second, in millions: `rx / seconds / 1e6`.
     pub(crate) mpps: f64,
     /// Busy time of all workers by received frames, nanoseconds: what one frame costs one worker.
@@ -213,6 +216,7 @@ impl Report {
             seconds,
             frames: Frames::of(&run.books),
             balanced: run.balanced,
+            ledger: LedgerJson::of(&run.ledger),
             mpps: ratio(rx as f64 / 1e6, seconds),
             ns_per_frame: ratio(busy_nanos as f64, rx as f64),
             would_drop: run.would_drop,

@@ -1,6 +1,7 @@
 //! What came of a run: the report as data ([`json`]), and the same for people ([`text`]).
 
 pub(crate) mod json;
+pub(crate) mod ledger;
 pub(crate) mod number;
 pub(crate) mod table;
 pub(crate) mod text;

@@ -5,7 +5,7 @@ use plane::DropReason;
 
 use super::number::{bytes, count, plural, seconds, share};
 use super::table::{Align, Table, clip, wrap};
-use super::{Report, json};
+use super::{Report, json, ledger};
 use crate::paint::Paint;
 
 /// The whole report, no line wider than `width` characters.
@@ -16,6 +16,7 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
         sets(report, paint, width),
         ports(&report.ports, paint, width),
         states(&report.ports, paint, width),
+        ledger::render(&report.ledger, paint, width),
         workers(&report.workers, paint, width),
         machine(&report.memory, &report.machine, paint, width),
     ];

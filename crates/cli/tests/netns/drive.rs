@@ -186,3 +186,69 @@ fn frames_longer_than_an_interface_allows_are_named() {
     assert_eq!(report["balanced"], true, "{report}");
     assert_eq!(report["sent"]["frames"], 0, "{report}");
 }
+
+const PAGE: &str = include_str!("../../../../docs/guide/measure-your-own-box.md");
+
+/// The commands of the page, in their order, but for the build of what runs here.
+fn commands_of_the_page() -> Vec<&'static str> {
+    let blocks = PAGE.split("```").skip(1).step_by(2);
+    let blocks = blocks.filter_map(|block| block.strip_prefix("sh\n"));
+    let lines = blocks.flat_map(str::lines);
+    lines
+        .filter(|line| !line.starts_with("cargo build"))
+        .collect()
+}
+
+/// What a person who copies needs: the program in the path, and a `sudo`, since this is root.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let sudo = folder.path().join("sudo");
+    std::fs::write(&sudo, "#!/bin/sh\nexec \"$@\"\n").expect("a file");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(sudo, mode).expect("its mode");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_linerate"));
+    std::os::unix::fs::symlink(program, folder.path().join("linerate")).expect("a link");
+    folder
+}
+
+#[test]
+fn the_page_runs_from_top_to_bottom() {
+    let Some(bench) = Bench::apart() else { return };
+    let folder = folder();
+    let lines = commands_of_the_page();
+    assert!(lines.len() > 15, "{lines:?}");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", folder.path().display());
+    let start = |line: &str| {
+        let mut command = bench.command(Side::Middle, "sh");
+        let command = command.args(["-c", &format!("{line} 2>said")]);
+        Running::start(command.current_dir(folder.path()).env("PATH", &path))
+    };
+    let mut behind = Vec::new();
+    for line in lines {
+        if let Some(line) = line.strip_suffix('&') {
+            behind.push(start(&line.replace("sudo", "exec")));
+            await_that("the bridge takes its interfaces", || {
+                bench.is_taken("xdp:myb")
+            });
+            continue;
+        }
+        let (code, report, _) = start(&shortened(line)).ended();
+        let said = std::fs::read_to_string(folder.path().join("said")).unwrap_or_default();
+        // A busy machine loses frames, and the doctor finds something wrong with veth.
+        assert!([0, 1].contains(&code), "{line}: {code}: {report}{said}");
+        assert!(!said.contains("panicked"), "{line}: {said}");
+    }
+    assert_eq!(behind.len(), 1, "one bridge");
+}
+
+/// Less time, and rates that a debug build keeps up with.
+fn shortened(line: &str) -> String {
+    let slow = line
+        .replace("kpps", "0pps")
+        .replace("--count 100000", "--count 1000");
+    let times = ["2s", "3s", "5s"].into_iter();
+    times.fold(slow, |line, time| {
+        line.replace(&format!("--duration {time}"), "--duration 300ms")
+    })
+}

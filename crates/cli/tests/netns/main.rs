@@ -14,6 +14,7 @@ mod jumbo;
 mod keep_local;
 mod kills;
 mod laboratory;
+mod ledger;
 mod left_as_found;
 mod lengths;
 mod merged;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use frame::{BURST_MAX, CpuId};
 use port::Port;
-use traffic::{Rate, Recipe};
+use traffic::{Rate, Recipe, Speed};
 
 use crate::{EngineError, IdleMode};
 
@@ -38,8 +38,8 @@ pub struct DrivePlan {
 pub struct Replayed {
     /// What reads it.
     pub port: Box<dyn Port>,
-    /// Times faster than it was recorded; `None` for no pace but that of the trial.
-    pub speed: Option<f64>,
+    /// How fast; [`Speed::Full`] leaves the pace to the trial.
+    pub speed: Speed,
 }
 
 impl DrivePlan {

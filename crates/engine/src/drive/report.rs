@@ -4,7 +4,7 @@ use port::PortError;
 use traffic::{PacingError, Rate, SinkReport};
 
 use super::worker::Span;
-use crate::{Books, EndedBy, PortReport, WorkerReport};
+use crate::{Books, EndedBy, Ledger, PortReport, WorkerReport};
 
 /// Counts while a trial goes on, all workers together; up to a millisecond old.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -76,10 +76,8 @@ pub struct TrialReport {
     pub streams: Vec<StreamSent>,
     /// Time in which made frames waited for room at the port: mean of the senders, seconds.
     pub full_seconds: f64,
-    /// How far from its times a sender was, the worst of all; nothing where nobody here sends.
+    /// How well frames kept to their times, all senders together; nothing where they had none.
     pub pacing: Option<PacingError>,
-    /// How late frames of a paced replay were.
-    pub replay_late: Option<ClockDoubt>,
     /// What arrived at the port that takes frames in.
     pub ahead: Option<SinkReport>,
     /// What came back to the port that sends.
@@ -93,6 +91,8 @@ pub struct TrialReport {
     /// Whether the books of each worker and of all balance, and every frame's memory is accounted
     /// for.
     pub balanced: bool,
+    /// Frames by where they were counted, and a name for every difference.
+    pub ledger: Ledger,
     /// What passed by each port in this trial.
     pub ports: Vec<PortReport>,
     /// Each worker.

@@ -13,10 +13,11 @@ use super::open::Drive;
 use super::report::{ClockDoubt, DriveSnapshot, StreamSent, TrialReport};
 use super::worker::{Driver, Sender, Span, Taker};
 use crate::counters::{Count, Words, at_rest};
-use crate::finish::{balance, port_report, worker_report};
+use crate::finish::{all_counts, balance, port_report, worker_report};
+use crate::ledger::{Driven, PortCounts, of_drive};
 use crate::start::start_workers;
 use crate::supervise::{ATTEND_EVERY, Control, DRAIN_MAX, WATCH_EVERY};
-use crate::{Books, EndedBy, EngineError, PortReport, Stopper};
+use crate::{Books, EndedBy, EngineError, Ledger, PortReport, Stopper};
 
 /// A trial that goes on.
 pub struct RunningDrive {
@@ -142,7 +143,10 @@ impl Watch {
             let worker = handle.join().map_err(|_| EngineError::WorkerLost)?;
             self.drive.workers.push(worker);
         }
-        let report = self.report(ended_by);
+        self.drive.meters.ended();
+        self.drive.settle();
+        let mut report = self.report(ended_by);
+        report.ledger = self.ledger(&report);
         Ok((self.drive, report))
     }
 
@@ -155,6 +159,7 @@ impl Watch {
             if looks.is_multiple_of(ATTEND_EVERY) {
                 self.look_at_ports();
                 self.drive.ports.iter_mut().for_each(|port| port.attend());
+                self.drive.meters.follow();
             }
             looks = looks.wrapping_add(1);
             if at_rest(self.control.boards()) {
@@ -227,9 +232,8 @@ impl Watch {
             .then_some(EndedBy::Duration)
     }
 
-    fn report(&mut self, ended_by: EndedBy) -> TrialReport {
+    fn report(&self, ended_by: EndedBy) -> TrialReport {
         let ended = self.started.elapsed().as_secs_f64();
-        self.drive.settle();
         let workers = &self.drive.workers;
         let mut sum = Words::new();
         workers.iter().for_each(|worker| sum.merge(&worker.words));
@@ -252,13 +256,13 @@ impl Watch {
             senders: senders.len(),
             streams: sent_streams(&senders, &self.streams),
             full_seconds: full,
-            pacing: together(senders.iter().map(|sender| sender.pacer.error())),
-            replay_late: lateness(workers),
+            pacing: together(senders.iter().filter_map(|sender| sender.pacing())),
             ahead: roles.rx.and_then(|place| taken_in(workers, place)),
             back: roles.tx.and_then(|place| taken_in(workers, place)),
             tx_doubt: ClockDoubt::of(tx_span),
             rx_doubt: ClockDoubt::of(rx_span(workers)),
             books: Books::of(&sum),
+            ledger: Ledger::new(),
             balanced: balance(workers),
             ports: self.drive.port_reports(ended),
             workers: workers
@@ -268,6 +272,46 @@ impl Watch {
             ended_by,
         }
     }
+}
+
+impl Watch {
+    /// Waits for counters of interfaces that are late, too.
+    fn ledger(&mut self, report: &TrialReport) -> Ledger {
+        let drive = &mut self.drive;
+        let counts = all_counts(&drive.facts, &mut drive.workers);
+        let since = counts.iter().zip(&drive.counted);
+        let since: Vec<PortCounts> = since.map(|(now, before)| now.since(before)).collect();
+        let roles = drive.roles;
+        let driven = Driven {
+            books: &report.books,
+            made: match roles.replay {
+                Some((place, _)) => since[place].received,
+                None => report.books.originated,
+            },
+            sent: report.sent,
+            behind: match self.trial.count {
+                // Put off, and sent all the same.
+                Some(_) => 0,
+                None => drive.workers.iter().filter_map(behind).sum(),
+            },
+            tx: roles.tx,
+            rx: roles.rx,
+            reflects: roles.reflect,
+            ahead: report.ahead.as_ref(),
+            back: report.back.as_ref(),
+        };
+        drive
+            .meters
+            .settle(|meters| of_drive(&driven, &since, meters))
+    }
+}
+
+/// Frames that a sender's schedule had in the time by which it was put off.
+fn behind(worker: &Driver) -> Option<u64> {
+    let sender = worker.sender.as_ref()?;
+    let lost_seconds = sender.pacer.error().lost_ns as f64 / 1e9;
+    let rate = sender.rate.frames_per_second(sender.frame_bytes_mean)?;
+    Some((lost_seconds * rate).round() as u64)
 }
 
 impl Drive {
@@ -324,15 +368,6 @@ fn rx_span(workers: &[Driver]) -> Span {
     let mut sum = Span::default();
     takers_of(workers).for_each(|taker| sum.merge(taker.stamps));
     sum
-}
-
-fn lateness(workers: &[Driver]) -> Option<ClockDoubt> {
-    let mut sum = None;
-    let senders = workers.iter().filter_map(|worker| worker.sender.as_ref());
-    for span in senders.filter_map(|sender| sender.feed.late()) {
-        sum.get_or_insert(Span::default()).merge(span);
-    }
-    sum.map(ClockDoubt::of)
 }
 
 /// The errors of all senders in one: means by their frames, the worst of the rest.
