@@ -18,6 +18,7 @@ mod ledger;
 mod left_as_found;
 mod lengths;
 mod merged;
+mod ndr;
 mod odd;
 mod packet;
 mod random;

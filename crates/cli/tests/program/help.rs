@@ -2,7 +2,7 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "",
     "demo",
     "bridge",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 16] = [
     "doctor",
     "drops",
     "restore",
+    "ndr",
     "lab",
     "lab list",
     "lab run",

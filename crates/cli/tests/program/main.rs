@@ -8,6 +8,7 @@ mod drive;
 mod drops;
 mod help;
 mod laboratory;
+mod ndr;
 mod set_check;
 mod usage;
 
