@@ -69,10 +69,9 @@ impl Replay {
         while due < max.min(self.held.len()) {
             let meta = self.held.frames()[due].meta();
             let time_ns = meta.map_or(0, |meta| meta.time_ns);
-            let at = match self.front {
-                Some(at) => at,
-                None => *self.front.insert(self.due_at(time_ns)),
-            };
+            let front = self.front.take();
+            let at = front.unwrap_or_else(|| self.due_at(time_ns));
+            self.front = Some(at);
             if at > now {
                 break;
             }
