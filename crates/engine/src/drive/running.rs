@@ -119,7 +119,7 @@ pub(super) fn report_of(
         streams,
         started: Instant::now(),
     };
-    let report = watch.report(ended_by);
+    let report = watch.close(ended_by);
     (watch.drive, report)
 }
 
@@ -143,11 +143,17 @@ impl Watch {
             let worker = handle.join().map_err(|_| EngineError::WorkerLost)?;
             self.drive.workers.push(worker);
         }
+        let report = self.close(ended_by);
+        Ok((self.drive, report))
+    }
+
+    /// The books, when no worker runs any more.
+    fn close(&mut self, ended_by: EndedBy) -> TrialReport {
         self.drive.meters.ended();
         self.drive.settle();
         let mut report = self.report(ended_by);
         report.ledger = self.ledger(&report);
-        Ok((self.drive, report))
+        report
     }
 
     /// Waits until all is sent, or all has come where nobody here sends, and then for what is

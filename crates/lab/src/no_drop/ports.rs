@@ -117,16 +117,20 @@ pub(super) fn outcome(report: &TrialReport, plan: &TrialPlan, returns: bool) -> 
         });
         latency = report.back.as_ref().and_then(latency_of);
     }
-    let ports = report.ports.iter();
-    let losses = ports.filter(|port| port.missed != 0);
+    let steps = report.ledger.steps().iter();
+    let lost = steps.flat_map(|step| {
+        let named = step.named().filter(|part| !part.adds);
+        named.map(|part| {
+            let name = format!("{}: {}", step.place, part.cause.name());
+            (name, part.frames)
+        })
+    });
     TrialOutcome {
         directions,
         sending: Duration::from_secs_f64(report.seconds).max(plan.duration.mul_f64(0.5)),
         held: None,
         latency,
-        losses: losses
-            .map(|port| (format!("{} missed", port.spec), port.missed))
-            .collect(),
+        losses: lost.collect(),
     }
 }
 

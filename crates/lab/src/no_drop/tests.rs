@@ -282,6 +282,7 @@ fn over_ring_ports_the_capacity_is_found_within_one_percent_in_20_of_20_seeds() 
 fn over_ring_ports_both_directions_and_a_drift() {
     let both = ModelSpec {
         queue: 16,
+        noise: 0.1,
         bidirectional: true,
         ..steady(3)
     };
@@ -292,6 +293,7 @@ fn over_ring_ports_both_directions_and_a_drift() {
     let falling = ModelSpec {
         drift: -0.004,
         queue: 16,
+        noise: 0.1,
         ..steady(4)
     };
     let finding = run_over_rings(falling, plan(&[0.0]));
