@@ -210,7 +210,7 @@ fn what_cannot_be_is_refused_in_a_sentence() {
         ("gen null: --burst 257", "--burst"),
         ("gen null: --stride 256 --size 1518", "--stride"),
         ("gen null: --flows 0", "--flows 0"),
-        ("gen null: --new-flows -1", "--new-flows"),
+        ("gen null: --new-flows x", "--new-flows x"),
         ("gen null: --hit 2 --hits range", "--hit 2"),
         ("gen null: --speed 1x", "--replay"),
         ("gen null: --replay absent.pcap", "absent.pcap"),
