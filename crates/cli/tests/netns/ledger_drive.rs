@@ -17,7 +17,12 @@ fn wire() -> Option<Bench> {
 
 fn drive(bench: &Bench, words: &str) -> Value {
     let words = format!("{words} --json --no-trial --drain 1");
-    bench.linerate(Side::Middle, &words).reported().0
+    // Frames are lost on purpose, and a rate is missed: exit code 1.
+    let (code, report, said) = bench.linerate(Side::Middle, &words).ended();
+    assert!([0, 1].contains(&code), "{report}{said}");
+    let report: Value = serde_json::from_str(&report).expect("a JSON report");
+    assert_eq!(report["balanced"], true, "{report}");
+    report
 }
 
 fn number(value: &Value) -> u64 {
