@@ -50,16 +50,16 @@ losses! {
         "none needed";
     Bypassed = "bypassed",
         "the kernel forwarded it past the workers, as bypass says",
-        "none needed; the report says since when no worker was at work";
+        "none needed; see why no worker was at work";
     Stranded = "stranded",
         "neither a worker nor the other interface of the bypass was there",
         "see what took the other interface away";
     FillRingEmpty = "fill_ring_empty",
         "the kernel found no empty frame in the socket's fill ring",
-        "more frames in rings (ring=, --pool), more workers, or less for this one to do";
+        "longer rings (ring=), more workers, or CPUs with less to do";
     RxRingFull = "rx_ring_full",
         "the ring to the worker was full",
-        "more workers, a longer ring (ring=), or CPUs with less to do";
+        "more workers, or CPUs with less to do";
     Merged = "merged",
         "it had been merged of several frames and was left out",
         "switch merging off where it is sent: ethtool -K SENDER tso off gso off";
@@ -71,7 +71,7 @@ losses! {
         "none needed";
     RxDriver = "rx_driver_drop",
         "the driver, or the kernel before it came to us, dropped it (rx_dropped)",
-        "ethtool -S IFACE says more; net.core.netdev_max_backlog where frames come by a CPU's queue";
+        "see ethtool -S IFACE; net.core.netdev_max_backlog where frames come by a CPU's queue";
     StartOrEnd = "start_or_end",
         "it came while the run began or ended, between two looks at the counters",
         "begin the run before the traffic and end it after";
@@ -83,7 +83,7 @@ losses! {
         "please report it";
     Qdisc = "qdisc",
         "the queueing discipline of the interface dropped it",
-        "a longer limit (tc qdisc change), or packet: without qdisc, which goes past it";
+        "a longer limit (tc qdisc change), or packet: without qdisc";
     QdiscBacklog = "qdisc_backlog",
         "it waited in the queueing discipline of the interface when the run ended",
         "none needed";

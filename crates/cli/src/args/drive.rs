@@ -31,6 +31,9 @@ pub(crate) struct GenArgs {
     pub(crate) replay: ReplayArgs,
     #[command(flatten)]
     pub(crate) workers: WorkerArgs,
+    /// Let half of the workers send and the other half take in, instead of each doing both.
+    #[arg(long, requires = "sink", help_heading = "Workers and memory")]
+    pub(crate) apart: bool,
     #[command(flatten)]
     pub(crate) manner: DriveArgs,
     /// What workers do while nothing is due and nothing comes: spin (go on looking) or doze.

@@ -32,6 +32,11 @@ pub(crate) fn generate(args: &GenArgs, output: Output) -> Outcome {
     let rate = rate(args)?;
     let ports = Ports::of_generator(args)?;
     let layout = Layout::resolve(&args.workers)?;
+    if args.apart && layout.cpus.len() < 2 {
+        return Err(Error::refused(
+            "--apart needs a worker to send and one to take in: add --workers 2 or more",
+        ));
+    }
     let recipe = recipe::recipe(&args.frames, args.manner.seed)?;
     warn_of_debug_build(output);
     let longest = match ports.replay {
@@ -78,6 +83,7 @@ pub(crate) fn take_in(args: &SinkArgs, output: Output) -> Outcome {
         rx: opened.rx,
         returns: false,
         reflect: args.reflect,
+        apart: false,
         replay: None,
         cpus: layout.cpus.clone(),
         burst: layout.burst,
@@ -201,6 +207,7 @@ fn open(
         rx: opened.rx,
         returns: args.reflect,
         reflect: args.reflect,
+        apart: args.apart,
         replay: opened.replay.map(|port| Replayed { port, speed }),
         cpus: layout.cpus.clone(),
         burst: layout.burst,

@@ -15,6 +15,7 @@ mod keep_local;
 mod kills;
 mod laboratory;
 mod ledger;
+mod ledger_drive;
 mod left_as_found;
 mod lengths;
 mod merged;

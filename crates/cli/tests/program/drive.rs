@@ -82,6 +82,14 @@ fn two_workers_share_a_count() {
     let frames: Vec<_> = streams.iter().map(|own| own["frames"].as_u64()).collect();
     assert_eq!(frames, [Some(1501), Some(1500)], "{said}");
     assert_eq!(said["sent"]["frames"], 3001);
+    let words = "gen ring:x --sink ring:x --count 3001 --workers 2 --apart";
+    let said = report(&place, words, 0);
+    let parts = |what: &str| {
+        let workers = said["workers"].as_array().expect("workers").iter();
+        workers.map(|own| own[what].as_u64()).collect::<Vec<_>>()
+    };
+    assert_eq!(parts("tx"), [Some(3001), Some(0)], "{said}");
+    assert_eq!(parts("rx"), [Some(0), Some(3001)], "{said}");
 }
 
 fn engine_cpus() -> usize {
@@ -202,11 +210,12 @@ fn what_cannot_be_is_refused_in_a_sentence() {
         ("gen null: --burst 257", "--burst"),
         ("gen null: --stride 256 --size 1518", "--stride"),
         ("gen null: --flows 0", "--flows 0"),
-        ("gen null: --new-flows -1", "--new-flows"),
+        ("gen null: --new-flows x", "--new-flows x"),
         ("gen null: --hit 2 --hits range", "--hit 2"),
         ("gen null: --speed 1x", "--replay"),
         ("gen null: --replay absent.pcap", "absent.pcap"),
         ("gen null: --cover link --reflect", "--reflect"),
+        ("gen ring:x --sink ring:x --apart", "--workers 2"),
         ("gen ring:x", "ring:x"),
         ("gen ring:x --sink ring:y", "ring:x"),
         ("gen null: --sink null:", "null:"),

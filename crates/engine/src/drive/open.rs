@@ -31,6 +31,7 @@ pub(super) struct Roles {
     pub(super) replay: Option<(usize, Speed)>,
     pub(super) returns: bool,
     pub(super) reflect: bool,
+    apart: bool,
 }
 
 /// Open ports and workers at rest, ready for trials.
@@ -62,6 +63,7 @@ impl Drive {
         let mut roles = Roles {
             returns: plan.returns,
             reflect: plan.reflect,
+            apart: plan.apart,
             ..Roles::default()
         };
         let mut ports = Vec::new();
@@ -330,7 +332,9 @@ fn attach(
     let mut attachments: Vec<Vec<Attachment>> = (0..workers).map(|_| Vec::new()).collect();
     let mut senders = workers;
     for (place, port) in ports.iter_mut().enumerate() {
-        let mut queues = port.queues_max().clamp(1, workers);
+        let halved = roles.apart && (roles.tx == Some(place) || roles.rx == Some(place));
+        let most = if halved { workers / 2 } else { workers };
+        let mut queues = port.queues_max().clamp(1, most.max(1));
         if roles.tx == Some(place) {
             senders = queues;
         } else if roles.rx != Some(place) {

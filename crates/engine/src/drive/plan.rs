@@ -20,6 +20,9 @@ pub struct DrivePlan {
     pub returns: bool,
     /// What `rx` takes in it sends back to where it came from.
     pub reflect: bool,
+    /// Half of the workers send and the other half takes in, instead of each doing both; of two
+    /// workers or more.
+    pub apart: bool,
     /// What is sent comes from here, instead of being made.
     pub replay: Option<Replayed>,
     /// The CPUs, one worker each.

@@ -195,6 +195,7 @@ fn plan(tx: Box<dyn Port>, workers: usize) -> DrivePlan {
         rx: None,
         returns: true,
         reflect: false,
+        apart: false,
         replay: None,
         cpus: allowed_cpus().into_iter().cycle().take(workers).collect(),
         burst: 64,
