@@ -79,6 +79,7 @@ impl RingSetup {
         let plan = DrivePlan {
             tx: near.pop(),
             rx,
+            apart: false,
             returns: spec.bidirectional,
             reflect: spec.bidirectional,
             replay: None,
@@ -222,9 +223,10 @@ impl RingDevice {
     fn release(&mut self, lane: &mut Lane, ends: &mut Ends) {
         let mut burst = Burst::new();
         let now = self.now;
-        while burst.len() < BURST
-            && let Some((_, frame)) = lane.waiting.pop_front_if(|(at, _)| *at <= now)
-        {
+        while burst.len() < BURST && lane.waiting.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, frame)) = lane.waiting.pop_front() else {
+                break;
+            };
             // The burst has room: see the loop.
             let _ = burst.push(frame);
         }

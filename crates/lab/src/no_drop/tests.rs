@@ -8,7 +8,10 @@ use super::*;
 /// with twenty times the queue.
 const CAPACITY: f64 = 50_000.0;
 
-/// Of each kind of unstable device; 200 of each were run once.
+/// What makes a steady device unstable.
+type Spoil = fn(ModelSpec) -> ModelSpec;
+
+/// Of each kind of unstable device; 20 of each were run for the design note.
 const SEEDS_UNSTABLE: u64 = 10;
 
 fn steady(seed: u64) -> ModelSpec {
@@ -105,7 +108,7 @@ fn a_loss_ratio_is_found_beside_the_rate_without_loss() {
 
 #[test]
 fn unstable_devices_are_refused_with_a_reason() {
-    let unstable: [(&str, fn(ModelSpec) -> ModelSpec); 4] = [
+    let unstable: [(&str, Spoil); 4] = [
         ("capacity falls", |spec| ModelSpec {
             drift: -0.0007,
             ..spec

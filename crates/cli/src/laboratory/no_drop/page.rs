@@ -108,7 +108,8 @@ fn rates(page: &mut Markup, results: &Results) {
             let goals = size.finding.goals.iter();
             goals.map(move |goal| rate_cells(size, goal))
         });
-        table(page, &RATES.map(str::to_owned), rows.collect());
+        let rows: Vec<Vec<String>> = rows.collect();
+        table(page, &RATES.map(str::to_owned), &rows);
     });
 }
 
@@ -142,12 +143,12 @@ fn latencies(page: &mut Markup, results: &Results) {
         let mut headings = vec!["size".to_owned()];
         headings.extend(shares.iter().map(|share| format!("{share} %")));
         let sizes = results.sizes.iter();
-        let rows = sizes.map(|size| latency_cells(size, &shares)).collect();
-        table(page, &headings, rows);
+        let rows: Vec<_> = sizes.map(|size| latency_cells(size, &shares)).collect();
+        table(page, &headings, &rows);
     });
 }
 
-fn table(page: &mut Markup, headings: &[String], rows: Vec<Vec<String>>) {
+fn table(page: &mut Markup, headings: &[String], rows: &[Vec<String>]) {
     let class = |place: usize| {
         if headings[place] == "verdict" {
             "words"
@@ -167,7 +168,7 @@ fn table(page: &mut Markup, headings: &[String], rows: Vec<Vec<String>>) {
                 });
             });
             page.inside("tbody", &[], |page| {
-                for row in &rows {
+                for row in rows {
                     page.inside("tr", &[], |page| {
                         for (place, cell) in row.iter().enumerate() {
                             page.leaf("td", &[("class", &class(place))], cell);

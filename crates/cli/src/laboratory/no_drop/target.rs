@@ -202,6 +202,7 @@ fn open_ports(args: &NdrArgs, tx: &str, rx: &str, output: Output) -> Result<Driv
     let plan = DrivePlan {
         tx: ports.pop(),
         rx,
+        apart: false,
         returns: args.bidirectional,
         reflect: args.bidirectional,
         replay: None,
