@@ -295,10 +295,6 @@ impl Around {
     /// What others sent by the interface, at least and at most. The tap counts what the card cuts
     /// up once, a queueing discipline every piece of it.
     fn others_sent(&self, sent: u64, left: u64) -> (u64, u64) {
-        let (Some(before), Some(after)) = (self.opened.others_sent, self.last.others_sent) else {
-            return (0, left);
-        };
-        let seen = after.saturating_sub(before);
         let root = |reading: &Reading| reading.queueing.root.unwrap_or_default();
         let queued = self.grew(|reading| root(reading).sent);
         let kept = self.grew(|reading| root(reading).dropped) + root(&self.last).backlog;
@@ -307,6 +303,15 @@ impl Around {
         } else {
             0
         };
-        (seen, seen.max(queued.saturating_sub(ours)))
+        let queued = queued.saturating_sub(ours);
+        match (self.opened.others_sent, self.last.others_sent) {
+            (Some(before), Some(after)) => {
+                let seen = after.saturating_sub(before);
+                (seen, seen.max(queued))
+            }
+            // Where nothing queues, nobody counts what others send.
+            _ if self.last.queueing.root.is_none() => (0, left),
+            _ => (0, queued),
+        }
     }
 }

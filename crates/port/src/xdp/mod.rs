@@ -347,7 +347,7 @@ impl Port for XdpPort {
     }
 
     fn meter(&self) -> Option<Meter> {
-        let meter = Meter::new(&self.spec.interface)?;
+        let meter = Meter::new(&self.spec.interface)?.with_tap();
         let passes_by = self.steering.standby().is_some();
         Some(
             meter
