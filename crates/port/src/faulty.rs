@@ -1,6 +1,8 @@
 //! A decorator that harms traffic: seeded loss, duplication, reordering and corruption.
 
 mod plan;
+#[cfg(test)]
+mod sink_tests;
 mod stage;
 #[cfg(test)]
 mod tests;

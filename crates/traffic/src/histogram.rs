@@ -145,3 +145,76 @@ const fn bucket_last(index: usize) -> u64 {
     let octave = group - 1;
     ((SUB + within + 1) << octave) - 1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    #[test]
+    fn buckets_follow_each_other_and_are_narrow() {
+        let mut last = 0;
+        for index in 0..BUCKETS {
+            let end = bucket_last(index);
+            assert_eq!((bucket(last), bucket(end)), (index, index));
+            assert!(
+                (end - last) as f64 <= last as f64 / 128.0,
+                "{last} to {end}"
+            );
+            last = end + 1;
+        }
+        assert_eq!(last, 1 << VALUE_BITS);
+        assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_sorted_values() {
+        let mut random = Random::new(3, 0);
+        for _ in 0..50 {
+            let (mut first, mut second) = (Histogram::new(), Histogram::new());
+            let mut values: Vec<u64> = (0..1 + random.below(3_000))
+                .map(|_| random.next() >> (17 + random.below(46)))
+                .collect();
+            for (index, value) in values.iter().enumerate() {
+                if index % 3 == 0 {
+                    &mut first
+                } else {
+                    &mut second
+                }
+                .record(*value);
+            }
+            first.merge(&second);
+            values.sort_unstable();
+            for share in [0.0, 0.1, 0.5, 0.9, 0.99, 0.999, 1.0] {
+                let rank = ((share * values.len() as f64).ceil() as usize).max(1);
+                let (exact, told) = (values[rank - 1], first.quantile(share));
+                let bound = exact as f64 * (1.0 + 1.0 / 128.0);
+                assert!(told >= exact && told as f64 <= bound, "{exact} {told}");
+            }
+            let report = first.report();
+            let mean = values.iter().sum::<u64>() as f64 / values.len() as f64;
+            assert!((report.mean - mean).abs() <= mean * 1e-9);
+            assert_eq!(
+                (report.min, report.max),
+                (values[0], values[values.len() - 1])
+            );
+            let counted: u64 = first.buckets().map(|(_, count)| count).sum();
+            assert_eq!(
+                (counted, report.count),
+                (first.count(), values.len() as u64)
+            );
+        }
+    }
+
+    #[test]
+    fn an_empty_one_says_nothing() {
+        assert_eq!(Histogram::new().report(), LatencyReport::default());
+        assert_eq!(
+            (
+                Histogram::new().quantile(0.5),
+                Histogram::new().buckets().count()
+            ),
+            (0, 0)
+        );
+    }
+}

@@ -6,6 +6,11 @@ use crate::{FCS_BYTES, L1_BYTES, Rate};
 
 /// What a second of time is in units of a clock.
 const PER_SECOND: u128 = 1_000_000_000;
+/// Greater rates (9 Pb/s), bursts and frames than these are taken as these: what keeps every
+/// product below 2^127.
+const RATE_MAX: u64 = 1 << 53;
+const BURST_MAX: usize = 1 << 20;
+const UNITS_MAX: f64 = 4_294_967_296.0;
 
 /// How well the frames kept to their times.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -54,11 +59,11 @@ impl Pacer {
     pub fn new(rate: Rate, burst_max: usize, start: Nanos) -> Self {
         let per_second = match rate {
             Rate::Unlimited => 0,
-            Rate::Frames(rate) | Rate::BitsL1(rate) | Rate::BitsL2(rate) => rate.max(1),
+            Rate::Frames(rate) | Rate::BitsL1(rate) | Rate::BitsL2(rate) => rate.clamp(1, RATE_MAX),
         };
         let mut pacer = Self {
             rate,
-            burst_max: burst_max.max(1),
+            burst_max: burst_max.clamp(1, BURST_MAX),
             per_second,
             until: start,
             credit: 0,
@@ -85,7 +90,8 @@ impl Pacer {
             Rate::BitsL1(_) => FCS_BYTES + L1_BYTES,
             Rate::BitsL2(_) => FCS_BYTES,
         };
-        self.units = ((mean + extra as f64) * 8.0).max(1.0) as u128;
+        let mean = if mean.is_nan() { 0.0 } else { mean };
+        self.units = ((mean + extra as f64) * 8.0).clamp(1.0, UNITS_MAX) as u128;
     }
 }
 
@@ -118,13 +124,13 @@ impl Pacer {
             self.frames += frames as u64;
             return;
         }
-        let count = frames as u64;
+        let (count, bytes) = (frames as u64, i128::from(bytes));
         let units = match self.rate {
-            Rate::BitsL1(_) => (bytes + count * (FCS_BYTES + L1_BYTES) as u64) * 8,
-            Rate::BitsL2(_) => (bytes + count * FCS_BYTES as u64) * 8,
-            Rate::Frames(_) | Rate::Unlimited => count,
+            Rate::BitsL1(_) => (bytes + i128::from(count) * (FCS_BYTES + L1_BYTES) as i128) * 8,
+            Rate::BitsL2(_) => (bytes + i128::from(count) * FCS_BYTES as i128) * 8,
+            Rate::Frames(_) | Rate::Unlimited => count.into(),
         };
-        let cost = i128::from(units) * PER_SECOND as i128;
+        let cost = units * PER_SECOND as i128;
         let late = self.credit.max(0) as f64 / self.per_second as f64;
         let apart = cost as f64 / self.per_second as f64 / count as f64;
         self.late_sum += (late - apart * (count - 1) as f64 / 2.0).max(0.0) * count as f64;
@@ -160,3 +166,6 @@ impl Pacer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,7 +49,8 @@ impl Rate {
         scaled(number).map(make).ok_or_else(refuse)
     }
 
-    /// Frames a second at a mean size of `frame_bytes` in memory, without FCS; `None` without limit.
+    /// Frames a second at a mean size of `frame_bytes` in memory, without FCS; `None` without
+    /// limit.
     #[must_use]
     pub fn frames_per_second(self, frame_bytes: f64) -> Option<f64> {
         let bits = |extra: usize| (frame_bytes + extra as f64) * 8.0;

@@ -154,6 +154,7 @@ fn divisor(list: &[(u16, u32)]) -> u32 {
 
 /// Draws sizes.
 pub(crate) enum SizeDraws {
+    Fixed(u16),
     Even { first: u16, count: u16 },
     Table(Vec<u16>),
 }
@@ -162,12 +163,7 @@ impl SizeDraws {
     /// Of legal sizes; each is drawn as often as its weight says, exactly.
     pub(crate) fn new(sizes: &Sizes) -> Self {
         let list: &[(u16, u32)] = match sizes {
-            Sizes::Fixed(size) => {
-                return Self::Even {
-                    first: *size,
-                    count: 1,
-                };
-            }
+            Sizes::Fixed(size) => return Self::Fixed(*size),
             Sizes::Range(first, last) => {
                 return Self::Even {
                     first: *first,
@@ -188,6 +184,7 @@ impl SizeDraws {
     #[inline(always)]
     pub(crate) fn draw(&self, random: &mut Random) -> usize {
         let size = match self {
+            Self::Fixed(size) => *size,
             Self::Even { first, count } => first + random.below((*count).into()) as u16,
             Self::Table(table) => {
                 let index = scale(random.next() >> 32, table.len() as u64) as usize;

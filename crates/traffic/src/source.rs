@@ -109,10 +109,11 @@ impl Sources {
         })
     }
 
-    /// The length of all frames in memory, if they are all IPv4 and of one.
+    /// The length of all frames in memory, if they are all IPv4, of one length and link header.
     fn fixed_len(&self) -> Option<usize> {
         match self.recipe.sizes {
-            Sizes::Fixed(_) if self.recipe.ipv6 == Share::NONE => Some(self.frame_bytes_max()),
+            _ if self.recipe.ipv6 != Share::NONE || self.template.has_link_choices() => None,
+            Sizes::Fixed(_) => Some(self.frame_bytes_max()),
             _ => None,
         }
     }
@@ -160,7 +161,7 @@ pub struct Source {
     steering: Option<Box<Steering>>,
     sizes: SizeDraws,
     sizes_random: Random,
-    /// Where all frames are IPv4 of one length.
+    /// Where all frames are IPv4 of one length and one link header.
     fixed_len: Option<usize>,
     /// None where frames are not signed.
     stream: Option<u16>,

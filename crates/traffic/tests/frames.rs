@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use frame::{Burst, FramePool, Nanos, PoolRequest, Region};
 use traffic::{
@@ -398,102 +397,4 @@ fn frames_too_long_for_a_chunk_have_no_number() {
     }
     pool.free_burst(&mut burst);
     assert_eq!(pool.free_count(), pool.total());
-}
-
-#[test]
-fn what_cannot_be_made_is_refused_by_a_sentence() {
-    let empty: Arc<[u32]> = Arc::default();
-    let broken = [
-        (
-            Recipe {
-                sizes: Sizes::Fixed(63),
-                ..Recipe::default()
-            },
-            "64 to 9216",
-        ),
-        (
-            Recipe {
-                sizes: Sizes::Weighted(vec![]),
-                ..Recipe::default()
-            },
-            "64 to 9216",
-        ),
-        (
-            Recipe {
-                src_v4: Choice::List(empty),
-                ..Recipe::default()
-            },
-            "src=",
-        ),
-        (
-            Recipe {
-                dst_port: Choice::Range(2, 1),
-                ..Recipe::default()
-            },
-            "dport=",
-        ),
-        (
-            Recipe {
-                src_mac: Choice::Fixed(1 << 48),
-                ..Recipe::default()
-            },
-            "smac=",
-        ),
-        (
-            Recipe {
-                vlan: vec![Choice::Fixed(4095)],
-                ..Recipe::default()
-            },
-            "vlan=",
-        ),
-        (
-            Recipe {
-                vlan: vec![Choice::Random; 3],
-                ..Recipe::default()
-            },
-            "at most two",
-        ),
-        (
-            Recipe {
-                flows: Flows::Fixed(0),
-                ..Recipe::default()
-            },
-            "flows=0",
-        ),
-        (
-            Recipe {
-                hit: Share::ALL,
-                ..Recipe::default()
-            },
-            "hit=1",
-        ),
-    ];
-    for (recipe, wanted) in broken {
-        let error = Sources::new(&recipe).err().unwrap().to_string();
-        assert!(error.contains(wanted), "{error}");
-    }
-    let texts = [
-        ("size", "63"),
-        ("size", "64:0"),
-        ("size", "64:4096+65:1"),
-        ("protocol", "gre"),
-        ("flags", "SX"),
-        ("src", "10.0.0.0/33"),
-        ("src", "10.0.0.9-10.0.0.1"),
-        ("sport", "70000"),
-        ("dmac", "02:00"),
-        ("vlan", "4095"),
-        ("vlan", "1.2.3"),
-        ("flows", "many"),
-        ("new-flows", "-1"),
-        ("hit", "2"),
-        ("sign", "perhaps"),
-        ("stream", "65536"),
-        ("cover", "all"),
-        ("colour", "red"),
-    ];
-    for (key, value) in texts {
-        let error = Recipe::default().set(key, value).unwrap_err().to_string();
-        assert!(error.starts_with(key), "{error}");
-    }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use traffic::Rate;
+use traffic::{Rate, Speed};
 
 use super::bridge::IdleWhen;
 use super::{WorkerArgs, count, duration};
@@ -31,6 +31,9 @@ pub(crate) struct GenArgs {
     pub(crate) replay: ReplayArgs,
     #[command(flatten)]
     pub(crate) workers: WorkerArgs,
+    /// Let half of the workers send and the other half take in, instead of each doing both.
+    #[arg(long, requires = "sink", help_heading = "Workers and memory")]
+    pub(crate) apart: bool,
     #[command(flatten)]
     pub(crate) manner: DriveArgs,
     /// What workers do while nothing is due and nothing comes: spin (go on looking) or doze.
@@ -145,15 +148,6 @@ pub(crate) struct ReplayArgs {
     pub(crate) speed: Option<Speed>,
 }
 
-/// How fast a capture is replayed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Speed {
-    /// Times faster than recorded.
-    Times(f64),
-    /// At no pace of its own.
-    Max,
-}
-
 /// What both commands take.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Run")]
@@ -166,7 +160,7 @@ pub(crate) struct DriveArgs {
     pub(crate) json: bool,
 }
 
-/// Take test frames in at a port and account for each: lost, duplicated, reordered, corrupted, late.
+/// Take test frames in at a port and account for each: lost, doubled, reordered, corrupted, late.
 #[derive(Clone, Debug, Args)]
 #[command(long_about = SINK_ABOUT, after_long_help = sink_examples())]
 pub(crate) struct SinkArgs {
@@ -205,14 +199,7 @@ fn rate(text: &str) -> Result<Rate, String> {
 }
 
 fn speed(text: &str) -> Result<Speed, String> {
-    if text == "max" {
-        return Ok(Speed::Max);
-    }
-    let times = text.strip_suffix('x').and_then(|times| times.parse().ok());
-    times
-        .filter(|times| (1e-3..=1e6).contains(times))
-        .map(Speed::Times)
-        .ok_or_else(|| "write 1x, 2x, 0.5x (0.001x to 1000000x), or max".to_owned())
+    Speed::parse(text).map_err(|error| error.to_string())
 }
 
 const GEN_ABOUT: &str = "\
@@ -267,19 +254,4 @@ Examples:
 
 {EXIT_CODES}"
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn speeds() {
-        assert_eq!(speed("max"), Ok(Speed::Max));
-        assert_eq!(speed("1x"), Ok(Speed::Times(1.0)));
-        assert_eq!(speed("0.5x"), Ok(Speed::Times(0.5)));
-        for text in ["", "x", "1", "0x", "-1x", "nanx", "infx", "1e99x", "fast"] {
-            assert!(speed(text).is_err(), "{text}");
-        }
-    }
 }

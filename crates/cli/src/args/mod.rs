@@ -25,7 +25,7 @@ pub(crate) use bypass::{BypassArgs, BypassCommand, BypassOffArgs, BypassPlace, B
 pub(crate) use cpu_list::CpuList;
 pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
-pub(crate) use drive::{FrameArgs, GenArgs, SinkArgs, Speed};
+pub(crate) use drive::{FrameArgs, GenArgs, SinkArgs};
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;

@@ -3,7 +3,7 @@
 
 use engine::{ClockDoubt, Machine, MemoryReport, TrialReport};
 use serde::Serialize;
-use traffic::{FCS_BYTES, L1_BYTES, LatencyReport, Rate, SinkReport, StreamReport};
+use traffic::{FCS_BYTES, L1_BYTES, LatencyReport, SinkReport, StreamReport};
 
 use super::verdict::{self, Limit};
 use crate::build::{DEBUG, VERSION};
@@ -214,15 +214,7 @@ pub(super) fn asked_pps(trial: &TrialReport) -> Option<f64> {
 
 /// Of a schedule, if there was one.
 fn pacing(trial: &TrialReport) -> Option<Pacing> {
-    if let Some(late) = trial.replay_late {
-        return Some(Pacing {
-            late_mean_ns: late.mean_nanos,
-            late_max_ns: late.worst_nanos,
-            lost_ns: 0,
-            lost_times: 0,
-        });
-    }
-    let error = trial.pacing.filter(|_| trial.rate != Rate::Unlimited)?;
+    let error = trial.pacing?;
     Some(Pacing {
         late_mean_ns: error.late_mean_ns,
         late_max_ns: error.late_max_ns,

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use engine::{Drive, DrivePlan, Replayed, Trial, TrialReport};
 use port::PortSpec;
-use traffic::{Rate, Recipe};
+use traffic::{Rate, Recipe, Speed};
 
-use crate::args::{GenArgs, SinkArgs, Speed};
+use crate::args::{GenArgs, SinkArgs};
 use crate::error::{Error, Outcome};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
@@ -32,6 +32,11 @@ pub(crate) fn generate(args: &GenArgs, output: Output) -> Outcome {
     let rate = rate(args)?;
     let ports = Ports::of_generator(args)?;
     let layout = Layout::resolve(&args.workers)?;
+    if args.apart && layout.cpus.len() < 2 {
+        return Err(Error::refused(
+            "--apart needs a worker to send and one to take in: add --workers 2 or more",
+        ));
+    }
     let recipe = recipe::recipe(&args.frames, args.manner.seed)?;
     warn_of_debug_build(output);
     let longest = match ports.replay {
@@ -78,6 +83,7 @@ pub(crate) fn take_in(args: &SinkArgs, output: Output) -> Outcome {
         rx: opened.rx,
         returns: false,
         reflect: args.reflect,
+        apart: false,
         replay: None,
         cpus: layout.cpus.clone(),
         burst: layout.burst,
@@ -145,7 +151,7 @@ fn refused_frames(report: &TrialReport) -> Option<String> {
 }
 
 fn rate(args: &GenArgs) -> Result<Rate, Error> {
-    let timed = args.replay.replay.is_some() && args.replay.speed != Some(Speed::Max);
+    let timed = args.replay.replay.is_some() && args.replay.speed != Some(Speed::Full);
     match args.pace.rate {
         Some(rate) if timed && rate != Rate::Unlimited => Err(Error::refused(format!(
             "--rate {rate} and the pace of the capture disagree: add --speed max, or leave out \
@@ -195,16 +201,13 @@ fn open(
     output: Output,
 ) -> Result<Drive, Error> {
     let opened = ports.open(layout, longest, args.manner.seed, output)?;
-    let speed = match args.replay.speed {
-        None => Some(1.0),
-        Some(Speed::Times(times)) => Some(times),
-        Some(Speed::Max) => None,
-    };
+    let speed = args.replay.speed.unwrap_or(Speed::Times(1.0));
     let plan = DrivePlan {
         tx: opened.tx,
         rx: opened.rx,
         returns: args.reflect,
         reflect: args.reflect,
+        apart: args.apart,
         replay: opened.replay.map(|port| Replayed { port, speed }),
         cpus: layout.cpus.clone(),
         burst: layout.burst,

@@ -10,6 +10,25 @@ use crate::args::FrameArgs;
 use crate::error::Error;
 use crate::samples::Samples;
 
+/// Properties of a recipe that are flags of the same name.
+const KEYS: [&str; 15] = [
+    "size",
+    "protocol",
+    "flags",
+    "ipv6",
+    "src",
+    "dst",
+    "sport",
+    "dport",
+    "smac",
+    "dmac",
+    "vlan",
+    "flows",
+    "new-flows",
+    "hit",
+    "cover",
+];
+
 /// Values of a file: more than any list of addresses that is worth drawing from one by one.
 const VALUES_MAX: usize = 16 << 20;
 /// The longest line of a file of values.
@@ -44,9 +63,7 @@ pub(super) fn recipe(args: &FrameArgs, seed: u64) -> Result<Recipe, Error> {
             None => {}
             Some(value) => match value.strip_prefix('@') {
                 Some(file) => set_from_file(&mut recipe, key, file)?,
-                None => recipe
-                    .set(key, value)
-                    .map_err(|error| named(key, value, &error))?,
+                None => recipe.set(key, value).map_err(|error| flagged(&error))?,
             },
         }
     }
@@ -55,7 +72,7 @@ pub(super) fn recipe(args: &FrameArgs, seed: u64) -> Result<Recipe, Error> {
         let samples = hits(&args.hits)?;
         (recipe.samples_v4, recipe.samples_v6) = (samples.v4, samples.v6);
     }
-    recipe.validate().map_err(Error::refused)?;
+    recipe.validate().map_err(|error| flagged(&error))?;
     Ok(recipe)
 }
 
@@ -69,10 +86,14 @@ fn choose_family(recipe: &mut Recipe, args: &FrameArgs) {
     }
 }
 
-/// The same sentence with the flag's name.
-fn named(key: &str, value: &str, error: &RecipeError) -> Error {
+/// The same sentence with the names of flags.
+fn flagged(error: &RecipeError) -> Error {
     let sentence = error.to_string();
-    Error::refused(sentence.replacen(&format!("{key}={value}"), &format!("--{key} {value}"), 1))
+    let words = sentence.split(' ').map(|word| match word.split_once('=') {
+        Some((key, value)) if KEYS.contains(&key) => format!("--{key} {value}").trim_end().into(),
+        _ => word.to_owned(),
+    });
+    Error::refused(words.collect::<Vec<String>>().join(" "))
 }
 
 /// The addresses and networks of lists, which hits are drawn from.
@@ -103,7 +124,7 @@ fn set_from_file(recipe: &mut Recipe, key: &str, file: &str) -> Result<(), Error
     for (number, value) in values {
         let mut one = Recipe::default();
         one.set(key, &value).map_err(|error| {
-            let said = named(key, &value, &error);
+            let said = flagged(&error);
             Error::refused(format!("--{key} @{file}, line {number}: {said}"))
         })?;
         merged.push(one);

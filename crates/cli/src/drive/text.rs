@@ -222,7 +222,7 @@ fn latency_row(name: String, latency: &Latency) -> Vec<String> {
         latency.p999_ns,
         latency.max_ns,
     ];
-    let cells = figures.into_iter().map(|nanos| time(nanos));
+    let cells = figures.into_iter().map(time);
     [name].into_iter().chain(cells).collect()
 }
 

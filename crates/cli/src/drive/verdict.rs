@@ -42,6 +42,9 @@ pub(super) fn limit(trial: &TrialReport) -> Option<Limit> {
 /// The sentence about a rate that was not reached.
 pub(super) fn unreached(figures: &Figures) -> Option<String> {
     let sent = figures.sent.as_ref()?;
+    if sent.frames == 0 {
+        return Some("no frame was sent; see what is dropped, and the port's states".to_owned());
+    }
     let (asked, limit) = (sent.asked_pps?, sent.limited_by?);
     let what = match limit {
         Limit::Port => {

@@ -1,9 +1,8 @@
 //! Where the frames of a sender come from: made by a recipe, or read from a capture.
 
 use frame::{Burst, FramePool, Nanos};
-use traffic::Source;
+use traffic::{PacingError, Source, Speed};
 
-use super::worker::Span;
 use crate::attachment::Attachment;
 use crate::counters::{Count, Words};
 
@@ -15,32 +14,37 @@ pub(super) enum Feed {
     Replayed(Box<Replay>),
 }
 
+/// A frame of a replay later than this puts off those behind it, instead of having them follow in
+/// a burst; nanoseconds.
+const LAG_MAX_NANOS: u64 = 1_000_000;
+
 /// The frames of one queue of a capture, at its own pace or as fast as they are taken.
 pub(super) struct Replay {
     /// Which of the worker's attachments reads the capture.
     place: usize,
     /// Read, and not yet due.
     held: Burst,
-    /// Times faster than recorded; `None` for no pace.
-    speed: Option<f64>,
-    /// When the replay began, and the time in the capture that this was.
-    began: Nanos,
-    origin_ns: Option<u64>,
+    speed: Speed,
+    clock: traffic::Replay,
+    /// When the frame in front is due.
+    front: Option<Nanos>,
+    /// The first time in the capture, and the last so far.
+    first_ns: Option<u64>,
+    last_ns: u64,
     over: bool,
-    /// How late frames were.
-    late: Span,
 }
 
 impl Replay {
-    pub(super) fn new(place: usize, speed: Option<f64>) -> Self {
+    pub(super) fn new(place: usize, speed: Speed) -> Self {
         Self {
             place,
             held: Burst::new(),
             speed,
-            began: Nanos::ZERO,
-            origin_ns: None,
+            clock: traffic::Replay::new(speed, LAG_MAX_NANOS, Nanos::ZERO),
+            front: None,
+            first_ns: None,
+            last_ns: 0,
             over: false,
-            late: Span::default(),
         }
     }
 
@@ -61,23 +65,32 @@ impl Replay {
 
     /// How many of the frames in front are due, of at most `max`.
     fn due(&mut self, max: usize, now: Nanos) -> usize {
-        let Some(speed) = self.speed else {
-            return self.held.len().min(max);
-        };
         let mut due = 0;
-        for frame in self.held.frames().iter().take(max) {
-            let time_ns = frame.meta().map_or(0, |meta| meta.time_ns);
-            let origin_ns = *self.origin_ns.get_or_insert(time_ns);
-            // A time before the first, as where a capture begins anew, is due at once.
-            let since = time_ns.saturating_sub(origin_ns) as f64 / speed;
-            let at = self.began.after(since as u64);
+        while due < max.min(self.held.len()) {
+            let meta = self.held.frames()[due].meta();
+            let time_ns = meta.map_or(0, |meta| meta.time_ns);
+            let front = self.front.take();
+            let at = front.unwrap_or_else(|| self.due_at(time_ns));
+            self.front = Some(at);
             if at > now {
                 break;
             }
-            self.late.add(now.since(at));
+            self.clock.sent(now);
+            self.front = None;
             due += 1;
         }
         due
+    }
+
+    fn due_at(&mut self, time_ns: u64) -> Nanos {
+        let first_ns = *self.first_ns.get_or_insert(time_ns);
+        if time_ns == first_ns && self.last_ns > first_ns {
+            // It is read once more from its beginning.
+            self.clock.again(0);
+            self.last_ns = 0;
+        }
+        self.last_ns = self.last_ns.max(time_ns);
+        self.clock.next(time_ns)
     }
 }
 
@@ -85,7 +98,7 @@ impl Feed {
     /// Begins at `now`.
     pub(super) fn restart(&mut self, now: Nanos) {
         if let Self::Replayed(replay) = self {
-            replay.began = now;
+            replay.clock = traffic::Replay::new(replay.speed, LAG_MAX_NANOS, now);
         }
     }
 
@@ -131,10 +144,10 @@ impl Feed {
         }
     }
 
-    /// How late frames of a paced replay were.
-    pub(super) fn late(&self) -> Option<Span> {
+    /// How late frames of a capture were that has a pace of its own.
+    pub(super) fn pacing(&self) -> Option<PacingError> {
         match self {
-            Self::Replayed(replay) if replay.speed.is_some() => Some(replay.late),
+            Self::Replayed(replay) if replay.speed != Speed::Full => Some(replay.clock.error()),
             _ => None,
         }
     }

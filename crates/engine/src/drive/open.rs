@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
 use port::{Port, PortStatistics};
-use traffic::{FCS_BYTES, Pacer, Rate, Sink, SinkLimits, Source};
+use traffic::{FCS_BYTES, Pacer, Rate, Recipe, Sink, SinkLimits, Source, Speed};
 
 use super::feed::{Feed, Replay};
 use super::running::RunningDrive;
@@ -27,10 +27,11 @@ use crate::{EngineError, IdleMode};
 pub(super) struct Roles {
     pub(super) tx: Option<usize>,
     pub(super) rx: Option<usize>,
-    /// The place of the capture that is sent, and how many times faster than recorded.
-    pub(super) replay: Option<(usize, Option<f64>)>,
+    /// The place of the capture that is sent, and how fast.
+    pub(super) replay: Option<(usize, Speed)>,
     pub(super) returns: bool,
     pub(super) reflect: bool,
+    apart: bool,
 }
 
 /// Open ports and workers at rest, ready for trials.
@@ -62,6 +63,7 @@ impl Drive {
         let mut roles = Roles {
             returns: plan.returns,
             reflect: plan.reflect,
+            apart: plan.apart,
             ..Roles::default()
         };
         let mut ports = Vec::new();
@@ -132,68 +134,66 @@ impl Drive {
 
     /// Gives every worker its part of the trial; returns the streams that are sent.
     pub(super) fn set_up(&mut self, trial: &Trial) -> Result<Range<u32>, EngineError> {
-        let control = Arc::new(Control::new(self.workers.len()));
         let roles = self.roles;
-        let longest = trial.recipe.sizes.frame_bytes_max();
-        let room = self.workers[0].pool.frame_bytes_max();
-        if roles.tx.is_some() && roles.replay.is_none() && longest > room {
-            return Err(EngineError::FrameTooLong {
-                frame: longest + FCS_BYTES,
-                stride: self.memory.stride_bytes,
-            });
+        if roles.tx.is_some() && roles.replay.is_none() {
+            self.check_room(&trial.recipe)?;
         }
-        let sends = |worker: &Driver, place: usize| worker.attachments[place].queue.is_some();
-        let senders = match roles.tx {
-            Some(tx) => self.workers.iter().filter(|own| sends(own, tx)).count(),
-            None => 0,
-        };
-        let receivers = match roles.rx {
-            Some(rx) => self.workers.iter().filter(|own| sends(own, rx)).count(),
-            None => 0,
-        };
-        let mut recipe = trial.recipe.clone();
+        // Nobody sends less than one frame, or bit, a second.
+        let senders = self.with_queue(roles.tx).min(rate_units(trial.rate));
+        let receivers = self.with_queue(roles.rx);
+        let mut trial = trial.clone();
         let streams = self.streams..self.streams + senders as u32;
-        if let Some(stamp) = &mut recipe.stamp {
+        if let Some(stamp) = &mut trial.recipe.stamp {
             // Numbers go round: frames of 65,536 streams before this are long gone.
             stamp.first_stream = streams.start as u16;
         }
+        let control = Arc::new(Control::new(self.workers.len()));
         let (mut sender, mut receiver) = (0, 0);
         for worker in &mut self.workers {
-            worker.control = Arc::clone(&control);
-            worker.words = Words::new();
-            worker.burst_max = self.burst;
-            worker.shown_quiet = false;
+            worker.begin_anew(&control, self.burst);
             worker.waits_for_sources = roles.tx.is_none();
-            (worker.sender, worker.quota) = (None, u64::MAX);
-            if let Some(place) = roles.tx.filter(|&tx| sends(worker, tx)) {
+            worker.takers = takers(roles, worker);
+            if let Some(place) = roles.tx.filter(|&tx| worker.has_queue(tx))
+                && sender < senders
+            {
                 let part = Part {
-                    trial,
+                    trial: &trial,
                     of: senders,
                     nth: sender,
                     burst: self.burst,
                 };
+                worker.sender = Some(part.sender(place, part.feed(roles)?));
                 sender += 1;
-                let feed = match roles.replay {
-                    Some((at, speed)) => Feed::Replayed(Box::new(Replay::new(at, speed))),
-                    None => {
-                        let source = Source::new(&recipe, sender - 1, senders);
-                        Feed::Made(Box::new(source.map_err(EngineError::Recipe)?))
-                    }
-                };
-                worker.sender = part.sender(place, feed);
-            } else if roles.tx.is_none() && roles.rx.is_some_and(|rx| sends(worker, rx)) {
+            } else if roles.tx.is_none() && roles.rx.is_some_and(|rx| worker.has_queue(rx)) {
                 worker.quota = part_of(trial.count, receivers, receiver);
                 receiver += 1;
             }
-            worker.takers = takers(roles, worker);
         }
         self.streams = streams.end;
-        let signed = recipe.stamp.is_some() && roles.replay.is_none();
         self.before = self.passed();
         self.meters.opened();
         self.counted = all_counts(&self.facts, &mut self.workers);
         self.meters.begun();
+        let signed = trial.recipe.stamp.is_some() && roles.replay.is_none();
         Ok(if signed { streams } else { 0..0 })
+    }
+
+    /// Frames that fit no chunk would never be made.
+    fn check_room(&self, recipe: &Recipe) -> Result<(), EngineError> {
+        let longest = recipe.sizes.frame_bytes_max();
+        if longest <= self.workers[0].pool.frame_bytes_max() {
+            return Ok(());
+        }
+        Err(EngineError::FrameTooLong {
+            frame: longest + FCS_BYTES,
+            stride: self.memory.stride_bytes,
+        })
+    }
+
+    /// Workers with a queue of a port.
+    fn with_queue(&self, place: Option<usize>) -> usize {
+        let has = |place| self.workers.iter().filter(move |own| own.has_queue(place));
+        place.map_or(0, |place| has(place).count())
     }
 
     /// What has passed by each port so far.
@@ -221,9 +221,17 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn sender(&self, place: usize, feed: Feed) -> Option<Sender> {
-        let rate = rate_of(self.trial.rate, self.of as u64, self.nth as u64)?;
-        Some(Sender {
+    fn feed(&self, roles: Roles) -> Result<Feed, EngineError> {
+        if let Some((place, speed)) = roles.replay {
+            return Ok(Feed::Replayed(Box::new(Replay::new(place, speed))));
+        }
+        let source = Source::new(&self.trial.recipe, self.nth, self.of);
+        Ok(Feed::Made(Box::new(source.map_err(EngineError::Recipe)?)))
+    }
+
+    fn sender(&self, place: usize, feed: Feed) -> Sender {
+        let rate = rate_of(self.trial.rate, self.of as u64, self.nth as u64);
+        Sender {
             place,
             frame_bytes_mean: self.trial.recipe.sizes.frame_bytes_mean(),
             feed,
@@ -235,7 +243,7 @@ impl Part<'_> {
             looked: Nanos::ZERO,
             last: Nanos::ZERO,
             stamps: Span::default(),
-        })
+        }
     }
 }
 
@@ -275,9 +283,8 @@ fn takers(roles: Roles, worker: &Driver) -> Vec<Taker> {
         .map(|rx| (rx, roles.reflect))
         .into_iter()
         .chain(back.map(|tx| (tx, false)));
-    let has_queue = |&(place, _): &(usize, bool)| worker.attachments[place].queue.is_some();
     places
-        .filter(has_queue)
+        .filter(|&(place, _)| worker.has_queue(place))
         .map(|(place, reflects)| Taker {
             place,
             sink: Sink::new(SinkLimits::default()),
@@ -295,14 +302,24 @@ fn part_of(count: Option<u64>, of: usize, nth: usize) -> u64 {
     count.map_or(u64::MAX, |count| count / of + u64::from(nth < count % of))
 }
 
-/// One sender's part of a rate; none where there are more senders than frames a second.
-fn rate_of(rate: Rate, of: u64, nth: u64) -> Option<Rate> {
-    let part = |whole: u64| Some(whole / of + u64::from(nth < whole % of)).filter(|&own| own != 0);
+/// One sender's part of a rate: even parts, the rest to the first ones.
+fn rate_of(rate: Rate, of: u64, nth: u64) -> Rate {
+    let part = |whole: u64| whole / of + u64::from(nth < whole % of);
     match rate {
-        Rate::Unlimited => Some(Rate::Unlimited),
-        Rate::Frames(rate) => part(rate).map(Rate::Frames),
-        Rate::BitsL1(rate) => part(rate).map(Rate::BitsL1),
-        Rate::BitsL2(rate) => part(rate).map(Rate::BitsL2),
+        Rate::Unlimited => Rate::Unlimited,
+        Rate::Frames(rate) => Rate::Frames(part(rate)),
+        Rate::BitsL1(rate) => Rate::BitsL1(part(rate)),
+        Rate::BitsL2(rate) => Rate::BitsL2(part(rate)),
+    }
+}
+
+/// Into how many parts a rate can be divided.
+fn rate_units(rate: Rate) -> usize {
+    match rate {
+        Rate::Unlimited => usize::MAX,
+        Rate::Frames(rate) | Rate::BitsL1(rate) | Rate::BitsL2(rate) => {
+            usize::try_from(rate).unwrap_or(usize::MAX)
+        }
     }
 }
 
@@ -313,8 +330,17 @@ fn attach(
     workers: usize,
 ) -> Result<Vec<Vec<Attachment>>, EngineError> {
     let mut attachments: Vec<Vec<Attachment>> = (0..workers).map(|_| Vec::new()).collect();
+    let mut senders = workers;
     for (place, port) in ports.iter_mut().enumerate() {
-        let queues = port.queues_max().clamp(1, workers);
+        let halved = roles.apart && (roles.tx == Some(place) || roles.rx == Some(place));
+        let most = if halved { workers / 2 } else { workers };
+        let mut queues = port.queues_max().clamp(1, most.max(1));
+        if roles.tx == Some(place) {
+            senders = queues;
+        } else if roles.rx != Some(place) {
+            // What a worker reads of a capture it sends itself.
+            queues = queues.min(senders);
+        }
         let takes_in = roles.rx == Some(place);
         let receives = takes_in || roles.tx != Some(place) || roles.returns;
         for (number, worker) in attachments.iter_mut().enumerate() {

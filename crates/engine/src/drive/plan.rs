@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use frame::{BURST_MAX, CpuId};
 use port::Port;
-use traffic::{Rate, Recipe};
+use traffic::{Rate, Recipe, Speed};
 
 use crate::{EngineError, IdleMode};
 
@@ -20,6 +20,9 @@ pub struct DrivePlan {
     pub returns: bool,
     /// What `rx` takes in it sends back to where it came from.
     pub reflect: bool,
+    /// Half of the workers send and the other half takes in, instead of each doing both; of two
+    /// workers or more.
+    pub apart: bool,
     /// What is sent comes from here, instead of being made.
     pub replay: Option<Replayed>,
     /// The CPUs, one worker each.
@@ -38,8 +41,8 @@ pub struct DrivePlan {
 pub struct Replayed {
     /// What reads it.
     pub port: Box<dyn Port>,
-    /// Times faster than it was recorded; `None` for no pace but that of the trial.
-    pub speed: Option<f64>,
+    /// How fast; [`Speed::Full`] leaves the pace to the trial.
+    pub speed: Speed,
 }
 
 impl DrivePlan {

@@ -76,10 +76,8 @@ pub struct TrialReport {
     pub streams: Vec<StreamSent>,
     /// Time in which made frames waited for room at the port: mean of the senders, seconds.
     pub full_seconds: f64,
-    /// How far from its times a sender was, the worst of all; nothing where nobody here sends.
+    /// How well frames kept to their times, all senders together; nothing where they had none.
     pub pacing: Option<PacingError>,
-    /// How late frames of a paced replay were.
-    pub replay_late: Option<ClockDoubt>,
     /// What arrived at the port that takes frames in.
     pub ahead: Option<SinkReport>,
     /// What came back to the port that sends.

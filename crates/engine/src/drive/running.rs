@@ -237,8 +237,7 @@ impl Watch {
             senders: senders.len(),
             streams: sent_streams(&senders, &self.streams),
             full_seconds: full,
-            pacing: together(senders.iter().map(|sender| sender.pacer.error())),
-            replay_late: lateness(workers),
+            pacing: together(senders.iter().filter_map(|sender| sender.pacing())),
             ahead: roles.rx.and_then(|place| taken_in(workers, place)),
             back: roles.tx.and_then(|place| taken_in(workers, place)),
             tx_doubt: ClockDoubt::of(tx_span),
@@ -350,15 +349,6 @@ fn rx_span(workers: &[Driver]) -> Span {
     let mut sum = Span::default();
     takers_of(workers).for_each(|taker| sum.merge(taker.stamps));
     sum
-}
-
-fn lateness(workers: &[Driver]) -> Option<ClockDoubt> {
-    let mut sum = None;
-    let senders = workers.iter().filter_map(|worker| worker.sender.as_ref());
-    for span in senders.filter_map(|sender| sender.feed.late()) {
-        sum.get_or_insert(Span::default()).merge(span);
-    }
-    sum.map(ClockDoubt::of)
 }
 
 /// The errors of all senders in one: means by their frames, the worst of the rest.

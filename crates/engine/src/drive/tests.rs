@@ -10,7 +10,7 @@ use port::{
     FaultCounts, FaultPlan, Faults, Faulty, OpenContext, Port, PortError, PortQueue, PortSpec,
     PortStatistics, RxState, Share,
 };
-use traffic::{Cover, Rate, Recipe, Signature, SinkReport, Stamp};
+use traffic::{Cover, Rate, Recipe, Signature, SinkReport, Speed, Stamp};
 
 use super::worker::Driver;
 use super::*;
@@ -195,6 +195,7 @@ fn plan(tx: Box<dyn Port>, workers: usize) -> DrivePlan {
         rx: None,
         returns: true,
         reflect: false,
+        apart: false,
         replay: None,
         cpus: allowed_cpus().into_iter().cycle().take(workers).collect(),
         burst: 64,
@@ -391,20 +392,23 @@ fn workers_share_count_and_rate_and_have_streams_of_their_own() {
     let took = took.map(|sender| sender.last.0).max().unwrap_or(0);
     assert!((9_990_000..10_010_000).contains(&took), "{took} ns");
     // A second trial: streams that no late frame of the first can be taken for.
-    run(&mut drive, &trial(Rate::Frames(1), 2), &time, 100);
-    let sink = came_back(&drive);
-    let received: Vec<_> = sink
-        .streams
-        .iter()
-        .map(|own| (own.stream, own.received))
-        .collect();
-    assert_eq!(received, [(3, 1)], "one frame a second is one worker's");
+    let streams = drive.set_up(&trial(Rate::Frames(2), 7)).expect("a trial");
+    assert_eq!(streams, 3..5, "two frames a second are two workers'");
+    let senders = drive.workers.iter().filter_map(|own| own.sender.as_ref());
+    let parts: Vec<_> = senders.map(|own| (own.quota, own.rate)).collect();
+    assert_eq!(parts, [(4, Rate::Frames(1)), (3, Rate::Frames(1))]);
 }
 
 #[test]
 fn a_capture_keeps_its_pace() {
-    for (speed, microseconds) in [(Some(1.0), 9_000), (Some(3.0), 3_000), (None, 0)] {
-        let (time, plan) = (Simulated::default(), replay_of_ten(speed));
+    // Twice, since the second time begins where the first ended.
+    for (speed, loops, microseconds) in [
+        (Speed::Times(1.0), 1, 9_000),
+        (Speed::Times(1.0), 2, 18_000),
+        (Speed::Times(3.0), 1, 3_000),
+        (Speed::Full, 2, 0),
+    ] {
+        let (time, plan) = (Simulated::default(), replay_of_ten(speed, loops));
         let mut drive = Drive::open(plan).expect("a drive");
         let all = Trial {
             count: None,
@@ -412,18 +416,18 @@ fn a_capture_keeps_its_pace() {
         };
         run(&mut drive, &all, &time, 100);
         let sender = drive.workers[0].sender.as_ref().expect("a sender");
-        assert_eq!(sender.sent, 10, "{speed:?}");
+        assert_eq!(sender.sent, 10 * loops, "{speed}");
         let took = sender.last.0 / 1_000;
         assert!(
             (microseconds..microseconds + 2).contains(&took),
-            "{speed:?}: {took} us"
+            "{speed}: {took} us"
         );
         assert_eq!(count(&drive, Count::Originated), 0);
     }
 }
 
 /// Ten frames, a millisecond from each other.
-fn replay_of_ten(speed: Option<f64>) -> DrivePlan {
+fn replay_of_ten(speed: Speed, loops: u64) -> DrivePlan {
     let file = std::env::temp_dir().join(format!("linerate-replay-{}.pcap", std::process::id()));
     let mut bytes = Vec::new();
     bytes.extend(0xa1b2_3c4d_u32.to_le_bytes());
@@ -437,7 +441,8 @@ fn replay_of_ten(speed: Option<f64>) -> DrivePlan {
         bytes.extend([number as u8; 60]);
     }
     std::fs::write(&file, bytes).expect("a capture");
-    let spec = PortSpec::parse(&format!("pcap:in={}", file.display())).expect("a spec");
+    let spec =
+        PortSpec::parse(&format!("pcap:in={},loop={loops}", file.display())).expect("a spec");
     let context = OpenContext::default();
     let open = |spec: &PortSpec, id| port::open(spec, PortId(id), &context).expect("a port");
     DrivePlan {

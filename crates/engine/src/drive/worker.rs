@@ -1,10 +1,12 @@
 //! One worker of a drive: it sends test frames, takes frames in, or both, in turns.
 
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 use frame::{Burst, CpuId, Frame, FramePool, Nanos, WorkerId};
 use plane::DropReason;
-use traffic::{Pacer, Rate, Sink};
+use traffic::{Pacer, PacingError, Rate, Sink};
 use wire::turn_around;
 
 use super::feed::Feed;
@@ -143,7 +145,7 @@ impl Driver {
                 idle.reset();
                 ended
             } else {
-                let called = idle.rest(|nap| doze(&self.attachments, nap));
+                let called = idle.rest(|nap| self.doze(nap, ended));
                 self.words.add(Count::Sleeps, u64::from(called));
                 clock.kernel()
             };
@@ -157,6 +159,31 @@ impl Driver {
         self.words.add(Count::CpuNanos, cpu_nanos);
         self.control.board(self.id).show(&self.words);
         self
+    }
+
+    /// Sleeps for `nap`, until the next frame is due, or until one comes where nothing is sent.
+    fn doze(&self, nap: Duration, now: Nanos) {
+        match &self.sender {
+            Some(sender) if sender.quota != 0 => {
+                let due = Duration::from_nanos(sender.pacer.next_due().since(now));
+                sleep(nap.min(due));
+            }
+            _ => doze(&self.attachments, nap),
+        }
+    }
+
+    /// Forgets the trial before.
+    pub(super) fn begin_anew(&mut self, control: &Arc<Control>, burst_max: usize) {
+        self.control = Arc::clone(control);
+        self.words = Words::new();
+        self.burst_max = burst_max;
+        (self.sender, self.quota) = (None, u64::MAX);
+        self.shown_quiet = false;
+    }
+
+    /// Whether it has a queue of its own of a port.
+    pub(super) fn has_queue(&self, place: usize) -> bool {
+        self.attachments[place].queue.is_some()
     }
 
     /// Begins all times at `now`.
@@ -357,6 +384,14 @@ impl Sender {
         self.pacer.set_frame_bytes(self.frame_bytes_mean);
         self.feed.restart(now);
         (self.looked, self.last) = (now, now);
+    }
+
+    /// How well frames kept to their times, where they have any.
+    pub(super) fn pacing(&self) -> Option<PacingError> {
+        let paced = self.rate != Rate::Unlimited;
+        self.feed
+            .pacing()
+            .or_else(|| paced.then(|| self.pacer.error()))
     }
 
     /// Makes what is due, at most a burst.

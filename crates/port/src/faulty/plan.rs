@@ -41,6 +41,6 @@ pub struct FaultCounts {
     pub corrupted: u64,
     /// Frames that were copied; only those for which the pool had a chunk.
     pub duplicated: u64,
-    /// Frames that were held back.
+    /// Frames that were overtaken: those held back, but for the last.
     pub reordered: u64,
 }

@@ -15,6 +15,17 @@ const HELD_MAX: usize = 64;
 struct Held {
     frame: Frame,
     waits_for: u64,
+    overtaken: bool,
+}
+
+impl Held {
+    fn new(frame: Frame, waits_for: u64) -> Self {
+        Self {
+            frame,
+            waits_for,
+            overtaken: false,
+        }
+    }
 }
 
 pub(super) struct Stage {
@@ -53,9 +64,6 @@ impl Stage {
         // Always four draws, so that one fault's share does not move where another strikes.
         let [loss, corruption, duplication, reordering] =
             std::array::from_fn(|_| self.random.next());
-        for held in &mut self.held {
-            held.waits_for = held.waits_for.saturating_sub(1);
-        }
         if self.faults.loss.takes(loss >> 32) {
             self.counts.lost += 1;
             pool.free(frame);
@@ -69,20 +77,18 @@ impl Stage {
             .duplication
             .takes(duplication >> 32)
             .then(|| copy(&frame, pool));
-        let holds = self.faults.reordering.takes(reordering >> 32) && !self.is_full();
+        // Of two of the same only the later could be late, and would be a duplicate.
+        let holds =
+            self.faults.reordering.takes(reordering >> 32) && copy.is_none() && !self.is_full();
         let waits_for = if holds {
             1 + self.random.below(Faults::OVERTAKEN_BY_MAX)
         } else {
             0
         };
-        self.counts.reordered += u64::from(holds);
-        self.held.push_back(Held { frame, waits_for });
+        self.held.push_back(Held::new(frame, waits_for));
         if let Some(Some(frame)) = copy {
             self.counts.duplicated += 1;
-            self.held.push_back(Held {
-                frame,
-                waits_for: 0,
-            });
+            self.held.push_back(Held::new(frame, 0));
         }
     }
 
@@ -101,8 +107,19 @@ impl Stage {
             if self.held[index].waits_for > 0 {
                 index += 1;
             } else if let Some(held) = self.held.remove(index) {
+                self.overtake(index);
                 give(held.frame, burst, &mut self.held);
+                index = 0; // what this one overtook may be due
             }
+        }
+    }
+
+    /// Takes note that a frame left which stood behind the first `count`, all of which wait.
+    fn overtake(&mut self, count: usize) {
+        for held in self.held.range_mut(..count) {
+            held.waits_for -= 1;
+            self.counts.reordered += u64::from(!held.overtaken);
+            held.overtaken = true;
         }
     }
 
@@ -118,10 +135,7 @@ impl Stage {
 /// Puts a frame into a burst with room; without, it goes back in front.
 fn give(frame: Frame, burst: &mut Burst, held: &mut VecDeque<Held>) {
     if let Err(frame) = burst.push(frame) {
-        held.push_front(Held {
-            frame,
-            waits_for: 0,
-        });
+        held.push_front(Held::new(frame, 0));
     }
 }
 

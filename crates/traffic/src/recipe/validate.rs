@@ -42,7 +42,7 @@ impl Recipe {
             Protocol::IcmpEcho => "ICMP",
         };
         Err(RecipeError::new(format!(
-            "size={sizes} is too small for {protocol} in {family} with {} VLAN tags and a \
+            "size={sizes} is too small for {protocol} in {family} (VLAN tags: {}) and a \
              signature; give at least {needed}, or leave frames unsigned",
             self.vlan.len()
         )))

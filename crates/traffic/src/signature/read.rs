@@ -17,7 +17,8 @@ pub(crate) enum Reading {
 /// Reads a frame in memory, without FCS.
 #[inline]
 pub(crate) fn read(frame: &[u8]) -> Reading {
-    let parsed = wire::parse(frame, frame.len());
+    let mut parsed = Parsed::default();
+    wire::parse_into(frame, frame.len(), &mut parsed);
     match sound(frame, &parsed) {
         Some(signature) => Reading::Sound(signature),
         None => unsound(frame, &parsed),

@@ -212,8 +212,8 @@ impl Origin {
     }
 }
 
-/// The draw of the flow `number`, the one of its worker at `index`. Hits are spread over the flows evenly instead of drawn, so
-/// that of ten flows with hit=0.1 one is a hit, and not perhaps none.
+/// The draw of the flow `number`, the one of its worker at `index`. Hits are spread over the flows
+/// evenly instead of drawn, so that of ten flows with hit=0.1 one is a hit, and not perhaps none.
 #[inline(always)]
 fn flow_draw(seed: u64, number: u64, index: u64, hit: Share) -> Draw {
     const WHOLE: u64 = 1 << 32;

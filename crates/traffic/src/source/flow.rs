@@ -187,8 +187,8 @@ impl FlowMaker {
         draw.addresses = u64::from(src) << 32 | u64::from(dst);
     }
 
-    /// Puts addresses and ports as the recipe has them in the place of random ones, samples of a hit
-    /// last.
+    /// Puts addresses and ports as the recipe has them in the place of random ones, and samples of
+    /// a hit last.
     pub(super) fn shape_v4(&self, draw: &mut Draw) {
         let Some(shape) = &self.shape else { return };
         let random = *draw;

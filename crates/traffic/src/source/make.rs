@@ -1,6 +1,7 @@
 //! From draws to frames.
 
 use frame::{Frame, Nanos};
+use wire::protocol;
 
 use super::draws::Draws;
 use super::flow::{Draw, FlowMaker};
@@ -17,6 +18,7 @@ pub(super) struct Making<'a> {
     pub(super) steering: Option<&'a Steering>,
     pub(super) sizes: &'a SizeDraws,
     pub(super) sizes_random: &'a mut Random,
+    /// Where all frames are IPv4 of one length and one link header.
     pub(super) fixed_len: Option<usize>,
     pub(super) stream: Option<u16>,
     /// Number of the next frame.
@@ -38,7 +40,15 @@ impl Making<'_> {
     }
 
     #[inline(always)]
-    fn fill_linked<const LINK: usize>(
+    fn fill_linked<const LINK: usize>(&mut self, draws: &mut Draws, frames: &mut [Frame]) -> usize {
+        match self.template.protocol() {
+            protocol::TCP => self.fill_of::<LINK, { protocol::TCP }>(draws, frames),
+            protocol::ICMP => self.fill_of::<LINK, { protocol::ICMP }>(draws, frames),
+            _ => self.fill_of::<LINK, { protocol::UDP }>(draws, frames),
+        }
+    }
+
+    fn fill_of<const LINK: usize, const PROTOCOL: u8>(
         &mut self,
         draws: &mut Draws,
         mut frames: &mut [Frame],
@@ -50,18 +60,21 @@ impl Making<'_> {
                 break;
             };
             unmade += match (self.fixed_len, self.stream) {
-                (Some(len), None) => self.make_plain::<LINK>(draws, now, len),
-                (Some(len), Some(stream)) => self.make_signed::<LINK>(draws, now, len, stream),
-                (None, _) => self.make_mixed::<LINK>(draws, now),
+                (Some(len), None) => self.make_plain::<LINK, PROTOCOL>(draws, now, len),
+                (Some(len), Some(stream)) => {
+                    self.make_signed::<LINK, PROTOCOL>(draws, now, len, stream)
+                }
+                (None, None) => self.make_mixed::<LINK, PROTOCOL, false>(draws, now),
+                (None, Some(_)) => self.make_mixed::<LINK, PROTOCOL, true>(draws, now),
             };
             frames = later;
         }
         unmade
     }
 
-    /// Unsigned IPv4 frames of one length.
+    /// Unsigned IPv4 frames of one length and link header.
     #[inline(always)]
-    fn make_plain<const LINK: usize>(
+    fn make_plain<const LINK: usize, const PROTOCOL: u8>(
         &mut self,
         draws: &[Draw],
         frames: &mut [Frame],
@@ -69,14 +82,18 @@ impl Making<'_> {
     ) -> usize {
         let mut unmade = 0;
         for (frame, draw) in frames.iter_mut().zip(draws) {
-            unmade += usize::from(!make_v4::<LINK>(self.template, *draw, frame, len, None));
+            let made = set_len(frame, len).map(|bytes| {
+                let template = self.template;
+                template.write_v4::<LINK, PROTOCOL>(bytes, draw.v4(), None, None);
+            });
+            unmade += usize::from(made.is_none());
         }
         unmade
     }
 
-    /// Signed IPv4 frames of one length.
+    /// Signed IPv4 frames of one length and link header.
     #[inline(always)]
-    fn make_signed<const LINK: usize>(
+    fn make_signed<const LINK: usize, const PROTOCOL: u8>(
         &mut self,
         draws: &[Draw],
         frames: &mut [Frame],
@@ -85,70 +102,69 @@ impl Making<'_> {
     ) -> usize {
         let before = self.sequence;
         for (frame, draw) in frames.iter_mut().zip(draws) {
-            let signature = Signature {
-                stream,
-                sequence: self.sequence,
-                sent: self.now,
+            let Some(bytes) = set_len(frame, len) else {
+                continue;
             };
-            let made = make_v4::<LINK>(self.template, *draw, frame, len, Some(&signature));
-            self.sequence += u64::from(made);
+            let signature = self.signature(stream);
+            let template = self.template;
+            template.write_v4::<LINK, PROTOCOL>(bytes, draw.v4(), None, Some(&signature));
+            self.sequence += 1;
         }
         draws.len() - (self.sequence - before) as usize
     }
 
-    /// Frames that differ in family or length.
-    fn make_mixed<const LINK: usize>(&mut self, draws: &[Draw], frames: &mut [Frame]) -> usize {
+    /// Frames that differ in family, length or link header.
+    fn make_mixed<const LINK: usize, const PROTOCOL: u8, const SIGNED: bool>(
+        &mut self,
+        draws: &[Draw],
+        frames: &mut [Frame],
+    ) -> usize {
         let before = self.sequence;
         for (frame, draw) in frames.iter_mut().zip(draws) {
-            let signature = self.stream.map(|stream| Signature {
-                stream,
-                sequence: self.sequence,
-                sent: self.now,
-            });
-            self.sequence += u64::from(self.make::<LINK>(*draw, frame, signature.as_ref()));
+            let signature = SIGNED.then(|| self.signature(self.stream.unwrap_or(0)));
+            let made = self.make::<LINK, PROTOCOL>(*draw, frame, signature.as_ref());
+            self.sequence += u64::from(made.is_some());
         }
         draws.len() - (self.sequence - before) as usize
     }
 
-    /// Makes the frame of one draw; `false` if its chunk is too small.
-    fn make<const LINK: usize>(
+    #[inline(always)]
+    const fn signature(&self, stream: u16) -> Signature {
+        Signature {
+            stream,
+            sequence: self.sequence,
+            sent: self.now,
+        }
+    }
+
+    /// Makes the frame of one draw; `None` if its chunk is too small.
+    #[inline(always)]
+    fn make<const LINK: usize, const PROTOCOL: u8>(
         &mut self,
         draw: Draw,
         frame: &mut Frame,
         signature: Option<&Signature>,
-    ) -> bool {
+    ) -> Option<()> {
+        let (template, link) = (self.template, draw.link());
         let len = self.sizes.draw(self.sizes_random);
         if !self.flows.is_v6(draw) {
-            let len = len.max(self.template.frame_bytes_min_v4());
-            return make_v4::<LINK>(self.template, draw, frame, len, signature);
+            let bytes = set_len(frame, len.max(template.frame_bytes_min_v4()))?;
+            template.write_v4::<LINK, PROTOCOL>(bytes, draw.v4(), Some(link), signature);
+            return Some(());
         }
         let mut flow = self.flows.flow_v6(draw);
         if let Some(steering) = self.steering {
             steering.steer_v6(&mut flow);
         }
-        let len = len.max(self.template.frame_bytes_min_v6());
-        if frame.set_len(len).is_err() {
-            return false;
-        }
-        let bytes = frame.bytes_mut();
-        self.template.write_v6(bytes, flow, draw.link(), signature);
-        true
+        let bytes = set_len(frame, len.max(template.frame_bytes_min_v6()))?;
+        template.write_v6::<LINK, PROTOCOL>(bytes, flow, link, signature);
+        Some(())
     }
 }
 
-/// Makes an IPv4 frame; `false` if its chunk is too small.
+/// The bytes of a frame of a length; `None` if its chunk is too small.
 #[inline(always)]
-fn make_v4<const LINK: usize>(
-    template: &Template,
-    draw: Draw,
-    frame: &mut Frame,
-    len: usize,
-    signature: Option<&Signature>,
-) -> bool {
-    if frame.set_len(len).is_err() {
-        return false;
-    }
-    let bytes = frame.bytes_mut();
-    template.write_v4::<LINK>(bytes, draw.v4(), draw.link(), signature);
-    true
+fn set_len(frame: &mut Frame, len: usize) -> Option<&mut [u8]> {
+    frame.set_len(len).ok()?;
+    Some(frame.bytes_mut())
 }

@@ -8,7 +8,8 @@ use wire::toeplitz::{Key, Toeplitz};
 
 use super::flow::{Draw, FlowV6};
 
-/// Buckets of the indirection table that steered sources part among them. Bucket `b` belongs to queue `b % of`.
+/// Buckets of the indirection table that steered sources part among them. Bucket `b` belongs to
+/// queue `b % of`.
 pub const BUCKETS: usize = 128;
 
 /// Steers the frames of one queue.

@@ -12,9 +12,9 @@ use wire::{ether_type, protocol};
 use super::flow::{FlowV4, FlowV6};
 use super::link::{LINK_BYTES_MAX, LinkChoices, link_header};
 use super::segment::Segment;
+use crate::Recipe;
 use crate::recipe::FRAME_BYTES_MIN;
 use crate::signature::{Addresses, Signature};
-use crate::{Protocol, Recipe};
 
 const IPV4_BYTES: usize = 20;
 const IPV6_BYTES: usize = 40;
@@ -60,6 +60,16 @@ impl Template {
         self.headers_bytes[1]
     }
 
+    /// Number of the transport protocol in IPv4, as [`Self::write_v4`] asks to be told.
+    pub(super) const fn protocol(&self) -> u8 {
+        self.segment.protocol()
+    }
+
+    /// Whether link headers differ from frame to frame.
+    pub(super) const fn has_link_choices(&self) -> bool {
+        self.link_choices.is_some()
+    }
+
     /// Whether the link header has `LINK` bytes, as [`Self::write_v4`] asks to be told.
     pub(super) const fn link_is<const LINK: usize>(&self) -> bool {
         self.link_len == LINK
@@ -68,12 +78,13 @@ impl Template {
     /// Writes an IPv4 frame over all of `frame`, which has at least 60 bytes and room for its
     /// headers. `LINK` is the length of the link header, 14 and four for each tag: known when
     /// compiled, the places of all fields are, and no length is checked but that of the frame.
+    /// MACs and tags that are not fixed are drawn from `link_random`.
     #[inline(always)]
-    pub(super) fn write_v4<const LINK: usize>(
+    pub(super) fn write_v4<const LINK: usize, const PROTOCOL: u8>(
         &self,
         frame: &mut [u8],
         flow: FlowV4,
-        link_random: u64,
+        link_random: Option<u64>,
         signature: Option<&Signature>,
     ) {
         const { assert!(LINK <= LINK_BYTES_MAX && LINK + IPV4_BYTES <= FRAME_BYTES_MIN) };
@@ -85,63 +96,64 @@ impl Template {
             rest.fill(0); // not inlined, and the call alone takes 2 ns
         }
         *head = self.head_v4;
-        if let Some(choices) = &self.link_choices {
-            choices.write(&mut head[..LINK - 2], link_random);
+        if let (Some(choices), Some(random)) = (&self.link_choices, link_random) {
+            choices.write(&mut head[..LINK - 2], random);
         }
 
-        let protocol = match self.segment.protocol() {
-            Protocol::Udp => protocol::UDP,
-            Protocol::Tcp { .. } => protocol::TCP,
-            Protocol::IcmpEcho => protocol::ICMP,
-        };
         let addresses = u64::from(flow.src) + u64::from(flow.dst);
-        let ip_checksum = !fold(IPV4_SUM + u64::from(protocol) + addresses + ip_len);
+        let ip_checksum = !fold(IPV4_SUM + u64::from(PROTOCOL) + addresses + ip_len);
         // Version, length, no fragment | time to live, protocol, checksum, source | destination
         let first = IPV4_WORD | ip_len << 32;
-        let protocol_word = u64::from(protocol) << 48;
+        let protocol_word = u64::from(PROTOCOL) << 48;
         let second = TTL_WORD | protocol_word | u64::from(ip_checksum) << 32 | u64::from(flow.src);
         head[LINK..LINK + 8].copy_from_slice(&first.to_be_bytes());
         head[LINK + 8..LINK + 16].copy_from_slice(&second.to_be_bytes());
         head[LINK + 16..LINK + 20].copy_from_slice(&flow.dst.to_be_bytes());
         let addresses = Addresses::V4(flow.src, flow.dst);
+        let at = LINK + IPV4_BYTES;
         self.segment
-            .write(frame, LINK + IPV4_BYTES, addresses, flow.ports, signature);
+            .write::<PROTOCOL>(frame, at, addresses, flow.ports, signature);
     }
 
     /// Writes an IPv6 frame over all of `frame`, which has at least
     /// [`Self::frame_bytes_min_v6`] bytes.
-    pub(super) fn write_v6(
+    #[inline(always)]
+    pub(super) fn write_v6<const LINK: usize, const PROTOCOL: u8>(
         &self,
         frame: &mut [u8],
         flow: FlowV6,
         link_random: u64,
         signature: Option<&Signature>,
     ) {
-        let at = self.link_len;
-        let payload_len = (frame.len() - at - IPV6_BYTES) as u64;
-        let Some((link, rest)) = frame.split_at_mut_checked(at) else {
+        const { assert!(LINK <= LINK_BYTES_MAX) };
+        let payload_len = (frame.len() - LINK - IPV6_BYTES) as u64;
+        let Some((link, rest)) = frame.split_first_chunk_mut::<LINK>() else {
             return;
         };
-        link.copy_from_slice(&self.link_v6[..at]);
+        link.copy_from_slice(&self.link_v6[..LINK]);
         if let Some(choices) = &self.link_choices {
-            choices.write(&mut link[..at - 2], link_random);
+            choices.write(&mut link[..LINK - 2], link_random);
         }
         let Some((place, segment)) = rest.split_first_chunk_mut::<IPV6_BYTES>() else {
             return;
         };
-        segment.fill(0);
-        let protocol = match self.segment.protocol() {
-            Protocol::Udp => protocol::UDP,
-            Protocol::Tcp { .. } => protocol::TCP,
-            Protocol::IcmpEcho => protocol::ICMPV6,
+        // The first eight bytes of every transport header are written.
+        if let Some(rest @ [_, ..]) = segment.get_mut(8..) {
+            rest.fill(0);
+        }
+        let protocol = if PROTOCOL == protocol::ICMP {
+            protocol::ICMPV6
+        } else {
+            PROTOCOL
         };
         let first = 6 << 60 | payload_len << 16 | u64::from(protocol) << 8 | u64::from(TTL);
         place[0..8].copy_from_slice(&u64::to_be_bytes(first));
         place[8..24].copy_from_slice(&flow.src.to_be_bytes());
         place[24..40].copy_from_slice(&flow.dst.to_be_bytes());
         let addresses = Addresses::V6(flow.src, flow.dst);
+        let at = LINK + IPV6_BYTES;
         self.segment
-            .write(frame, at + IPV6_BYTES, addresses, flow.ports, signature);
+            .write::<PROTOCOL>(frame, at, addresses, flow.ports, signature);
     }
 }
 
