@@ -189,7 +189,7 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
         match &self.folded {
             Some(folded) => self
                 .prefixes
-                .rewrite(first, last, &folded.over(first, last, runs)),
+                .rewrite_from(first, last, folded.among(runs)),
             None => self.prefixes.rewrite(first, last, runs),
         }
     }
