@@ -27,10 +27,7 @@ impl<A> Copy for Source<'_, A> {}
 impl<'a, A: Address> Source<'a, A> {
     /// `runs` has the first address of the family. Each of `addresses` has lists of its own
     /// beside those that the runs say.
-    pub(crate) fn new(
-        runs: &'a BTreeMap<A, u32>,
-        addresses: Option<&'a BTreeMap<A, u32>>,
-    ) -> Self {
+    pub(crate) fn new(runs: &'a BTreeMap<A, u32>, addresses: Option<&'a BTreeMap<A, u32>>) -> Self {
         Self { runs, addresses }
     }
 

@@ -8,8 +8,8 @@
 use super::build::{self, Ground, Shape};
 use super::fresh::block_of;
 use super::*;
-use crate::prefixes::trie::build::{Block, Change};
 use crate::prefixes::source::Cursor;
+use crate::prefixes::trie::build::{Block, Change};
 use crate::prefixes::{Source, class};
 
 impl Slots {

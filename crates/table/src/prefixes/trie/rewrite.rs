@@ -120,7 +120,11 @@ impl<A: Address> Rewrite<'_, A> {
             }
             let class = class(self.classes, mask) as u16;
             // What gates keep out lies before them, and before all changes here.
-            let start = if changes.is_empty() { block.first } else { start };
+            let start = if changes.is_empty() {
+                block.first
+            } else {
+                start
+            };
             changes.push((start, class));
         }
         self.trie.release(old, block);
