@@ -52,6 +52,8 @@ pub(crate) struct PortCounts {
     /// Frames that the kernel forwarded here past the workers, as the program counted that the run
     /// attached.
     pub(crate) bypassed_here: u64,
+    /// The same, because they are surely in no list.
+    pub(crate) shortcut_here: u64,
 }
 
 impl PortCounts {
@@ -78,6 +80,7 @@ impl PortCounts {
             received: self.received - before.received,
             sent: self.sent - before.sent,
             bypassed_here: self.bypassed_here.saturating_sub(before.bypassed_here),
+            shortcut_here: self.shortcut_here.saturating_sub(before.shortcut_here),
             losses,
             carried,
         }
@@ -265,6 +268,7 @@ impl Around {
         let (least, most) = self.others_sent(counts.sent, left);
         let by = counts.bypassed_here;
         step.lost_up_to(Loss::TxDriver, None, refused, dropped)
+            .gained(Loss::Shortcut, None, counts.shortcut_here)
             .gained_up_to(Loss::OthersSent, None, least, most)
             .gained_up_to(Loss::Bypassed, None, by, by + passed)
     }
