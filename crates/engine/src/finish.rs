@@ -125,6 +125,7 @@ pub(crate) fn port_report(facts: &PortFacts, passed: PortStatistics, ended: f64)
         to_host: passed.to_host,
         unfiltered: passed.unfiltered,
         unfiltered_before: passed.unfiltered_before,
+        shortcut: passed.shortcut,
         missed_merged: passed.missed_merged,
         missed_too_long: passed.missed_too_long,
         mode: facts.mode.clone(),

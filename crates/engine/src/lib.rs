@@ -25,6 +25,7 @@ mod plan;
 mod publish;
 mod report;
 mod run;
+mod shortcuts;
 mod start;
 mod states;
 mod supervise;

@@ -6,7 +6,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
-use plane::{Bridge, Pipeline, Verdicts};
+use plane::{Bridge, Otherwise, Pipeline, Verdicts};
 use port::Port;
 
 use crate::attachment::Attachment;
@@ -18,6 +18,7 @@ use crate::ledger::Meters;
 use crate::plan::{EngineError, Plan};
 use crate::publish::Publisher;
 use crate::report::{MemoryReport, RunReport, Snapshot};
+use crate::shortcuts::Shortcuts;
 use crate::start::{begin_queues, map_pools, start_workers};
 use crate::states::Watched;
 use crate::supervise::{Control, Supervisor};
@@ -44,9 +45,10 @@ impl Engine {
         let mut meters = Meters::of(&plan.ports);
         meters.opened();
         let control = Arc::new(Control::new(plan.cpus.len()));
-        let lists = Publisher::new(Arc::clone(&plan.lists));
+        let lists = Publisher::new(Arc::clone(&plan.lists), shortcuts(&plan));
         let workers = make_workers(&mut plan, pools, &control, &lists)?;
         meters.begun();
+        lists.open_shortcuts(&plan.lists);
         let facts = plan.ports.iter().map(|port| PortFacts {
             id: port.id(),
             spec: port.spec().to_owned(),
@@ -159,6 +161,12 @@ impl Stopper {
     pub fn stop(&self) {
         self.0.asked.store(true, Ordering::Relaxed);
     }
+}
+
+/// The shortcuts of the ports, where what is in no list is forwarded.
+fn shortcuts(plan: &Plan) -> Shortcuts {
+    let ports = plan.ports.iter().filter_map(|port| port.shortcut());
+    Shortcuts::new(ports.filter(|_| plan.policy.default == Otherwise::Forward))
 }
 
 fn make_workers(

@@ -51,6 +51,9 @@ losses! {
     Bypassed = "bypassed",
         "the kernel forwarded it past the workers, as bypass says",
         "none needed; see why no worker was at work";
+    Shortcut = "shortcut",
+        "the kernel forwarded it past the workers, because it is surely in no list",
+        "none needed; shortcut=on asks for it";
     Stranded = "stranded",
         "neither a worker nor the other interface of the bypass was there",
         "see what took the other interface away";

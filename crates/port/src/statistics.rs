@@ -25,6 +25,8 @@ pub struct PortStatistics {
     pub unfiltered: u64,
     /// The same from the start of the run before until this one took over.
     pub unfiltered_before: u64,
+    /// Frames that the kernel forwarded past the worker, because they are surely in no list.
+    pub shortcut: u64,
 }
 
 impl PortStatistics {
@@ -41,6 +43,7 @@ impl PortStatistics {
             missed_too_long: self.missed_too_long.saturating_sub(earlier.missed_too_long),
             to_host: self.to_host.saturating_sub(earlier.to_host),
             unfiltered: self.unfiltered.saturating_sub(earlier.unfiltered),
+            shortcut: self.shortcut.saturating_sub(earlier.shortcut),
             unfiltered_before: self
                 .unfiltered_before
                 .saturating_sub(earlier.unfiltered_before),
@@ -60,6 +63,7 @@ impl AddAssign for PortStatistics {
         self.to_host += other.to_host;
         self.unfiltered += other.unfiltered;
         self.unfiltered_before += other.unfiltered_before;
+        self.shortcut += other.shortcut;
     }
 }
 

@@ -229,10 +229,10 @@ fn what_the_host_sends_is_told_apart(driver: Driver) {
     let report = closed(&bench, bridge);
     assert_eq!(named(&report, ":b", "others_sent"), 7, "{report}");
     let part = parts(&report, ":b", "others_sent")[0];
-    assert_eq!(
-        (&part["least"], &part["adds"]),
-        (&Value::from(7), &Value::from(true))
-    );
+    assert_eq!(part["adds"], true);
+    // By packet sockets they are what is too much.
+    let counted = !driver.to_string().ends_with("packet:b");
+    assert_eq!(part["least"] == part["most"], counted, "{report}");
 }
 
 #[test]

@@ -47,6 +47,8 @@ fn between(books: &Books) -> Step {
 pub(crate) fn cross_bypassed(ports: &mut [PortCounts]) {
     if let [first, second] = ports {
         first.bypassed_here = second.of(Loss::Bypassed);
+        first.shortcut_here = second.of(Loss::Shortcut);
         second.bypassed_here = first.of(Loss::Bypassed);
+        second.shortcut_here = first.of(Loss::Shortcut);
     }
 }

@@ -52,6 +52,8 @@ pub(crate) struct PortCounts {
     /// Frames that the kernel forwarded here past the workers, as the program counted that the run
     /// attached.
     pub(crate) bypassed_here: u64,
+    /// The same, because they are surely in no list.
+    pub(crate) shortcut_here: u64,
 }
 
 impl PortCounts {
@@ -78,6 +80,7 @@ impl PortCounts {
             received: self.received - before.received,
             sent: self.sent - before.sent,
             bypassed_here: self.bypassed_here.saturating_sub(before.bypassed_here),
+            shortcut_here: self.shortcut_here.saturating_sub(before.shortcut_here),
             losses,
             carried,
         }
@@ -265,6 +268,7 @@ impl Around {
         let (least, most) = self.others_sent(counts.sent, left);
         let by = counts.bypassed_here;
         step.lost_up_to(Loss::TxDriver, None, refused, dropped)
+            .gained(Loss::Shortcut, None, counts.shortcut_here)
             .gained_up_to(Loss::OthersSent, None, least, most)
             .gained_up_to(Loss::Bypassed, None, by, by + passed)
     }
@@ -295,10 +299,6 @@ impl Around {
     /// What others sent by the interface, at least and at most. The tap counts what the card cuts
     /// up once, a queueing discipline every piece of it.
     fn others_sent(&self, sent: u64, left: u64) -> (u64, u64) {
-        let (Some(before), Some(after)) = (self.opened.others_sent, self.last.others_sent) else {
-            return (0, left);
-        };
-        let seen = after.saturating_sub(before);
         let root = |reading: &Reading| reading.queueing.root.unwrap_or_default();
         let queued = self.grew(|reading| root(reading).sent);
         let kept = self.grew(|reading| root(reading).dropped) + root(&self.last).backlog;
@@ -307,6 +307,15 @@ impl Around {
         } else {
             0
         };
-        (seen, seen.max(queued.saturating_sub(ours)))
+        let queued = queued.saturating_sub(ours);
+        match (self.opened.others_sent, self.last.others_sent) {
+            (Some(before), Some(after)) => {
+                let seen = after.saturating_sub(before);
+                (seen, seen.max(queued))
+            }
+            // Where nothing queues, nobody counts what others send.
+            _ if self.last.queueing.root.is_none() => (0, left),
+            _ => (0, queued),
+        }
     }
 }

@@ -31,6 +31,7 @@ pub struct Reading {
 /// Reads the counters of an interface.
 pub struct Meter {
     interface: Interface,
+    taps: bool,
     tap: Option<Tap>,
     queues: Option<Range<u32>>,
     by_qdisc: bool,
@@ -48,14 +49,22 @@ impl Meter {
     /// Of the interface of this name; `None` where the kernel gives nothing to ask it by.
     pub(crate) fn new(name: &str) -> Option<Self> {
         let interface = Interface::named(name).ok()?;
-        let tap = interface.index().ok().and_then(Tap::on);
         Some(Self {
             interface,
-            tap,
+            taps: false,
+            tap: None,
             queues: None,
             by_qdisc: false,
             passes_by: false,
         })
+    }
+
+    /// With a tap that counts what others send. Frames that come to the host run through it, too,
+    /// before it leaves them out: that is nothing where an `xdp:` port takes them away before, and
+    /// 4 % of what a `packet:` port receives over veth (7 rounds, 0.44 for 0.45 Mpps).
+    pub(crate) fn with_tap(mut self) -> Self {
+        self.tap = self.interface.index().ok().and_then(Tap::on);
+        Self { taps: true, ..self }
     }
 
     /// For a port with sockets on these receive queues alone.
@@ -115,7 +124,8 @@ impl Meter {
         match &mut self.tap {
             Some(tap) if Some(tap.index) == index => tap.follow(),
             // Made anew: what was seen before does not count for this one.
-            _ => self.tap = index.and_then(Tap::on),
+            _ if self.taps => self.tap = index.and_then(Tap::on),
+            _ => {}
         }
     }
 }

@@ -111,7 +111,11 @@ impl Port for PacketPort {
     }
 
     fn meter(&self) -> Option<Meter> {
-        Some(Meter::new(self.shared.interface.name())?.with_qdisc(self.shared.qdisc))
+        let meter = Meter::new(self.shared.interface.name())?;
+        Some(match self.shared.qdisc {
+            true => meter.with_qdisc(true).with_tap(),
+            false => meter,
+        })
     }
 
     fn open_queue(&mut self, queue: QueueId, of: usize) -> Result<Box<dyn PortQueue>, PortError> {

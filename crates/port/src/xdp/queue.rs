@@ -366,6 +366,7 @@ impl PortQueue for XdpQueue {
             let steering = &self.origin.steering;
             statistics.to_host = steering.counted(Counted::Kept);
             statistics.unfiltered = steering.counted(Counted::Bypassed);
+            statistics.shortcut = steering.counted(Counted::Shortcut);
             let standby = steering.standby();
             statistics.unfiltered_before = standby.map_or(0, Standby::passed_before);
         }
@@ -384,6 +385,7 @@ impl PortQueue for XdpQueue {
                 (Loss::KeptLocal, Counted::Kept),
                 (Loss::Bypassed, Counted::Bypassed),
                 (Loss::Stranded, Counted::Stranded),
+                (Loss::Shortcut, Counted::Shortcut),
             ];
             let counted = counted.map(|(loss, what)| (loss, self.origin.steering.counted(what)));
             losses.extend(QueueLoss::some(None, counted));
