@@ -27,6 +27,8 @@ pub struct OpenContext {
     pub start_time_ns: u64,
     /// The memory rings of this run, by name.
     pub rings: Rings,
+    /// Words of the largest sieve that a shortcut of this run may be opened with.
+    pub sieve_words: usize,
     /// What the AF_XDP ports of this run share.
     pub umems: Umems,
     /// The files this run reads and writes.
