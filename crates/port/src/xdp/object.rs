@@ -204,7 +204,16 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         let maps = [
-            "beats", "counts", "identity", "local", "peer", "settings", "sockets",
+            "beats",
+            "counts",
+            "identity",
+            "local",
+            "peer",
+            "settings",
+            "sieve",
+            "sieve_networks",
+            "sieve_words",
+            "sockets",
         ];
         assert_eq!(names, maps);
         assert_eq!(object.licence.to_bytes(), b"Dual MIT/GPL");
@@ -215,7 +224,7 @@ mod tests {
         let named = |name: &str| {
             let descriptor = name.len() as i32;
             Some(match name {
-                "settings" => Named::Value(descriptor),
+                "settings" | "sieve" => Named::Value(descriptor),
                 _ => Named::Map(descriptor),
             })
         };
