@@ -17,7 +17,8 @@ Exit codes:
   0  done
   1  it ran, but a check failed: the books do not balance, an output could not be written,
      a list has bad lines, a tested address is in no list, a run was cut short by a second
-     Ctrl-C, a row of 'lab compare' is slower, 'doctor' found something wrong, 'restore' failed
+     Ctrl-C, a row of 'lab compare' is slower, 'doctor' found something wrong, 'restore' failed,
+     test frames were lost, duplicated, reordered or corrupted, or the rate was not reached
   2  it did not run: wrong usage, or the machine lacks something (a file, memory, a CPU,
      an interface)";
 

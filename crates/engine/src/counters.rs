@@ -38,6 +38,14 @@ pub(crate) enum Count {
     /// Times that a port took none of those there were.
     RefusalsFirst,
     RefusalsSecond,
+    /// Frames that a sender's port took; of drives alone.
+    Sent,
+    /// Their bytes, without FCS; of drives alone.
+    TxBytes,
+    /// Time in which frames waited for room at the port, nanoseconds; of drives alone.
+    FullNanos,
+    /// Frames taken in that bear a signature; of drives alone.
+    Signed,
 }
 
 impl Count {
@@ -51,7 +59,7 @@ impl Count {
     }
 }
 
-const DROPS_AT: usize = Count::RefusalsSecond as usize + 1;
+const DROPS_AT: usize = Count::Signed as usize + 1;
 const HITS_SRC_AT: usize = DROPS_AT + DropReason::COUNT;
 const HITS_DST_AT: usize = HITS_SRC_AT + LISTS_MAX;
 const WOULD_DROP_AT: usize = HITS_DST_AT + LISTS_MAX;

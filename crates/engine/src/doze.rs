@@ -18,14 +18,22 @@ const POLL: Timespec = Timespec {
 /// Sleeps until one of the queues has something, for 4 ms at most, where every frame that
 /// can come to this worker comes by a queue that tells; for `nap` elsewhere.
 pub(crate) fn doze(attachments: &[Attachment], nap: Duration) {
-    // A bridge has two ports.
-    if let [first, second] = attachments
-        && let (Some(first), Some(second)) = (first.wake(), second.wake())
-    {
-        let place = |wake| PollFd::from_borrowed_fd(wake, PollFlags::IN);
-        // An interruption is as good as a frame: the worker looks.
-        let _ = poll(&mut [place(first), place(second)], Some(&POLL));
-    } else {
-        sleep(nap);
+    let place = |wake| PollFd::from_borrowed_fd(wake, PollFlags::IN);
+    // An interruption is as good as a frame: the worker looks.
+    match attachments {
+        // A bridge has two ports, and a sink one.
+        [first, second] => match (first.wake(), second.wake()) {
+            (Some(first), Some(second)) => {
+                let _ = poll(&mut [place(first), place(second)], Some(&POLL));
+            }
+            _ => sleep(nap),
+        },
+        [only] => match only.wake() {
+            Some(only) => {
+                let _ = poll(&mut [place(only)], Some(&POLL));
+            }
+            None => sleep(nap),
+        },
+        _ => sleep(nap),
     }
 }

@@ -13,9 +13,12 @@ mod counters;
 mod cpu;
 mod dispatch;
 mod doze;
+mod drive;
 mod exchange;
+mod finish;
 mod host;
 mod idle;
+mod ledger;
 mod machine;
 mod own_addresses;
 mod plan;
@@ -23,6 +26,7 @@ mod publish;
 mod report;
 mod run;
 mod shortcuts;
+mod start;
 mod states;
 mod supervise;
 mod worker;
@@ -30,8 +34,13 @@ mod worker;
 pub use activity::{Activity, CpuActivity};
 pub use books::Books;
 pub use cpu::{allowed_cpus, pin_to};
+pub use drive::{
+    ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive, StreamSent,
+    Trial, TrialReport,
+};
 pub use host::Host;
 pub use idle::IdleMode;
+pub use ledger::{Cause, Column, Difference, Ledger, OwnCause, Step};
 pub use machine::Machine;
 pub use own_addresses::{OwnAddress, Role, own_addresses};
 pub use plan::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, EngineError, HEADROOM_BYTES, Limits, Plan};

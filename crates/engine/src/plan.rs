@@ -9,6 +9,7 @@ use frame::{BURST_MAX, CpuId, RegionError};
 use plane::Policy;
 use port::{Port, PortError};
 use table::CompiledLists;
+use traffic::RecipeError;
 
 use crate::IdleMode;
 
@@ -119,6 +120,19 @@ pub enum EngineError {
     },
     /// Neither port receives anything.
     NoSource,
+    /// A port to send by that takes no frames.
+    NotASink(String),
+    /// A port to take frames in from that none come from.
+    NotASource(String),
+    /// Test frames longer than a chunk.
+    FrameTooLong {
+        /// Bytes of the longest, with FCS.
+        frame: usize,
+        /// Distance of two frames in memory, bytes.
+        stride: u32,
+    },
+    /// Test frames that cannot be made.
+    Recipe(RecipeError),
     /// Frame memory could not be had.
     Region(RegionError),
     /// A port could not be opened.
@@ -148,6 +162,20 @@ impl fmt::Display for EngineError {
                 f,
                 "neither port receives anything: give one an input, as in pcap:in=FILE or gen:"
             ),
+            Self::NotASink(spec) => write!(
+                f,
+                "{spec} takes no frames: choose a port to send by, as in xdp:eth0 or pcap:out=FILE"
+            ),
+            Self::NotASource(spec) => write!(
+                f,
+                "no frames come from {spec}: choose a port to take them in from, as in xdp:eth0"
+            ),
+            Self::FrameTooLong { frame, stride } => write!(
+                f,
+                "frames of {frame} bytes do not fit into chunks of {stride}: make them shorter, or \
+                 the chunks longer with --stride"
+            ),
+            Self::Recipe(error) => error.fmt(f),
             Self::Region(error) => error.fmt(f),
             Self::Port(error) => error.fmt(f),
             Self::Worker(cpu, error) => {

@@ -4,7 +4,7 @@ use frame::{CpuId, NodeId, PortId, WorkerId};
 use plane::Action;
 use port::PortError;
 
-use crate::{Books, StateReport};
+use crate::{Books, Ledger, StateReport};
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,6 +140,8 @@ pub struct RunReport {
     /// Whether the books of each worker and of all balance, and every frame's memory is
     /// accounted for.
     pub balanced: bool,
+    /// Frames by where they were counted, and a name for every difference.
+    pub ledger: Ledger,
     /// Frames that at least one count set would have dropped, and no block set did.
     pub would_drop: u64,
     /// Each worker.

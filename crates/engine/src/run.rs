@@ -1,29 +1,27 @@
 //! Starting a run and talking to it while it goes on.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
-use frame::memory::node_of_cpu;
-use frame::{
-    Burst, CpuId, FramePool, Nanos, NodeId, PoolRequest, PortId, QueueId, Region, WorkerId,
-};
+use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
 use plane::{Bridge, Otherwise, Pipeline, Verdicts};
 use port::Port;
 
 use crate::attachment::Attachment;
-use crate::clock::OsClock;
 use crate::counters::{Count, Words};
-use crate::cpu::pin_to;
 use crate::dispatch::Dispatcher;
 use crate::exchange::Exchange;
-use crate::plan::{EngineError, HEADROOM_BYTES, Plan};
+use crate::finish::PortFacts;
+use crate::ledger::Meters;
+use crate::plan::{EngineError, Plan};
 use crate::publish::Publisher;
 use crate::report::{MemoryReport, RunReport, Snapshot};
 use crate::shortcuts::Shortcuts;
+use crate::start::{begin_queues, map_pools, start_workers};
 use crate::states::Watched;
-use crate::supervise::{Control, PortFacts, Supervisor};
+use crate::supervise::{Control, Supervisor};
 use crate::worker::Worker;
 
 /// Starts runs.
@@ -39,13 +37,17 @@ impl Engine {
     /// A plan that cannot work, memory, queues or threads that cannot be had.
     pub fn start(mut plan: Plan) -> Result<Running, EngineError> {
         plan.check()?;
-        let (region, pools, memory) = map_pools(&plan)?;
+        let frames = (plan.pool_frames, plan.stride_bytes);
+        let (region, pools, memory) = map_pools(&plan.ports, &plan.cpus, frames)?;
         for port in &mut plan.ports {
             port.prepare(region)?;
         }
+        let mut meters = Meters::of(&plan.ports);
+        meters.opened();
         let control = Arc::new(Control::new(plan.cpus.len()));
         let lists = Publisher::new(Arc::clone(&plan.lists), shortcuts(&plan));
         let workers = make_workers(&mut plan, pools, &control, &lists)?;
+        meters.begun();
         lists.open_shortcuts(&plan.lists);
         let facts = plan.ports.iter().map(|port| PortFacts {
             id: port.id(),
@@ -61,6 +63,7 @@ impl Engine {
             workers,
             facts,
             ports: plan.ports,
+            meters,
             sets: plan.policy.rules().to_vec(),
             lists: lists.clone(),
             memory: memory.clone(),
@@ -151,7 +154,7 @@ impl Running {
 
 /// Asks a run to end.
 #[derive(Clone)]
-pub struct Stopper(Arc<Control>);
+pub struct Stopper(pub(crate) Arc<Control>);
 
 impl Stopper {
     /// Asks; returns at once.
@@ -164,36 +167,6 @@ impl Stopper {
 fn shortcuts(plan: &Plan) -> Shortcuts {
     let ports = plan.ports.iter().filter_map(|port| port.shortcut());
     Shortcuts::new(ports.filter(|_| plan.policy.default == Otherwise::Forward))
-}
-
-/// One pool a worker, on the memory node of its CPU.
-fn map_pools(plan: &Plan) -> Result<(&'static Region, Vec<FramePool>, MemoryReport), EngineError> {
-    // A worker's pool: bursts under way, and what its queues hold.
-    let workers = plan.cpus.len();
-    let held = |port: &dyn Port| port.frames_held_max(port.queues_max().clamp(1, workers));
-    let held = plan
-        .ports
-        .iter()
-        .map(|port| held(&**port))
-        .fold(0, u32::saturating_add);
-    let request = |&cpu: &CpuId| PoolRequest {
-        frames: plan.pool_frames.saturating_add(held),
-        stride_bytes: plan.stride_bytes,
-        headroom_bytes: HEADROOM_BYTES,
-        node: node_of_cpu(cpu),
-    };
-    let requests: Vec<PoolRequest> = plan.cpus.iter().map(request).collect();
-    let (region, pools) = Region::with_pools(&requests)?;
-    let mut nodes: Vec<NodeId> = region.nodes().iter().copied().flatten().collect();
-    nodes.dedup();
-    let memory = MemoryReport {
-        pages: region.pages().to_string(),
-        bytes: region.bytes(),
-        nodes,
-        stride_bytes: plan.stride_bytes,
-        frames: pools.iter().map(|pool| u64::from(pool.total())).sum(),
-    };
-    Ok((region, pools, memory))
 }
 
 fn make_workers(
@@ -247,19 +220,6 @@ fn make_workers(
     Ok(workers)
 }
 
-/// Has every queue make ready to receive, so that the first frame of all finds memory.
-fn begin_queues(workers: &mut [Worker]) -> Result<(), EngineError> {
-    for Worker {
-        attachments, pool, ..
-    } in workers
-    {
-        for queue in attachments.iter_mut().filter_map(|own| own.queue.as_mut()) {
-            queue.begin(pool)?;
-        }
-    }
-    Ok(())
-}
-
 fn receives(attachments: &[Attachment]) -> bool {
     attachments.iter().any(|attachment| attachment.open)
 }
@@ -308,37 +268,4 @@ fn attach_ports(
         }
     }
     Ok(attachments)
-}
-
-/// Starts the threads, waits until each is tied to its CPU, and lets them go together.
-fn start_workers(workers: Vec<Worker>) -> Result<(Instant, Vec<JoinHandle<Worker>>), EngineError> {
-    let (ready, pinned) = mpsc::channel();
-    let (mut handles, mut gates) = (Vec::new(), Vec::new());
-    for worker in workers {
-        let (gate, go) = mpsc::channel::<OsClock>();
-        let (cpu, ready) = (worker.cpu, ready.clone());
-        let thread = Builder::new().name(format!("worker-{}", worker.id));
-        let body = move || {
-            // A closed channel means that the start was given up: the worker returns unused.
-            let _ = ready.send(pin_to(cpu).map_err(|error| EngineError::Worker(cpu, error)));
-            drop(ready);
-            match go.recv() {
-                Ok(clock) => worker.run(&clock),
-                Err(_) => worker,
-            }
-        };
-        handles.push(
-            thread
-                .spawn(body)
-                .map_err(|error| EngineError::Worker(cpu, error))?,
-        );
-        gates.push(gate);
-    }
-    drop(ready);
-    pinned.iter().collect::<Result<Vec<()>, EngineError>>()?;
-    let (started, clock) = (Instant::now(), OsClock::new());
-    for gate in gates {
-        let _ = gate.send(clock);
-    }
-    Ok((started, handles))
 }

@@ -7,27 +7,30 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use frame::WorkerId;
-use port::{Port, PortError, PortStatistics};
+use port::Port;
 
 use crate::counters::{Board, Count, Words, at_rest};
+use crate::finish::{
+    PortFacts, all_counts, balance, finish_queues, passed, port_report, worker_report,
+};
+use crate::ledger::{Meters, of_bridge};
 use crate::publish::Publisher;
-use crate::report::{EndedBy, MemoryReport, PortReport, RunReport, SetHits, WorkerReport};
-use crate::states::Watched;
+use crate::report::{EndedBy, MemoryReport, RunReport, SetHits};
 use crate::worker::Worker;
 use crate::{Books, EngineError, Limits};
 
 /// How often the limits are looked at.
-const WATCH_EVERY: Duration = Duration::from_millis(1);
+pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(1);
 
 /// Sentences kept for whoever reads them.
 const NEWS_MAX: usize = 1000;
 
 /// How often ports are looked after and their interfaces looked at, some system calls each, in
 /// looks at the limits: ten times a second.
-const ATTEND_EVERY: u32 = 100;
+pub(crate) const ATTEND_EVERY: u32 = 100;
 
 /// How long workers may take to send what they hold once they receive nothing more.
-const DRAIN_MAX: Duration = Duration::from_secs(2);
+pub(crate) const DRAIN_MAX: Duration = Duration::from_secs(2);
 
 /// What the control thread tells the workers, and where they show their counters.
 pub(crate) struct Control {
@@ -56,7 +59,7 @@ impl Control {
     }
 
     /// Nobody may read them for hours: beyond the bound they are in the report alone.
-    fn tell(&self, news: Vec<String>) {
+    pub(crate) fn tell(&self, news: Vec<String>) {
         let mut unread = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         if unread.len() < NEWS_MAX {
             unread.extend(news);
@@ -80,6 +83,15 @@ impl Control {
         &self.boards[usize::from(worker.0)]
     }
 
+    pub(crate) fn boards(&self) -> impl Iterator<Item = &Board> + Clone {
+        self.boards.iter()
+    }
+
+    /// Tells the workers whether to take on nothing more.
+    pub(crate) fn drain(&self, drains: bool) {
+        self.drain.store(drains, Ordering::Relaxed);
+    }
+
     /// All counters, added up.
     pub(crate) fn sum(&self) -> Words {
         let mut sum = Words::new();
@@ -97,18 +109,9 @@ impl Control {
         }
     }
 
-    fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
-}
-
-/// What is known of a port before its queues are gone.
-pub(crate) struct PortFacts {
-    pub(crate) id: frame::PortId,
-    pub(crate) spec: String,
-    pub(crate) mode: String,
-    /// Where something can change meanwhile.
-    pub(crate) watched: Option<Watched>,
 }
 
 /// All that the control thread needs of a run.
@@ -119,6 +122,8 @@ pub(crate) struct Supervisor {
     pub(crate) facts: Vec<PortFacts>,
     /// Looked after now and then.
     pub(crate) ports: Vec<Box<dyn Port>>,
+    /// The counters of their interfaces.
+    pub(crate) meters: Meters,
     pub(crate) sets: Vec<plane::SetRule>,
     /// Old versions are freed here, on no worker.
     pub(crate) lists: Publisher,
@@ -145,6 +150,7 @@ impl Supervisor {
         for worker in &mut workers {
             worker.pool.collect();
         }
+        self.meters.ended();
         let (warnings, failure) = finish_queues(&mut workers);
         let seconds = duration_of(&workers, self.started);
         let mut sum = Words::new();
@@ -157,15 +163,21 @@ impl Supervisor {
             (None, Some(cause)) => cause,
             (None, None) => ran_dry(&sum, &self.limits),
         };
+        let books = Books::of(&sum);
+        let counts = all_counts(&self.facts, &mut workers);
+        let ledger = self
+            .meters
+            .settle(|meters| of_bridge(&books, &counts, meters));
         Ok(RunReport {
             seconds,
-            books: Books::of(&sum),
+            books,
             balanced: balance(&workers),
+            ledger,
             would_drop: sum.get(Count::WouldDrop),
             ports: self
                 .facts
                 .iter()
-                .map(|facts| port_report(facts, &workers, ended))
+                .map(|facts| port_report(facts, passed(&workers, facts.id), ended))
                 .collect(),
             sets: set_hits(&self.sets, &sum),
             workers: workers
@@ -187,7 +199,7 @@ impl Supervisor {
             if looks.is_multiple_of(ATTEND_EVERY) {
                 self.look_at_ports();
             }
-            if at_rest(self.control.boards.iter()) {
+            if at_rest(self.control.boards()) {
                 return draining.map(|(cause, _)| cause);
             }
             match &draining {
@@ -197,15 +209,14 @@ impl Supervisor {
                 Some(_) => {}
                 None => {
                     draining = self.asked_to_end().map(|cause| (cause, Instant::now()));
-                    self.control
-                        .drain
-                        .store(draining.is_some(), Ordering::Relaxed);
+                    self.control.drain(draining.is_some());
                 }
             }
             self.lists.reclaim();
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(ATTEND_EVERY) {
                 self.ports.iter_mut().for_each(|port| port.attend());
+                self.meters.follow();
             }
             std::thread::park_timeout(WATCH_EVERY);
         }
@@ -255,100 +266,6 @@ fn duration_of(workers: &[Worker], started: Instant) -> f64 {
     match last {
         0 => started.elapsed().as_secs_f64(),
         nanos => nanos as f64 / 1e9,
-    }
-}
-
-/// Closes every queue; returns their warnings and the first failure.
-fn finish_queues(workers: &mut [Worker]) -> (Vec<String>, Option<PortError>) {
-    let (mut warnings, mut failure) = (Vec::new(), None);
-    for worker in workers {
-        let Worker {
-            attachments, pool, ..
-        } = worker;
-        for queue in attachments
-            .iter_mut()
-            .filter_map(|attachment| attachment.queue.as_mut())
-        {
-            queue.reclaim(pool);
-            match queue.finish() {
-                Ok(more) => warnings.extend(more),
-                Err(error) => failure = failure.or(Some(error)),
-            }
-        }
-    }
-    warnings.dedup();
-    (warnings, failure)
-}
-
-/// The books of each worker and of all balance, and every chunk of every pool is free or held by
-/// a port.
-fn balance(workers: &[Worker]) -> bool {
-    let (mut total, mut kept, mut sum) = (0, 0, Words::new());
-    for worker in workers {
-        let accounts = worker.pool.accounts();
-        total += u64::from(accounts.total);
-        kept += u64::from(accounts.free);
-        let queues = worker
-            .attachments
-            .iter()
-            .filter_map(|attachment| attachment.queue.as_ref());
-        kept += queues
-            .map(|queue| u64::from(queue.in_flight()))
-            .sum::<u64>();
-        sum.merge(&worker.words);
-    }
-    let each = workers
-        .iter()
-        .all(|worker| Books::of(&worker.words).balance());
-    each && Books::of(&sum).balance()
-        && sum.get(Count::HandedOff) == sum.get(Count::Received)
-        && total == kept
-}
-
-fn worker_report(worker: &Worker, seconds: f64) -> WorkerReport {
-    let words = &worker.words;
-    let busy_nanos = words.get(Count::BusyNanos);
-    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-    WorkerReport {
-        id: worker.id,
-        cpu: worker.cpu,
-        rx: words.get(Count::Rx),
-        tx: words.get(Count::Tx),
-        dropped: words.dropped_total(),
-        busy: share(busy_nanos as f64 / 1e9, seconds).min(1.0),
-        busy_nanos,
-        burst_mean: share(words.get(Count::Rx) as f64, words.get(Count::Bursts) as f64),
-        cpu_seconds: words.get(Count::CpuNanos) as f64 / 1e9,
-        sleeps: words.get(Count::Sleeps),
-        books: Books::of(words),
-    }
-}
-
-fn port_report(facts: &PortFacts, workers: &[Worker], ended: f64) -> PortReport {
-    let watched = facts.watched.as_ref();
-    let mut sum = PortStatistics::default();
-    let attachments = workers.iter().flat_map(|worker| &worker.attachments);
-    for attachment in attachments.filter(|attachment| attachment.port == facts.id) {
-        if let Some(queue) = &attachment.queue {
-            sum += queue.statistics();
-        }
-    }
-    PortReport {
-        id: facts.id,
-        spec: facts.spec.clone(),
-        rx_frames: sum.rx_frames,
-        rx_bytes: sum.rx_bytes,
-        tx_frames: sum.tx_frames,
-        tx_bytes: sum.tx_bytes,
-        missed: sum.missed,
-        to_host: sum.to_host,
-        unfiltered: sum.unfiltered,
-        unfiltered_before: sum.unfiltered_before,
-        shortcut: sum.shortcut,
-        missed_merged: sum.missed_merged,
-        missed_too_long: sum.missed_too_long,
-        mode: facts.mode.clone(),
-        states: watched.map_or_else(Vec::new, |watched| watched.report(ended)),
     }
 }
 

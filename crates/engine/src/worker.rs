@@ -7,12 +7,13 @@ use plane::{DropReason, Pipeline, Verdict, Verdicts};
 use table::CompiledLists;
 
 use crate::attachment::Attachment;
-use crate::clock::{Clock, cpu_time_nanos};
+use crate::clock::{Clock, OsClock, cpu_time_nanos};
 use crate::counters::{Count, Words};
 use crate::dispatch::Dispatcher;
 use crate::doze::doze;
 use crate::idle::{Idle, IdleMode};
 use crate::publish::Reader;
+use crate::start::Work;
 use crate::supervise::Control;
 
 /// How often the counters are shown to others, nanoseconds.
@@ -47,9 +48,35 @@ pub(crate) struct Worker {
     pub(crate) active_until: Nanos,
 }
 
+impl Work for Worker {
+    fn id(&self) -> WorkerId {
+        self.id
+    }
+
+    fn cpu(&self) -> CpuId {
+        self.cpu
+    }
+
+    fn hold(&mut self) -> (&mut [Attachment], &mut FramePool) {
+        (&mut self.attachments, &mut self.pool)
+    }
+
+    fn held(&self) -> (&[Attachment], &FramePool) {
+        (&self.attachments, &self.pool)
+    }
+
+    fn words(&self) -> &Words {
+        &self.words
+    }
+
+    fn run(self, clock: &OsClock) -> Self {
+        self.work(clock)
+    }
+}
+
 impl Worker {
     /// Steps until told to stop. The clock is read once a step, twice in one that moved nothing.
-    pub(crate) fn run(mut self, clock: &impl Clock) -> Self {
+    fn work(mut self, clock: &impl Clock) -> Self {
         let mut idle = Idle::new(self.idle);
         let mut begun = clock.now();
         let mut shown = begun;

@@ -12,7 +12,7 @@ use frame::{Burst, FramePool, Nanos};
 pub use plan::{FaultCounts, FaultPlan, Faults};
 use stage::Stage;
 
-use crate::{PortError, PortQueue, PortStatistics, RxState};
+use crate::{PortError, PortQueue, PortStatistics, QueueLoss, RxState};
 
 /// A queue that does to frames what a bad wire does. The same seed does the same to the same
 /// frames. What it did is counted, so that tests can tell it from what the code under test did.
@@ -131,6 +131,10 @@ impl<Q: PortQueue> PortQueue for Faulty<Q> {
 
     fn leave(&mut self) -> bool {
         self.inner.leave()
+    }
+
+    fn losses(&mut self) -> Vec<QueueLoss> {
+        self.inner.losses()
     }
 
     fn statistics(&self) -> PortStatistics {

@@ -4,8 +4,8 @@ use std::os::fd::BorrowedFd;
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, Region};
 
-use crate::interface::Monitor;
-use crate::{PortError, PortStatistics, Shortcut};
+use crate::interface::{Meter, Monitor};
+use crate::{PortError, PortStatistics, QueueLoss, Shortcut};
 
 /// Whether more can come from a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +82,12 @@ pub trait Port: Send {
         None
     }
 
+    /// What reads the counters of the port's interface, before the first frame and after the last;
+    /// `None` where no interface of the kernel is behind it.
+    fn meter(&self) -> Option<Meter> {
+        None
+    }
+
     /// Gives out queue `queue` of `of` in total. Each is given once, and `of` is the same for all.
     ///
     /// # Errors
@@ -145,6 +151,12 @@ pub trait PortQueue: Send {
     /// What passed so far.
     fn statistics(&self) -> PortStatistics;
 
+    /// What became of frames between the interface and the worker, as far as it is counted here.
+    /// So far, but for frames in rings, which are those there now. Not for the path of frames.
+    fn losses(&mut self) -> Vec<QueueLoss> {
+        Vec::new()
+    }
+
     /// Frames the queue holds: sent and not yet complete, in a ring, held back.
     fn in_flight(&self) -> u32 {
         0
@@ -199,6 +211,10 @@ impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
 
     fn statistics(&self) -> PortStatistics {
         (**self).statistics()
+    }
+
+    fn losses(&mut self) -> Vec<QueueLoss> {
+        (**self).losses()
     }
 
     fn wake(&self) -> Option<BorrowedFd<'_>> {

@@ -29,6 +29,28 @@ pub struct PortStatistics {
     pub shortcut: u64,
 }
 
+impl PortStatistics {
+    /// What passed since the counts were `earlier`.
+    #[must_use]
+    pub const fn since(self, earlier: &Self) -> Self {
+        Self {
+            rx_frames: self.rx_frames.saturating_sub(earlier.rx_frames),
+            rx_bytes: self.rx_bytes.saturating_sub(earlier.rx_bytes),
+            tx_frames: self.tx_frames.saturating_sub(earlier.tx_frames),
+            tx_bytes: self.tx_bytes.saturating_sub(earlier.tx_bytes),
+            missed: self.missed.saturating_sub(earlier.missed),
+            missed_merged: self.missed_merged.saturating_sub(earlier.missed_merged),
+            missed_too_long: self.missed_too_long.saturating_sub(earlier.missed_too_long),
+            to_host: self.to_host.saturating_sub(earlier.to_host),
+            unfiltered: self.unfiltered.saturating_sub(earlier.unfiltered),
+            shortcut: self.shortcut.saturating_sub(earlier.shortcut),
+            unfiltered_before: self
+                .unfiltered_before
+                .saturating_sub(earlier.unfiltered_before),
+        }
+    }
+}
+
 impl AddAssign for PortStatistics {
     fn add_assign(&mut self, other: Self) {
         self.rx_frames += other.rx_frames;

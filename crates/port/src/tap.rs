@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use frame::{BURST_MAX, Burst, FramePool, Nanos};
 
 use crate::pcap::{CaptureWriter, time_and_len};
-use crate::{PortError, PortQueue, PortStatistics, RxState};
+use crate::{PortError, PortQueue, PortStatistics, QueueLoss, RxState};
 
 /// A queue whose frames, in both directions, are also written into a capture: received ones as the
 /// worker gets them, sent ones once the queue has taken them. An error of the recording does not
@@ -75,6 +75,10 @@ impl<Q: PortQueue> PortQueue for Tap<Q> {
 
     fn leave(&mut self) -> bool {
         self.inner.leave()
+    }
+
+    fn losses(&mut self) -> Vec<QueueLoss> {
+        self.inner.losses()
     }
 
     fn statistics(&self) -> PortStatistics {

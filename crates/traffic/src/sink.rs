@@ -100,14 +100,20 @@ impl Sink {
     }
 
     /// Takes note of a frame that arrived at `now`, which begins with its Ethernet header and is
-    /// without FCS.
+    /// without FCS. Whether it is a test frame as it was sent.
     #[inline]
-    pub fn take(&mut self, frame: &[u8], now: Nanos) {
+    pub fn take(&mut self, frame: &[u8], now: Nanos) -> bool {
         self.frames += 1;
         self.bytes += frame.len() as u64;
         match read(frame) {
-            Reading::Sound(signature) => self.take_sound(&signature, frame.len(), now),
-            Reading::Unsound(candidates) => self.take_unsound(candidates, now),
+            Reading::Sound(signature) => {
+                self.take_sound(&signature, frame.len(), now);
+                true
+            }
+            Reading::Unsound(candidates) => {
+                self.take_unsound(candidates, now);
+                false
+            }
         }
     }
 

@@ -16,9 +16,11 @@ mod malformed;
 pub mod parse;
 pub mod protocol;
 pub mod toeplitz;
+mod turn;
 pub mod view;
 
 pub use flow_key::{Family, FlowKey};
 pub use mac::{MacAddress, NotAMacAddress};
 pub use malformed::Malformed;
 pub use parse::{Fragment, Parsed, Readable, parse, parse_into};
+pub use turn::turn_around;

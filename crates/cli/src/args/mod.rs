@@ -6,6 +6,7 @@ mod count;
 mod cpu_list;
 mod demo;
 mod doctor;
+mod drive;
 mod duration;
 mod lab;
 mod policy;
@@ -24,6 +25,7 @@ pub(crate) use bypass::{BypassArgs, BypassCommand, BypassOffArgs, BypassPlace, B
 pub(crate) use cpu_list::CpuList;
 pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use drive::{FrameArgs, GenArgs, SinkArgs};
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;
@@ -64,6 +66,8 @@ Examples:
       filter a capture by a list of addresses and networks
   linerate set check list.txt --test 192.0.2.1
       what does a list hold, and does it hold this address?
+  linerate gen xdp:eth1 --sink xdp:eth2 --rate 1Mpps --duration 10s
+      send test frames through whatever is between, and say what was lost and how late they came
   linerate doctor eth0
       what will this machine and this interface do to packets?
 
@@ -76,6 +80,8 @@ Examples:
 pub(crate) enum Command {
     Demo(DemoArgs),
     Bridge(Box<BridgeArgs>),
+    Gen(Box<GenArgs>),
+    Sink(SinkArgs),
     Bypass(BypassArgs),
     Set(SetArgs),
     Doctor(DoctorArgs),

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use engine::{EndedBy, Machine, RunReport};
+use engine::{Books, EndedBy, Machine, RunReport};
 use serde::Serialize;
 
+use super::ledger::LedgerJson;
 use crate::build::{DEBUG, VERSION};
 
 /// A run's report.
@@ -23,6 +24,8 @@ pub(crate) struct Report {
     /// `rx + originated + cloned = tx + consumed + punted + held + sum(dropped)`, for all workers
     /// together and, with what was handed over, for each.
     pub(crate) balanced: bool,
+    /// Frames by where they were counted, and a name for every difference.
+    pub(crate) ledger: LedgerJson,
     /// Received frames a second, in millions: `rx / seconds / 1e6`.
     pub(crate) mpps: f64,
     /// Busy time of all workers by received frames, nanoseconds: what one frame costs one worker.
@@ -214,8 +217,9 @@ impl Report {
             version: VERSION,
             debug_build: DEBUG,
             seconds,
-            frames: Frames::of(run),
+            frames: Frames::of(&run.books),
             balanced: run.balanced,
+            ledger: LedgerJson::of(&run.ledger),
             mpps: ratio(rx as f64 / 1e6, seconds),
             ns_per_frame: ratio(busy_nanos as f64, rx as f64),
             would_drop: run.would_drop,
@@ -242,11 +246,11 @@ impl Report {
 }
 
 /// A quotient that JSON can hold: 0 where there is nothing to divide by.
-fn ratio(part: f64, whole: f64) -> f64 {
+pub(crate) fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-fn ended_by(ended: &EndedBy) -> &'static str {
+pub(crate) fn ended_by(ended: &EndedBy) -> &'static str {
     match ended {
         EndedBy::Sources => "sources",
         EndedBy::Duration => "duration",
@@ -257,8 +261,7 @@ fn ended_by(ended: &EndedBy) -> &'static str {
 }
 
 impl Frames {
-    fn of(run: &RunReport) -> Self {
-        let books = &run.books;
+    pub(crate) fn of(books: &Books) -> Self {
         Self {
             rx: books.rx,
             tx: books.tx,
@@ -278,7 +281,7 @@ impl Frames {
 }
 
 impl Worker {
-    fn of(worker: &engine::WorkerReport) -> Self {
+    pub(crate) fn of(worker: &engine::WorkerReport) -> Self {
         Self {
             id: worker.id.0,
             cpu: worker.cpu.0,
@@ -294,7 +297,7 @@ impl Worker {
 }
 
 impl Port {
-    fn of(port: &engine::PortReport) -> Self {
+    pub(crate) fn of(port: &engine::PortReport) -> Self {
         Self {
             id: port.id.0,
             spec: port.spec.clone(),
@@ -344,7 +347,7 @@ impl Set {
 }
 
 impl Memory {
-    fn of(memory: &engine::MemoryReport) -> Self {
+    pub(crate) fn of(memory: &engine::MemoryReport) -> Self {
         Self {
             pages: memory.pages.clone(),
             bytes: memory.bytes as u64,

@@ -1,9 +1,10 @@
 //! What came of a run: the report as data ([`json`]), and the same for people ([`text`]).
 
 pub(crate) mod json;
+pub(crate) mod ledger;
 pub(crate) mod number;
 pub(crate) mod table;
-mod text;
+pub(crate) mod text;
 
 pub(crate) use json::{DemoFigures, Report, SetFacts};
 pub(crate) use text::render;

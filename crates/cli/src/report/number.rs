@@ -64,6 +64,16 @@ pub(crate) fn brief(number: f64) -> String {
     }
 }
 
+/// `18.42 Mpps`, `940.2 kpps`, `12 pps`: a rate in a unit that takes prefixes.
+pub(crate) fn rate(number: f64, unit: &str) -> String {
+    match number {
+        n if n >= 1e9 => format!("{:.2} G{unit}", n / 1e9),
+        n if n >= 1e6 => format!("{:.2} M{unit}", n / 1e6),
+        n if n >= 1e4 => format!("{:.1} k{unit}", n / 1e3),
+        n => format!("{n:.0} {unit}"),
+    }
+}
+
 /// `1 worker`, `2 workers`.
 pub(crate) fn plural(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
@@ -122,6 +132,9 @@ mod tests {
         assert_eq!(brief(18_420_000.0), "18.42 M");
         assert_eq!(brief(940_000.0), "940 k");
         assert_eq!(brief(12.0), "12");
+        assert_eq!(rate(18_420_000.0, "pps"), "18.42 Mpps");
+        assert_eq!(rate(940_200.0, "pps"), "940.2 kpps");
+        assert_eq!(rate(12.0, "pps"), "12 pps");
         assert_eq!(plural(1, "worker", "workers"), "1 worker");
         assert_eq!(plural(2_000, "worker", "workers"), "2,000 workers");
     }

@@ -5,7 +5,7 @@ use plane::DropReason;
 
 use super::number::{bytes, count, plural, seconds, share};
 use super::table::{Align, Table, clip, wrap};
-use super::{Report, json};
+use super::{Report, json, ledger};
 use crate::paint::Paint;
 
 /// The whole report, no line wider than `width` characters.
@@ -14,10 +14,11 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
         headline(report, paint),
         frames(report, paint, width),
         sets(report, paint, width),
-        ports(report, paint, width),
-        states(report, paint, width),
-        workers(report, paint, width),
-        machine(report, paint, width),
+        ports(&report.ports, paint, width),
+        states(&report.ports, paint, width),
+        ledger::render(&report.ledger, paint, width),
+        workers(&report.workers, paint, width),
+        machine(&report.memory, &report.machine, paint, width),
     ];
     let mut text = String::from("\n");
     for section in sections.iter().filter(|section| !section.is_empty()) {
@@ -167,8 +168,9 @@ const RARE: [(&str, CountOf); 5] = [
     ("shortcut", |port| port.shortcut),
 ];
 
-fn ports(report: &Report, paint: Paint, width: usize) -> String {
-    let occurs = |of: CountOf| report.ports.iter().any(|port| of(port) != 0);
+/// What passed by each port.
+pub(crate) fn ports(ports: &[json::Port], paint: Paint, width: usize) -> String {
+    let occurs = |of: CountOf| ports.iter().any(|port| of(port) != 0);
     let rare: Vec<_> = RARE.into_iter().filter(|(_, of)| occurs(*of)).collect();
     let mut columns = vec![
         ("port", Align::Left),
@@ -180,7 +182,7 @@ fn ports(report: &Report, paint: Paint, width: usize) -> String {
     columns.extend(rare.iter().map(|&(name, _)| (name, Align::Right)));
     columns.push(("mode", Align::Left));
     let mut table = Table::new(&columns);
-    for port in &report.ports {
+    for port in ports {
         let mut cells = vec![
             clip(&port.spec, width / 3),
             count(port.rx_frames),
@@ -196,7 +198,7 @@ fn ports(report: &Report, paint: Paint, width: usize) -> String {
 }
 
 /// What interfaces were in that they should not be; nothing where all was well.
-fn states(report: &Report, paint: Paint, width: usize) -> String {
+pub(crate) fn states(ports: &[json::Port], paint: Paint, width: usize) -> String {
     let mut table = Table::new(&[
         ("port", Align::Left),
         ("state", Align::Left),
@@ -206,7 +208,7 @@ fn states(report: &Report, paint: Paint, width: usize) -> String {
         ("", Align::Left),
     ]);
     let mut some = false;
-    for port in &report.ports {
+    for port in ports {
         for state in &port.states {
             some = true;
             let still = if state.active { "still so" } else { "over" };
@@ -227,7 +229,8 @@ fn states(report: &Report, paint: Paint, width: usize) -> String {
     format!("{}\n{}", paint.bold("States"), table.render(paint, width))
 }
 
-fn workers(report: &Report, paint: Paint, width: usize) -> String {
+/// Each worker.
+pub(crate) fn workers(workers: &[json::Worker], paint: Paint, width: usize) -> String {
     let columns = [
         ("worker", Align::Right),
         ("CPU", Align::Right),
@@ -240,7 +243,7 @@ fn workers(report: &Report, paint: Paint, width: usize) -> String {
         ("sleeps", Align::Right),
     ];
     let mut table = Table::new(&columns);
-    for worker in &report.workers {
+    for worker in workers {
         table.row([
             worker.id.to_string(),
             worker.cpu.to_string(),
@@ -256,8 +259,13 @@ fn workers(report: &Report, paint: Paint, width: usize) -> String {
     format!("{}\n{}", paint.bold("Workers"), table.render(paint, width))
 }
 
-fn machine(report: &Report, paint: Paint, width: usize) -> String {
-    let memory = &report.memory;
+/// What it ran on.
+pub(crate) fn machine(
+    memory: &json::Memory,
+    machine: &json::MachineFacts,
+    paint: Paint,
+    width: usize,
+) -> String {
     let nodes: Vec<String> = memory.nodes.iter().map(u16::to_string).collect();
     let nodes = match nodes.as_slice() {
         [] => String::new(),
@@ -270,7 +278,6 @@ fn machine(report: &Report, paint: Paint, width: usize) -> String {
         count(memory.frames),
         memory.stride_bytes,
     );
-    let machine = &report.machine;
     let cpus = plural(machine.cpus as u64, "CPU", "CPUs");
     let place = format!("{}, {cpus}, Linux {}.", machine.cpu, machine.kernel);
     let lines = wrap(&frames, 2, width) + &wrap(&place, 2, width);

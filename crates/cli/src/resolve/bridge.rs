@@ -35,6 +35,7 @@ impl BridgeSettings {
     pub(crate) fn resolve(args: &BridgeArgs) -> Result<Self, Error> {
         let ports = ports::parse(&[&args.first, &args.second])?;
         let sets = SetPlan::resolve(&args.policy)?;
+        ports::check_rings(&ports)?;
         ports::check_streams(&ports, sets.stdin_count(), args.run.json)?;
         let taken = ports::writes_stdout(&ports);
         Ok(Self {

@@ -4,7 +4,7 @@
 mod bridge;
 mod cpus;
 mod layout;
-mod ports;
+pub(crate) mod ports;
 mod sets;
 
 pub(crate) use bridge::BridgeSettings;

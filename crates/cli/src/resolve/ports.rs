@@ -11,7 +11,7 @@ use port::{PortSpec, SpecError};
 use crate::error::Error;
 
 /// Reads the specs.
-pub(super) fn parse(texts: &[&str]) -> Result<Vec<PortSpec>, Error> {
+pub(crate) fn parse(texts: &[&str]) -> Result<Vec<PortSpec>, Error> {
     texts
         .iter()
         .map(|text| PortSpec::parse(text).map_err(refused))
@@ -34,7 +34,7 @@ pub(super) fn stdin_count(ports: &[PortSpec]) -> usize {
 }
 
 /// Whether a port writes to standard output.
-pub(super) fn writes_stdout(ports: &[PortSpec]) -> bool {
+pub(crate) fn writes_stdout(ports: &[PortSpec]) -> bool {
     let writes = |port: &PortSpec| {
         let PortSpec::Pcap(pcap) = port else {
             return false;
@@ -45,7 +45,7 @@ pub(super) fn writes_stdout(ports: &[PortSpec]) -> bool {
 }
 
 /// Refuses two uses of one stream, and a capture on a terminal.
-pub(super) fn check_streams(
+pub(crate) fn check_streams(
     ports: &[PortSpec],
     set_stdin_count: usize,
     json: bool,
@@ -56,7 +56,6 @@ pub(super) fn check_streams(
              the ports and lists",
         ));
     }
-    check_rings(ports)?;
     check_stdout_by_name(ports)?;
     if !writes_stdout(ports) {
         return Ok(());
@@ -77,7 +76,7 @@ pub(super) fn check_streams(
 }
 
 /// A ring's other end is another bridge of the same process, which one command does not have.
-fn check_rings(ports: &[PortSpec]) -> Result<(), Error> {
+pub(crate) fn check_rings(ports: &[PortSpec]) -> Result<(), Error> {
     match ports.iter().find(|port| matches!(port, PortSpec::Ring(_))) {
         Some(ring) => Err(Error::refused(format!(
             "{ring} would have no other end: memory rings chain bridges within one process; use \

@@ -7,6 +7,7 @@ capture INTERFACE COUNT    print so many frames with the ethertype 88b5, tags pu
 send-merged ADDRESS SEGMENTS    send datagrams of 1000 bytes as one, to be cut up by the interface
 longest INTERFACE COUNT    print the length of the longest of so many frames
 replay INTERFACE FILE    send the frames of a file, each behind its length; wait for the recorder
+hold INTERFACE MILLISECONDS COUNT    send so many IPv4 frames back, each held for so long
 record INTERFACE    print number and digest of each frame of a replay
 """
 
@@ -110,6 +111,31 @@ def send_merged(address, segments):
         sender.sendto(payload(1000 * int(segments)), (address, 9))
 
 
+def turned(raw):
+    """Source and destination of Ethernet, IPv4 and UDP exchanged."""
+    return (
+        raw[6:12] + raw[:6] + raw[12:26] + raw[30:34] + raw[26:30]
+        + raw[36:38] + raw[34:36] + raw[38:]
+    )
+
+
+def hold(interface, milliseconds, count):
+    raw_socket = opened(interface)
+    raw_socket.settimeout(0.001)
+    held, left, delay = [], int(count), int(milliseconds) / 1000
+    print("ready", flush=True)
+    while left > 0:
+        try:
+            raw = raw_socket.recv(65536)
+            if raw[12:14] == b"\x08\x00":
+                held.append((time.monotonic() + delay, raw))
+        except (TimeoutError, BlockingIOError):
+            pass
+        while held and held[0][0] <= time.monotonic():
+            raw_socket.send(turned(held.pop(0)[1]))
+            left -= 1
+
+
 def longest(interface, count):
     raw = opened(interface)
     print("ready", flush=True)
@@ -179,6 +205,7 @@ ROLES = {
     "send-merged": send_merged,
     "capture": capture,
     "longest": longest,
+    "hold": hold,
     "replay": replay,
     "record": record,
 }

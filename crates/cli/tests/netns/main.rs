@@ -6,6 +6,7 @@
 mod accounts;
 mod bench;
 mod bypass;
+mod drive;
 mod drivers;
 mod examples;
 mod hostile;
@@ -13,6 +14,8 @@ mod jumbo;
 mod keep_local;
 mod kills;
 mod laboratory;
+mod ledger;
+mod ledger_drive;
 mod left_as_found;
 mod lengths;
 mod merged;

@@ -73,6 +73,7 @@ impl Running {
         assert_eq!(code, 0, "{report}{said}");
         let report: Value = serde_json::from_str(&report).expect("a JSON report");
         assert_eq!(report["balanced"], true, "{report}");
+        assert_eq!(report["ledger"]["closes"], true, "{report}");
         (report, said)
     }
 

@@ -2,10 +2,12 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "",
     "demo",
     "bridge",
+    "gen",
+    "sink",
     "bypass",
     "bypass show",
     "bypass off",

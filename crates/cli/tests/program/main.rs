@@ -4,6 +4,7 @@ mod bridge;
 mod capture;
 mod contract;
 mod doctor;
+mod drive;
 mod drops;
 mod help;
 mod laboratory;

@@ -63,7 +63,7 @@ pub(crate) fn address_news() -> io::Result<RouteNews> {
 }
 
 /// What `read` makes of the body of each message of `kind` in the answer.
-fn all<T>(
+pub(super) fn all<T>(
     question: u16,
     body_bytes: usize,
     kind: u16,

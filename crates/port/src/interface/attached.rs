@@ -7,10 +7,10 @@ use super::netlink::{Attributes, u16_at, u32_at};
 use crate::sys::xdp_bpf::Program;
 use crate::sys::xdp_netlink::ask_route_netlink;
 
-const HEADER_BYTES: usize = 16;
+pub(super) const HEADER_BYTES: usize = 16;
 /// `struct ifinfomsg`.
-const INFO_BYTES: usize = 16;
-const RTM_NEWLINK: u16 = 16;
+pub(super) const INFO_BYTES: usize = 16;
+pub(super) const RTM_NEWLINK: u16 = 16;
 const RTM_GETLINK: u16 = 18;
 const NLMSG_ERROR: u16 = 2;
 const NLM_F_REQUEST: u16 = 1;
@@ -36,7 +36,7 @@ pub(super) fn reaches_out(interface: u32) -> io::Result<bool> {
     Ok(Attributes(attributes).any(|(kind, _)| kind == IFLA_LINK_NETNSID))
 }
 
-fn question(interface: u32) -> Vec<u8> {
+pub(super) fn question(interface: u32) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES + INFO_BYTES);
     bytes.extend(((HEADER_BYTES + INFO_BYTES) as u32).to_ne_bytes());
     bytes.extend(RTM_GETLINK.to_ne_bytes());

@@ -5,16 +5,19 @@ mod addresses;
 mod attached;
 mod checksums;
 mod claims;
+mod counters;
 mod counts;
 mod found;
 mod holder;
 mod interrupts;
 mod link;
 mod merging_peer;
+mod meter;
 mod monitor;
 mod netlink;
 mod offloads;
 mod peer;
+mod queueing;
 mod records;
 mod restore;
 mod survey;
@@ -29,14 +32,17 @@ pub(crate) use addresses::{LocalAddress, VlanPort, address_news, addresses, vlan
 pub(crate) use attached::programs_on;
 pub(crate) use checksums::Sampler;
 pub use claims::Claims;
+pub use counters::{LinkCounts, QueueCounts};
 pub(crate) use counts::Counts;
 pub use holder::Holder;
 pub use interrupts::{InterruptPins, irq_balancer};
 pub use link::Link;
+pub use meter::{Meter, Reading};
 pub(crate) use monitor::Signal;
 pub use monitor::{Monitor, View};
 pub(crate) use offloads::TAKING_TAGS;
 pub use offloads::{MERGING, Offloads};
+pub use queueing::{Queueing, QueueingCounts};
 pub use restore::{LeftBehind, Restored, left_behind, restore};
 pub use survey::{Offload, Program, Survey, names_here};
 pub use sysfs::{Interrupt, Root};
@@ -158,6 +164,15 @@ impl Interface {
     /// say.
     pub fn driver(&self) -> io::Result<String> {
         ethtool::driver(&self.control, &self.kernel_name)
+    }
+
+    /// The driver's own counters, as `ethtool -S` names them.
+    ///
+    /// # Errors
+    /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where the driver
+    /// has none.
+    pub fn driver_counters(&self) -> io::Result<Vec<(String, u64)>> {
+        ethtool::statistics(&self.control, &self.kernel_name)
     }
 
     /// Receive queues in use.

@@ -30,6 +30,12 @@ pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))
 }
 
+/// A number in the machine's byte order, where there is room for one.
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at + 8)?;
+    Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+}
+
 /// Messages as the kernel would make them.
 #[cfg(test)]
 pub(super) mod made {

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::sys::packet_ring::{BlockRing, RingSize};
 use crate::sys::packet_send::Sender;
-use crate::sys::packet_socket::{EVERY_PROTOCOL, NO_PROTOCOL, PacketSocket};
+use crate::sys::packet_socket::{EVERY_PROTOCOL, NO_PROTOCOL, OWN_MARK, PacketSocket};
 
 /// 8 MiB a queue: at 1 Mpps of 64-byte frames (176 bytes each in the ring) some 45 ms, more than
 /// the longest stall seen on virtual machines (28 ms). A block holds a merged frame of 64 KiB.
@@ -43,7 +43,7 @@ fn step(what: &'static str) -> impl Fn(io::Error) -> AttachError {
 
 impl Attached {
     /// Opens both sockets; nothing comes in before [`Attached::begin`].
-    pub(super) fn open(index: u32) -> Result<Self, AttachError> {
+    pub(super) fn open(index: u32, qdisc: bool) -> Result<Self, AttachError> {
         let receiver = PacketSocket::new().map_err(step("open a packet socket"))?;
         // Linux before 4.20 does not know the option.
         let sees_outgoing = receiver.ignore_outgoing().is_err();
@@ -60,8 +60,14 @@ impl Attached {
             .be_promiscuous(index)
             .map_err(step("receive frames for every address"))?;
         let sender = PacketSocket::new().map_err(step("open a packet socket"))?;
-        // Both are for speed alone.
-        let _ = sender.bypass_qdisc();
+        if qdisc {
+            // Frames that go past it nobody else sees: these must be told from the host's.
+            sender.mark(OWN_MARK).map_err(step("mark what it sends"))?;
+        } else {
+            // For speed alone.
+            let _ = sender.bypass_qdisc();
+        }
+        // For speed alone.
         let _ = sender.send_room(SEND_ROOM_BYTES);
         sender
             .bind(index, NO_PROTOCOL)

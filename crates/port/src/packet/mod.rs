@@ -1,8 +1,9 @@
 //! `packet:IFACE`: any Ethernet interface of the kernel by AF_PACKET sockets, without eBPF.
 //!
 //! Each queue receives by a ring shared with the kernel (TPACKET_V3) and sends whole bursts by
-//! `sendmmsg` past the queueing disciplines; several queues share the interface's frames by the
-//! hash of the flow. The host's own stack still sees every frame that comes in.
+//! `sendmmsg` past the queueing disciplines, unless `qdisc=on` has them shape and count; several
+//! queues share the interface's frames by the hash of the flow. The host's own stack still sees
+//! every frame that comes in.
 //!
 //! `sendmmsg` and not a transmit ring: on veth it sent 64-byte frames 1.2 to 1.3 times as fast (the
 //! kernel copies ring frames once more where they change hands within the machine), and a frame is
@@ -22,7 +23,7 @@ use queue::PacketQueue;
 use shared::Shared;
 pub use spec::PacketSpec;
 
-use crate::interface::{Interface, Monitor};
+use crate::interface::{Interface, Meter, Monitor};
 use crate::port::check_queue;
 use crate::{Port, PortError, PortQueue};
 
@@ -51,7 +52,7 @@ impl PacketPort {
             spec: spec.to_string(),
             queues_max: spec.queues.map_or(QUEUES_MAX, usize::from),
             queues: 0,
-            shared: Arc::new(Shared::prepare(interface)?),
+            shared: Arc::new(Shared::prepare(interface, spec.qdisc)?),
         })
     }
 }
@@ -69,6 +70,9 @@ impl Port for PacketPort {
         let mut mode = "AF_PACKET, TPACKET_V3".to_owned();
         if self.queues > 1 {
             mode += &format!(", {} queues by flow hash", self.queues);
+        }
+        if self.shared.qdisc {
+            mode += ", by the queueing discipline";
         }
         for offload in self.shared.switched_off() {
             mode += &format!(", {offload} off");
@@ -105,6 +109,14 @@ impl Port for PacketPort {
     fn monitor(&self) -> Option<Monitor> {
         let name = self.shared.interface.name();
         Monitor::new(name, &self.shared.signal, false)
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        let meter = Meter::new(self.shared.interface.name())?;
+        Some(match self.shared.qdisc {
+            true => meter.with_qdisc(true).with_tap(),
+            false => meter,
+        })
     }
 
     fn open_queue(&mut self, queue: QueueId, of: usize) -> Result<Box<dyn PortQueue>, PortError> {

@@ -11,7 +11,7 @@ use super::attached::{AttachError, Attached};
 use super::receive::{Unfit, fill};
 use super::shared::Shared;
 use crate::interface::{Counts, Watch};
-use crate::{PortError, PortErrorKind, PortQueue, PortStatistics, RxState};
+use crate::{Loss, PortError, PortErrorKind, PortQueue, PortStatistics, QueueLoss, RxState};
 
 /// What the kernel counted on sockets of this queue.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,6 +40,8 @@ pub(super) struct PacketQueue {
     kernel: Cell<Kernel>,
     /// Refusals not yet told to the worker.
     untold: u64,
+    /// Taken from the worker, and dropped by the queueing discipline at once.
+    qdisc: u64,
     /// Attempts to send since the last one of which something was taken.
     fruitless: u32,
     watch: Watch,
@@ -76,6 +78,7 @@ impl PacketQueue {
             counts: Counts::default(),
             kernel: Cell::default(),
             untold: 0,
+            qdisc: 0,
             fruitless: 0,
             watch: Watch::default(),
         })
@@ -155,7 +158,10 @@ impl PacketQueue {
         let Some(attached) = &mut self.attached else {
             return false;
         };
-        match attached.sender.send(burst.frames()) {
+        // One a call where a refusal is the end of a frame: of several the kernel does not say
+        // whose it was.
+        let at_once = if self.shared.qdisc { 1 } else { burst.len() };
+        match attached.sender.send(&burst.frames()[..at_once]) {
             Ok(count) => {
                 self.taken(count, burst, pool);
                 count > 0
@@ -183,6 +189,11 @@ impl PacketQueue {
     fn not_sent(&mut self, error: &io::Error, burst: &mut Burst, pool: &mut FramePool) -> bool {
         match error.raw_os_error() {
             Some(libc::EINTR) => true,
+            Some(libc::ENOBUFS) if self.shared.qdisc => {
+                self.qdisc += 1;
+                self.taken(1, burst, pool);
+                true
+            }
             Some(libc::EAGAIN | libc::ENOBUFS) => self.not_taken(error, burst, pool),
             // Down or gone: looked at soon.
             Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => {
@@ -319,6 +330,22 @@ impl PortQueue for PacketQueue {
     fn statistics(&self) -> PortStatistics {
         self.ask_kernel();
         self.counts.statistics(self.kernel.get().dropped)
+    }
+
+    fn losses(&mut self) -> Vec<QueueLoss> {
+        self.ask_kernel();
+        let taken = self.attached.as_ref().map_or(0, |attached| attached.taken);
+        let kernel = self.kernel.get();
+        let reached = kernel.packets.saturating_sub(kernel.dropped_here);
+        let unread = self.counts.unread + reached.saturating_sub(taken);
+        let counts = [
+            (Loss::RxRingFull, self.kernel.get().dropped),
+            (Loss::Merged, self.counts.merged),
+            (Loss::TooLong, self.counts.too_long),
+            (Loss::Unread, unread),
+            (Loss::Qdisc, self.qdisc),
+        ];
+        QueueLoss::some(Some(u32::from(self.queue.0)), counts).collect()
     }
 
     fn finish(&mut self) -> Result<Vec<String>, PortError> {

@@ -16,6 +16,8 @@ const MTU_DEFAULT: u32 = 1500;
 pub(super) struct Shared {
     pub(super) interface: Interface,
     pub(super) signal: Signal,
+    /// Whether frames leave by the queueing discipline.
+    pub(super) qdisc: bool,
     state: Mutex<State>,
 }
 
@@ -29,7 +31,7 @@ struct State {
 }
 
 impl Shared {
-    pub(super) fn prepare(interface: Interface) -> Result<Self, PortError> {
+    pub(super) fn prepare(interface: Interface, qdisc: bool) -> Result<Self, PortError> {
         // A socket is tried first: without the right to one nothing is changed.
         crate::sys::packet_socket::PacketSocket::new().map_err(|error| {
             let remedy = match error.raw_os_error() {
@@ -51,6 +53,7 @@ impl Shared {
         Ok(Self {
             interface,
             signal: Signal::default(),
+            qdisc,
             state: Mutex::new(state),
         })
     }
@@ -67,7 +70,7 @@ impl Shared {
                 group: None,
             };
         }
-        let mut attached = Attached::open(index)?;
+        let mut attached = Attached::open(index, self.qdisc)?;
         if shares {
             state.group = Some(attached.join(state.group)?);
         }

@@ -7,10 +7,11 @@ use super::interface_name::check_interface;
 use super::nearest::nearest;
 
 /// Settings that stand for `=on` when written alone, with their driver.
-const FLAGS: [(&str, &str); 3] = [
+const FLAGS: [(&str, &str); 4] = [
     ("xdp", "keep-local"),
     ("xdp", "bypass"),
     ("xdp", "shortcut"),
+    ("packet", "qdisc"),
 ];
 
 const ON: &str = "on";

@@ -11,12 +11,20 @@ const GET_COALESCING: u32 = 0x0e;
 const GET_RINGS: u32 = 0x10;
 const GET_PAUSE: u32 = 0x12;
 const GET_STRINGS: u32 = 0x1b;
+const GET_STATISTICS: u32 = 0x1d;
 const GET_HASHED: u32 = 0x29;
 const GET_STRING_COUNTS: u32 = 0x37;
 const GET_FEATURES: u32 = 0x3a;
 const SET_FEATURES: u32 = 0x3b;
 const GET_CHANNELS: u32 = 0x3c;
 const GET_RSS: u32 = 0x46;
+/// `ETH_SS_STATS`: the set of strings that names the driver's counters.
+const STATISTICS_NAMES: u32 = 1;
+/// More counters than this no driver has: cards with hundreds of queues have some thousands. The
+/// kernel writes as many as there are at that moment, whatever was asked for, and queues may come
+/// in between: there is room for twice as many.
+const STATISTICS_MAX: u32 = 1 << 15;
+const STATISTICS_ROOM: usize = 2 << 15;
 /// `ETH_SS_FEATURES`: the set of strings that names the offloads.
 const FEATURE_NAMES: u32 = 4;
 
@@ -234,8 +242,8 @@ pub struct Feature {
 
 /// All offloads the kernel knows of, as they are on this interface.
 pub(crate) fn features(socket: &ControlSocket, name: &InterfaceName) -> io::Result<Vec<Feature>> {
-    let count = feature_count(socket, name)?;
-    let names = feature_names(socket, name, count)?;
+    let count = string_count(socket, name, FEATURE_NAMES, FEATURES_MAX)?;
+    let names = strings(socket, name, FEATURE_NAMES, count)?;
     let blocks = count.div_ceil(32);
     let mut words = vec![0; 2 + 4 * blocks as usize];
     (words[0], words[1]) = (GET_FEATURES, blocks);
@@ -255,31 +263,65 @@ pub(crate) fn features(socket: &ControlSocket, name: &InterfaceName) -> io::Resu
     Ok((0..count).zip(names).map(feature).collect())
 }
 
-fn feature_count(socket: &ControlSocket, name: &InterfaceName) -> io::Result<u32> {
+/// The driver's own counters by name; none where it has none.
+pub(crate) fn statistics(
+    socket: &ControlSocket,
+    name: &InterfaceName,
+) -> io::Result<Vec<(String, u64)>> {
+    let count = string_count(socket, name, STATISTICS_NAMES, STATISTICS_MAX)?;
+    let names = strings(socket, name, STATISTICS_NAMES, count)?;
+    let mut words = vec![0; 2 + 2 * STATISTICS_ROOM];
+    (words[0], words[1]) = (GET_STATISTICS, count);
+    // SAFETY: `struct ethtool_stats` has two words, and behind them the kernel writes a number of
+    // 64 bits for each counter, of which there is room for twice as many as any driver has.
+    unsafe { socket.ethtool(name, &mut words)? };
+    if words[1] != count {
+        return Err(io::ErrorKind::Interrupted.into());
+    }
+    let values = words[2..].chunks(2).map(|word| {
+        let [a, b, c, d] = word[0].to_ne_bytes();
+        let [e, f, g, h] = word[1].to_ne_bytes();
+        u64::from_ne_bytes([a, b, c, d, e, f, g, h])
+    });
+    Ok(names.into_iter().zip(values).collect())
+}
+
+/// How many strings a set of them has.
+fn string_count(
+    socket: &ControlSocket,
+    name: &InterfaceName,
+    set: u32,
+    most: u32,
+) -> io::Result<u32> {
     // Command, reserved, a mask of 64 bits, and one count for the one bit set.
     let mut words = [GET_STRING_COUNTS, 0, 0, 0, 0];
-    let mask = (1_u64 << FEATURE_NAMES).to_ne_bytes();
+    let mask = (1_u64 << set).to_ne_bytes();
     words[2] = u32::from_ne_bytes([mask[0], mask[1], mask[2], mask[3]]);
     words[3] = u32::from_ne_bytes([mask[4], mask[5], mask[6], mask[7]]);
     // SAFETY: `struct ethtool_sset_info` has four words, and one count is asked for.
     unsafe { socket.ethtool(name, &mut words)? };
-    if words[2] | words[3] == 0 || words[4] > FEATURES_MAX {
+    if words[2] | words[3] == 0 || words[4] > most {
         return Err(io::ErrorKind::Unsupported.into());
     }
     Ok(words[4])
 }
 
-fn feature_names(
+fn strings(
     socket: &ControlSocket,
     name: &InterfaceName,
+    set: u32,
     count: u32,
 ) -> io::Result<Vec<String>> {
-    let mut words = vec![0; 3 + count as usize * STRING_BYTES / 4];
-    words[..3].copy_from_slice(&[GET_STRINGS, FEATURE_NAMES, count]);
-    // SAFETY: `struct ethtool_gstrings` has three words, and the kernel writes as many strings as
-    // it counted just now, a number that is fixed when it is built.
+    let mut words = vec![0; 3 + STATISTICS_ROOM * STRING_BYTES / 4];
+    words[..3].copy_from_slice(&[GET_STRINGS, set, count]);
+    // SAFETY: `struct ethtool_gstrings` has three words, and the kernel writes all strings of the
+    // set, for twice as many of which there is room as any driver has.
     unsafe { socket.ethtool(name, &mut words)? };
-    Ok(words[3..].chunks(STRING_BYTES / 4).map(text).collect())
+    if words[2] != count {
+        return Err(io::ErrorKind::Interrupted.into());
+    }
+    let texts = words[3..].chunks(STRING_BYTES / 4).map(text);
+    Ok(texts.take(count as usize).collect())
 }
 
 /// Asks for one offload to be on or off. The kernel may say yes and not do it: read it again.
@@ -291,7 +333,7 @@ pub(crate) fn set_feature(
 ) -> io::Result<()> {
     let blocks = feature.bit / 32 + 1;
     // The kernel wants as many blocks as it has itself.
-    let blocks = blocks.max(feature_count(socket, name)?.div_ceil(32));
+    let blocks = blocks.max(string_count(socket, name, FEATURE_NAMES, FEATURES_MAX)?.div_ceil(32));
     let mut words = vec![0; 2 + 2 * blocks as usize];
     (words[0], words[1]) = (SET_FEATURES, blocks);
     let block = 2 + 2 * (feature.bit / 32) as usize;

@@ -11,6 +11,10 @@ pub(crate) const EVERY_PROTOCOL: u16 = libc::ETH_P_ALL as u16;
 /// No protocol: a socket that only sends.
 pub(crate) const NO_PROTOCOL: u16 = 0;
 
+/// What frames of ports that go by a queueing discipline are marked with, so that a tap tells them
+/// from those of others: "line".
+pub(crate) const OWN_MARK: u32 = 0x6c69_6e65;
+
 /// A raw packet socket: whole frames, Ethernet header included.
 #[derive(Debug)]
 pub(crate) struct PacketSocket {
@@ -142,6 +146,40 @@ impl PacketSocket {
             filter: &raw mut refuse,
         };
         self.set(libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+    }
+
+    /// Of all frames of its interface this socket is to count those alone that leave by it, and
+    /// were sent neither past the taps nor with [`OWN_MARK`]. It keeps a byte of a few of them.
+    pub(crate) fn count_outgoing(&self) -> io::Result<()> {
+        // Offsets of linux/filter.h into what the kernel knows of a frame.
+        const KIND: u32 = 0xffff_f004;
+        const MARK: u32 = 0xffff_f014;
+        let step = |code: u32, yes: u8, no: u8, k: u32| libc::sock_filter {
+            code: code as u16,
+            jt: yes,
+            jf: no,
+            k,
+        };
+        let equal = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+        let mut steps = [
+            step(libc::BPF_LD | libc::BPF_B | libc::BPF_ABS, 0, 0, KIND),
+            step(equal, 0, 3, u32::from(libc::PACKET_OUTGOING)),
+            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, MARK),
+            step(equal, 1, 0, OWN_MARK),
+            step(libc::BPF_RET | libc::BPF_K, 0, 0, 1),
+            step(libc::BPF_RET | libc::BPF_K, 0, 0, 0),
+        ];
+        let program = libc::sock_fprog {
+            len: steps.len() as u16,
+            filter: steps.as_mut_ptr(),
+        };
+        self.set(libc::SOL_SOCKET, libc::SO_RCVBUF, &0_i32)?;
+        self.set(libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+    }
+
+    /// What is sent carries this mark.
+    pub(crate) fn mark(&self, mark: u32) -> io::Result<()> {
+        self.set(libc::SOL_SOCKET, libc::SO_MARK, &mark)
     }
 
     pub(crate) fn let_in(&self) -> io::Result<()> {

@@ -221,6 +221,15 @@ impl<T: Entry, M: Memory<T>> ConsumerRing<T, M> {
         Some(value)
     }
 
+    /// The entry so many places behind the next one, which stays to be read; where one is known of.
+    pub(crate) fn peek(&self, places: u32) -> Option<T> {
+        if places >= self.produced.wrapping_sub(self.read) {
+            return None;
+        }
+        // SAFETY: as for `read`: published, and not released before it is read.
+        Some(unsafe { self.shared.read(self.read.wrapping_add(places)) })
+    }
+
     /// Gives the places of all that was read back to the kernel.
     #[inline(always)]
     pub(crate) fn release(&mut self) {

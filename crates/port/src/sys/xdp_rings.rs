@@ -243,6 +243,14 @@ impl XdpRings {
         self.tx.waiting()
     }
 
+    /// Frames in RX that nobody has received.
+    pub(crate) fn unread(&mut self) -> u64 {
+        let count = self.rx.available(self.entries);
+        let descriptors = (0..count).map_while(|place| self.rx.peek(place));
+        let last_pieces = descriptors.filter(|descriptor| descriptor.options & CONTINUES == 0);
+        last_pieces.count() as u64
+    }
+
     /// Takes every frame back, when the interface is gone: the kernel has then let go of the
     /// memory of each device it knew before it says that the socket is unbound.
     pub(crate) fn take_all_back(&mut self, socket: &XdpSocket, each: impl FnMut(Frame)) {

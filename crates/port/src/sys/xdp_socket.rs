@@ -33,8 +33,15 @@ pub(crate) struct RingShapes {
 /// Frames that the kernel dropped at a socket (`XDP_STATISTICS`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KernelDrops {
-    /// Received frames that found no chunk or were too long for one, or no place in the ring.
-    pub(crate) rx: u64,
+    /// Received frames that found no chunk or were too long for one.
+    pub(crate) dropped: u64,
+    /// Received frames that found no place in the ring.
+    pub(crate) ring_full: u64,
+    /// Times that the FILL ring was found empty: in copy mode, one of each frame that found no
+    /// chunk; in zero-copy mode of nothing that is a frame.
+    pub(crate) fill_empty: u64,
+    /// Descriptors of frames to be sent that the kernel refused.
+    pub(crate) tx_invalid: u64,
     /// Descriptors that the kernel refused, either way: ours are never wrong, so a bug.
     pub(crate) invalid: u64,
 }
@@ -167,8 +174,11 @@ impl XdpSocket {
         let mut counts: libc::xdp_statistics = unsafe { std::mem::zeroed() };
         self.get(libc::XDP_STATISTICS, &mut counts)?;
         Ok(KernelDrops {
-            // A frame that finds FILL empty is counted among `rx_dropped` too.
-            rx: counts.rx_dropped + counts.rx_ring_full,
+            // A frame that finds FILL empty is counted here too.
+            dropped: counts.rx_dropped,
+            ring_full: counts.rx_ring_full,
+            fill_empty: counts.rx_fill_ring_empty_descs,
+            tx_invalid: counts.tx_invalid_descs,
             invalid: counts.rx_invalid_descs + counts.tx_invalid_descs,
         })
     }

@@ -9,9 +9,10 @@ use frame::{BURST_MAX, Burst, Frame, FramePool};
 
 use super::gather::Gather;
 use super::socket::Bound;
-use crate::PortStatistics;
+use super::umem::Granted;
 use crate::sys::xdp_rings::XdpRings;
 use crate::sys::xdp_socket::{KernelDrops, XdpSocket};
+use crate::{Loss, PortStatistics};
 
 /// FILL is topped up once it lacks this many frames: a burst of the pool's arithmetic and one store
 /// of the index that the kernel's CPU reads, not one of each a frame. Smaller rings do not wait
@@ -24,6 +25,7 @@ pub(super) struct Member {
     rings: XdpRings,
     gather: Gather,
     refill_min: u32,
+    granted: Granted,
     /// As last read: an interface that is gone does not answer.
     drops: Cell<KernelDrops>,
 }
@@ -32,6 +34,7 @@ impl Member {
     pub(super) fn new(bound: Bound) -> Self {
         Self {
             socket: bound.socket,
+            granted: bound.granted,
             refill_min: REFILL_MIN.min(bound.rings.entries() / REFILL_PART),
             rings: bound.rings,
             gather: Gather::default(),
@@ -199,7 +202,35 @@ impl Member {
 
     /// Frames that were there to receive and were not: dropped by the kernel, or too long.
     pub(super) fn missed(&self) -> u64 {
-        self.drops().rx + self.too_long()
+        let drops = self.drops();
+        drops.dropped + drops.ring_full + self.too_long()
+    }
+
+    /// What became of frames at this socket, once nothing is received or sent any more.
+    pub(super) fn losses(&mut self) -> [(Loss, u64); 6] {
+        let drops = self.drops();
+        // A socket that takes frames in pieces takes any length: what it drops found no chunk.
+        let no_chunk = match self.granted {
+            Granted { several: true, .. } => drops.dropped,
+            Granted {
+                zero_copy: true, ..
+            } => 0,
+            _ => drops.dropped.min(drops.fill_empty),
+        };
+        [
+            (Loss::FillRingEmpty, no_chunk),
+            (Loss::RxRingFull, drops.ring_full),
+            (Loss::TooLong, drops.dropped - no_chunk + self.too_long()),
+            (Loss::Unread, self.unread()),
+            (Loss::TxRingLeft, u64::from(self.rings.send_waiting())),
+            (Loss::TxInvalid, drops.tx_invalid),
+        ]
+    }
+
+    /// Frames that came and were not received: those in the ring, and one of which a part was
+    /// received, where the rest is not in the ring either.
+    fn unread(&mut self) -> u64 {
+        self.rings.unread().max(u64::from(self.gather.held()))
     }
 
     /// Frames the kernel dropped at this socket.

@@ -54,7 +54,7 @@ pub use spec::{Bypass, Queues, Unclaimed, VlanTags, XdpMode, XdpSpec};
 pub use standing::{Standing, standing, take_away};
 pub use umem::Umems;
 
-use crate::interface::{Interface, Monitor, Signal};
+use crate::interface::{Interface, Meter, Monitor, Signal};
 use crate::port::check_queue;
 use crate::sys::xdp_bpf::AttachMode;
 use crate::sys::xdp_chunks::{Chunks, KERNEL_HEADROOM_BYTES};
@@ -358,6 +358,16 @@ impl Port for XdpPort {
 
     fn monitor(&self) -> Option<Monitor> {
         Monitor::new(&self.spec.interface, &self.signal, true)
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        let meter = Meter::new(&self.spec.interface)?.with_tap();
+        let passes_by = self.steering.standby().is_some() || self.spec.shortcut;
+        Some(
+            meter
+                .with_queues(self.queues.clone())
+                .with_bypass(passes_by),
+        )
     }
 
     fn prepare(&mut self, region: &'static Region) -> Result<(), PortError> {

@@ -16,7 +16,7 @@ use super::socket::Bound;
 use super::spread;
 use crate::interface::{Sampler, Watch};
 use crate::sys::xdp_socket::Wake;
-use crate::{PortError, PortQueue, PortStatistics, RxState};
+use crate::{Loss, PortError, PortQueue, PortStatistics, QueueLoss, RxState};
 
 /// An Ethernet header: the kernel's paths take nothing shorter.
 const FRAME_BYTES_MIN: usize = 14;
@@ -371,6 +371,26 @@ impl PortQueue for XdpQueue {
             statistics.unfiltered_before = standby.map_or(0, Standby::passed_before);
         }
         statistics
+    }
+
+    fn losses(&mut self) -> Vec<QueueLoss> {
+        let mut losses = Vec::new();
+        for (&number, member) in self.origin.numbers.iter().zip(&mut self.members) {
+            losses.extend(QueueLoss::some(Some(number), member.losses()));
+        }
+        if self.speaks {
+            let counted = [
+                (Loss::NoSocket, Counted::Unclaimed),
+                (Loss::TagLost, Counted::TagLost),
+                (Loss::KeptLocal, Counted::Kept),
+                (Loss::Bypassed, Counted::Bypassed),
+                (Loss::Stranded, Counted::Stranded),
+                (Loss::Shortcut, Counted::Shortcut),
+            ];
+            let counted = counted.map(|(loss, what)| (loss, self.origin.steering.counted(what)));
+            losses.extend(QueueLoss::some(None, counted));
+        }
+        losses
     }
 
     fn in_flight(&self) -> u32 {

@@ -1,5 +1,7 @@
 //! What the check covers.
 
+use wire::protocol;
+
 use super::crc::Crc;
 use super::{MASK, Signature};
 
@@ -42,6 +44,17 @@ impl Covered<'_> {
         self.crc(signature, zeros).bytes(front).value() ^ CHECK_LINK
     }
 
+    /// The higher port first; identifier and number of an echo request as they are.
+    #[inline(always)]
+    fn ports_in_order(&self) -> u32 {
+        match self.protocol {
+            protocol::UDP | protocol::TCP => self.ports.max(self.ports.rotate_left(16)),
+            _ => self.ports,
+        }
+    }
+
+    /// Addresses and ports are covered the lower first, so that a frame sent back with source and
+    /// destination exchanged is as sound as it was.
     #[inline(always)]
     fn crc(&self, signature: &Signature, zeros: bool) -> Crc {
         let crc = if zeros {
@@ -50,13 +63,17 @@ impl Covered<'_> {
             Crc::START.bytes(self.payload)
         };
         let (crc, version) = match self.addresses {
-            Addresses::V4(src, dst) => (crc.word(u64::from(src) << 32 | u64::from(dst)), 4),
+            Addresses::V4(src, dst) => {
+                let (low, high) = (src.min(dst), src.max(dst));
+                (crc.word(u64::from(low) << 32 | u64::from(high)), 4)
+            }
             Addresses::V6(src, dst) => {
-                let crc = crc.word((src >> 64) as u64).word(src as u64);
-                (crc.word((dst >> 64) as u64).word(dst as u64), 6)
+                let (low, high) = (src.min(dst), src.max(dst));
+                let crc = crc.word((low >> 64) as u64).word(low as u64);
+                (crc.word((high >> 64) as u64).word(high as u64), 6)
             }
         };
-        let ports = u64::from(self.ports) << 32;
+        let ports = u64::from(self.ports_in_order()) << 32;
         let kind = u64::from(self.protocol) << 24 | u64::from(self.kind) << 16;
         crc.word(ports | kind | self.payload.len() as u64 & 0xffff)
             .word(u64::from(signature.stream) << 48 | signature.sequence & MASK)

@@ -1,0 +1,219 @@
+//! `linerate gen` and `linerate sink`: ports opened, trials run, the report.
+
+mod figures;
+mod live;
+mod ports;
+mod recipe;
+mod text;
+mod verdict;
+
+use std::time::Duration;
+
+use engine::{Drive, DrivePlan, Replayed, Trial, TrialReport};
+use port::PortSpec;
+use traffic::{Rate, Recipe, Speed};
+
+use crate::args::{GenArgs, SinkArgs};
+use crate::error::{Error, Outcome};
+use crate::interrupt::Interrupt;
+use crate::output::{Output, Stream};
+use crate::report::number;
+use crate::resolve::Layout;
+use crate::run::warn_of_debug_build;
+use figures::Figures;
+use live::run_trial;
+use ports::Ports;
+
+/// How long a port is tried flat out, to learn how much it takes.
+const CEILING: Duration = Duration::from_millis(200);
+
+/// Runs the generator.
+pub(crate) fn generate(args: &GenArgs, output: Output) -> Outcome {
+    let rate = rate(args)?;
+    let ports = Ports::of_generator(args)?;
+    let layout = Layout::resolve(&args.workers)?;
+    if args.apart && layout.cpus.len() < 2 {
+        return Err(Error::refused(
+            "--apart needs a worker to send and one to take in: add --workers 2 or more",
+        ));
+    }
+    let recipe = recipe::recipe(&args.frames, args.manner.seed)?;
+    warn_of_debug_build(output);
+    let longest = match ports.replay {
+        Some(_) => 0,
+        None => recipe.sizes.frame_bytes_max(),
+    };
+    let interrupt = Interrupt::watch()?;
+    let mut drive = open(&ports, &layout, longest, args, output)?;
+    let mut ceiling = None;
+    if tries_first(args, rate, &ports) {
+        let before = flat_out(&recipe);
+        let (at_rest, report) = run_trial(drive, &before, &interrupt, None)?;
+        ceiling = Some(report.sent_per_second());
+        warn_of_ceiling(rate, &report, output);
+        drive = at_rest;
+    }
+    let trial = Trial {
+        recipe,
+        rate,
+        count: args.pace.count,
+        duration: args.pace.duration,
+        drain: args.pace.drain,
+    };
+    finish(
+        drive,
+        &trial,
+        ceiling,
+        args.manner.json,
+        &interrupt,
+        &ports,
+        output,
+    )
+}
+
+/// Runs the sink.
+pub(crate) fn take_in(args: &SinkArgs, output: Output) -> Outcome {
+    let ports = Ports::of_sink(args)?;
+    let layout = Layout::resolve(&args.workers)?;
+    warn_of_debug_build(output);
+    let interrupt = Interrupt::watch()?;
+    let opened = ports.open(&layout, 0, 0, output)?;
+    let plan = DrivePlan {
+        tx: None,
+        rx: opened.rx,
+        returns: false,
+        reflect: args.reflect,
+        apart: false,
+        replay: None,
+        cpus: layout.cpus.clone(),
+        burst: layout.burst,
+        stride_bytes: opened.stride_bytes,
+        pool_frames: layout.pool_frames_at(opened.stride_bytes),
+        idle: args.idle.into(),
+    };
+    let drive = Drive::open(plan).map_err(Error::refused)?;
+    let trial = Trial {
+        recipe: Recipe::default(),
+        rate: Rate::Unlimited,
+        count: args.count,
+        duration: args.duration,
+        drain: Duration::ZERO,
+    };
+    finish(drive, &trial, None, args.json, &interrupt, &ports, output)
+}
+
+/// The trial itself, the ports closed, the report.
+fn finish(
+    drive: Drive,
+    trial: &Trial,
+    ceiling: Option<f64>,
+    json: bool,
+    interrupt: &Interrupt,
+    ports: &Ports,
+    output: Output,
+) -> Outcome {
+    let (drive, report) = run_trial(drive, trial, interrupt, Some(output))?;
+    let memory = drive.memory().clone();
+    let closing = drive.close();
+    let mut warnings = closing.warnings;
+    warnings.extend(refused_frames(&report));
+    warnings.iter().for_each(|warning| output.warn(warning));
+    let figures = Figures::new(&report, ceiling, &memory, warnings);
+    if json {
+        output.print_json(&figures)?;
+    } else {
+        let stream = if ports.write_stdout() {
+            Stream::Stderr
+        } else {
+            Stream::Stdout
+        };
+        let (paint, width) = (output.paint(stream), output.width(stream));
+        output.print(stream, &text::render(&figures, paint, width))?;
+    }
+    warn_of_debug_build(output);
+    if let Some(failure) = closing.failure {
+        return Err(Error::check_failed(failure));
+    }
+    verdict::judge(&figures)
+}
+
+/// Frames that the port can never send: the first reason that a run sends nothing.
+fn refused_frames(report: &TrialReport) -> Option<String> {
+    let refused =
+        |&&(reason, _): &&(plane::DropReason, u64)| reason == plane::DropReason::TxRefused;
+    let (_, frames) = report.books.dropped.iter().find(refused)?;
+    let port = report.ports.first()?;
+    Some(format!(
+        "{} refused {frames} frames, which are longer than its interface allows: make them shorter \
+         with --size, or raise the interface's MTU",
+        port.spec
+    ))
+}
+
+fn rate(args: &GenArgs) -> Result<Rate, Error> {
+    let timed = args.replay.replay.is_some() && args.replay.speed != Some(Speed::Full);
+    match args.pace.rate {
+        Some(rate) if timed && rate != Rate::Unlimited => Err(Error::refused(format!(
+            "--rate {rate} and the pace of the capture disagree: add --speed max, or leave out \
+             --rate"
+        ))),
+        rate => Ok(rate.unwrap_or(Rate::Unlimited)),
+    }
+}
+
+/// Not where a rate is no question, nor where what is sent is kept.
+fn tries_first(args: &GenArgs, rate: Rate, ports: &Ports) -> bool {
+    let kept = ports
+        .tx
+        .iter()
+        .any(|port| matches!(port, PortSpec::Pcap(_)));
+    !args.pace.no_trial && rate != Rate::Unlimited && ports.replay.is_none() && !kept
+}
+
+fn flat_out(recipe: &Recipe) -> Trial {
+    Trial {
+        recipe: recipe.clone(),
+        rate: Rate::Unlimited,
+        count: None,
+        duration: Some(CEILING),
+        drain: CEILING,
+    }
+}
+
+fn warn_of_ceiling(rate: Rate, trial: &TrialReport, output: Output) {
+    let asked = rate.frames_per_second(trial.mean_frame_bytes());
+    let took = trial.sent_per_second();
+    if let Some(asked) = asked.filter(|&asked| asked > took && trial.sent != 0) {
+        output.warn(&format!(
+            "--rate {rate} asks for {} and the port took {} flat out: what follows will be \
+             limited by this generator",
+            number::rate(asked, "pps"),
+            number::rate(took, "pps")
+        ));
+    }
+}
+
+fn open(
+    ports: &Ports,
+    layout: &Layout,
+    longest: usize,
+    args: &GenArgs,
+    output: Output,
+) -> Result<Drive, Error> {
+    let opened = ports.open(layout, longest, args.manner.seed, output)?;
+    let speed = args.replay.speed.unwrap_or(Speed::Times(1.0));
+    let plan = DrivePlan {
+        tx: opened.tx,
+        rx: opened.rx,
+        returns: args.reflect,
+        reflect: args.reflect,
+        apart: args.apart,
+        replay: opened.replay.map(|port| Replayed { port, speed }),
+        cpus: layout.cpus.clone(),
+        burst: layout.burst,
+        stride_bytes: opened.stride_bytes,
+        pool_frames: layout.pool_frames_at(opened.stride_bytes),
+        idle: args.idle.into(),
+    };
+    Drive::open(plan).map_err(Error::refused)
+}

@@ -1,0 +1,275 @@
+//! `linerate gen` and `linerate sink` over ports that need no privileges.
+
+use serde_json::Value;
+
+use super::Place;
+
+/// Runs to an end with this code; the JSON report.
+#[track_caller]
+fn report(place: &Place, words: &str, code: i32) -> Value {
+    place.run(&format!("{words} --json -q")).ended(code).json()
+}
+
+/// 1000 signed frames in `a.pcap`.
+fn capture(place: &Place) {
+    let sent = report(place, "gen pcap:out=a.pcap --count 1000 --flows 7", 0);
+    assert_eq!(sent["sent"]["frames"], 1000, "{sent}");
+    assert_eq!(sent["balanced"], true, "{sent}");
+}
+
+const FILE_HEADER: usize = 24;
+const RECORD: usize = 16 + 60;
+
+#[test]
+fn every_frame_of_a_ring_arrives_and_is_accounted_for() {
+    let place = Place::new();
+    let words = "gen ring:x --sink ring:x --count 5000 --rate max";
+    let said = report(&place, words, 0);
+    assert_eq!(said["sent"]["frames"], 5000, "{said}");
+    assert_eq!(said["sent"]["rate"], "max");
+    assert!(said["sent"]["asked_pps"].is_null() && said["sent"]["limited_by"].is_null());
+    let arrived = &said["arrived"];
+    assert_eq!(arrived["frames"], 5000, "{said}");
+    for nothing in [
+        "lost",
+        "duplicated",
+        "reordered",
+        "corrupted",
+        "foreign",
+        "other_streams",
+    ] {
+        assert_eq!(arrived[nothing], 0, "{nothing}: {said}");
+    }
+    assert_eq!(arrived["latency"]["count"], 5000);
+    assert_eq!(said["frames"]["originated"], 5000);
+    assert_eq!(said["frames"]["consumed"], 5000);
+    assert_eq!(said["clock"]["hardware_timestamps"], false);
+    assert_eq!(said["ended_by"], "frames");
+    assert!(said.get("returned").is_none(), "{said}");
+}
+
+#[test]
+fn what_is_sent_back_comes_back() {
+    let place = Place::new();
+    for frames in [
+        "--size 64",
+        "--protocol tcp --size 80",
+        "--protocol icmp",
+        "--ipv6 1 --size 90",
+    ] {
+        let words = format!("gen ring:x --sink ring:x --reflect --count 2000 --vlan 7 {frames}");
+        let words = words
+            .replace("--size 64", "--size 68")
+            .replace("icmp", "icmp --size 70");
+        let said = report(&place, &words, 0);
+        assert_eq!(said["arrived"]["frames"], 2000, "{words}: {said}");
+        assert_eq!(said["returned"]["frames"], 2000, "{words}: {said}");
+        assert_eq!(said["returned"]["foreign"], 0, "{words}: {said}");
+        assert_eq!(said["frames"]["tx"], 4000, "sent, and sent back: {said}");
+    }
+}
+
+#[test]
+fn two_workers_share_a_count() {
+    if engine_cpus() < 2 {
+        println!("skipped: there is one CPU");
+        return;
+    }
+    let place = Place::new();
+    let words = "gen ring:x --sink ring:x --count 3001 --workers 2 --size imix";
+    let said = report(&place, words, 0);
+    let streams = said["arrived"]["streams"].as_array().expect("streams");
+    let frames: Vec<_> = streams.iter().map(|own| own["frames"].as_u64()).collect();
+    assert_eq!(frames, [Some(1501), Some(1500)], "{said}");
+    assert_eq!(said["sent"]["frames"], 3001);
+    let words = "gen ring:x --sink ring:x --count 3001 --workers 2 --apart";
+    let said = report(&place, words, 0);
+    let parts = |what: &str| {
+        let workers = said["workers"].as_array().expect("workers").iter();
+        workers.map(|own| own[what].as_u64()).collect::<Vec<_>>()
+    };
+    assert_eq!(parts("tx"), [Some(3001), Some(0)], "{said}");
+    assert_eq!(parts("rx"), [Some(0), Some(3001)], "{said}");
+}
+
+fn engine_cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[test]
+fn a_capture_of_test_frames_is_judged_frame_by_frame() {
+    let place = Place::new();
+    capture(&place);
+    let whole = place.read("a.pcap");
+    assert_eq!(whole.len(), FILE_HEADER + 1000 * RECORD);
+    let said = report(&place, "sink pcap:in=a.pcap", 0);
+    assert_eq!(said["arrived"]["frames"], 1000, "{said}");
+    assert_eq!(said["ended_by"], "sources");
+    assert!(said.get("sent").is_none(), "{said}");
+
+    let record = |number: usize| {
+        let at = FILE_HEADER + number * RECORD;
+        at..at + RECORD
+    };
+    let mut lost = whole.clone();
+    lost.drain(record(500));
+    place.write("lost.pcap", &lost);
+    let mut twice = whole.clone();
+    let copy = whole[record(300)].to_vec();
+    twice.splice(record(310).end..record(310).end, copy);
+    place.write("twice.pcap", &twice);
+    let mut flipped = whole.clone();
+    flipped[record(700).end - 1] ^= 0x10;
+    place.write("flipped.pcap", &flipped);
+    let mut swapped = whole.clone();
+    swapped[record(10)].copy_from_slice(&whole[record(11)]);
+    swapped[record(11)].copy_from_slice(&whole[record(10)]);
+    place.write("swapped.pcap", &swapped);
+    // What was done: lost, duplicated, reordered, corrupted.
+    for (file, counts) in [
+        ("lost", [1, 0, 0, 0]),
+        ("twice", [0, 1, 0, 0]),
+        ("swapped", [0, 0, 1, 0]),
+        ("flipped", [1, 0, 0, 1]),
+    ] {
+        let said = report(&place, &format!("sink pcap:in={file}.pcap"), 1);
+        let names = ["lost", "duplicated", "reordered", "corrupted"];
+        let found = names.map(|name| said["arrived"][name].as_u64().unwrap_or(u64::MAX));
+        assert_eq!(found, counts, "{file}: {said}");
+    }
+}
+
+#[test]
+fn a_capture_is_replayed_as_it_is() {
+    let place = Place::new();
+    capture(&place);
+    let words = "gen pcap:out=b.pcap --replay a.pcap --speed max";
+    let said = report(&place, words, 0);
+    assert_eq!(said["sent"]["frames"], 1000, "{said}");
+    assert_eq!(said["frames"]["rx"], 1000);
+    assert_eq!(said["frames"]["originated"], 0);
+    let frames = |file: &str| {
+        let bytes = place.read(file);
+        let records = bytes[FILE_HEADER..].chunks(RECORD);
+        records
+            .map(|record| record[16..].to_vec())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(frames("a.pcap"), frames("b.pcap"));
+    let said = report(
+        &place,
+        "gen ring:x --sink ring:x --replay a.pcap --speed 1000000x",
+        0,
+    );
+    assert_eq!(said["sent"]["frames"], 1000, "{said}");
+    assert!(said["sent"]["pacing"]["late_max_ns"].is_u64(), "{said}");
+}
+
+#[test]
+fn fields_come_from_files_of_values() {
+    let place = Place::new();
+    place.write("ports", "53\n# a comment\n443 # web\n");
+    place.write("list", "192.0.2.1\n192.0.2.9\n");
+    place.write("macs", "02:00:00:00:00:01\n");
+    place.write("tags", "7\n9\n");
+    let words = "gen pcap:out=a.pcap --count 100 --dport @ports --src @list --smac @macs \
+                 --vlan @tags --size 70 --hits list --hit 50%";
+    report(&place, words, 0);
+    let bytes = place.read("a.pcap");
+    for record in bytes[FILE_HEADER..].chunks(16 + 66) {
+        let frame = &record[16..];
+        assert_eq!(frame[6..12], [2, 0, 0, 0, 0, 1]);
+        assert!([7, 9].contains(&frame[15]), "{frame:?}");
+        let port = u16::from_be_bytes([frame[40], frame[41]]);
+        assert!([53, 443].contains(&port), "{port}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_a_sentence() {
+    let place = Place::new();
+    place.write("range", "1-5\n");
+    place.write("long", "1".repeat(1000));
+    for (words, named) in [
+        ("gen null: --rate 0", "--rate"),
+        ("gen null: --rate 1e400Mpps", "--rate"),
+        ("gen null: --rate fast", "1Mpps"),
+        ("gen null: --size 63", "--size 63"),
+        ("gen null: --size 99999", "--size 99999"),
+        ("gen null: --size 64 --protocol tcp", "76"),
+        ("gen null: --size 64 --ipv6 1", "84"),
+        ("gen null: --sport 65536", "--sport 65536"),
+        ("gen null: --src 10.0.0.0/33", "--src 10.0.0.0/33"),
+        ("gen null: --src @absent", "absent"),
+        ("gen null: --dport @range", "ranges"),
+        ("gen null: --dport @long", "--dport @long"),
+        ("gen null: --vlan 4095", "--vlan 4095"),
+        ("gen null: --count 0", "--count"),
+        ("gen null: --duration 0", "--duration"),
+        ("gen null: --drain nan", "--drain"),
+        ("gen null: --burst 257", "--burst"),
+        ("gen null: --stride 256 --size 1518", "--stride"),
+        ("gen null: --flows 0", "--flows 0"),
+        ("gen null: --new-flows x", "--new-flows x"),
+        ("gen null: --hit 2 --hits range", "--hit 2"),
+        ("gen null: --speed 1x", "--replay"),
+        ("gen null: --replay absent.pcap", "absent.pcap"),
+        ("gen null: --cover link --reflect", "--reflect"),
+        ("gen ring:x --sink ring:x --apart", "--workers 2"),
+        ("gen ring:x", "ring:x"),
+        ("gen ring:x --sink ring:y", "ring:x"),
+        ("gen null: --sink null:", "null:"),
+        ("gen pcap:in=absent.pcap", "absent.pcap"),
+        ("gen pcap:out=- --json", "--json"),
+        ("gen packet:no-such-interface", "no-such-interface"),
+        (
+            "gen xdp:no-such-interface --sink null:",
+            "no-such-interface",
+        ),
+        ("sink null:", "null:"),
+        ("sink ring:x", "ring:x"),
+        ("sink pcap:out=x.pcap", "pcap:out=x.pcap"),
+        ("sink nonsense", "nonsense"),
+        ("sink pcap:in=a,b,c=d", "c"),
+    ] {
+        let ran = place.run(words).ended(2);
+        assert!(ran.stdout.is_empty(), "{words}");
+        let said = ran.complaints();
+        assert!(said.contains(named), "{words}: {said}");
+        assert!(said.starts_with("linerate: "), "{words}: {said}");
+    }
+}
+
+#[test]
+fn frames_without_a_signature_are_foreign() {
+    let said = report(
+        &Place::new(),
+        "gen ring:x --sink ring:x --unsigned --count 10",
+        0,
+    );
+    assert_eq!(said["arrived"]["foreign"], 10, "{said}");
+    assert_eq!(said["arrived"]["lost"], 0, "{said}");
+}
+
+#[test]
+fn the_text_says_what_the_figures_say() {
+    let place = Place::new();
+    let ran = place
+        .run("gen ring:x --sink ring:x --count 1000 -q")
+        .ended(0);
+    for part in [
+        "Frames",
+        "arrived",
+        "1,000",
+        "Every frame that was sent came",
+        "p99.9",
+        "clock",
+    ] {
+        assert!(ran.text().contains(part), "{part}: {}", ran.text());
+    }
+    // A port that takes nothing that fast: no result, and said so.
+    let ran = place
+        .run("gen null: --rate 1Tpps --duration 200ms --no-trial -q")
+        .ended(1);
+    assert!(ran.text().contains("NO RESULT"), "{}", ran.text());
+}

@@ -1,0 +1,164 @@
+//! Where the frames of a sender come from: made by a recipe, or read from a capture.
+
+use frame::{Burst, FramePool, Nanos};
+use traffic::{PacingError, Source, Speed};
+
+use crate::attachment::Attachment;
+use crate::counters::{Count, Words};
+
+/// What a sender sends.
+pub(super) enum Feed {
+    /// Frames made here, by a recipe.
+    Made(Box<Source>),
+    /// Frames of a capture.
+    Replayed(Box<Replay>),
+}
+
+/// A frame of a replay later than this puts off those behind it, instead of having them follow in
+/// a burst; nanoseconds.
+const LAG_MAX_NANOS: u64 = 1_000_000;
+
+/// The frames of one queue of a capture, at its own pace or as fast as they are taken.
+pub(super) struct Replay {
+    /// Which of the worker's attachments reads the capture.
+    place: usize,
+    /// Read, and not yet due.
+    held: Burst,
+    speed: Speed,
+    clock: traffic::Replay,
+    /// When the frame in front is due.
+    front: Option<Nanos>,
+    /// The first time in the capture, and the last so far.
+    first_ns: Option<u64>,
+    last_ns: u64,
+    over: bool,
+}
+
+impl Replay {
+    pub(super) fn new(place: usize, speed: Speed) -> Self {
+        Self {
+            place,
+            held: Burst::new(),
+            speed,
+            clock: traffic::Replay::new(speed, LAG_MAX_NANOS, Nanos::ZERO),
+            front: None,
+            first_ns: None,
+            last_ns: 0,
+            over: false,
+        }
+    }
+
+    /// Reads on when all that was read has gone.
+    pub(super) fn read(
+        &mut self,
+        attachments: &mut [Attachment],
+        pool: &mut FramePool,
+        words: &mut Words,
+    ) {
+        if self.held.is_empty() && !self.over {
+            let attachment = &mut attachments[self.place];
+            let max = self.held.room();
+            attachment.receive(pool, &mut self.held, max, words);
+            self.over = !attachment.open && self.held.is_empty();
+        }
+    }
+
+    /// How many of the frames in front are due, of at most `max`.
+    fn due(&mut self, max: usize, now: Nanos) -> usize {
+        let mut due = 0;
+        while due < max.min(self.held.len()) {
+            let meta = self.held.frames()[due].meta();
+            let time_ns = meta.map_or(0, |meta| meta.time_ns);
+            let front = self.front.take();
+            let at = front.unwrap_or_else(|| self.due_at(time_ns));
+            self.front = Some(at);
+            if at > now {
+                break;
+            }
+            self.clock.sent(now);
+            self.front = None;
+            due += 1;
+        }
+        due
+    }
+
+    fn due_at(&mut self, time_ns: u64) -> Nanos {
+        let first_ns = *self.first_ns.get_or_insert(time_ns);
+        if time_ns == first_ns && self.last_ns > first_ns {
+            // It is read once more from its beginning.
+            self.clock.again(0);
+            self.last_ns = 0;
+        }
+        self.last_ns = self.last_ns.max(time_ns);
+        self.clock.next(time_ns)
+    }
+}
+
+impl Feed {
+    /// Begins at `now`.
+    pub(super) fn restart(&mut self, now: Nanos) {
+        if let Self::Replayed(replay) = self {
+            replay.clock = traffic::Replay::new(replay.speed, LAG_MAX_NANOS, now);
+        }
+    }
+
+    /// Appends up to `due` frames to `staged`; how many.
+    pub(super) fn fill(
+        &mut self,
+        staged: &mut Burst,
+        pool: &mut FramePool,
+        due: usize,
+        now: Nanos,
+        words: &mut Words,
+    ) -> usize {
+        match self {
+            Self::Made(source) => {
+                let made = source.fill(pool, staged, due, now);
+                words.add(Count::Originated, made as u64);
+                made
+            }
+            Self::Replayed(replay) => {
+                let due = replay.due(due, now);
+                for frame in replay.held.drain_front(due) {
+                    // Both bursts are of the same size, and this one was empty.
+                    let _full = staged.push(frame).map_err(|frame| pool.free(frame));
+                }
+                due
+            }
+        }
+    }
+
+    /// Frames read and not yet sent.
+    pub(super) fn held(&self) -> usize {
+        match self {
+            Self::Made(_) => 0,
+            Self::Replayed(replay) => replay.held.len(),
+        }
+    }
+
+    /// Whether there will never be another frame.
+    pub(super) fn is_over(&self) -> bool {
+        match self {
+            Self::Made(_) => false,
+            Self::Replayed(replay) => replay.over,
+        }
+    }
+
+    /// How late frames of a capture were that has a pace of its own.
+    pub(super) fn pacing(&self) -> Option<PacingError> {
+        match self {
+            Self::Replayed(replay) if replay.speed != Speed::Full => Some(replay.clock.error()),
+            _ => None,
+        }
+    }
+
+    /// Frees what is held; how many.
+    pub(super) fn give_up(&mut self, pool: &mut FramePool) -> usize {
+        let Self::Replayed(replay) = self else {
+            return 0;
+        };
+        let held = replay.held.len();
+        pool.free_burst(&mut replay.held);
+        held
+    }
+}

@@ -1,0 +1,19 @@
+//! Sending test frames and taking them in: ports that are driven instead of bridged.
+//!
+//! [`Drive::open`] opens the queues once; each [`Trial`] then starts the workers, which send at a
+//! rate, take in what arrives and account for it, and rest when it is over. The same start, books
+//! and reports as those of a bridge.
+
+mod feed;
+mod open;
+mod plan;
+mod report;
+mod running;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+pub use open::Drive;
+pub use plan::{DrivePlan, Replayed, Trial};
+pub use report::{ClockDoubt, DriveClosing, DriveSnapshot, StreamSent, TrialReport};
+pub use running::RunningDrive;

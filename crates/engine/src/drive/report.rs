@@ -1,0 +1,129 @@
+//! What a trial has to say for itself.
+
+use port::PortError;
+use traffic::{PacingError, Rate, SinkReport};
+
+use super::worker::Span;
+use crate::{Books, EndedBy, Ledger, PortReport, WorkerReport};
+
+/// Counts while a trial goes on, all workers together; up to a millisecond old.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DriveSnapshot {
+    /// Since the start.
+    pub seconds: f64,
+    /// Frames that left by any port.
+    pub tx: u64,
+    /// Frames sent, not those sent back.
+    pub sent: u64,
+    /// Their bytes, without FCS.
+    pub sent_bytes: u64,
+    /// Frames taken in.
+    pub rx: u64,
+    /// Of those, frames that bear a signature.
+    pub signed: u64,
+    /// Frames made and given up.
+    pub dropped: u64,
+    /// Time in which frames waited for room at the port, all workers together, nanoseconds.
+    pub full_nanos: u64,
+}
+
+/// How long one reading of the clock is taken for the time of a whole burst: what a time of
+/// sending or of arrival may be wrong by.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClockDoubt {
+    /// Bursts looked at.
+    pub bursts: u64,
+    /// Mean, nanoseconds.
+    pub mean_nanos: f64,
+    /// The worst burst's, nanoseconds.
+    pub worst_nanos: u64,
+}
+
+impl ClockDoubt {
+    pub(super) fn of(span: Span) -> Self {
+        Self {
+            bursts: span.count,
+            mean_nanos: span.nanos as f64 / span.count.max(1) as f64,
+            worst_nanos: span.worst_nanos,
+        }
+    }
+}
+
+/// What was sent of one stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamSent {
+    /// Its number.
+    pub stream: u16,
+    /// Frames that the port took.
+    pub sent: u64,
+}
+
+/// The end of a trial.
+#[derive(Clone, Debug)]
+pub struct TrialReport {
+    /// What was asked for.
+    pub rate: Rate,
+    /// From the start until the port took the last frame; of a sink alone, until the last frame
+    /// came.
+    pub seconds: f64,
+    /// Frames that the port took.
+    pub sent: u64,
+    /// Their bytes, without FCS.
+    pub sent_bytes: u64,
+    /// Workers that sent.
+    pub senders: usize,
+    /// The streams that were sent; empty where nothing was signed.
+    pub streams: Vec<StreamSent>,
+    /// Time in which made frames waited for room at the port: mean of the senders, seconds.
+    pub full_seconds: f64,
+    /// How well frames kept to their times, all senders together; nothing where they had none.
+    pub pacing: Option<PacingError>,
+    /// What arrived at the port that takes frames in.
+    pub ahead: Option<SinkReport>,
+    /// What came back to the port that sends.
+    pub back: Option<SinkReport>,
+    /// From the time in a frame until the port had taken its burst.
+    pub tx_doubt: ClockDoubt,
+    /// From the look that found nothing, or the one before, until the time given to a burst.
+    pub rx_doubt: ClockDoubt,
+    /// All workers' books in one.
+    pub books: Books,
+    /// Whether the books of each worker and of all balance, and every frame's memory is accounted
+    /// for.
+    pub balanced: bool,
+    /// Frames by where they were counted, and a name for every difference.
+    pub ledger: Ledger,
+    /// What passed by each port in this trial.
+    pub ports: Vec<PortReport>,
+    /// Each worker.
+    pub workers: Vec<WorkerReport>,
+    /// Why it ended.
+    pub ended_by: EndedBy,
+}
+
+impl TrialReport {
+    /// Frames sent a second.
+    #[must_use]
+    pub fn sent_per_second(&self) -> f64 {
+        if self.seconds > 0.0 {
+            self.sent as f64 / self.seconds
+        } else {
+            0.0
+        }
+    }
+
+    /// The mean frame sent, bytes without FCS.
+    #[must_use]
+    pub fn mean_frame_bytes(&self) -> f64 {
+        self.sent_bytes as f64 / self.sent.max(1) as f64
+    }
+}
+
+/// What is left to say when the ports are closed.
+#[derive(Clone, Debug, Default)]
+pub struct DriveClosing {
+    /// What the ports want known, a sentence each.
+    pub warnings: Vec<String>,
+    /// The first port that failed.
+    pub failure: Option<PortError>,
+}

@@ -1,0 +1,367 @@
+//! A trial while it goes on: the thread that watches it, and its report.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{Builder, JoinHandle, park_timeout};
+use std::time::{Duration, Instant};
+
+use traffic::{PacingError, Sink, SinkLimits, SinkReport};
+
+use super::Trial;
+use super::open::Drive;
+use super::report::{ClockDoubt, DriveSnapshot, StreamSent, TrialReport};
+use super::worker::{Driver, Sender, Span, Taker};
+use crate::counters::{Count, Words, at_rest};
+use crate::finish::{all_counts, balance, port_report, worker_report};
+use crate::ledger::{Driven, PortCounts, of_drive};
+use crate::start::start_workers;
+use crate::supervise::{ATTEND_EVERY, Control, DRAIN_MAX, WATCH_EVERY};
+use crate::{Books, EndedBy, EngineError, Ledger, PortReport, Stopper};
+
+/// A trial that goes on.
+pub struct RunningDrive {
+    control: Arc<Control>,
+    started: Instant,
+    thread: JoinHandle<Result<(Drive, TrialReport), EngineError>>,
+}
+
+impl RunningDrive {
+    pub(super) fn start(
+        mut drive: Drive,
+        trial: &Trial,
+        streams: Range<u32>,
+    ) -> Result<Self, EngineError> {
+        let workers = std::mem::take(&mut drive.workers);
+        let control = Arc::clone(&workers[0].control);
+        let cpu = workers[0].cpu;
+        let (started, handles) = start_workers(workers)?;
+        let watch = Watch {
+            control: Arc::clone(&control),
+            drive,
+            handles,
+            trial: trial.clone(),
+            streams,
+            started,
+        };
+        let thread = Builder::new().name("supervisor".to_owned());
+        let thread = thread
+            .spawn(move || watch.run())
+            .map_err(|error| EngineError::Worker(cpu, error))?;
+        Ok(Self {
+            control,
+            started,
+            thread,
+        })
+    }
+
+    /// The counts so far.
+    #[must_use]
+    pub fn snapshot(&self) -> DriveSnapshot {
+        let sum = self.control.sum();
+        DriveSnapshot {
+            seconds: self.started.elapsed().as_secs_f64(),
+            tx: sum.get(Count::Tx),
+            sent: sum.get(Count::Sent),
+            sent_bytes: sum.get(Count::TxBytes),
+            rx: sum.get(Count::Rx),
+            signed: sum.get(Count::Signed),
+            dropped: sum.dropped_total(),
+            full_nanos: sum.get(Count::FullNanos),
+        }
+    }
+
+    /// What changed at the ports since the last call, a sentence each, oldest first.
+    #[must_use]
+    pub fn take_news(&self) -> Vec<String> {
+        self.control.take_news()
+    }
+
+    /// Whether the trial is over and [`RunningDrive::join`] will not wait.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Asks the trial to end: nothing more is sent, and what is under way is taken in.
+    pub fn stop(&self) {
+        self.stopper().stop();
+    }
+
+    /// Something that can ask the trial to end from another thread.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        Stopper(Arc::clone(&self.control))
+    }
+
+    /// Waits for the end; the drive is at rest again then.
+    ///
+    /// # Errors
+    ///
+    /// A worker that was lost. A port's failure is no error here: it is in the report.
+    pub fn join(self) -> Result<(Drive, TrialReport), EngineError> {
+        self.thread.join().unwrap_or(Err(EngineError::WorkerLost))
+    }
+}
+
+/// What the thread that watches a trial has.
+struct Watch {
+    control: Arc<Control>,
+    /// Without its workers.
+    drive: Drive,
+    handles: Vec<JoinHandle<Driver>>,
+    trial: Trial,
+    streams: Range<u32>,
+    started: Instant,
+}
+
+impl Watch {
+    fn run(mut self) -> Result<(Drive, TrialReport), EngineError> {
+        let ended_by = self.watch();
+        self.look_at_ports();
+        self.control.stop();
+        for handle in std::mem::take(&mut self.handles) {
+            let worker = handle.join().map_err(|_| EngineError::WorkerLost)?;
+            self.drive.workers.push(worker);
+        }
+        self.drive.meters.ended();
+        self.drive.settle();
+        let mut report = self.report(ended_by);
+        report.ledger = self.ledger(&report);
+        Ok((self.drive, report))
+    }
+
+    /// Waits until all is sent, or all has come where nobody here sends, and then for what is
+    /// under way.
+    fn watch(&mut self) -> EndedBy {
+        let mut looks = 0_u32;
+        let mut ending: Option<(EndedBy, Instant)> = None;
+        let cause = loop {
+            if looks.is_multiple_of(ATTEND_EVERY) {
+                self.look_at_ports();
+                self.drive.ports.iter_mut().for_each(|port| port.attend());
+                self.drive.meters.follow();
+            }
+            looks = looks.wrapping_add(1);
+            if at_rest(self.control.boards()) {
+                break ending.map(|(cause, _)| cause);
+            }
+            match &ending {
+                Some((_, since)) if since.elapsed() > DRAIN_MAX => {
+                    break ending.map(|(cause, _)| cause);
+                }
+                Some(_) => {}
+                None => {
+                    ending = self.asked_to_end().map(|cause| (cause, Instant::now()));
+                    self.control.drain(ending.is_some());
+                }
+            }
+            park_timeout(WATCH_EVERY);
+        };
+        self.wait_for_arrivals();
+        cause.unwrap_or(match self.trial.count {
+            Some(count) if self.counted() >= count => EndedBy::Frames,
+            _ => EndedBy::Sources,
+        })
+    }
+
+    /// Frames towards the count that was asked for.
+    fn counted(&self) -> u64 {
+        let sum = self.control.sum();
+        match self.drive.roles.tx {
+            Some(_) => sum.get(Count::Sent) + sum.dropped_total(),
+            None => sum.get(Count::Rx),
+        }
+    }
+
+    /// Until as many signed frames have come as were sent, or the time for it is over. Counters
+    /// are shown once a millisecond.
+    fn wait_for_arrivals(&self) {
+        let roles = self.drive.roles;
+        let waits = roles.tx.is_some() && (roles.rx.is_some() || roles.returns);
+        let twice = u64::from(roles.rx.is_some()) + u64::from(roles.returns);
+        let since = Instant::now();
+        while waits && since.elapsed() < self.trial.drain {
+            let sum = self.control.sum();
+            let all = sum.get(Count::Signed) >= sum.get(Count::Sent) * twice;
+            if all && since.elapsed() > 4 * WATCH_EVERY {
+                break;
+            }
+            park_timeout(WATCH_EVERY);
+        }
+    }
+
+    fn look_at_ports(&mut self) {
+        let (now, sum) = (self.started.elapsed().as_secs_f64(), self.control.sum());
+        for facts in &mut self.drive.facts {
+            let (taken, refusals) = Count::of_port(facts.id);
+            let sent = (sum.get(taken), sum.get(refusals));
+            if let Some(watched) = &mut facts.watched {
+                self.control.tell(watched.look(&facts.spec, now, sent));
+            }
+        }
+    }
+
+    fn asked_to_end(&self) -> Option<EndedBy> {
+        if self.control.asked.load(Ordering::Relaxed) {
+            return Some(EndedBy::Asked);
+        }
+        let over = |limit: Duration| self.started.elapsed() >= limit;
+        self.trial
+            .duration
+            .is_some_and(over)
+            .then_some(EndedBy::Duration)
+    }
+
+    fn report(&self, ended_by: EndedBy) -> TrialReport {
+        let ended = self.started.elapsed().as_secs_f64();
+        let workers = &self.drive.workers;
+        let mut sum = Words::new();
+        workers.iter().for_each(|worker| sum.merge(&worker.words));
+        let senders: Vec<_> = workers
+            .iter()
+            .filter_map(|own| own.sender.as_ref())
+            .collect();
+        let seconds = self.drive.seconds();
+        let mut tx_span = Span::default();
+        senders
+            .iter()
+            .for_each(|sender| tx_span.merge(sender.stamps));
+        let roles = self.drive.roles;
+        let full = sum.get(Count::FullNanos) as f64 / 1e9 / senders.len().max(1) as f64;
+        TrialReport {
+            rate: self.trial.rate,
+            seconds,
+            sent: sum.get(Count::Sent),
+            sent_bytes: sum.get(Count::TxBytes),
+            senders: senders.len(),
+            streams: sent_streams(&senders, &self.streams),
+            full_seconds: full,
+            pacing: together(senders.iter().filter_map(|sender| sender.pacing())),
+            ahead: roles.rx.and_then(|place| taken_in(workers, place)),
+            back: roles.tx.and_then(|place| taken_in(workers, place)),
+            tx_doubt: ClockDoubt::of(tx_span),
+            rx_doubt: ClockDoubt::of(rx_span(workers)),
+            books: Books::of(&sum),
+            ledger: Ledger::new(),
+            balanced: balance(workers),
+            ports: self.drive.port_reports(ended),
+            workers: workers
+                .iter()
+                .map(|own| worker_report(own, seconds))
+                .collect(),
+            ended_by,
+        }
+    }
+}
+
+impl Watch {
+    /// Waits for counters of interfaces that are late, too.
+    fn ledger(&mut self, report: &TrialReport) -> Ledger {
+        let drive = &mut self.drive;
+        let counts = all_counts(&drive.facts, &mut drive.workers);
+        let since = counts.iter().zip(&drive.counted);
+        let since: Vec<PortCounts> = since.map(|(now, before)| now.since(before)).collect();
+        let roles = drive.roles;
+        let driven = Driven {
+            books: &report.books,
+            made: match roles.replay {
+                Some((place, _)) => since[place].received,
+                None => report.books.originated,
+            },
+            sent: report.sent,
+            behind: match self.trial.count {
+                // Put off, and sent all the same.
+                Some(_) => 0,
+                None => drive.workers.iter().filter_map(behind).sum(),
+            },
+            tx: roles.tx,
+            rx: roles.rx,
+            reflects: roles.reflect,
+            ahead: report.ahead.as_ref(),
+            back: report.back.as_ref(),
+        };
+        drive
+            .meters
+            .settle(|meters| of_drive(&driven, &since, meters))
+    }
+}
+
+/// Frames that a sender's schedule had in the time by which it was put off.
+fn behind(worker: &Driver) -> Option<u64> {
+    let sender = worker.sender.as_ref()?;
+    let lost_seconds = sender.pacer.error().lost_ns as f64 / 1e9;
+    let rate = sender.rate.frames_per_second(sender.frame_bytes_mean)?;
+    Some((lost_seconds * rate).round() as u64)
+}
+
+impl Drive {
+    /// What passed by each port since the trial began.
+    fn port_reports(&self, ended: f64) -> Vec<PortReport> {
+        let passed = self.passed().into_iter().zip(&self.before);
+        self.facts
+            .iter()
+            .zip(passed)
+            .map(|(facts, (now, before))| port_report(facts, now.since(before), ended))
+            .collect()
+    }
+
+    /// From the start to the last frame sent; to the last one taken in, where nobody here sends.
+    fn seconds(&self) -> f64 {
+        let nanos = self.workers.iter().filter_map(|worker| {
+            let taken = worker.takers.iter().map(|taker| taker.last);
+            let last = match (&worker.sender, self.roles.tx) {
+                (Some(sender), _) => Some(sender.last),
+                (None, Some(_)) => None,
+                (None, None) => taken.max(),
+            };
+            last.map(|last| last.since(worker.began))
+        });
+        nanos.max().unwrap_or(0) as f64 / 1e9
+    }
+}
+
+/// What was sent of each stream: one a sender, in their order.
+fn sent_streams(senders: &[&Sender], streams: &Range<u32>) -> Vec<StreamSent> {
+    let sent = senders.iter().zip(streams.clone());
+    sent.map(|(sender, stream)| StreamSent {
+        stream: stream as u16,
+        sent: sender.sent,
+    })
+    .collect()
+}
+
+/// What all workers took in at one port.
+fn taken_in(workers: &[Driver], place: usize) -> Option<SinkReport> {
+    let mut sinks = takers_of(workers).filter(|taker| taker.place == place);
+    let first = sinks.next()?;
+    let mut sum = Sink::new(SinkLimits::default());
+    sum.merge(&first.sink);
+    sinks.for_each(|taker| sum.merge(&taker.sink));
+    Some(sum.report())
+}
+
+fn takers_of(workers: &[Driver]) -> impl Iterator<Item = &Taker> {
+    workers.iter().flat_map(|worker| &worker.takers)
+}
+
+fn rx_span(workers: &[Driver]) -> Span {
+    let mut sum = Span::default();
+    takers_of(workers).for_each(|taker| sum.merge(taker.stamps));
+    sum
+}
+
+/// The errors of all senders in one: means by their frames, the worst of the rest.
+fn together(errors: impl Iterator<Item = PacingError>) -> Option<PacingError> {
+    errors.reduce(|sum, one| {
+        let frames = sum.frames + one.frames;
+        let late = sum.late_mean_ns * sum.frames as f64 + one.late_mean_ns * one.frames as f64;
+        PacingError {
+            frames,
+            late_mean_ns: late / frames.max(1) as f64,
+            late_max_ns: sum.late_max_ns.max(one.late_max_ns),
+            lost_ns: sum.lost_ns.max(one.lost_ns),
+            lost_times: sum.lost_times + one.lost_times,
+        }
+    })
+}

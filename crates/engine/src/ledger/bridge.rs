@@ -1,0 +1,54 @@
+//! The ledger of a bridge: both interfaces, and what the workers decided in between.
+
+use port::Loss;
+
+use super::interface::PortCounts;
+use super::meters::Meters;
+use super::{Column, Ledger, OwnCause, Step};
+use crate::Books;
+
+/// How the ledger calls what is between the ports.
+const BRIDGE: &str = "bridge";
+
+/// Draws it of the books of all workers, of what ports counted and of their interfaces.
+pub(crate) fn of_bridge(books: &Books, ports: &[PortCounts], meters: &Meters) -> Ledger {
+    let mut ledger = Ledger::new();
+    for counts in ports {
+        ledger.state(&counts.place, Column::ReceivedByUs, counts.received);
+        ledger.state(&counts.place, Column::SentByUs, counts.sent);
+        meters.enter(counts, &mut ledger);
+    }
+    ledger.add(between(books));
+    // What workers were given and gave, the ports count by themselves.
+    let sum = |count: fn(&PortCounts) -> u64| ports.iter().map(count).sum();
+    ledger.state(BRIDGE, Column::ReceivedByUs, sum(|port| port.received));
+    ledger.state(BRIDGE, Column::Forwarded, sum(|port| port.sent));
+    ledger
+}
+
+/// From what was received to what was forwarded.
+fn between(books: &Books) -> Step {
+    let mut step = Step::new(
+        BRIDGE,
+        (Column::ReceivedByUs, books.rx),
+        (Column::Forwarded, books.tx),
+    );
+    for &(reason, frames) in &books.dropped {
+        step = step.lost(reason, None, frames);
+    }
+    step.lost(OwnCause::Consumed, None, books.consumed)
+        .lost(OwnCause::Punted, None, books.punted)
+        .lost(OwnCause::Held, None, books.held)
+        .gained(OwnCause::Originated, None, books.originated)
+        .gained(OwnCause::Cloned, None, books.cloned)
+}
+
+/// Tells each port what came to it past the workers: of two, what the other one let by.
+pub(crate) fn cross_bypassed(ports: &mut [PortCounts]) {
+    if let [first, second] = ports {
+        first.bypassed_here = second.of(Loss::Bypassed);
+        first.shortcut_here = second.of(Loss::Shortcut);
+        second.bypassed_here = first.of(Loss::Bypassed);
+        second.shortcut_here = first.of(Loss::Shortcut);
+    }
+}

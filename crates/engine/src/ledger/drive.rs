@@ -1,0 +1,130 @@
+//! The ledger of a trial: from the rate that was asked for to the sink.
+
+use traffic::SinkReport;
+
+use super::interface::PortCounts;
+use super::meters::Meters;
+use super::{Column, Ledger, OwnCause, Step};
+use crate::Books;
+
+/// What a trial counted beside its ports. Ports are told by their places among all.
+pub(crate) struct Driven<'a> {
+    pub(crate) books: &'a Books,
+    /// Frames made, or read of a capture, and frames of them that the port took.
+    pub(crate) made: u64,
+    pub(crate) sent: u64,
+    /// Frames whose time passed before they were made.
+    pub(crate) behind: u64,
+    /// The port that sends, and the one that takes in.
+    pub(crate) tx: Option<usize>,
+    pub(crate) rx: Option<usize>,
+    /// What is taken in goes back.
+    pub(crate) reflects: bool,
+    /// What arrived at the one that takes in, and what came back to the one that sends.
+    pub(crate) ahead: Option<&'a SinkReport>,
+    pub(crate) back: Option<&'a SinkReport>,
+}
+
+/// Draws it.
+pub(crate) fn of_drive(driven: &Driven<'_>, ports: &[PortCounts], meters: &Meters) -> Ledger {
+    let mut ledger = Ledger::new();
+    let (tx, rx) = (at(ports, driven.tx), at(ports, driven.rx));
+    if let Some(tx) = tx {
+        ledger.add(sending(driven, tx));
+    }
+    for counts in ports {
+        ledger.state(&counts.place, Column::SentByUs, counts.sent);
+        meters.enter(counts, &mut ledger);
+        ledger.state(&counts.place, Column::ReceivedByUs, counts.received);
+    }
+    if let (Some(tx), Some(rx)) = (tx, rx) {
+        ledger.add_between(tx, rx);
+        if driven.reflects {
+            ledger.add_between(rx, tx);
+        }
+    }
+    for (counts, sink) in [(rx, driven.ahead), (tx, driven.back)] {
+        if let (Some(counts), Some(sink)) = (counts, sink) {
+            ledger.add(sinking(counts, sink));
+        }
+    }
+    if let Some(rx) = rx.filter(|_| driven.reflects) {
+        ledger.add(reflecting(driven, rx));
+        ledger.state(&rx.place, Column::Forwarded, rx.sent);
+    }
+    ledger
+}
+
+fn at(ports: &[PortCounts], place: Option<usize>) -> Option<&PortCounts> {
+    place.and_then(|place| ports.get(place))
+}
+
+/// From the rate to the port. Where frames are sent back, too, drops may be of either.
+fn sending(driven: &Driven<'_>, tx: &PortCounts) -> Step {
+    let step = Step::new(
+        &tx.place,
+        (Column::Offered, driven.made + driven.behind),
+        (Column::SentByUs, driven.sent),
+    );
+    let step = step.lost(OwnCause::Behind, None, driven.behind);
+    dropped(driven, step, !driven.reflects)
+}
+
+/// From a port back to it.
+fn reflecting(driven: &Driven<'_>, rx: &PortCounts) -> Step {
+    let step = Step::new(
+        &rx.place,
+        (Column::ReceivedByUs, rx.received),
+        (Column::Forwarded, rx.sent),
+    );
+    dropped(driven, step, driven.tx.is_none())
+}
+
+fn dropped(driven: &Driven<'_>, mut step: Step, all: bool) -> Step {
+    for &(reason, frames) in &driven.books.dropped {
+        let least = if all { frames } else { 0 };
+        step = step.lost_up_to(reason, None, least, frames);
+    }
+    step
+}
+
+/// From a port to what the sink makes of its frames.
+fn sinking(counts: &PortCounts, sink: &SinkReport) -> Step {
+    let sum = |of: fn(&traffic::StreamReport) -> u64| sink.streams.iter().map(of).sum::<u64>();
+    let known = sum(|stream| stream.unique) + sink.beyond_streams;
+    Step::new(
+        &counts.place,
+        (Column::ReceivedByUs, counts.received),
+        (Column::ReceivedBySink, known),
+    )
+    .lost(OwnCause::Foreign, None, sink.foreign)
+    .lost(OwnCause::Corrupted, None, sink.corrupted)
+    .lost(OwnCause::Duplicated, None, sum(|stream| stream.duplicated))
+    .lost(
+        OwnCause::OutsideWindow,
+        None,
+        sum(|stream| stream.outside_window),
+    )
+}
+
+impl Ledger {
+    /// From one interface to the other, where both were counted. What lies between them is not
+    /// ours: its losses are what a trial is for.
+    fn add_between(&mut self, from: &PortCounts, to: &PortCounts) {
+        let left = self.frames(&from.place, Column::LeftInterface);
+        let came = self.frames(&to.place, Column::ArrivedAtInterface);
+        let (Some(left), Some(came)) = (left, came) else {
+            return;
+        };
+        let place = format!("{} to {}", from.place, to.place);
+        let step = Step::new(
+            &place,
+            (Column::LeftInterface, left),
+            (Column::ArrivedAtInterface, came),
+        );
+        self.add(
+            step.lost_up_to(OwnCause::Between, None, 0, left)
+                .gained_up_to(OwnCause::Foreign, None, 0, came),
+        );
+    }
+}
