@@ -224,7 +224,7 @@ mod tests {
         let named = |name: &str| {
             let descriptor = name.len() as i32;
             Some(match name {
-                "settings" | "sieve" => Named::Value(descriptor),
+                "settings" => Named::Value(descriptor),
                 _ => Named::Map(descriptor),
             })
         };
