@@ -1,0 +1,5 @@
+//! Both roles against each other, and each against a peer that means harm.
+
+mod ends;
+
+mod pairs;
