@@ -20,6 +20,8 @@
 mod control;
 mod link;
 mod listener;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod message;
 mod queue;
 mod ring;
@@ -142,6 +144,10 @@ impl Port for MemifPort {
             return Err(PortError::new(PortErrorKind::Queue, sentence));
         }
         self.control.has_queues(of as u16);
+        if self.opened.iter().all(|opened| *opened) {
+            // A peer that is there already is found before the run.
+            self.control.attend();
+        }
         let name = self.spec.split(',').next().unwrap_or(&self.spec).to_owned();
         let shared = Arc::clone(&self.shared);
         Ok(Box::new(MemifQueue::new(shared, name, self.id, queue)))
