@@ -81,7 +81,7 @@ class Testpmd:
             if self.process.poll() is not None:
                 break
             time.sleep(0.005)
-        sys.exit(f"testpmd does not say {text!r}:\n{self.said[-2000:]}")
+        sys.exit(f"testpmd does not say {text!r} ({self.process.poll()}):\n{self.said[-2000:]}")
 
     def obey(self, command):
         since = len(self.said)

@@ -1,7 +1,7 @@
 //! Memory shared with the peer of a `memif:` port, who may change any byte of it at any time.
 //!
-//! Nothing here lends a reference to it: bytes are copied in and out by volatile accesses, words of
-//! rings are atomic, and every place is held against the length of the mapping. The file cannot
+//! Nothing here lends a reference to it: bytes are copied in and out by accesses that the compiler
+//! takes as they stand, words of rings are atomic, and every place is held against the length of the mapping. The file cannot
 //! shrink under the mapping: one that could is not mapped.
 
 use std::io;
@@ -185,54 +185,123 @@ impl Drop for SharedMemory {
     }
 }
 
-/// So many bytes at any address, moved by one access as far as the CPU has one.
-#[repr(C, packed)]
-#[derive(Clone, Copy)]
-struct Block<const N: usize>([u8; N]);
-
-/// Copies `N` bytes.
+/// Copies 64 bytes.
+///
+/// By inline assembly, which the compiler neither splits nor merges nor repeats: a volatile access
+/// to as many bytes in Rust becomes one of a byte each, with which forwarding was 0.55 times as fast
+/// as testpmd's.
 ///
 /// # Safety
-/// Both ranges have `N` bytes that may be read and written by this thread.
+/// Both ranges have so many bytes that may be read and written by this thread.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
-unsafe fn block<const N: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's; a block has no alignment and any bytes are one. Volatile: the other
-    // side may change what is read and read what is written, at any time.
+unsafe fn copy_64(from: *const u8, to: *mut u8) {
+    // SAFETY: touches 64 bytes from each of the two addresses on, which are the caller's.
     unsafe {
-        let block = from.cast::<Block<N>>().read_volatile();
-        to.cast::<Block<N>>().write_volatile(block);
+        core::arch::asm!(
+            "movdqu {a}, [{from}]",
+            "movdqu {b}, [{from} + 16]",
+            "movdqu {c}, [{from} + 32]",
+            "movdqu {d}, [{from} + 48]",
+            "movdqu [{to}], {a}",
+            "movdqu [{to} + 16], {b}",
+            "movdqu [{to} + 32], {c}",
+            "movdqu [{to} + 48], {d}",
+            from = in(reg) from,
+            to = in(reg) to,
+            a = out(xmm_reg) _,
+            b = out(xmm_reg) _,
+            c = out(xmm_reg) _,
+            d = out(xmm_reg) _,
+            options(nostack, preserves_flags),
+        );
     }
 }
 
-/// Copies bytes of which one side is shared memory: whole blocks, of which the last may overlap
-/// the one before, so that nothing beyond the ends is touched.
+/// Copies from 16 to 64 bytes: from both ends, of which the halves may overlap.
+///
+/// # Safety
+/// As for [`copy_64`], of `len` bytes.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+unsafe fn copy_16_to_64(from: *const u8, to: *mut u8, len: usize) {
+    let middle = if len > 32 { 16 } else { 0 };
+    // SAFETY: touches 16 bytes at 0, `middle`, `len - 16 - middle` and `len - 16`, which lie in the
+    // first `len`: there are 16, and more than 32 where `middle` is 16.
+    unsafe {
+        core::arch::asm!(
+            "movdqu {a}, [{from}]",
+            "movdqu {b}, [{from} + {middle}]",
+            "movdqu {c}, [{from} + {before}]",
+            "movdqu {d}, [{from} + {last}]",
+            "movdqu [{to}], {a}",
+            "movdqu [{to} + {middle}], {b}",
+            "movdqu [{to} + {before}], {c}",
+            "movdqu [{to} + {last}], {d}",
+            from = in(reg) from,
+            to = in(reg) to,
+            middle = in(reg) middle,
+            before = in(reg) len - 16 - middle,
+            last = in(reg) len - 16,
+            a = out(xmm_reg) _,
+            b = out(xmm_reg) _,
+            c = out(xmm_reg) _,
+            d = out(xmm_reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Copies bytes of which one side is shared memory; nothing beyond the ends is touched.
 ///
 /// # Safety
 /// Both ranges have `len` bytes that may be read and written by this thread; they do not overlap.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: every block lies within the first `len` bytes of both.
+    // SAFETY: every part lies within the first `len` bytes of both.
     unsafe {
         match len {
-            64.. => {
+            65.. => {
                 let last = len - 64;
                 for at in (0..last).step_by(64) {
-                    block::<64>(from.add(at), to.add(at));
+                    copy_64(from.add(at), to.add(at));
                 }
-                block::<64>(from.add(last), to.add(last));
+                copy_64(from.add(last), to.add(last));
             }
-            32.. => {
-                block::<32>(from, to);
-                block::<32>(from.add(len - 32), to.add(len - 32));
-            }
-            8.. => {
-                for at in (0..len - 8).step_by(8) {
-                    block::<8>(from.add(at), to.add(at));
-                }
-                block::<8>(from.add(len - 8), to.add(len - 8));
-            }
-            _ => (0..len).for_each(|at| block::<1>(from.add(at), to.add(at))),
+            16.. => copy_16_to_64(from, to, len),
+            _ => copy_by_bytes(from, to, len),
         }
+    }
+}
+
+/// The same where nobody has written it for the machine: words where both sides are aligned.
+///
+/// # Safety
+/// As above.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+    let aligned = from.cast::<u64>().is_aligned() && to.cast::<u64>().is_aligned();
+    let words = if aligned { len / 8 } else { 0 };
+    // SAFETY: the words and the bytes behind them are the first `len` bytes of both.
+    unsafe {
+        for at in 0..words {
+            let word = from.cast::<u64>().add(at).read_volatile();
+            to.cast::<u64>().add(at).write_volatile(word);
+        }
+        copy_by_bytes(from.add(words * 8), to.add(words * 8), len - words * 8);
+    }
+}
+
+/// Copies a few bytes.
+///
+/// # Safety
+/// As above.
+unsafe fn copy_by_bytes(from: *const u8, to: *mut u8, len: usize) {
+    for at in 0..len {
+        // SAFETY: `at` is below `len`. Volatile: the other side may change what is read and read
+        // what is written at any time.
+        unsafe { to.add(at).write_volatile(from.add(at).read_volatile()) };
     }
 }
 
