@@ -9,6 +9,9 @@ typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
+/* Into its caller: the loader knows no calls within an object. */
+#define INLINE static inline __attribute__((always_inline))
+
 #define SECTION(name) __attribute__((section(name), used))
 
 enum verdict { XDP_ABORTED, XDP_DROP, XDP_PASS, XDP_TX, XDP_REDIRECT };

@@ -40,6 +40,8 @@ struct settings {
 	u32 bypass;
 	/* Not for this program: what was changed on the interface and outlives the process. */
 	u32 changed;
+	/* Whether frames that are surely in no list go straight to the other interface. */
+	u32 shortcut;
 };
 extern const volatile struct settings settings;
 
@@ -81,7 +83,7 @@ extern struct map peer;
 /* Per-CPU array of u64, by enum count. */
 extern struct map counts;
 
-enum count { STEERED, UNCLAIMED, TAG_LOST, KEPT, BYPASSED, STRANDED };
+enum count { STEERED, UNCLAIMED, TAG_LOST, KEPT, BYPASSED, STRANDED, SHORTCUT };
 
 /* Half-words of both addresses, of a tag, and of the type behind it. */
 enum { ADDRESSES = 6, TAG = 2, TYPE = 1 };
@@ -104,6 +106,8 @@ enum {
 #define ETHERTYPE_IPV6 NETWORK_ORDER(0x86dd)
 #define ARP_REQUEST NETWORK_ORDER(1)
 #define ARP_REPLY NETWORK_ORDER(2)
+
+#include "sieve.h"
 
 static inline void add_one(u32 what)
 {
@@ -285,6 +289,13 @@ int linerate(struct frame *frame)
 		/* Without its tag it would cross to another VLAN. */
 		add_one(TAG_LOST);
 		return XDP_DROP;
+	}
+	if (settings.shortcut && is_clean(frame)) {
+		/* While the other interface is away a worker drops it, and counts it. */
+		if (bpf_redirect_map(&peer, 0, XDP_DROP) == XDP_REDIRECT) {
+			add_one(SHORTCUT);
+			return XDP_REDIRECT;
+		}
 	}
 	if (settings.bypass && !is_alive(queue))
 		return pass_by();

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     }
     warn_of_debug_build(output);
     let choices = ReadChoices::new(&args.read, args.skip_bad_lines);
-    let sets = load::load_sets(&settings.sets, &choices, output)?;
+    let sets = load::load_sets(&settings.sets, &choices, settings.has_shortcut(), output)?;
     let ports = open_ports(&settings, &sets)?;
     let notes = ports.iter().flat_map(|port| port.notes());
     notes.for_each(|note| output.warn(&note));
@@ -80,6 +80,7 @@ fn open_ports(settings: &BridgeSettings, sets: &LoadedSets) -> Result<Vec<Box<dy
         samples_v6: samples.v6,
         seed: settings.seed,
         start_time_ns: u64::try_from(since_1970.as_nanos()).unwrap_or(0),
+        sieve_words: sets.compiled.sieve().map_or(0, |sieve| sieve.words().len()),
         ..OpenContext::default()
     };
     for file in settings.sets.files() {

@@ -104,10 +104,12 @@ fn progress_line(file: &str, progress: Progress) -> Vec<String> {
     ]
 }
 
-/// Loads all sets. One that cannot be loaded refuses them all.
+/// Loads all sets, with a sieve where a port has use for it. One that cannot be loaded refuses them
+/// all.
 pub(crate) fn load_sets(
     plan: &SetPlan,
     choices: &ReadChoices,
+    sieved: bool,
     output: Output,
 ) -> Result<LoadedSets, Error> {
     let mut entries = Vec::with_capacity(plan.sources.len());
@@ -132,7 +134,11 @@ pub(crate) fn load_sets(
         output.warn("--keep private,local exempts such addresses from the sets that block them");
     }
     let lists: Vec<&Entries> = entries.iter().collect();
-    let compiled = CompiledLists::compile(&lists).map_err(Error::refused)?;
+    let compiled = match sieved {
+        true => CompiledLists::compile_with_sieve(&lists),
+        false => CompiledLists::compile(&lists),
+    };
+    let compiled = compiled.map_err(Error::refused)?;
     Ok(LoadedSets { compiled, entries })
 }
 

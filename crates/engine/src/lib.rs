@@ -22,6 +22,7 @@ mod plan;
 mod publish;
 mod report;
 mod run;
+mod shortcuts;
 mod states;
 mod supervise;
 mod worker;

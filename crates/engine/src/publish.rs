@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use table::CompiledLists;
 
+use crate::shortcuts::Shortcuts;
+
 pub use frame::{Published, Reader};
 
 /// Publishes lists to the workers of one run. Clones publish to the same workers.
@@ -16,6 +18,7 @@ pub struct Publisher {
     published: Arc<Mutex<Published<CompiledLists>>>,
     /// Rules of the policy, each of which needs its list.
     rules: usize,
+    shortcuts: Arc<Shortcuts>,
 }
 
 /// Lists that do not fit the policy of the run.
@@ -37,8 +40,9 @@ impl fmt::Display for ListsMismatch {
 impl std::error::Error for ListsMismatch {}
 
 impl Publisher {
-    pub(crate) fn new(first: Arc<CompiledLists>) -> Self {
+    pub(crate) fn new(first: Arc<CompiledLists>, shortcuts: Shortcuts) -> Self {
         Self {
+            shortcuts: Arc::new(shortcuts),
             rules: first.list_count(),
             published: Arc::new(Mutex::new(Published::new(first))),
         }
@@ -50,7 +54,7 @@ impl Publisher {
 
     /// Replaces the lists; returns the number of the version, counted from 1 for the lists the run
     /// began with. Each worker uses them from its next step on, and all of them for a burst or
-    /// none. Waits for no worker.
+    /// none. Waits for no worker; where ports have a shortcut, for the kernel, some milliseconds.
     ///
     /// # Errors
     ///
@@ -60,7 +64,18 @@ impl Publisher {
         if lists != rules {
             return Err(ListsMismatch { lists, rules });
         }
-        Ok(self.lock().publish(next))
+        // Held meanwhile, so that the shortcuts are open for the last lists published.
+        let mut published = self.lock();
+        self.shortcuts.close();
+        let sieve = next.sieve().cloned();
+        let version = published.publish(next);
+        self.shortcuts.open(sieve.as_deref());
+        Ok(version)
+    }
+
+    /// Opens the shortcuts of the ports for the lists the run begins with.
+    pub(crate) fn open_shortcuts(&self, first: &CompiledLists) {
+        self.shortcuts.open(first.sieve().map(Arc::as_ref));
     }
 
     /// Frees the versions that no worker uses any more, unless somebody else still holds them;
@@ -89,7 +104,7 @@ mod tests {
             let lists: Vec<&Entries> = lists.iter().collect();
             Arc::new(CompiledLists::compile(&lists).expect("few lists"))
         };
-        let publisher = Publisher::new(lists(2));
+        let publisher = Publisher::new(lists(2), Shortcuts::default());
         let mut reader = publisher.reader();
         let error = publisher.publish(lists(3)).expect_err("one too many");
         assert_eq!(

@@ -88,6 +88,8 @@ pub struct PortReport {
     pub unfiltered: u64,
     /// The same from the start of the run before, if there was a bypass, until this one took over.
     pub unfiltered_before: u64,
+    /// Frames that the kernel forwarded past the workers, because they are surely in no list.
+    pub shortcut: u64,
     /// Of those, frames that were merged of several before they came here.
     pub missed_merged: u64,
     /// Of those, frames longer than a chunk.

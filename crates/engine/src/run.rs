@@ -9,7 +9,7 @@ use frame::memory::node_of_cpu;
 use frame::{
     Burst, CpuId, FramePool, Nanos, NodeId, PoolRequest, PortId, QueueId, Region, WorkerId,
 };
-use plane::{Bridge, Pipeline, Verdicts};
+use plane::{Bridge, Otherwise, Pipeline, Verdicts};
 use port::Port;
 
 use crate::attachment::Attachment;
@@ -21,6 +21,7 @@ use crate::exchange::Exchange;
 use crate::plan::{EngineError, HEADROOM_BYTES, Plan};
 use crate::publish::Publisher;
 use crate::report::{MemoryReport, RunReport, Snapshot};
+use crate::shortcuts::Shortcuts;
 use crate::states::Watched;
 use crate::supervise::{Control, PortFacts, Supervisor};
 use crate::worker::Worker;
@@ -43,8 +44,9 @@ impl Engine {
             port.prepare(region)?;
         }
         let control = Arc::new(Control::new(plan.cpus.len()));
-        let lists = Publisher::new(Arc::clone(&plan.lists));
+        let lists = Publisher::new(Arc::clone(&plan.lists), shortcuts(&plan));
         let workers = make_workers(&mut plan, pools, &control, &lists)?;
+        lists.open_shortcuts(&plan.lists);
         let facts = plan.ports.iter().map(|port| PortFacts {
             id: port.id(),
             spec: port.spec().to_owned(),
@@ -156,6 +158,12 @@ impl Stopper {
     pub fn stop(&self) {
         self.0.asked.store(true, Ordering::Relaxed);
     }
+}
+
+/// The shortcuts of the ports, where what is in no list is forwarded.
+fn shortcuts(plan: &Plan) -> Shortcuts {
+    let ports = plan.ports.iter().filter_map(|port| port.shortcut());
+    Shortcuts::new(ports.filter(|_| plan.policy.default == Otherwise::Forward))
 }
 
 /// One pool a worker, on the memory node of its CPU.

@@ -344,6 +344,7 @@ fn port_report(facts: &PortFacts, workers: &[Worker], ended: f64) -> PortReport 
         to_host: sum.to_host,
         unfiltered: sum.unfiltered,
         unfiltered_before: sum.unfiltered_before,
+        shortcut: sum.shortcut,
         missed_merged: sum.missed_merged,
         missed_too_long: sum.missed_too_long,
         mode: facts.mode.clone(),

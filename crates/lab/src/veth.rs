@@ -46,6 +46,7 @@ enum Path {
     HashMap,
     Packet,
     Xdp,
+    XdpShortcut,
     TestpmdPacket,
     TestpmdXdp,
 }
@@ -59,6 +60,7 @@ impl Path {
             Self::HashMap => "xdp_hash_map",
             Self::Packet => "packet",
             Self::Xdp => "xdp",
+            Self::XdpShortcut => "xdp_shortcut",
             Self::TestpmdPacket => "testpmd_af_packet",
             Self::TestpmdXdp => "testpmd_af_xdp",
         }

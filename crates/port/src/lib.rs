@@ -65,6 +65,6 @@ pub use spec::{PortSpec, SpecError};
 pub use statistics::PortStatistics;
 pub use tap::Tap;
 pub use xdp::{
-    Bypass, Queues, Standing, Umems, Unclaimed, VlanTags, XdpAttachment, XdpMap, XdpMapKind,
-    XdpMode, XdpPort, XdpProgram, XdpSpec, standing, take_away, xdp_mtu_max,
+    Bypass, Queues, Shortcut, SieveWords, Standing, Umems, Unclaimed, VlanTags, XdpAttachment,
+    XdpMap, XdpMapKind, XdpMode, XdpPort, XdpProgram, XdpSpec, standing, take_away, xdp_mtu_max,
 };

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, Region};
 
 use crate::interface::Monitor;
-use crate::{PortError, PortStatistics};
+use crate::{PortError, PortStatistics, Shortcut};
 
 /// Whether more can come from a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +69,11 @@ pub trait Port: Send {
     /// switched off, a link that is down.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What has the kernel forward by itself what is surely in no list, where that was asked for.
+    fn shortcut(&self) -> Option<Shortcut> {
+        None
     }
 
     /// What looks after the port's interface while its queues are in use; `None` where there is

@@ -25,6 +25,8 @@ pub struct PortStatistics {
     pub unfiltered: u64,
     /// The same from the start of the run before until this one took over.
     pub unfiltered_before: u64,
+    /// Frames that the kernel forwarded past the worker, because they are surely in no list.
+    pub shortcut: u64,
 }
 
 impl AddAssign for PortStatistics {
@@ -39,6 +41,7 @@ impl AddAssign for PortStatistics {
         self.to_host += other.to_host;
         self.unfiltered += other.unfiltered;
         self.unfiltered_before += other.unfiltered_before;
+        self.shortcut += other.shortcut;
     }
 }
 

@@ -1,12 +1,13 @@
 //! Million lookups a second beside the random lines a second that memory gives for as many
 //! bytes, in the same round. `cargo run --release -p linerate-table --example rates [ENTRIES]`;
 //! networks (one a line) on standard input with `routes` as the argument: dealt over 16 lists,
-//! looked up with exact addresses beside them and alone, and changed one by one.
+//! looked up with exact addresses beside them and alone; with `changes`: changed one by one.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::io::BufRead;
 use std::time::Instant;
+use table::live::{Change, Entry, LiveLists};
 use table::{Address, CompiledLists, Entries, FamilyEntries, ListMask, Network, PrefixSet};
 
 /// Keys a stream: 64 MB and more, so that no cache holds it.
@@ -195,16 +196,16 @@ fn routes() {
         ],
     };
     measure("routes", &lists, &streams);
-    networks("IPv4 networks alone", &v4, &streams.v4, [24, 16, 8]);
-    networks("IPv6 networks alone", &v6, &streams.v6, [48, 32, 20]);
+    networks("IPv4 networks alone", &v4, &streams.v4);
+    networks("IPv6 networks alone", &v6, &streams.v6);
     for count in [10, 1000, 20_000] {
         let v4 = sample(&v4, count);
         let mut streams = vec![streams.v4[0].clone()];
         streams.push(("from the table", keys_within(&[&v4])));
-        networks("IPv4 networks alone", &[&v4], &streams, [24, 16, 8]);
+        networks("IPv4 networks alone", &[&v4], &streams);
         let v6 = sample(&v6, count);
         let streams = [("from the table", keys_within(&[&v6]))];
-        networks("IPv6 networks alone", &[&v6], &streams, [48, 32, 20]);
+        networks("IPv6 networks alone", &[&v6], &streams);
     }
 }
 
@@ -245,12 +246,11 @@ fn toggle<A: Address>(map: &mut BTreeMap<A, u32>, network: Network<A>, list: usi
     }
 }
 
-/// The network table of one family without exact addresses: looked up, then changed.
+/// The network table of one family without exact addresses.
 fn networks<A: Address>(
     name: &str,
     lists: &[&FamilyEntries<A>],
     streams: &[(&'static str, Vec<A>)],
-    change_lens: [u8; 3],
 ) {
     let mut map = BTreeMap::from([(A::default(), 0)]);
     for (list, entries) in lists.iter().enumerate() {
@@ -289,37 +289,50 @@ fn networks<A: Address>(
         }
         println!();
     }
-    for len in change_lens {
-        changes(&set, &map, lists, len);
+}
+
+/// What changes of one network each cost, by prefix length: until the version is there.
+fn live(lists: Vec<Entries>) {
+    let v4: Vec<_> = lists.iter().map(|list| list.v4.clone()).collect();
+    let v6: Vec<_> = lists.iter().map(|list| list.v6.clone()).collect();
+    let v4 = all(&v4.iter().collect::<Vec<_>>());
+    let v6 = all(&v6.iter().collect::<Vec<_>>());
+    let mut live = LiveLists::new(lists).expect("memory");
+    for len in [32, 28, 24, 20, 16, 12, 8] {
+        changes("IPv4", &mut live, &v4, len);
+    }
+    for len in [128, 64, 56, 48, 44, 40, 36, 32, 29, 24, 20, 16, 8, 0] {
+        changes("IPv6", &mut live, &v6, len);
     }
 }
 
-/// What a change of one network costs, in a version that shares its pages with the one before.
-fn changes<A: Address>(
-    set: &PrefixSet<A>,
-    map: &BTreeMap<A, u32>,
-    lists: &[&FamilyEntries<A>],
-    len: u8,
-) {
-    let (networks, mut seed) = (all(lists), 8);
-    let (mut set, mut map, mut micros) = (set.clone(), map.clone(), Vec::new());
-    for _ in 0..1000 {
-        let near = networks[splitmix(&mut seed) as usize % networks.len()];
-        let near = A::narrow(near.first().widen() ^ wide(&mut seed) >> (129 - A::BITS + 8));
-        let network = Network::holding(near, len).expect("a length of the family");
-        toggle(&mut map, network, splitmix(&mut seed) as usize % 16);
-        let start = Instant::now();
-        let mut next = set.clone();
-        next.rewrite(network.first(), network.last(), &map)
-            .expect("memory");
-        micros.push(start.elapsed().as_secs_f64() * 1e6);
-        set = next;
+/// Networks go in and out again, half of them where one is, half near one.
+fn changes<A: Address>(family: &str, live: &mut LiveLists, networks: &[Network<A>], len: u8)
+where
+    Network<A>: Into<Entry>,
+{
+    let count = if len < 16 { 50 } else { 1000 };
+    let (mut seed, mut micros) = (8, Vec::new());
+    for _ in 0..count {
+        let near = networks[splitmix(&mut seed) as usize % networks.len()].first();
+        let away = wide(&mut seed) >> (128 - A::BITS) >> (A::BITS / 4) >> 1;
+        let away = away * u128::from(splitmix(&mut seed) & 1);
+        let address = A::narrow(near.widen() ^ away);
+        let network = Network::holding(address, len).expect("a length of the family");
+        let list = splitmix(&mut seed) as usize % 16;
+        for change in [Change::add(list, network), Change::remove(list, network)] {
+            let start = Instant::now();
+            live.apply(&[change], frame::Nanos::ZERO).expect("memory");
+            micros.push(start.elapsed().as_secs_f64() * 1e6);
+        }
     }
     micros.sort_unstable_by(f64::total_cmp);
-    let [median, p99, most] = [500, 990, 999].map(|at: usize| micros[at]);
+    let [median, p90, p99] = [50, 90, 99].map(|percent| micros[micros.len() * percent / 100]);
     println!(
-        "  change of a /{len}: {median:.0} us, p99 {p99:.0}, most {most:.0}; crowded: {}",
-        set.is_crowded()
+        "  change of an {family} /{len}: {median:.0} us, p90 {p90:.0}, p99 {p99:.0}, most {:.0}; \
+         crowded: {}",
+        micros[micros.len() - 1],
+        live.is_crowded()
     );
 }
 
@@ -329,6 +342,7 @@ fn main() {
     }
     match std::env::args().nth(1).as_deref() {
         Some("routes") => routes(),
+        Some("changes") => live(read_networks()),
         entries => exact(
             entries
                 .and_then(|text| text.parse().ok())

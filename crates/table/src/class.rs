@@ -27,7 +27,7 @@ impl Classes {
 
     /// The class of `mask`; a new one if need be.
     pub(crate) fn intern(&mut self, mask: u32) -> u32 {
-        let recent = mask.wrapping_mul(0x9e37_79b9) as usize >> (32 - RECENT.ilog2());
+        let recent = recent(mask);
         if self.recent[recent].0 != mask {
             let next = self.masks.len() as u32;
             let class = *self.known.entry(mask).or_insert(next);
@@ -41,7 +41,10 @@ impl Classes {
 
     /// The class that `mask` has.
     pub(crate) fn find(&self, mask: u32) -> Option<u32> {
-        self.known.get(&mask).copied()
+        match self.recent[recent(mask)] {
+            (known, class) if known == mask => Some(class),
+            _ => self.known.get(&mask).copied(),
+        }
     }
 
     /// The classes of `masks`.
@@ -53,6 +56,11 @@ impl Classes {
     pub(crate) fn masks(&self) -> &[ListMask] {
         &self.masks
     }
+}
+
+/// The place of an answer among those given lately.
+fn recent(mask: u32) -> usize {
+    mask.wrapping_mul(0x9e37_79b9) as usize >> (32 - RECENT.ilog2())
 }
 
 #[cfg(test)]

@@ -187,9 +187,7 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
         runs: &BTreeMap<A, u32>,
     ) -> Result<(), CompileError> {
         match &self.folded {
-            Some(folded) => self
-                .prefixes
-                .rewrite(first, last, &folded.over(first, last, runs)),
+            Some(folded) => self.prefixes.rewrite_from(first, last, folded.among(runs)),
             None => self.prefixes.rewrite(first, last, runs),
         }
     }

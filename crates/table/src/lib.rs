@@ -28,6 +28,7 @@ mod order;
 mod prefixes;
 mod range;
 mod secret;
+mod sieve;
 #[allow(unsafe_code)]
 mod simd;
 
@@ -40,4 +41,5 @@ pub use mask::{LISTS_MAX, ListMask};
 pub use network::{Network, NetworkError};
 pub use prefixes::PrefixSet;
 pub use range::{Range, RangeError};
+pub use sieve::{SIEVE_BLOCK_WORDS, Sieve};
 pub use simd::Level;

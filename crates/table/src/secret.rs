@@ -45,6 +45,11 @@ impl Secret {
         }
     }
 
+    /// Factor and sum of the hash of a sieve.
+    pub(crate) fn sieve_key(&self) -> [u64; 2] {
+        [self.words[2], self.words[3]]
+    }
+
     /// A hash of IPv6 addresses; tests draw from it.
     #[cfg(test)]
     pub(crate) fn hash(&self) -> Hash {

@@ -4,67 +4,21 @@
 //! token ([`Avx512`], [`Avx2`]) exists only where its instructions do, and [`run`] compiles a
 //! [`Job`] once a level, so that a loop over a burst holds the intrinsics inline.
 
+mod level;
+mod portable;
+
+pub use level::Level;
+pub(crate) use portable::Portable;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use std::arch::asm;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::arch::x86_64::*;
-use std::fmt;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// How lines are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Plain loops.
-    #[default]
-    Portable,
-    /// 32-byte vectors.
-    Avx2,
-    /// 64-byte vectors, a line a compare.
-    Avx512,
-}
-
-impl Level {
-    /// The widest this CPU has.
-    #[must_use]
-    pub fn best() -> Self {
-        [Self::Avx512, Self::Avx2]
-            .into_iter()
-            .find(|level| level.is_here())
-            .unwrap_or_default()
-    }
-
-    /// True when this CPU has it.
-    #[must_use]
-    pub fn is_here(self) -> bool {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        return match self {
-            Self::Portable => true,
-            Self::Avx2 => Avx2::new().is_some(),
-            Self::Avx512 => Avx512::new().is_some(),
-        };
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-        return self == Self::Portable;
-    }
-
-    /// All that this CPU has, for tests and benchmarks.
-    pub fn here() -> impl Iterator<Item = Self> {
-        [Self::Portable, Self::Avx2, Self::Avx512]
-            .into_iter()
-            .filter(|level| level.is_here())
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Portable => "portable",
-            Self::Avx2 => "AVX2",
-            Self::Avx512 => "AVX-512",
-        })
-    }
-}
-
 /// Compares all places of a line with one value; bit `i` of the answer is place `i`.
 pub(crate) trait Lanes: Copy {
+    fn equal8(self, bytes: &[u8; 64], value: u8) -> u64;
     fn equal16(self, line: &[u16; 32], value: u16) -> u32;
     /// True when one of the first 31 places is `value`.
     #[inline(always)]
@@ -84,6 +38,13 @@ pub(crate) trait Lanes: Copy {
     fn below16(self, line: &[u16; 32], value: u16) -> u32;
     /// How many of the first 30 places are below `value`, all taken as signed numbers.
     fn below30(self, line: &[u16; 32], value: u16) -> u32;
+    /// How many zeros of `ones` are below that one of it whose number is the lowest bit of
+    /// `numbers`, which is not 0; as if bit 64 were a one when there are fewer.
+    ///
+    /// Slow where [`deposits_fast`] says no.
+    fn zeros_below(self, ones: u64, numbers: u32) -> u32;
+    /// The values at `indices`, of which the lower five bits count.
+    fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8];
 }
 
 /// All but the top byte of the second word of a place of [`Lanes::equal120`].
@@ -133,6 +94,29 @@ fn run_avx2<J: Job>(job: J, lanes: Avx2) -> J::Answer {
     job.run(lanes)
 }
 
+/// True when [`Lanes::zeros_below`] takes a few instructions.
+pub(crate) fn deposits_fast() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return detected() & DEPOSIT != 0;
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    return false;
+}
+
+/// [`Lanes::zeros_below`] by instructions.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline]
+#[target_feature(enable = "bmi1,bmi2")]
+fn zeros_below(ones: u64, numbers: u32) -> u32 {
+    let one = _pdep_u64(u64::from(numbers), ones).trailing_zeros();
+    let mut zeros = one - numbers.trailing_zeros();
+    // SAFETY: no instruction. It hides the value from the compiler, which otherwise puts those of
+    // neighbours into vectors one by one, and then each waits for the lines of all.
+    unsafe {
+        asm!("/* {0:e} */", inout(reg) zeros, options(pure, nomem, nostack, preserves_flags));
+    };
+    zeros
+}
+
 /// Asks for the line of `slice[index]`; nothing happens when there is no such place.
 #[inline(always)]
 pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
@@ -144,60 +128,6 @@ pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = (slice, index);
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct Portable;
-
-impl Lanes for Portable {
-    #[inline(always)]
-    fn equal16(self, line: &[u16; 32], value: u16) -> u32 {
-        line.iter()
-            .rev()
-            .fold(0, |mask, &place| mask << 1 | u32::from(place == value))
-    }
-    #[inline(always)]
-    fn equal32(self, line: &[u32; 16], value: u32) -> u32 {
-        line.iter()
-            .rev()
-            .fold(0, |mask, &place| mask << 1 | u32::from(place == value))
-    }
-    #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
-        let (first, second) = line.split_at(4);
-        let places = first.iter().zip(second).rev();
-        places.fold(0, |mask, (first, second)| {
-            let differs = (first ^ value[0]) | (second ^ value[1]) & BELOW_TOP;
-            mask << 1 | u32::from(differs == 0)
-        })
-    }
-    #[inline(always)]
-    fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
-        line.iter()
-            .rev()
-            .fold(0, |mask, &place| mask << 1 | u32::from(place <= value))
-    }
-    #[inline(always)]
-    fn at_most32(self, line: &[u32; 16], value: u32) -> u32 {
-        line.iter()
-            .rev()
-            .fold(0, |mask, &place| mask << 1 | u32::from(place <= value))
-    }
-    #[inline(always)]
-    fn below16(self, line: &[u16; 32], value: u16) -> u32 {
-        below(&line[..16], value)
-    }
-    #[inline(always)]
-    fn below30(self, line: &[u16; 32], value: u16) -> u32 {
-        below(&line[..30], value)
-    }
-}
-
-#[inline(always)]
-fn below(places: &[u16], value: u16) -> u32 {
-    let value = value.cast_signed();
-    let below = places.iter().map(|place| place.cast_signed() < value);
-    below.map(u32::from).sum()
 }
 
 /// Proof that the CPU has AVX-512 F, BW, VL and DQ (and the bit instructions that came before).
@@ -233,6 +163,8 @@ const LOOKED: u8 = 1;
 const AVX2: u8 = 2;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const AVX512: u8 = 4;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const DEPOSIT: u8 = 8;
 
 /// What this CPU has. Asked once a burst, so it is one load: nine features looked up one by one
 /// were some 30 instructions, half a key's.
@@ -263,11 +195,55 @@ fn detect() -> u8 {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512dq");
-    LOOKED | if avx2 { AVX2 } else { 0 } | if avx512 { AVX512 } else { 0 }
+    let found = [
+        (avx2, AVX2),
+        (avx512, AVX512),
+        (avx2 && !emulates_deposits(), DEPOSIT),
+    ];
+    let found = found.into_iter().filter(|feature| feature.0);
+    found.fold(LOOKED, |all, feature| all | feature.1)
+}
+
+/// True for AMD before Zen 3, family 25, where `pdep` is a program of some 20 instructions and one
+/// or two dozen cycles a bit (Agner Fog's tables).
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn emulates_deposits() -> bool {
+    const AMD: u32 = u32::from_le_bytes(*b"cAMD");
+    const HYGON: u32 = u32::from_le_bytes(*b"uine");
+    let version = __cpuid(1).eax;
+    let family = (version >> 8 & 15) + (version >> 20 & 255);
+    [AMD, HYGON].contains(&__cpuid(0).ecx) && family < 25
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Lanes for Avx512 {
+    #[inline(always)]
+    fn equal8(self, bytes: &[u8; 64], value: u8) -> u64 {
+        // SAFETY: `self` proves the instructions; the load reads the 64 bytes.
+        unsafe {
+            let bytes = _mm512_loadu_si512(bytes.as_ptr().cast());
+            _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(value.cast_signed()))
+        }
+    }
+    #[inline(always)]
+    fn zeros_below(self, ones: u64, numbers: u32) -> u32 {
+        // SAFETY: `self` proves the instructions.
+        unsafe { zeros_below(ones, numbers) }
+    }
+    #[inline(always)]
+    fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8] {
+        let mut picked = [0; 8];
+        // SAFETY: `self` proves the instructions; the loads read the 8 bytes of `indices` and the
+        // halves of `values`, 64 bytes each, and the store writes the 32 bytes of `picked`.
+        unsafe {
+            let index = _mm256_cvtepu8_epi32(_mm_loadl_epi64(indices.as_ptr().cast()));
+            let low = _mm512_loadu_si512(values.as_ptr().cast());
+            let high = _mm512_loadu_si512(values.as_ptr().add(16).cast());
+            let found = _mm512_permutex2var_epi32(low, _mm512_castsi256_si512(index), high);
+            _mm256_storeu_si256(picked.as_mut_ptr().cast(), _mm512_castsi512_si256(found));
+        }
+        picked
+    }
     #[inline(always)]
     fn equal16(self, line: &[u16; 32], value: u16) -> u32 {
         // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
@@ -337,6 +313,44 @@ impl Lanes for Avx512 {
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Lanes for Avx2 {
+    #[inline(always)]
+    fn equal8(self, bytes: &[u8; 64], value: u8) -> u64 {
+        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes.
+        let [low, high] = unsafe {
+            let wanted = _mm256_set1_epi8(value.cast_signed());
+            [0, 32].map(|at| {
+                let half = _mm256_loadu_si256(bytes.as_ptr().add(at).cast());
+                _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, wanted))
+            })
+        };
+        u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << 32
+    }
+    #[inline(always)]
+    fn zeros_below(self, ones: u64, numbers: u32) -> u32 {
+        // SAFETY: `self` proves the instructions.
+        unsafe { zeros_below(ones, numbers) }
+    }
+    #[inline(always)]
+    fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8] {
+        let mut picked = [0; 8];
+        // SAFETY: `self` proves the instructions; the loads read the 8 bytes of `indices` and the
+        // quarters of `values`, 32 bytes each, and the store writes the 32 bytes of `picked`.
+        unsafe {
+            let index = _mm256_cvtepu8_epi32(_mm_loadl_epi64(indices.as_ptr().cast()));
+            let quarter = |at: usize| {
+                let quarter = _mm256_loadu_si256(values.as_ptr().add(8 * at).cast());
+                _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(quarter, index))
+            };
+            // Bits 3 and 4 of an index, where a blend looks for them.
+            let by_8 = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(index));
+            let by_16 = _mm256_castsi256_ps(_mm256_slli_epi32::<27>(index));
+            let low = _mm256_blendv_ps(quarter(0), quarter(1), by_8);
+            let high = _mm256_blendv_ps(quarter(2), quarter(3), by_8);
+            let found = _mm256_blendv_ps(low, high, by_16);
+            _mm256_storeu_ps(picked.as_mut_ptr().cast(), found);
+        }
+        picked
+    }
     #[inline(always)]
     fn equal16(self, line: &[u16; 32], value: u16) -> u32 {
         // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.

@@ -99,6 +99,9 @@ pub(crate) struct Port {
     pub(crate) rx_bytes: u64,
     pub(crate) tx_frames: u64,
     pub(crate) tx_bytes: u64,
+    /// Frames that the kernel forwarded past the workers, because they are surely in no list
+    /// (`shortcut`): beside the books.
+    pub(crate) shortcut: u64,
     /// Frames that were there and never received: beside the books, not in them.
     pub(crate) missed: u64,
     /// Frames left to the host, whose they are (`keep-local`): beside the books.
@@ -303,6 +306,7 @@ impl Port {
             to_host: port.to_host,
             unfiltered: port.unfiltered,
             unfiltered_before: port.unfiltered_before,
+            shortcut: port.shortcut,
             missed_merged: port.missed_merged,
             missed_too_long: port.missed_too_long,
             mode: port.mode.clone(),

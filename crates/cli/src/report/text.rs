@@ -159,11 +159,12 @@ fn sets(report: &Report, paint: Paint, width: usize) -> String {
 type CountOf = fn(&json::Port) -> u64;
 
 /// Counts that most ports have none of: a column only where one has.
-const RARE: [(&str, CountOf); 4] = [
+const RARE: [(&str, CountOf); 5] = [
     ("missed", |port| port.missed),
     ("to host", |port| port.to_host),
     ("unfiltered", |port| port.unfiltered),
     ("before", |port| port.unfiltered_before),
+    ("shortcut", |port| port.shortcut),
 ];
 
 fn ports(report: &Report, paint: Paint, width: usize) -> String {

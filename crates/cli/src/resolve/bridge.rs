@@ -63,6 +63,12 @@ impl BridgeSettings {
             .any(|port| matches!(port, PortSpec::Gen(_)))
     }
 
+    /// Whether the kernel is to forward what is surely in no list.
+    pub(crate) fn has_shortcut(&self) -> bool {
+        let mut ports = self.ports.iter();
+        ports.any(|port| matches!(port, PortSpec::Xdp(xdp) if xdp.shortcut))
+    }
+
     /// For people.
     pub(crate) fn text(&self, paint: Paint, width: usize) -> String {
         let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::bench::{Bench, Running};
+use crate::bench::{Bench, Running, Side};
 
 /// A pair of ports at `a` and `b`.
 #[derive(Clone, Copy)]
@@ -33,10 +33,26 @@ pub(crate) const MIXED: Driver = Driver {
     b: "packet:b",
 };
 
+/// What is surely in no list does not come to the worker.
+pub(crate) const SHORTCUT: Driver = Driver {
+    a: "xdp:a,shortcut=on",
+    b: "xdp:b,shortcut=on",
+};
+
 impl Driver {
+    /// A veth end takes what a program redirects to it where its peer receives in bursts.
+    #[track_caller]
+    pub(crate) fn make_ready(self, bench: &Bench) {
+        if self.a.contains("shortcut") {
+            bench.expect(Side::Left, "ethtool -K l gro on");
+            bench.expect(Side::Right, "ethtool -K r gro on");
+        }
+    }
+
     /// Starts the bridge between `a` and `b`.
     #[track_caller]
     pub(crate) fn bridge(self, bench: &Bench, options: &str) -> Running {
+        self.make_ready(bench);
         bench.bridge(&format!("{self} {options}"))
     }
 }

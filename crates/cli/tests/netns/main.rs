@@ -21,6 +21,7 @@ mod packet;
 mod random;
 mod running;
 mod short_peer;
+mod shortcut;
 mod soak;
 mod sockets;
 mod stack;

@@ -78,6 +78,7 @@ fn check_report(json: &Value) {
             "to_host",
             "unfiltered",
             "unfiltered_before",
+            "shortcut",
             "missed_merged",
             "missed_too_long",
         ];

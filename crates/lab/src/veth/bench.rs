@@ -116,6 +116,7 @@ impl Bench {
         }
         bench.try_place(Path::Packet, &all);
         bench.try_place(Path::Xdp, &all);
+        bench.try_place(Path::XdpShortcut, &all);
         bench.try_place(Path::TestpmdPacket, &[0]);
         bench.try_place(Path::TestpmdXdp, &[0]);
         Ok(bench)
@@ -179,9 +180,11 @@ impl Bench {
                 program.set_interface("interfaces", 0, &b).map_err(text)?;
                 Some(program.attach(&a).map_err(text)?)
             }
-            Path::Packet | Path::Xdp => {
+            Path::Packet | Path::Xdp | Path::XdpShortcut => {
                 let lists = &self.sets[sets[0]].lists;
-                let started = lane::ours(&links, path.driver(), self.cpus[1], lists);
+                let words = self.sets.iter().filter_map(|set| set.lists.sieve());
+                let words = words.map(|sieve| sieve.words().len()).max().unwrap_or(0);
+                let started = lane::ours(&links, path.driver(), self.cpus[1], lists, words);
                 device = Device::Ours(started.map_err(|error| error.to_string())?);
                 (path == Path::Packet).then(|| links.open()).transpose()?
             }

@@ -34,11 +34,15 @@ pub(super) fn sentences(rows: &[Row]) -> Vec<String> {
         .collect();
     entries.sort_unstable();
     entries.dedup();
-    for (path, testpmd) in [("xdp", "testpmd_af_xdp"), ("packet", "testpmd_af_packet")] {
+    for (path, testpmd) in [
+        ("xdp", "testpmd_af_xdp"),
+        ("xdp_shortcut", "testpmd_af_xdp"),
+        ("packet", "testpmd_af_packet"),
+    ] {
         for other in ["kernel_bridge", testpmd] {
             sentences.extend(against(rows, path, other, 0, "forward"));
         }
-        for &entries in entries.iter().filter(|_| path == "xdp") {
+        for &entries in entries.iter().filter(|_| is_xdp(path)) {
             for other in ["nft", "xdp_hash_map"] {
                 for action in ["forward", "drop"] {
                     sentences.extend(against(rows, path, other, entries, action));
@@ -54,6 +58,11 @@ pub(super) fn sentences(rows: &[Row]) -> Vec<String> {
     sentences
 }
 
+/// Whether the path is a port on AF_XDP.
+fn is_xdp(path: &str) -> bool {
+    path.starts_with("xdp") && path != "xdp_hash_map"
+}
+
 fn against(
     rows: &[Row],
     path: &'static str,
@@ -62,7 +71,7 @@ fn against(
     action: &'static str,
 ) -> Option<String> {
     let asked = ASKED.iter().find(|(name, count, _)| {
-        (path, action) == ("xdp", "forward") && (*name, *count) == (other, about(entries))
+        is_xdp(path) && action == "forward" && (*name, *count) == (other, about(entries))
     });
     let other = Cell(rows, other, entries, action);
     Cell(rows, path, entries, action).against(&other, asked.map_or("", |asked| asked.2))
@@ -112,7 +121,8 @@ fn cost_of_a_set(rows: &[Row], path: &'static str, most: Option<u64>) -> Option<
         with.ratio(&without, RATE)?,
         with.ratio(&without, NANOS)?,
         match (path, most) {
-            ("xdp", 5_900_000..=6_000_000) => " (asked for: at least 0.90 of the frames)",
+            (_, 5_900_000..=6_000_000) if is_xdp(path) =>
+                " (asked for: at least 0.90 of the frames)",
             _ => "",
         }
     ))

@@ -50,7 +50,10 @@ impl Links {
             }
         }
         // Frames are received from a ring, also those that XDP redirects, and not one by one.
-        run("ethtool", &format!("-K {} gro on", links.name("k")))?;
+        // Nothing is sent to `s`, but a shortcut asks whether it could be.
+        for end in ["s", "k"] {
+            run("ethtool", &format!("-K {} gro on", links.name(end)))?;
+        }
         run("ethtool", &format!("-K {} tso off", links.name("b")))?;
         links.receive_on(outside)?;
         Ok(links)
@@ -197,8 +200,12 @@ pub(super) fn ours(
     driver: &str,
     cpu: CpuId,
     lists: &Arc<CompiledLists>,
+    sieve_words: usize,
 ) -> Result<Running, LabError> {
-    let context = OpenContext::default();
+    let context = OpenContext {
+        sieve_words,
+        ..OpenContext::default()
+    };
     let mut ports = Vec::new();
     for (id, end) in ["a", "b"].into_iter().enumerate() {
         let spec = port_spec(driver, &links.name(end));
@@ -223,6 +230,7 @@ pub(super) fn ours(
 fn port_spec(driver: &str, interface: &str) -> String {
     match driver {
         "xdp" => format!("xdp:{interface},mode=copy"),
+        "xdp_shortcut" => format!("xdp:{interface},mode=copy,shortcut=on"),
         _ => format!("{driver}:{interface}"),
     }
 }

@@ -52,7 +52,7 @@ impl Set {
             0 => Entries::default(),
             _ => read(&text)?,
         };
-        let lists = CompiledLists::compile(&[&entries]).map_err(refused)?;
+        let lists = CompiledLists::compile_with_sieve(&[&entries]).map_err(refused)?;
         let load = Load {
             seconds: begun.elapsed().as_secs_f64(),
             bytes: lists.bytes() as u64,

@@ -7,7 +7,11 @@ use super::interface_name::check_interface;
 use super::nearest::nearest;
 
 /// Settings that stand for `=on` when written alone, with their driver.
-const FLAGS: [(&str, &str); 2] = [("xdp", "keep-local"), ("xdp", "bypass")];
+const FLAGS: [(&str, &str); 3] = [
+    ("xdp", "keep-local"),
+    ("xdp", "bypass"),
+    ("xdp", "shortcut"),
+];
 
 const ON: &str = "on";
 

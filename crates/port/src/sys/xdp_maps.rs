@@ -189,6 +189,18 @@ impl Map {
         one_of_each && (self.shape.key_bytes, self.shape.value_bytes) == (4, 4)
     }
 
+    /// Words of an entry of an array whose entries are whole words.
+    pub(super) fn words_an_entry(&self) -> Option<usize> {
+        let bytes = self.shape.value_bytes;
+        let whole = self.shape.kind == MapKind::Array && bytes != 0 && bytes.is_multiple_of(8);
+        whole.then_some(bytes / 8)
+    }
+
+    /// How many entries it has room for.
+    pub(crate) fn entries(&self) -> u32 {
+        self.shape.entries
+    }
+
     /// Takes the entry of `key` away.
     pub(crate) fn remove(&self, key: &[u8]) -> io::Result<()> {
         if key.len() != self.shape.key_bytes {
@@ -219,6 +231,19 @@ impl Map {
         // CPU, for which `values` has room.
         unsafe { bpf(MAP_LOOKUP_ELEM, &mut attributes) }?;
         Ok(values.into_iter().sum())
+    }
+}
+
+/// Returns when every program that ran when this was called has ended: what it read before, nobody
+/// acts on any more. Takes some milliseconds.
+pub(crate) fn wait_for_programs() -> io::Result<()> {
+    /// `MEMBARRIER_CMD_GLOBAL`: the kernel waits for a grace period, and programs run in sections
+    /// that it waits for.
+    const GLOBAL: c_int = 1;
+    // SAFETY: this system call has three numbers and touches no memory.
+    match unsafe { libc::syscall(libc::SYS_membarrier, GLOBAL, 0, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

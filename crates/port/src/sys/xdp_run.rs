@@ -98,6 +98,39 @@ impl Map {
     }
 }
 
+/// Entries that are written in one call at most: the kernel copies both lists.
+const ENTRIES_A_CALL: usize = 1 << 14;
+
+impl Map {
+    /// Writes the first entries of an array, as many as these words are, each a whole number of
+    /// words.
+    pub(crate) fn put_words(&self, words: &[u64]) -> io::Result<()> {
+        let each = self.words_an_entry().ok_or(io::ErrorKind::InvalidInput)?;
+        if !words.len().is_multiple_of(each) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        for (call, words) in words.chunks(each * ENTRIES_A_CALL).enumerate() {
+            let first = (call * ENTRIES_A_CALL) as u32;
+            let keys: Vec<u32> = (first..).take(words.len() / each).collect();
+            let mut attributes = UpdateBatch {
+                in_batch: 0,
+                out_batch: 0,
+                keys: keys.as_ptr().expose_provenance() as u64,
+                values: words.as_ptr().expose_provenance() as u64,
+                count: keys.len() as u32,
+                map_fd: self.raw_fd() as u32,
+                elem_flags: 0,
+                flags: 0,
+            };
+            // SAFETY: the kernel reads `count` keys of four bytes and `count` values of the map's
+            // length, which is `each` words, so that the slices have as many; both are borrowed
+            // for this call.
+            unsafe { bpf(MAP_UPDATE_BATCH, &mut attributes) }?;
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::xdp_maps::{MapKind, MapShape};

@@ -3,10 +3,10 @@
 use std::io;
 
 use super::object::Named;
-use crate::sys::xdp_maps::{Map, MapKind, MapShape};
+use crate::sys::xdp_maps::{Map, MapKind, MapShape, wait_for_programs};
 
 /// Places of the counters.
-const COUNTS: u32 = 6;
+const COUNTS: u32 = 7;
 
 /// What the program counts, by place.
 /// Later versions add places and move none: a program counts for the run after its own.
@@ -23,6 +23,36 @@ pub(super) enum Counted {
     Bypassed = 4,
     /// Dropped, because no worker and no other interface was there.
     Stranded = 5,
+    /// Forwarded past the worker, because they are surely in no list.
+    Shortcut = 6,
+}
+
+/// Bytes of a block of a sieve (`struct block`).
+const BLOCK_BYTES: usize = 64;
+/// Blocks with a bit for each IPv4 network of 24 bits.
+const NETWORK_BLOCKS: u32 = (1 << 24) / 512;
+
+/// What the program asks a sieve by (`struct sieve`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SieveValue {
+    pub(super) key: [u64; 2],
+    /// Of the filter; 0 while all frames are for workers.
+    pub(super) blocks: u32,
+    pub(super) networks: bool,
+    pub(super) ipv6: bool,
+    pub(super) bytes_max: u32,
+}
+
+impl SieveValue {
+    const BYTES: usize = 32;
+
+    fn bytes(self) -> Vec<u8> {
+        let flags = [self.networks, self.ipv6].map(u32::from);
+        let words = [self.blocks, flags[0], flags[1], self.bytes_max];
+        let mut bytes = self.key.map(u64::to_ne_bytes).concat();
+        bytes.extend(words.map(u32::to_ne_bytes).concat());
+        bytes
+    }
 }
 
 /// Addresses of the host that the program can know.
@@ -46,6 +76,8 @@ pub(super) struct Settings {
     pub(super) bypass: bool,
     /// What was changed on the interface and outlives the process.
     pub(super) changed: u32,
+    /// Whether frames that are surely in no list go to the other interface.
+    pub(super) shortcut: bool,
 }
 
 impl Settings {
@@ -60,6 +92,7 @@ impl Settings {
             u32::from(self.keep_local),
             u32::from(self.bypass),
             self.changed,
+            u32::from(self.shortcut),
         ];
         words.map(u32::to_ne_bytes).concat()
     }
@@ -86,11 +119,14 @@ pub(super) struct Maps {
     local: Map,
     beats: Map,
     pub(super) peer: Map,
+    sieve: Map,
+    sieve_words: Map,
+    sieve_networks: Map,
 }
 
 impl Maps {
-    /// With room for queues below `queues_end`.
-    pub(super) fn make(queues_end: u32, settings: Settings) -> io::Result<Self> {
+    /// With room for queues below `queues_end`, and for a sieve of so many words.
+    pub(super) fn make(queues_end: u32, words: usize, settings: Settings) -> io::Result<Self> {
         let numbered = |name: &str, kind, bytes, entries| {
             Map::create(name, MapShape::numbered(kind, bytes, entries))
         };
@@ -100,6 +136,13 @@ impl Maps {
             value_bytes: 4,
             entries: LOCAL_MAX,
         };
+        let (words, networks) = match settings.shortcut {
+            true => (
+                words.div_ceil(BLOCK_BYTES / 8).max(1) as u32,
+                NETWORK_BLOCKS,
+            ),
+            false => (1, 1),
+        };
         Ok(Self {
             sockets: numbered("sockets", MapKind::Sockets, 4, queues_end)?,
             counts: numbered("counts", MapKind::PerCpuArray, 8, COUNTS)?,
@@ -108,6 +151,9 @@ impl Maps {
             local: Map::create("local", places)?,
             beats: numbered("beats", MapKind::Array, 16, queues_end)?,
             peer: numbered("peer", MapKind::Interfaces, 4, 1)?,
+            sieve: numbered("sieve", MapKind::Array, SieveValue::BYTES, 1)?,
+            sieve_words: numbered("sieve_words", MapKind::Array, BLOCK_BYTES, words)?,
+            sieve_networks: numbered("sieve_networks", MapKind::Array, BLOCK_BYTES, networks)?,
         })
     }
 
@@ -120,6 +166,9 @@ impl Maps {
             "local" => map(&self.local),
             "beats" => map(&self.beats),
             "peer" => map(&self.peer),
+            "sieve_words" => map(&self.sieve_words),
+            "sieve_networks" => map(&self.sieve_networks),
+            "sieve" => Some(Named::Value(self.sieve.raw_fd())),
             "settings" => Some(Named::Value(self.settings.raw_fd())),
             "identity" => Some(Named::Value(self.identity.raw_fd())),
             _ => None,
@@ -149,6 +198,33 @@ impl Maps {
     /// Names the other interface.
     pub(super) fn set_peer(&self, interface: u32) -> io::Result<()> {
         self.peer.set(0, interface)
+    }
+
+    /// The longest filter there is room for.
+    pub(super) fn sieve_words_max(&self) -> usize {
+        self.sieve_words.entries() as usize * (BLOCK_BYTES / 8)
+    }
+
+    /// Has the program ask by this from now on.
+    pub(super) fn put_sieve(&self, value: SieveValue) -> io::Result<()> {
+        self.sieve.put(&[0; 4], &value.bytes())
+    }
+
+    /// Has the program ask no more; returns when it has ended everywhere.
+    pub(super) fn close_sieve(&self) -> io::Result<()> {
+        let open = self.sieve.get(0)?[16..20] != [0; 4];
+        self.put_sieve(SieveValue::default())?;
+        if open { wait_for_programs() } else { Ok(()) }
+    }
+
+    /// Writes the filter.
+    pub(super) fn put_sieve_words(&self, words: &[u64]) -> io::Result<()> {
+        self.sieve_words.put_words(words)
+    }
+
+    /// Writes the bits of IPv4 networks.
+    pub(super) fn put_sieve_networks(&self, words: &[u64]) -> io::Result<()> {
+        self.sieve_networks.put_words(words)
     }
 
     /// Adds an address of the host, or says of one anew whether it is on this interface.

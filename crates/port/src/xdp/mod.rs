@@ -22,6 +22,7 @@ mod pinned;
 mod program;
 mod queue;
 mod ready;
+mod shortcut;
 mod socket;
 mod spec;
 mod spread;
@@ -47,6 +48,7 @@ use partners::Partner;
 use program::{Steering, refuse_foreign};
 use queue::XdpQueue;
 use ready::Ready;
+pub use shortcut::{Shortcut, SieveWords};
 use socket::Memory;
 pub use spec::{Bypass, Queues, Unclaimed, VlanTags, XdpMode, XdpSpec};
 pub use standing::{Standing, standing, take_away};
@@ -117,17 +119,10 @@ impl XdpPort {
             Queues::All if standby.is_none() => interface.rx_queues_max().unwrap_or(count),
             _ => queues.end,
         };
-        let sockets_end = sockets_end.max(queues.end);
         let ready = Ready::make(interface, index, spec.vlan)?;
-        let settings = Settings {
-            drop_unclaimed: spec.unclaimed == Unclaimed::Drop,
-            keep_local: spec.keep_local,
-            bypass: standby.is_some(),
-            changed: standby
-                .as_ref()
-                .map_or(0, |standby| ready.changed(standby.changed)),
-        };
-        let steering = Steering::load(name, sockets_end, settings, standby)?;
+        let settings = settings(spec, standby.as_ref(), &ready);
+        let ends = (sockets_end, context.sieve_words);
+        let steering = Steering::load(name, ends, settings, standby)?;
         let local = spec
             .keep_local
             .then(|| Local::start(name, Arc::clone(steering.maps())))
@@ -219,19 +214,29 @@ fn standby(
     index: u32,
 ) -> Result<Option<Standby>, PortError> {
     let name = &spec.interface;
-    let Some(folder) = spec.bypass.folder() else {
-        return Ok(None);
-    };
-    if *queues != (0..count) {
+    let folder = spec.bypass.folder();
+    if (folder.is_some() || spec.shortcut) && *queues != (0..count) {
         return Err(PortError::new(
             PortErrorKind::Queue,
             format!(
                 "xdp:{name}: frames of queues without a worker would pass by: leave out queues= or \
-                 bypass"
+                 bypass and shortcut"
             ),
         ));
     }
-    Standby::claim(&format!("xdp:{name}"), folder, index).map(Some)
+    let claim = |folder| Standby::claim(&format!("xdp:{name}"), folder, index);
+    folder.map(claim).transpose()
+}
+
+/// What the program is told.
+fn settings(spec: &XdpSpec, standby: Option<&Standby>, ready: &Ready) -> Settings {
+    Settings {
+        drop_unclaimed: spec.unclaimed == Unclaimed::Drop,
+        keep_local: spec.keep_local,
+        bypass: standby.is_some(),
+        changed: standby.map_or(0, |standby| ready.changed(standby.changed)),
+        shortcut: spec.shortcut,
+    }
 }
 
 /// How chunks of this Region are shown to the kernel, when frames of this MTU fit them; and whether
@@ -294,7 +299,8 @@ impl Port for XdpPort {
             Some(standby) if standby.adopts() => ", bypass adopted",
             Some(_) => ", bypass",
         };
-        format!("AF_XDP {copies}, {program}, {queues} {plural}{bypass}{off}")
+        let shortcut = if self.spec.shortcut { ", shortcut" } else { "" };
+        format!("AF_XDP {copies}, {program}, {queues} {plural}{shortcut}{bypass}{off}")
     }
 
     fn queues_max(&self) -> usize {
@@ -340,6 +346,14 @@ impl Port for XdpPort {
         if let Err(error) = self.umems.partners().complete() {
             self.steering.note_trouble(error.to_string());
         }
+    }
+
+    fn shortcut(&self) -> Option<Shortcut> {
+        self.spec.shortcut.then(|| Shortcut {
+            name: self.spec.interface.clone(),
+            steering: Arc::clone(&self.steering),
+            partners: self.umems.partners().clone(),
+        })
     }
 
     fn monitor(&self) -> Option<Monitor> {

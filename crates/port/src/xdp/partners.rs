@@ -36,15 +36,14 @@ impl Partners {
     /// Tells each program of the other interface, before frames can need it.
     pub(super) fn pair(&self, name: &str) -> Result<(), PortError> {
         let mut state = self.lock();
-        let bypassed = |partner: &Partner| partner.steering.standby().is_some();
-        if !state.partners.iter().any(bypassed) {
+        if !state.forwards() {
             state.complete = true;
             return Ok(());
         }
         let [first, second] = &state.partners[..] else {
             return Err(alone(name));
         };
-        if !(bypassed(first) && bypassed(second)) {
+        if first.ways() != second.ways() {
             return Err(alone(name));
         }
         for (one, other) in [(first, second), (second, first)] {
@@ -59,7 +58,7 @@ impl Partners {
         let mut partners = state.partners.iter_mut();
         if let Some(partner) = partners.find(|partner| partner.name == name) {
             partner.index = index;
-            state.complete = !state.has_bypass();
+            state.complete = !state.forwards();
         }
     }
 
@@ -81,12 +80,24 @@ impl Partners {
         for (one, other) in [(first, second), (second, first)] {
             one.tell(other)?;
         }
-        for one in [first, second] {
+        let bypassed = |one: &&Partner| one.steering.standby().is_some();
+        for one in [first, second].into_iter().filter(bypassed) {
             one.steering.keep(&one.name)?;
             one.ready.outlive(one.steering.changed());
         }
         state.complete = true;
         Ok(())
+    }
+
+    /// The MTU of the interface that is the other one's.
+    pub(super) fn mtu_beyond(&self, name: &str) -> Result<u32, PortError> {
+        let state = self.lock();
+        let other = state.partners.iter().find(|partner| partner.name != name);
+        let other = other.ok_or_else(|| alone(name))?;
+        other.ready.mtu().map_err(|error| {
+            let sentence = format!("xdp:{}: its MTU cannot be read: {error}", other.name);
+            PortError::new(PortErrorKind::Open, sentence)
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -95,13 +106,20 @@ impl Partners {
 }
 
 impl State {
-    fn has_bypass(&self) -> bool {
+    /// Whether a program sends frames to the other interface.
+    fn forwards(&self) -> bool {
         let mut partners = self.partners.iter();
-        partners.any(|partner| partner.steering.standby().is_some())
+        partners.any(|partner| partner.ways() != [false; 2])
     }
 }
 
 impl Partner {
+    /// Whether it has a bypass, and whether a shortcut.
+    fn ways(&self) -> [bool; 2] {
+        let steering = &self.steering;
+        [steering.standby().is_some(), steering.has_shortcut()]
+    }
+
     /// Where its program runs, if that is on the interface that is there now.
     fn mode(&self) -> Option<AttachMode> {
         let interface = Interface::named(&self.name).ok()?;
@@ -113,7 +131,7 @@ impl Partner {
         let told = self.steering.maps().set_peer(other.index);
         told.map_err(|error| {
             let (name, other) = (&self.name, &other.name);
-            let sentence = format!("xdp:{name}: no bypass to {other} can be made: {error}");
+            let sentence = format!("xdp:{name}: no way past us to {other} can be made: {error}");
             PortError::new(PortErrorKind::Open, sentence)
         })
     }
@@ -134,7 +152,7 @@ impl Partner {
         let remedy = if driver.is_ok_and(|driver| driver == "veth") {
             "`ethtool -K PEER gro on` at the other end of the pair lets it"
         } else {
-            "leave out bypass, or use mode=generic on both"
+            "leave out bypass and shortcut, or use mode=generic on both"
         };
         Err(PortError::new(
             PortErrorKind::Setting,
@@ -148,7 +166,8 @@ impl Partner {
 
 fn alone(name: &str) -> PortError {
     let sentence = format!(
-        "xdp:{name}: a bypass is between two interfaces: give both ports xdp: with bypass=on"
+        "xdp:{name}: a bypass or shortcut is between two interfaces: give both ports \
+         xdp: with bypass=on, or both with shortcut=on"
     );
     PortError::new(PortErrorKind::Setting, sentence)
 }

@@ -30,6 +30,8 @@ pub(super) struct Steering {
     maps: Arc<Maps>,
     /// What was changed on the interface, as the program's settings say.
     changed: u32,
+    /// Whether it forwards to the other interface by itself.
+    shortcut: bool,
     /// Where the program outlives the process.
     standby: Option<Standby>,
     /// For any interface; it cannot read VLAN tags that lie beside a frame.
@@ -57,10 +59,11 @@ struct Attached {
 }
 
 impl Steering {
-    /// Loads the program with room for sockets of queues below `queues_end`.
+    /// Loads the program with room for sockets of queues below `queues_end`, and for a sieve of so
+    /// many words.
     pub(super) fn load(
         name: &str,
-        queues_end: u32,
+        (queues_end, sieve_words): (u32, usize),
         settings: Settings,
         standby: Option<Standby>,
     ) -> Result<Self, PortError> {
@@ -71,7 +74,7 @@ impl Steering {
             );
             PortError::new(PortErrorKind::Open, sentence)
         };
-        let maps = Maps::make(queues_end, settings);
+        let maps = Maps::make(queues_end, sieve_words, settings);
         let maps = maps.map_err(|error| failed("a BPF map", &error))?;
         let object = Object::read(OBJECT);
         let object = object.ok_or_else(|| failed("the program", &broken()))?;
@@ -88,6 +91,7 @@ impl Steering {
         Ok(Self {
             maps: Arc::new(maps),
             changed: settings.changed,
+            shortcut: settings.shortcut,
             standby,
             program,
             tag_reader,
@@ -241,6 +245,11 @@ impl Steering {
     /// The bypass, where there is one.
     pub(super) fn standby(&self) -> Option<&Standby> {
         self.standby.as_ref()
+    }
+
+    /// Whether it forwards what is surely in no list.
+    pub(super) fn has_shortcut(&self) -> bool {
+        self.shortcut
     }
 
     /// What was changed on the interface for the bypass.

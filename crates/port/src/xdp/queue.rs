@@ -366,6 +366,7 @@ impl PortQueue for XdpQueue {
             let steering = &self.origin.steering;
             statistics.to_host = steering.counted(Counted::Kept);
             statistics.unfiltered = steering.counted(Counted::Bypassed);
+            statistics.shortcut = steering.counted(Counted::Shortcut);
             let standby = steering.standby();
             statistics.unfiltered_before = standby.map_or(0, Standby::passed_before);
         }

@@ -84,6 +84,11 @@ impl Ready {
         Ok(index)
     }
 
+    /// Its MTU now.
+    pub(super) fn mtu(&self) -> std::io::Result<u32> {
+        self.interface.mtu()
+    }
+
     /// Its receive queues now, where its driver tells.
     pub(super) fn queues(&self) -> Option<u32> {
         self.interface.rx_queues().ok()

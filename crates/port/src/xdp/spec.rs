@@ -5,7 +5,7 @@ use std::fmt;
 use crate::SpecError;
 use crate::spec::{Settings, check_interface, escape};
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "queues",
     "mode",
     "ring",
@@ -14,6 +14,7 @@ const KEYS: [&str; 8] = [
     "vlan",
     "keep-local",
     "bypass",
+    "shortcut",
 ];
 
 /// Entries of each ring of a socket unless the spec says otherwise.
@@ -229,6 +230,8 @@ pub struct XdpSpec {
     pub keep_local: bool,
     /// Whether the kernel forwards what no worker takes.
     pub bypass: Bypass,
+    /// Whether the kernel forwards what is surely in no list.
+    pub shortcut: bool,
 }
 
 impl XdpSpec {
@@ -249,6 +252,7 @@ impl XdpSpec {
             vlan: vlan.transpose()?.unwrap_or(VlanTags::Keep),
             bypass: bypass.transpose()?.unwrap_or(Bypass::Off),
             keep_local: settings.take_switch("keep-local")?.unwrap_or(false),
+            shortcut: settings.take_switch("shortcut")?.unwrap_or(false),
             interface: interface(settings)?,
         })
     }
@@ -286,7 +290,7 @@ impl fmt::Display for XdpSpec {
         write!(
             f,
             "xdp:{},queues={},mode={},ring={},busy-poll={},unclaimed={},vlan={},keep-local={},\
-             bypass={}",
+             bypass={},shortcut={}",
             escape(&self.interface),
             self.queues,
             self.mode.name(),
@@ -295,7 +299,8 @@ impl fmt::Display for XdpSpec {
             self.unclaimed.name(),
             self.vlan.name(),
             on_or_off(self.keep_local),
-            self.bypass
+            self.bypass,
+            on_or_off(self.shortcut)
         )
     }
 }

@@ -3,56 +3,105 @@
 use crate::order::Ordered;
 use std::collections::HashMap;
 
-/// Codes are bytes.
+/// Answers by code at most.
 const CODES: usize = 256;
 /// Answers that were counted last, found by a hash: the map alone takes 25 ns an address.
 const RECENT: usize = 1024;
 
-/// Answers by code; code 0 is "none", and unused codes are too.
+/// The codes that a form of line has for answers: `first..first + count`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Range {
+    pub(crate) first: u8,
+    pub(crate) count: u8,
+}
+
+impl Range {
+    /// True when the lower five bits of these codes tell them apart, and no other code of the
+    /// form, but for the one that leads to the side table, ends like one of them.
+    pub(crate) const fn is_short(self) -> bool {
+        self.count <= 30
+    }
+
+    /// Where [`Codes::masks`] has the answer of a code.
+    #[inline(always)]
+    pub(crate) const fn index(self, code: u8) -> usize {
+        if self.is_short() {
+            code as usize % 32
+        } else {
+            code as usize
+        }
+    }
+}
+
+/// The answers of an [`Ordered`], the commonest first, each with the number of its addresses.
+pub(super) struct Census(Vec<(u32, usize)>);
+
+impl Census {
+    pub(super) fn of(ordered: &Ordered<u32>) -> Self {
+        let mut common = counted(ordered);
+        common.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        Self(common)
+    }
+
+    /// How many addresses have an answer beyond the commonest `codes`.
+    pub(super) fn beyond(&self, codes: Range) -> usize {
+        let rest = self.0.iter().skip(usize::from(codes.count));
+        rest.map(|answer| answer.1).sum()
+    }
+}
+
+/// Answers by code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Codes {
+    /// By [`Range::index`]; 0, "none", where there is no such code.
     masks: [u32; CODES],
-    used: usize,
+    /// In the order of their codes.
+    known: [u32; CODES],
+    used: u8,
+    range: Range,
 }
 
 impl Codes {
-    /// Codes for the commonest answers of `ordered`, `codes_max` at most.
-    pub(crate) fn of(ordered: &Ordered<u32>, codes_max: usize) -> Self {
-        let mut common = counted(ordered);
-        common.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    /// Codes for the commonest answers.
+    pub(crate) fn of(census: &Census, range: Range) -> Self {
         let mut codes = Self {
             masks: [0; CODES],
+            known: [0; CODES],
             used: 0,
+            range,
         };
-        for &(mask, _) in common.iter().take(codes_max) {
-            codes.used += 1;
-            codes.masks[codes.used] = mask;
+        for &(mask, _) in &census.0 {
+            codes.add(mask);
         }
         codes
+    }
+
+    /// A code for one more answer, if there is one.
+    fn add(&mut self, mask: u32) -> Option<u8> {
+        let code = self.range.first + self.used;
+        if self.used == self.range.count {
+            return None;
+        }
+        self.masks[self.range.index(code)] = mask;
+        self.known[usize::from(self.used)] = mask;
+        self.used += 1;
+        Some(code)
     }
 
     /// The code of an answer, if it has one.
     #[inline]
     pub(crate) fn find(&self, mask: u32) -> Option<u8> {
-        let known = self.masks[1..=self.used].iter();
-        known
-            .clone()
-            .position(|&known| known == mask)
-            .map(|index| index as u8 + 1)
+        let mut known = self.known[..usize::from(self.used)].iter();
+        let number = known.position(|&known| known == mask)?;
+        Some(self.range.first + number as u8)
     }
 
-    /// The code of an answer: a new one if there are still some, `codes_max` at most.
-    pub(crate) fn find_or_add(&mut self, mask: u32, codes_max: usize) -> Option<u8> {
-        let found = self.find(mask);
-        if found.is_none() && self.used < codes_max {
-            self.used += 1;
-            self.masks[self.used] = mask;
-            return Some(self.used as u8);
-        }
-        found
+    /// The code of an answer: a new one if there are still some.
+    pub(crate) fn find_or_add(&mut self, mask: u32) -> Option<u8> {
+        self.find(mask).or_else(|| self.add(mask))
     }
 
-    /// The answers by code.
+    /// The answers by [`Range::index`].
     #[inline(always)]
     pub(crate) fn masks(&self) -> &[u32; CODES] {
         &self.masks
@@ -92,14 +141,25 @@ mod tests {
     fn the_commonest_answers_have_codes() {
         let columns: [&[u32]; 3] = [&[1, 2, 3, 4], &[3, 4], &[4]];
         let ordered = Ordered::new(&columns, |key| key).expect("memory");
-        let codes = Codes::of(&ordered, 2);
-        assert_eq!(codes.find(1), Some(1));
-        assert_eq!(codes.masks()[1], 1);
-        assert!(codes.find(3).is_some() != codes.find(7).is_some());
-        assert_eq!(codes.find(9), None);
-        let mut codes = Codes::of(&ordered, 3);
-        assert_eq!(codes.find_or_add(9, 3), None);
-        assert_eq!(codes.find_or_add(9, 4), Some(4));
-        assert_eq!(codes.masks()[4], 9);
+        let census = Census::of(&ordered);
+        for first in [1, 5] {
+            let range = |count| Range { first, count };
+            let codes = Codes::of(&census, range(2));
+            assert_eq!(codes.find(1), Some(first));
+            assert_eq!(codes.masks()[usize::from(first)], 1);
+            assert!(codes.find(3).is_some() != codes.find(7).is_some());
+            assert_eq!(codes.find(9), None);
+            assert_eq!([0, 1, 2, 3].map(|n| census.beyond(range(n))), [4, 2, 1, 0]);
+            let mut codes = Codes::of(&census, range(3));
+            assert_eq!(codes.find_or_add(9), None);
+            let mut codes = Codes::of(&census, range(30));
+            for mask in 9..36 {
+                let code = codes.find_or_add(mask).expect("27 beside three");
+                assert_eq!(codes.masks()[range(30).index(code)], mask);
+                assert_eq!(codes.find_or_add(mask), Some(code));
+            }
+            assert_eq!(codes.find_or_add(36), None);
+            assert_eq!(codes.find(1), Some(first));
+        }
     }
 }

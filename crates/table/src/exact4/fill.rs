@@ -1,7 +1,7 @@
 //! Building the table of lines, from front to back.
 
-use super::codes::Codes;
-use super::line::{ASIDE, Coded, Line};
+use super::codes::{Census, Codes};
+use super::line::{Coded, Line};
 use super::lines::{Lines, first_of, line_of};
 use super::side::Side;
 use crate::compiled::CompileError;
@@ -10,9 +10,10 @@ use crate::order::Ordered;
 use crate::secret::Permutation;
 use frame::Paged;
 
-/// The table of `ordered`, which ascends by place.
+/// The table of `ordered`, which ascends by place, and whose answers are those of `census`.
 pub(super) fn fill<L: Line>(
     ordered: &Ordered<u32>,
+    census: &Census,
     permutation: Permutation,
 ) -> Result<Lines<L>, CompileError> {
     let count = line_count::<L>(ordered.keys.len());
@@ -20,7 +21,7 @@ pub(super) fn fill<L: Line>(
     let mut filler = Filler {
         ordered,
         permutation,
-        codes: Codes::of(ordered, L::CODES),
+        codes: Codes::of(census, L::CODES),
         recent: (0, None),
         count,
         next: 0,
@@ -85,7 +86,7 @@ impl Filler<'_> {
             }
             let mask = self.ordered.mask(self.next);
             let code = self.code(mask);
-            let held = code.or(L::ESCAPES.then_some(ASIDE));
+            let held = code.or(L::ESCAPES.then_some(L::ASIDE));
             let held = held.filter(|_| self.places.len() < L::PLACES);
             if let Some(code) = held {
                 self.places.push((place, code));
@@ -96,7 +97,7 @@ impl Filler<'_> {
             overflows |= held.is_none();
             self.next += 1;
         }
-        L::encode(&self.places, overflows, first_of(index, self.count))
+        L::encode(&mut self.places, overflows, first_of(index, self.count))
     }
 
     fn code(&mut self, mask: u32) -> Option<u8> {

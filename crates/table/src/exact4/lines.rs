@@ -1,7 +1,7 @@
 //! A table of lines, and its changes by version.
 
 use super::codes::Codes;
-use super::line::{ASIDE, Coded, Line};
+use super::line::{Coded, Line};
 use super::side::Side;
 use crate::compiled::CompileError;
 use crate::memory::out_of_memory;
@@ -57,8 +57,8 @@ impl<L: Line> Lines<L> {
         let place = self.permutation.apply(address);
         let line = &self.lines.view()[line_of(place, self.lines.len())];
         match line.find(Portable, place) {
-            ASIDE => self.side.get(place),
-            code => self.codes.masks()[usize::from(code)],
+            code if code == L::ASIDE => self.side.get(place),
+            code => self.codes.masks()[L::CODES.index(code)],
         }
     }
 
@@ -76,7 +76,7 @@ impl<L: Line> Lines<L> {
         line.decode(first, &mut places);
         let was_aside = before != 0 && {
             let code = places.iter().find(|coded| coded.0 == place);
-            code.is_none_or(|coded| coded.1 == ASIDE)
+            code.is_none_or(|coded| coded.1 == L::ASIDE)
         };
         places.retain(|coded| coded.0 != place);
         let mut codes = self.codes;
@@ -86,7 +86,8 @@ impl<L: Line> Lines<L> {
             self.side.set(place, mask)?;
         }
         let overflowed = line.overflowed() | overflows;
-        *self.lines.get_mut(index).map_err(out_of_memory)? = L::encode(&places, overflowed, first);
+        *self.lines.get_mut(index).map_err(out_of_memory)? =
+            L::encode(&mut places, overflowed, first);
         self.codes = codes;
         if was_aside && !goes_aside {
             self.side.set(place, 0)?;
@@ -100,8 +101,8 @@ impl<L: Line> Lines<L> {
         if mask == 0 {
             return false;
         }
-        let code = codes.find_or_add(mask, L::CODES);
-        let code = code.or(L::ESCAPES.then_some(ASIDE));
+        let code = codes.find_or_add(mask);
+        let code = code.or(L::ESCAPES.then_some(L::ASIDE));
         match code {
             Some(code) if places.len() < L::PLACES => {
                 places.push((place, code));

@@ -6,7 +6,7 @@
 //! counts as much: the loop that waits for lines leaves a code a key, and what the codes mean is
 //! worked out a vector at a time afterwards.
 
-use super::line::{ASIDE, Line};
+use super::line::Line;
 use super::lines::{Lines, line_of};
 use crate::mask::ListMask;
 use crate::secret::Permutation;
@@ -24,15 +24,18 @@ const GROUPS: usize = WINDOW / GROUP;
 
 /// What a lookup leaves for each key.
 pub(super) trait Answer: Copy {
-    /// What a code other than [`ASIDE`] says.
-    fn of(code: u8, masks: &[u32; 256]) -> Self;
+    /// What codes other than [`Line::ASIDE`] say.
+    fn of<S: Lanes, L: Line>(lanes: S, codes: &Group, masks: &[u32; 256]) -> [Self; GROUP];
     fn from_mask(mask: u32) -> Self;
 }
 
 impl Answer for ListMask {
     #[inline(always)]
-    fn of(code: u8, masks: &[u32; 256]) -> Self {
-        Self(masks[usize::from(code)])
+    fn of<S: Lanes, L: Line>(lanes: S, codes: &Group, masks: &[u32; 256]) -> [Self; GROUP] {
+        match masks.first_chunk() {
+            Some(masks) if L::CODES.is_short() => lanes.pick(masks, codes).map(Self),
+            _ => codes.map(|code| Self(masks[L::CODES.index(code)])),
+        }
     }
     fn from_mask(mask: u32) -> Self {
         Self(mask)
@@ -41,13 +44,18 @@ impl Answer for ListMask {
 
 impl Answer for bool {
     #[inline(always)]
-    fn of(code: u8, _: &[u32; 256]) -> Self {
-        code != 0
+    fn of<S: Lanes, L: Line>(_: S, codes: &Group, _: &[u32; 256]) -> [Self; GROUP] {
+        codes.map(|code| code != L::NONE)
     }
     fn from_mask(mask: u32) -> Self {
         mask != 0
     }
 }
+
+/// The codes of a group.
+type Group = [u8; GROUP];
+/// The codes of a window.
+type Codes = [Group; GROUPS];
 
 /// Looks up a burst; there are as many answers as keys.
 pub(super) struct Lookup<'a, L, A> {
@@ -90,14 +98,14 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
             if let Some(next) = windows.next() {
                 coming.place(window + 1, next);
             }
-            let mut codes = [[0; GROUP]; GROUPS];
+            let mut codes: Codes = [[0; GROUP]; GROUPS];
             for (group, codes) in (window * GROUPS..groups).zip(&mut codes) {
                 coming.find(lanes, group, codes);
                 if group + AHEAD < groups {
                     coming.ask(group + AHEAD);
                 }
             }
-            table.say(codes.as_flattened(), keys, answers);
+            table.say(lanes, &codes, keys, answers);
         }
     }
 }
@@ -144,7 +152,7 @@ impl<'a, L: Line> Coming<'a, L> {
 
     /// The codes of a group.
     #[inline(always)]
-    fn find<S: Lanes>(&self, lanes: S, group: usize, codes: &mut [u8; GROUP]) {
+    fn find<S: Lanes>(&self, lanes: S, group: usize, codes: &mut Group) {
         let places = &self.places[group / GROUPS % 2][group % GROUPS];
         find(lanes, places, &self.asked[group % AHEAD], codes);
     }
@@ -169,7 +177,7 @@ fn find<S: Lanes, L: Line>(
     lanes: S,
     places: &[u32; GROUP],
     lines: &[&L; GROUP],
-    codes: &mut [u8; GROUP],
+    codes: &mut Group,
 ) {
     for (code, (&place, line)) in codes.iter_mut().zip(places.iter().zip(lines)) {
         *code = line.find(lanes, place);
@@ -196,46 +204,55 @@ impl<L: Line> Lines<L> {
         for (lines, places) in asked.iter_mut().zip(&places) {
             ask(view, places, lines);
         }
-        let mut codes = [[0; GROUP]; GROUPS];
+        let mut codes: Codes = [[0; GROUP]; GROUPS];
         for ((codes, places), lines) in codes.iter_mut().zip(&places).zip(&asked) {
             find(lanes, places, lines, codes);
         }
-        self.say(codes.as_flattened(), keys, answers);
+        self.say(lanes, &codes, keys, answers);
     }
 
     /// Turns codes into answers.
     #[inline(always)]
-    fn say<A: Answer>(&self, codes: &[u8], keys: &[u32], answers: &mut [A]) {
+    fn say<S: Lanes, A: Answer>(&self, lanes: S, codes: &Codes, keys: &[u32], answers: &mut [A]) {
         let masks = self.codes.masks();
         // A length that the compiler knows, as for most bursts.
         if let Ok(answers) = <&mut [A; WINDOW]>::try_from(&mut *answers) {
-            for (answer, &code) in answers.iter_mut().zip(codes) {
-                *answer = A::of(code, masks);
+            for (answers, codes) in answers.as_chunks_mut().0.iter_mut().zip(codes) {
+                *answers = A::of::<S, L>(lanes, codes, masks);
             }
         } else {
-            for (answer, &code) in answers.iter_mut().zip(codes) {
-                *answer = A::of(code, masks);
+            for (answers, codes) in answers.chunks_mut(GROUP).zip(codes) {
+                let all = A::of::<S, L>(lanes, codes, masks);
+                answers.copy_from_slice(&all[..answers.len()]);
             }
         }
-        let aside = codes
-            .iter()
-            .fold(0, |any, &code| any | u8::from(code == ASIDE));
+        // Where the burst ends within the window the codes of no key follow.
+        let all: &[u8; WINDOW] = zerocopy::transmute_ref!(codes);
+        let aside = lanes.equal8(all, L::ASIDE) << (WINDOW - keys.len()) >> (WINDOW - keys.len());
         if aside != 0 {
-            self.look_aside(codes, keys, answers);
+            self.look_aside(aside, keys, answers);
         }
     }
 
-    /// Answers the keys that the side table must answer.
+    /// Answers the keys that the side table must answer, whose bits are set.
     #[cold]
     #[inline(never)]
-    fn look_aside<A: Answer>(&self, codes: &[u8], keys: &[u32], answers: &mut [A]) {
-        let marked = |index: &usize| codes[*index] == ASIDE;
-        for index in (0..keys.len()).filter(marked) {
+    fn look_aside<A: Answer>(&self, aside: u64, keys: &[u32], answers: &mut [A]) {
+        for index in bits(aside) {
             self.side.prefetch(self.permutation.apply(keys[index]));
         }
-        for index in (0..keys.len()).filter(marked) {
+        for index in bits(aside) {
             let mask = self.side.get(self.permutation.apply(keys[index]));
             answers[index] = A::from_mask(mask);
         }
     }
+}
+
+/// The numbers of the bits that are set.
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = word.trailing_zeros();
+        word &= word.wrapping_sub(1);
+        (lowest < u64::BITS).then_some(lowest as usize)
+    })
 }

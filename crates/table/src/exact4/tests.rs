@@ -1,6 +1,6 @@
-//! The three forms of line against a map, while addresses come, change and go.
+//! The forms of line against a map, while addresses come, change and go.
 
-use super::line::{Line, Narrow, Shared, Wide};
+use super::line::{Line, Narrow, Packed, Shared, Wide};
 use super::*;
 use crate::order::Ordered;
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ fn layout<L: Line>(wrap: fn(Lines<L>) -> Layout, oracle: &Oracle) -> Layout {
         })
         .collect();
     let ordered = Ordered::new(&columns, |key| permutation.apply(key)).expect("memory");
-    wrap(fill(&ordered, permutation).expect("memory"))
+    wrap(fill(&ordered, &Census::of(&ordered), permutation).expect("memory"))
 }
 
 fn check(set: &AddressSetV4, oracle: &Oracle) {
@@ -119,6 +119,14 @@ fn narrow_lines_change() {
 
 #[test]
 #[cfg_attr(miri, ignore = "65,536 lines")]
+fn packed_lines_change() {
+    drive::<Packed>(Layout::Packed, &FEW, 9);
+    drive::<Packed>(Layout::Packed, &many()[..31], 10);
+    drive::<Packed>(Layout::Packed, &many(), 11);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "65,536 lines")]
 fn shared_lines_change() {
     drive::<Shared>(Layout::Shared, &FEW, 7);
     drive::<Shared>(Layout::Shared, &many(), 8);
@@ -128,8 +136,13 @@ fn shared_lines_change() {
 #[test]
 #[cfg_attr(miri, ignore = "searches the address space")]
 fn a_line_overflows_and_empties_again() {
+    crowd(layout::<Packed>(Layout::Packed, &Oracle::new()));
+    crowd(layout::<Shared>(Layout::Shared, &Oracle::new()));
+}
+
+fn crowd(layout: Layout) {
     let mut set = AddressSetV4 {
-        layout: layout::<Shared>(Layout::Shared, &Oracle::new()),
+        layout,
         level: Level::best(),
     };
     let permutation = Secret::from_seed(11).permutation();
@@ -191,4 +204,44 @@ fn no_pattern_of_addresses_crowds_the_lines() {
             );
         }
     }
+}
+
+/// Which form is chosen, by how many answers there are.
+#[test]
+#[cfg_attr(miri, ignore = "a million addresses")]
+fn the_answers_choose_the_form() {
+    let count = NARROW_MIN as u32 + 1000;
+    // List `i` of `lists`; then some addresses in two lists, for as many answers more.
+    let form = |lists: u32, pairs: u32| {
+        let mut columns: Vec<Vec<u32>> = (0..lists)
+            .map(|list| (list..count).step_by(lists as usize).collect())
+            .collect();
+        for pair in 0..pairs {
+            let (one, other) = (pair / (lists - 1), pair % (lists - 1));
+            let other = other + u32::from(other >= one);
+            columns[other as usize].push(one);
+        }
+        let (set, _) = AddressSetV4::compile(&columns, Secret::from_seed(6)).expect("memory");
+        for key in (0..lists).chain(count - 100..count) {
+            let alone = 1 << (key % lists);
+            assert_eq!(set.get(key).0 & alone, alone);
+        }
+        assert!(!set.is_crowded());
+        match set.layout {
+            Layout::Narrow(_) => "narrow",
+            Layout::Packed(_) => "packed",
+            Layout::Shared(_) => "shared",
+            Layout::Wide(_) => "wide",
+        }
+    };
+    let packed = if simd::deposits_fast() {
+        "packed"
+    } else {
+        "shared"
+    };
+    assert_eq!(form(1, 0), "narrow");
+    assert_eq!(form(2, 0), packed);
+    assert_eq!(form(16, 100), packed);
+    assert_eq!(form(30, 0), packed);
+    assert_eq!(form(31, 0), "shared");
 }

@@ -6,6 +6,7 @@
 use crate::address::Address;
 use crate::flatten::Runs;
 use crate::mask::ListMask;
+use crate::prefixes::Source;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -75,42 +76,14 @@ impl<A: Address> Folded<A> {
             starts: Vec::with_capacity(map.len() + 2 * self.masks.len()),
             masks: Vec::with_capacity(map.len() + 2 * self.masks.len()),
         };
-        for (start, mask) in self.merged(A::default(), A::default().last_in(0), &map) {
+        for (start, mask) in self.among(&map).changes(A::default()) {
             all.push(start, mask);
         }
         all
     }
 
-    /// What a rewriting of `first..=last` needs: the runs of the blocks that it meets, with the
-    /// addresses among them, and none elsewhere.
-    pub(super) fn over(&self, first: A, last: A, runs: &BTreeMap<A, u32>) -> BTreeMap<A, u32> {
-        let first = A::from_top16(first.top16() as u16);
-        let last = last.last_in(16);
-        let mut over = self.merged(first, last, runs);
-        over.entry(A::default()).or_insert(0);
-        if let Some(after) = last.successor() {
-            over.insert(after, 0);
-        }
-        over
-    }
-
-    /// The runs within `first..=last` with the addresses among them.
-    fn merged(&self, first: A, last: A, runs: &BTreeMap<A, u32>) -> BTreeMap<A, u32> {
-        let at = |address: A| {
-            let run = runs.range(..=address).next_back();
-            run.map_or(0, |(_, &mask)| mask)
-        };
-        let within = runs.range(first..=last);
-        let mut merged: BTreeMap<A, u32> = within.map(|(&start, &mask)| (start, mask)).collect();
-        merged.insert(first, at(first));
-        for (&address, &mask) in self.masks.range(first..=last) {
-            merged.insert(address, at(address) | mask);
-            if let Some(after) = address.successor().filter(|&after| after <= last) {
-                merged.insert(after, at(after));
-            }
-        }
-        let mut before = None;
-        merged.retain(|_, &mut mask| before.replace(mask) != Some(mask));
-        merged
+    /// The runs with the addresses among them, to be walked.
+    pub(super) fn among<'a>(&'a self, runs: &'a BTreeMap<A, u32>) -> Source<'a, A> {
+        Source::new(runs, Some(&self.masks))
     }
 }

@@ -161,6 +161,7 @@ impl Snapshot {
             facts: facts
                 .map(|(v4, v6)| ListFacts::of(&v4.file.facts, &v6.file.facts))
                 .collect(),
+            sieve: None,
         };
         let table = table.at_level(self.level);
         Ok((table, RunMap::new(&runs_v4), RunMap::new(&runs_v6)))

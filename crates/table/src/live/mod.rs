@@ -325,6 +325,7 @@ impl LiveLists {
             return Ok(table);
         }
         let mut table = CompiledLists::clone(&self.current.lists);
+        table.sieve = None;
         self.v4.update(&mut table.v4, v4)?;
         self.v6.update(&mut table.v6, v6)?;
         Ok(table)

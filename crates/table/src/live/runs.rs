@@ -21,24 +21,38 @@ impl<A: Address> RunMap<A> {
 
     /// Within `span`, sets the bit of `list` where `covered` says and clears it elsewhere.
     /// `covered` ascends and lies within the span.
-    pub(super) fn mark(&mut self, list: usize, span: Span<A>, covered: &[Span<A>]) {
-        let (first, last) = span;
+    ///
+    /// Runs stay in the map where they are: taking out and putting in again all that a /20 of the
+    /// routing table holds was a quarter of its change.
+    pub(super) fn mark(&mut self, list: usize, (first, last): Span<A>, covered: &[Span<A>]) {
+        let after = last.successor();
+        for &(start, end) in [(first, last)].iter().chain(covered) {
+            self.split(start);
+            end.successor().into_iter().for_each(|at| self.split(at));
+        }
+        let (bit, mut spans) = (1 << list, covered.iter().peekable());
         let mut before = first.predecessor().map(|address| self.at(address));
-        let after = last.successor().map(|address| (address, self.at(address)));
-        let old = self.take(span);
-        let bit = 1 << list;
-        for (start, mask) in overlay(&old, covered, last, bit) {
-            if before != Some(mask) {
-                self.0.insert(start, mask);
-                before = Some(mask);
+        let mut needless = Vec::new();
+        for (&start, mask) in self.0.range_mut(first..=last) {
+            while spans.next_if(|span| span.1 < start).is_some() {}
+            let is_covered = spans.peek().is_some_and(|span| span.0 <= start);
+            *mask = *mask & !bit | if is_covered { bit } else { 0 };
+            if before.replace(*mask) == Some(*mask) {
+                needless.push(start);
             }
         }
-        if let Some((start, mask)) = after {
-            if before == Some(mask) {
-                self.0.remove(&start);
-            } else {
-                self.0.insert(start, mask);
-            }
+        needless.extend(after.filter(|after| self.0.get(after).copied() == before));
+        for start in needless {
+            self.0.remove(&start);
+        }
+    }
+
+    /// Makes a run begin at an address, which may be equal to the one before.
+    fn split(&mut self, at: A) {
+        if let Some((&start, &mask)) = self.0.range(..=at).next_back()
+            && start < at
+        {
+            self.0.insert(at, mask);
         }
     }
 
@@ -46,41 +60,4 @@ impl<A: Address> RunMap<A> {
         let run = self.0.range(..=address).next_back();
         run.map_or(0, |(_, &mask)| mask)
     }
-
-    /// Takes the runs of a span out; the first begins with the span.
-    fn take(&mut self, (first, last): Span<A>) -> Vec<(A, u32)> {
-        let mut taken = vec![(first, self.at(first))];
-        let beyond = self.0.range(first..=last).filter(|&(&at, _)| at != first);
-        taken.extend(beyond.map(|(&start, &mask)| (start, mask)));
-        for (start, _) in &taken {
-            self.0.remove(start);
-        }
-        taken
-    }
-}
-
-/// The runs of `old`, which end at `end`, with `bit` set where `covered` says and cleared
-/// elsewhere.
-fn overlay<A: Address>(old: &[(A, u32)], covered: &[Span<A>], end: A, bit: u32) -> Vec<(A, u32)> {
-    let mut starts: Vec<A> = old.iter().map(|&(start, _)| start).collect();
-    for &(first, last) in covered {
-        starts.push(first);
-        starts.extend(last.successor().filter(|&after| after <= end));
-    }
-    starts.sort_unstable();
-    starts.dedup();
-    let (mut run, mut span) = (0, 0);
-    let mut new = Vec::with_capacity(starts.len());
-    for start in starts {
-        while old.get(run + 1).is_some_and(|&(next, _)| next <= start) {
-            run += 1;
-        }
-        while covered.get(span).is_some_and(|&(_, last)| last < start) {
-            span += 1;
-        }
-        let is_covered = covered.get(span).is_some_and(|&(first, _)| first <= start);
-        let mask = old[run].1 & !bit | if is_covered { bit } else { 0 };
-        new.push((start, mask));
-    }
-    new
 }

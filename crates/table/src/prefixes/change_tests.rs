@@ -3,6 +3,7 @@
 use super::*;
 use crate::secret::Secret;
 
+mod among;
 mod crowds;
 
 /// From an address on, these lists.

@@ -19,6 +19,15 @@ impl Job for Compare32<'_> {
     }
 }
 
+struct Compare8<'a>(&'a [u8; 64], u8);
+impl Job for Compare8<'_> {
+    type Answer = u64;
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> u64 {
+        lanes.equal8(self.0, self.1)
+    }
+}
+
 struct Compare120<'a>(&'a [u64; 8], [u64; 2]);
 impl Job for Compare120<'_> {
     type Answer = u32;
@@ -138,6 +147,14 @@ fn every_level_finds_every_place() {
             assert_eq!(run(level, Compare16(&line, 7)), !(1 << place), "{level}");
             assert_eq!(run(level, Compare16(&line, 8)), 0, "{level}");
         }
+        for place in 0..64 {
+            let mut bytes = [7u8; 64];
+            bytes[place] = 0x80 | place as u8;
+            let found = run(level, Compare8(&bytes, 0x80 | place as u8));
+            assert_eq!(found, 1 << place, "{level}");
+            assert_eq!(run(level, Compare8(&bytes, 7)), !(1 << place), "{level}");
+            assert_eq!(run(level, Compare8(&bytes, 8)), 0, "{level}");
+        }
         for place in 0..16 {
             let mut line = [7u32; 16];
             line[place] = 0x8000_0000 | place as u32;
@@ -148,6 +165,54 @@ fn every_level_finds_every_place() {
                 0xffff & !(1 << place),
                 "{level}"
             );
+        }
+    }
+}
+
+struct Zeros(u64, u32);
+impl Job for Zeros {
+    type Answer = u32;
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> u32 {
+        lanes.zeros_below(self.0, self.1)
+    }
+}
+
+#[test]
+fn every_level_counts_zeros() {
+    let mut words = vec![0, 1, 1 << 63, u64::MAX, 0x5555_5555_5555_5555];
+    words.extend((1..50u64).map(|word| word.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    for level in Level::here() {
+        for &ones in &words {
+            let places: Vec<u32> = (0..64).filter(|place| ones >> place & 1 != 0).collect();
+            for number in 0..32u32 {
+                let place = places.get(number as usize).copied().unwrap_or(64);
+                for numbers in [1 << number, u32::MAX << number] {
+                    let found = run(level, Zeros(ones, numbers));
+                    assert_eq!(found, place - number, "{level} {ones:#x} {number}");
+                }
+            }
+        }
+    }
+}
+
+struct Pick<'a>(&'a [u32; 32], &'a [u8; 8]);
+impl Job for Pick<'_> {
+    type Answer = [u32; 8];
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> [u32; 8] {
+        lanes.pick(self.0, self.1)
+    }
+}
+
+#[test]
+fn every_level_picks_values() {
+    let values = std::array::from_fn(|index| 0x8000_0000 | (index as u32) << 8);
+    for level in Level::here() {
+        for first in 0..=255u8 {
+            let indices = std::array::from_fn(|at| first.wrapping_add((at as u8).wrapping_mul(37)));
+            let wanted = indices.map(|index| values[usize::from(index) % 32]);
+            assert_eq!(run(level, Pick(&values, &indices)), wanted, "{level}");
         }
     }
 }

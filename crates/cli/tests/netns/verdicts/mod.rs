@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 use crate::bench::{Bench, Side, missing};
-use crate::drivers::{Driver, on_each_driver};
+use crate::drivers::{Driver, SHORTCUT, on_each_driver};
 use crate::random::{Random, seed};
 pub(crate) use frames::{Crafted, draw as draw_frame};
 pub(crate) use lists::List;
@@ -19,6 +19,16 @@ pub(crate) use lists::List;
 const FRAMES: u32 = 20_000;
 
 on_each_driver!(blocked_as_nft_blocks, policies_as_nft_has_them);
+
+#[test]
+fn a_shortcut_blocks_as_nft_blocks() {
+    blocked_as_nft_blocks(SHORTCUT);
+}
+
+#[test]
+fn a_shortcut_has_policies_as_nft_has_them() {
+    policies_as_nft_has_them(SHORTCUT);
+}
 
 /// The lists, the frames, and what of them came out of the kernel's bridge, with a digest of each.
 struct Case {

@@ -6,8 +6,7 @@
 
 use super::build::{self, Change, Image, Space};
 use super::*;
-use crate::prefixes::{class as class_of, mask_at};
-use std::collections::BTreeMap;
+use crate::prefixes::{Source, class as class_of};
 
 impl Space for Blocks {
     fn slot_count(&self) -> usize {
@@ -30,16 +29,16 @@ impl Blocks {
         &mut self,
         first: A,
         last: A,
-        runs: &BTreeMap<A, u32>,
+        source: Source<'_, A>,
     ) -> Result<bool, CompileError> {
         let begin = first.first_in(16);
-        let mut mask = mask_at(runs, begin);
-        let mut ahead = runs.range(begin..=last.last_in(16)).peekable();
+        let mut ahead = source.changes(begin).peekable();
+        let mut mask = 0;
         let mut changes = Vec::new();
         for block in first.top16()..=last.top16() {
             changes.clear();
             changes.push((0, class_of(&mut self.classes, mask) as u16));
-            while let Some((&start, &next)) = ahead.next_if(|(start, _)| start.top16() == block) {
+            while let Some((start, next)) = ahead.next_if(|(start, _)| start.top16() == block) {
                 mask = next;
                 let class = class_of(&mut self.classes, mask) as u16;
                 build::push(&mut changes, low(start) as u16, class);

@@ -8,9 +8,9 @@
 use super::build::{self, Ground, Shape};
 use super::fresh::block_of;
 use super::*;
+use crate::prefixes::source::Cursor;
 use crate::prefixes::trie::build::{Block, Change};
-use crate::prefixes::{class, mask_at};
-use std::collections::BTreeMap;
+use crate::prefixes::{Source, class};
 
 impl Slots {
     /// Takes over what changed within `first..=last`; false when that needs another layout.
@@ -18,14 +18,15 @@ impl Slots {
         &mut self,
         first: A,
         last: A,
-        runs: &BTreeMap<A, u32>,
+        source: Source<'_, A>,
     ) -> Result<bool, CompileError> {
         let (from, to) = (first.top16(), last.top16());
         let mut change = Rewrite {
             first: first.widen(),
             last: last.widen(),
             slots: self,
-            runs,
+            source,
+            cursor: Cursor::new(source, first),
         };
         for top in from..=to {
             let old = change.slots.root.view()[top];
@@ -40,7 +41,8 @@ impl Slots {
 
 struct Rewrite<'a, A> {
     slots: &'a mut Slots,
-    runs: &'a BTreeMap<A, u32>,
+    source: Source<'a, A>,
+    cursor: Cursor<'a, A>,
     first: u128,
     last: u128,
 }
@@ -103,18 +105,18 @@ impl<A: Address> Rewrite<'_, A> {
 
 impl<A: Address> Ground for Rewrite<'_, A> {
     fn class_at(&mut self, address: u128) -> u16 {
-        let mask = mask_at(self.runs, A::narrow(address));
+        let mask = self.cursor.mask_at(A::narrow(address));
         self.class(mask)
     }
     fn next_change(&mut self, from: u128) -> Option<Change> {
-        let (&start, &mask) = self.runs.range(A::narrow(from)..).next()?;
+        let (start, mask) = self.cursor.next_change(A::narrow(from))?;
         Some((start.widen(), self.class(mask)))
     }
     fn meets(&self, block: Block) -> bool {
         self.first <= block.last() && block.first <= self.last
     }
     fn below(&mut self, old: u32, block: Block) -> Result<u32, CompileError> {
-        let from = (self.runs, &mut self.slots.classes);
+        let from = (self.source, &mut self.slots.classes);
         let changed = (self.first, self.last);
         self.slots.trie.rewrite(old, block, changed, from)
     }

@@ -5,8 +5,7 @@
 
 use super::build::{self, Block, Change, Space};
 use super::*;
-use crate::prefixes::{class, mask_at};
-use std::collections::BTreeMap;
+use crate::prefixes::{Source, class};
 
 impl Space for Trie {
     fn blank(&mut self, count: usize) -> Result<usize, CompileError> {
@@ -37,18 +36,18 @@ impl Space for Trie {
 
 impl Trie {
     /// The word of `block`, which had `old`, after what changed from `first` to `last` and is in
-    /// `runs`.
+    /// `source`.
     pub(in crate::prefixes) fn rewrite<A: Address>(
         &mut self,
         old: u32,
         block: Block,
         (first, last): (u128, u128),
-        (runs, classes): (&BTreeMap<A, u32>, &mut Arc<Classes>),
+        (source, classes): (Source<'_, A>, &mut Arc<Classes>),
     ) -> Result<u32, CompileError> {
         let mut change = Rewrite {
             trie: self,
             classes,
-            runs,
+            source,
             first: first.max(block.first),
             last: last.min(block.last()),
         };
@@ -59,7 +58,7 @@ impl Trie {
 struct Rewrite<'a, A> {
     trie: &'a mut Trie,
     classes: &'a mut Arc<Classes>,
-    runs: &'a BTreeMap<A, u32>,
+    source: Source<'a, A>,
     first: u128,
     last: u128,
 }
@@ -113,15 +112,20 @@ impl<A: Address> Rewrite<'_, A> {
     fn anew(&mut self, old: u32, block: Block, inside: Inside) -> Result<u32, CompileError> {
         let begin = block.first.max(inside.0);
         let end = block.last().min(inside.1);
-        let at_begin = class(self.classes, mask_at(self.runs, A::narrow(begin)));
-        let mut changes: Vec<Change> = vec![(block.first, at_begin as u16)];
-        if begin < end {
-            for (start, &mask) in self.runs.range(A::narrow(begin + 1)..=A::narrow(end)) {
-                let class = class(self.classes, mask) as u16;
-                if changes.last().is_none_or(|&(_, last)| last != class) {
-                    changes.push((start.widen(), class));
-                }
+        let mut changes: Vec<Change> = Vec::new();
+        for (start, mask) in self.source.changes(A::narrow(begin)) {
+            let start = start.widen();
+            if start > end {
+                break;
             }
+            let class = class(self.classes, mask) as u16;
+            // What gates keep out lies before them, and before all changes here.
+            let start = if changes.is_empty() {
+                block.first
+            } else {
+                start
+            };
+            changes.push((start, class));
         }
         self.trie.release(old, block);
         build::word(self.trie, block, &changes)

@@ -1,0 +1,74 @@
+//! Plain loops, which every CPU has.
+
+use super::{BELOW_TOP, Lanes};
+
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+impl Lanes for Portable {
+    #[inline(always)]
+    fn equal8(self, bytes: &[u8; 64], value: u8) -> u64 {
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |mask, &byte| mask << 1 | u64::from(byte == value))
+    }
+    #[inline(always)]
+    fn zeros_below(self, ones: u64, numbers: u32) -> u32 {
+        let number = numbers.trailing_zeros();
+        let left = (0..number).fold(ones, |left, _| left & left.wrapping_sub(1));
+        left.trailing_zeros() - number
+    }
+    #[inline(always)]
+    fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8] {
+        indices.map(|index| values[usize::from(index % 32)])
+    }
+    #[inline(always)]
+    fn equal16(self, line: &[u16; 32], value: u16) -> u32 {
+        line.iter()
+            .rev()
+            .fold(0, |mask, &place| mask << 1 | u32::from(place == value))
+    }
+    #[inline(always)]
+    fn equal32(self, line: &[u32; 16], value: u32) -> u32 {
+        line.iter()
+            .rev()
+            .fold(0, |mask, &place| mask << 1 | u32::from(place == value))
+    }
+    #[inline(always)]
+    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
+        let (first, second) = line.split_at(4);
+        let places = first.iter().zip(second).rev();
+        places.fold(0, |mask, (first, second)| {
+            let differs = (first ^ value[0]) | (second ^ value[1]) & BELOW_TOP;
+            mask << 1 | u32::from(differs == 0)
+        })
+    }
+    #[inline(always)]
+    fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
+        line.iter()
+            .rev()
+            .fold(0, |mask, &place| mask << 1 | u32::from(place <= value))
+    }
+    #[inline(always)]
+    fn at_most32(self, line: &[u32; 16], value: u32) -> u32 {
+        line.iter()
+            .rev()
+            .fold(0, |mask, &place| mask << 1 | u32::from(place <= value))
+    }
+    #[inline(always)]
+    fn below16(self, line: &[u16; 32], value: u16) -> u32 {
+        below(&line[..16], value)
+    }
+    #[inline(always)]
+    fn below30(self, line: &[u16; 32], value: u16) -> u32 {
+        below(&line[..30], value)
+    }
+}
+
+#[inline(always)]
+fn below(places: &[u16], value: u16) -> u32 {
+    let value = value.cast_signed();
+    let below = places.iter().map(|place| place.cast_signed() < value);
+    below.map(u32::from).sum()
+}
