@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """memif: beside testpmd: what forwards more between the same two shared-memory ports?
 
-One DPDK process sends a capture of random addresses, over and over (net_pcap, infinite_rx), into one
-memif port and counts what comes back by another (net_null takes it). It stays. Between its two ports
-stands in turn testpmd (io forwarding) and linerate with a list of six million addresses; rounds are
+One DPDK process sends a capture of random addresses, over and over (net_pcap, infinite_rx), into
+one memif port and counts what comes back by another (net_null takes it). It stays. Between its two
+ports stands in turn testpmd (io forwarding) and linerate with a list of six million addresses; rounds are
 interleaved, and what counts is the ratio.
 
     docs/memif.py target/release/linerate [--rounds 5] [--seconds 2] [--addresses 6000000]
 
-Needs dpdk-testpmd (Debian: dpdk), stdbuf and two CPUs; no root, no huge pages. The generator has CPU 0,
-what forwards CPU 1.
+Needs dpdk-testpmd (Debian: dpdk), stdbuf and two CPUs; no root, no huge pages. The generator has
+CPU 0, what forwards CPU 1.
 """
 
 import argparse
@@ -120,8 +120,13 @@ def rate(generator, seconds):
     return (after - before) / (ended - began)
 
 
+def memifs(role, sockets):
+    rest = f"role={role},socket-abstract=no,socket="
+    return [f"net_memif{number},{rest}{path}" for number, path in enumerate(sockets)]
+
+
 def by_testpmd(generator, sockets, seconds):
-    vdevs = [f"net_memif{n},role=client,socket={s},socket-abstract=no" for n, s in enumerate(sockets)]
+    vdevs = memifs("client", sockets)
     forwarder = Testpmd(1, 256, vdevs, ["--total-num-mbufs=16384", "--burst=64"])
     forwarder.obey("start")
     measured = rate(generator, seconds)
@@ -161,9 +166,8 @@ def main():
         if not chosen.addresses:
             listed = None
         sockets = [os.path.join(temporary, name) for name in "ab"]
-        memifs = [f"net_memif{n},role=server,socket={s},socket-abstract=no" for n, s in enumerate(sockets)]
         source = f"net_pcap0,rx_pcap={frames},infinite_rx=1"
-        vdevs = [source, *memifs, "net_null0,no-rx=1"]
+        vdevs = [source, *memifs("server", sockets), "net_null0,no-rx=1"]
         generator = Testpmd(0, 400, vdevs, ["--total-num-mbufs=65536", "--burst=64"])
         generator.obey("start")
         ways = {

@@ -12,8 +12,8 @@
 //!
 //! Either way the descriptors from tail to head are the leader's and all others the follower's; the
 //! leader gives one back by moving the tail, the follower gives one away by moving the head. So one
-//! rule serves all four cases: a side has the descriptors at its own index and behind it, as many as
-//! the peer's index tells. A follower that receives has put empty buffers into the whole ring
+//! rule serves all four cases: a side has the descriptors at its own index and behind it, as many
+//! as the peer's index tells. A follower that receives has put empty buffers into the whole ring
 //! before.
 //!
 //! The indices run freely over 16 bits. Nothing that the peer writes is believed: an index that is

@@ -1,8 +1,8 @@
 //! Memory shared with the peer of a `memif:` port, who may change any byte of it at any time.
 //!
 //! Nothing here lends a reference to it: bytes are copied in and out by accesses that the compiler
-//! takes as they stand, words of rings are atomic, and every place is held against the length of the mapping. The file cannot
-//! shrink under the mapping: one that could is not mapped.
+//! takes as they stand, words of rings are atomic, and every place is held against the length of the
+//! mapping. The file cannot shrink under the mapping: one that could is not mapped.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -139,7 +139,7 @@ impl SharedMemory {
                     self.start.as_ptr().add(offset as usize),
                     into.as_mut_ptr(),
                     into.len(),
-                )
+                );
             };
         }
         fits
@@ -156,7 +156,7 @@ impl SharedMemory {
                     from.as_ptr(),
                     self.start.as_ptr().add(offset as usize),
                     from.len(),
-                )
+                );
             };
         }
         fits
@@ -188,8 +188,8 @@ impl Drop for SharedMemory {
 /// Copies 64 bytes.
 ///
 /// By inline assembly, which the compiler neither splits nor merges nor repeats: a volatile access
-/// to as many bytes in Rust becomes one of a byte each, with which forwarding was 0.55 times as fast
-/// as testpmd's.
+/// to as many bytes in Rust becomes one of a byte each, with which forwarding was 0.55 times as
+/// fast as testpmd's.
 ///
 /// # Safety
 /// Both ranges have so many bytes that may be read and written by this thread.

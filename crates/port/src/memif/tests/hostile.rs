@@ -295,19 +295,15 @@ fn a_follower_outlives_any_message() {
     until_up(&mut [&mut leader, &mut follower]);
 }
 
-/// What a leader finds of one step of a follower's is told apart.
-#[test]
-fn each_fault_has_its_name() {
-    let folder = folder();
-    let path = folder.path().join("socket");
-    let mut leader = End::open(&format!("memif:{},role=leader", path.display()), 1);
+/// A head index, what all descriptors say, and what is wrong with that.
+fn steps() -> Vec<(u16, Descriptor, Option<Fault>)> {
     let good = Descriptor {
         len: 60,
         offset: 4096,
         ..Descriptor::default()
     };
     let end = super::peer::REGION_BYTES as u32;
-    let cases = [
+    vec![
         (33, good, Some(Fault::Index)),
         (u16::MAX, good, Some(Fault::Index)),
         (1, Descriptor { region: 1, ..good }, Some(Fault::Buffer)),
@@ -353,8 +349,16 @@ fn each_fault_has_its_name() {
             None,
         ),
         (32, good, None),
-    ];
-    for (head, descriptor, fault) in cases {
+    ]
+}
+
+/// What a leader finds of one step of a follower's is told apart.
+#[test]
+fn each_fault_has_its_name() {
+    let folder = folder();
+    let path = folder.path().join("socket");
+    let mut leader = End::open(&format!("memif:{},role=leader", path.display()), 1);
+    for (head, descriptor, fault) in steps() {
         let (peer, memory) = connected(&mut leader, &path);
         let ring = memory.ring(RINGS[0], LOG2).unwrap();
         (0..32).for_each(|index| ring.write(index, descriptor));

@@ -71,7 +71,7 @@ fn a_leader_sends_strangers_away() {
 }
 
 #[test]
-fn regions_and_rings_that_cannot_be() {
+fn regions_that_cannot_be() {
     let folder = folder();
     let path = folder.path().join("socket");
     let mut leader = End::open(&format!("memif:{},role=leader", path.display()), 1);
@@ -101,8 +101,14 @@ fn regions_and_rings_that_cannot_be() {
     let peer = begun(&mut leader, &path);
     let said = peer.refused(&mut leader, &good, Some(&file("plain", 4096)));
     assert!(said.contains("sealed"), "{said}");
+}
 
-    let outside = |ring: AddRing| ring;
+#[test]
+fn rings_that_cannot_be() {
+    let folder = folder();
+    let path = folder.path().join("socket");
+    let mut leader = End::open(&format!("memif:{},role=leader", path.display()), 1);
+    let (good, (_, memory)) = region(4096);
     let Message::AddRing(base) = ring(true) else {
         panic!()
     };
@@ -143,12 +149,23 @@ fn regions_and_rings_that_cannot_be() {
         let said = peer.refused(&mut leader, &Message::AddRing(ring), Some(&interrupt()));
         assert!(said.contains(reason), "{said}");
     }
+}
+
+#[test]
+fn rings_that_are_not_where_they_should_be() {
+    let folder = folder();
+    let path = folder.path().join("socket");
+    let mut leader = End::open(&format!("memif:{},role=leader", path.display()), 1);
+    let (good, (_, memory)) = region(4096);
+    let Message::AddRing(base) = ring(true) else {
+        panic!()
+    };
     let at_the_end = [
         (
-            outside(AddRing {
+            AddRing {
                 offset: 4096,
                 ..base
-            }),
+            },
             "outside",
         ),
         (
