@@ -3,8 +3,8 @@
 
 One DPDK process sends a capture of random addresses, over and over (net_pcap, infinite_rx), into
 one memif port and counts what comes back by another (net_null takes it). It stays. Between its two
-ports stands in turn testpmd (io forwarding) and linerate with a list of six million addresses; rounds are
-interleaved, and what counts is the ratio.
+ports stands in turn testpmd (io forwarding) and linerate with a list of six million addresses;
+rounds are interleaved, and what counts is the ratio.
 
     docs/memif.py target/release/linerate [--rounds 5] [--seconds 2] [--addresses 6000000]
 

@@ -145,11 +145,11 @@ impl Ends {
     /// Attends until both have a peer, and frames pass.
     fn meet(&mut self) {
         let began = Instant::now();
-        let up = |port: &Box<dyn Port>| {
+        let up = |port: &dyn Port| {
             let mut monitor = port.monitor().unwrap();
             monitor.look().link.is_up()
         };
-        while !self.ports.iter().all(up) {
+        while !self.ports.iter().all(|port| up(&**port)) {
             assert!(began.elapsed() < PATIENCE, "no peer");
             self.ports.iter_mut().for_each(|port| port.attend());
         }

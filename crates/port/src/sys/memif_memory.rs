@@ -1,8 +1,8 @@
 //! Memory shared with the peer of a `memif:` port, who may change any byte of it at any time.
 //!
 //! Nothing here lends a reference to it: bytes are copied in and out by accesses that the compiler
-//! takes as they stand, words of rings are atomic, and every place is held against the length of the
-//! mapping. The file cannot shrink under the mapping: one that could is not mapped.
+//! takes as they stand, words of rings are atomic, and every place is held against the length of
+//! the mapping. The file cannot shrink under the mapping: one that could is not mapped.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
