@@ -70,6 +70,50 @@ SPECS = {
     "ring": b"ring:a",
 }
 
+RECIPES = {
+    "udp": b"size=64-1518 sign=yes src=10.0.0.0/8 dst=192.0.2.1-192.0.2.9 sport=53 flows=10",
+    "tcp": b"flags=SA size=110:3+9018:1 ipv6=0.5 smac=random vlan=1-9.random cover=link stream=9",
+    "icmp": b"protocol=icmp src=2001:db8::/32 ipv6=1 new-flows=100 flows=4 hit=0 seed=7",
+}
+
+
+def crc32c(content):
+    """The remainder that begins at 0 and is not complemented."""
+    value = 0
+    for byte in content:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+    return value
+
+
+def checksum(content):
+    total = sum(struct.unpack(f"!{len(content) // 2}H", content))
+    while total >> 16:
+        total = (total >> 16) + (total & 0xFFFF)
+    return struct.pack("!H", ~total & 0xFFFF)
+
+
+def test_frame(stream, sequence, sent):
+    """A frame as crates/traffic/src/signature.rs has it, made by other means."""
+    addresses = bytes([10, 0, 0, 1, 192, 0, 2, 9])
+    ports = struct.pack("!HH", 1000, 53)
+    numbers = struct.pack("!H", stream) + sequence.to_bytes(6, "big") + sent.to_bytes(6, "big")
+    covered = addresses + ports + bytes([17, 0, 0, 0]) + numbers + bytes([0, 4])
+    pattern = 0x243F6A8885A308D313198A2E0370.to_bytes(14, "big")
+    check = struct.pack("!I", crc32c(covered) ^ 0x4C524E01)
+    signature = check + bytes(a ^ b for a, b in zip(numbers, pattern))
+    length = struct.pack("!H", 8 + len(signature))
+    pseudo = addresses + bytes([0, 17]) + length
+    udp = ports + length + checksum(pseudo + ports + length + signature) + signature
+    packet = ipv4(udp)
+    packet = packet[:10] + checksum(packet[:20]) + packet[12:]
+    return ethernet(0x0800, packet)
+
+
+def arrivals(frames):
+    return b"".join(struct.pack("!HI", len(frame), 9000) + frame for frame in frames)
+
 
 def pcap(magic, order):
     frame = FRAMES["udp"]
@@ -105,3 +149,8 @@ write("capture", "micro-little.pcap", pcap(0xA1B2C3D4, "<"))
 write("capture", "nano-big.pcap", pcap(0xA1B23C4D, ">"))
 write("capture", "little.pcapng", pcapng("<"))
 write("capture", "big.pcapng", pcapng(">"))
+for name, text in RECIPES.items():
+    write("recipe", name, text)
+write("sink", "order", arrivals(test_frame(0, number, 5000) for number in (0, 1, 1, 5, 3, 99)))
+write("sink", "streams", arrivals(test_frame(number, 0, 5000) for number in range(5)))
+write("sink", "foreign", arrivals(FRAMES.values()))

@@ -4,10 +4,14 @@
 //! regressions and a seeded stream of mutations of both.
 #![forbid(unsafe_code)]
 
+mod traffic;
+
 use std::io::Cursor;
 
 use port::PortSpec;
 use port::pcap::{CaptureReader, Step};
+
+pub use crate::traffic::{recipe, sink};
 
 /// A frame and the length it had before a capture cut it: the first two bytes say how much was
 /// cut. Whatever is in it, the offsets lie inside, and cutting more never changes an address.

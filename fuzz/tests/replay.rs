@@ -87,3 +87,13 @@ fn capture() {
 fn spec() {
     replay("spec", fuzz::spec);
 }
+
+#[test]
+fn sink() {
+    replay("sink", fuzz::sink);
+}
+
+#[test]
+fn recipe() {
+    replay("recipe", fuzz::recipe);
+}

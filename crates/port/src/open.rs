@@ -8,7 +8,8 @@ use crate::generator::GenPort;
 use crate::interface::Claims;
 use crate::pcap::{OpenFiles, PcapPort};
 use crate::{
-    NullPort, PacketPort, Port, PortError, PortSpec, RingPort, Rings, TapPort, Umems, XdpPort,
+    Listeners, MemifPort, NullPort, PacketPort, Port, PortError, PortSpec, RingPort, Rings,
+    TapPort, Umems, XdpPort,
 };
 
 /// What ports need beyond their spec. The ports of one run share one context (clones share the
@@ -27,6 +28,8 @@ pub struct OpenContext {
     pub start_time_ns: u64,
     /// The memory rings of this run, by name.
     pub rings: Rings,
+    /// The sockets at which this run waits for the peers of shared-memory ports.
+    pub listeners: Listeners,
     /// Words of the largest sieve that a shortcut of this run may be opened with.
     pub sieve_words: usize,
     /// What the AF_XDP ports of this run share.
@@ -63,6 +66,7 @@ pub fn open(
             context.interfaces.claim("tap", &tap.interface)?;
             Box::new(port)
         }
+        PortSpec::Memif(memif) => Box::new(MemifPort::open(memif, id, context)?),
         PortSpec::Ring(ring) => Box::new(RingPort::open(ring, id, context)?),
     })
 }

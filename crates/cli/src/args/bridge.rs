@@ -94,6 +94,7 @@ A PORT is DRIVER:NAME[,key=value]...:
   pcap:in=FILE,out=FILE   a capture to read, to write, or both; '-' is standard input or output
   xdp:eth0                a network interface, by AF_XDP; needs root
   packet:eth0             a network interface, by packet sockets; needs root
+  memif:/run/m.sock       shared memory with VPP or DPDK; role=leader listens
   gen:size=64,hit=0.1     generated traffic: random addresses, a share of them from the sets
   null:                   swallows what it is sent
 

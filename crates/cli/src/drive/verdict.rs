@@ -28,7 +28,10 @@ pub(super) enum Limit {
 /// What kept a trial from reaching its rate; nothing where it did, or had none to reach.
 pub(super) fn limit(trial: &TrialReport) -> Option<Limit> {
     let asked = asked_pps(trial)?;
-    if trial.sent < JUDGED_FRAMES || trial.sent_per_second() >= asked * REACHED {
+    // A schedule that was never put off was kept, late as the last frames may have been.
+    let put_off = trial.pacing.is_none_or(|pacing| pacing.lost_ns != 0);
+    let missed = put_off && trial.sent_per_second() < asked * REACHED;
+    if trial.sent < JUDGED_FRAMES || !missed {
         return None;
     }
     let waited = trial.full_seconds / trial.seconds.max(1e-9);

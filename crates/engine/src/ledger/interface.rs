@@ -144,8 +144,8 @@ impl Around {
 
     /// Adds both of the port's steps, or why they are not known.
     ///
-    /// `passed`: frames that came to other ports at the edges, and that the program of the run before
-    /// may have forwarded here.
+    /// `passed`: frames that came to other ports at the edges, and that the program of the run
+    /// before may have forwarded here.
     pub(crate) fn enter(&self, counts: &PortCounts, passed: u64, ledger: &mut Ledger) {
         if self.is_one() {
             ledger.add(self.reception(counts));

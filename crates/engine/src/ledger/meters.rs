@@ -1,5 +1,5 @@
-//! When the counters of interfaces are read, for a run of any kind: on the thread that starts it and
-//! on the one that ends it, never on a worker.
+//! When the counters of interfaces are read, for a run of any kind: on the thread that starts it
+//! and on the one that ends it, never on a worker.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

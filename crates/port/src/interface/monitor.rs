@@ -51,9 +51,39 @@ impl Signal {
     }
 }
 
+/// Whether the other end of a port that is no interface of the kernel's is there.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Presence(Arc<AtomicBool>);
+
+impl Presence {
+    pub(crate) fn set(&self, there: bool) {
+        self.0.store(there, Ordering::Relaxed);
+    }
+
+    /// Whether it is there now.
+    pub(crate) fn is_there(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// As the link of an interface.
+    fn link(&self) -> Link {
+        match self.is_there() {
+            true => Link::Up(0),
+            false => Link::NoCarrier(0),
+        }
+    }
+}
+
+/// What is looked at.
+#[derive(Debug)]
+enum Watched {
+    Interface(Interface),
+    Peer(Presence),
+}
+
 /// Looks at the interface of a port some times a second.
 pub struct Monitor {
-    interface: Interface,
+    watched: Watched,
     signal: Signal,
     counts_queues: bool,
     looks: u32,
@@ -63,24 +93,43 @@ pub struct Monitor {
 impl Monitor {
     /// Of the interface of this name; `None` where the kernel gives nothing to ask it by.
     pub(crate) fn new(name: &str, signal: &Signal, counts_queues: bool) -> Option<Self> {
+        let interface = Interface::named(name).ok()?;
         Some(Self {
-            interface: Interface::named(name).ok()?,
-            signal: signal.clone(),
             counts_queues,
+            ..Self::with(Watched::Interface(interface), signal)
+        })
+    }
+
+    /// Of a port whose other end is a process.
+    pub(crate) fn of_peer(presence: &Presence) -> Self {
+        Self::with(Watched::Peer(presence.clone()), &Signal::default())
+    }
+
+    fn with(watched: Watched, signal: &Signal) -> Self {
+        Self {
+            watched,
+            signal: signal.clone(),
+            counts_queues: false,
             looks: 0,
             last: None,
-        })
+        }
     }
 
     /// The interface now. Queues of the port are told where that is not what it was.
     pub fn look(&mut self) -> View {
-        let link = self.interface.link();
+        let link = match &self.watched {
+            Watched::Interface(interface) => interface.link(),
+            Watched::Peer(presence) => presence.link(),
+        };
         let known = self.last.and_then(|(_, queues)| queues);
         let due = self.looks.is_multiple_of(COUNT_EVERY);
         self.looks = self.looks.wrapping_add(1);
         let queues = match link {
             Link::Absent => None,
-            _ if self.counts_queues && (due || known.is_none()) => self.interface.rx_queues().ok(),
+            _ if self.counts_queues && (due || known.is_none()) => match &self.watched {
+                Watched::Interface(interface) => interface.rx_queues().ok(),
+                Watched::Peer(_) => None,
+            },
             _ => known,
         };
         if self.last.is_some_and(|last| last != (link, queues)) {
@@ -98,7 +147,7 @@ impl Monitor {
 impl fmt::Debug for Monitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Monitor");
-        shown.field("interface", &self.interface);
+        shown.field("watched", &self.watched);
         shown.field("last", &self.last).finish_non_exhaustive()
     }
 }

@@ -1,8 +1,9 @@
 //! `packet:IFACE`: any Ethernet interface of the kernel by AF_PACKET sockets, without eBPF.
 //!
 //! Each queue receives by a ring shared with the kernel (TPACKET_V3) and sends whole bursts by
-//! `sendmmsg` past the queueing disciplines, unless `qdisc=on` has them shape and count; several queues share the interface's frames by the
-//! hash of the flow. The host's own stack still sees every frame that comes in.
+//! `sendmmsg` past the queueing disciplines, unless `qdisc=on` has them shape and count; several
+//! queues share the interface's frames by the hash of the flow. The host's own stack still sees
+//! every frame that comes in.
 //!
 //! `sendmmsg` and not a transmit ring: on veth it sent 64-byte frames 1.2 to 1.3 times as fast (the
 //! kernel copies ring frames once more where they change hands within the machine), and a frame is

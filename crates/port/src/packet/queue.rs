@@ -158,8 +158,8 @@ impl PacketQueue {
         let Some(attached) = &mut self.attached else {
             return false;
         };
-        // One a call where a refusal is the end of a frame: of several the kernel does not say whose
-        // it was.
+        // One a call where a refusal is the end of a frame: of several the kernel does not say
+        // whose it was.
         let at_once = if self.shared.qdisc { 1 } else { burst.len() };
         match attached.sender.send(&burst.frames()[..at_once]) {
             Ok(count) => {

@@ -18,13 +18,16 @@ pub(crate) use settings::{Settings, escape};
 
 use crate::generator::GenSpec;
 use crate::host_tap::TapSpec;
+use crate::memif::MemifSpec;
 use crate::packet::PacketSpec;
 use crate::pcap::PcapSpec;
 use crate::ring::RingSpec;
 use crate::xdp::XdpSpec;
 use nearest::nearest;
 
-const DRIVERS: [&str; 7] = ["xdp", "packet", "tap", "pcap", "gen", "null", "ring"];
+const DRIVERS: [&str; 8] = [
+    "xdp", "packet", "tap", "memif", "pcap", "gen", "null", "ring",
+];
 
 /// A port to be opened.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +38,8 @@ pub enum PortSpec {
     Packet(PacketSpec),
     /// `tap:NAME`: an interface of the host that is made for us.
     Tap(TapSpec),
+    /// `memif:/run/memif.sock`: shared memory with another process.
+    Memif(MemifSpec),
     /// `pcap:in=a.pcap,out=b.pcap`: capture files.
     Pcap(PcapSpec),
     /// `gen:size=64`: the traffic generator.
@@ -65,6 +70,7 @@ impl PortSpec {
             "xdp" => XdpSpec::from_settings(&mut settings).map(Self::Xdp),
             "packet" => PacketSpec::from_settings(&mut settings).map(Self::Packet),
             "tap" => TapSpec::from_settings(&mut settings).map(Self::Tap),
+            "memif" => MemifSpec::from_settings(&mut settings).map(Self::Memif),
             "pcap" => PcapSpec::from_settings(&mut settings).map(Self::Pcap),
             "gen" => GenSpec::from_settings(&mut settings).map(Self::Gen),
             "ring" => RingSpec::from_settings(&mut settings).map(Self::Ring),
@@ -83,6 +89,7 @@ impl PortSpec {
             Self::Xdp(_) => "xdp",
             Self::Packet(_) => "packet",
             Self::Tap(_) => "tap",
+            Self::Memif(_) => "memif",
             Self::Pcap(_) => "pcap",
             Self::Gen(_) => "gen",
             Self::Null => "null",
@@ -105,6 +112,7 @@ impl fmt::Display for PortSpec {
             Self::Xdp(spec) => spec.fmt(f),
             Self::Packet(spec) => spec.fmt(f),
             Self::Tap(spec) => spec.fmt(f),
+            Self::Memif(spec) => spec.fmt(f),
             Self::Pcap(spec) => spec.fmt(f),
             Self::Gen(spec) => spec.fmt(f),
             Self::Null => f.write_str("null:"),

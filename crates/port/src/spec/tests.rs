@@ -122,7 +122,7 @@ fn rings() {
 #[test]
 fn drivers_that_are_not_there() {
     assert!(refused("pacp:in=a").ends_with("there is no driver `pacp`; did you mean pcap:?"));
-    let all = "there are xdp, packet, tap, pcap, gen, null, ring";
+    let all = "there are xdp, packet, tap, memif, pcap, gen, null, ring";
     assert!(refused("dpdk:0").ends_with(all));
     assert!(refused("eth0").contains("it names no driver; write DRIVER:NAME"));
     assert!(refused("gen").ends_with("the colon is missing; write gen:"));

@@ -6,6 +6,9 @@
 
 pub(crate) mod ethtool;
 pub(crate) mod ioctl;
+pub(crate) mod memif_bell;
+pub(crate) mod memif_memory;
+pub(crate) mod memif_socket;
 pub(crate) mod packet_ring;
 pub(crate) mod packet_send;
 pub(crate) mod packet_socket;

@@ -204,7 +204,16 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         let maps = [
-            "beats", "counts", "identity", "local", "peer", "settings", "sockets",
+            "beats",
+            "counts",
+            "identity",
+            "local",
+            "peer",
+            "settings",
+            "sieve",
+            "sieve_networks",
+            "sieve_words",
+            "sockets",
         ];
         assert_eq!(names, maps);
         assert_eq!(object.licence.to_bytes(), b"Dual MIT/GPL");
