@@ -13,9 +13,9 @@ use crate::memif::link::Regions;
 use crate::memif::message::{Hello, Message, Text, VERSION};
 use crate::memif::ring::{CONTINUES, Fault};
 use crate::memif::shared::Shared;
-use crate::random::Random;
 use crate::sys::memif_memory::{Descriptor, Index, RingMemory, SharedMemory};
 use crate::sys::memif_socket::{Address, Socket};
+use traffic::Random;
 
 /// Prints what replays a test.
 fn seed() -> u64 {
