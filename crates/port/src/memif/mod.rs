@@ -20,8 +20,6 @@
 mod control;
 mod link;
 mod listener;
-#[cfg(all(test, loom))]
-mod loom_tests;
 mod message;
 mod queue;
 mod ring;
