@@ -254,6 +254,7 @@ def ports():
 
 VETH = {
     "xdp": "linerate, `xdp:`",
+    "xdp_shortcut": "linerate, `xdp:` with `shortcut=on`",
     "packet": "linerate, `packet:`",
     "testpmd_af_xdp": "DPDK testpmd, net_af_xdp",
     "testpmd_af_packet": "DPDK testpmd, net_af_packet",
@@ -265,7 +266,8 @@ RATE, NANOS = "frames_per_second", "ns_per_frame"
 
 
 def veth_cells(run, path, entries):
-    """Rates, then what `xdp:` has of this path's frames and of its CPU time; none without a row."""
+    """Rates, then what `xdp:`, without and with a shortcut, has of this path's frames and of its
+    CPU time; none without a row."""
 
     def row(of, action, metric):
         found = rows(run, path=of, entries=entries, action=action)
@@ -275,9 +277,10 @@ def veth_cells(run, path, entries):
     if not forward:
         return None
     nanos, cells = row(path, "forward", NANOS), []
-    for metric, theirs in [(RATE, forward), (NANOS, nanos)]:
-        ours = row("xdp", "forward", metric)
-        cells.append("" if path == "xdp" or not ours else f"× {ratio(ours, theirs):.2f}")
+    for own in ["xdp", "xdp_shortcut"]:
+        for metric, theirs in [(RATE, forward), (NANOS, nanos)]:
+            ours = row(own, "forward", metric)
+            cells.append("" if path == own or not ours else f"× {ratio(ours, theirs):.2f}")
     dropped = millions(drop) if drop else ""
     return [millions(forward), dropped, digits(nanos["median"]), *cells]
 
@@ -293,7 +296,7 @@ def veth():
             if cells:
                 body.append([name, f"{entries:,}", *cells])
     head = ["over veth pairs", "entries", "forwarded, Mpps", "dropped, Mpps", "CPU ns a frame"]
-    head += ["`xdp:` to it, frames", "`xdp:` to it, CPU time"]
+    head += ["`xdp:` to it, frames", "CPU time", "`shortcut` to it, frames", "CPU time"]
     said = [one for one in run["findings"] if " load in " in one or "the wall" in one]
     said += [f"left out: {one}" for one in run["skipped"]]
     return whole("veth", table(head, body), "\n".join(f"- {sentence(one)}" for one in said))

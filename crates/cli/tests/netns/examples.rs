@@ -92,7 +92,7 @@ fn bridges_pass_and_block() {
     for line in examples {
         let Some(bench) = bench() else { return };
         let folder = folder();
-        if line.contains("bypass=on") {
+        if line.contains("bypass=on") || line.contains("shortcut=on") {
             with_gro_at_the_ends(&bench);
         }
         let mut running = Running::start(&mut shell(&bench, &folder, line));
@@ -147,15 +147,16 @@ fn other_commands_run() {
     }
 }
 
-/// Every port of the guide's table that has a kernel interface, but for a bypass, which is between
-/// two.
+/// Every port of the guide's table that has a kernel interface, but for those with a bypass or a
+/// shortcut, which are between two.
 #[test]
 fn ports_of_the_table_open() {
     let specs = commands(GUIDE).into_iter();
     let specs =
         specs.filter(|code| code.starts_with("xdp:eth0") || code.starts_with("packet:eth0"));
     let specs: Vec<_> = specs
-        .filter(|code| !code.contains(' ') && !code.contains("bypass"))
+        .filter(|code| !code.contains(' '))
+        .filter(|code| !code.contains("bypass") && !code.contains("shortcut"))
         .collect();
     assert!(specs.len() >= 8, "{specs:?}");
     for spec in specs {
