@@ -66,6 +66,34 @@ impl Control {
         }
     }
 
+    /// Looks at the interfaces of the ports, in a run since `started`, and tells what changed.
+    pub(crate) fn look_at(&self, ports: &mut [PortFacts], started: Instant) {
+        if ports.iter().all(|facts| facts.watched.is_none()) {
+            return;
+        }
+        let (now, sum) = (started.elapsed().as_secs_f64(), self.sum());
+        for facts in ports {
+            let (taken, refusals) = Count::of_port(facts.id);
+            let sent = (sum.get(taken), sum.get(refusals));
+            if let Some(watched) = &mut facts.watched {
+                self.tell(watched.look(&facts.spec, now, sent));
+            }
+        }
+    }
+
+    /// Why a run since `started`, with this limit, should end by now; nothing if it should not.
+    pub(crate) fn asked_to_end(
+        &self,
+        started: Instant,
+        duration: Option<Duration>,
+    ) -> Option<EndedBy> {
+        if self.asked.load(Ordering::Relaxed) {
+            return Some(EndedBy::Asked);
+        }
+        let over = |limit: Duration| started.elapsed() >= limit;
+        duration.is_some_and(over).then_some(EndedBy::Duration)
+    }
+
     /// Receive nothing more.
     #[inline]
     pub(crate) fn drains(&self) -> bool {
@@ -136,7 +164,7 @@ impl Supervisor {
     pub(crate) fn run(mut self) -> Result<RunReport, EngineError> {
         let asked = self.watch();
         // What happened since the last look, in a run of milliseconds all of it.
-        self.look_at_ports();
+        self.control.look_at(&mut self.facts, self.started);
         let ended = self.started.elapsed().as_secs_f64();
         self.control.stop();
         let mut workers = Vec::new();
@@ -197,7 +225,7 @@ impl Supervisor {
         let mut looks = 0_u32;
         loop {
             if looks.is_multiple_of(ATTEND_EVERY) {
-                self.look_at_ports();
+                self.control.look_at(&mut self.facts, self.started);
             }
             if at_rest(self.control.boards()) {
                 return draining.map(|(cause, _)| cause);
@@ -208,7 +236,10 @@ impl Supervisor {
                 }
                 Some(_) => {}
                 None => {
-                    draining = self.asked_to_end().map(|cause| (cause, Instant::now()));
+                    let asked = self
+                        .control
+                        .asked_to_end(self.started, self.limits.duration);
+                    draining = asked.map(|cause| (cause, Instant::now()));
                     self.control.drain(draining.is_some());
                 }
             }
@@ -220,31 +251,6 @@ impl Supervisor {
             }
             std::thread::park_timeout(WATCH_EVERY);
         }
-    }
-
-    fn look_at_ports(&mut self) {
-        if self.facts.iter().all(|facts| facts.watched.is_none()) {
-            return;
-        }
-        let (now, sum) = (self.started.elapsed().as_secs_f64(), self.control.sum());
-        for facts in &mut self.facts {
-            let (taken, refusals) = Count::of_port(facts.id);
-            let sent = (sum.get(taken), sum.get(refusals));
-            if let Some(watched) = &mut facts.watched {
-                self.control.tell(watched.look(&facts.spec, now, sent));
-            }
-        }
-    }
-
-    fn asked_to_end(&self) -> Option<EndedBy> {
-        if self.control.asked.load(Ordering::Relaxed) {
-            return Some(EndedBy::Asked);
-        }
-        let over = |limit: Duration| self.started.elapsed() >= limit;
-        self.limits
-            .duration
-            .is_some_and(over)
-            .then_some(EndedBy::Duration)
     }
 }
 

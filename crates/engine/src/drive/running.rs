@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::{Builder, JoinHandle, park_timeout};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use traffic::{PacingError, Sink, SinkLimits, SinkReport};
 
@@ -137,7 +136,7 @@ struct Watch {
 impl Watch {
     fn run(mut self) -> Result<(Drive, TrialReport), EngineError> {
         let ended_by = self.watch();
-        self.look_at_ports();
+        self.control.look_at(&mut self.drive.facts, self.started);
         self.control.stop();
         for handle in std::mem::take(&mut self.handles) {
             let worker = handle.join().map_err(|_| EngineError::WorkerLost)?;
@@ -163,7 +162,7 @@ impl Watch {
         let mut ending: Option<(EndedBy, Instant)> = None;
         let cause = loop {
             if looks.is_multiple_of(ATTEND_EVERY) {
-                self.look_at_ports();
+                self.control.look_at(&mut self.drive.facts, self.started);
                 self.drive.ports.iter_mut().for_each(|port| port.attend());
                 self.drive.meters.follow();
             }
@@ -177,7 +176,8 @@ impl Watch {
                 }
                 Some(_) => {}
                 None => {
-                    ending = self.asked_to_end().map(|cause| (cause, Instant::now()));
+                    let asked = self.control.asked_to_end(self.started, self.trial.duration);
+                    ending = asked.map(|cause| (cause, Instant::now()));
                     self.control.drain(ending.is_some());
                 }
             }
@@ -214,28 +214,6 @@ impl Watch {
             }
             park_timeout(WATCH_EVERY);
         }
-    }
-
-    fn look_at_ports(&mut self) {
-        let (now, sum) = (self.started.elapsed().as_secs_f64(), self.control.sum());
-        for facts in &mut self.drive.facts {
-            let (taken, refusals) = Count::of_port(facts.id);
-            let sent = (sum.get(taken), sum.get(refusals));
-            if let Some(watched) = &mut facts.watched {
-                self.control.tell(watched.look(&facts.spec, now, sent));
-            }
-        }
-    }
-
-    fn asked_to_end(&self) -> Option<EndedBy> {
-        if self.control.asked.load(Ordering::Relaxed) {
-            return Some(EndedBy::Asked);
-        }
-        let over = |limit: Duration| self.started.elapsed() >= limit;
-        self.trial
-            .duration
-            .is_some_and(over)
-            .then_some(EndedBy::Duration)
     }
 
     fn report(&self, ended_by: EndedBy) -> TrialReport {

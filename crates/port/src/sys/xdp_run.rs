@@ -48,6 +48,22 @@ struct UpdateBatch {
     flags: u64,
 }
 
+impl UpdateBatch {
+    /// Of as many values, which begin at this address.
+    fn of(map: &Map, keys: &[u32], values: usize) -> Self {
+        Self {
+            in_batch: 0,
+            out_batch: 0,
+            keys: keys.as_ptr().expose_provenance() as u64,
+            values: values as u64,
+            count: keys.len() as u32,
+            map_fd: map.raw_fd() as u32,
+            elem_flags: 0,
+            flags: 0,
+        }
+    }
+}
+
 impl Program {
     /// Runs it over this many frames, all of which begin as this one; what it writes into them may
     /// stay there. Returns when it is through.
@@ -82,16 +98,8 @@ impl Map {
         if keys.len() != values.len() || !self.is_numbers() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let mut attributes = UpdateBatch {
-            in_batch: 0,
-            out_batch: 0,
-            keys: keys.as_ptr().expose_provenance() as u64,
-            values: values.as_ptr().expose_provenance() as u64,
-            count: keys.len() as u32,
-            map_fd: self.raw_fd() as u32,
-            elem_flags: 0,
-            flags: 0,
-        };
+        let values = values.as_ptr().expose_provenance();
+        let mut attributes = UpdateBatch::of(self, keys, values);
         // SAFETY: the kernel reads `count` keys and `count` values of four bytes each, which the
         // slices have, as checked, and are borrowed for this call.
         unsafe { bpf(MAP_UPDATE_BATCH, &mut attributes) }.map(drop)
@@ -112,16 +120,8 @@ impl Map {
         for (call, words) in words.chunks(each * ENTRIES_A_CALL).enumerate() {
             let first = (call * ENTRIES_A_CALL) as u32;
             let keys: Vec<u32> = (first..).take(words.len() / each).collect();
-            let mut attributes = UpdateBatch {
-                in_batch: 0,
-                out_batch: 0,
-                keys: keys.as_ptr().expose_provenance() as u64,
-                values: words.as_ptr().expose_provenance() as u64,
-                count: keys.len() as u32,
-                map_fd: self.raw_fd() as u32,
-                elem_flags: 0,
-                flags: 0,
-            };
+            let values = words.as_ptr().expose_provenance();
+            let mut attributes = UpdateBatch::of(self, &keys, values);
             // SAFETY: the kernel reads `count` keys of four bytes and `count` values of the map's
             // length, which is `each` words, so that the slices have as many; both are borrowed
             // for this call.
@@ -159,5 +159,28 @@ mod tests {
         assert!(map.get(1).is_err());
         assert!(map.put_many(&keys, &values[1..]).is_err());
         assert!(map.put_many(&[1], &[1]).is_err(), "it is full");
+    }
+
+    #[test]
+    fn words_fill_entries_from_the_first() {
+        let shape = MapShape::numbered(MapKind::Array, 16, 3);
+        let Ok(map) = Map::create("test", shape) else {
+            println!("skipped: no right to make BPF maps");
+            return;
+        };
+        map.put_words(&[1, 2, 3, 4]).unwrap();
+        let entry = |words: [u64; 2]| words.map(u64::to_ne_bytes).concat();
+        let entries = [[1, 2], [3, 4], [0, 0]];
+        for (place, words) in (0..).zip(entries) {
+            assert_eq!(map.get(place).unwrap(), entry(words));
+        }
+        assert!(map.put_words(&[1]).is_err(), "half an entry");
+        assert!(
+            map.put_words(&[0; 8]).is_err(),
+            "one entry more than there is"
+        );
+        let hash = MapShape::numbered(MapKind::Hash, 16, 3);
+        let hash = Map::create("test", hash).unwrap();
+        assert!(hash.put_words(&[1, 2]).is_err());
     }
 }
