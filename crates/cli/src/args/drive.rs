@@ -32,7 +32,12 @@ pub(crate) struct GenArgs {
     #[command(flatten)]
     pub(crate) workers: WorkerArgs,
     /// Let half of the workers send and the other half take in, instead of each doing both.
-    #[arg(long, requires = "sink", help_heading = "Workers and memory")]
+    #[arg(
+        long,
+        hide_short_help = true,
+        requires = "sink",
+        help_heading = "Workers and memory"
+    )]
     pub(crate) apart: bool,
     #[command(flatten)]
     pub(crate) manner: DriveArgs,
@@ -40,6 +45,7 @@ pub(crate) struct GenArgs {
     ///
     /// A worker that dozes may wake late, which the report shows as an error of its pace.
     #[arg(
+        hide_short_help = true,
         long,
         value_name = "MODE",
         default_value = "spin",
@@ -64,10 +70,10 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) duration: Option<Duration>,
     /// Wait this long, after the last frame, for those under way.
-    #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = duration::parse)]
+    #[arg(long, hide_short_help = true, value_name = "TIME", default_value = "200ms", value_parser = duration::parse)]
     pub(crate) drain: Duration,
     /// Do not measure first, by sending flat out for 200 ms, how much this port takes.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) no_trial: bool,
 }
 
@@ -83,7 +89,7 @@ pub(crate) struct FrameArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) protocol: Option<String>,
     /// TCP with these flags, as in S or SA.
-    #[arg(long, value_name = "LETTERS")]
+    #[arg(long, hide_short_help = true, value_name = "LETTERS")]
     pub(crate) flags: Option<String>,
     /// The share of frames that is IPv6, as in 0.5 or 50% [default: 0].
     #[arg(long, value_name = "SHARE")]
@@ -102,10 +108,10 @@ pub(crate) struct FrameArgs {
     #[arg(long, value_name = "PORTS")]
     pub(crate) dport: Option<String>,
     /// Source MACs: random, 02:00:00:00:00:01, FIRST-LAST, or @FILE.
-    #[arg(long, value_name = "MACS")]
+    #[arg(long, hide_short_help = true, value_name = "MACS")]
     pub(crate) smac: Option<String>,
     /// Destination MACs, the same.
-    #[arg(long, value_name = "MACS")]
+    #[arg(long, hide_short_help = true, value_name = "MACS")]
     pub(crate) dmac: Option<String>,
     /// VLAN tags: 5, 1-4094, random, @FILE; two as in 10.20 [default: none].
     #[arg(long, value_name = "IDS")]
@@ -115,20 +121,20 @@ pub(crate) struct FrameArgs {
     #[arg(long, value_name = "N")]
     pub(crate) flows: Option<String>,
     /// Replace the oldest flow by a new one N times a second.
-    #[arg(long, value_name = "N")]
+    #[arg(long, hide_short_help = true, value_name = "N")]
     pub(crate) new_flows: Option<String>,
     /// The share of frames with an address out of --hits, as in 0.1 or 10%.
-    #[arg(long, value_name = "SHARE", requires = "hits")]
+    #[arg(long, hide_short_help = true, value_name = "SHARE", requires = "hits")]
     pub(crate) hit: Option<String>,
     /// Lists of addresses and networks that --hit draws from.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, hide_short_help = true, value_name = "FILE")]
     pub(crate) hits: Vec<String>,
     /// Make frames without a signature: nothing is known of them when they arrive.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) unsigned: bool,
     /// What the signature protects: network (what a router leaves alone) or link (every byte)
     /// [default: network].
-    #[arg(long, value_name = "WHAT", conflicts_with_all = ["unsigned", "reflect"])]
+    #[arg(long, hide_short_help = true, value_name = "WHAT", conflicts_with_all = ["unsigned", "reflect"])]
     pub(crate) cover: Option<String>,
 }
 
@@ -153,7 +159,7 @@ pub(crate) struct ReplayArgs {
 #[command(next_help_heading = "Run")]
 pub(crate) struct DriveArgs {
     /// Seed the frames; the same seed makes the same frames.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print the report as one JSON object on standard output; all else goes to standard error.
     #[arg(long)]
@@ -182,6 +188,7 @@ pub(crate) struct SinkArgs {
     ///
     /// The first frame after a pause waits for a worker that dozes, which its latency shows.
     #[arg(
+        hide_short_help = true,
         long,
         value_name = "MODE",
         default_value = "doze",

@@ -28,10 +28,10 @@ pub(crate) struct WorkerArgs {
     ///
     /// Odd multiples of 64 spread frame headers over all sets of the CPU's caches; 2048 leaves
     /// most of them unused. The largest frame a worker can hold is the stride less 128 bytes.
-    #[arg(long, value_name = "BYTES", value_parser = stride)]
+    #[arg(long, value_name = "BYTES", value_parser = stride, hide_short_help = true)]
     pub(crate) stride: Option<u32>,
     /// Give each worker a pool of FRAMES frames.
-    #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    #[arg(long, hide_short_help = true, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub(crate) pool: Option<u32>,
 }
 
