@@ -70,7 +70,13 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) duration: Option<Duration>,
     /// Wait this long, after the last frame, for those under way.
-    #[arg(long, hide_short_help = true, value_name = "TIME", default_value = "200ms", value_parser = duration::parse)]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "TIME",
+        default_value = "200ms",
+        value_parser = duration::parse,
+    )]
     pub(crate) drain: Duration,
     /// Do not measure first, by sending flat out for 200 ms, how much this port takes.
     #[arg(long, hide_short_help = true)]
@@ -134,7 +140,12 @@ pub(crate) struct FrameArgs {
     pub(crate) unsigned: bool,
     /// What the signature protects: network (what a router leaves alone) or link (every byte)
     /// [default: network].
-    #[arg(long, hide_short_help = true, value_name = "WHAT", conflicts_with_all = ["unsigned", "reflect"])]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "WHAT",
+        conflicts_with_all = ["unsigned", "reflect"],
+    )]
     pub(crate) cover: Option<String>,
 }
 

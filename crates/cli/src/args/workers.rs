@@ -31,7 +31,12 @@ pub(crate) struct WorkerArgs {
     #[arg(long, value_name = "BYTES", value_parser = stride, hide_short_help = true)]
     pub(crate) stride: Option<u32>,
     /// Give each worker a pool of FRAMES frames.
-    #[arg(long, hide_short_help = true, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "FRAMES",
+        value_parser = clap::value_parser!(u32).range(1..=1 << 24),
+    )]
     pub(crate) pool: Option<u32>,
 }
 
