@@ -214,7 +214,10 @@ impl Maps {
     pub(super) fn close_sieve(&self) -> io::Result<()> {
         let open = self.sieve.get(0)?[16..20] != [0; 4];
         self.put_sieve(SieveValue::default())?;
-        if open { wait_for_programs() } else { Ok(()) }
+        if open {
+            wait_for_programs();
+        }
+        Ok(())
     }
 
     /// Writes the filter.

@@ -39,14 +39,23 @@ impl Shortcut {
     /// Ends it: when this returns, the kernel forwards no frame more by what it was told before.
     /// What goes wrong is told at the end of the run.
     pub fn close(&self) {
+        self.try_close();
+    }
+
+    fn try_close(&self) -> bool {
         let closed = self.steering.maps().close_sieve();
+        let done = closed.is_ok();
         self.note("closed", closed);
+        done
     }
 
     /// Has the kernel forward what falls through from now on, unless there is room for a smaller
     /// filter only; then workers go on to see every frame. What goes wrong is told at the end.
     pub fn open(&self, sieve: &SieveWords<'_>) {
-        self.close();
+        // A filter that is asked must not be written: half of the old one speaks for nobody.
+        if !self.try_close() {
+            return;
+        }
         let maps = self.steering.maps();
         if sieve.words.len() > maps.sieve_words_max() {
             let sentence = "the lists have grown too large for it since the start";
