@@ -3,6 +3,7 @@
 //! The line is checked before it is parsed: length, UTF-8, depth. Parameters stay text until the
 //! method is known, so that a request takes no more memory than what its method keeps of it.
 
+use super::answers::place_of;
 use super::error::{ErrorKind, RpcError, WireError};
 use super::limits::{DEPTH_MAX, ID_BYTES_MAX, LINE_BYTES_MAX};
 use serde::{Deserialize, Serialize};
@@ -91,8 +92,11 @@ impl<'a> Request<'a> {
     /// [`ErrorKind::InvalidParams`], which names the member.
     pub fn params<T: Deserialize<'a>>(&self) -> Result<T, RpcError> {
         let text = self.params.map_or("{}", RawValue::get);
-        serde_json::from_str(text)
-            .map_err(|error| RpcError::params(format!("params of {}: {error}", self.method)))
+        serde_json::from_str(text).map_err(|error| {
+            let mut refused = RpcError::params(format!("params of {}: {error}", self.method));
+            refused.entry = place_of(&refused.message);
+            refused
+        })
     }
 }
 
