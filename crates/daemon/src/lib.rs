@@ -7,3 +7,4 @@
 pub mod config;
 pub mod rpc;
 pub mod sets;
+pub mod sources;
