@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod metrics;
 pub mod rpc;
 pub mod sets;
 pub mod sources;
