@@ -14,8 +14,8 @@ use crate::output::Output;
 use crate::report::SetFacts;
 use crate::report::number::{brief, bytes, count, plural};
 use crate::resolve::{SetPlan, Source};
-use crate::samples::Samples;
 use crate::screen::Screen;
+use daemon::Samples;
 
 /// Warnings shown of one list; the rest is counted.
 pub(crate) const WARNINGS_SHOWN_MAX: usize = 10;

@@ -21,13 +21,11 @@ mod laboratory;
 mod load;
 mod output;
 mod paint;
-mod pins;
 mod program;
 mod report;
 mod resolve;
 mod restore;
 mod run;
-mod samples;
 mod screen;
 mod set_check;
 

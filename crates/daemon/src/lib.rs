@@ -5,7 +5,14 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+mod layout;
 pub mod metrics;
+mod pins;
 pub mod rpc;
+mod samples;
 pub mod sets;
 pub mod sources;
+
+pub use layout::{DEFAULT_STRIDE_BYTES, Layout, LayoutAsked, LayoutError};
+pub use pins::Pinned;
+pub use samples::Samples;

@@ -10,7 +10,7 @@ use super::Set;
 use crate::args::DemoArgs;
 use crate::error::Error;
 use crate::report::number::{bytes, count};
-use crate::resolve::Layout;
+use daemon::Layout;
 
 /// Addresses unless fewer fit or other numbers are asked for.
 const ENTRIES: u64 = 6_000_000;

@@ -239,10 +239,8 @@ impl Source {
     }
 
     fn of_table(table: Section<'_>) -> Result<Self, ConfigError> {
-        let argv = table
-            .texts("command")?
-            .ok_or_else(|| table.missing("command"))?;
-        let argv: Vec<String> = argv.into_iter().map(|word| word.value).collect();
+        let argv = table.texts("command", |word| Ok(word.to_owned()))?;
+        let argv = argv.ok_or_else(|| table.missing("command"))?;
         let wrong =
             |what: &str, remedy: &str| Err(table.error_at("command", Wrong::new(what, remedy)));
         match argv.first() {
