@@ -10,6 +10,7 @@ mod args;
 mod bridge;
 mod build;
 mod bypass;
+mod daemon_run;
 mod demo;
 mod doctor;
 mod drive;

@@ -10,9 +10,11 @@ pub mod metrics;
 mod pins;
 pub mod rpc;
 mod samples;
+mod service;
 pub mod sets;
 pub mod sources;
 
 pub use layout::{DEFAULT_STRIDE_BYTES, Layout, LayoutAsked, LayoutError};
 pub use pins::Pinned;
 pub use samples::Samples;
+pub use service::{Daemon, StartError, layout};

@@ -6,9 +6,8 @@ use plane::{Otherwise, SetRule, Sides};
 use port::PortSpec;
 use serde_json::{Value, json};
 
-use super::layout::DEFAULT_STRIDE_BYTES;
 use super::sets::keep_name;
-use super::{Layout, SetPlan, Source, ports};
+use super::{SetPlan, Source, ports};
 use crate::args::BridgeArgs;
 use crate::error::Error;
 use crate::output::Stream;

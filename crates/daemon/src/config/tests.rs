@@ -25,7 +25,7 @@ fn refused(added: &str) -> String {
 const FULL: &str = r#"
 [[port]]
 name = "outside"
-spec = "xdp:eth1,stride=2112"
+spec = "xdp:eth1,queues=1-2"
 [[port]]
 name = "inside"
 spec = "xdp:eth2"
@@ -162,7 +162,7 @@ fn what_is_wrong_is_named_with_its_line_and_a_remedy() {
         ),
         (
             "[user]\nname = 1 2",
-            "7: unexpected key or value, expected newline, `#`: correct it",
+            "7: string values must be quoted, expected literal string: correct it to be TOML",
         ),
         (
             "[[set]]\nname = 'a'\naction = 'block'\nports = ['inn']",
