@@ -1,0 +1,89 @@
+//! To whom sources deliver: the keeper of sets, behind a trait, so that tests need none.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use table::{Entries, live};
+
+use super::source::Kind;
+
+/// A whole list, to replace the file part of a set.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// The set.
+    pub set: Arc<str>,
+    /// The list as given.
+    pub entries: Entries,
+    /// The source, as people know it: a path, a URL without query, a program.
+    pub name: String,
+    /// What kind of source it is.
+    pub kind: Kind,
+    /// When the text was current: when it was fetched, or the file last changed.
+    pub at: SystemTime,
+    /// Bytes of the text as it came.
+    pub bytes: u64,
+    /// Skips the guards.
+    pub force: bool,
+}
+
+/// What CrowdSec decided since the last time, to be applied in one batch: deletions first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Takes all earlier decisions of CrowdSec out of the set before `added` goes in: the change is
+    /// the whole truth, as after a start.
+    pub replace: bool,
+    /// Entries that nothing stands for any more.
+    pub deleted: Vec<live::Entry>,
+    /// Entries to add, or to give another time or comment.
+    pub added: Vec<Decided>,
+}
+
+/// One entry that CrowdSec decided on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The address or network.
+    pub entry: live::Entry,
+    /// How long it stands.
+    pub left: Duration,
+    /// Origin and scenario, bounded and printable.
+    pub comment: String,
+}
+
+/// What became of a delivery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Entries of the set that are of this source now.
+    pub entries: u64,
+}
+
+/// Why a delivery was not taken: a sentence of the keeper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The sentence.
+    pub reason: String,
+    /// True when another try with the same list may fare better: the keeper was busy or is
+    /// stopping. A guard's refusal stands until the list changes or the operator forces it.
+    pub passing: bool,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+/// The keeper of sets, as sources see it. Calls block until every worker sees the change.
+pub trait Deliver: Send + Sync {
+    /// Replaces the file part of a set, behind the guards of the keeper.
+    ///
+    /// # Errors
+    /// The keeper refuses; the set is as it was.
+    fn load(&self, delivery: Delivery) -> Result<Taken, Refused>;
+
+    /// Adds and deletes dynamic entries that CrowdSec decided on.
+    ///
+    /// # Errors
+    /// The keeper refuses; the set is as it was.
+    fn change(&self, set: &str, change: Change) -> Result<Taken, Refused>;
+}

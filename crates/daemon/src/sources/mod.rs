@@ -1,0 +1,30 @@
+//! Where the entries of sets come from: files, `https:` addresses, commands, and CrowdSec.
+//!
+//! Each source has one thread, asleep but for its turns. A turn reads (bounded in bytes and time),
+//! parses with the crate `list` and hands the result to a [`Deliver`], which is the keeper of sets;
+//! what the keeper refuses stays refused until the source changes. A source that fails, for
+//! whatever reason, leaves the set as it is: the old list stands, the failure is kept for `show
+//! sets` and for metrics, and the next try comes later the more tries have failed.
+//!
+//! Parsing takes memory and a CPU, so that few sources do it at a time ([`Limits::LOADS_MAX`]);
+//! waiting for a slow server or command is not part of that.
+
+mod backoff;
+mod bounded;
+mod crowdsec_spec;
+mod deliver;
+mod error;
+mod signal;
+mod source;
+mod state;
+mod task;
+mod text;
+mod ticker;
+mod turns;
+
+pub use crowdsec_spec::{CrowdSecSpec, KeyFrom};
+pub use deliver::{Change, Decided, Deliver, Delivery, Refused, Taken};
+pub use error::SourceError;
+pub use source::{Kind, Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
+pub use state::{Failure, SourceState};
+pub use ticker::Sources;

@@ -1,0 +1,157 @@
+//! How a source's thread is woken: when its time has come, by an operator, by a file that changed,
+//! or to end.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+
+/// Wakes one thread.
+#[derive(Debug)]
+pub(crate) struct Signal {
+    bell: OwnedFd,
+    stopped: AtomicBool,
+    poked: AtomicBool,
+    forced: AtomicBool,
+}
+
+/// Why a thread was woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// Its time has come.
+    Due,
+    /// What it watches has something to say.
+    Touched,
+    /// An operator wants it now.
+    Asked {
+        /// Past the guards.
+        force: bool,
+    },
+    /// The daemon is stopping.
+    Stop,
+}
+
+impl Signal {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            stopped: AtomicBool::new(false),
+            poked: AtomicBool::new(false),
+            forced: AtomicBool::new(false),
+        })
+    }
+
+    /// Ends the thread.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        self.ring();
+    }
+
+    /// Wants a read now.
+    pub(crate) fn ask(&self, force: bool) {
+        self.forced.fetch_or(force, Ordering::SeqCst);
+        self.poked.store(true, Ordering::SeqCst);
+        self.ring();
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
+    }
+
+    fn ring(&self) {
+        // A full counter rings already.
+        let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+    }
+
+    /// What was signalled, taken.
+    fn taken(&self) -> Option<Why> {
+        if self.is_stopped() {
+            return Some(Why::Stop);
+        }
+        if self.poked.swap(false, Ordering::SeqCst) {
+            let force = self.forced.swap(false, Ordering::SeqCst);
+            return Some(Why::Asked { force });
+        }
+        None
+    }
+
+    /// Sleeps until something is signalled, `also` is readable, or the time is over.
+    pub(crate) fn wait(&self, time: Duration, also: Option<BorrowedFd<'_>>) -> Why {
+        let end = Instant::now() + time.min(Duration::from_secs(7 * 24 * 3600));
+        loop {
+            if let Some(why) = self.taken() {
+                return why;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Why::Due;
+            }
+            if self.sleep(left, also) {
+                return self.taken().unwrap_or(Why::Touched);
+            }
+        }
+    }
+
+    /// True when `also` is readable.
+    fn sleep(&self, left: Duration, also: Option<BorrowedFd<'_>>) -> bool {
+        let mut fds = vec![PollFd::from_borrowed_fd(self.bell.as_fd(), PollFlags::IN)];
+        fds.extend(also.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let timeout = Timespec {
+            tv_sec: left.as_secs() as i64,
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        // An interrupted wait is looked at again, as a false alarm is.
+        let _ = poll(&mut fds, Some(&timeout));
+        let touched = fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
+        let mut count = [0; 8];
+        let _ = rustix::io::read(&self.bell, &mut count);
+        touched
+    }
+
+    /// For whoever waits on descriptors of its own: readable when something is signalled.
+    pub(crate) fn bell(&self) -> BorrowedFd<'_> {
+        self.bell.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    const LONG: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn each_signal_is_seen_once() {
+        let signal = Signal::new().unwrap();
+        assert_eq!(signal.wait(Duration::ZERO, None), Why::Due);
+        signal.ask(false);
+        signal.ask(true);
+        assert_eq!(signal.wait(LONG, None), Why::Asked { force: true });
+        assert_eq!(signal.wait(Duration::from_millis(1), None), Why::Due);
+        signal.ask(false);
+        assert_eq!(signal.wait(LONG, None), Why::Asked { force: false });
+        signal.stop();
+        assert_eq!(signal.wait(LONG, None), Why::Stop);
+        assert_eq!(signal.wait(LONG, None), Why::Stop);
+    }
+
+    #[test]
+    fn a_sleeper_is_woken() {
+        let signal = Arc::new(Signal::new().unwrap());
+        let sleeper = Arc::clone(&signal);
+        let thread = std::thread::spawn(move || sleeper.wait(LONG, None));
+        signal.stop();
+        assert_eq!(thread.join().unwrap(), Why::Stop);
+    }
+
+    #[test]
+    fn what_is_watched_wakes() {
+        let signal = Signal::new().unwrap();
+        let (read, write) = io::pipe().unwrap();
+        io::Write::write_all(&mut &write, b"x").unwrap();
+        assert_eq!(signal.wait(LONG, Some(read.as_fd())), Why::Touched);
+    }
+}

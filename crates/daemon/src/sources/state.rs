@@ -1,0 +1,122 @@
+//! What is known of a source: for `show sets`, for metrics and for the log.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::source::Kind;
+
+/// How a source fares. All times are of the wall clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceState {
+    /// The set it feeds.
+    pub set: Arc<str>,
+    /// The source as people know it: a path, a URL without query, a program.
+    pub name: String,
+    /// What kind of source it is.
+    pub kind: Kind,
+    /// Reads that were tried, unchanged ones included.
+    pub tries: u64,
+    /// Lists, or batches of decisions, that the keeper took.
+    pub loads: u64,
+    /// Reads that found nothing new.
+    pub unchanged: u64,
+    /// Tries that failed before the keeper was asked.
+    pub failures: u64,
+    /// Deliveries that the keeper refused.
+    pub refusals: u64,
+    /// Failures and refusals since the last success.
+    pub failed_in_a_row: u32,
+    /// When it was last tried.
+    pub last_try: Option<SystemTime>,
+    /// When it was last known to be current: a load, or a read that found nothing new.
+    pub last_success: Option<SystemTime>,
+    /// When the list in use was current: of a file its modification, of a fetched one when it was
+    /// fetched.
+    pub list_at: Option<SystemTime>,
+    /// When it is tried next.
+    pub next_try: Option<SystemTime>,
+    /// The failure of the last try, none after a success.
+    pub last_error: Option<Failure>,
+    /// Entries of the last load, duplicates included.
+    pub entries: u64,
+    /// Bytes of the last load, as it came.
+    pub bytes: u64,
+    /// Bad lines left out of the last load; decisions skipped for their scope or type.
+    pub skipped: u64,
+    /// The server's name for the version in use.
+    pub etag: Option<String>,
+    /// True while the list in use is the last good copy from disk.
+    pub from_copy: bool,
+}
+
+/// Why a try failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// When.
+    pub at: SystemTime,
+    /// One sentence, beginning with FILE:LINE where a line is to blame.
+    pub text: String,
+    /// True when the keeper refused what was read well.
+    pub refused: bool,
+}
+
+impl SourceState {
+    /// A source that was not tried yet.
+    #[must_use]
+    pub fn new(set: Arc<str>, name: String, kind: Kind) -> Self {
+        Self {
+            set,
+            name,
+            kind,
+            tries: 0,
+            loads: 0,
+            unchanged: 0,
+            failures: 0,
+            refusals: 0,
+            failed_in_a_row: 0,
+            last_try: None,
+            last_success: None,
+            list_at: None,
+            next_try: None,
+            last_error: None,
+            entries: 0,
+            bytes: 0,
+            skipped: 0,
+            etag: None,
+            from_copy: false,
+        }
+    }
+
+    /// How long ago the source was last known to be current.
+    #[must_use]
+    pub fn age(&self, now: SystemTime) -> Option<Duration> {
+        let since = self.last_success?;
+        Some(now.duration_since(since).unwrap_or_default())
+    }
+
+    pub(super) fn tried(&mut self) {
+        self.tries += 1;
+        self.last_try = Some(SystemTime::now());
+    }
+
+    pub(super) fn succeeded(&mut self) {
+        self.last_success = Some(SystemTime::now());
+        self.last_error = None;
+        self.failed_in_a_row = 0;
+    }
+
+    pub(super) fn failed(&mut self, text: String, refused: bool) {
+        let count = if refused {
+            &mut self.refusals
+        } else {
+            &mut self.failures
+        };
+        *count += 1;
+        self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
+        self.last_error = Some(Failure {
+            at: SystemTime::now(),
+            text,
+            refused,
+        });
+    }
+}

@@ -1,0 +1,208 @@
+//! The threads of all sources: started, asked, looked at, replaced and ended.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::crowdsec_spec::CrowdSecSpec;
+use super::deliver::Deliver;
+use super::signal::{Signal, Why};
+use super::source::{Kind, Limits, Source, SourceSpec};
+use super::state::SourceState;
+use super::task::{Desk, Task};
+use super::turns::Turns;
+
+/// How long [`Sources::stop`] waits for threads that are in the middle of something, which is a
+/// name being looked up or a server that says nothing: these end with the process.
+const STOP_WAIT: Duration = Duration::from_secs(2);
+
+/// All sources of a daemon.
+pub struct Sources {
+    keeper: Arc<dyn Deliver>,
+    turns: Arc<Turns>,
+    /// Where last good copies are kept.
+    folder: PathBuf,
+    running: Vec<Running>,
+}
+
+/// What a thread was started for.
+#[derive(Clone, PartialEq)]
+enum Job {
+    List(SourceSpec),
+    CrowdSec(CrowdSecSpec),
+}
+
+struct Running {
+    job: Job,
+    state: Arc<Mutex<SourceState>>,
+    signal: Arc<Signal>,
+    thread: JoinHandle<()>,
+}
+
+impl Job {
+    fn state(&self) -> SourceState {
+        match self {
+            Self::List(spec) => {
+                let source = &spec.source;
+                SourceState::new(Arc::clone(&spec.set), source.name(), source.kind())
+            }
+            Self::CrowdSec(spec) => {
+                let name = spec.url.shown().to_owned();
+                SourceState::new(Arc::clone(&spec.set), name, Kind::CrowdSec)
+            }
+        }
+    }
+
+    fn task(&self, _folder: &std::path::Path) -> Box<dyn Task> {
+        match self {
+            Self::List(spec) => match &spec.source {
+                Source::File { .. } | Source::Url { .. } | Source::Command { .. } => {
+                    Box::new(Nothing)
+                }
+            },
+            Self::CrowdSec(_) => Box::new(Nothing),
+        }
+    }
+}
+
+struct Nothing;
+impl Task for Nothing {
+    fn turn(&mut self, _why: Why, _desk: &Desk) -> Duration {
+        Duration::from_secs(1)
+    }
+}
+
+impl Sources {
+    /// Without sources yet. Last good copies are kept in `folder`, which is made when needed.
+    pub fn new(keeper: Arc<dyn Deliver>, folder: PathBuf) -> Self {
+        Self {
+            keeper,
+            turns: Arc::new(Turns::new(Limits::LOADS_MAX)),
+            folder,
+            running: Vec::new(),
+        }
+    }
+
+    /// Makes these the sources there are: those that are new or described otherwise are started,
+    /// those that are missing are ended, and the others go on undisturbed.
+    ///
+    /// # Errors
+    /// A thread could not be started; those before it run.
+    pub fn replace(&mut self, lists: &[SourceSpec], apis: &[CrowdSecSpec]) -> io::Result<()> {
+        let lists = lists.iter().cloned().map(Job::List);
+        let apis = apis.iter().cloned().map(Job::CrowdSec);
+        let jobs: Vec<Job> = lists.chain(apis).collect();
+        let (kept, ended) = std::mem::take(&mut self.running)
+            .into_iter()
+            .partition(|running: &Running| jobs.contains(&running.job));
+        self.running = kept;
+        end(ended);
+        for job in jobs {
+            if !self.running.iter().any(|running| running.job == job) {
+                let started = self.start(job)?;
+                self.running.push(started);
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&self, job: Job) -> io::Result<Running> {
+        let state = Arc::new(Mutex::new(job.state()));
+        let signal = Arc::new(Signal::new()?);
+        let task = job.task(&self.folder);
+        let desk = Desk {
+            keeper: Arc::clone(&self.keeper),
+            state: Arc::clone(&state),
+            turns: Arc::clone(&self.turns),
+            signal: Arc::clone(&signal),
+        };
+        let thread = thread::Builder::new()
+            .name("source".to_owned())
+            .spawn(move || work(task, &desk))?;
+        Ok(Running {
+            job,
+            state,
+            signal,
+            thread,
+        })
+    }
+
+    /// How each source fares, in the order of the configuration.
+    #[must_use]
+    pub fn states(&self) -> Vec<SourceState> {
+        let state = |running: &Running| lock(&running.state).clone();
+        self.running.iter().map(state).collect()
+    }
+
+    /// Reads the sources of a set now, changed or not, with `force` past the guards. False when no
+    /// source feeds it.
+    pub fn ask(&self, set: &str, force: bool) -> bool {
+        let feeding = |running: &&Running| &*lock(&running.state).set == set;
+        self.running
+            .iter()
+            .filter(feeding)
+            .map(|running| running.signal.ask(force))
+            .count()
+            != 0
+    }
+
+    /// Waits until each source was tried once, at most so long: a bridge should not begin to
+    /// forward before its lists are in. True when all were.
+    #[must_use]
+    pub fn wait_tried(&self, time: Duration) -> bool {
+        let end = Instant::now() + time;
+        let tried = |running: &Running| {
+            let state = lock(&running.state);
+            state.loads + state.unchanged + state.failures + state.refusals != 0
+        };
+        while !self.running.iter().all(tried) {
+            if Instant::now() >= end {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        true
+    }
+
+    /// Ends all sources.
+    pub fn stop(&mut self) {
+        end(std::mem::take(&mut self.running));
+    }
+}
+
+impl Drop for Sources {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn lock(state: &Mutex<SourceState>) -> std::sync::MutexGuard<'_, SourceState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn end(running: Vec<Running>) {
+    for one in &running {
+        one.signal.stop();
+    }
+    let end = Instant::now() + STOP_WAIT;
+    for one in running {
+        while !one.thread.is_finished() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(1));
+        }
+        if one.thread.is_finished() {
+            // A panic was printed by the thread, and aborts a release build.
+            let _ = one.thread.join();
+        }
+    }
+}
+
+fn work(mut task: Box<dyn Task>, desk: &Desk) {
+    let mut why = Why::Due;
+    while why != Why::Stop {
+        let wait = task.turn(why, desk);
+        desk.note(|state| state.next_try = SystemTime::now().checked_add(wait));
+        why = desk.signal.wait(wait, task.watched());
+    }
+}
