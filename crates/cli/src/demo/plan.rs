@@ -72,11 +72,7 @@ fn open(spec: &str, id: PortId, args: &DemoArgs, set: &Set) -> Result<Box<dyn Po
 
 /// The bridge from the generator to nowhere, with the set in between.
 pub(super) fn plan(args: &DemoArgs, layout: &Layout, set: &Set) -> Result<Plan, Error> {
-    let rule = SetRule {
-        name: "demo".to_owned(),
-        action: Action::Block,
-        sides: Sides::BOTH,
-    };
+    let rule = SetRule::new("demo", Action::Block, Sides::BOTH);
     Ok(Plan {
         ports: vec![generator(args, set)?, open("null:", PortId(1), args, set)?],
         policy: Policy::new(vec![rule]).map_err(Error::refused)?,
