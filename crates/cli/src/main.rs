@@ -30,6 +30,7 @@ mod run;
 mod samples;
 mod screen;
 mod set_check;
+mod top;
 
 fn main() -> std::process::ExitCode {
     program::run().into()

@@ -12,7 +12,7 @@ use crate::error::Outcome;
 use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
-use crate::{bridge, bypass, demo, doctor, drive, drops, laboratory, restore, set_check};
+use crate::{bridge, bypass, demo, doctor, drive, drops, laboratory, restore, set_check, top};
 
 /// Runs what the command line asks for.
 pub(crate) fn run() -> ExitCode {
@@ -41,6 +41,7 @@ fn command(command: &Command, output: Output) -> Outcome {
         Command::Set(set) => match &set.command {
             SetCommand::Check(args) => set_check::run(args, output),
         },
+        Command::Top(args) => top::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
         Command::Restore(args) => restore::run(args, output),
         Command::Ndr(args) => laboratory::no_drop(args, output),

@@ -15,6 +15,7 @@ mod restore;
 mod set;
 mod set_file;
 mod simulated;
+mod top;
 mod workers;
 
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
+pub(crate) use top::TopArgs;
 pub(crate) use workers::WorkerArgs;
 
 use crate::exit::EXIT_CODES;
@@ -87,6 +89,7 @@ pub(crate) enum Command {
     Sink(SinkArgs),
     Bypass(BypassArgs),
     Set(SetArgs),
+    Top(TopArgs),
     Doctor(DoctorArgs),
     Restore(RestoreArgs),
     Ndr(Box<NdrArgs>),
