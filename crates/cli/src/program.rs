@@ -13,7 +13,8 @@ use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
-    bridge, bypass, daemon_run, demo, doctor, drive, drops, laboratory, restore, set_check, top,
+    bridge, bypass, control, daemon_run, demo, doctor, drive, drops, laboratory, restore,
+    set_check, top,
 };
 
 /// Runs what the command line asks for.
@@ -43,7 +44,10 @@ fn command(command: &Command, output: Output) -> Outcome {
         Command::Bypass(args) => bypass::run(&args.command, output),
         Command::Set(set) => match &set.command {
             SetCommand::Check(args) => set_check::run(args, output),
+            live => control::set(live, output),
         },
+        Command::Show(args) => control::show(&args.what, output),
+        Command::Reload(args) => control::reload(args, output),
         Command::Top(args) => top::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
         Command::Restore(args) => restore::run(args, output),
