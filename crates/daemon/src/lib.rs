@@ -4,4 +4,5 @@
 //! servers, is hostile: bounded in size and time, and refused with a named reason.
 #![forbid(unsafe_code)]
 
+pub mod journal;
 pub mod sets;
