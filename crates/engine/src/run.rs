@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{Builder, JoinHandle};
-use std::time::Instant;
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
 use plane::{Bridge, Pipeline, Verdicts};
 use port::Port;
 
 use crate::attachment::Attachment;
-use crate::counters::{Count, Words};
+use crate::counters::Words;
 use crate::dispatch::Dispatcher;
 use crate::exchange::Exchange;
 use crate::finish::PortFacts;
@@ -21,6 +20,7 @@ use crate::report::{MemoryReport, RunReport, Snapshot};
 use crate::shortcuts::Shortcuts;
 use crate::start::{begin_queues, map_pools, start_workers};
 use crate::states::Watched;
+use crate::status::{Observer, Status};
 use crate::supervise::{Control, Supervisor};
 use crate::worker::Worker;
 
@@ -56,7 +56,9 @@ impl Engine {
             mode: port.mode(),
             watched: port.monitor().map(Watched::new),
         });
-        let facts = facts.collect();
+        let facts: Vec<PortFacts> = facts.collect();
+        let names = facts.iter().map(PortFacts::name).collect();
+        let cpus = plan.cpus.as_slice().into();
         let (started, workers) = start_workers(workers)?;
         let supervisor = Supervisor {
             control: Arc::clone(&control),
@@ -69,26 +71,25 @@ impl Engine {
             memory: memory.clone(),
             started,
         };
+        let observer = Observer {
+            control,
+            lists,
+            ports: names,
+            cpus,
+            memory: Arc::new(memory),
+            started,
+        };
         let thread = Builder::new().name("supervisor".to_owned());
         let thread = thread
             .spawn(move || supervisor.run())
             .map_err(|error| EngineError::Worker(plan.cpus[0], error))?;
-        Ok(Running {
-            control,
-            lists,
-            memory,
-            started,
-            thread,
-        })
+        Ok(Running { observer, thread })
     }
 }
 
 /// A run that goes on.
 pub struct Running {
-    control: Arc<Control>,
-    lists: Publisher,
-    memory: MemoryReport,
-    started: Instant,
+    observer: Observer,
     thread: JoinHandle<Result<RunReport, EngineError>>,
 }
 
@@ -96,33 +97,37 @@ impl Running {
     /// The counts so far.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let sum = self.control.sum();
-        Snapshot {
-            seconds: self.started.elapsed().as_secs_f64(),
-            rx: sum.get(Count::Rx),
-            rx_bytes: sum.get(Count::RxBytes),
-            tx: sum.get(Count::Tx),
-            dropped: sum.dropped_total(),
-            busy_nanos: sum.get(Count::BusyNanos),
-        }
+        self.observer.snapshot()
+    }
+
+    /// All there is to say of the run now. Waits for no worker.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.observer.status()
+    }
+
+    /// What looks at the run from other threads.
+    #[must_use]
+    pub fn observer(&self) -> Observer {
+        self.observer.clone()
     }
 
     /// What gives the workers new lists and policies while they run, from any thread.
     #[must_use]
     pub fn lists(&self) -> Publisher {
-        self.lists.clone()
+        self.observer.lists.clone()
     }
 
     /// The frame memory that was got.
     #[must_use]
     pub fn memory(&self) -> &MemoryReport {
-        &self.memory
+        &self.observer.memory
     }
 
     /// What changed at the ports since the last call, a sentence each, oldest first.
     #[must_use]
     pub fn take_news(&self) -> Vec<String> {
-        self.control.take_news()
+        self.observer.control.take_news()
     }
 
     /// Whether the run is over and [`Running::join`] will not wait.
@@ -139,7 +144,7 @@ impl Running {
     /// Something that can ask the run to end from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
-        Stopper(Arc::clone(&self.control))
+        Stopper(Arc::clone(&self.observer.control))
     }
 
     /// Waits for the end.
@@ -260,6 +265,8 @@ fn attach_ports(
                 queue,
                 transmits: tx,
                 spread: rx && queues < workers,
+                rx_dropped: 0,
+                tx_dropped: 0,
                 tx_owner: WorkerId(owner(place) as u16),
                 staged: Burst::new(),
                 decisions: std::mem::take(&mut decisions[place]),

@@ -2,7 +2,7 @@
 //! workers and writes the report.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,8 @@ use crate::finish::{
 use crate::ledger::{Meters, of_bridge};
 use crate::publish::Publisher;
 use crate::report::{EndedBy, MemoryReport, RunReport, SetHits};
+use crate::states::Watched;
+use crate::status::{HoldBoard, PortView, Recent};
 use crate::tally::SetCounts;
 use crate::worker::Worker;
 use crate::{Books, EngineError, Limits};
@@ -41,6 +43,10 @@ pub(crate) struct Control {
     drain: AtomicBool,
     stop: AtomicBool,
     boards: Vec<Board>,
+    holds: Vec<HoldBoard>,
+    /// What the control thread last saw of ports and of workers.
+    views: Mutex<Vec<PortView>>,
+    recent: Mutex<Recent>,
     /// What changed at the ports and nobody has read yet.
     news: Mutex<Vec<String>>,
 }
@@ -52,17 +58,20 @@ impl Control {
             drain: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             boards: (0..workers).map(|_| Board::new()).collect(),
+            holds: (0..workers).map(|_| HoldBoard::default()).collect(),
+            views: Mutex::default(),
+            recent: Mutex::default(),
             news: Mutex::default(),
         }
     }
 
     pub(crate) fn take_news(&self) -> Vec<String> {
-        std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *locked(&self.news))
     }
 
     /// Nobody may read them for hours: beyond the bound they are in the report alone.
     pub(crate) fn tell(&self, news: Vec<String>) {
-        let mut unread = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unread = locked(&self.news);
         if unread.len() < NEWS_MAX {
             unread.extend(news);
         }
@@ -70,17 +79,35 @@ impl Control {
 
     /// Looks at the interfaces of the ports, in a run since `started`, and tells what changed.
     pub(crate) fn look_at(&self, ports: &mut [PortFacts], started: Instant) {
+        let now = started.elapsed().as_secs_f64();
+        let workers = self.boards.iter().map(Board::read);
+        locked(&self.recent).look(now, workers);
         if ports.iter().all(|facts| facts.watched.is_none()) {
             return;
         }
-        let (now, sum) = (started.elapsed().as_secs_f64(), self.sum());
-        for facts in ports {
+        let sum = self.sum();
+        for facts in &mut *ports {
             let (taken, refusals) = Count::of_port(facts.id);
             let sent = (sum.get(taken), sum.get(refusals));
             if let Some(watched) = &mut facts.watched {
                 self.tell(watched.look(&facts.spec, now, sent));
             }
         }
+        let view = |facts: &PortFacts| {
+            let view = |watched: &Watched| watched.view(now);
+            facts.watched.as_ref().map(view).unwrap_or_default()
+        };
+        *locked(&self.views) = ports.iter().map(view).collect();
+    }
+
+    /// What changes of each port outside of workers.
+    pub(crate) fn port_views(&self) -> Vec<PortView> {
+        locked(&self.views).clone()
+    }
+
+    /// What workers did in the last second.
+    pub(crate) fn recent(&self) -> Recent {
+        locked(&self.recent).clone()
     }
 
     /// Why a run since `started`, with this limit, should end by now; nothing if it should not.
@@ -113,6 +140,14 @@ impl Control {
         &self.boards[usize::from(worker.0)]
     }
 
+    pub(crate) fn hold(&self, worker: WorkerId) -> &HoldBoard {
+        &self.holds[usize::from(worker.0)]
+    }
+
+    pub(crate) fn holds(&self) -> impl Iterator<Item = &HoldBoard> {
+        self.holds.iter()
+    }
+
     pub(crate) fn boards(&self) -> impl Iterator<Item = &Board> + Clone {
         self.boards.iter()
     }
@@ -142,6 +177,11 @@ impl Control {
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
+}
+
+/// Nothing is ever left half done under these locks.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// All that the control thread needs of a run.

@@ -14,6 +14,7 @@ use crate::doze::doze;
 use crate::idle::{Idle, IdleMode};
 use crate::publish::{Reader, Version};
 use crate::start::Work;
+use crate::status;
 use crate::supervise::Control;
 
 /// How often the counters are shown to others, nanoseconds.
@@ -81,7 +82,7 @@ impl Worker {
     fn work(mut self, clock: &impl Clock) -> Self {
         let mut idle = Idle::new(self.idle);
         let mut begun = clock.now();
-        let mut shown = begun;
+        let (mut shown, mut held) = (begun, begun);
         self.beat(clock);
         while !self.control.stops() {
             let moved = self.step();
@@ -98,11 +99,17 @@ impl Worker {
             };
             if ended.since(shown) >= SHOW_EVERY_NANOS {
                 shown = ended;
+                self.words.set(Count::ShownAt, ended.0);
                 self.show();
                 self.beat(clock);
+                if ended.since(held) >= status::SHOW_EVERY_NANOS {
+                    held = ended;
+                    self.show_hold();
+                }
             }
         }
         self.words.add(Count::CpuNanos, cpu_time_nanos());
+        self.show_hold();
         self.show();
         self
     }
@@ -197,12 +204,13 @@ impl Worker {
             &self.versions.get().judgement,
             &mut self.verdicts,
         );
-        self.carry_out();
+        self.carry_out(place);
         self.flush();
     }
 
+    /// Carries out the verdicts on a burst that came in by the port at `place`.
     #[inline]
-    fn carry_out(&mut self) {
+    fn carry_out(&mut self, place: usize) {
         let Self {
             burst,
             verdicts,
@@ -233,6 +241,7 @@ impl Worker {
                 }
             };
             words.drop_frames(reason, 1);
+            attachments[place].rx_dropped += 1;
             pool.free(frame);
         }
     }
@@ -331,6 +340,12 @@ impl Worker {
         let would_drop = self.would_drop_before + hits.would_drop_frames;
         self.words.set(Count::WouldDrop, would_drop);
         self.versions.get().tally.show(self.id, hits);
+    }
+
+    /// Shows what it holds.
+    fn show_hold(&self) {
+        let board = self.control.hold(self.id);
+        board.show(&self.attachments, &self.pool);
     }
 
     /// Sleeps; then at the newest version.
