@@ -4,7 +4,8 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use engine::{HEADROOM_BYTES, Machine, Plan};
+use daemon::{Pinned, Samples};
+use engine::{Machine, Plan};
 use frame::PortId;
 use port::{OpenContext, Port, PortSpec};
 
@@ -13,11 +14,10 @@ use crate::error::{Error, Outcome};
 use crate::interrupt::Interrupt;
 use crate::load::{self, LoadedSets, ReadChoices};
 use crate::output::{Output, Stream};
-use crate::pins;
 use crate::report::Report;
 use crate::resolve::BridgeSettings;
 use crate::run::{conclude, drive, warn_of_debug_build};
-use crate::samples::Samples;
+
 use crate::screen::Screen;
 
 /// How often a bridge says where it is, on a terminal and elsewhere: a log file of a bridge that
@@ -40,11 +40,8 @@ pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     let facts = sets.facts();
     let plan = plan(&settings, sets, ports)?;
     let interrupt = Interrupt::watch()?;
-    let pins = if settings.pin_irqs {
-        pins::pin(&settings.ports, &settings.layout.cpus, output)?
-    } else {
-        Vec::new()
-    };
+    let pins = settings.pin_irqs.then(|| pin(&settings, output));
+    let pins = pins.transpose()?;
     let mut screen = Screen::live(output, LIVE, Some(LIVE_PLAIN));
     let run = drive(plan, &interrupt, &mut screen)?;
     drop(pins);
@@ -103,13 +100,8 @@ fn plan(
     ports: Vec<Box<dyn Port>>,
 ) -> Result<Plan, Error> {
     let layout = &settings.layout;
-    let longest = ports
-        .iter()
-        .map(|port| port.frame_bytes_max_hint())
-        .max()
-        .unwrap_or(0);
-    let stride_bytes = layout.stride_bytes(longest);
-    check_generators(settings, &ports, stride_bytes)?;
+    let stride_bytes = layout.stride_for(&settings.ports, &ports);
+    let stride_bytes = stride_bytes.map_err(Error::refused)?;
     Ok(Plan {
         ports,
         policy: settings.sets.policy.clone(),
@@ -123,22 +115,10 @@ fn plan(
     })
 }
 
-/// A generator whose frames fit no chunk would make none for ever. A capture's long frames are
-/// counted as missed instead: it ends.
-fn check_generators(
-    settings: &BridgeSettings,
-    ports: &[Box<dyn Port>],
-    stride_bytes: u32,
-) -> Result<(), Error> {
-    for (spec, port) in settings.ports.iter().zip(ports) {
-        let needed = port.frame_bytes_max_hint() + HEADROOM_BYTES as usize;
-        if matches!(spec, PortSpec::Gen(_)) && needed > stride_bytes as usize {
-            let least = needed.next_multiple_of(64);
-            return Err(Error::refused(format!(
-                "{spec} makes frames that do not fit into {stride_bytes} bytes: leave out --stride \
-                 or give {least} or more"
-            )));
-        }
-    }
-    Ok(())
+fn pin(settings: &BridgeSettings, output: Output) -> Result<Pinned, Error> {
+    let pinned = Pinned::pin(&settings.ports, &settings.layout.cpus).map_err(Error::refused)?;
+    pinned.said.iter().for_each(|said| output.tell(said));
+    let warnings = pinned.warnings.iter();
+    warnings.for_each(|warning| output.warn(warning));
+    Ok(pinned)
 }

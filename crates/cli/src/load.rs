@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 
+use daemon::Samples;
+use daemon::config::Space;
 use list::{Finding, ListError, Loaded, OwnAddress, Progress, ReadOptions};
 use plane::Action;
 use table::{CompiledLists, Entries};
@@ -14,7 +16,6 @@ use crate::output::Output;
 use crate::report::SetFacts;
 use crate::report::number::{brief, bytes, count, plural};
 use crate::resolve::{SetPlan, Source};
-use crate::samples::Samples;
 use crate::screen::Screen;
 
 /// Warnings shown of one list; the rest is counted.
@@ -175,16 +176,11 @@ fn speak(name: &str, loaded: &Loaded, concerns: bool, output: Output) {
     }
 }
 
-/// Address space to exempt, and for `local` also what this machine is and needs.
 fn keep(space: Keep) -> Entries {
-    if space == Keep::Private {
-        return list::special::private();
+    match space {
+        Keep::Private => Space::Private.entries(),
+        Keep::Local => Space::Local.entries(),
     }
-    let mut entries = list::special::local();
-    for own in engine::own_addresses() {
-        list::Entry::address(own.address).push_to(&mut entries);
-    }
-    entries
 }
 
 impl LoadedSets {

@@ -12,7 +12,9 @@ use crate::error::Outcome;
 use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
-use crate::{bridge, bypass, demo, doctor, drive, drops, laboratory, restore, set_check};
+use crate::{
+    bridge, bypass, daemon_run, demo, doctor, drive, drops, laboratory, restore, set_check,
+};
 
 /// Runs what the command line asks for.
 pub(crate) fn run() -> ExitCode {
@@ -35,6 +37,7 @@ fn command(command: &Command, output: Output) -> Outcome {
     match command {
         Command::Demo(args) => demo::run(args, output),
         Command::Bridge(args) => bridge::run(args, output),
+        Command::Run(args) => daemon_run::run(args, output),
         Command::Gen(args) => drive::generate(args, output),
         Command::Sink(args) => drive::take_in(args, output),
         Command::Bypass(args) => bypass::run(&args.command, output),

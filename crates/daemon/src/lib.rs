@@ -4,4 +4,17 @@
 //! servers, is hostile: bounded in size and time, and refused with a named reason.
 #![forbid(unsafe_code)]
 
+pub mod config;
+mod layout;
+pub mod metrics;
+mod pins;
+pub mod rpc;
+mod samples;
+mod service;
+pub mod sets;
 pub mod sources;
+
+pub use layout::{DEFAULT_STRIDE_BYTES, Layout, LayoutAsked, LayoutError};
+pub use pins::Pinned;
+pub use samples::Samples;
+pub use service::{Daemon, StartError, layout};

@@ -111,7 +111,7 @@ impl Times {
         let begun = Instant::now();
         let version = live.apply(&[change], Nanos(0))?.version;
         self.made.push(begun.elapsed().as_secs_f64() * 1e6);
-        publisher.publish(version.lists)?;
+        publisher.publish_lists(version.lists)?;
         while publisher.reclaim() > 0 {
             std::hint::spin_loop();
         }
@@ -135,11 +135,7 @@ fn start(live: &LiveLists) -> Result<engine::Running, Failure> {
             &OpenContext::default(),
         )?);
     }
-    let rule = |index: usize| SetRule {
-        name: format!("list-{index}"),
-        action: Action::Block,
-        sides: Sides::BOTH,
-    };
+    let rule = |index: usize| SetRule::new(format!("list-{index}"), Action::Block, Sides::BOTH);
     let plan = Plan {
         ports,
         policy: Policy::new((0..live.list_count()).map(rule).collect())?,
@@ -253,7 +249,7 @@ fn replace(
             return Err("the only load is not the newest".into());
         };
         let finished = begun.elapsed();
-        publisher.publish(version.lists)?;
+        publisher.publish_lists(version.lists)?;
         while publisher.reclaim() > 0 {
             std::hint::spin_loop();
         }

@@ -34,11 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             &context,
         )?);
     }
-    let rule = SetRule {
-        name: "set".to_owned(),
-        action: Action::Block,
-        sides: Sides::BOTH,
-    };
+    let rule = SetRule::new("set", Action::Block, Sides::BOTH);
     let plan = Plan {
         ports,
         policy: Policy::new(vec![rule])?,

@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use frame::PortId;
 use plane::DropReason;
-use table::LISTS_MAX;
 
-/// What is counted, apart from drops and hits.
+/// What is counted, apart from drops; hits are in a tally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
     Rx,
@@ -60,10 +59,7 @@ impl Count {
 }
 
 const DROPS_AT: usize = Count::Signed as usize + 1;
-const HITS_SRC_AT: usize = DROPS_AT + DropReason::COUNT;
-const HITS_DST_AT: usize = HITS_SRC_AT + LISTS_MAX;
-const WOULD_DROP_AT: usize = HITS_DST_AT + LISTS_MAX;
-const WORDS: usize = WOULD_DROP_AT + LISTS_MAX;
+const WORDS: usize = DROPS_AT + DropReason::COUNT;
 
 /// One worker's counters, or the sum of several.
 #[derive(Clone, Debug)]
@@ -99,33 +95,13 @@ impl Words {
     }
 
     pub(crate) fn dropped_total(&self) -> u64 {
-        self.0[DROPS_AT..HITS_SRC_AT].iter().sum()
+        self.0[DROPS_AT..].iter().sum()
     }
 
-    /// Takes over a pipeline's own counts of hits.
-    pub(crate) fn set_hits(&mut self, hits: &plane::Hits) {
-        self.0[HITS_SRC_AT..HITS_DST_AT].copy_from_slice(&hits.src);
-        self.0[HITS_DST_AT..WOULD_DROP_AT].copy_from_slice(&hits.dst);
-        self.0[WOULD_DROP_AT..].copy_from_slice(&hits.would_drop);
-        self.0[Count::WouldDrop as usize] = hits.would_drop_frames;
-    }
-
-    pub(crate) fn hits_src(&self, list: usize) -> u64 {
-        self.0[HITS_SRC_AT..HITS_DST_AT]
-            .get(list)
-            .copied()
-            .unwrap_or(0)
-    }
-
-    pub(crate) fn hits_dst(&self, list: usize) -> u64 {
-        self.0[HITS_DST_AT..WOULD_DROP_AT]
-            .get(list)
-            .copied()
-            .unwrap_or(0)
-    }
-
-    pub(crate) fn would_drop(&self, list: usize) -> u64 {
-        self.0[WOULD_DROP_AT..].get(list).copied().unwrap_or(0)
+    /// Replaces a count that is kept elsewhere.
+    #[inline]
+    pub(crate) fn set(&mut self, count: Count, to: u64) {
+        self.0[count as usize] = to;
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {

@@ -29,6 +29,7 @@ mod shortcuts;
 mod start;
 mod states;
 mod supervise;
+mod tally;
 mod worker;
 
 pub use activity::{Activity, CpuActivity};
@@ -44,7 +45,9 @@ pub use ledger::{Cause, Column, Difference, Ledger, OwnCause, Step};
 pub use machine::Machine;
 pub use own_addresses::{OwnAddress, Role, own_addresses};
 pub use plan::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, EngineError, HEADROOM_BYTES, Limits, Plan};
-pub use publish::{ListsMismatch, Published, Publisher, Reader};
+pub use plane::{Judgement, ListsMismatch};
+pub use publish::{Published, Publisher, Reader};
 pub use report::{EndedBy, MemoryReport, PortReport, RunReport, SetHits, Snapshot, WorkerReport};
 pub use run::{Engine, Running, Stopper};
 pub use states::{PortState, StateReport};
+pub use tally::{HitCount, SetCounts};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use frame::{BURST_MAX, CpuId, RegionError};
-use plane::Policy;
+use plane::{Judgement, ListsMismatch, Policy};
 use port::{Port, PortError};
 use table::CompiledLists;
 use traffic::RecipeError;
@@ -65,6 +65,12 @@ impl Plan {
         frames as u32
     }
 
+    /// The lists and the policy as one.
+    pub(crate) fn judgement(&self) -> Result<Judgement, EngineError> {
+        let policy = Arc::new(self.policy.clone());
+        Judgement::new(Arc::clone(&self.lists), policy).map_err(EngineError::Lists)
+    }
+
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         if self.ports.len() != 2 {
             return Err(EngineError::Ports(self.ports.len()));
@@ -118,6 +124,8 @@ pub enum EngineError {
         /// Frames needed.
         least: u32,
     },
+    /// Another number of lists than the policy has rules.
+    Lists(ListsMismatch),
     /// Neither port receives anything.
     NoSource,
     /// A port to send by that takes no frames.
@@ -158,6 +166,7 @@ impl fmt::Display for EngineError {
                 f,
                 "a pool of {given} frames is too small for these bursts: choose {least} or more"
             ),
+            Self::Lists(error) => error.fmt(f),
             Self::NoSource => write!(
                 f,
                 "neither port receives anything: give one an input, as in pcap:in=FILE or gen:"

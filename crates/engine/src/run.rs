@@ -6,7 +6,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
-use plane::{Bridge, Otherwise, Pipeline, Verdicts};
+use plane::{Bridge, Pipeline, Verdicts};
 use port::Port;
 
 use crate::attachment::Attachment;
@@ -45,10 +45,11 @@ impl Engine {
         let mut meters = Meters::of(&plan.ports);
         meters.opened();
         let control = Arc::new(Control::new(plan.cpus.len()));
-        let lists = Publisher::new(Arc::clone(&plan.lists), shortcuts(&plan));
+        let first = plan.judgement()?;
+        let lists = Publisher::new(first, plan.cpus.len(), shortcuts(&plan));
         let workers = make_workers(&mut plan, pools, &control, &lists)?;
         meters.begun();
-        lists.open_shortcuts(&plan.lists);
+        lists.open_shortcuts();
         let facts = plan.ports.iter().map(|port| PortFacts {
             id: port.id(),
             spec: port.spec().to_owned(),
@@ -64,7 +65,6 @@ impl Engine {
             facts,
             ports: plan.ports,
             meters,
-            sets: plan.policy.rules().to_vec(),
             lists: lists.clone(),
             memory: memory.clone(),
             started,
@@ -107,7 +107,7 @@ impl Running {
         }
     }
 
-    /// What gives the workers new lists while they run, from any thread.
+    /// What gives the workers new lists and policies while they run, from any thread.
     #[must_use]
     pub fn lists(&self) -> Publisher {
         self.lists.clone()
@@ -163,10 +163,9 @@ impl Stopper {
     }
 }
 
-/// The shortcuts of the ports, where what is in no list is forwarded.
+/// The shortcuts of the ports.
 fn shortcuts(plan: &Plan) -> Shortcuts {
-    let ports = plan.ports.iter().filter_map(|port| port.shortcut());
-    Shortcuts::new(ports.filter(|_| plan.policy.default == Otherwise::Forward))
+    Shortcuts::new(plan.ports.iter().filter_map(|port| port.shortcut()))
 }
 
 fn make_workers(
@@ -200,8 +199,9 @@ fn make_workers(
             id: WorkerId(place as u16),
             cpu,
             pool,
-            pipeline: Pipeline::Bridge(Box::new(Bridge::new(bridged, &plan.policy))),
-            lists: lists.reader(),
+            pipeline: Pipeline::Bridge(Box::new(Bridge::new(bridged))),
+            versions: lists.reader(),
+            would_drop_before: 0,
             attachments,
             dispatcher: Dispatcher::new(plan.cpus.len() as u16),
             burst_max: plan.burst,

@@ -1,5 +1,6 @@
 //! What the kernel forwards past the workers, kept in step with the lists they have.
 
+use plane::{Judgement, Otherwise};
 use port::{Shortcut, SieveWords};
 use table::Sieve;
 
@@ -17,9 +18,15 @@ impl Shortcuts {
         self.0.iter().for_each(Shortcut::close);
     }
 
-    /// Opens them for lists that the workers have been given; without a sieve they stay closed.
-    pub(crate) fn open(&self, sieve: Option<&Sieve>) {
-        let Some(sieve) = sieve else { return };
+    /// Opens them for what the workers have been given. Without a sieve they stay closed, and so
+    /// they do where what is in no list is dropped.
+    pub(crate) fn open(&self, judgement: &Judgement) {
+        if judgement.policy().default != Otherwise::Forward {
+            return;
+        }
+        let Some(sieve) = judgement.lists().sieve() else {
+            return;
+        };
         for shortcut in &self.0 {
             shortcut.open(&words(sieve));
         }

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use frame::WorkerId;
+use plane::Side;
 use port::Port;
 
 use crate::counters::{Board, Count, Words, at_rest};
@@ -16,6 +17,7 @@ use crate::finish::{
 use crate::ledger::{Meters, of_bridge};
 use crate::publish::Publisher;
 use crate::report::{EndedBy, MemoryReport, RunReport, SetHits};
+use crate::tally::SetCounts;
 use crate::worker::Worker;
 use crate::{Books, EngineError, Limits};
 
@@ -152,7 +154,6 @@ pub(crate) struct Supervisor {
     pub(crate) ports: Vec<Box<dyn Port>>,
     /// The counters of their interfaces.
     pub(crate) meters: Meters,
-    pub(crate) sets: Vec<plane::SetRule>,
     /// Old versions are freed here, on no worker.
     pub(crate) lists: Publisher,
     pub(crate) memory: MemoryReport,
@@ -182,8 +183,7 @@ impl Supervisor {
         let (warnings, failure) = finish_queues(&mut workers);
         let seconds = duration_of(&workers, self.started);
         let mut sum = Words::new();
-        for worker in &mut workers {
-            worker.words.set_hits(worker.pipeline.hits());
+        for worker in &workers {
             sum.merge(&worker.words);
         }
         let ended_by = match (failure, asked) {
@@ -207,7 +207,7 @@ impl Supervisor {
                 .iter()
                 .map(|facts| port_report(facts, passed(&workers, facts.id), ended))
                 .collect(),
-            sets: set_hits(&self.sets, &sum),
+            sets: set_hits(&self.lists),
             workers: workers
                 .iter()
                 .map(|worker| worker_report(worker, seconds))
@@ -275,13 +275,13 @@ fn duration_of(workers: &[Worker], started: Instant) -> f64 {
     }
 }
 
-fn set_hits(rules: &[plane::SetRule], sum: &Words) -> Vec<SetHits> {
-    let hits = |(list, rule): (usize, &plane::SetRule)| SetHits {
-        name: rule.name.clone(),
-        action: rule.action,
-        hits_src: sum.hits_src(list),
-        hits_dst: sum.hits_dst(list),
-        would_drop: sum.would_drop(list),
+fn set_hits(lists: &Publisher) -> Vec<SetHits> {
+    let hits = |counts: SetCounts| SetHits {
+        hits_src: counts.of(Side::Src),
+        hits_dst: counts.of(Side::Dst),
+        would_drop: counts.would_drop,
+        action: counts.rule.action,
+        name: counts.rule.name,
     };
-    rules.iter().enumerate().map(hits).collect()
+    lists.set_counts().into_iter().map(hits).collect()
 }

@@ -1,10 +1,10 @@
 //! All that a CPU owns, and one turn of it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use frame::{Burst, CpuId, FramePool, Nanos, PortId, WorkerId};
 use plane::{DropReason, Pipeline, Verdict, Verdicts};
-use table::CompiledLists;
 
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
@@ -12,7 +12,7 @@ use crate::counters::{Count, Words};
 use crate::dispatch::Dispatcher;
 use crate::doze::doze;
 use crate::idle::{Idle, IdleMode};
-use crate::publish::Reader;
+use crate::publish::{Reader, Version};
 use crate::start::Work;
 use crate::supervise::Control;
 
@@ -26,7 +26,9 @@ pub(crate) struct Worker {
     pub(crate) cpu: CpuId,
     pub(crate) pool: FramePool,
     pub(crate) pipeline: Pipeline,
-    pub(crate) lists: Reader<CompiledLists>,
+    pub(crate) versions: Reader<Version>,
+    /// Frames of policies before this one that count sets would have dropped.
+    pub(crate) would_drop_before: u64,
     /// By port number.
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) dispatcher: Dispatcher,
@@ -90,7 +92,7 @@ impl Worker {
                 idle.reset();
                 ended
             } else {
-                let called = idle.rest(|nap| self.lists.offline(|| doze(&self.attachments, nap)));
+                let called = idle.rest(|nap| self.nap(nap));
                 self.words.add(Count::Sleeps, u64::from(called));
                 clock.now()
             };
@@ -108,7 +110,9 @@ impl Worker {
     /// One turn, with the newest lists for all of it: take what others want transmitted, send what
     /// waits, decide on what others received, receive. Returns how many frames moved.
     pub(crate) fn step(&mut self) -> usize {
-        self.lists.refresh();
+        if !self.versions.is_newest() {
+            self.change(|versions| _ = versions.refresh());
+        }
         let mut moved = self.take_transmissions() + self.flush();
         let drains = self.control.drains();
         if drains && !self.leaves {
@@ -187,8 +191,12 @@ impl Worker {
     #[inline]
     fn decide(&mut self, place: usize) {
         let from = PortId(place as u8);
-        self.pipeline
-            .decide(&self.burst, from, self.lists.get(), &mut self.verdicts);
+        self.pipeline.decide(
+            &self.burst,
+            from,
+            &self.versions.get().judgement,
+            &mut self.verdicts,
+        );
         self.carry_out();
         self.flush();
     }
@@ -313,8 +321,35 @@ impl Worker {
     }
 
     fn show(&mut self) {
-        self.words.set_hits(self.pipeline.hits());
+        self.show_hits();
         self.board().show(&self.words);
+    }
+
+    /// Shows the hits by the policy it is at.
+    fn show_hits(&mut self) {
+        let hits = self.pipeline.hits();
+        let would_drop = self.would_drop_before + hits.would_drop_frames;
+        self.words.set(Count::WouldDrop, would_drop);
+        self.versions.get().tally.show(self.id, hits);
+    }
+
+    /// Sleeps; then at the newest version.
+    fn nap(&mut self, nap: Duration) {
+        let attachments = std::mem::take(&mut self.attachments);
+        self.change(|versions| versions.offline(|| doze(&attachments, nap)));
+        self.attachments = attachments;
+    }
+
+    /// Does what may end at another version. Hits by the one before are shown first: when it has
+    /// been left, nothing is added to them.
+    fn change(&mut self, go: impl FnOnce(&mut Reader<Version>)) {
+        self.show_hits();
+        let before = self.versions.get().tally.since;
+        go(&mut self.versions);
+        if self.versions.get().tally.since != before {
+            self.would_drop_before = self.words.get(Count::WouldDrop);
+            self.pipeline.restart_hits();
+        }
     }
 
     fn board(&self) -> &crate::counters::Board {

@@ -50,11 +50,7 @@ fn cpus(workers: usize) -> Vec<CpuId> {
 }
 
 fn block(entries: &Entries) -> (Policy, Arc<CompiledLists>) {
-    let rule = SetRule {
-        name: "bad".to_owned(),
-        action: Action::Block,
-        sides: Sides::BOTH,
-    };
+    let rule = SetRule::new("bad", Action::Block, Sides::BOTH);
     let lists = CompiledLists::compile(&[entries]).expect("one list");
     (Policy::new(vec![rule]).expect("one rule"), Arc::new(lists))
 }
@@ -195,7 +191,7 @@ fn lists_that_are_published_decide_from_the_next_step_on() {
     let running = Engine::start(plan(["gen:", "null:"], &nothing, 1, None)).expect("a run");
     let publisher = running.lists();
     let (_, all) = block(&all);
-    assert_eq!(publisher.publish(all), Ok(2));
+    assert_eq!(publisher.publish_lists(all), Ok(2));
     // Shown counters are a moment old, so the second wait begins after the first version ended.
     wait_for_drops(&running, 1);
     wait_for_drops(&running, 1);
@@ -205,12 +201,12 @@ fn lists_that_are_published_decide_from_the_next_step_on() {
     assert_eq!(publisher.reclaim(), 0, "the worker has moved on");
 
     let (_, none) = block(&nothing);
-    assert_eq!(publisher.publish(none), Ok(3));
+    assert_eq!(publisher.publish_lists(none), Ok(3));
     while running.snapshot().tx == sent {
         std::thread::yield_now();
     }
     let two = CompiledLists::compile(&[&nothing, &nothing]).expect("two lists");
-    assert!(publisher.publish(Arc::new(two)).is_err(), "one rule");
+    assert!(publisher.publish_lists(Arc::new(two)).is_err(), "one rule");
     running.stop();
     let report = running.join().expect("a report");
     assert!(report.balanced && report.books.tx > sent, "{report:#?}");

@@ -145,8 +145,21 @@ impl<T> Published<T> {
         self.version
     }
 
-    /// Frees the old versions that every reader has moved past; returns how many are still held.
-    pub fn reclaim(&mut self) -> usize {
+    /// The number of the newest version.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The version that every reader is at, or a later one: no reader will use an earlier one any
+    /// more, and what it wrote while it did can be read. A reader that sleeps or is gone holds
+    /// nothing back.
+    pub fn seen(&mut self) -> u64 {
+        self.least().min(self.version)
+    }
+
+    /// The least of what readers show. Forgets those that are gone.
+    fn least(&mut self) -> u64 {
         // Pairs with the fence of a reader that comes back: either we see that it does, or it
         // sees what we published.
         fence(Ordering::SeqCst);
@@ -160,6 +173,12 @@ impl<T> Published<T> {
             least = least.min(shown);
             shown != GONE
         });
+        least
+    }
+
+    /// Frees the old versions that every reader has moved past; returns how many are still held.
+    pub fn reclaim(&mut self) -> usize {
+        let least = self.least();
         // Versions ascend. They are off the list before a value is dropped: should that panic, no
         // node is freed twice.
         let free = self
@@ -212,6 +231,14 @@ impl<T> Reader<T> {
             self.move_to(newest);
         }
         changed
+    }
+
+    /// Whether the version this reader is at is the newest. When it is not, what the reader writes
+    /// before it refreshes is seen by whoever sees that it did ([`Published::seen`]).
+    #[inline]
+    #[must_use]
+    pub fn is_newest(&self) -> bool {
+        core::ptr::eq(self.shared.current.0.load(Ordering::Acquire), self.node)
     }
 
     /// Takes a version that was just loaded and shows it. The reader showed an older one, or that

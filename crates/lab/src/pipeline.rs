@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use plane::{Action, Bridge, Policy, SetRule, Sides};
+use plane::{Action, Bridge, Judgement, Policy, SetRule, Sides};
 use table::{CompiledLists, Entries, ListMask};
 
 use crate::experiment::{LabError, Outcome, Row, Settings};
@@ -64,7 +64,7 @@ struct Place {
     entries: usize,
     pool: u32,
     stride: u32,
-    lists: Arc<CompiledLists>,
+    judgement: Judgement,
     circuit: Circuit,
     /// A bridge for each stage left out.
     bridges: Vec<Bridge>,
@@ -88,7 +88,7 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
             let place = &mut places[place];
             match path {
                 Path::Bridge(without) => place.frames_per_second(without, frames),
-                Path::Lookups => lookups.pairs_per_second(&place.lists, frames, trial),
+                Path::Lookups => lookups.pairs_per_second(place.judgement.lists(), frames, trial),
                 Path::Limit => place.limit.measure(trial),
             }
         },
@@ -184,11 +184,12 @@ impl Place {
         stride: u32,
         field: &Rc<Field>,
     ) -> Result<Self, LabError> {
-        let policy = policy()?;
+        let judgement = Judgement::new(Arc::clone(lists), Arc::new(policy()?));
+        let judgement = judgement.map_err(|error| LabError(error.to_string()))?;
         let pool = circuit.frames() as u32;
         let mut bridges = Vec::new();
         for _ in Without::EVERY {
-            let mut bridge = Bridge::new(PORTS, &policy);
+            let mut bridge = Bridge::new(PORTS);
             circuit.prime(&mut bridge);
             bridges.push(bridge);
         }
@@ -196,7 +197,7 @@ impl Place {
             entries,
             pool,
             stride,
-            lists: Arc::clone(lists),
+            judgement,
             circuit,
             bridges,
             limit: Limit::within(field, footprint(lists, pool)),
@@ -205,7 +206,7 @@ impl Place {
 
     /// Bytes that the path can touch.
     fn bytes(&self) -> usize {
-        footprint(&self.lists, self.pool)
+        footprint(self.judgement.lists(), self.pool)
     }
 
     /// One trial, after a round of the pool that brings the caches into the variant's state.
@@ -228,7 +229,7 @@ impl Place {
         let bridge = &mut self.bridges[without as usize];
         let mut done = 0;
         while done < frames {
-            done += self.circuit.turn(bridge, &self.lists, without);
+            done += self.circuit.turn(bridge, &self.judgement, without);
         }
         done
     }
@@ -240,11 +241,7 @@ fn footprint(lists: &CompiledLists, pool: u32) -> usize {
 
 /// One set that blocks both sides; all else passes.
 pub(crate) fn policy() -> Result<Policy, LabError> {
-    let rule = SetRule {
-        name: "set".to_owned(),
-        action: Action::Block,
-        sides: Sides::BOTH,
-    };
+    let rule = SetRule::new("set", Action::Block, Sides::BOTH);
     Policy::new(vec![rule]).map_err(|error| LabError(error.to_string()))
 }
 

@@ -1,17 +1,15 @@
 //! The bridge: what came in by one of two ports leaves by the other, unless the policy stops it.
 
 use frame::{Burst, PortId};
-use table::CompiledLists;
 use wire::{Family, Parsed, ether_type};
 
-use crate::policy::{Matched, PolicyMasks};
-use crate::{Classifier, DropReason, Hits, Policy, Verdict, Verdicts};
+use crate::judgement::{Matched, PolicyMasks};
+use crate::{Classifier, DropReason, Hits, Judgement, Verdict, Verdicts};
 
-/// Two ports and a policy; owned by one worker.
+/// Two ports and what was counted between them; owned by one worker.
 #[derive(Debug)]
 pub struct Bridge {
     ports: [PortId; 2],
-    masks: PolicyMasks,
     classifier: Classifier,
     hits: Hits,
 }
@@ -19,32 +17,36 @@ pub struct Bridge {
 impl Bridge {
     /// A bridge between two ports.
     #[must_use]
-    pub fn new(ports: [PortId; 2], policy: &Policy) -> Self {
+    pub fn new(ports: [PortId; 2]) -> Self {
         Self {
             ports,
-            masks: PolicyMasks::from(policy),
             classifier: Classifier::new(),
             hits: Hits::new(),
         }
     }
 
-    /// The hits of the policy's sets so far.
+    /// The hits of the sets, by their places in the policy, since [`Bridge::restart_hits`].
     #[must_use]
     pub fn hits(&self) -> &Hits {
         &self.hits
     }
 
-    /// Decides on a burst that came in by `from`; `lists` hold list `i` for the policy's rule `i`.
+    /// Counts hits from nothing: for a policy whose sets are others, or do something else.
+    pub fn restart_hits(&mut self) {
+        self.hits = Hits::new();
+    }
+
+    /// Decides on a burst that came in by `from`.
     #[inline]
     pub fn decide(
         &mut self,
         burst: &Burst,
         from: PortId,
-        lists: &CompiledLists,
+        judgement: &Judgement,
         verdicts: &mut Verdicts,
     ) {
-        self.classifier.classify(burst, lists);
-        self.judge(from, verdicts);
+        self.classifier.classify(burst, judgement.lists());
+        self.judge(from, judgement, verdicts);
     }
 
     /// The first half of [`Bridge::decide`], pass by pass.
@@ -58,20 +60,21 @@ impl Bridge {
     /// What is in no list and has nothing odd about it has one verdict, whatever it is: the whole
     /// column is filled with that, and only the other frames are judged one by one.
     #[inline]
-    pub fn judge(&mut self, from: PortId, verdicts: &mut Verdicts) {
+    pub fn judge(&mut self, from: PortId, judgement: &Judgement, verdicts: &mut Verdicts) {
         let Self {
             classifier,
-            masks,
             hits,
-            ..
+            ports,
         } = self;
-        let to = self.ports[usize::from(from == self.ports[0])];
+        let arrival = usize::from(from != ports[0]);
+        let (to, masks) = (ports[1 - arrival], judgement.masks(from));
         verdicts.fill(classifier.parsed().len(), plain(masks, to));
         for (place, parsed) in classifier.odd() {
-            verdicts.set(place, judge(parsed, Matched::default(), masks, hits, to));
+            let matched = Matched::default();
+            verdicts.set(place, judge(parsed, matched, masks, hits, (arrival, to)));
         }
         classifier.each_match(masks.any, |place, parsed, matched| {
-            verdicts.set(place, judge(parsed, matched, masks, hits, to));
+            verdicts.set(place, judge(parsed, matched, masks, hits, (arrival, to)));
         });
     }
 }
@@ -86,18 +89,18 @@ fn plain(masks: &PolicyMasks, to: PortId) -> Verdict {
 }
 
 /// The verdict on one frame. Addresses are weighed before faults, so that no blocked address
-/// passes by being malformed further on.
+/// passes by being malformed further on. `arrival` is the place of the port it came in by.
 #[inline(never)]
 fn judge(
     parsed: &Parsed,
     matched: Matched,
     masks: &PolicyMasks,
     hits: &mut Hits,
-    to: PortId,
+    (arrival, to): (usize, PortId),
 ) -> Verdict {
     let hit = matched.src.0 | matched.dst.0 != 0;
     if hit {
-        hits.record(matched);
+        hits.record(arrival, matched);
     }
     if let Some(reason) = blocked(matched, masks) {
         return Verdict::Drop(reason);

@@ -8,7 +8,7 @@ use frame::{BURST_MAX, Burst, Frame};
 use table::{CompiledLists, ListMask};
 use wire::{Family, Parsed, Readable};
 
-use crate::policy::Matched;
+use crate::judgement::Matched;
 
 /// Two addresses a frame: source, then destination.
 const KEYS_MAX: usize = 2 * BURST_MAX;

@@ -1,16 +1,40 @@
-//! How often each set was hit, by side.
+//! How often each set was hit, by side and by the port that frames came in by.
 
 use table::LISTS_MAX;
 
-use crate::policy::{Matched, PolicyMasks};
+use crate::Side;
+use crate::judgement::{Matched, PolicyMasks};
 
-/// Counts of one pipeline, private to its worker; the place in each column is the list's.
-#[derive(Clone, Debug)]
-pub struct Hits {
+/// Hits by side; the place in each column is the list's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideHits {
     /// Frames whose source address is in the set.
     pub src: [u64; LISTS_MAX],
     /// Frames whose destination address is in the set.
     pub dst: [u64; LISTS_MAX],
+}
+
+impl SideHits {
+    const NONE: Self = Self {
+        src: [0; LISTS_MAX],
+        dst: [0; LISTS_MAX],
+    };
+
+    /// The column of one side.
+    #[must_use]
+    pub fn of(&self, side: Side) -> &[u64; LISTS_MAX] {
+        match side {
+            Side::Src => &self.src,
+            Side::Dst => &self.dst,
+        }
+    }
+}
+
+/// Counts of one pipeline, private to its worker; the place in each column is the list's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hits {
+    /// Of frames that came in by the bridge's first port, and by its second.
+    pub by_port: [SideHits; 2],
     /// Frames that no block set stopped and that this count set would have stopped, were it a
     /// block set, whatever else became of them.
     pub would_drop: [u64; LISTS_MAX],
@@ -21,18 +45,27 @@ pub struct Hits {
 impl Hits {
     pub(crate) fn new() -> Self {
         Self {
-            src: [0; LISTS_MAX],
-            dst: [0; LISTS_MAX],
+            by_port: [SideHits::NONE; 2],
             would_drop: [0; LISTS_MAX],
             would_drop_frames: 0,
         }
     }
 
-    /// Counts what matched one frame, whatever its verdict.
+    /// Hits of one side of the list at this place, whatever port frames came in by; 0 where there
+    /// is no such list.
+    #[must_use]
+    pub fn of(&self, side: Side, list: usize) -> u64 {
+        let at = |hits: &SideHits| hits.of(side).get(list).copied().unwrap_or(0);
+        self.by_port.iter().map(at).sum()
+    }
+
+    /// Counts what matched one frame, whatever its verdict. `arrival` is the place of the port it
+    /// came in by.
     #[inline]
-    pub(crate) fn record(&mut self, matched: Matched) {
-        count_bits(matched.src.0, &mut self.src);
-        count_bits(matched.dst.0, &mut self.dst);
+    pub(crate) fn record(&mut self, arrival: usize, matched: Matched) {
+        let hits = &mut self.by_port[arrival % 2];
+        count_bits(matched.src.0, &mut hits.src);
+        count_bits(matched.dst.0, &mut hits.dst);
     }
 
     /// Counts a frame that no block set stopped, by the count sets that would have.

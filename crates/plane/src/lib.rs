@@ -4,22 +4,26 @@
 //! the time, and returns a column of verdicts. Whoever owns ports and pools carries them out.
 //!
 //! A frame's walk through this crate: [`Classifier::classify`] parses the burst and looks all its
-//! addresses up at once; [`Bridge`] weighs the answers by the [`Policy`] and writes one
-//! [`Verdict`] a frame into [`Verdicts`].
+//! addresses up at once; [`Bridge`] weighs the answers by the [`Judgement`]'s [`Policy`] and writes
+//! one [`Verdict`] a frame into [`Verdicts`].
 #![forbid(unsafe_code)]
 
 mod bridge;
 mod classify;
 mod drop_reason;
 mod hits;
+mod judgement;
 mod pipeline;
 mod policy;
+mod ports;
 mod verdict;
 
 pub use bridge::Bridge;
 pub use classify::{Classifier, original_len};
 pub use drop_reason::{DropReason, Severity};
-pub use hits::Hits;
+pub use hits::{Hits, SideHits};
+pub use judgement::{Judgement, ListsMismatch};
 pub use pipeline::Pipeline;
-pub use policy::{Action, Otherwise, Policy, PolicyError, SetRule, Sides};
+pub use policy::{Action, Exception, Otherwise, Policy, PolicyError, SetRule, Side, Sides};
+pub use ports::Ports;
 pub use verdict::{Verdict, Verdicts};

@@ -1,9 +1,8 @@
 //! The order of stages, as an enum of known shapes.
 
 use frame::{Burst, PortId};
-use table::CompiledLists;
 
-use crate::{Bridge, Hits, Verdicts};
+use crate::{Bridge, Hits, Judgement, Verdicts};
 
 /// What a worker does with a burst. One shape so far.
 #[derive(Debug)]
@@ -19,19 +18,26 @@ impl Pipeline {
         &mut self,
         burst: &Burst,
         from: PortId,
-        lists: &CompiledLists,
+        judgement: &Judgement,
         verdicts: &mut Verdicts,
     ) {
         match self {
-            Self::Bridge(bridge) => bridge.decide(burst, from, lists, verdicts),
+            Self::Bridge(bridge) => bridge.decide(burst, from, judgement, verdicts),
         }
     }
 
-    /// The hits of its sets so far.
+    /// The hits of its sets since [`Pipeline::restart_hits`].
     #[must_use]
     pub fn hits(&self) -> &Hits {
         match self {
             Self::Bridge(bridge) => bridge.hits(),
+        }
+    }
+
+    /// Counts hits from nothing.
+    pub fn restart_hits(&mut self) {
+        match self {
+            Self::Bridge(bridge) => bridge.restart_hits(),
         }
     }
 }

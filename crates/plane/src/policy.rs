@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use table::{LISTS_MAX, ListMask};
+use frame::PortId;
+use table::LISTS_MAX;
+
+use crate::Ports;
 
 /// What a set does with a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +20,9 @@ pub enum Action {
 }
 
 impl Action {
+    /// Every action, in the order of their numbers.
+    pub const EVERY: [Self; 3] = [Self::Block, Self::Count, Self::Allow];
+
     /// The word a user writes: `block`, `count` or `allow`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -31,6 +37,29 @@ impl Action {
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// One of a frame's two addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The source address.
+    Src,
+    /// The destination address.
+    Dst,
+}
+
+impl Side {
+    /// Both, source first.
+    pub const EVERY: [Self; 2] = [Self::Src, Self::Dst];
+
+    /// As counters and JSON have it: `src` or `dst`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Src => "src",
+            Self::Dst => "dst",
+        }
     }
 }
 
@@ -59,9 +88,21 @@ impl Sides {
         src: false,
         dst: true,
     };
+
+    /// Whether this side is among them.
+    #[must_use]
+    pub fn contains(self, side: Side) -> bool {
+        match side {
+            Side::Src => self.src,
+            Side::Dst => self.dst,
+        }
+    }
 }
 
 /// One set of a policy: the rule at place `i` speaks for list `i` of the compiled lists.
+///
+/// What a hit does may differ by the side of the frame and the port it came in by:
+/// [`SetRule::action_at`] says what holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetRule {
     /// The set's name in reports; unique in its policy.
@@ -70,6 +111,49 @@ pub struct SetRule {
     pub action: Action,
     /// Which addresses count as a hit.
     pub sides: Sides,
+    /// The ports that frames must have come in by to count as a hit.
+    pub ports: Ports,
+    /// Where another action holds; of several the last.
+    pub exceptions: Vec<Exception>,
+}
+
+/// Another action of a set for some sides and ports, which may lie outside those of its rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exception {
+    /// For these sides.
+    pub sides: Sides,
+    /// For frames that came in by these ports.
+    pub ports: Ports,
+    /// What a hit does there.
+    pub action: Action,
+}
+
+impl SetRule {
+    /// A rule that holds for frames of all ports, without exceptions.
+    #[must_use]
+    pub fn new(name: impl Into<String>, action: Action, sides: Sides) -> Self {
+        Self {
+            name: name.into(),
+            action,
+            sides,
+            ports: Ports::ALL,
+            exceptions: Vec::new(),
+        }
+    }
+
+    /// What a hit of this side does to a frame that came in by `port`; `None` where the set does
+    /// not look at it.
+    #[must_use]
+    pub fn action_at(&self, side: Side, port: PortId) -> Option<Action> {
+        let holds = |exception: &&Exception| {
+            exception.sides.contains(side) && exception.ports.contains(port)
+        };
+        match self.exceptions.iter().rev().find(holds) {
+            Some(exception) => Some(exception.action),
+            None if self.sides.contains(side) && self.ports.contains(port) => Some(self.action),
+            None => None,
+        }
+    }
 }
 
 /// What happens to a frame that nothing else decides on.
@@ -86,7 +170,7 @@ pub enum Otherwise {
 /// A frame is dropped if either of its addresses is blocked and not itself allowed: allow exempts
 /// its own side only, so an allowed server does not let blocked attackers in. Under a default of
 /// drop at least one address must also be allowed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     rules: Vec<SetRule>,
     /// For IP frames that no set decides on.
@@ -151,65 +235,4 @@ impl Policy {
     pub fn rules(&self) -> &[SetRule] {
         &self.rules
     }
-}
-
-/// The lists of one action, by the side of the frame they look at.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SideMasks {
-    pub(crate) src: u32,
-    pub(crate) dst: u32,
-}
-
-impl SideMasks {
-    fn of(rules: &[SetRule], wanted: impl Fn(Action) -> bool) -> Self {
-        let mut masks = Self::default();
-        for (place, rule) in rules.iter().enumerate().filter(|(_, r)| wanted(r.action)) {
-            masks.src |= u32::from(rule.sides.src) << place;
-            masks.dst |= u32::from(rule.sides.dst) << place;
-        }
-        masks
-    }
-}
-
-/// A policy in the form that the decision on a frame needs: lists as bits.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PolicyMasks {
-    pub(crate) block: SideMasks,
-    pub(crate) count: SideMasks,
-    pub(crate) allow: SideMasks,
-    pub(crate) any: Matched,
-    pub(crate) default_drop: bool,
-    pub(crate) non_ip_drop: bool,
-    pub(crate) malformed_drop: bool,
-}
-
-impl From<&Policy> for PolicyMasks {
-    fn from(policy: &Policy) -> Self {
-        let rules = policy.rules();
-        Self {
-            block: SideMasks::of(rules, |action| action == Action::Block),
-            count: SideMasks::of(rules, |action| action == Action::Count),
-            allow: SideMasks::of(rules, |action| action == Action::Allow),
-            any: SideMasks::of(rules, |_| true).into(),
-            default_drop: policy.default == Otherwise::Drop,
-            non_ip_drop: policy.non_ip == Otherwise::Drop,
-            malformed_drop: policy.malformed == Otherwise::Drop,
-        }
-    }
-}
-
-impl From<SideMasks> for Matched {
-    fn from(masks: SideMasks) -> Self {
-        Self {
-            src: ListMask(masks.src),
-            dst: ListMask(masks.dst),
-        }
-    }
-}
-
-/// The lists that matched a frame's source and destination.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Matched {
-    pub(crate) src: ListMask,
-    pub(crate) dst: ListMask,
 }

@@ -1,8 +1,13 @@
 //! Every small policy over every small universe, against a judge written from the words of the
 //! policy's description: whole burst, whole state.
 
+use std::sync::Arc;
+
 use frame::{Burst, FramePool, PoolRequest, PortId, Region};
-use plane::{Action, Bridge, DropReason, Otherwise, Policy, SetRule, Sides, Verdict, Verdicts};
+use plane::{
+    Action, Bridge, DropReason, Judgement, Otherwise, Policy, SetRule, Side, Sides, Verdict,
+    Verdicts,
+};
 use table::{CompiledLists, Entries};
 use wire::Malformed;
 use wire::emit::{Ipv4, Ipv6, Network, Recipe, Transport};
@@ -60,6 +65,15 @@ fn lying_udp(src: u32, dst: u32) -> Vec<u8> {
     bytes
 }
 
+fn judgement(sets: &[Set], policy: &Policy) -> Judgement {
+    let policy = Arc::new(policy.clone());
+    Judgement::new(Arc::new(compile(sets)), policy).expect("a list a rule")
+}
+
+fn forwarding(sets: &[Set]) -> Judgement {
+    judgement(sets, &policy(sets, Otherwise::Forward))
+}
+
 fn compile(sets: &[Set]) -> CompiledLists {
     let entries: Vec<Entries> = sets
         .iter()
@@ -73,25 +87,22 @@ fn compile(sets: &[Set]) -> CompiledLists {
 }
 
 fn policy(sets: &[Set], default: Otherwise) -> Policy {
-    let rule = |(place, set): (usize, &Set)| SetRule {
-        name: format!("set{place}"),
-        action: set.action,
-        sides: set.sides,
-    };
+    let rule =
+        |(place, set): (usize, &Set)| SetRule::new(format!("set{place}"), set.action, set.sides);
     let mut policy = Policy::new(sets.iter().enumerate().map(rule).collect()).expect("few rules");
     policy.default = default;
     policy
 }
 
 /// Runs frames through a bridge as one burst.
-fn decide(bridge: &mut Bridge, lists: &CompiledLists, frames: &[Vec<u8>]) -> Vec<Verdict> {
+fn decide(bridge: &mut Bridge, judgement: &Judgement, frames: &[Vec<u8>]) -> Vec<Verdict> {
     let (mut pool, mut burst, mut verdicts) = (pool(), Burst::new(), Verdicts::new());
     for bytes in frames {
         let mut frame = pool.alloc().expect("a free frame");
         frame.copy_from(bytes).expect("a short frame");
         assert!(burst.push(frame).is_ok());
     }
-    bridge.decide(&burst, HERE, lists, &mut verdicts);
+    bridge.decide(&burst, HERE, judgement, &mut verdicts);
     pool.free_burst(&mut burst);
     verdicts.as_slice().to_vec()
 }
@@ -152,8 +163,12 @@ fn every_pair_of_sets_over_three_addresses() {
             },
         ];
         let default = [Otherwise::Forward, Otherwise::Drop][case / 81 % 2];
-        let mut bridge = Bridge::new([HERE, THERE], &policy(&sets, default));
-        let verdicts = decide(&mut bridge, &compile(&sets), &frames);
+        let mut bridge = Bridge::new([HERE, THERE]);
+        let verdicts = decide(
+            &mut bridge,
+            &judgement(&sets, &policy(&sets, default)),
+            &frames,
+        );
         let wanted: Vec<Verdict> = pairs
             .iter()
             .map(|&(src, dst)| expected(&sets, default, src, dst))
@@ -176,12 +191,12 @@ fn check_hits(
         let dst = |&&(_, dst): &&(u32, u32)| set.sides.dst && set.holds.contains(&dst);
         let hits = bridge.hits();
         assert_eq!(
-            hits.src[list],
+            hits.of(Side::Src, list),
             pairs.iter().filter(src).count() as u64,
             "case {case}"
         );
         assert_eq!(
-            hits.dst[list],
+            hits.of(Side::Dst, list),
             pairs.iter().filter(dst).count() as u64,
             "case {case}"
         );
@@ -226,8 +241,8 @@ fn a_blocked_address_does_not_pass_by_being_malformed() {
         (Otherwise::Forward, Verdict::Forward(THERE)),
     ] {
         policy.malformed = malformed;
-        let mut bridge = Bridge::new([HERE, THERE], &policy);
-        let verdicts = decide(&mut bridge, &compile(&sets), &frames);
+        let mut bridge = Bridge::new([HERE, THERE]);
+        let verdicts = decide(&mut bridge, &judgement(&sets, &policy), &frames);
         let blocked = [DropReason::BlockedSrc, DropReason::BlockedDst].map(Verdict::Drop);
         assert_eq!(verdicts[..2], blocked);
         assert_eq!(verdicts[2], third);
@@ -243,11 +258,11 @@ fn a_trial_counts_what_blocking_would_drop_malformed_or_not() {
         sides: Sides::BOTH,
         holds: vec![5],
     }];
-    let mut bridge = Bridge::new([HERE, THERE], &policy(&trial, Otherwise::Forward));
-    decide(&mut bridge, &compile(&trial), &frames);
+    let mut bridge = Bridge::new([HERE, THERE]);
+    decide(&mut bridge, &forwarding(&trial), &frames);
     let real = block(vec![5]);
-    let mut blocking = Bridge::new([HERE, THERE], &policy(&real, Otherwise::Forward));
-    let verdicts = decide(&mut blocking, &compile(&real), &frames);
+    let mut blocking = Bridge::new([HERE, THERE]);
+    let verdicts = decide(&mut blocking, &forwarding(&real), &frames);
     let [src, dst] = [DropReason::BlockedSrc, DropReason::BlockedDst].map(Verdict::Drop);
     let blocked = verdicts
         .iter()
@@ -267,23 +282,25 @@ fn non_ip_frames_follow_their_own_switch() {
     ] {
         let mut policy = policy(&sets, Otherwise::Drop);
         policy.non_ip = non_ip;
-        let mut bridge = Bridge::new([HERE, THERE], &policy);
+        let mut bridge = Bridge::new([HERE, THERE]);
         let frames = [arp.clone(), lldp.clone()];
-        assert_eq!(decide(&mut bridge, &compile(&sets), &frames), [verdict; 2]);
+        let judgement = judgement(&sets, &policy);
+        assert_eq!(decide(&mut bridge, &judgement, &frames), [verdict; 2]);
     }
 }
 
 #[test]
 fn a_frame_with_no_readable_address_never_matches_a_set_that_holds_zero() {
     let sets = block(vec![0]);
-    let mut bridge = Bridge::new([HERE, THERE], &policy(&sets, Otherwise::Forward));
+    let mut bridge = Bridge::new([HERE, THERE]);
     let cut = udp(9, 9)[..14 + 8].to_vec();
-    let verdicts = decide(&mut bridge, &compile(&sets), &[cut]);
+    let verdicts = decide(&mut bridge, &forwarding(&sets), &[cut]);
     assert!(
         matches!(verdicts[..], [Verdict::Drop(DropReason::Malformed(_))]),
         "{verdicts:?}"
     );
-    assert_eq!(bridge.hits().src[0] + bridge.hits().dst[0], 0);
+    let hits = |side| bridge.hits().of(side, 0);
+    assert_eq!(hits(Side::Src) + hits(Side::Dst), 0);
 }
 
 #[test]
@@ -291,9 +308,10 @@ fn both_families_in_one_burst_and_the_way_back() {
     let mut entries = Entries::default();
     entries.v4.addresses.push(5);
     entries.v6.addresses.push(6 << 100);
-    let lists = CompiledLists::compile(&[&entries]).expect("one list");
-    let sets = block(vec![]);
-    let mut bridge = Bridge::new([HERE, THERE], &policy(&sets, Otherwise::Forward));
+    let lists = Arc::new(CompiledLists::compile(&[&entries]).expect("one list"));
+    let policy = Arc::new(policy(&block(vec![]), Otherwise::Forward));
+    let judgement = Judgement::new(lists, policy).expect("one of each");
+    let mut bridge = Bridge::new([HERE, THERE]);
     let udp6 = |src, dst| {
         let ip = Ipv6 {
             src,
@@ -315,7 +333,7 @@ fn both_families_in_one_burst_and_the_way_back() {
         udp(1, 5),
         udp(1, 2),
     ];
-    let verdicts = decide(&mut bridge, &lists, &frames);
+    let verdicts = decide(&mut bridge, &judgement, &frames);
     let [src, dst] = [DropReason::BlockedSrc, DropReason::BlockedDst].map(Verdict::Drop);
     let pass = Verdict::Forward(THERE);
     assert_eq!(verdicts, [src, src, pass, dst, pass]);
@@ -324,7 +342,7 @@ fn both_families_in_one_burst_and_the_way_back() {
     let mut frame = pool.alloc().expect("a free frame");
     frame.copy_from(&udp(1, 2)).expect("a short frame");
     assert!(burst.push(frame).is_ok());
-    bridge.decide(&burst, THERE, &lists, &mut column);
+    bridge.decide(&burst, THERE, &judgement, &mut column);
     assert_eq!(column.as_slice(), [Verdict::Forward(HERE)]);
     pool.free_burst(&mut burst);
 }

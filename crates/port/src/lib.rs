@@ -60,7 +60,7 @@ pub use open::{OpenContext, open};
 pub use packet::{PacketPort, PacketSpec};
 pub use port::{Port, PortQueue, RxState};
 pub use ring::{RingEnd, RingPort, RingSpec, Rings};
-pub use spec::{PortSpec, SpecError};
+pub use spec::{PortSpec, SpecError, nearest_word};
 pub use statistics::PortStatistics;
 pub use tap::Tap;
 pub use traffic::Share;

@@ -12,6 +12,7 @@ mod lab;
 mod ndr;
 mod policy;
 mod restore;
+mod run;
 mod set;
 mod set_file;
 mod simulated;
@@ -32,6 +33,7 @@ pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
 pub(crate) use ndr::NdrArgs;
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;
+pub(crate) use run::DaemonArgs;
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
 pub(crate) use workers::WorkerArgs;
@@ -83,6 +85,7 @@ Examples:
 pub(crate) enum Command {
     Demo(DemoArgs),
     Bridge(Box<BridgeArgs>),
+    Run(DaemonArgs),
     Gen(Box<GenArgs>),
     Sink(SinkArgs),
     Bypass(BypassArgs),

@@ -3,7 +3,10 @@
 use clap::Args;
 use frame::BURST_MAX;
 
+use daemon::{Layout, LayoutAsked};
+
 use super::CpuList;
+use crate::error::Error;
 
 /// How the dataplane is laid out on the machine.
 #[derive(Clone, Debug, Args)]
@@ -38,6 +41,20 @@ pub(crate) struct WorkerArgs {
         value_parser = clap::value_parser!(u32).range(1..=1 << 24),
     )]
     pub(crate) pool: Option<u32>,
+}
+
+impl WorkerArgs {
+    /// What the options mean on this machine.
+    pub(crate) fn layout(&self) -> Result<Layout, Error> {
+        let asked = LayoutAsked {
+            workers: self.workers.map(usize::from),
+            cpus: self.cpus.as_ref().map(|list| list.0.clone()),
+            burst: self.burst.map(usize::from),
+            stride_bytes: self.stride,
+            pool_frames: self.pool,
+        };
+        Layout::choose(&asked).map_err(Error::refused)
+    }
 }
 
 fn burst() -> impl clap::builder::TypedValueParser<Value = u16> {

@@ -16,9 +16,9 @@ use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
 use crate::report::number::{bytes, count, seconds};
 use crate::report::{DemoFigures, Report, SetFacts};
-use crate::resolve::Layout;
 use crate::run::{conclude, drive, warn_of_debug_build};
 use crate::screen::Screen;
+use daemon::Layout;
 
 /// The generator is measured alone for so long, once before the run and once after.
 const TRIAL: Duration = Duration::from_millis(500);
@@ -34,7 +34,7 @@ struct Set {
 
 /// Runs the demo.
 pub(crate) fn run(args: &DemoArgs, output: Output) -> Outcome {
-    let layout = Layout::resolve(&args.workers)?;
+    let layout = args.workers.layout()?;
     let machine = Machine::read();
     let (entries, shrunk) = plan::entries(args.entries, &machine);
     if args.dry_run {

@@ -10,7 +10,7 @@ use super::Set;
 use crate::args::DemoArgs;
 use crate::error::Error;
 use crate::report::number::{bytes, count};
-use crate::resolve::Layout;
+use daemon::Layout;
 
 /// Addresses unless fewer fit or other numbers are asked for.
 const ENTRIES: u64 = 6_000_000;
@@ -72,11 +72,7 @@ fn open(spec: &str, id: PortId, args: &DemoArgs, set: &Set) -> Result<Box<dyn Po
 
 /// The bridge from the generator to nowhere, with the set in between.
 pub(super) fn plan(args: &DemoArgs, layout: &Layout, set: &Set) -> Result<Plan, Error> {
-    let rule = SetRule {
-        name: "demo".to_owned(),
-        action: Action::Block,
-        sides: Sides::BOTH,
-    };
+    let rule = SetRule::new("demo", Action::Block, Sides::BOTH);
     Ok(Plan {
         ports: vec![generator(args, set)?, open("null:", PortId(1), args, set)?],
         policy: Policy::new(vec![rule]).map_err(Error::refused)?,

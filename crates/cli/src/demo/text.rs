@@ -9,7 +9,7 @@ use crate::paint::Paint;
 use crate::report::Report;
 use crate::report::number::{count, plural};
 use crate::report::table::{Align, Table, wrap};
-use crate::resolve::Layout;
+use daemon::Layout;
 
 /// The line before the live lines.
 pub(super) fn opening(args: &DemoArgs, layout: &Layout) -> String {
@@ -88,7 +88,7 @@ pub(super) fn dry_run(
     ]);
     table.row(["port 0".to_owned(), GENERATOR.to_owned()]);
     table.row(["port 1".to_owned(), "null:".to_owned()]);
-    for (name, value) in layout.facts() {
+    for (name, value) in crate::resolve::layout_facts(layout) {
         table.row([name.to_owned(), value]);
     }
     table.row(["ends".to_owned(), format!("after {} s", args.seconds)]);

@@ -18,8 +18,8 @@ use crate::error::{Error, Outcome};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
 use crate::report::number;
-use crate::resolve::Layout;
 use crate::run::warn_of_debug_build;
+use daemon::Layout;
 use figures::Figures;
 use live::run_trial;
 use ports::Ports;
@@ -31,7 +31,7 @@ const CEILING: Duration = Duration::from_millis(200);
 pub(crate) fn generate(args: &GenArgs, output: Output) -> Outcome {
     let rate = rate(args)?;
     let ports = Ports::of_generator(args)?;
-    let layout = Layout::resolve(&args.workers)?;
+    let layout = args.workers.layout()?;
     if args.apart && layout.cpus.len() < 2 {
         return Err(Error::refused(
             "--apart needs a worker to send and one to take in: add --workers 2 or more",
@@ -74,7 +74,7 @@ pub(crate) fn generate(args: &GenArgs, output: Output) -> Outcome {
 /// Runs the sink.
 pub(crate) fn take_in(args: &SinkArgs, output: Output) -> Outcome {
     let ports = Ports::of_sink(args)?;
-    let layout = Layout::resolve(&args.workers)?;
+    let layout = args.workers.layout()?;
     warn_of_debug_build(output);
     let interrupt = Interrupt::watch()?;
     let opened = ports.open(&layout, 0, 0, output)?;

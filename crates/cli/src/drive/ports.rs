@@ -9,8 +9,8 @@ use port::{OpenContext, Port, PortSpec};
 use crate::args::{GenArgs, SinkArgs};
 use crate::error::Error;
 use crate::output::Output;
-use crate::resolve::Layout;
 use crate::resolve::ports::{check_rings, check_streams, parse, writes_stdout};
+use daemon::Layout;
 
 /// What was typed.
 pub(super) struct Ports {

@@ -8,7 +8,7 @@ use traffic::{Recipe, RecipeError, Stamp};
 
 use crate::args::FrameArgs;
 use crate::error::Error;
-use crate::samples::Samples;
+use daemon::Samples;
 
 /// Properties of a recipe that are flags of the same name.
 const KEYS: [&str; 15] = [

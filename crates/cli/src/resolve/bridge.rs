@@ -1,13 +1,13 @@
 //! A whole bridge, ready to be loaded and opened, and its text for `--dry-run`.
 
+use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{IdleMode, Limits};
 use plane::{Otherwise, SetRule, Sides};
 use port::PortSpec;
 use serde_json::{Value, json};
 
-use super::layout::DEFAULT_STRIDE_BYTES;
 use super::sets::keep_name;
-use super::{Layout, SetPlan, Source, ports};
+use super::{SetPlan, Source, ports};
 use crate::args::BridgeArgs;
 use crate::error::Error;
 use crate::output::Stream;
@@ -41,7 +41,7 @@ impl BridgeSettings {
         Ok(Self {
             ports,
             sets,
-            layout: Layout::resolve(&args.workers)?,
+            layout: args.workers.layout()?,
             idle: args.idle.into(),
             pin_irqs: args.pin_irqs,
             limits: Limits {
@@ -135,7 +135,7 @@ impl BridgeSettings {
             otherwise(policy.malformed)
         );
         let mut facts = vec![("otherwise", otherwise)];
-        facts.extend(self.layout.facts());
+        facts.extend(layout_facts(&self.layout));
         let pinned = if self.pin_irqs {
             ", interrupts beside them"
         } else {
@@ -159,26 +159,27 @@ impl BridgeSettings {
     }
 }
 
-impl Layout {
-    /// Lines for a dry run.
-    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
-        let cpus: Vec<String> = self.cpus.iter().map(ToString::to_string).collect();
-        let stride = match self.stride_asked {
-            Some(bytes) => format!("{bytes} bytes apart"),
-            None => {
-                format!("{DEFAULT_STRIDE_BYTES} bytes apart, more for a capture of long frames")
-            }
-        };
-        let pool = format!("{} a worker, {stride}", count(u64::from(self.pool_frames)));
-        vec![
-            (
-                "workers",
-                format!("{} on CPU {}", self.cpus.len(), cpus.join(", ")),
-            ),
-            ("burst", format!("{} frames", self.burst)),
-            ("frames", pool),
-        ]
-    }
+/// Lines for a dry run.
+pub(crate) fn layout_facts(layout: &Layout) -> Vec<(&'static str, String)> {
+    let cpus: Vec<String> = layout.cpus.iter().map(ToString::to_string).collect();
+    let stride = match layout.stride_asked {
+        Some(bytes) => format!("{bytes} bytes apart"),
+        None => {
+            format!("{DEFAULT_STRIDE_BYTES} bytes apart, more for a capture of long frames")
+        }
+    };
+    let pool = format!(
+        "{} a worker, {stride}",
+        count(u64::from(layout.pool_frames))
+    );
+    vec![
+        (
+            "workers",
+            format!("{} on CPU {}", layout.cpus.len(), cpus.join(", ")),
+        ),
+        ("burst", format!("{} frames", layout.burst)),
+        ("frames", pool),
+    ]
 }
 
 fn idle(mode: IdleMode) -> &'static str {

@@ -2,11 +2,8 @@
 //! and ports not yet opened; `--dry-run` prints what comes out of this.
 
 mod bridge;
-mod cpus;
-mod layout;
 pub(crate) mod ports;
 mod sets;
 
-pub(crate) use bridge::BridgeSettings;
-pub(crate) use layout::Layout;
+pub(crate) use bridge::{BridgeSettings, layout_facts};
 pub(crate) use sets::{SetPlan, Source, stdin_count};

@@ -36,11 +36,7 @@ impl SetPlan {
         let rules = given
             .iter()
             .zip(names)
-            .map(|(&(_, action, sides), name)| SetRule {
-                name,
-                action,
-                sides,
-            });
+            .map(|(&(_, action, sides), name)| SetRule::new(name, action, sides));
         let mut rules: Vec<SetRule> = rules.collect();
         let mut sources: Vec<Source> = files
             .iter()
@@ -48,11 +44,7 @@ impl SetPlan {
             .collect();
         for &space in &distinct(&args.keep) {
             let name = format!("keep-{}", keep_name(space));
-            rules.push(SetRule {
-                name,
-                action: Action::Allow,
-                sides: Sides::BOTH,
-            });
+            rules.push(SetRule::new(name, Action::Allow, Sides::BOTH));
             sources.push(Source::Keep(space));
         }
         let mut policy = Policy::new(rules).map_err(Error::refused)?;

@@ -91,9 +91,11 @@ fn published_lists_hold_from_the_moment_of_publishing() {
         // UDP, which the kernel takes; a reply of ICMP says that it came.
         await_that("a datagram crosses", || answered(bench));
         for _ in 0..3 {
-            lists.publish(list(&[RIGHT_ADDRESS])).expect("one list");
+            lists
+                .publish_lists(list(&[RIGHT_ADDRESS]))
+                .expect("one list");
             assert!(!answered(bench), "it is blocked from here on");
-            lists.publish(list(&["192.0.2.7"])).expect("one list");
+            lists.publish_lists(list(&["192.0.2.7"])).expect("one list");
             assert!(answered(bench), "and no longer");
         }
         finish.send(()).expect("it runs");
@@ -146,11 +148,7 @@ fn plan() -> Plan {
         let spec = PortSpec::parse(spec).expect("a spec");
         port::open(&spec, PortId(id), &context).expect("a port")
     };
-    let rule = SetRule {
-        name: "listed".to_owned(),
-        action: Action::Block,
-        sides: Sides::BOTH,
-    };
+    let rule = SetRule::new("listed", Action::Block, Sides::BOTH);
     let mut policy = Policy::new(vec![rule]).expect("one rule");
     policy.default = Otherwise::Forward;
     let specs = ["xdp:a,shortcut=on", "xdp:b,shortcut=on"];

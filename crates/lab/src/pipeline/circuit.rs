@@ -8,9 +8,8 @@
 //! the worker reads was written and left the near caches since, as after a NIC's DMA.
 
 use frame::{BURST_MAX, Burst, Frame, FramePool, PoolRequest, PortId, QueueId, Region};
-use plane::{Bridge, Classifier, Verdict, Verdicts};
+use plane::{Bridge, Classifier, Judgement, Verdict, Verdicts};
 use port::{OpenContext, PortQueue, PortSpec};
-use table::CompiledLists;
 use wire::Parsed;
 use wire::emit::{Ipv4, Network, Recipe, Transport};
 
@@ -105,16 +104,16 @@ impl Circuit {
     pub(super) fn turn(
         &mut self,
         bridge: &mut Bridge,
-        lists: &CompiledLists,
+        judgement: &Judgement,
         without: Without,
     ) -> usize {
         if without == Without::Rings {
-            return self.turn_in_place(bridge, lists);
+            return self.turn_in_place(bridge, judgement);
         }
         self.inward
             .rx_burst(&mut self.pool, &mut self.burst, engine::DEFAULT_BURST);
         let frames = self.burst.len();
-        decide(&self.burst, bridge, lists, &mut self.verdicts, without);
+        decide(&self.burst, bridge, judgement, &mut self.verdicts, without);
         self.carry_out(without);
         self.outward.tx_burst(&mut self.staged, &mut self.pool);
         self.come_round(without);
@@ -183,11 +182,17 @@ impl Circuit {
     }
 
     #[inline]
-    fn turn_in_place(&mut self, bridge: &mut Bridge, lists: &CompiledLists) -> usize {
+    fn turn_in_place(&mut self, bridge: &mut Bridge, judgement: &Judgement) -> usize {
         let place = self.next_parked;
         self.next_parked = (place + 1) % self.parked.len();
         let burst = &mut self.parked[place];
-        decide(burst, bridge, lists, &mut self.verdicts, Without::Nothing);
+        decide(
+            burst,
+            bridge,
+            judgement,
+            &mut self.verdicts,
+            Without::Nothing,
+        );
         for frame in burst.frames_mut() {
             stamp(frame, &mut self.addresses);
         }
@@ -223,13 +228,13 @@ impl Circuit {
 fn decide(
     burst: &Burst,
     bridge: &mut Bridge,
-    lists: &CompiledLists,
+    judgement: &Judgement,
     verdicts: &mut Verdicts,
     without: Without,
 ) {
     match without {
         Without::Nothing | Without::CarryOut | Without::Rings | Without::Stamp => {
-            return bridge.decide(burst, PORTS[0], lists, verdicts);
+            return bridge.decide(burst, PORTS[0], judgement, verdicts);
         }
         Without::All => return,
         _ => {}
@@ -242,10 +247,10 @@ fn decide(
         _ => bridge.classifier().parse(burst),
     }
     if without != Without::Lookup {
-        bridge.classifier().look_up(lists);
+        bridge.classifier().look_up(judgement.lists());
     }
     if without != Without::Policy {
-        bridge.judge(PORTS[0], verdicts);
+        bridge.judge(PORTS[0], judgement, verdicts);
     }
 }
 

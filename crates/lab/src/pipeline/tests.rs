@@ -95,7 +95,9 @@ fn dropped_frames_are_counted_and_come_back() {
     for _ in 0..4 {
         expected += sources(&mut place.circuit);
         place.turn(Without::Nothing, FRAMES as usize);
-        dropped = place.bridges[Without::Nothing as usize].hits().src[0];
+        dropped = place.bridges[Without::Nothing as usize]
+            .hits()
+            .of(plane::Side::Src, 0);
         assert_eq!(place.circuit.waiting().len(), FRAMES as usize);
     }
     assert!(dropped > 0);

@@ -169,7 +169,7 @@ impl Lane {
                 Err(LabError("the bridge has ended before its time".to_owned()))
             }
             Device::Ours(running) => {
-                let published = running.lists().publish(Arc::clone(lists));
+                let published = running.lists().publish_lists(Arc::clone(lists));
                 published.map(|_| ()).map_err(refused)
             }
         }

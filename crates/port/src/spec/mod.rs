@@ -23,7 +23,7 @@ use crate::packet::PacketSpec;
 use crate::pcap::PcapSpec;
 use crate::ring::RingSpec;
 use crate::xdp::XdpSpec;
-use nearest::nearest;
+pub use nearest::nearest_word;
 
 const DRIVERS: [&str; 8] = [
     "xdp", "packet", "tap", "memif", "pcap", "gen", "null", "ring",
@@ -141,7 +141,7 @@ fn no_driver(text: &str) -> SpecError {
 
 fn unknown_driver(driver: &str) -> SpecError {
     let drivers = DRIVERS.join(", ");
-    SpecError::new(match (driver, nearest(driver, &DRIVERS)) {
+    SpecError::new(match (driver, nearest_word(driver, &DRIVERS)) {
         (_, Some(near)) => format!("there is no driver `{driver}`; did you mean {near}:?"),
         _ => format!("there is no driver `{driver}`; there are {drivers}"),
     })

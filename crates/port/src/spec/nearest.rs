@@ -2,7 +2,7 @@
 
 /// The known word that most likely was meant, if any is near enough: at most a third of its
 /// letters, and at least one, may differ.
-pub(super) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest_word<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     known
         .iter()
         .map(|candidate| (distance(word, candidate), *candidate))
@@ -49,20 +49,20 @@ mod tests {
     #[test]
     fn slips_of_the_finger_are_understood() {
         let drivers = ["pcap", "gen", "null", "ring"];
-        assert_eq!(nearest("pacp", &drivers), Some("pcap"));
-        assert_eq!(nearest("gne", &drivers), Some("gen"));
-        assert_eq!(nearest("nul", &drivers), Some("null"));
-        assert_eq!(nearest("ringg", &drivers), Some("ring"));
+        assert_eq!(nearest_word("pacp", &drivers), Some("pcap"));
+        assert_eq!(nearest_word("gne", &drivers), Some("gen"));
+        assert_eq!(nearest_word("nul", &drivers), Some("null"));
+        assert_eq!(nearest_word("ringg", &drivers), Some("ring"));
         assert_eq!(
-            nearest("adresses", &["addresses", "size"]),
+            nearest_word("adresses", &["addresses", "size"]),
             Some("addresses")
         );
     }
 
     #[test]
     fn what_is_far_suggests_nothing() {
-        assert_eq!(nearest("ethernet", &["pcap", "gen"]), None);
-        assert_eq!(nearest("", &["pcap", "gen"]), None);
-        assert_eq!(nearest(&"x".repeat(1 << 20), &["pcap"]), None);
+        assert_eq!(nearest_word("ethernet", &["pcap", "gen"]), None);
+        assert_eq!(nearest_word("", &["pcap", "gen"]), None);
+        assert_eq!(nearest_word(&"x".repeat(1 << 20), &["pcap"]), None);
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::SpecError;
 use super::interface_name::check_interface;
-use super::nearest::nearest;
+use super::nearest::nearest_word;
 
 /// Settings that stand for `=on` when written alone, with their driver.
 const FLAGS: [(&str, &str); 4] = [
@@ -75,7 +75,7 @@ impl Settings {
             return Ok(());
         };
         let driver = self.driver;
-        Err(SpecError::new(match (nearest(key, known), known) {
+        Err(SpecError::new(match (nearest_word(key, known), known) {
             (Some(near), _) => format!("{driver} has no setting `{key}`; did you mean {near}=?"),
             (None, []) => format!("{driver} has no setting `{key}`; it takes none"),
             (None, known) => {

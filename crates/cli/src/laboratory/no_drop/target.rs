@@ -14,8 +14,8 @@ use crate::args::{FrameArgs, NdrArgs};
 use crate::drive::recipe;
 use crate::error::Error;
 use crate::output::Output;
-use crate::resolve::Layout;
 use crate::resolve::ports::{check_rings, check_streams, parse};
+use daemon::Layout;
 
 /// How long frames on their way are waited for; it is over as soon as all have come.
 const DRAIN: Duration = Duration::from_millis(200);
@@ -179,7 +179,7 @@ fn open_ports(args: &NdrArgs, tx: &str, rx: &str, output: Output) -> Result<Driv
     for size in &args.frames.size {
         recipe_of(args, size)?;
     }
-    let layout = Layout::resolve(&args.workers)?;
+    let layout = args.workers.layout()?;
     let context = OpenContext {
         seed: args.frames.seed,
         ..OpenContext::default()

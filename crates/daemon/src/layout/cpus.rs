@@ -4,29 +4,26 @@ use std::fs;
 
 use frame::CpuId;
 
-use crate::args::WorkerArgs;
-use crate::error::Error;
-use crate::report::number::plural;
+use super::{LayoutAsked, LayoutError};
 
 /// One CPU a worker: those asked for, or the best of those allowed.
-pub(super) fn choose(args: &WorkerArgs, allowed: &[CpuId]) -> Result<Vec<CpuId>, Error> {
-    let workers = args.workers.map(usize::from);
-    let Some(asked) = args.cpus.as_ref().map(|list| list.0.as_slice()) else {
+pub(super) fn choose(asked: &LayoutAsked, allowed: &[CpuId]) -> Result<Vec<CpuId>, LayoutError> {
+    let workers = asked.workers;
+    let Some(cpus) = &asked.cpus else {
         return pick(workers.unwrap_or(1), allowed, core_of);
     };
-    if let Some(cpu) = asked.iter().find(|cpu| !allowed.contains(cpu)) {
-        return Err(Error::refused(format!(
-            "CPU {cpu} is not among those this process may use: choose from {}",
-            listed(allowed)
-        )));
+    if let Some(&cpu) = cpus.iter().find(|cpu| !allowed.contains(cpu)) {
+        return Err(LayoutError::ForeignCpu {
+            cpu,
+            allowed: allowed.to_vec(),
+        });
     }
     match workers {
-        Some(workers) if workers != asked.len() => Err(Error::refused(format!(
-            "--workers {workers} and --cpus {} disagree: each worker has one CPU, so leave out \
-             --workers",
-            listed(asked)
-        ))),
-        _ => Ok(asked.to_vec()),
+        Some(workers) if workers != cpus.len() => Err(LayoutError::Disagree {
+            workers,
+            cpus: cpus.clone(),
+        }),
+        _ => Ok(cpus.clone()),
     }
 }
 
@@ -36,14 +33,12 @@ fn pick(
     workers: usize,
     allowed: &[CpuId],
     core_of: impl Fn(CpuId) -> String,
-) -> Result<Vec<CpuId>, Error> {
+) -> Result<Vec<CpuId>, LayoutError> {
     if workers > allowed.len() {
-        return Err(Error::refused(format!(
-            "{workers} workers need {workers} CPUs and this process may use {}: choose --workers \
-             {} or fewer",
-            allowed.len(),
-            allowed.len()
-        )));
+        return Err(LayoutError::TooMany {
+            workers,
+            cpus: allowed.len(),
+        });
     }
     let mut order = allowed.to_vec();
     order.sort_by_key(|cpu| (cpu.0 == 0, cpu.0));
@@ -70,13 +65,13 @@ fn core_of(cpu: CpuId) -> String {
 }
 
 /// `0, 1 and 4`, shortened where there are many.
-fn listed(cpus: &[CpuId]) -> String {
+pub(super) fn listed(cpus: &[CpuId]) -> String {
     let names: Vec<String> = cpus.iter().take(8).map(CpuId::to_string).collect();
     let more = cpus.len() - names.len();
-    let more = if more == 0 {
-        String::new()
-    } else {
-        format!(" and {} more", plural(more as u64, "CPU", "CPUs"))
+    let more = match more {
+        0 => String::new(),
+        1 => " and 1 CPU more".to_owned(),
+        more => format!(" and {more} CPUs more"),
     };
     names.join(",") + &more
 }
@@ -84,20 +79,16 @@ fn listed(cpus: &[CpuId]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::CpuList;
 
     fn cpus(numbers: &[u16]) -> Vec<CpuId> {
         numbers.iter().copied().map(CpuId).collect()
     }
 
-    fn args(workers: Option<u16>, list: Option<&[u16]>) -> WorkerArgs {
-        let cpus = list.map(|numbers| CpuList(cpus(numbers)));
-        WorkerArgs {
+    fn args(workers: Option<usize>, list: Option<&[u16]>) -> LayoutAsked {
+        LayoutAsked {
             workers,
-            cpus,
-            burst: None,
-            stride: None,
-            pool: None,
+            cpus: list.map(cpus),
+            ..LayoutAsked::default()
         }
     }
 
@@ -134,6 +125,6 @@ mod tests {
         let absent = sentence(args(None, Some(&[7])));
         assert!(absent.is_err_and(|text| text.contains("CPU 7") && text.contains("0,1,2")));
         let many = sentence(args(Some(9), None));
-        assert!(many.is_err_and(|text| text.contains("--workers 3")));
+        assert!(many.is_err_and(|text| text.contains("choose 3 or fewer")));
     }
 }

@@ -6,14 +6,17 @@ use table::{Address, Entries, FamilyEntries};
 
 /// Host order; empty where the sets hold none of a family.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Samples {
-    pub(crate) v4: Arc<[u32]>,
-    pub(crate) v6: Arc<[u128]>,
+pub struct Samples {
+    /// IPv4.
+    pub v4: Arc<[u32]>,
+    /// IPv6.
+    pub v6: Arc<[u128]>,
 }
 
 impl Samples {
     /// Every address of the lists as it is, and of each network and range its first and its last.
-    pub(crate) fn of(lists: &[&Entries]) -> Self {
+    #[must_use]
+    pub fn of(lists: &[&Entries]) -> Self {
         let v4: Vec<_> = lists.iter().map(|list| &list.v4).collect();
         let v6: Vec<_> = lists.iter().map(|list| &list.v6).collect();
         Self {

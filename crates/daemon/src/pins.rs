@@ -1,46 +1,58 @@
-//! `--pin-irqs`: the interrupt of each queue beside the worker that has the queue.
+//! `--pin-irqs` and `pin_irqs`: the interrupt of each queue beside the worker that has the queue.
 
 use std::fs;
 
 use frame::CpuId;
 use port::interface::{InterruptPins, Root, irq_balancer};
-use port::{PortSpec, Queues};
+use port::{PortError, PortSpec, Queues};
 
-use crate::args::CpuList;
-use crate::error::Error;
-use crate::output::Output;
+use crate::config::parse_cpus;
 
-/// Moves the interrupts of the ports' interfaces, says what was moved, and puts them back when what
-/// is returned is dropped.
-pub(crate) fn pin(
-    ports: &[PortSpec],
-    workers: &[CpuId],
-    output: Output,
-) -> Result<Vec<InterruptPins>, Error> {
-    let root = Root::machine();
-    let cpus: Vec<u32> = workers
-        .iter()
-        .map(|&worker| u32::from(beside(worker, workers, siblings).0))
-        .collect();
-    let mut pins = Vec::new();
-    for spec in ports {
-        let Some(name) = interface(spec) else {
-            continue;
-        };
-        let cpu = |queue| Some(cpus[worker_of(spec, queue, cpus.len())?]);
-        let pinned = InterruptPins::pin(&root, name, cpu).map_err(Error::refused)?;
-        pinned.said().iter().for_each(|said| output.tell(said));
-        pinned.notes().iter().for_each(|note| output.warn(note));
-        pins.push(pinned);
+/// Interrupts that were moved; dropped, they go back.
+#[derive(Debug)]
+pub struct Pinned {
+    _pins: Vec<InterruptPins>,
+    /// What was moved where, a sentence each.
+    pub said: Vec<String>,
+    /// What somebody should know, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Pinned {
+    /// Moves the interrupts of the ports' interfaces.
+    ///
+    /// # Errors
+    ///
+    /// An interrupt cannot be moved.
+    pub fn pin(ports: &[PortSpec], workers: &[CpuId]) -> Result<Self, PortError> {
+        let root = Root::machine();
+        let cpus: Vec<u32> = workers
+            .iter()
+            .map(|&worker| u32::from(beside(worker, workers, siblings).0))
+            .collect();
+        let (mut pins, mut said, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+        for spec in ports {
+            let Some(name) = interface(spec) else {
+                continue;
+            };
+            let cpu = |queue| Some(cpus[worker_of(spec, queue, cpus.len())?]);
+            let pinned = InterruptPins::pin(&root, name, cpu)?;
+            said.extend(pinned.said().iter().map(ToString::to_string));
+            warnings.extend(pinned.notes().iter().map(ToString::to_string));
+            pins.push(pinned);
+        }
+        if let (false, Some(balancer)) = (said.is_empty(), irq_balancer(&root)) {
+            warnings.push(format!(
+                "{balancer} runs and may move pinned interrupts away again: systemctl stop \
+                 {balancer}, or --banirq=N in its options"
+            ));
+        }
+        Ok(Self {
+            _pins: pins,
+            said,
+            warnings,
+        })
     }
-    let moved = pins.iter().any(|pins| !pins.said().is_empty());
-    if let (true, Some(balancer)) = (moved, irq_balancer(&root)) {
-        output.warn(&format!(
-            "{balancer} runs and may move pinned interrupts away again: systemctl stop {balancer}, \
-             or --banirq=N in its options"
-        ));
-    }
-    Ok(pins)
 }
 
 fn interface(spec: &PortSpec) -> Option<&str> {
@@ -86,8 +98,7 @@ fn beside(
 /// The threads of a CPU's core, itself among them.
 fn siblings(cpu: CpuId) -> Option<Vec<CpuId>> {
     let file = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-    let list: CpuList = fs::read_to_string(file).ok()?.trim().parse().ok()?;
-    Some(list.0)
+    parse_cpus(fs::read_to_string(file).ok()?.trim()).ok()
 }
 
 #[cfg(test)]

@@ -1,0 +1,44 @@
+//! `linerate run`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::duration;
+use crate::exit::EXIT_CODES;
+
+/// Run a bridge for months, as a configuration says: sets change while frames go by.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after_long())]
+pub(crate) struct DaemonArgs {
+    /// The configuration, in TOML.
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: PathBuf,
+    /// Check the configuration, print it with every default written out, and start nothing.
+    ///
+    /// Touches no port, no list and no server. What is printed is a configuration itself.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// End after this time, as in 10s or 2h, for a trial.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) duration: Option<Duration>,
+    /// Print the report as one JSON object on standard output; all else goes to standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn after_long() -> String {
+    format!(
+        "\
+SIGTERM and Ctrl-C end it with a report, SIGHUP reads the configuration again.
+
+Examples:
+  linerate run --check /etc/linerate/bridge.toml
+      is this configuration right, and what does it mean here?
+  linerate run /etc/linerate/bridge.toml
+      until it is told to end
+
+{EXIT_CODES}"
+    )
+}

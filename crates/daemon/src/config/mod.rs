@@ -1,0 +1,252 @@
+//! The configuration: one TOML file, read whole or refused with a sentence that names the line.
+//!
+//! [`Config::read`] checks all that can be checked without touching a port or a list;
+//! [`Config::resolved`] writes every default out, in a form that reads back to the same.
+
+mod error;
+mod ports;
+mod resolved;
+mod section;
+mod service;
+mod sets;
+mod words;
+mod workers;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use table::LISTS_MAX;
+use toml::de::DeTable;
+
+pub use error::ConfigError;
+pub use ports::{PipelineConfig, PipelineKind, PortConfig, Space};
+pub use service::{
+    ControlConfig, CrowdsecConfig, DEFAULT_SOCKET, KeyFrom, LogConfig, LogFormat, LogLevel,
+    MetricsConfig, StateConfig, UserConfig,
+};
+pub use sets::{ActionAt, Guards, SetConfig, Source, is_set_name};
+pub use words::{parse_cpus, parse_duration};
+pub use workers::{LimitsConfig, MemoryConfig, WorkersConfig};
+
+use error::Wrong;
+use resolved::Writer;
+use section::{Section, Text};
+
+/// A configuration is written by a person: what is longer is another file, given by mistake.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// All that `linerate run` is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// `[[port]]`: two of them.
+    pub ports: Vec<PortConfig>,
+    /// `[[pipeline]]`: one of them.
+    pub pipelines: Vec<PipelineConfig>,
+    /// `[[set]]`, in the order of the file.
+    pub sets: Vec<SetConfig>,
+    /// `[workers]`.
+    pub workers: WorkersConfig,
+    /// `[memory]`.
+    pub memory: MemoryConfig,
+    /// `[limits]`.
+    pub limits: LimitsConfig,
+    /// `[control]`.
+    pub control: ControlConfig,
+    /// `[metrics]`; none where nobody is to read them.
+    pub metrics: Option<MetricsConfig>,
+    /// `[state]`.
+    pub state: StateConfig,
+    /// `[crowdsec]`.
+    pub crowdsec: Option<CrowdsecConfig>,
+    /// `[log]`.
+    pub log: LogConfig,
+    /// `[user]`; none to stay who started it.
+    pub user: Option<UserConfig>,
+}
+
+impl Config {
+    /// Reads a file. Relative paths in it are meant from its own folder.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, is longer than 1 MiB, is no TOML, or says what cannot be.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let refused = |what: String, remedy: &str| ConfigError {
+            file: path.display().to_string(),
+            line: 0,
+            what,
+            remedy: remedy.to_owned(),
+        };
+        let unread = |error| {
+            let what = format!("the configuration cannot be read ({error})");
+            refused(what, "check the path and its permissions")
+        };
+        let mut bytes = Vec::new();
+        let file = File::open(path).map_err(unread)?;
+        let mut bounded = file.take(FILE_BYTES_MAX + 1);
+        bounded.read_to_end(&mut bytes).map_err(unread)?;
+        if bytes.len() as u64 > FILE_BYTES_MAX {
+            let what = "the configuration is longer than 1 MiB".to_owned();
+            return Err(refused(what, "name a configuration"));
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            let what = format!("the configuration is no UTF-8 text at byte {at}");
+            refused(what, "name a configuration")
+        })?;
+        let absolute = std::path::absolute(path).map_err(unread)?;
+        // Errors name the file as the user did.
+        Self::parse(&absolute, &text).map_err(|error| ConfigError {
+            file: path.display().to_string(),
+            ..error
+        })
+    }
+
+    /// Reads a text as if it stood in this file.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Config::read`].
+    pub fn parse(file: &Path, text: &str) -> Result<Self, ConfigError> {
+        let source = Text { file, text };
+        let document = DeTable::parse(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let what = error.message().lines().collect::<Vec<_>>().join(", ");
+            source.error(at, Wrong::new(what, "correct it to be TOML"))
+        })?;
+        let root = Section::new(source, "the configuration", document.get_ref(), 0..0);
+        Self::of(root)
+    }
+
+    fn of(root: Section<'_>) -> Result<Self, ConfigError> {
+        let ports = root.tables("port", "[[port]]")?;
+        let ports = ports.into_iter().map(PortConfig::read);
+        let ports: Vec<PortConfig> = ports.collect::<Result<_, _>>()?;
+        let pipelines = root.tables("pipeline", "[[pipeline]]")?;
+        let pipelines = pipelines
+            .into_iter()
+            .map(|one| PipelineConfig::read(one, &ports));
+        let mut pipelines: Vec<PipelineConfig> = pipelines.collect::<Result<_, _>>()?;
+        if pipelines.is_empty() {
+            pipelines.extend(ports::both(&ports).map(PipelineConfig::between));
+        }
+        let sets = root.tables("set", "[[set]]")?;
+        let sets = sets.into_iter().map(|one| SetConfig::read(one, &ports));
+        let config = Self {
+            sets: sets.collect::<Result<_, _>>()?,
+            ports,
+            pipelines,
+            workers: optional(&root, "workers", "[workers]", WorkersConfig::read)?
+                .unwrap_or(WorkersConfig::DEFAULT),
+            memory: optional(&root, "memory", "[memory]", MemoryConfig::read)?.unwrap_or_default(),
+            limits: optional(&root, "limits", "[limits]", LimitsConfig::read)?.unwrap_or_default(),
+            control: optional(&root, "control", "[control]", ControlConfig::read)?
+                .unwrap_or_default(),
+            metrics: optional(&root, "metrics", "[metrics]", MetricsConfig::read)?,
+            state: optional(&root, "state", "[state]", StateConfig::read)?.unwrap_or_default(),
+            crowdsec: optional(&root, "crowdsec", "[crowdsec]", CrowdsecConfig::read)?,
+            log: optional(&root, "log", "[log]", LogConfig::read)?.unwrap_or_default(),
+            user: optional(&root, "user", "[user]", UserConfig::read)?,
+        };
+        config.check(&root)?;
+        root.finish()?;
+        Ok(config)
+    }
+
+    /// What no section can see by itself.
+    fn check(&self, root: &Section<'_>) -> Result<(), ConfigError> {
+        let wrong = |key: &str, what: String, remedy: &str| {
+            Err(root.error_at(key, Wrong::new(what, remedy)))
+        };
+        if self.ports.len() != 2 {
+            let what = format!("a bridge has two ports and {} are given", self.ports.len());
+            return wrong("port", what, "write two [[port]] sections");
+        }
+        if self.pipelines.len() != 1 {
+            let what = format!("{} pipelines are given", self.pipelines.len());
+            return wrong("pipeline", what, "leave all but one [[pipeline]] out");
+        }
+        if let Some(name) = twice(self.ports.iter().map(|port| port.name.as_str())) {
+            return wrong(
+                "port",
+                format!("two ports are named '{name}'"),
+                "rename one",
+            );
+        }
+        let keep = self.pipelines.iter().flat_map(|pipeline| &pipeline.keep);
+        let keep: Vec<&str> = keep.map(|space| space.set_name()).collect();
+        let names = self.sets.iter().map(|set| set.name.as_str());
+        let names: Vec<&str> = names.chain(keep).collect();
+        if let Some(name) = twice(names.iter().copied()) {
+            return wrong("set", format!("two sets are named '{name}'"), "rename one");
+        }
+        if names.len() > LISTS_MAX {
+            let what = format!(
+                "{} sets are given and {LISTS_MAX} are the most",
+                names.len()
+            );
+            return wrong("set", what, "join some of them");
+        }
+        match &self.crowdsec {
+            Some(crowdsec) if !names.contains(&crowdsec.set.as_str()) => {
+                let what = format!(
+                    "[crowdsec] fills a set '{}' that is not there",
+                    crowdsec.set
+                );
+                wrong("crowdsec", what, "add a [[set]] of that name")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The configuration as TOML with every default that does not depend on the machine. Reads
+    /// back to the same.
+    #[must_use]
+    pub fn resolved(&self) -> String {
+        let mut out = Writer::default();
+        self.ports.iter().for_each(|port| port.write(&mut out));
+        self.pipelines
+            .iter()
+            .for_each(|pipeline| pipeline.write(&mut out));
+        self.sets.iter().for_each(|set| set.write(&mut out));
+        self.workers.write(&mut out);
+        self.memory.write(&mut out);
+        self.limits.write(&mut out);
+        self.control.write(&mut out);
+        self.metrics
+            .iter()
+            .for_each(|metrics| metrics.write(&mut out));
+        self.state.write(&mut out);
+        self.crowdsec
+            .iter()
+            .for_each(|crowdsec| crowdsec.write(&mut out));
+        self.log.write(&mut out);
+        self.user.iter().for_each(|user| user.write(&mut out));
+        out.finish()
+    }
+}
+
+fn optional<'t, T>(
+    root: &Section<'t>,
+    key: &'static str,
+    name: &'static str,
+    read: impl FnOnce(Section<'t>) -> Result<T, ConfigError>,
+) -> Result<Option<T>, ConfigError> {
+    root.table(key, name)?.map(read).transpose()
+}
+
+/// The first name that comes a second time.
+fn twice<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut seen = Vec::new();
+    for name in names {
+        if seen.contains(&name) {
+            return Some(name);
+        }
+        seen.push(name);
+    }
+    None
+}

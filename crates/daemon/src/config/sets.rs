@@ -1,0 +1,309 @@
+//! `[[set]]`: the sets, where their entries come from, and what a change of them must not do.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use plane::{Action, Sides};
+use toml::de::DeValue;
+
+use super::error::{ConfigError, Wrong};
+use super::ports::{PortConfig, choice, known_port, word};
+use super::resolved::Writer;
+use super::section::Section;
+
+/// `[[set]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetConfig {
+    /// 1 to 64 of letters, digits, `.`, `_` and `-`.
+    pub name: String,
+    /// Where its file part comes from; none for a set that is changed by hand alone.
+    pub source: Option<Source>,
+    /// What a hit does.
+    pub action: Action,
+    /// Which addresses of a frame it looks at.
+    pub sides: Sides,
+    /// The names of the ports at which frames that it looks at come in; empty for all.
+    pub ports: Vec<String>,
+    /// What it does elsewhere than `action` says, later ones before earlier ones.
+    pub exceptions: Vec<ActionAt>,
+    /// How often the source is read again; for a file, which is watched, a second look.
+    pub refresh: Duration,
+    /// Which refreshes are refused.
+    pub guards: Guards,
+    /// The column of CSV files with addresses, the first being 1.
+    pub column: Option<usize>,
+    /// Whether bad lines are left out instead of refusing the list.
+    pub skip_bad_lines: bool,
+}
+
+/// `[[set.on]]`: another action for one port or one side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionAt {
+    /// The port at which frames come in; none for any.
+    pub port: Option<String>,
+    /// The addresses it is about.
+    pub sides: Sides,
+    /// What a hit does there.
+    pub action: Action,
+}
+
+/// Where a list comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file, which is watched.
+    File(PathBuf),
+    /// An address on the web, fetched by conditional requests.
+    Url {
+        /// `https://...`, or `http://` on this machine.
+        url: String,
+        /// Certificates to trust instead of the system's.
+        ca_file: Option<PathBuf>,
+    },
+    /// A program whose standard output is the list; no shell is between.
+    Command {
+        /// The program and its arguments.
+        argv: Vec<String>,
+    },
+}
+
+/// What a refresh must not do unless it is forced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Guards {
+    /// Entries that may come and go, as a share of those there were.
+    pub max_change: f64,
+    /// Whether a list that became empty is taken.
+    pub allow_empty: bool,
+    /// Whether a list may cover private address space that it did not cover before.
+    pub allow_private: bool,
+    /// Whether a list may cover addresses of this machine that it did not cover before.
+    pub allow_own: bool,
+}
+
+const ACTIONS: [(&str, Action); 3] = [
+    ("count", Action::Count),
+    ("block", Action::Block),
+    ("allow", Action::Allow),
+];
+const SIDES: [(&str, Sides); 3] = [
+    ("both", Sides::BOTH),
+    ("source", Sides::SRC),
+    ("destination", Sides::DST),
+];
+
+/// A change of more than half is a fault of the source more often than news.
+const MAX_CHANGE: f64 = 0.5;
+const REFRESH: Duration = Duration::from_secs(3600);
+const REFRESH_MIN: Duration = Duration::from_secs(1);
+const REFRESH_MAX: Duration = Duration::from_secs(30 * 86_400);
+const NAME_BYTES_MAX: usize = 64;
+
+/// Whether a set may be called so: 1 to 64 of letters, digits, `.`, `_` and `-`.
+#[must_use]
+pub fn is_set_name(name: &str) -> bool {
+    let sound = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(sound)
+}
+
+impl SetConfig {
+    pub(crate) fn read(section: Section<'_>, ports: &[PortConfig]) -> Result<Self, ConfigError> {
+        let name = section.required("name")?;
+        if !is_set_name(&name) {
+            let what = format!("{name:?} is no name of a set");
+            let remedy = "write 1 to 64 letters, digits, dots, dashes and underscores";
+            return Err(section.error_at("name", Wrong::new(what, remedy)));
+        }
+        let second = Duration::from_secs(1);
+        let set = Self {
+            source: Source::read(&section)?,
+            action: action(&section)?.ok_or_else(|| section.missing("action"))?,
+            sides: sides(&section)?.unwrap_or(Sides::BOTH),
+            ports: ingress(&section, ports)?,
+            exceptions: section
+                .tables("on", "[[set.on]]")?
+                .into_iter()
+                .map(|on| ActionAt::read(on, ports))
+                .collect::<Result<_, _>>()?,
+            refresh: section
+                .duration("refresh", (REFRESH_MIN.max(second), REFRESH_MAX))?
+                .unwrap_or(REFRESH),
+            guards: Guards::read(&section)?,
+            column: section.number("column", (1, 4096))?,
+            skip_bad_lines: section.flag("skip_bad_lines")?.unwrap_or(false),
+            name,
+        };
+        section.finish()?;
+        Ok(set)
+    }
+
+    pub(crate) fn write(&self, out: &mut Writer) {
+        out.array("set");
+        out.text("name", &self.name);
+        if let Some(source) = &self.source {
+            source.write(out);
+        }
+        out.text("action", self.action.name());
+        out.text("sides", word(self.sides, &SIDES));
+        out.texts("ports", self.ports.iter().map(String::as_str));
+        out.duration("refresh", self.refresh);
+        self.guards.write(out);
+        if let Some(column) = self.column {
+            out.raw("column", column);
+        }
+        out.raw("skip_bad_lines", self.skip_bad_lines);
+        for exception in &self.exceptions {
+            exception.write(out);
+        }
+    }
+}
+
+fn action(section: &Section<'_>) -> Result<Option<Action>, ConfigError> {
+    let wanted = "action = \"count\", \"block\" or \"allow\"";
+    section.parsed("action", wanted, |word| choice(word, &ACTIONS))
+}
+
+fn sides(section: &Section<'_>) -> Result<Option<Sides>, ConfigError> {
+    let wanted = "sides = \"both\", \"source\" or \"destination\"";
+    section.parsed("sides", wanted, |word| choice(word, &SIDES))
+}
+
+fn ingress(section: &Section<'_>, ports: &[PortConfig]) -> Result<Vec<String>, ConfigError> {
+    let names = section.texts("ports", |name| known_port(name, ports))?;
+    Ok(names.unwrap_or_default())
+}
+
+impl ActionAt {
+    fn read(section: Section<'_>, ports: &[PortConfig]) -> Result<Self, ConfigError> {
+        let port = section.parsed("port", "port = \"...\"", |name| known_port(name, ports))?;
+        let read = Self {
+            port,
+            sides: sides(&section)?.unwrap_or(Sides::BOTH),
+            action: action(&section)?.ok_or_else(|| section.missing("action"))?,
+        };
+        section.finish()?;
+        Ok(read)
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.array("set.on");
+        if let Some(port) = &self.port {
+            out.text("port", port);
+        }
+        out.text("sides", word(self.sides, &SIDES));
+        out.text("action", self.action.name());
+    }
+}
+
+impl Source {
+    fn read(section: &Section<'_>) -> Result<Option<Self>, ConfigError> {
+        let ca_file = section.path("ca_file")?;
+        let source = match section.any("source").map(|value| value.get_ref()) {
+            None => None,
+            Some(DeValue::String(text)) => {
+                let read = |text| Self::of_text(section, text, ca_file.clone());
+                Some(read(text).map_err(|wrong| section.error_at("source", wrong))?)
+            }
+            Some(_) => {
+                let table = section.table("source", "source = { command = [\"...\"] }")?;
+                table.map(Self::of_table).transpose()?
+            }
+        };
+        match source {
+            Some(Self::Url { .. }) => {}
+            _ if ca_file.is_some() => {
+                let wrong = Wrong::new("ca_file is given without an https:// source", "remove it");
+                return Err(section.error_at("ca_file", wrong));
+            }
+            _ => {}
+        }
+        Ok(source)
+    }
+
+    fn of_text(section: &Section<'_>, text: &str, ca_file: Option<PathBuf>) -> Result<Self, Wrong> {
+        let Some((scheme, rest)) = text.split_once("://") else {
+            return section.resolved(text).map(Self::File);
+        };
+        let sound = text.bytes().all(|byte| byte.is_ascii_graphic()) && !rest.is_empty();
+        let url = text.to_owned();
+        match scheme {
+            "https" if sound => Ok(Self::Url { url, ca_file }),
+            "http" if sound && is_loopback(rest) => Ok(Self::Url { url, ca_file }),
+            "http" if sound => Err(Wrong::new(
+                "a list fetched by http:// can be forged on its way",
+                "use https://, or http:// on 127.0.0.1 alone",
+            )),
+            _ => Err(Wrong::new(
+                format!("{text:?} cannot be fetched"),
+                "write /a/path, https://... or { command = [\"...\"] }",
+            )),
+        }
+    }
+
+    fn of_table(table: Section<'_>) -> Result<Self, ConfigError> {
+        let argv = table.texts("command", |word| Ok(word.to_owned()))?;
+        let argv = argv.ok_or_else(|| table.missing("command"))?;
+        let wrong =
+            |what: &str, remedy: &str| Err(table.error_at("command", Wrong::new(what, remedy)));
+        match argv.first() {
+            None => return wrong("command is empty", "name a program and its arguments"),
+            Some(program) if !Path::new(program).is_absolute() => {
+                return wrong(
+                    &format!("command {program:?} is found by a search path that may change"),
+                    "write it as /usr/bin/...",
+                );
+            }
+            Some(_) if argv.iter().any(|word| word.contains('\0')) => {
+                return wrong("a word of command holds a NUL", "remove it");
+            }
+            Some(_) => {}
+        }
+        table.finish()?;
+        Ok(Self::Command { argv })
+    }
+
+    fn write(&self, out: &mut Writer) {
+        match self {
+            Self::File(path) => out.path("source", path),
+            Self::Url { url, ca_file } => {
+                out.text("source", url);
+                if let Some(path) = ca_file {
+                    out.path("ca_file", path);
+                }
+            }
+            Self::Command { argv } => {
+                out.texts("source.command", argv.iter().map(String::as_str));
+            }
+        }
+    }
+}
+
+/// Whether what follows `http://` names this machine by its loopback address.
+fn is_loopback(rest: &str) -> bool {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    let address = host.parse::<std::net::IpAddr>();
+    !authority.contains('@') && (host == "localhost" || address.is_ok_and(|ip| ip.is_loopback()))
+}
+
+impl Guards {
+    fn read(section: &Section<'_>) -> Result<Self, ConfigError> {
+        let flag = |key| section.flag(key).map(|flag| flag.unwrap_or(false));
+        Ok(Self {
+            max_change: section
+                .real("max_change", (0.0, 1000.0))?
+                .unwrap_or(MAX_CHANGE),
+            allow_empty: flag("allow_empty")?,
+            allow_private: flag("allow_private")?,
+            allow_own: flag("allow_own")?,
+        })
+    }
+
+    fn write(&self, out: &mut Writer) {
+        out.raw("max_change", format!("{:?}", self.max_change));
+        out.raw("allow_empty", self.allow_empty);
+        out.raw("allow_private", self.allow_private);
+        out.raw("allow_own", self.allow_own);
+    }
+}

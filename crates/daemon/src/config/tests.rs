@@ -1,0 +1,230 @@
+//! What is read, what is refused and with which sentence, and that what is shown reads back.
+
+use std::path::Path;
+use std::time::Duration;
+
+use frame::CpuId;
+use plane::{Action, Otherwise, Sides};
+
+use super::*;
+
+const BRIDGE: &str = "[[port]]\nspec = 'null:'\n[[port]]\nname = 'in'\nspec = 'gen:'\n";
+
+fn parse(text: &str) -> Result<Config, ConfigError> {
+    Config::parse(Path::new("/etc/linerate/bridge.toml"), text)
+}
+
+/// The sentence about a bridge with this added.
+fn refused(added: &str) -> String {
+    match parse(&format!("{BRIDGE}{added}")) {
+        Ok(config) => panic!("{added} is taken: {}", config.resolved()),
+        Err(error) => error.to_string().replace("/etc/linerate/bridge.toml:", ""),
+    }
+}
+
+const FULL: &str = r#"
+[[port]]
+name = "outside"
+spec = "xdp:eth1,queues=1-2"
+[[port]]
+name = "inside"
+spec = "xdp:eth2"
+[[pipeline]]
+kind = "bridge"
+ports = ["inside", "outside"]
+default = "forward"
+non_ip = "drop"
+malformed = "forward"
+keep = ["private", "local", "private"]
+[[set]]
+name = "ipsum"
+source = "lists/ipsum.txt"
+action = "block"
+sides = "source"
+ports = ["outside"]
+refresh = "15m"
+max_change = 0.25
+[[set.on]]
+port = "inside"
+action = "count"
+[[set]]
+name = "drop.v6"
+source = "https://example.net/drop.json"
+ca_file = "/etc/ssl/own.pem"
+action = "count"
+allow_empty = true
+column = 2
+skip_bad_lines = true
+[[set]]
+name = "made"
+source = { command = ["/usr/bin/env", "cat", "a\"b"] }
+action = "allow"
+[[set]]
+name = "hand"
+action = "block"
+[workers]
+cpus = "1,2-3"
+idle = "spin"
+burst = 32
+[memory]
+stride = 2048
+[limits]
+list_bytes = "64MiB"
+list_time = 90
+[control]
+socket = "/run/l/c.sock"
+group = "netops"
+[metrics]
+address = "[::1]:9177"
+[state]
+dir = "state"
+[crowdsec]
+url = "http://127.0.0.1:8080/"
+key_file = "key"
+set = "hand"
+[log]
+level = "debug"
+format = "json"
+[user]
+name = "linerate"
+"#;
+
+#[test]
+fn everything_is_read_and_shown_reads_back() {
+    let config = parse(FULL).expect("a whole configuration");
+    assert_eq!(config.ports[0].name, "outside");
+    assert_eq!(config.pipelines[0].ports, ["inside", "outside"]);
+    assert_eq!(config.pipelines[0].non_ip, Otherwise::Drop);
+    assert_eq!(config.pipelines[0].keep, [Space::Private, Space::Local]);
+    let ipsum = &config.sets[0];
+    assert_eq!(
+        ipsum.source,
+        Some(Source::File("/etc/linerate/lists/ipsum.txt".into()))
+    );
+    assert_eq!((ipsum.action, ipsum.sides), (Action::Block, Sides::SRC));
+    assert_eq!(ipsum.refresh, Duration::from_secs(900));
+    assert_eq!(ipsum.exceptions[0].action, Action::Count);
+    assert_eq!(config.sets[3].source, None);
+    assert_eq!(
+        config.workers.cpus,
+        Some(vec![CpuId(1), CpuId(2), CpuId(3)])
+    );
+    assert_eq!(config.limits.list_bytes_max, 64 << 20);
+    assert_eq!(config.limits.list_time_max, Duration::from_secs(90));
+    assert_eq!(config.state.dir, Some("/etc/linerate/state".into()));
+    let shown = config.resolved();
+    assert_eq!(parse(&shown).expect(&shown), config);
+}
+
+#[test]
+fn two_ports_are_a_bridge() {
+    let config = parse(BRIDGE).expect("two ports");
+    assert_eq!(config.ports[0].name, "null:");
+    assert_eq!(config.pipelines[0].ports, ["null:", "in"]);
+    assert_eq!(config.metrics, None);
+    let shown = config.resolved();
+    assert_eq!(parse(&shown).expect(&shown), config);
+    let unkept = parse(&format!("{BRIDGE}[state]\nkeep = false")).expect("no state");
+    assert_eq!(unkept.state.dir, None);
+    assert_eq!(parse(&unkept.resolved()), Ok(unkept));
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_line_and_a_remedy() {
+    for (added, sentence) in [
+        (
+            "[[sett]]",
+            "6: the configuration knows no key 'sett': did you mean 'set'?",
+        ),
+        (
+            "[[set]]\nname = 'a'\nacton = 'block'",
+            "6: [[set]] has no action: add action = \"...\" to it",
+        ),
+        (
+            "[[set]]\nname = 'a'\naction = 'block'\nmaxchange = 1",
+            "9: [[set]] knows no key 'maxchange': did you mean 'max_change'?",
+        ),
+        (
+            "[[set]]\nname = 'a'\naction = 'blok'",
+            "8: action in [[set]]: 'blok' is unknown: did you mean 'block'?",
+        ),
+        (
+            "[workers]\ncount = 'two'",
+            "7: count in [workers] is of type string: write count = a whole number from 1 to 1024",
+        ),
+        (
+            "[workers]\ncount = 0",
+            "7: count in [workers] is 0: write count = a whole number from 1 to 1024",
+        ),
+        (
+            "[workers]\ncount = 1\ncpus = '1,2'",
+            "7: 1 workers and 2 CPUs disagree: each worker has one CPU, so leave out count",
+        ),
+        (
+            "[user]\nname = 1 2",
+            "7: string values must be quoted, expected literal string: correct it to be TOML",
+        ),
+        (
+            "[[set]]\nname = 'a'\naction = 'block'\nports = ['inn']",
+            "9: no port is named 'inn': did you mean 'in'?",
+        ),
+        (
+            "[[set]]\nname = 'a'\naction = 'block'\nsource = 'http://example.net/x'",
+            "9: a list fetched by http:// can be forged on its way: use https://",
+        ),
+        (
+            "[[set]]\nname = 'a'\naction = 'block'\nsource = { command = ['cat'] }",
+            "9: command \"cat\" is found by a search path that may change: write it as /usr/bin",
+        ),
+        (
+            "[[set]]\nname = 'a b'\naction = 'block'",
+            "7: \"a b\" is no name of a set",
+        ),
+        (
+            "[metrics]\naddress = 'here'",
+            "7: address in [metrics]: \"here\" is no address",
+        ),
+        ("[memory]\nstride = 2000", "7: stride is no multiple of 64"),
+        ("[[port]]\nspec = 'xpd:eth0'", "7: spec in [[port]]: "),
+        (
+            "[[port]]\nspec = 'null:'",
+            "a bridge has two ports and 3 are given",
+        ),
+        (
+            "[[set]]\nname='a'\naction='block'\n[[set]]\nname='a'\naction='block'",
+            "two sets are",
+        ),
+        (
+            "[crowdsec]\nurl='http://[::1]/'\nset='x'\nkey_file='k'",
+            "'x' that is not there",
+        ),
+        (
+            "[crowdsec]\nurl='http://[::1]/'\nset='x'",
+            "needs either key_file or key_env",
+        ),
+    ] {
+        let said = refused(added);
+        assert!(
+            said.contains(sentence),
+            "{added}\n said {said}\n not {sentence}"
+        );
+    }
+}
+
+#[test]
+fn a_file_is_bounded_and_must_be_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("long.toml");
+    std::fs::write(&path, vec![b'#'; (1 << 20) + 1]).expect("written");
+    let said = Config::read(&path).expect_err("too long").to_string();
+    assert!(said.contains("longer than 1 MiB"), "{said}");
+    std::fs::write(&path, [b'#', 0xFF]).expect("written");
+    let said = Config::read(&path).expect_err("no text").to_string();
+    assert!(said.contains("no UTF-8 text at byte 1"), "{said}");
+    let said = Config::read(&folder.path().join("absent"))
+        .expect_err("absent")
+        .to_string();
+    assert!(said.contains("cannot be read"), "{said}");
+    std::fs::write(&path, BRIDGE).expect("written");
+    assert!(Config::read(&path).is_ok());
+}

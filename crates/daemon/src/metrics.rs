@@ -1,0 +1,27 @@
+//! Metrics: what a running daemon counts, as Prometheus reads it, over HTTP.
+//!
+//! Something that knows the daemon gives an [`Observation`] ([`Observe`]); [`render`] writes it as
+//! text format 0.0.4, each family declared once in [`FAMILIES`]; [`Server`] answers `GET /metrics`
+//! with it. Nothing of this runs on a worker's CPU, and no worker waits for it: an observation is
+//! a copy of counters that workers show anyway.
+
+mod document;
+mod exposition;
+mod family;
+mod observation;
+mod request;
+mod server;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use document::markdown;
+pub use exposition::Exposition;
+pub use family::{FAMILIES, Family, Kind};
+pub use observation::{
+    BurstSizes, Hits, Observation, Observe, Pool, Port, Refreshes, Reloads, Samples, Set, Worker,
+};
+pub use request::{Answer, REQUEST_BYTES_MAX, answer};
+pub use server::{Server, ServerError};
+pub use write::render;

@@ -1,0 +1,121 @@
+//! The families of metrics, each declared once: name, kind, labels, help.
+//!
+//! Text, documentation and the test of the dashboard derive from here. Names follow
+//! <https://prometheus.io/docs/practices/naming/>: base units, `_total` for counters.
+
+/// What kind of figure a family holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Only grows, until the daemon starts again.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// Counts by upper bounds, a sum and a count.
+    Histogram,
+}
+
+impl Kind {
+    /// The word of the text format.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Histogram => "histogram",
+        }
+    }
+}
+
+/// One family of metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// Its name.
+    pub name: &'static str,
+    /// Its kind.
+    pub kind: Kind,
+    /// The names of its labels; `le` of histograms is not among them.
+    pub labels: &'static [&'static str],
+    /// One sentence.
+    pub help: &'static str,
+}
+
+macro_rules! families {
+    ($($constant:ident = $kind:ident $name:literal [$($label:literal),*] $help:literal;)+) => {
+        $(pub(super) const $constant: Family = Family {
+            name: $name,
+            kind: Kind::$kind,
+            labels: &[$($label),*],
+            help: $help,
+        };)+
+
+        /// Every family, in the order of the text.
+        pub const FAMILIES: &[Family] = &[$($constant),+];
+    };
+}
+
+families! {
+    BUILD_INFO = Gauge "linerate_build_info" ["version", "commit"]
+        "Always 1; the labels say what is running.";
+    START_TIME = Gauge "process_start_time_seconds" []
+        "When the daemon started, in seconds since 1970.";
+    PORT_INFO = Gauge "linerate_port_info" ["port", "spec", "mode"]
+        "Always 1; the port as configured, and the mode that was granted.";
+    PORT_UP = Gauge "linerate_port_up" ["port"]
+        "Whether frames can pass: the interface is there and its link is up.";
+    PORT_FRAMES = Counter "linerate_port_frames_total" ["port", "direction"]
+        "Frames received (rx) and transmitted (tx) by the port.";
+    PORT_BYTES = Counter "linerate_port_bytes_total" ["port", "direction"]
+        "Bytes of those frames, without FCS.";
+    PORT_MISSED = Counter "linerate_port_missed_frames_total" ["port"]
+        "Frames that were there to receive and were lost before a worker saw them.";
+    PORT_PAST = Counter "linerate_port_past_workers_frames_total" ["port", "way"]
+        "Frames the kernel passed on beside the workers: shortcut, bypass or host.";
+    DROPS = Counter "linerate_drops_total" ["reason", "severity"]
+        "Dropped frames by declared reason; see 'linerate drops'.";
+    SET_HITS = Counter "linerate_set_hits_total" ["set", "side", "action"]
+        "Frames whose address on that side is in the set, by the set's action at that time.";
+    SET_WOULD_DROP = Counter "linerate_set_would_drop_total" ["set"]
+        "Frames a count set would have dropped, were it a block set, and no block set did.";
+    WOULD_DROP = Counter "linerate_would_drop_total" []
+        "Frames at least one count set would have dropped, and no block set did.";
+    SET_ENTRIES = Gauge "linerate_set_entries" ["set", "part"]
+        "Entries as given: of the set's source (file), and added by hand or CrowdSec (dynamic).";
+    SET_ACTION = Gauge "linerate_set_action_info" ["set", "action"]
+        "Always 1; the set's action now.";
+    SET_BYTES = Gauge "linerate_set_table_bytes" ["set"]
+        "The set's share of the compiled tables.";
+    SET_LOADED = Gauge "linerate_set_loaded_timestamp_seconds" ["set"]
+        "When the set's source last brought another list; absent without a source.";
+    SET_CONFIRMED = Gauge "linerate_set_confirmed_timestamp_seconds" ["set"]
+        "When the set's source last brought a list or said that nothing changed.";
+    SET_REFRESHES = Counter "linerate_set_refreshes_total" ["set", "result"]
+        "Refreshes by result: loaded, unchanged, failed (not read), refused (by a guard).";
+    SET_STALE = Gauge "linerate_set_stale" ["set"]
+        "1 while the last refresh failed or was refused, so that an older list is in force.";
+    WORKER_BUSY = Counter "linerate_worker_busy_seconds_total" ["worker", "cpu"]
+        "Time in steps that moved a frame; its rate is the busy share, 0 to 1.";
+    WORKER_FRAMES = Counter "linerate_worker_frames_total" ["worker", "direction"]
+        "Frames the worker received (rx) and transmitted (tx).";
+    WORKER_DROPS = Counter "linerate_worker_drops_total" ["worker"]
+        "Frames the worker dropped, for whatever reason.";
+    WORKER_SLEEPS = Counter "linerate_worker_sleeps_total" ["worker"]
+        "System calls made for want of frames.";
+    WORKER_IDLE = Gauge "linerate_worker_last_step_age_seconds" ["worker"]
+        "Time since the worker's last step; it grows only when a worker hangs.";
+    WORKER_BURST = Histogram "linerate_worker_burst_frames" ["worker"]
+        "Frames in received bursts, empty ones left out.";
+    POOL_FRAMES = Gauge "linerate_pool_frames" ["worker"]
+        "Frames in the worker's pool.";
+    POOL_FREE = Gauge "linerate_pool_free_frames" ["worker"]
+        "Of those, frames that nobody holds; at 0 nothing more can be received.";
+    FRAME_MEMORY = Gauge "linerate_frame_memory_bytes" []
+        "Memory mapped for frames.";
+    PUBLISHED = Counter "linerate_published_versions_total" []
+        "Versions of sets and actions that every worker has taken over.";
+    RELOADS = Counter "linerate_reloads_total" ["result"]
+        "Reloads of the configuration by result: applied or refused.";
+    RELOADED = Gauge "linerate_reload_applied_timestamp_seconds" []
+        "When a reload was last applied; absent before the first.";
+    SAMPLES = Counter "linerate_samples_total" ["result"]
+        "Sampled frames: sent to a receiver, or lost since it was slow.";
+}

@@ -1,0 +1,198 @@
+//! The page judged by promtool, and the server by clients that behave badly.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use plane::DropReason;
+
+use super::server::CONNECTIONS_MAX;
+use super::*;
+
+/// Something in every field, and names that need escapes.
+pub(super) fn example() -> Observation {
+    Observation {
+        version: "0.1.0".to_owned(),
+        commit: "abc\"def".to_owned(),
+        started_at: 1.7e9,
+        ports: vec![port("left", "xdp:eth0"), port("right", "xdp:eth1")],
+        workers: vec![worker(0), worker(1)],
+        drops: (0..DropReason::COUNT as u64).collect(),
+        sets: vec![set("ban\\ned"), set("other")],
+        would_drop: 5,
+        pools: vec![Pool {
+            worker: 0,
+            frames: 8192,
+            free: 4096,
+        }],
+        reloads: Reloads {
+            applied: 1,
+            refused: 2,
+            applied_at: Some(1.7e9 + 0.5),
+        },
+        samples: Samples { sent: 3, lost: 4 },
+        frame_memory_bytes: 1 << 24,
+        published_version: 12,
+    }
+}
+
+fn port(name: &str, spec: &str) -> Port {
+    Port {
+        name: name.to_owned(),
+        spec: spec.to_owned(),
+        mode: "native, copy".to_owned(),
+        up: true,
+        rx_frames: 100,
+        ..Port::default()
+    }
+}
+
+fn worker(id: u16) -> Worker {
+    Worker {
+        id,
+        cpu: id + 1,
+        busy_seconds: 1.25,
+        bursts: BurstSizes {
+            counts: vec![(1, 1), (32, 2)],
+            bursts: 3,
+            frames: 50,
+        },
+        idle_for_seconds: Some(0.001),
+        ..Worker::default()
+    }
+}
+
+fn set(name: &str) -> Set {
+    let hits = |side: &str, action: &str| Hits {
+        side: side.to_owned(),
+        action: action.to_owned(),
+        frames: 7,
+    };
+    Set {
+        name: name.to_owned(),
+        action: "block".to_owned(),
+        file_entries: 10,
+        hits: vec![hits("src", "block"), hits("dst", "count")],
+        loaded_at: Some(1.7e9),
+        confirmed_at: Some(1.7e9 + 60.0),
+        ..Set::default()
+    }
+}
+
+#[test]
+fn every_family_has_samples_in_the_order_of_the_declarations() {
+    let text = render(&example());
+    let shown: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+        .collect();
+    let declared: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+    assert_eq!(shown, declared);
+}
+
+#[test]
+fn promtool_finds_nothing_to_complain_about() {
+    for observation in [example(), Observation::default()] {
+        let tool = Command::new("promtool")
+            .args(["check", "metrics"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let Ok(mut tool) = tool else {
+            eprintln!("skipped: no promtool here (Debian: apt-get install prometheus)");
+            return;
+        };
+        let text = render(&observation);
+        let mut stdin = tool.stdin.take().expect("a pipe");
+        stdin.write_all(text.as_bytes()).expect("promtool reads");
+        drop(stdin);
+        let output = tool.wait_with_output().expect("promtool ends");
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(output.status.success() && said.is_empty(), "{said}\n{text}");
+    }
+}
+
+fn server() -> Server {
+    let any: SocketAddr = ([127, 0, 0, 1], 0).into();
+    Server::start(any, Arc::new(example)).expect("a server")
+}
+
+fn client(server: &Server) -> TcpStream {
+    let stream = TcpStream::connect(server.address()).expect("a connection");
+    let limit = Some(Duration::from_secs(30));
+    stream.set_read_timeout(limit).expect("a time limit");
+    stream
+}
+
+fn read(mut stream: TcpStream) -> String {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("an answer");
+    text
+}
+
+fn get(server: &Server) -> String {
+    let mut stream = client(server);
+    stream
+        .write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        .expect("a request");
+    read(stream)
+}
+
+#[test]
+fn a_scrape_gets_the_page() {
+    let mut server = server();
+    let reply = get(&server);
+    let (head, page) = reply.split_once("\r\n\r\n").expect("head and body");
+    assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");
+    assert_eq!(page, render(&example()));
+    server.stop();
+    assert!(TcpStream::connect(server.address()).is_err());
+}
+
+#[test]
+fn a_request_in_single_bytes_is_answered_and_more_than_asked_for_is_no_harm() {
+    let server = server();
+    let mut stream = client(&server);
+    stream.set_nodelay(true).expect("an option");
+    for byte in b"GET / HTTP/1.1\r\n\r\n" {
+        stream.write_all(&[*byte]).expect("a byte");
+    }
+    assert!(read(stream).contains("/metrics"));
+    let mut stream = client(&server);
+    let request = [b"GET / HTTP/1.1\r\n\r\n".to_vec(), vec![b'x'; 20_000]].concat();
+    stream.write_all(&request).expect("a request and more");
+    assert!(read(stream).contains("/metrics"));
+}
+
+#[test]
+fn stuck_clients_hold_their_places_and_nobody_else() {
+    let server = server();
+    let stuck: Vec<TcpStream> = (0..CONNECTIONS_MAX - 1).map(|_| client(&server)).collect();
+    assert!(get(&server).starts_with("HTTP/1.1 200"));
+    // The answered one's place is given back a moment after its end was seen.
+    let last = client(&server);
+    let refused = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        read(client(&server)).starts_with("HTTP/1.1 503")
+    });
+    assert!(refused, "one more than there is room for was let in");
+    drop((stuck, last));
+    let served = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        get(&server).starts_with("HTTP/1.1 200")
+    });
+    assert!(served, "places were not given back");
+}
+
+#[test]
+fn an_address_in_use_is_refused_with_a_sentence() {
+    let first = server();
+    let error = Server::start(first.address(), Arc::new(example)).expect_err("in use");
+    let said = error.to_string();
+    assert!(said.contains(&first.address().to_string()), "{said}");
+    assert!(said.contains("[metrics]"), "{said}");
+}

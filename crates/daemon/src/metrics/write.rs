@@ -1,0 +1,177 @@
+//! From an observation to a page.
+
+use plane::DropReason;
+
+use super::exposition::Exposition;
+use super::family as f;
+use super::observation::{Observation, Port, Set, Worker};
+
+/// The page that `GET /metrics` gets, in text format 0.0.4.
+#[must_use]
+pub fn render(now: &Observation) -> String {
+    let mut page = Exposition::new();
+    page.family(f::BUILD_INFO)
+        .add(&[&now.version, &now.commit], 1_u64);
+    page.family(f::START_TIME).add(&[], now.started_at);
+    ports(&mut page, &now.ports);
+    drops(&mut page, &now.drops);
+    hits(&mut page, now);
+    sets(&mut page, &now.sets);
+    refreshes(&mut page, &now.sets);
+    workers(&mut page, &now.workers);
+    memory(&mut page, now);
+    changes(&mut page, now);
+    page.into_text()
+}
+
+fn ports(page: &mut Exposition, ports: &[Port]) {
+    let mut family = page.family(f::PORT_INFO);
+    for port in ports {
+        family.add(&[&port.name, &port.spec, &port.mode], 1_u64);
+    }
+    let mut family = page.family(f::PORT_UP);
+    for port in ports {
+        family.add(&[&port.name], port.up);
+    }
+    let mut family = page.family(f::PORT_FRAMES);
+    for port in ports {
+        family.add(&[&port.name, "rx"], port.rx_frames);
+        family.add(&[&port.name, "tx"], port.tx_frames);
+    }
+    let mut family = page.family(f::PORT_BYTES);
+    for port in ports {
+        family.add(&[&port.name, "rx"], port.rx_bytes);
+        family.add(&[&port.name, "tx"], port.tx_bytes);
+    }
+    let mut family = page.family(f::PORT_MISSED);
+    for port in ports {
+        family.add(&[&port.name], port.missed);
+    }
+    let mut family = page.family(f::PORT_PAST);
+    for port in ports {
+        family.add(&[&port.name, "shortcut"], port.shortcut);
+        family.add(&[&port.name, "bypass"], port.unfiltered);
+        family.add(&[&port.name, "host"], port.to_host);
+    }
+}
+
+/// Every reason, also those that never occurred: a rate needs the 0 that a count began at.
+fn drops(page: &mut Exposition, drops: &[u64]) {
+    let mut family = page.family(f::DROPS);
+    for reason in DropReason::all() {
+        let frames = drops.get(reason.index()).copied().unwrap_or(0);
+        family.add(&[reason.name(), reason.severity().name()], frames);
+    }
+}
+
+fn hits(page: &mut Exposition, now: &Observation) {
+    let mut family = page.family(f::SET_HITS);
+    for set in &now.sets {
+        for hits in &set.hits {
+            family.add(&[&set.name, &hits.side, &hits.action], hits.frames);
+        }
+    }
+    let mut family = page.family(f::SET_WOULD_DROP);
+    for set in &now.sets {
+        family.add(&[&set.name], set.would_drop);
+    }
+    page.family(f::WOULD_DROP).add(&[], now.would_drop);
+}
+
+fn sets(page: &mut Exposition, sets: &[Set]) {
+    let mut family = page.family(f::SET_ENTRIES);
+    for set in sets {
+        family.add(&[&set.name, "file"], set.file_entries);
+        family.add(&[&set.name, "dynamic"], set.dynamic_entries);
+    }
+    let mut family = page.family(f::SET_ACTION);
+    for set in sets {
+        family.add(&[&set.name, &set.action], 1_u64);
+    }
+    let mut family = page.family(f::SET_BYTES);
+    for set in sets {
+        family.add(&[&set.name], set.bytes);
+    }
+}
+
+fn refreshes(page: &mut Exposition, sets: &[Set]) {
+    let mut family = page.family(f::SET_LOADED);
+    for (set, at) in sets.iter().filter_map(|set| Some((set, set.loaded_at?))) {
+        family.add(&[&set.name], at);
+    }
+    let mut family = page.family(f::SET_CONFIRMED);
+    for (set, at) in sets.iter().filter_map(|set| Some((set, set.confirmed_at?))) {
+        family.add(&[&set.name], at);
+    }
+    let mut family = page.family(f::SET_REFRESHES);
+    for set in sets {
+        let results = set.refreshes;
+        family.add(&[&set.name, "loaded"], results.loaded);
+        family.add(&[&set.name, "unchanged"], results.unchanged);
+        family.add(&[&set.name, "failed"], results.failed);
+        family.add(&[&set.name, "refused"], results.refused);
+    }
+    let mut family = page.family(f::SET_STALE);
+    for set in sets {
+        family.add(&[&set.name], set.stale);
+    }
+}
+
+fn workers(page: &mut Exposition, workers: &[Worker]) {
+    let named = || workers.iter().map(|worker| (worker, worker.id.to_string()));
+    let mut family = page.family(f::WORKER_BUSY);
+    for (worker, id) in named() {
+        family.add(&[&id, &worker.cpu.to_string()], worker.busy_seconds);
+    }
+    let mut family = page.family(f::WORKER_FRAMES);
+    for (worker, id) in named() {
+        family.add(&[&id, "rx"], worker.rx_frames);
+        family.add(&[&id, "tx"], worker.tx_frames);
+    }
+    let mut family = page.family(f::WORKER_DROPS);
+    for (worker, id) in named() {
+        family.add(&[&id], worker.dropped);
+    }
+    let mut family = page.family(f::WORKER_SLEEPS);
+    for (worker, id) in named() {
+        family.add(&[&id], worker.sleeps);
+    }
+    let mut family = page.family(f::WORKER_IDLE);
+    for (worker, id) in named() {
+        if let Some(seconds) = worker.idle_for_seconds {
+            family.add(&[&id], seconds);
+        }
+    }
+    let mut family = page.family(f::WORKER_BURST);
+    for (worker, id) in named() {
+        let sizes = &worker.bursts;
+        family.histogram(&[&id], &sizes.counts, (sizes.bursts, sizes.frames));
+    }
+}
+
+fn memory(page: &mut Exposition, now: &Observation) {
+    let mut family = page.family(f::POOL_FRAMES);
+    for pool in &now.pools {
+        family.add(&[&pool.worker.to_string()], pool.frames);
+    }
+    let mut family = page.family(f::POOL_FREE);
+    for pool in &now.pools {
+        family.add(&[&pool.worker.to_string()], pool.free);
+    }
+    page.family(f::FRAME_MEMORY)
+        .add(&[], now.frame_memory_bytes);
+}
+
+fn changes(page: &mut Exposition, now: &Observation) {
+    page.family(f::PUBLISHED).add(&[], now.published_version);
+    let mut family = page.family(f::RELOADS);
+    family.add(&["applied"], now.reloads.applied);
+    family.add(&["refused"], now.reloads.refused);
+    let mut family = page.family(f::RELOADED);
+    if let Some(at) = now.reloads.applied_at {
+        family.add(&[], at);
+    }
+    let mut family = page.family(f::SAMPLES);
+    family.add(&["sent"], now.samples.sent);
+    family.add(&["lost"], now.samples.lost);
+}

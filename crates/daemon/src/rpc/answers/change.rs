@@ -1,0 +1,142 @@
+//! Changes of sets.
+
+use super::EntryList;
+use serde::{Deserialize, Serialize};
+
+/// What `set.add` takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddParams {
+    /// The set.
+    pub set: String,
+    /// What goes in, all or nothing.
+    pub entries: EntryList,
+    /// When they go by themselves, milliseconds from now; without it never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// For people; at most 255 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+/// What `set.add` answers, when every worker sees the entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Added {
+    /// Entries that the set had not.
+    pub added: u64,
+    /// Entries it had; their timeout and comment are those of this request now.
+    pub already: u64,
+}
+
+/// What `set.delete` takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteParams {
+    /// The set.
+    pub set: String,
+    /// What goes out, each as it went in: a network takes no addresses within it along.
+    pub entries: EntryList,
+}
+
+/// What `set.delete` answers, when no worker sees the entries any more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deleted {
+    /// Entries that are gone.
+    pub deleted: u64,
+    /// Entries that the set had not.
+    pub absent: u64,
+}
+
+/// What `set.flush` answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flushed {
+    /// Entries that are gone.
+    pub deleted: u64,
+}
+
+/// What `set.load` takes, beside the open file that comes with the line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadParams {
+    /// The set whose file part is replaced.
+    pub set: String,
+    /// What the file is called in messages and in `set.test`; it is not opened by this name.
+    pub file: String,
+    /// Overrides the guards against lists that are empty, change too much or cover private or own
+    /// addresses.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+}
+
+/// What `set.load` answers, when every worker sees the new list.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// Entries of the file.
+    pub entries: u64,
+    /// Entries of the file part before.
+    pub before: u64,
+    /// Lines to think twice about, the first of each kind.
+    pub warnings: Vec<String>,
+    /// From the request to the last worker.
+    pub seconds: f64,
+}
+
+/// What a set does with a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Drops the frame, unless its address is in an allow set.
+    Block,
+    /// Counts the hit and drops nothing.
+    Count,
+    /// Exempts the address from block sets.
+    Allow,
+}
+
+impl Action {
+    /// As it is written.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        plane::Action::from(self).name()
+    }
+}
+
+impl From<Action> for plane::Action {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Block => Self::Block,
+            Action::Count => Self::Count,
+            Action::Allow => Self::Allow,
+        }
+    }
+}
+
+impl From<plane::Action> for Action {
+    fn from(action: plane::Action) -> Self {
+        match action {
+            plane::Action::Block => Self::Block,
+            plane::Action::Count => Self::Count,
+            plane::Action::Allow => Self::Allow,
+        }
+    }
+}
+
+/// Which address of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The source.
+    Source,
+    /// The destination.
+    Destination,
+}
+
+/// What `set.action` takes; it answers with [`super::SetFacts`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ActionParams {
+    /// The set.
+    pub set: String,
+    /// What it does from now on.
+    pub action: Action,
+}

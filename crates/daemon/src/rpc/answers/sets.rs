@@ -1,0 +1,121 @@
+//! What is told of sets.
+
+use super::{Action, Side};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// What methods about one set take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetParams {
+    /// The set.
+    pub set: String,
+}
+
+/// What `set.list` answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SetList {
+    /// In the order of the configuration.
+    pub sets: Vec<SetFacts>,
+}
+
+/// What `set.show` answers, and `set.list` for each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetFacts {
+    /// The name.
+    pub set: String,
+    /// What a hit does.
+    pub action: Action,
+    /// Where it does something else, or nothing: by ingress port and side. Empty where `action`
+    /// is all there is to say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<ActionFacts>,
+    /// Different entries, of the file and dynamic.
+    pub entries: u64,
+    /// Of those, entries added by hand or by a feed.
+    pub dynamic: u64,
+    /// Of those, entries that go by themselves.
+    pub timed: u64,
+    /// Where the file part comes from; none for a set without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// When the file part was last replaced, seconds since 1970; none when never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaded_at: Option<u64>,
+    /// Why the last refresh was refused; none when it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// What a set does on one ingress port and side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionFacts {
+    /// The port by which frames enter.
+    pub port: String,
+    /// The address looked at.
+    pub side: Side,
+    /// None where the set does nothing.
+    pub action: Option<Action>,
+}
+
+/// What `set.test` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestParams {
+    /// The address.
+    pub address: IpAddr,
+}
+
+/// What `set.test` answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TestAnswer {
+    /// As asked.
+    pub address: IpAddr,
+    /// Hits of the address, whichever set; none where it is not among the addresses that are
+    /// counted one by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hits: Option<HitCounts>,
+    /// Every set, in the order of the configuration.
+    pub sets: Vec<SetTest>,
+}
+
+/// What one set says of an address.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetTest {
+    /// The set.
+    pub set: String,
+    /// What a hit does.
+    pub action: Action,
+    /// The entries that hold the address; empty when none does.
+    pub matches: Vec<Match>,
+}
+
+/// Hits of one address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HitCounts {
+    /// Frames in the last minute.
+    pub last_minute: u64,
+    /// Frames in the last hour.
+    pub last_hour: u64,
+}
+
+/// An entry that holds an address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Match {
+    /// What it covers, in its shortest form.
+    pub entry: String,
+    /// Who gave it: `file`, `url`, `command`, `hand` or `crowdsec`.
+    pub from: String,
+    /// `FILE:LINE`, or the source's name where the line is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// As given with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    /// Since when the set has it, seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
+    /// When it goes by itself, milliseconds from now; none for never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_ms: Option<u64>,
+}

@@ -1,0 +1,120 @@
+//! What the keeper is told when it begins.
+
+use super::name::{NameError, SetName};
+use super::publish::{NoHits, RecentHits};
+use plane::{Otherwise, Policy, PolicyError, SetRule};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetConfig {
+    /// Its name, and what a hit does.
+    pub rule: SetRule,
+    /// The share of its file part that a load may change, 0 to 1; above 1 any change passes.
+    pub max_change: f64,
+    /// A load may cover private, shared, loopback, link-local and multicast space and this
+    /// machine's own addresses. Sets that allow always may.
+    pub allow_private: bool,
+}
+
+impl SetConfig {
+    /// The share of a file part that a load may change when nothing is said.
+    pub const MAX_CHANGE: f64 = 0.5;
+
+    /// A set with guards as they are by default.
+    #[must_use]
+    pub fn new(rule: SetRule) -> Self {
+        Self {
+            rule,
+            max_change: Self::MAX_CHANGE,
+            allow_private: false,
+        }
+    }
+
+    /// Its name.
+    ///
+    /// # Errors
+    /// [`NameError`] where the rule's name is none for a set.
+    pub fn name(&self) -> Result<SetName, NameError> {
+        SetName::new(&self.rule.name)
+    }
+}
+
+/// What happens to frames that no set decides on; see [`Policy`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Defaults {
+    /// IP frames.
+    pub ip: Otherwise,
+    /// Frames that carry no IP.
+    pub non_ip: Otherwise,
+    /// Malformed frames.
+    pub malformed: Otherwise,
+}
+
+impl Default for Defaults {
+    /// Forwards all but malformed frames, as [`Policy::new`] does.
+    fn default() -> Self {
+        Self {
+            ip: Otherwise::Forward,
+            non_ip: Otherwise::Forward,
+            malformed: Otherwise::Drop,
+        }
+    }
+}
+
+impl Defaults {
+    /// A policy of these rules.
+    ///
+    /// # Errors
+    /// As [`Policy::new`].
+    pub fn policy(self, rules: Vec<SetRule>) -> Result<Policy, PolicyError> {
+        let mut policy = Policy::new(rules)?;
+        policy.default = self.ip;
+        policy.non_ip = self.non_ip;
+        policy.malformed = self.malformed;
+        Ok(policy)
+    }
+}
+
+/// What the keeper is told when it begins.
+#[derive(Clone)]
+pub struct KeeperConfig {
+    /// The sets, in the order of their lists: at most [`table::LISTS_MAX`].
+    pub sets: Vec<SetConfig>,
+    /// For frames that no set decides on.
+    pub defaults: Defaults,
+    /// How long the keeper waits for workers before it answers that they did not confirm.
+    pub confirm_within: Duration,
+    /// Requests that may wait; who comes later waits to get in.
+    pub queue_max: usize,
+    /// Who knows what was hit lately.
+    pub recent_hits: Arc<dyn RecentHits>,
+    /// CPUs that the keeper, and whoever compiles in the background for it, run on; empty for any.
+    pub cpus: Vec<usize>,
+}
+
+impl KeeperConfig {
+    /// These sets, and the rest as it is by default.
+    #[must_use]
+    pub fn new(sets: Vec<SetConfig>) -> Self {
+        Self {
+            sets,
+            defaults: Defaults::default(),
+            confirm_within: Duration::from_secs(2),
+            queue_max: 1024,
+            recent_hits: Arc::new(NoHits),
+            cpus: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Debug for KeeperConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeeperConfig")
+            .field("sets", &self.sets)
+            .field("defaults", &self.defaults)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,225 @@
+//! Hits of sets, kept by the sets' names while the policy changes under way.
+//!
+//! A worker counts hits by the places that sets have in its policy. Each policy therefore has a
+//! tally of its own, a board a worker, which a worker shows its counts on before it moves to the
+//! next: once every worker has moved on, nothing will be added to a tally, and it is folded into
+//! the totals by name. Versions with the same policy share one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use frame::{PortId, WorkerId};
+use plane::{Action, Hits, Policy, SetRule, Side};
+use table::LISTS_MAX;
+
+/// Ports of a bridge, sides of a frame, lists.
+const HIT_WORDS: usize = 2 * 2 * LISTS_MAX;
+const WORDS: usize = HIT_WORDS + LISTS_MAX;
+
+/// Names whose counts are kept, those of sets that are no more included: a set that comes back
+/// goes on counting. Beyond it, what has been gone for longest is forgotten.
+const NAMES_MAX: usize = 1024;
+
+/// One worker's hits. Aligned to two lines, which adjacent-line prefetchers fetch together.
+#[derive(Debug)]
+#[repr(align(128))]
+struct HitBoard([AtomicU64; WORDS]);
+
+/// Hits by one policy, while some worker may still judge by it.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    /// The first version that it was of: no other tally's.
+    pub(crate) since: u64,
+    policy: Arc<Policy>,
+    /// By worker.
+    boards: Box<[HitBoard]>,
+}
+
+impl Tally {
+    fn new(since: u64, policy: Arc<Policy>, workers: usize) -> Self {
+        let board = || HitBoard([const { AtomicU64::new(0) }; WORDS]);
+        Self {
+            since,
+            policy,
+            boards: (0..workers).map(|_| board()).collect(),
+        }
+    }
+
+    /// Shows a worker's hits by this policy so far. Only that worker may call it.
+    pub(crate) fn show(&self, worker: WorkerId, hits: &Hits) {
+        let Some(board) = self.boards.get(usize::from(worker.0)) else {
+            return;
+        };
+        let [first, second] = &hits.by_port;
+        let columns = [&first.src, &first.dst, &second.src, &second.dst];
+        let words = columns.into_iter().chain([&hits.would_drop]).flatten();
+        for (shown, &word) in board.0.iter().zip(words) {
+            shown.store(word, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds what each rule's set was hit to its account.
+    fn add_to(&self, accounts: &mut HashMap<String, Account>, version: u64) {
+        for (list, rule) in self.policy.rules().iter().enumerate() {
+            if !accounts.contains_key(&rule.name) {
+                accounts.insert(rule.name.clone(), Account::default());
+            }
+            if let Some(account) = accounts.get_mut(&rule.name) {
+                account.version = version;
+                self.add_rule(list, rule, account);
+            }
+        }
+    }
+
+    fn add_rule(&self, list: usize, rule: &SetRule, account: &mut Account) {
+        for (column, counts) in account.hits.iter_mut().enumerate() {
+            let (port, side) = (PortId((column / 2) as u8), Side::EVERY[column % 2]);
+            if let Some(action) = rule.action_at(side, port) {
+                counts[action as usize] += self.sum(column * LISTS_MAX + list);
+            }
+        }
+        account.would_drop += self.sum(HIT_WORDS + list);
+    }
+
+    fn sum(&self, word: usize) -> u64 {
+        let shown = self.boards.iter().map(|board| &board.0[word]);
+        shown.map(|word| word.load(Ordering::Relaxed)).sum()
+    }
+}
+
+/// One set's hits so far.
+#[derive(Clone, Debug, Default)]
+struct Account {
+    /// First port's source and destination, then the second's; by action.
+    hits: [[u64; Action::EVERY.len()]; 4],
+    would_drop: u64,
+    /// The last version that had the set.
+    version: u64,
+}
+
+/// Hits of one set, by what they did at the time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetCounts {
+    /// The set's rule now.
+    pub rule: SetRule,
+    /// For each port, side and action that the set has now or had when it was hit.
+    pub hits: Vec<HitCount>,
+    /// Frames that it would have dropped, were it a block set while it was a count set, and no
+    /// block set did.
+    pub would_drop: u64,
+}
+
+/// Hits of one set by frames of one port, by one side, while this was its action there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HitCount {
+    /// The port that frames came in by.
+    pub port: PortId,
+    /// The address that was in the set.
+    pub side: Side,
+    /// What a hit did.
+    pub action: Action,
+    /// How many.
+    pub frames: u64,
+}
+
+impl SetCounts {
+    /// Hits of one side, whatever the port and the action.
+    #[must_use]
+    pub fn of(&self, side: Side) -> u64 {
+        let hits = self.hits.iter().filter(|count| count.side == side);
+        hits.map(|count| count.frames).sum()
+    }
+
+    fn new(rule: &SetRule, account: &Account) -> Self {
+        let mut hits = Vec::new();
+        for (column, counts) in account.hits.iter().enumerate() {
+            let (port, side) = (PortId((column / 2) as u8), Side::EVERY[column % 2]);
+            for (action, &frames) in Action::EVERY.into_iter().zip(counts) {
+                if frames != 0 || rule.action_at(side, port) == Some(action) {
+                    hits.push(HitCount {
+                        port,
+                        side,
+                        action,
+                        frames,
+                    });
+                }
+            }
+        }
+        Self {
+            rule: rule.clone(),
+            hits,
+            would_drop: account.would_drop,
+        }
+    }
+}
+
+/// The control side: tallies in use, and the totals of those that are not.
+#[derive(Debug)]
+pub(crate) struct Tallies {
+    current: Arc<Tally>,
+    /// With the last version that each was of, ascending.
+    leaving: Vec<(u64, Arc<Tally>)>,
+    totals: HashMap<String, Account>,
+    workers: usize,
+}
+
+impl Tallies {
+    pub(crate) fn new(policy: Arc<Policy>, workers: usize) -> (Self, Arc<Tally>) {
+        let current = Arc::new(Tally::new(1, policy, workers));
+        let tallies = Self {
+            current: Arc::clone(&current),
+            leaving: Vec::new(),
+            totals: HashMap::new(),
+            workers,
+        };
+        (tallies, current)
+    }
+
+    /// The tally of the version after `version`, which will have this policy.
+    pub(crate) fn of_next(&mut self, version: u64, policy: &Arc<Policy>) -> Arc<Tally> {
+        let same = Arc::ptr_eq(&self.current.policy, policy) || self.current.policy == *policy;
+        if !same {
+            let next = Arc::new(Tally::new(version + 1, Arc::clone(policy), self.workers));
+            let left = std::mem::replace(&mut self.current, next);
+            self.leaving.push((version, left));
+        }
+        Arc::clone(&self.current)
+    }
+
+    /// Folds the tallies that no worker adds to any more, every one having moved to version `seen`.
+    pub(crate) fn fold(&mut self, seen: u64) {
+        let left = self.leaving.partition_point(|&(last, _)| last < seen);
+        for (last, tally) in self.leaving.drain(..left) {
+            tally.add_to(&mut self.totals, last);
+        }
+        while self.totals.len() > NAMES_MAX {
+            let oldest = self
+                .totals
+                .iter()
+                .min_by_key(|(_, account)| account.version);
+            let Some(name) = oldest.map(|(name, _)| name.clone()) else {
+                return;
+            };
+            self.totals.remove(&name);
+        }
+    }
+
+    /// The sets of the current policy.
+    pub(crate) fn counts(&self) -> Vec<SetCounts> {
+        let rules = self.current.policy.rules();
+        let known = |rule: &SetRule| {
+            let account = self.totals.get(&rule.name).cloned();
+            (rule.name.clone(), account.unwrap_or_default())
+        };
+        let mut accounts: HashMap<String, Account> = rules.iter().map(known).collect();
+        for (_, tally) in &self.leaving {
+            tally.add_to(&mut accounts, 0);
+        }
+        self.current.add_to(&mut accounts, 0);
+        rules
+            .iter()
+            .map(|rule| SetCounts::new(rule, &accounts[&rule.name]))
+            .collect()
+    }
+}
