@@ -29,6 +29,7 @@ mod restore;
 mod run;
 mod screen;
 mod set_check;
+mod top;
 
 fn main() -> std::process::ExitCode {
     program::run().into()

@@ -13,7 +13,7 @@ use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
-    bridge, bypass, daemon_run, demo, doctor, drive, drops, laboratory, restore, set_check,
+    bridge, bypass, daemon_run, demo, doctor, drive, drops, laboratory, restore, set_check, top,
 };
 
 /// Runs what the command line asks for.
@@ -44,6 +44,7 @@ fn command(command: &Command, output: Output) -> Outcome {
         Command::Set(set) => match &set.command {
             SetCommand::Check(args) => set_check::run(args, output),
         },
+        Command::Top(args) => top::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
         Command::Restore(args) => restore::run(args, output),
         Command::Ndr(args) => laboratory::no_drop(args, output),

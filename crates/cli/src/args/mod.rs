@@ -16,6 +16,7 @@ mod run;
 mod set;
 mod set_file;
 mod simulated;
+mod top;
 mod workers;
 
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub(crate) use restore::RestoreArgs;
 pub(crate) use run::DaemonArgs;
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
+pub(crate) use top::TopArgs;
 pub(crate) use workers::WorkerArgs;
 
 use crate::exit::EXIT_CODES;
@@ -90,6 +92,7 @@ pub(crate) enum Command {
     Sink(SinkArgs),
     Bypass(BypassArgs),
     Set(SetArgs),
+    Top(TopArgs),
     Doctor(DoctorArgs),
     Restore(RestoreArgs),
     Ndr(Box<NdrArgs>),
