@@ -11,16 +11,27 @@
 
 mod backoff;
 mod bounded;
+mod command;
+mod copies;
 mod crowdsec_spec;
 mod deliver;
 mod error;
+mod fetch;
+mod file;
+#[cfg(test)]
+mod file_tests;
+mod http_date;
 mod signal;
 mod source;
 mod state;
 mod task;
+#[cfg(test)]
+mod testkeeper;
 mod text;
 mod ticker;
 mod turns;
+mod url;
+mod watch;
 
 pub use crowdsec_spec::{CrowdSecSpec, KeyFrom};
 pub use deliver::{Change, Decided, Deliver, Delivery, Refused, Taken};
