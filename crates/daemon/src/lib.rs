@@ -6,6 +6,7 @@
 
 pub mod config;
 mod layout;
+pub mod capture;
 pub mod metrics;
 mod pins;
 pub mod rpc;
