@@ -2,7 +2,7 @@
 //! workers and writes the report.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -11,9 +11,11 @@ use plane::Side;
 use port::Port;
 
 use crate::counters::{Board, Count, Words, at_rest};
+use crate::errands::Desks;
 use crate::finish::{
     PortFacts, all_counts, balance, finish_queues, passed, port_report, worker_report,
 };
+use crate::hit_history::HitHistory;
 use crate::ledger::{Meters, of_bridge};
 use crate::publish::Publisher;
 use crate::report::{EndedBy, MemoryReport, RunReport, SetHits};
@@ -32,6 +34,10 @@ const NEWS_MAX: usize = 1000;
 /// How often ports are looked after and their interfaces looked at, some system calls each, in
 /// looks at the limits: ten times a second.
 pub(crate) const ATTEND_EVERY: u32 = 100;
+
+/// How often workers hand over which addresses were hit, in looks at the limits: about once a
+/// second.
+const HITS_EVERY: u32 = 900;
 
 /// How long workers may take to send what they hold once they receive nothing more.
 pub(crate) const DRAIN_MAX: Duration = Duration::from_secs(2);
@@ -186,7 +192,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// All that the control thread needs of a run.
 pub(crate) struct Supervisor {
-    pub(crate) control: std::sync::Arc<Control>,
+    pub(crate) control: Arc<Control>,
     pub(crate) limits: Limits,
     pub(crate) workers: Vec<JoinHandle<Worker>>,
     pub(crate) facts: Vec<PortFacts>,
@@ -196,6 +202,10 @@ pub(crate) struct Supervisor {
     pub(crate) meters: Meters,
     /// Old versions are freed here, on no worker.
     pub(crate) lists: Publisher,
+    /// What workers are given to do now and then.
+    pub(crate) desks: Arc<Desks>,
+    /// Which addresses were hit.
+    pub(crate) hits: Arc<Mutex<HitHistory>>,
     pub(crate) memory: MemoryReport,
     pub(crate) started: Instant,
 }
@@ -258,6 +268,19 @@ impl Supervisor {
         })
     }
 
+    /// Takes what workers counted by address, and asks for it once a second.
+    fn collect_hits(&self, looks: u32) {
+        let now = self.started.elapsed().as_secs();
+        for desk in self.desks.lock().iter_mut() {
+            if let Some(table) = desk.collect() {
+                locked(&self.hits).add(now, table);
+            }
+            if looks.is_multiple_of(HITS_EVERY) {
+                desk.ask_for_addresses();
+            }
+        }
+    }
+
     /// Waits for the end of the run and for the workers to have sent what they hold. Returns why
     /// they were told to end; nothing where nothing was left to receive.
     fn watch(&mut self) -> Option<EndedBy> {
@@ -284,6 +307,7 @@ impl Supervisor {
                 }
             }
             self.lists.reclaim();
+            self.collect_hits(looks);
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(ATTEND_EVERY) {
                 self.ports.iter_mut().for_each(|port| port.attend());

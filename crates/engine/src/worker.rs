@@ -11,8 +11,10 @@ use crate::clock::{Clock, OsClock, cpu_time_nanos};
 use crate::counters::{Count, Words};
 use crate::dispatch::Dispatcher;
 use crate::doze::doze;
+use crate::errands::Inbox;
 use crate::idle::{Idle, IdleMode};
 use crate::publish::{Reader, Version};
+use crate::samples::Decided;
 use crate::start::Work;
 use crate::status;
 use crate::supervise::Control;
@@ -47,6 +49,10 @@ pub(crate) struct Worker {
     pub(crate) idle: IdleMode,
     /// It has told its queues that it is about to end.
     pub(crate) leaves: bool,
+    /// What the control side gave it to do.
+    pub(crate) inbox: Inbox,
+    /// When the step began.
+    pub(crate) now: Nanos,
     /// When it last moved a frame.
     pub(crate) active_until: Nanos,
 }
@@ -84,7 +90,9 @@ impl Worker {
         let mut begun = clock.now();
         let (mut shown, mut held) = (begun, begun);
         self.beat(clock);
+        self.inbox.attend(&mut self.pipeline);
         while !self.control.stops() {
+            self.now = begun;
             let moved = self.step();
             let ended = clock.now();
             begun = if moved != 0 {
@@ -101,6 +109,7 @@ impl Worker {
                 shown = ended;
                 self.words.set(Count::ShownAt, ended.0);
                 self.show();
+                self.inbox.attend(&mut self.pipeline);
                 self.beat(clock);
                 if ended.since(held) >= status::SHOW_EVERY_NANOS {
                     held = ended;
@@ -204,8 +213,30 @@ impl Worker {
             &self.versions.get().judgement,
             &mut self.verdicts,
         );
+        // Almost always none.
+        if !self.inbox.samplers.is_empty() {
+            self.sample(from);
+        }
         self.carry_out(place);
         self.flush();
+    }
+
+    /// Takes samples of a burst that was decided on.
+    #[cold]
+    #[inline(never)]
+    fn sample(&mut self, from: PortId) {
+        let decided = Decided {
+            burst: &self.burst,
+            verdicts: self.verdicts.as_slice(),
+            pipeline: &self.pipeline,
+            from,
+            judgement: &self.versions.get().judgement,
+            version: self.versions.version(),
+            now: self.now,
+        };
+        for sampler in &mut self.inbox.samplers {
+            sampler.look(&decided);
+        }
     }
 
     /// Carries out the verdicts on a burst that came in by the port at `place`.

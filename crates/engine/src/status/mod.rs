@@ -6,7 +6,8 @@
 mod board;
 mod recent;
 
-use std::sync::Arc;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use frame::{CpuId, PoolAccounts, PortId, WorkerId};
@@ -15,8 +16,11 @@ use port::PortStatistics;
 use port::interface::Link;
 
 use crate::counters::{BURST_BUCKETS, Count, Words};
+use crate::errands::Desks;
+use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::publish::Publisher;
 use crate::report::{MemoryReport, Snapshot};
+use crate::samples::{self, SampleError, SampleReceiver, SampleSpec};
 use crate::states::StateReport;
 use crate::supervise::Control;
 use crate::tally::SetCounts;
@@ -136,6 +140,8 @@ pub struct Observer {
     pub(crate) cpus: Arc<[CpuId]>,
     pub(crate) memory: Arc<MemoryReport>,
     pub(crate) started: Instant,
+    pub(crate) desks: Arc<Desks>,
+    pub(crate) hits: Arc<Mutex<HitHistory>>,
 }
 
 impl Observer {
@@ -170,6 +176,32 @@ impl Observer {
             dropped: sum.dropped_total(),
             busy_nanos: sum.get(Count::BusyNanos),
         }
+    }
+
+    /// The `count` addresses that were hit most in the last hour; up to a second old.
+    #[must_use]
+    pub fn top_hits(&self, count: usize) -> TopHits {
+        self.hits().top(self.started.elapsed().as_secs(), count)
+    }
+
+    /// How often an address was hit in the last minute and hour, as source or destination; up to
+    /// a second old. Where hits had to be forgotten the number is a range.
+    #[must_use]
+    pub fn hits_of(&self, address: IpAddr) -> RecentHits {
+        self.hits().of(self.started.elapsed().as_secs(), address)
+    }
+
+    /// Has the workers take samples until the receiver is dropped.
+    ///
+    /// # Errors
+    ///
+    /// A spec that asks for nothing, or too many captures at a time.
+    pub fn samples(&self, spec: &SampleSpec) -> Result<SampleReceiver, SampleError> {
+        samples::receive(spec, &self.desks, &self.lists, self.started)
+    }
+
+    fn hits(&self) -> MutexGuard<'_, HitHistory> {
+        self.hits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn ports(&self, sum: &Words) -> Vec<PortStatus> {
