@@ -13,7 +13,7 @@ mod backoff;
 mod bounded;
 mod command;
 mod copies;
-mod crowdsec_spec;
+pub mod crowdsec;
 mod deliver;
 mod error;
 mod fetch;
@@ -33,7 +33,7 @@ mod turns;
 mod url;
 mod watch;
 
-pub use crowdsec_spec::{CrowdSecSpec, KeyFrom};
+pub use crowdsec::{CrowdSecSpec, KeyFrom};
 pub use deliver::{Change, Decided, Deliver, Delivery, Refused, Taken};
 pub use error::SourceError;
 pub use source::{Kind, Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::command::CommandTask;
-use super::crowdsec_spec::CrowdSecSpec;
+use super::crowdsec::{BouncerTask, CrowdSecSpec};
 use super::deliver::Deliver;
 use super::file::FileTask;
 use super::signal::{Signal, Why};
@@ -71,15 +71,8 @@ impl Job {
                     Box::new(task)
                 }
             },
-            Self::CrowdSec(_) => Box::new(Nothing),
+            Self::CrowdSec(spec) => Box::new(BouncerTask::new(spec.clone())),
         }
-    }
-}
-
-struct Nothing;
-impl Task for Nothing {
-    fn turn(&mut self, _why: Why, _desk: &Desk) -> Duration {
-        Duration::from_secs(1)
     }
 }
 
