@@ -13,8 +13,8 @@ use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
-    capture, top,
-    bridge, bypass, daemon_run, demo, doctor, drive, drops, laboratory, restore, set_check, top,
+    bridge, bypass, capture, daemon_run, demo, doctor, drive, drops, laboratory, restore,
+    set_check, top,
 };
 
 /// Runs what the command line asks for.

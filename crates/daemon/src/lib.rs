@@ -4,10 +4,10 @@
 //! servers, is hostile: bounded in size and time, and refused with a named reason.
 #![forbid(unsafe_code)]
 
+pub mod capture;
 pub mod config;
 pub mod journal;
 mod layout;
-pub mod capture;
 pub mod metrics;
 mod pins;
 pub mod rpc;

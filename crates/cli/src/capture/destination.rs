@@ -74,7 +74,10 @@ impl Messages {
 
 impl Write for Messages {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
-        for line in lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        for line in lines
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
             let message = [self.head.as_bytes(), line].concat();
             self.socket.send(&message)?;
         }

@@ -85,7 +85,11 @@ impl Format for JsonLines {
         let line = Line {
             time: date::nanoseconds(frame.time_ns),
             port: &frame.port,
-            verdict: if frame.reason.is_some() { "drop" } else { "forward" },
+            verdict: if frame.reason.is_some() {
+                "drop"
+            } else {
+                "forward"
+            },
             reason: frame.reason.as_deref(),
             src,
             dst,

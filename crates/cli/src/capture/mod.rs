@@ -54,7 +54,9 @@ pub(crate) fn run(args: &CaptureArgs, output: Output) -> Outcome {
     let started = Instant::now();
     let taken = take(&mut client, begun.stream, args, &writer, &interrupt);
     // Whatever ended it, what came before is written.
-    let tally = writer.finish().map_err(|error| unwritable(&args.file, &error))?;
+    let tally = writer
+        .finish()
+        .map_err(|error| unwritable(&args.file, &error))?;
     output.tell(&summary(&tally, started.elapsed(), &args.file));
     taken.map(|()| ExitCode::Done)
 }

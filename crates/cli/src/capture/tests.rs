@@ -63,7 +63,10 @@ fn tshark_reads_the_capture_and_its_comments() {
     let path = folder.path().join("drops.pcapng");
     std::fs::write(&path, written(&mut Pcapng::new(1536))).expect("a file");
     let mut tshark = Command::new("tshark");
-    tshark.arg("-r").arg(&path).args(["-T", "fields", "-E", "separator=|"]);
+    tshark
+        .arg("-r")
+        .arg(&path)
+        .args(["-T", "fields", "-E", "separator=|"]);
     for field in [
         "frame.time_epoch",
         "frame.interface_name",

@@ -99,7 +99,10 @@ impl Writer {
     /// Writes what waits and says what was written. A reader that went away has seen enough.
     pub(super) fn finish(self) -> io::Result<Tally> {
         drop(self.samples);
-        let written = self.thread.join().unwrap_or_else(|_| Err(ErrorKind::Other.into()));
+        let written = self
+            .thread
+            .join()
+            .unwrap_or_else(|_| Err(ErrorKind::Other.into()));
         match written {
             Ok(mut tally) => {
                 tally.lost = self.lost.into_inner();

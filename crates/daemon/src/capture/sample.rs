@@ -70,7 +70,9 @@ impl Serialize for HexBytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        let text: String = digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect();
+        let text: String = digits
+            .map(|digit| char::from(DIGITS[usize::from(digit)]))
+            .collect();
         serializer.serialize_str(&text)
     }
 }
@@ -104,8 +106,14 @@ mod tests {
             ..CapturedFrame::default()
         };
         let text = serde_json::to_string(&frame).expect("JSON");
-        assert!(text.contains("0001020304") && text.contains("fdfeff"), "{text}");
-        assert_eq!(serde_json::from_str::<CapturedFrame>(&text).expect("it"), frame);
+        assert!(
+            text.contains("0001020304") && text.contains("fdfeff"),
+            "{text}"
+        );
+        assert_eq!(
+            serde_json::from_str::<CapturedFrame>(&text).expect("it"),
+            frame
+        );
     }
 
     #[test]

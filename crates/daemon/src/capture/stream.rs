@@ -64,12 +64,16 @@ impl Stream for CaptureStream {
         let over = self.source.is_over();
         for _ in 0..TAKE_MAX {
             let Some(sample) = self.source.try_next() else {
-                return Ok(if over { Progress::Ended } else { Progress::Later });
+                return Ok(if over {
+                    Progress::Ended
+                } else {
+                    Progress::Later
+                });
             };
             self.counting.add(sample.stands_for);
             let frame = CapturedFrame::of(sample, &self.port_names);
-            let piece = to_raw_value(&frame)
-                .map_err(|error| RpcError::new(ErrorKind::Internal, error))?;
+            let piece =
+                to_raw_value(&frame).map_err(|error| RpcError::new(ErrorKind::Internal, error))?;
             pieces.push(piece);
         }
         Ok(Progress::More)
@@ -120,7 +124,10 @@ mod tests {
         let counted = counting.now();
         assert_eq!((counted.samples, counted.frames), (45, 450));
         let first: CapturedFrame = serde_json::from_str(pieces[0].get()).expect("a frame");
-        assert_eq!((first.port.as_str(), first.time_ns), ("right", 1_000_000_000));
+        assert_eq!(
+            (first.port.as_str(), first.time_ns),
+            ("right", 1_000_000_000)
+        );
         assert_eq!(first.reason.as_deref(), Option::Some("blocked_src"));
     }
 }

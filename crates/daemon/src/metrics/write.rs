@@ -186,6 +186,5 @@ fn changes(page: &mut Exposition, now: &Observation) {
     }
     page.family(f::CAPTURE_SAMPLES)
         .add(&[], now.captured.samples);
-    page.family(f::CAPTURE_FRAMES)
-        .add(&[], now.captured.frames);
+    page.family(f::CAPTURE_FRAMES).add(&[], now.captured.frames);
 }

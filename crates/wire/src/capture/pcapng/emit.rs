@@ -187,7 +187,12 @@ mod tests {
         let whole = emit_commented(&mut place, ByteOrder::Big, &packet(b"x"), &long);
         assert!(whole.is_ok_and(|len| len < 4200));
         for room in 0..60 {
-            let short = emit_commented(&mut place[..room], ByteOrder::Big, &packet(b"x"), "abcdefgh");
+            let short = emit_commented(
+                &mut place[..room],
+                ByteOrder::Big,
+                &packet(b"x"),
+                "abcdefgh",
+            );
             assert_eq!(short.is_err(), room < 52, "{room}: {short:?}");
         }
     }
