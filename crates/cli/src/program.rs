@@ -13,7 +13,8 @@ use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
-    bridge, bypass, daemon_run, demo, doctor, drive, drops, laboratory, restore, set_check, top,
+    bridge, bypass, capture, daemon_run, demo, doctor, drive, drops, laboratory, restore,
+    set_check, top,
 };
 
 /// Runs what the command line asks for.
@@ -45,6 +46,7 @@ fn command(command: &Command, output: Output) -> Outcome {
             SetCommand::Check(args) => set_check::run(args, output),
         },
         Command::Top(args) => top::run(args, output),
+        Command::Capture(args) => capture::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
         Command::Restore(args) => restore::run(args, output),
         Command::Ndr(args) => laboratory::no_drop(args, output),
