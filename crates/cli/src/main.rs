@@ -10,6 +10,7 @@ mod args;
 mod bridge;
 mod build;
 mod bypass;
+mod capture;
 mod control;
 mod daemon_run;
 mod demo;

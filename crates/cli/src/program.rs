@@ -13,7 +13,7 @@ use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
-    bridge, bypass, control, daemon_run, demo, doctor, drive, drops, laboratory, restore,
+    bridge, bypass, capture, control, daemon_run, demo, doctor, drive, drops, laboratory, restore,
     set_check, top,
 };
 
@@ -49,6 +49,7 @@ fn command(command: &Command, output: Output) -> Outcome {
         Command::Show(args) => control::show(&args.what, output),
         Command::Reload(args) => control::reload(args, output),
         Command::Top(args) => top::run(args, output),
+        Command::Capture(args) => capture::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
         Command::Restore(args) => restore::run(args, output),
         Command::Ndr(args) => laboratory::no_drop(args, output),

@@ -4,6 +4,7 @@
 //! servers, is hostile: bounded in size and time, and refused with a named reason.
 #![forbid(unsafe_code)]
 
+pub mod capture;
 pub mod config;
 pub mod journal;
 mod layout;

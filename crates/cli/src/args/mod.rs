@@ -2,6 +2,7 @@
 
 mod bridge;
 mod bypass;
+mod capture;
 mod count;
 mod cpu_list;
 mod demo;
@@ -29,6 +30,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bridge::BridgeArgs;
 pub(crate) use bypass::{BypassArgs, BypassCommand, BypassOffArgs, BypassPlace, BypassShowArgs};
+pub(crate) use capture::{CaptureArgs, CaptureFormat};
 pub(crate) use cpu_list::CpuList;
 pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
@@ -104,6 +106,7 @@ pub(crate) enum Command {
     Show(ShowArgs),
     Reload(ReloadArgs),
     Top(TopArgs),
+    Capture(CaptureArgs),
     Doctor(DoctorArgs),
     Restore(RestoreArgs),
     Ndr(Box<NdrArgs>),

@@ -32,7 +32,10 @@ pub(super) fn example() -> Observation {
             refused: 2,
             applied_at: Some(1.7e9 + 0.5),
         },
-        samples: Samples { sent: 3, lost: 4 },
+        captured: Captured {
+            samples: 3,
+            frames: 40,
+        },
         frame_memory_bytes: 1 << 24,
         published_version: 12,
     }
@@ -59,7 +62,7 @@ fn worker(id: u16) -> Worker {
             bursts: 3,
             frames: 50,
         },
-        idle_for_seconds: Some(0.001),
+        silent_seconds: Some(0.001),
         ..Worker::default()
     }
 }
@@ -73,7 +76,9 @@ fn set(name: &str) -> Set {
     Set {
         name: name.to_owned(),
         action: "block".to_owned(),
-        file_entries: 10,
+        file_entries: Some(10),
+        dynamic_entries: Some(2),
+        refreshes: Some(Refreshes::default()),
         hits: vec![hits("src", "block"), hits("dst", "count")],
         loaded_at: Some(1.7e9),
         confirmed_at: Some(1.7e9 + 60.0),

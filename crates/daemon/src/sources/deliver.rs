@@ -1,6 +1,7 @@
 //! To whom sources deliver: the keeper of sets, behind a trait, so that tests need none.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -23,6 +24,10 @@ pub struct Delivery {
     pub at: SystemTime,
     /// Bytes of the text as it came.
     pub bytes: u64,
+    /// A file that holds these very bytes: the list itself, or the copy of what was fetched.
+    pub file: Option<PathBuf>,
+    /// The CSV column that was read, from 1, where the list is CSV.
+    pub column: Option<usize>,
     /// Skips the guards.
     pub force: bool,
 }
@@ -75,6 +80,10 @@ impl fmt::Display for Refused {
 
 /// The keeper of sets, as sources see it. Calls block until every worker sees the change.
 pub trait Deliver: Send + Sync {
+    /// A list is about to be opened: what somebody removes from the set from now on stays removed
+    /// when the list is loaded.
+    fn begin(&self, set: &str);
+
     /// Replaces the file part of a set, behind the guards of the keeper.
     ///
     /// # Errors

@@ -62,6 +62,8 @@ pub enum SourceError {
         name: String,
         /// What it answered, as in `403 Forbidden`.
         answer: String,
+        /// The same as a number.
+        status: u16,
         /// When it wants to be asked again.
         retry_after: Option<Duration>,
     },

@@ -11,18 +11,29 @@
 
 mod backoff;
 mod bounded;
-mod crowdsec_spec;
+mod command;
+mod copies;
+pub mod crowdsec;
 mod deliver;
 mod error;
+mod fetch;
+mod file;
+#[cfg(test)]
+mod file_tests;
+mod http_date;
 mod signal;
 mod source;
 mod state;
 mod task;
+#[cfg(test)]
+mod testkeeper;
 mod text;
 mod ticker;
 mod turns;
+mod url;
+mod watch;
 
-pub use crowdsec_spec::{CrowdSecSpec, KeyFrom};
+pub use crowdsec::{CrowdSecSpec, KeyFrom};
 pub use deliver::{Change, Decided, Deliver, Delivery, Refused, Taken};
 pub use error::SourceError;
 pub use source::{Kind, Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};

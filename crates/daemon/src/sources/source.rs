@@ -269,6 +269,11 @@ impl ListUrl {
         &self.shown
     }
 
+    /// Another address of the same server.
+    pub(crate) fn beside(&self, text: &str) -> Result<Self, SpecError> {
+        Self::new(text, self.http_allowed)
+    }
+
     /// Where a redirect of this leads: an absolute URL, or a path on the same server.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! What a source's thread does in a turn, and what it is given for it.
 
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -48,6 +49,8 @@ pub(crate) struct Provenance {
     pub(crate) from_copy: bool,
     /// What the server calls it.
     pub(crate) etag: Option<String>,
+    /// A file that holds these very bytes.
+    pub(crate) file: PathBuf,
 }
 
 impl Desk {
@@ -118,6 +121,8 @@ impl Desk {
             kind: spec.source.kind(),
             at: from.at,
             bytes,
+            file: Some(from.file.clone()),
+            column: spec.text.column,
             force,
         };
         self.keeper

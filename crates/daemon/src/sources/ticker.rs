@@ -1,18 +1,21 @@
 //! The threads of all sources: started, asked, looked at, replaced and ended.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::crowdsec_spec::CrowdSecSpec;
+use super::command::CommandTask;
+use super::crowdsec::{BouncerTask, CrowdSecSpec};
 use super::deliver::Deliver;
+use super::file::FileTask;
 use super::signal::{Signal, Why};
 use super::source::{Kind, Limits, Source, SourceSpec};
 use super::state::SourceState;
 use super::task::{Desk, Task};
 use super::turns::Turns;
+use super::url::UrlTask;
 
 /// How long [`Sources::stop`] waits for threads that are in the middle of something, which is a
 /// name being looked up or a server that says nothing: these end with the process.
@@ -55,22 +58,21 @@ impl Job {
         }
     }
 
-    fn task(&self, _folder: &std::path::Path) -> Box<dyn Task> {
+    fn task(&self, folder: &Path) -> Box<dyn Task> {
         match self {
             Self::List(spec) => match &spec.source {
-                Source::File { .. } | Source::Url { .. } | Source::Command { .. } => {
-                    Box::new(Nothing)
+                Source::File { path } => Box::new(FileTask::new(spec.clone(), path.clone())),
+                Source::Url { url, ca_file } => {
+                    let (url, ca_file) = (url.clone(), ca_file.clone());
+                    Box::new(UrlTask::new(spec.clone(), url, ca_file, folder))
+                }
+                Source::Command { argv, timeout } => {
+                    let task = CommandTask::new(spec.clone(), argv.clone(), *timeout, folder);
+                    Box::new(task)
                 }
             },
-            Self::CrowdSec(_) => Box::new(Nothing),
+            Self::CrowdSec(spec) => Box::new(BouncerTask::new(spec.clone())),
         }
-    }
-}
-
-struct Nothing;
-impl Task for Nothing {
-    fn turn(&mut self, _why: Why, _desk: &Desk) -> Duration {
-        Duration::from_secs(1)
     }
 }
 

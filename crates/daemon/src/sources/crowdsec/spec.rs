@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::source::{Limits, ListUrl};
+use super::super::source::{Limits, ListUrl};
 
 /// One local API of CrowdSec, feeding one set.
 #[derive(Clone, Debug, PartialEq, Eq)]

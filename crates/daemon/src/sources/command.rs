@@ -1,0 +1,402 @@
+//! A command whose standard output is a list: run without a shell, bounded, and not left behind.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal as Kill, kill_process_group, pidfd_open};
+
+use super::backoff::Backoff;
+use super::copies::{Copies, Description, Spooled, seconds};
+use super::error::SourceError;
+use super::signal::Why;
+use super::source::SourceSpec;
+use super::task::{Desk, Provenance, Task};
+
+/// The wait after the first failure.
+const FIRST_WAIT: Duration = Duration::from_secs(15);
+
+/// Where programs are looked for by those that the command starts itself.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Standard error is read to its end, and so much of its end is kept.
+const STDERR_BYTES_KEPT: usize = 4 << 10;
+
+/// The longest line of standard error that is told.
+const STDERR_LINE_MAX: usize = 200;
+
+/// How long after the command has ended its output may stay open: what it left behind is killed.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// A command that feeds a set.
+pub(crate) struct CommandTask {
+    spec: SourceSpec,
+    argv: Vec<String>,
+    timeout: Duration,
+    copies: Copies,
+    backoff: Backoff,
+    in_use: Option<Description>,
+    started: bool,
+}
+
+impl CommandTask {
+    pub(crate) fn new(
+        spec: SourceSpec,
+        argv: Vec<String>,
+        timeout: Duration,
+        folder: &Path,
+    ) -> Self {
+        Self {
+            copies: Copies::new(folder, &spec.set),
+            backoff: Backoff::new(FIRST_WAIT.min(spec.refresh), spec.refresh),
+            spec,
+            argv,
+            timeout,
+            in_use: None,
+            started: false,
+        }
+    }
+
+    fn name(&self) -> String {
+        self.spec.source.name()
+    }
+
+    fn source_crc32(&self) -> u32 {
+        crc32fast::hash(self.argv.join("\0").as_bytes())
+    }
+
+    /// Before the command is run: its last good output.
+    fn start(&mut self, desk: &Desk) {
+        let loaded = self.copies.last(self.source_crc32()).and_then(|last| {
+            let Some((path, copy)) = last else {
+                return Ok(None);
+            };
+            self.load(desk, &path, &copy, (true, false))?;
+            Ok(Some(copy))
+        });
+        match loaded {
+            Ok(copy) => self.in_use = copy,
+            Err(error) => {
+                desk.failed(&error);
+            }
+        }
+    }
+
+    fn load(
+        &self,
+        desk: &Desk,
+        path: &Path,
+        copy: &Description,
+        (from_copy, force): (bool, bool),
+    ) -> Result<(), SourceError> {
+        desk.keeper.begin(&self.spec.set);
+        let file = File::open(path)
+            .map_err(|error| SourceError::io(path.display().to_string(), "be read", error))?;
+        let from = Provenance {
+            name: self.name(),
+            at: copy.at(),
+            from_copy,
+            etag: None,
+            file: path.to_owned(),
+        };
+        desk.load(&self.spec, file, &from, force)
+    }
+
+    fn refresh(&mut self, desk: &Desk, why: Why) -> Result<(), SourceError> {
+        desk.tried();
+        let spooled = self.run(desk)?;
+        let copy = Description {
+            source_crc32: self.source_crc32(),
+            etag: None,
+            last_modified: None,
+            fetched_at: seconds(SystemTime::now()),
+            bytes: spooled.bytes,
+            crc32: spooled.crc32,
+        };
+        let same = |old: &Description| (old.bytes, old.crc32) == (copy.bytes, copy.crc32);
+        if self.in_use.as_ref().is_some_and(same) && !matches!(why, Why::Asked { .. }) {
+            desk.unchanged();
+        } else {
+            let force = why == Why::Asked { force: true };
+            self.load(desk, &spooled.path, &copy, (false, force))?;
+        }
+        self.in_use = Some(copy.clone());
+        desk.note(|state| state.from_copy = false);
+        self.copies.keep(spooled, &copy)
+    }
+
+    /// Runs the command to its end and keeps what it wrote.
+    fn run(&self, desk: &Desk) -> Result<Spooled, SourceError> {
+        let name = self.name();
+        let mut output = Output::start(&self.argv, &self.spec.set, self.timeout)
+            .map_err(|error| SourceError::io(name.as_str(), "be run", error))?;
+        output.bell = desk.signal.bell().try_clone_to_owned().ok();
+        let bytes_max = self.spec.limits.bytes_max;
+        let stopped = || match desk.signal.is_stopped() {
+            true => Err(SourceError::Stopped),
+            false => Ok(()),
+        };
+        let limit = self.timeout;
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::TimedOut => SourceError::TooSlow {
+                name: name.clone(),
+                limit,
+            },
+            io::ErrorKind::ConnectionAborted => SourceError::Stopped,
+            _ => SourceError::io(name.as_str(), "be read", error),
+        };
+        let spooled = self
+            .copies
+            .spool(&name, &mut output, bytes_max, stopped, failed)?;
+        let (status, stderr) = output
+            .finish()
+            .map_err(|error| SourceError::io(name.as_str(), "be waited for", error))?;
+        if !status.success() {
+            let ending = ending(status);
+            return Err(SourceError::Command {
+                name,
+                ending,
+                stderr,
+            });
+        }
+        Ok(spooled)
+    }
+}
+
+fn ending(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with status {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended in a way that is not known".to_owned(),
+    }
+}
+
+/// A command that runs, read as its standard output. Whatever is left of its process group is
+/// killed when this goes.
+struct Output {
+    child: Child,
+    group: Pid,
+    ended: OwnedFd,
+    stdout: ChildStdout,
+    stderr: Option<ChildStderr>,
+    kept: Vec<u8>,
+    end: Instant,
+    bell: Option<OwnedFd>,
+    reaped: bool,
+}
+
+impl Output {
+    fn start(argv: &[String], set: &str, timeout: Duration) -> io::Result<Self> {
+        let [program, arguments @ ..] = argv else {
+            return Err(io::Error::other("the command is empty"));
+        };
+        if !Path::new(program).is_absolute() {
+            let told = "a program is named by its whole path, as in /usr/bin/curl";
+            return Err(io::Error::other(told));
+        }
+        let mut child = Command::new(PathBuf::from(program))
+            .args(arguments)
+            .env_clear()
+            .env("PATH", PATH)
+            .env("LANG", "C.UTF-8")
+            .env("LINERATE_SET", set)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let group = Pid::from_child(&child);
+        let pipes = (child.stdout.take(), child.stderr.take());
+        let watched = pidfd_open(group, PidfdFlags::empty());
+        let (Ok(ended), (Some(stdout), stderr)) = (watched, pipes) else {
+            let _ = kill_process_group(group, Kill::KILL);
+            let _ = child.wait();
+            return Err(io::Error::other("its end cannot be watched (pidfd_open)"));
+        };
+        Ok(Self {
+            child,
+            group,
+            ended,
+            stdout,
+            stderr,
+            kept: Vec::new(),
+            end: Instant::now() + timeout,
+            bell: None,
+            reaped: false,
+        })
+    }
+
+    /// Waits for what comes first and reads standard error. True when standard output has
+    /// something to say or has ended.
+    fn wait(&mut self) -> io::Result<bool> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let ready = self.poll(left)?;
+        if ready.bell {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        if ready.stderr {
+            self.read_stderr()?;
+        }
+        if ready.ended {
+            // What it wrote before it ended is in the pipe; what it left behind may hold it open.
+            self.end = self.end.min(Instant::now() + LINGER);
+        }
+        Ok(ready.stdout)
+    }
+
+    fn poll(&self, left: Duration) -> io::Result<Ready> {
+        let timeout = Timespec {
+            tv_sec: left.as_secs().min(1 << 30) as i64,
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        // Once it has ended only its pipes are waited for, or its pidfd would wake at once.
+        let ended = is_readable(self.ended.as_fd());
+        let watched = [
+            Some(self.stdout.as_fd()),
+            self.stderr.as_ref().map(AsFd::as_fd),
+            self.bell.as_ref().map(AsFd::as_fd),
+            (!ended).then_some(self.ended.as_fd()),
+        ];
+        let mut fds: Vec<PollFd<'_>> = watched
+            .iter()
+            .flatten()
+            .map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN))
+            .collect();
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut woken = fds.iter().map(|fd| !fd.revents().is_empty());
+        let mut next =
+            |watched: Option<BorrowedFd<'_>>| watched.is_some() && woken.next().unwrap_or(false);
+        Ok(Ready {
+            stdout: next(watched[0]),
+            stderr: next(watched[1]),
+            bell: next(watched[2]),
+            ended: next(watched[3]) || ended,
+        })
+    }
+
+    fn read_stderr(&mut self) -> io::Result<()> {
+        let Some(stderr) = &mut self.stderr else {
+            return Ok(());
+        };
+        let mut room = [0; STDERR_BYTES_KEPT];
+        let count = stderr.read(&mut room)?;
+        if count == 0 {
+            self.stderr = None;
+        }
+        self.kept.extend_from_slice(&room[..count]);
+        let surplus = self.kept.len().saturating_sub(STDERR_BYTES_KEPT);
+        self.kept.drain(..surplus);
+        Ok(())
+    }
+
+    /// After the end of its output: how it ended, and its last line of standard error.
+    fn finish(mut self) -> io::Result<(ExitStatus, String)> {
+        while !is_readable(self.ended.as_fd()) || self.stderr.is_some() {
+            match self.wait_for_end() {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => break,
+                Err(error) => return Err(error),
+            }
+        }
+        self.kill_group();
+        let status = self.child.wait()?;
+        self.reaped = true;
+        Ok((status, last_line(&self.kept)))
+    }
+
+    fn wait_for_end(&mut self) -> io::Result<()> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        // The end of standard output is readable for ever: a short nap in place of a poll on it.
+        if self
+            .stderr
+            .as_ref()
+            .is_some_and(|pipe| is_readable(pipe.as_fd()))
+        {
+            return self.read_stderr();
+        }
+        if is_readable(self.ended.as_fd()) {
+            self.end = self.end.min(Instant::now() + LINGER);
+        }
+        std::thread::sleep(left.min(Duration::from_millis(2)));
+        Ok(())
+    }
+
+    /// The group exists as long as its leader was not waited for: no other can have its number.
+    fn kill_group(&self) {
+        let _ = kill_process_group(self.group, Kill::KILL);
+    }
+}
+
+/// What a poll found.
+struct Ready {
+    stdout: bool,
+    stderr: bool,
+    bell: bool,
+    ended: bool,
+}
+
+fn is_readable(fd: BorrowedFd<'_>) -> bool {
+    let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    poll(&mut fds, Some(&now)).is_ok_and(|count| count != 0)
+}
+
+impl Read for Output {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        while !self.wait()? {}
+        self.stdout.read(room)
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.kill_group();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// The last line that says something, printable and bounded.
+fn last_line(kept: &[u8]) -> String {
+    let text = String::from_utf8_lossy(kept);
+    let line = text.lines().rev().find(|line| !line.trim().is_empty());
+    let printable = |c: char| if c.is_control() { '?' } else { c };
+    let line = line.unwrap_or_default().trim().chars().map(printable);
+    line.take(STDERR_LINE_MAX).collect()
+}
+
+impl Task for CommandTask {
+    fn turn(&mut self, why: Why, desk: &Desk) -> Duration {
+        if !self.started {
+            self.started = true;
+            self.start(desk);
+        }
+        match self.refresh(desk, why) {
+            Ok(()) => self.backoff.regular(self.spec.refresh),
+            Err(SourceError::Stopped) => Duration::ZERO,
+            Err(error) => {
+                let count = desk.failed(&error);
+                self.backoff.after_failures(count, None)
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! A list in a file: taken when it is whole, kept when it is gone.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::os::fd::BorrowedFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::backoff::Backoff;
+use super::error::SourceError;
+use super::signal::Why;
+use super::source::SourceSpec;
+use super::task::{Desk, Provenance, Task};
+use super::watch::{Seen, Watch};
+
+/// After so many times the settling time without rest the state says that the file never rests.
+const RESTLESS: u32 = 20;
+
+/// Looks closer together than this are put off: a folder in which much happens wakes us for all.
+const LOOK_MIN: Duration = Duration::from_millis(50);
+
+/// A file that feeds a set.
+pub(crate) struct FileTask {
+    spec: SourceSpec,
+    path: PathBuf,
+    watch: Watch,
+    backoff: Backoff,
+    /// The file as it was last taken, or refused.
+    read: Option<Stamp>,
+    /// True when that was refused: looking at it again and finding it the same mends nothing.
+    bad: bool,
+    /// The file as it is being written.
+    pending: Option<Pending>,
+    /// An operator wants it read, perhaps past the guards, as soon as it is at rest.
+    asked: Option<bool>,
+    last_look: Option<Instant>,
+}
+
+/// What tells one state of a file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// A state that was seen and must prove to last.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    stamp: Stamp,
+    since: Instant,
+    /// When the file was first seen in motion.
+    restless_since: Instant,
+}
+
+impl Stamp {
+    fn of(meta: &Metadata) -> Self {
+        Self {
+            device: meta.dev(),
+            inode: meta.ino(),
+            size: meta.size(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+}
+
+impl FileTask {
+    pub(crate) fn new(spec: SourceSpec, path: PathBuf) -> Self {
+        let watch = Watch::new(&path);
+        Self {
+            backoff: Backoff::new(Duration::from_secs(2), spec.refresh),
+            spec,
+            path,
+            watch,
+            read: None,
+            bad: false,
+            pending: None,
+            asked: None,
+            last_look: None,
+        }
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn cannot(&self, what: &'static str, error: std::io::Error) -> SourceError {
+        SourceError::io(self.name(), what, error)
+    }
+
+    /// Looks at the file and takes it when it is new and whole. Gives back when to look again.
+    fn look(&mut self, why: Why, desk: &Desk) -> Result<Duration, SourceError> {
+        let seen = self.watch.seen(&self.path);
+        let meta = std::fs::metadata(&self.path).map_err(|error| self.cannot("be read", error))?;
+        if !meta.is_file() {
+            return Err(SourceError::NotAFile { name: self.name() });
+        }
+        let stamp = Stamp::of(&meta);
+        let known = self.read == Some(stamp);
+        if known && self.asked.is_none() {
+            self.pending = None;
+            if why == Why::Due && !self.bad {
+                desk.tried();
+                desk.unchanged();
+            }
+            return Ok(self.backoff.regular(self.spec.refresh));
+        }
+        if !known && let Some(wait) = self.unsettled(stamp, &meta, seen)? {
+            return Ok(wait);
+        }
+        desk.tried();
+        self.pending = None;
+        self.read = Some(stamp);
+        self.bad = false;
+        let force = self.asked.take() == Some(true);
+        self.take(stamp, desk, force)?;
+        Ok(match self.read {
+            Some(_) => self.backoff.regular(self.spec.refresh),
+            None => self.spec.limits.settle,
+        })
+    }
+
+    /// How long to wait for the file to come to rest, none when it has.
+    fn unsettled(
+        &mut self,
+        stamp: Stamp,
+        meta: &Metadata,
+        seen: Seen,
+    ) -> Result<Option<Duration>, SourceError> {
+        let settle = self.spec.limits.settle;
+        if seen == Seen::RenamedInto || rested(meta) >= settle {
+            return Ok(None);
+        }
+        let now = Instant::now();
+        let before = self.pending.take();
+        let pending = Pending {
+            stamp,
+            since: before
+                .filter(|before| before.stamp == stamp)
+                .map_or(now, |before| before.since),
+            restless_since: before.map_or(now, |before| before.restless_since),
+        };
+        let rest = now - pending.since;
+        if rest >= settle {
+            return Ok(None);
+        }
+        self.pending = Some(pending);
+        if now - pending.restless_since > settle * RESTLESS {
+            return Err(SourceError::Unsettled { name: self.name() });
+        }
+        Ok(Some(settle - rest))
+    }
+
+    fn take(&mut self, stamp: Stamp, desk: &Desk, force: bool) -> Result<(), SourceError> {
+        desk.keeper.begin(&self.spec.set);
+        let file = self.open()?;
+        let meta = file
+            .metadata()
+            .map_err(|error| self.cannot("be read", error))?;
+        if Stamp::of(&meta) != stamp {
+            // What replaced it since must come to rest first.
+            self.read = None;
+            return Ok(());
+        }
+        let from = Provenance {
+            name: self.name(),
+            at: meta.modified().unwrap_or_else(|_| SystemTime::now()),
+            from_copy: false,
+            etag: None,
+            file: self.path.clone(),
+        };
+        let whole = Whole {
+            file: &file,
+            stamp,
+            settled: true,
+        };
+        let taken = desk.load(&self.spec, whole, &from, force);
+        let after = file.metadata().map(|meta| Stamp::of(&meta));
+        if after.ok() != Some(stamp) {
+            // Written to or renamed over while it was read: to be looked at again.
+            self.read = None;
+        }
+        taken
+    }
+
+    /// A FIFO that took the path's place must not hold the thread: opened without waiting.
+    fn open(&self) -> Result<File, SourceError> {
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32)
+            .open(&self.path)
+            .map_err(|error| self.cannot("be read", error))
+    }
+}
+
+/// A file that ends in an error when it was written to while it was read.
+struct Whole<'f> {
+    file: &'f File,
+    stamp: Stamp,
+    settled: bool,
+}
+
+impl std::io::Read for Whole<'_> {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.file.read(room)?;
+        if count == 0 && self.settled {
+            let now = Stamp::of(&self.file.metadata()?);
+            // The ctime changes when another file is renamed over this one, which is whole still.
+            let same = now.size == self.stamp.size && now.modified == self.stamp.modified;
+            if !same {
+                self.settled = false;
+                let told = "it was written to while it was read, and is read again when it rests";
+                return Err(std::io::Error::other(told));
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// How long ago the file was last written to, by the wall clock. A time in the future is no rest.
+fn rested(meta: &Metadata) -> Duration {
+    let at = |seconds: i64, nanos: i64| {
+        let seconds = u64::try_from(seconds).ok()?;
+        let nanos = u32::try_from(nanos).ok()?;
+        SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanos))
+    };
+    let last = at(meta.ctime(), meta.ctime_nsec()).max(at(meta.mtime(), meta.mtime_nsec()));
+    last.and_then(|last| SystemTime::now().duration_since(last).ok())
+        .unwrap_or_default()
+}
+
+impl FileTask {
+    /// What is wrong with the list itself is not tried again until the list changes.
+    fn after(&mut self, error: &SourceError, desk: &Desk) -> Duration {
+        self.asked = None;
+        let count = desk.failed(error);
+        let lasting = match error {
+            SourceError::List(_) | SourceError::TooLarge { .. } => true,
+            SourceError::Refused { refused, .. } => !refused.passing,
+            _ => false,
+        };
+        if lasting && self.read.is_some() {
+            self.bad = true;
+            return self.backoff.regular(self.spec.refresh);
+        }
+        self.read = None;
+        self.backoff.after_failures(count, None)
+    }
+}
+
+impl Task for FileTask {
+    fn turn(&mut self, why: Why, desk: &Desk) -> Duration {
+        if let Some(last) = self.last_look.filter(|_| why == Why::Touched) {
+            thread::sleep(LOOK_MIN.saturating_sub(last.elapsed()));
+        }
+        self.last_look = Some(Instant::now());
+        if let Why::Asked { force } = why {
+            self.asked = Some(force || self.asked == Some(true));
+        }
+        match self.look(why, desk) {
+            Ok(wait) => wait,
+            Err(SourceError::Stopped) => Duration::ZERO,
+            Err(error) => self.after(&error, desk),
+        }
+    }
+
+    fn watched(&self) -> Option<BorrowedFd<'_>> {
+        self.watch.fd()
+    }
+}

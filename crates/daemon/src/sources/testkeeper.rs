@@ -1,0 +1,120 @@
+//! For tests: a keeper that remembers what it was given.
+
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use super::deliver::{Change, Deliver, Delivery, Refused, Taken};
+
+/// What a test keeper was given.
+#[derive(Debug)]
+pub(crate) enum Given {
+    /// A list.
+    Load(Box<Delivery>),
+    /// Decisions for the set.
+    Change(String, Change),
+}
+
+/// Takes all it is given, or refuses with the sentence it was told.
+pub(crate) struct TestKeeper {
+    given: Mutex<mpsc::Sender<Given>>,
+    refusing: Mutex<Option<Refused>>,
+}
+
+/// The test's end.
+pub(crate) struct TestDesk {
+    /// To be handed to the sources.
+    pub(crate) keeper: Arc<TestKeeper>,
+    given: mpsc::Receiver<Given>,
+}
+
+/// Long enough for the slowest machine: a wait ends when something comes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl TestDesk {
+    pub(crate) fn new() -> Self {
+        let (sender, given) = mpsc::channel();
+        let keeper = Arc::new(TestKeeper {
+            given: Mutex::new(sender),
+            refusing: Mutex::new(None),
+        });
+        Self { keeper, given }
+    }
+
+    /// Refuses from now on.
+    pub(crate) fn refuse(&self, reason: &str) {
+        *self.keeper.refusing.lock().unwrap() = Some(Refused {
+            reason: reason.to_owned(),
+            passing: false,
+        });
+    }
+
+    /// Takes again.
+    pub(crate) fn take(&self) {
+        *self.keeper.refusing.lock().unwrap() = None;
+    }
+
+    /// The next list that was loaded.
+    #[track_caller]
+    pub(crate) fn load(&self) -> Delivery {
+        match self.given.recv_timeout(PATIENCE) {
+            Ok(Given::Load(delivery)) => *delivery,
+            other => panic!("no list came: {other:?}"),
+        }
+    }
+
+    /// The next decisions.
+    #[track_caller]
+    pub(crate) fn change(&self) -> Change {
+        match self.given.recv_timeout(PATIENCE) {
+            Ok(Given::Change(_, change)) => change,
+            other => panic!("no decisions came: {other:?}"),
+        }
+    }
+
+    /// Nothing was given that was not looked at.
+    #[track_caller]
+    pub(crate) fn nothing_more(&self) {
+        if let Ok(given) = self.given.try_recv() {
+            panic!("more than expected: {given:?}");
+        }
+    }
+}
+
+/// Waits until it holds.
+#[track_caller]
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = std::time::Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(std::time::Instant::now() < end, "never: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+impl TestKeeper {
+    fn answer(&self, given: Given, entries: u64) -> Result<Taken, Refused> {
+        if let Some(refused) = self.refusing.lock().unwrap().clone() {
+            return Err(refused);
+        }
+        self.given.lock().unwrap().send(given).unwrap();
+        Ok(Taken { entries })
+    }
+}
+
+impl Deliver for TestKeeper {
+    fn begin(&self, set: &str) {
+        assert!(!set.is_empty());
+    }
+
+    fn load(&self, delivery: Delivery) -> Result<Taken, Refused> {
+        if delivery.force {
+            *self.refusing.lock().unwrap() = None;
+        }
+        let entries = delivery.entries.count() as u64;
+        self.answer(Given::Load(Box::new(delivery)), entries)
+    }
+
+    fn change(&self, set: &str, change: Change) -> Result<Taken, Refused> {
+        let entries = change.added.len() as u64;
+        self.answer(Given::Change(set.to_owned(), change), entries)
+    }
+}
