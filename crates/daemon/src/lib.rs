@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod journal;
 mod layout;
 pub mod metrics;
 mod pins;

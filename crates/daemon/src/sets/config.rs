@@ -2,6 +2,7 @@
 
 use super::name::{NameError, SetName};
 use super::publish::{NoHits, RecentHits};
+use engine::OwnAddress;
 use plane::{Otherwise, Policy, PolicyError, SetRule};
 use std::fmt;
 use std::sync::Arc;
@@ -78,7 +79,8 @@ impl Defaults {
     }
 }
 
-/// What the keeper is told when it begins.
+/// What the keeper is told when it begins. Its threads run where the one that starts it may run:
+/// whoever keeps workers' CPUs free sets its own affinity first.
 #[derive(Clone)]
 pub struct KeeperConfig {
     /// The sets, in the order of their lists: at most [`table::LISTS_MAX`].
@@ -91,8 +93,8 @@ pub struct KeeperConfig {
     pub queue_max: usize,
     /// Who knows what was hit lately.
     pub recent_hits: Arc<dyn RecentHits>,
-    /// CPUs that the keeper, and whoever compiles in the background for it, run on; empty for any.
-    pub cpus: Vec<usize>,
+    /// Who knows the addresses that a load may not newly cover; asked at each load.
+    pub own_addresses: fn() -> Vec<OwnAddress>,
 }
 
 impl KeeperConfig {
@@ -105,7 +107,7 @@ impl KeeperConfig {
             confirm_within: Duration::from_secs(2),
             queue_max: 1024,
             recent_hits: Arc::new(NoHits),
-            cpus: Vec::new(),
+            own_addresses: engine::own_addresses,
         }
     }
 }

@@ -1,10 +1,19 @@
 //! The asking side: sends requests to the keeper and does what takes long itself.
 
+use super::claims::{self, Giver};
+use super::config::KeeperConfig;
+use super::guard::{self, Guards};
+use super::lines;
 use super::name::SetName;
 use super::refusal::Refusal;
-use super::reply::Reply;
-use super::request::Request;
+use super::reply::{Added, Flushed, Load, Reply};
+use super::request::{LoadedFrom, NewEntry, Origin, Request};
+use super::save::Saved;
+use std::collections::HashSet;
 use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use table::Entries;
+use table::live::{self, Difference, Entry, Loaded, Rebuild, Replaced, Sorted};
 
 /// What the keeper is asked, with the way back.
 #[derive(Debug)]
@@ -19,8 +28,42 @@ pub(super) type Answer = SyncSender<Result<Told, Refusal>>;
 /// What goes to the keeper.
 #[derive(Debug)]
 pub(super) enum Ask {
-    /// As whoever asks has it.
+    /// As whoever asks has it; what takes long is not among these.
     Request(Box<Request>),
+    /// To begin a load.
+    Begin(SetName),
+    /// A load whose turn to compile has come.
+    Refresh(Box<Sorted>),
+    /// A load that is compiled.
+    Finish(Box<Finishing>),
+    /// A load was refused.
+    Refused(SetName, String),
+    /// All entries of a set.
+    Listing(SetName),
+    /// A snapshot of the journal was written, or not.
+    Compacted(Option<crate::journal::Compacted>),
+    /// To end when all that came before is done.
+    Stop,
+}
+
+/// A load that is compiled, with what the keeper notes of it.
+#[derive(Debug)]
+pub(super) struct Finishing {
+    /// None for tables that are only built anew.
+    pub(super) summary: Option<Summary>,
+    pub(super) loaded: Loaded,
+}
+
+/// What the keeper notes of a load.
+#[derive(Clone, Debug)]
+pub(super) struct Summary {
+    pub(super) set: usize,
+    pub(super) from: LoadedFrom,
+    pub(super) origin: Origin,
+    pub(super) difference: Difference,
+    pub(super) forced: bool,
+    /// The dynamic part is to go, too.
+    pub(super) flush: bool,
 }
 
 /// What comes back.
@@ -28,19 +71,90 @@ pub(super) enum Ask {
 pub(super) enum Told {
     /// For whoever asks.
     Reply(Reply),
+    /// A load was begun.
+    Begun(Box<Begun>),
+    /// A load that knows what is new.
+    Refreshed(Box<Sorted>),
+    /// To be compiled once more.
+    Again(Box<Again>),
+    /// A load is in force; what it replaced is dropped by whoever asked.
+    Finished(Reply, Option<Box<Replaced>>),
+    /// A set as it is.
+    Listing(Box<Listed>),
+    /// It was noted.
+    Noted,
+}
+
+/// A load that was begun.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub(super) set: usize,
+    pub(super) load: live::Load,
+    pub(super) guards: Guards,
+}
+
+/// What is to be compiled once more.
+#[derive(Debug)]
+pub(super) struct Again {
+    pub(super) summary: Option<Summary>,
+    pub(super) rebuild: Rebuild,
+}
+
+/// A set as it is.
+#[derive(Debug)]
+pub(super) struct Listed {
+    pub(super) saved: Saved,
+    /// Entries that each giver gave, where two did.
+    pub(super) shared: HashSet<Entry>,
+}
+
+impl Listed {
+    /// Entries that `giver` gave.
+    fn given_by(&self, giver: Giver) -> impl Iterator<Item = Entry> {
+        let is_his = move |entry: &Entry, note: &live::Note| {
+            claims::giver_of(note) == Some(giver) || self.shared.contains(entry)
+        };
+        let dynamic = self.saved.listing.dynamic();
+        dynamic
+            .filter(move |(entry, note)| is_his(entry, note))
+            .map(|(entry, _)| entry)
+    }
 }
 
 /// Asks the keeper. Clones ask the same one, from any thread; each waits for its own answer.
 #[derive(Clone, Debug)]
 pub struct Handle {
     to_keeper: SyncSender<Message>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    config: KeeperConfig,
+    /// Held by whoever compiles: two at once would need twice the memory.
+    compiling: Mutex<()>,
+}
+
+/// A load that was begun, before its source is read: what is removed from the set from now on is
+/// not brought back by it.
+#[derive(Debug)]
+#[must_use = "nothing is loaded until it is finished"]
+pub struct PendingLoad {
+    handle: Handle,
+    name: SetName,
+    begun: Box<Begun>,
 }
 
 impl Handle {
     /// A handle, and where its messages arrive.
-    pub(super) fn new(queue_max: usize) -> (Self, Receiver<Message>) {
-        let (to_keeper, messages) = mpsc::sync_channel(queue_max);
-        (Self { to_keeper }, messages)
+    pub(super) fn new(config: KeeperConfig) -> (Self, Receiver<Message>) {
+        let (to_keeper, messages) = mpsc::sync_channel(config.queue_max);
+        let shared = Shared {
+            config,
+            compiling: Mutex::new(()),
+        };
+        let shared = Arc::new(shared);
+        (Self { to_keeper, shared }, messages)
     }
 
     /// Asks and waits for the answer: until the change is on every worker and in the journal.
@@ -48,8 +162,54 @@ impl Handle {
     /// # Errors
     /// [`Refusal`], which says what has changed where that is not nothing.
     pub fn ask(&self, request: Request) -> Result<Reply, Refusal> {
-        let Told::Reply(reply) = self.tell(Ask::Request(Box::new(request)))?;
-        Ok(reply)
+        match request {
+            Request::Load {
+                set,
+                entries,
+                source,
+                origin,
+                force,
+            } => self
+                .begin_load(&set)?
+                .finish(entries, source, origin, force),
+            Request::Flush { set } => self.flush(&set),
+            Request::Save { set } => {
+                let listed = self.listed(&set)?;
+                Ok(Reply::Saved(Box::new(listed.saved)))
+            }
+            Request::Replace {
+                set,
+                entries,
+                origin,
+            } => self.replace(set, entries, origin),
+            Request::Test { address } => {
+                let mut reply = self.reply(Request::Test { address })?;
+                if let Reply::Test(answers) = &mut reply {
+                    lines::find(answers, address);
+                    let hits = &self.shared.config.recent_hits;
+                    for (set, answer) in answers.iter_mut().enumerate() {
+                        answer.hits = hits.recently_hit(set, address);
+                    }
+                }
+                Ok(reply)
+            }
+            request => self.reply(request),
+        }
+    }
+
+    /// Begins to replace the file part of a set: to be called before its source is opened.
+    ///
+    /// # Errors
+    /// [`Refusal::NoSuchSet`], [`Refusal::Stopped`].
+    pub fn begin_load(&self, set: &SetName) -> Result<PendingLoad, Refusal> {
+        match self.tell(Ask::Begin(set.clone()))? {
+            Told::Begun(begun) => Ok(PendingLoad {
+                handle: self.clone(),
+                name: set.clone(),
+                begun,
+            }),
+            _ => Err(Refusal::Stopped),
+        }
     }
 
     /// True when there is a set of this name.
@@ -58,10 +218,216 @@ impl Handle {
         self.ask(Request::Show { set: set.clone() }).is_ok()
     }
 
-    fn tell(&self, ask: Ask) -> Result<Told, Refusal> {
+    /// Takes the file part out by a load of nothing, and the dynamic part with it.
+    fn flush(&self, set: &SetName) -> Result<Reply, Refusal> {
+        let pending = self.begin_load(set)?;
+        let listed = self.listed(set)?;
+        let entries = listed.saved.counts().entries as u64;
+        let from = LoadedFrom {
+            name: "flush".to_owned(),
+            file: None,
+            column: None,
+            at: std::time::SystemTime::now(),
+            bytes: 0,
+        };
+        pending.compile(Entries::default(), from, Origin::Hand, Guarding::Flush)?;
+        Ok(Reply::Flushed(Flushed { entries }))
+    }
+
+    fn replace(
+        &self,
+        set: SetName,
+        entries: Vec<NewEntry>,
+        origin: Origin,
+    ) -> Result<Reply, Refusal> {
+        let giver = Giver::of(origin).ok_or(Refusal::NotSingle { origin })?;
+        let listed = self.listed(&set)?;
+        let known: HashSet<Entry> = entries.iter().map(|new| new.entry).collect();
+        let gone = listed
+            .given_by(giver)
+            .filter(|entry| !known.contains(entry));
+        let gone: Vec<Entry> = gone.collect();
+        drop(listed);
+        let mut sum = Added::default();
+        if !gone.is_empty() {
+            let delete = Request::Delete {
+                set: set.clone(),
+                entries: gone,
+                origin,
+            };
+            if let Reply::Deleted(deleted) = self.reply(delete)? {
+                sum.deleted = deleted.deleted + deleted.still_there;
+            }
+        }
+        let add = Request::Add {
+            set,
+            entries,
+            origin,
+        };
+        if let Reply::Added(added) = self.reply(add)? {
+            sum.added = added.added;
+            sum.already_there = added.already_there;
+        }
+        Ok(Reply::Added(sum))
+    }
+
+    fn listed(&self, set: &SetName) -> Result<Box<Listed>, Refusal> {
+        match self.tell(Ask::Listing(set.clone()))? {
+            Told::Listing(listed) => Ok(listed),
+            _ => Err(Refusal::Stopped),
+        }
+    }
+
+    fn reply(&self, request: Request) -> Result<Reply, Refusal> {
+        match self.tell(Ask::Request(Box::new(request)))? {
+            Told::Reply(reply) => Ok(reply),
+            _ => Err(Refusal::Stopped),
+        }
+    }
+
+    /// Compiles until the keeper takes what was compiled.
+    fn finish(&self, mut finishing: Finishing) -> Result<Reply, Refusal> {
+        loop {
+            match self.tell(Ask::Finish(Box::new(finishing)))? {
+                Told::Again(again) => {
+                    let Again { summary, rebuild } = *again;
+                    let loaded = rebuild.compile().map_err(|error| Refusal::Table {
+                        reason: error.to_string(),
+                    })?;
+                    finishing = Finishing { summary, loaded };
+                }
+                Told::Finished(reply, replaced) => {
+                    // Takes time, which is ours.
+                    drop(replaced);
+                    return Ok(reply);
+                }
+                _ => return Err(Refusal::Stopped),
+            }
+        }
+    }
+
+    /// Builds all tables anew, which [`live::LiveLists::is_crowded`] asked for.
+    pub(super) fn rebuild(&self, rebuild: Rebuild) -> Result<(), Refusal> {
+        let compiling = self.shared.compiling.lock();
+        let _compiling = compiling.unwrap_or_else(PoisonError::into_inner);
+        let loaded = rebuild.compile().map_err(|error| Refusal::Table {
+            reason: error.to_string(),
+        })?;
+        let finishing = Finishing {
+            summary: None,
+            loaded,
+        };
+        self.finish(finishing).map(|_| ())
+    }
+
+    pub(super) fn tell(&self, ask: Ask) -> Result<Told, Refusal> {
         let (answer, answered) = mpsc::sync_channel(1);
         let message = Message { ask, answer };
         self.to_keeper.send(message).map_err(|_| Refusal::Stopped)?;
         answered.recv().map_err(|_| Refusal::Stopped)?
+    }
+}
+
+/// What a load is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Guarding {
+    /// The guards.
+    Guarded,
+    /// Nothing: whoever asks has looked.
+    Forced,
+    /// Nothing, and the dynamic part goes, too.
+    Flush,
+}
+
+impl PendingLoad {
+    /// Holds what was read against the guards, compiles it and puts it in force.
+    ///
+    /// # Errors
+    /// [`Refusal`]; then the file part stays as it was.
+    pub fn finish(
+        self,
+        entries: Entries,
+        source: LoadedFrom,
+        origin: Origin,
+        force: bool,
+    ) -> Result<Reply, Refusal> {
+        let guarding = if force {
+            Guarding::Forced
+        } else {
+            Guarding::Guarded
+        };
+        self.compile(entries, source, origin, guarding)
+    }
+
+    /// Says that the source could not be read or holds bad lines: the old list stays, and `why`
+    /// stands in what is shown of the set.
+    ///
+    /// # Errors
+    /// [`Refusal::Stopped`].
+    pub fn give_up(self, why: String) -> Result<(), Refusal> {
+        let Self { handle, name, .. } = self;
+        handle.tell(Ask::Refused(name, why)).map(|_| ())
+    }
+
+    fn compile(
+        self,
+        entries: Entries,
+        from: LoadedFrom,
+        origin: Origin,
+        guarding: Guarding,
+    ) -> Result<Reply, Refusal> {
+        let Self {
+            handle,
+            name,
+            begun,
+        } = self;
+        let Begun { set, load, guards } = *begun;
+        let compiling = handle.shared.compiling.lock();
+        let _compiling = compiling.unwrap_or_else(PoisonError::into_inner);
+        let sorted = load.sort(entries);
+        let difference = sorted.difference();
+        let own = (handle.shared.config.own_addresses)();
+        let checked = guard::check(&name, &guards, &sorted, &difference, &from, &own);
+        if let (Err(refusal), Guarding::Guarded) = (&checked, guarding) {
+            handle.tell(Ask::Refused(name, refusal.to_string()))?;
+            return Err(refusal.clone());
+        }
+        let sorted = match handle.tell(Ask::Refresh(Box::new(sorted)))? {
+            Told::Refreshed(sorted) => sorted,
+            _ => return Err(Refusal::Stopped),
+        };
+        let loaded = sorted.compile().map_err(|error| Refusal::Table {
+            reason: error.to_string(),
+        })?;
+        let summary = Summary {
+            set,
+            from,
+            origin,
+            difference,
+            forced: checked.is_err(),
+            flush: guarding == Guarding::Flush,
+        };
+        handle.finish(Finishing {
+            summary: Some(summary),
+            loaded,
+        })
+    }
+}
+
+impl Summary {
+    pub(super) fn reply(&self, superseded: bool) -> Reply {
+        let Difference {
+            after,
+            added,
+            removed,
+            ..
+        } = self.difference;
+        Reply::Loaded(Load {
+            entries: after.entries,
+            added: added.entries,
+            removed: removed.entries,
+            forced: self.forced,
+            superseded,
+        })
     }
 }

@@ -23,21 +23,34 @@
 //! Times inside are monotonic ([`frame::Nanos`] since the keeper began); what people and the
 //! journal see is wall-clock time.
 
+mod claims;
+mod clock;
 mod config;
+mod facts;
+mod guard;
 mod handle;
+mod keeper;
+mod lines;
 mod name;
 mod publish;
 mod refusal;
 mod reply;
 mod request;
+mod restore;
+mod save;
+mod state;
+mod turn;
 
 pub use config::{Defaults, KeeperConfig, SetConfig};
-pub use handle::Handle;
+pub use handle::{Handle, PendingLoad};
+pub use keeper::Keeper;
+pub use lines::live_entry;
 pub use name::{NameError, SetName};
-pub use publish::{NoHits, Publish, RecentHits, RecentlyHit};
+pub use publish::{Deferred, NoHits, Publish, RecentHits, RecentlyHit};
 pub use refusal::{ChangeBy, Refusal};
 pub use reply::{
     Added, Deleted, Flushed, Load, LoadedList, PartHeld, Place, Reply, SetFacts, TestAnswer,
     TestReason,
 };
 pub use request::{LoadedFrom, NewEntry, Origin, Request};
+pub use save::Saved;

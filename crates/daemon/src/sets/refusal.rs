@@ -68,14 +68,13 @@ pub enum Refusal {
         /// How many such networks and addresses are newly covered.
         count: u64,
     },
-    /// The tables cannot be made.
-    Table {
+    /// Two sets of one name, or more sets than there can be.
+    Policy {
         /// Why.
         reason: String,
     },
-    /// The version could not be handed to the workers: the change is kept, and comes into force
-    /// with the next version.
-    NotPublished {
+    /// The tables cannot be made.
+    Table {
         /// Why.
         reason: String,
     },
@@ -131,8 +130,8 @@ impl Refusal {
             Self::Empty { .. } => "empty",
             Self::ChangesTooMuch { .. } => "changes-too-much",
             Self::Covers { .. } => "covers-private-or-own",
+            Self::Policy { .. } => "policy",
             Self::Table { .. } => "table",
-            Self::NotPublished { .. } => "not-published",
             Self::NotConfirmed { .. } => "not-confirmed",
             Self::NotKept { .. } => "not-kept",
             Self::NeedsRestart { .. } => "needs-restart",
@@ -223,11 +222,8 @@ impl fmt::Display for Refusal {
             Self::Empty { .. } | Self::ChangesTooMuch { .. } | Self::Covers { .. } => {
                 self.write_guard(f)
             }
+            Self::Policy { reason } => f.write_str(reason),
             Self::Table { reason } => write!(f, "the tables cannot be made: {reason}"),
-            Self::NotPublished { reason } => write!(
-                f,
-                "the workers did not take the change, which comes with the next one: {reason}"
-            ),
             Self::NotConfirmed { waited_ms } => write!(
                 f,
                 "the change is published, but a worker did not confirm it within {waited_ms} ms: \

@@ -3,6 +3,7 @@
 use super::name::SetName;
 use super::publish::RecentlyHit;
 use super::request::{LoadedFrom, Origin};
+use super::save::Saved;
 use plane::SetRule;
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -26,6 +27,8 @@ pub enum Reply {
     Flushed(Flushed),
     /// To `Load`.
     Loaded(Load),
+    /// To `Save`.
+    Saved(Box<Saved>),
     /// To `SetAction`: what it was before.
     ActionSet {
         /// What a hit did before.
@@ -124,6 +127,8 @@ pub struct TestAnswer {
     pub rule: SetRule,
     /// Entries that hold the address, the narrowest networks first; none: it is not in the set.
     pub reasons: Vec<TestReason>,
+    /// Where its file part was read.
+    pub source: Option<LoadedFrom>,
     /// Hits of the address.
     pub hits: RecentlyHit,
 }

@@ -101,4 +101,7 @@ pub trait Begun {
     /// # Errors
     /// The keeper refuses; the set is as it was.
     fn load(self: Box<Self>, delivery: Delivery) -> Result<Taken, Refused>;
+
+    /// Says that the list could not be read: the old one stays.
+    fn give_up(self: Box<Self>, why: &str);
 }

@@ -1,10 +1,10 @@
 //! The keeper of sets, as sources deliver to it.
 
-use std::time::SystemTime;
-
 use super::deliver::{Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
 use super::source::Kind;
-use crate::sets::{Handle, LoadedFrom, NewEntry, Origin, Refusal, Reply, Request, SetName};
+use crate::sets::{
+    Handle, LoadedFrom, NewEntry, Origin, PendingLoad, Refusal, Reply, Request, SetName,
+};
 
 /// Delivers to the keeper behind a handle.
 #[derive(Clone, Debug)]
@@ -42,8 +42,10 @@ fn origin(kind: Kind) -> Origin {
 
 impl Deliver for ToKeeper {
     fn begin(&self, set: &str) -> Result<Box<dyn Begun + '_>, Refused> {
-        let set = set_name(set)?;
-        Ok(Box::new(Pending { keeper: self, set }))
+        let begun = self.0.begin_load(&set_name(set)?);
+        Ok(Box::new(Pending(
+            begun.map_err(|refusal| refused(&refusal))?,
+        )))
     }
 
     fn change(&self, set: &str, change: Change) -> Result<Taken, Refused> {
@@ -85,27 +87,27 @@ fn new_entry(decided: Decided) -> NewEntry {
     }
 }
 
-struct Pending<'k> {
-    keeper: &'k ToKeeper,
-    set: SetName,
-}
+struct Pending(PendingLoad);
 
-impl Begun for Pending<'_> {
+impl Begun for Pending {
     fn load(self: Box<Self>, delivery: Delivery) -> Result<Taken, Refused> {
         let entries = delivery.entries.count() as u64;
-        let at: SystemTime = delivery.at;
-        self.keeper.ask(Request::Load {
-            set: self.set,
-            entries: delivery.entries,
-            source: LoadedFrom {
-                name: delivery.name,
-                file: delivery.file,
-                at,
-                bytes: delivery.bytes,
-            },
-            origin: origin(delivery.kind),
-            force: delivery.force,
-        })?;
+        let from = LoadedFrom {
+            name: delivery.name,
+            file: delivery.file,
+            column: delivery.column,
+            at: delivery.at,
+            bytes: delivery.bytes,
+        };
+        let origin = origin(delivery.kind);
+        self.0
+            .finish(delivery.entries, from, origin, delivery.force)
+            .map_err(|refusal| refused(&refusal))?;
         Ok(Taken { entries })
+    }
+
+    fn give_up(self: Box<Self>, why: &str) {
+        // A keeper that has ended shows nothing any more.
+        let _ = self.0.give_up(why.to_owned());
     }
 }

@@ -109,7 +109,14 @@ impl Desk {
         };
         let begun = self.keeper.begin(&spec.set);
         let begun = begun.map_err(refused)?;
-        let mut loaded = text::read(&from.name, open()?, spec, force)?;
+        let read = open().and_then(|list| text::read(&from.name, list, spec, force));
+        let mut loaded = match read {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                begun.give_up(&error.to_string());
+                return Err(error);
+            }
+        };
         let delivery = Delivery {
             set: Arc::clone(&spec.set),
             entries: std::mem::take(&mut loaded.entries),

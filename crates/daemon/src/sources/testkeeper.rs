@@ -122,4 +122,8 @@ impl Begun for TestBegun<'_> {
         let entries = delivery.entries.count() as u64;
         self.0.answer(Given::Load(Box::new(delivery)), entries)
     }
+
+    fn give_up(self: Box<Self>, why: &str) {
+        assert!(!why.is_empty());
+    }
 }

@@ -15,6 +15,8 @@ pub struct Note {
     pub expires: Option<Nanos>,
     /// For people; at most [`COMMENT_BYTES_MAX`] bytes.
     pub comment: Option<Box<str>>,
+    /// A word of whoever calls, kept as it is; 0 for none. Entries without a note take less memory.
+    pub tag: u64,
 }
 
 impl Note {
@@ -42,6 +44,8 @@ pub enum Action {
     Add(Note),
     /// Out of both parts.
     Remove,
+    /// Out of the dynamic part.
+    Withdraw,
 }
 
 impl Change {
@@ -62,6 +66,16 @@ impl Change {
             list,
             entry: entry.into(),
             action: Action::Remove,
+        }
+    }
+
+    /// Takes an entry out of the dynamic part.
+    #[must_use]
+    pub fn withdraw(list: usize, entry: impl Into<Entry>) -> Self {
+        Self {
+            list,
+            entry: entry.into(),
+            action: Action::Withdraw,
         }
     }
 
@@ -94,7 +108,9 @@ pub enum Outcome {
     AlreadyThere,
     /// The set has it no longer.
     Removed,
-    /// The set had it not.
+    /// It was withdrawn, and the set still has it from its file.
+    StillThere,
+    /// The set had it not; to be withdrawn: the dynamic part had it not.
     WasNotThere,
 }
 

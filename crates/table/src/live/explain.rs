@@ -1,10 +1,11 @@
 //! Why an address is in a list.
 
-use super::Entry;
 use super::entry::Kind;
 use super::list::List;
+use super::{Entry, LiveLists};
 use crate::address::Address;
 use crate::flatten::Span;
+use crate::range::Range;
 use frame::Nanos;
 
 /// The part of a set that an entry is in.
@@ -29,6 +30,8 @@ pub struct Reason {
     pub expires: Option<Nanos>,
     /// What was said of it.
     pub comment: Option<Box<str>>,
+    /// The word of whoever added it, [`Note::tag`](super::Note).
+    pub tag: u64,
 }
 
 /// All entries of `lists` that hold `address`: by list, the narrowest networks first, then ranges.
@@ -52,6 +55,7 @@ pub(super) fn explain<A: Address>(
                 part,
                 expires: note.expires,
                 comment: note.comment,
+                tag: note.tag,
             });
         };
         let parts = list.parts();
@@ -77,4 +81,23 @@ pub(super) fn explain<A: Address>(
         }
     }
     reasons
+}
+
+impl LiveLists {
+    /// The entries that hold an IPv4 address, host order, and where they are from. An entry whose
+    /// time is over is told until [`LiveLists::expire`] has come to it, as workers match it.
+    #[must_use]
+    pub fn explain_v4(&self, address: u32) -> Vec<Reason> {
+        explain(self.v4.lists(), address, |(first, last)| {
+            Entry::V4(Range::between(first, last))
+        })
+    }
+
+    /// As [`LiveLists::explain_v4`].
+    #[must_use]
+    pub fn explain_v6(&self, address: u128) -> Vec<Reason> {
+        explain(self.v6.lists(), address, |(first, last)| {
+            Entry::V6(Range::between(first, last))
+        })
+    }
 }

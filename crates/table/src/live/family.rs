@@ -86,6 +86,16 @@ impl<A: Address> LiveFamily<A> {
             }
             (Action::Remove, true) => (Outcome::Removed, State::NOWHERE),
             (Action::Remove, false) => (Outcome::WasNotThere, State::NOWHERE),
+            (Action::Withdraw, _) => {
+                let outcome = match (dynamic.is_some(), before.in_file) {
+                    (true, true) => Outcome::StillThere,
+                    (true, false) => Outcome::Removed,
+                    (false, _) => Outcome::WasNotThere,
+                };
+                let in_file = before.in_file;
+                let dynamic = None;
+                (outcome, State { in_file, dynamic })
+            }
         };
         self.set(list, span, state);
         let is_removal = matches!(action, Action::Remove);

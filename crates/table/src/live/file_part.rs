@@ -12,9 +12,9 @@ pub(super) struct FilePart<A> {
     /// Ascending.
     pub(super) addresses: Vec<A>,
     /// Ascending.
-    networks: Vec<Span<A>>,
+    pub(super) networks: Vec<Span<A>>,
     /// What is no network, ascending.
-    ranges: Vec<Span<A>>,
+    pub(super) ranges: Vec<Span<A>>,
     /// The last address that `ranges[..=i]` reach: tells where a search backwards may stop.
     reach: Vec<A>,
     pub(super) facts: FamilyFacts,

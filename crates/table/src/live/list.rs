@@ -98,6 +98,10 @@ impl<A: Address> List<A> {
         self.notes.get(&span)
     }
 
+    pub(super) fn notes(&self) -> &Shards<Span<A>, Note> {
+        &self.notes
+    }
+
     /// Puts an entry into a state. `in_file` may be true only if the file part has it.
     pub(super) fn set(&mut self, span: Span<A>, state: State) {
         let (was_held, was_twice) = (self.parts.holds(span), self.parts.holds_twice(span));

@@ -1,12 +1,13 @@
 //! Replacing a list: the heavy work, on whatever thread has time for it.
 
-use super::Version;
+use super::difference::Sorted;
 use super::family::Brought;
 use super::file_part::FilePart;
 use super::list::NewFile;
 use super::log::Missed;
 use super::runs::RunMap;
 use super::snapshot::{self, Parts};
+use super::{LiveLists, Version};
 use crate::compiled::{CompileError, CompiledLists, ListFacts};
 use crate::entries::Entries;
 use crate::simd::Level;
@@ -29,7 +30,7 @@ pub(super) struct Ticket {
 }
 
 /// A list's new file part in both families.
-type Files = (Arc<FilePart<u32>>, Arc<FilePart<u128>>);
+pub(super) type Files = (Arc<FilePart<u32>>, Arc<FilePart<u128>>);
 
 /// A load that was begun; may go to another thread.
 #[derive(Debug)]
@@ -95,14 +96,41 @@ impl Load {
     /// # Errors
     /// [`CompileError`]; the load is over, and nothing has changed.
     pub fn compile(self, entries: Entries) -> Result<Loaded, CompileError> {
+        self.sort(entries).compile()
+    }
+
+    /// Sorts the entries: the first part of [`Load::compile`], for whoever wants to look at them
+    /// before it goes on.
+    pub fn sort(self, entries: Entries) -> Sorted {
         let Entries { v4, v6 } = entries;
-        let files = (Arc::new(FilePart::new(v4)), Arc::new(FilePart::new(v6)));
+        Sorted {
+            load: self,
+            files: (Arc::new(FilePart::new(v4)), Arc::new(FilePart::new(v6))),
+        }
+    }
+}
+
+impl Sorted {
+    /// Builds the tables of all lists.
+    ///
+    /// # Errors
+    /// [`CompileError`]; the load is over, and nothing has changed.
+    pub fn compile(self) -> Result<Loaded, CompileError> {
         let rebuild = Rebuild {
-            ticket: self.ticket,
-            snapshot: self.snapshot,
-            files: Some(files),
+            ticket: self.load.ticket,
+            snapshot: self.load.snapshot,
+            files: Some(self.files),
         };
         rebuild.compile()
+    }
+}
+
+impl LiveLists {
+    /// Shows a load all that has changed since it was begun, so that [`LiveLists::finish_load`]
+    /// need not ask for it to be compiled once more: for loads that waited for their turn.
+    pub fn refresh(&self, sorted: &mut Sorted) {
+        sorted.load.ticket.missed.taken = self.moment;
+        sorted.load.snapshot = self.snapshot();
     }
 }
 

@@ -11,7 +11,8 @@
 //!   address is in the set when an entry of either part holds it.
 //! * A load replaces the file part only. Readers see all of the old part or all of the new one.
 //! * Removing an entry takes it out of both parts. A load that was begun *after* the removal brings
-//!   it back if the file has it; one that was begun before does not.
+//!   it back if the file has it; one that was begun before does not. Withdrawing one takes it out of
+//!   the dynamic part only.
 //! * Whatever was acknowledged during a load survives it.
 //! * Removing, or the expiry of, an entry uncovers what lay beneath: addresses, networks and ranges
 //!   of the same list that overlap it. Expiry takes an entry out of the dynamic part only, so the
@@ -32,12 +33,14 @@
 
 mod change;
 mod cover;
+mod difference;
 mod entry;
 mod entry_set;
 mod explain;
 mod family;
 mod file_part;
 mod list;
+mod listing;
 mod load;
 mod log;
 mod runs;
@@ -48,7 +51,6 @@ use crate::compiled::{CompileError, CompiledLists};
 use crate::entries::Entries;
 use crate::flatten::Span;
 use crate::mask::LISTS_MAX;
-use crate::range::Range;
 use crate::simd::Level;
 use entry_set::EntrySet;
 use family::{LiveFamily, Touched};
@@ -60,8 +62,10 @@ use log::Missed;
 use std::sync::{Arc, Weak};
 
 pub use change::{Action, COMMENT_BYTES_MAX, Change, ChangeError, Note, Outcome};
+pub use difference::{Difference, Share, Sorted};
 pub use entry::Entry;
 pub use explain::{Part, Reason};
+pub use listing::Listing;
 pub use load::{Finished, Load, Loaded, Rebuild, Replaced};
 
 /// Entries that one call of [`LiveLists::expire`] takes out at most: a few milliseconds of work
@@ -478,23 +482,6 @@ impl LiveLists {
         Ok(Finished::Published {
             version: self.current.clone(),
             replaced,
-        })
-    }
-
-    /// The entries that hold an IPv4 address, host order, and where they are from. An entry whose
-    /// time is over is told until [`LiveLists::expire`] has come to it, as workers match it.
-    #[must_use]
-    pub fn explain_v4(&self, address: u32) -> Vec<Reason> {
-        explain::explain(self.v4.lists(), address, |(first, last)| {
-            Entry::V4(Range::between(first, last))
-        })
-    }
-
-    /// As [`LiveLists::explain_v4`].
-    #[must_use]
-    pub fn explain_v6(&self, address: u128) -> Vec<Reason> {
-        explain::explain(self.v6.lists(), address, |(first, last)| {
-            Entry::V6(Range::between(first, last))
         })
     }
 }

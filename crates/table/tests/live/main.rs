@@ -5,10 +5,10 @@ mod model;
 
 use frame::Nanos;
 use model::{Key, Model};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use table::live::{
-    Change, ChangeError, Entry, Finished, LiveLists, Load, Loaded, Outcome, Rebuild,
+    Change, ChangeError, Entry, Finished, LiveLists, Load, Loaded, Note, Outcome, Rebuild,
 };
 use table::{CompileError, CompiledLists, Entries, Level, ListMask, Network, Range};
 
@@ -219,8 +219,9 @@ impl World {
         for _ in 0..=self.random.below(5) {
             let list = self.random.below(lists) as usize;
             let entry = self.space.entry(&mut self.random);
-            let mut change = match self.random.below(5) {
+            let mut change = match self.random.below(6) {
                 0..3 => Change::add(list, entry),
+                3 => Change::withdraw(list, entry),
                 _ => Change::remove(list, entry),
             };
             if self.random.below(3) == 0 {
@@ -271,7 +272,11 @@ impl World {
         going.stage = match going.stage {
             Stage::Begun(load) => {
                 let given = file(&going.file, &mut self.random);
-                Stage::Compiled(Box::new(load.compile(given).unwrap()))
+                let mut sorted = load.sort(given);
+                if self.random.below(2) == 0 {
+                    self.live.refresh(&mut sorted);
+                }
+                Stage::Compiled(Box::new(sorted.compile().unwrap()))
             }
             Stage::Rebuild(rebuild) => Stage::Compiled(Box::new(rebuild.compile().unwrap())),
             Stage::Compiled(loaded) => match self.live.finish_load(*loaded).unwrap() {
@@ -292,6 +297,22 @@ impl World {
             },
         };
         self.going.push(going);
+    }
+
+    fn check_listing(&mut self) {
+        let index = self.random.below(self.model.lists.len() as u64) as usize;
+        let (listing, wanted) = (self.live.listing(index), &self.model.lists[index]);
+        let file: BTreeSet<Entry> = listing.file().collect();
+        let dynamic: BTreeMap<Entry, Note> = listing.dynamic().collect();
+        assert_eq!(file, wanted.file, "{}", self.place());
+        assert_eq!(dynamic, wanted.dynamic, "{}", self.place());
+        assert_eq!(listing.counts(), self.live.counts(index));
+        let entry = self.space.entry(&mut self.random);
+        assert_eq!(listing.in_file(entry), wanted.file.contains(&entry));
+        assert_eq!(
+            self.live.note(index, entry),
+            wanted.dynamic.get(&entry).cloned()
+        );
     }
 
     fn give_up(&mut self) {
@@ -322,6 +343,7 @@ impl World {
             );
         }
         assert_eq!(self.live.next_expiry(), self.model.next_expiry(), "{place}");
+        self.check_listing();
         let (v4, v6) = self.space.keys();
         let at = self.random.below(v4.len() as u64) as usize;
         self.check_reasons(v4[at], v6[at]);

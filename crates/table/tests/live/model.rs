@@ -67,6 +67,11 @@ impl Model {
         }
         let was_held = list.file.contains(&entry) || list.dynamic.contains_key(&entry);
         match (&change.action, was_held) {
+            (Action::Withdraw, _) => match (list.dynamic.remove(&entry).is_some(), was_held) {
+                (true, _) if list.file.contains(&entry) => Outcome::StillThere,
+                (true, _) => Outcome::Removed,
+                (false, _) => Outcome::WasNotThere,
+            },
             (Action::Add(note), _) => {
                 list.dynamic.insert(entry, note.clone());
                 if was_held {
@@ -161,6 +166,7 @@ impl Model {
                 part,
                 expires: note.expires,
                 comment: note.comment,
+                tag: note.tag,
             }));
         }
         reasons.sort_by_key(|reason| (reason.list, reason.entry, reason.part));

@@ -1,0 +1,82 @@
+//! Why a journal cannot be opened or written.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a journal cannot be opened or written. Displays as one sentence.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// Another process has the folder.
+    Locked {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// A file cannot be read or written.
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried: `read`, `write`, `make`.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something is missing that is not the end.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where in it, bytes from its beginning.
+        offset: u64,
+        /// What is wrong there, without full stop.
+        what: &'static str,
+    },
+    /// More entries than a daemon may have.
+    TooMany {
+        /// How many are possible.
+        entries_max: usize,
+    },
+}
+
+impl JournalError {
+    pub(super) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, what, source }
+    }
+}
+
+impl fmt::Display for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Locked { dir } => write!(
+                f,
+                "{}: another daemon keeps its state here; stop it, or give this one a folder of \
+                 its own",
+                dir.display()
+            ),
+            Self::Io { path, what, source } => {
+                write!(f, "cannot {what} {}: {source}", path.display())
+            }
+            Self::Damaged { path, offset, what } => write!(
+                f,
+                "{}: {what} at byte {offset}, and there is more after it, so entries given by \
+                 hand or by a feed are lost: restore the folder from a backup, or start with \
+                 --recover to go on with what is readable",
+                path.display()
+            ),
+            Self::TooMany { entries_max } => write!(
+                f,
+                "the journal holds more than {entries_max} entries: move its folder away"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for JournalError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

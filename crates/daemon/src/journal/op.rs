@@ -1,0 +1,231 @@
+//! What the journal speaks of: changes of sets, as bytes.
+//!
+//! A record's payload is a sequence of operations. Each begins with a byte that says what it is.
+//! Numbers are little-endian.
+//!
+//! | byte | then | means |
+//! | --- | --- | --- |
+//! | 1 | length (1), name | what follows is about this set |
+//! | 2 | giver (1), since (8), expiry (8; 0 none), comment length (1), comment, entry | added |
+//! | 3 | giver (1), entry | deleted, for a person from all who gave it |
+//! | 4 | configured (1), live (1) | the set's action was changed |
+//!
+//! An entry is a byte and what it takes: 4 or 6 an address (4 or 16 bytes), 14 or 16 a range (two
+//! addresses). Times are milliseconds since 1970.
+
+use crate::sets::SetName;
+use table::Range;
+use table::live::{COMMENT_BYTES_MAX, Entry};
+
+const SET: u8 = 1;
+const ADD: u8 = 2;
+const DELETE: u8 = 3;
+const ACTION: u8 = 4;
+
+const ADDRESS_V4: u8 = 4;
+const ADDRESS_V6: u8 = 6;
+const RANGE_V4: u8 = 14;
+const RANGE_V6: u8 = 16;
+
+/// A change of one set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// An entry was given.
+    Add {
+        /// Which.
+        entry: Entry,
+        /// Who gave it, by a number of the keeper's.
+        giver: u8,
+        /// Since when the set has it, milliseconds since 1970.
+        since_ms: u64,
+        /// When it goes by itself, milliseconds since 1970.
+        expires_ms: Option<u64>,
+        /// What was said of it.
+        comment: Option<Box<str>>,
+    },
+    /// An entry was taken out.
+    Delete {
+        /// Which.
+        entry: Entry,
+        /// By whom.
+        giver: u8,
+    },
+    /// What a hit does was changed.
+    Action {
+        /// What the configuration has.
+        configured: u8,
+        /// What holds.
+        live: u8,
+    },
+}
+
+/// Operations being put together.
+#[derive(Clone, Debug, Default)]
+pub struct Operations {
+    bytes: Vec<u8>,
+    /// The set that the last operation was about.
+    set: Option<SetName>,
+}
+
+impl Operations {
+    /// Appends one. A comment is cut to what an entry may have.
+    pub fn push(&mut self, set: &SetName, op: &Op) {
+        if self.set.as_ref() != Some(set) {
+            self.bytes.push(SET);
+            self.bytes.push(set.as_str().len() as u8);
+            self.bytes.extend_from_slice(set.as_str().as_bytes());
+            self.set = Some(set.clone());
+        }
+        match op {
+            Op::Add {
+                entry,
+                giver,
+                since_ms,
+                expires_ms,
+                comment,
+            } => {
+                self.bytes.extend_from_slice(&[ADD, *giver]);
+                self.bytes.extend_from_slice(&since_ms.to_le_bytes());
+                let expires_ms = expires_ms.map_or(0, |ms| ms.max(1));
+                self.bytes.extend_from_slice(&expires_ms.to_le_bytes());
+                self.push_comment(comment.as_deref().unwrap_or_default());
+                self.push_entry(*entry);
+            }
+            Op::Delete { entry, giver } => {
+                self.bytes.extend_from_slice(&[DELETE, *giver]);
+                self.push_entry(*entry);
+            }
+            Op::Action { configured, live } => {
+                self.bytes.extend_from_slice(&[ACTION, *configured, *live]);
+            }
+        }
+    }
+
+    fn push_comment(&mut self, comment: &str) {
+        let mut end = comment.len().min(COMMENT_BYTES_MAX);
+        while !comment.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.bytes.push(end as u8);
+        self.bytes.extend_from_slice(&comment.as_bytes()[..end]);
+    }
+
+    fn push_entry(&mut self, entry: Entry) {
+        match entry {
+            Entry::V4(range) => {
+                let is_single = range.first() == range.last();
+                self.bytes
+                    .push(if is_single { ADDRESS_V4 } else { RANGE_V4 });
+                self.bytes.extend_from_slice(&range.first().to_le_bytes());
+                if !is_single {
+                    self.bytes.extend_from_slice(&range.last().to_le_bytes());
+                }
+            }
+            Entry::V6(range) => {
+                let is_single = range.first() == range.last();
+                self.bytes
+                    .push(if is_single { ADDRESS_V6 } else { RANGE_V6 });
+                self.bytes.extend_from_slice(&range.first().to_le_bytes());
+                if !is_single {
+                    self.bytes.extend_from_slice(&range.last().to_le_bytes());
+                }
+            }
+        }
+    }
+
+    /// The bytes so far.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Begins anew.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.set = None;
+    }
+
+    /// True when nothing was put in.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+/// Reads operations back. Any bytes give operations or none: `None` where they mean nothing.
+pub fn read(bytes: &[u8], tell: &mut dyn FnMut(&SetName, Op)) -> Option<()> {
+    let mut rest = Rest(bytes);
+    let mut set: Option<SetName> = None;
+    while !rest.0.is_empty() {
+        match rest.byte()? {
+            SET => {
+                let length = usize::from(rest.byte()?);
+                let name = std::str::from_utf8(rest.take(length)?).ok()?;
+                set = Some(SetName::new(name).ok()?);
+            }
+            kind => tell(set.as_ref()?, rest.op(kind)?),
+        }
+    }
+    Some(())
+}
+
+struct Rest<'a>(&'a [u8]);
+
+impl<'a> Rest<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn op(&mut self, kind: u8) -> Option<Op> {
+        match kind {
+            ADD => {
+                let (giver, since_ms, expires_ms) = (self.byte()?, self.number()?, self.number()?);
+                let length = usize::from(self.byte()?);
+                let comment = std::str::from_utf8(self.take(length)?).ok()?;
+                Some(Op::Add {
+                    giver,
+                    since_ms,
+                    expires_ms: (expires_ms != 0).then_some(expires_ms),
+                    comment: (!comment.is_empty()).then(|| comment.into()),
+                    entry: self.entry()?,
+                })
+            }
+            DELETE => {
+                let giver = self.byte()?;
+                let entry = self.entry()?;
+                Some(Op::Delete { entry, giver })
+            }
+            ACTION => {
+                let (configured, live) = (self.byte()?, self.byte()?);
+                Some(Op::Action { configured, live })
+            }
+            _ => None,
+        }
+    }
+
+    fn entry(&mut self) -> Option<Entry> {
+        let v4 = |rest: &mut Self| rest.array().map(u32::from_le_bytes);
+        let v6 = |rest: &mut Self| rest.array().map(u128::from_le_bytes);
+        match self.byte()? {
+            ADDRESS_V4 => v4(self).map(Entry::address_v4),
+            ADDRESS_V6 => v6(self).map(Entry::address_v6),
+            RANGE_V4 => Range::new(v4(self)?, v4(self)?).ok().map(Entry::V4),
+            RANGE_V6 => Range::new(v6(self)?, v6(self)?).ok().map(Entry::V6),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The keeper's thread: all that waits, as one version, and then the answers.
+
+use super::clock::{Clock, Now};
+use super::config::KeeperConfig;
+use super::handle::{Ask, Handle, Message, Told};
+use super::publish::Publish;
+use super::refusal::Refusal;
+use super::state::Sets;
+use super::turn::{Bulk, Turn};
+use crate::journal::{Journal, KeptSets, Operations};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// The longest sleep: what is due later is looked at again then.
+const REST_MAX: Duration = Duration::from_secs(3600);
+
+/// The one thread that changes sets.
+#[derive(Debug)]
+pub struct Keeper {
+    handle: Handle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    /// Makes the sets, puts back what the journal kept, publishes, and begins to answer. What the
+    /// journal has of sets that are not in `config` stays in it.
+    ///
+    /// # Errors
+    /// [`Refusal`]: the sets make no policy, tables cannot be made, or no thread.
+    pub fn start(
+        config: KeeperConfig,
+        journal: Option<(Journal, KeptSets)>,
+        publish: Box<dyn Publish>,
+    ) -> Result<(Handle, Self), Refusal> {
+        let clock = Clock::start();
+        let mut sets = Sets::new(config.sets.clone(), config.defaults)?;
+        let (journal, kept) = journal.unzip();
+        let left = sets.restore_all(kept.unwrap_or_default(), clock.now())?;
+        let confirm_within = config.confirm_within;
+        let (handle, messages) = Handle::new(config);
+        let mut running = Running {
+            sets,
+            clock,
+            publish,
+            confirm_within,
+            journal,
+            left: Arc::new(left),
+            operations: Operations::default(),
+            bulks: VecDeque::new(),
+            published: None,
+            rebuilding: false,
+            handle: handle.clone(),
+        };
+        running.publish()?;
+        let named = thread::Builder::new().name("keeper".to_owned());
+        let thread = named.spawn(move || running.run(&messages));
+        let thread = thread.map_err(|error| Refusal::Table {
+            reason: error.to_string(),
+        })?;
+        let keeper = Self {
+            handle: handle.clone(),
+            thread: Some(thread),
+        };
+        Ok((handle, keeper))
+    }
+
+    /// Ends the keeper once it has answered all that came before. Later requests are answered by
+    /// [`Refusal::Stopped`].
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // It may have ended: then there is nothing to ask.
+            let _ = self.handle.tell(Ask::Stop);
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What the thread has.
+pub(super) struct Running {
+    pub(super) sets: Sets,
+    pub(super) clock: Clock,
+    publish: Box<dyn Publish>,
+    confirm_within: Duration,
+    pub(super) journal: Option<Journal>,
+    /// What the journal has of sets that the configuration does not.
+    pub(super) left: Arc<KeptSets>,
+    /// To be appended to the journal before anything of this turn is answered.
+    pub(super) operations: Operations,
+    /// Requests of many entries that are not done.
+    pub(super) bulks: VecDeque<Bulk>,
+    /// The version of the tables that workers have, unless the policy is another one since.
+    published: Option<u64>,
+    rebuilding: bool,
+    pub(super) handle: Handle,
+}
+
+impl Running {
+    fn run(&mut self, messages: &Receiver<Message>) {
+        loop {
+            let mut turn = Turn::default();
+            match self.wait(messages) {
+                Ok(message) => self.take(message, &mut turn),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            while !turn.is_full() {
+                let Ok(message) = messages.try_recv() else {
+                    break;
+                };
+                self.take(message, &mut turn);
+            }
+            self.go_on(&mut turn);
+            self.settle(&mut turn);
+            let expired = self.expire();
+            let published = expired.and_then(|()| self.publish());
+            let kept = self.keep();
+            let stopped = turn.answer(published.and(kept));
+            if stopped {
+                return;
+            }
+            self.tidy_up();
+        }
+    }
+
+    fn wait(&self, messages: &Receiver<Message>) -> Result<Message, RecvTimeoutError> {
+        if !self.bulks.is_empty() {
+            let disconnected = |error| match error {
+                std::sync::mpsc::TryRecvError::Empty => RecvTimeoutError::Timeout,
+                std::sync::mpsc::TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+            };
+            return messages.try_recv().map_err(disconnected);
+        }
+        let rest = match self.sets.live.next_expiry() {
+            Some(due) => Duration::from_nanos(due.since(self.now().mono)).min(REST_MAX),
+            None => REST_MAX,
+        };
+        messages.recv_timeout(rest)
+    }
+
+    pub(super) fn now(&self) -> Now {
+        self.clock.now()
+    }
+
+    fn expire(&mut self) -> Result<(), Refusal> {
+        let now = self.now();
+        if self
+            .sets
+            .live
+            .next_expiry()
+            .is_some_and(|due| due <= now.mono)
+        {
+            self.sets.expire(now)?;
+        }
+        Ok(())
+    }
+
+    /// The policy is another one.
+    pub(super) fn policy_changed(&mut self) {
+        self.published = None;
+    }
+
+    /// Hands what changed to the workers and waits until all have it.
+    fn publish(&mut self) -> Result<(), Refusal> {
+        let number = self.sets.live.version().number;
+        if self.published == Some(number) {
+            return Ok(());
+        }
+        let version = self.publish.publish(self.sets.judgement()?);
+        self.published = Some(number);
+        if self.publish.wait_seen(version, self.confirm_within) {
+            Ok(())
+        } else {
+            Err(Refusal::NotConfirmed {
+                waited_ms: self.confirm_within.as_millis(),
+            })
+        }
+    }
+
+    /// Writes the journal.
+    fn keep(&mut self) -> Result<(), Refusal> {
+        let Some(journal) = &mut self.journal else {
+            self.operations.clear();
+            return Ok(());
+        };
+        if self.operations.is_empty() {
+            return Ok(());
+        }
+        let appended = journal.append(&self.operations);
+        self.operations.clear();
+        appended.map_err(|reason| Refusal::NotKept { reason })
+    }
+
+    /// Begins what is due and takes long, elsewhere.
+    fn tidy_up(&mut self) {
+        if !self.rebuilding && self.sets.live.is_crowded() {
+            let rebuild = self.sets.live.begin_rebuild();
+            let handle = self.handle.clone();
+            let named = thread::Builder::new().name("rebuild".to_owned());
+            // Without a thread the tables stay as they are, and the next turn tries again.
+            self.rebuilding = named
+                .spawn(move || {
+                    let rebuilt = handle.rebuild(rebuild);
+                    if let Err(error) = rebuilt {
+                        tracing::warn!(%error, "tables could not be built anew");
+                    }
+                })
+                .is_ok();
+        }
+        if self.journal.as_ref().is_some_and(Journal::is_due) {
+            self.compact();
+        }
+    }
+
+    fn compact(&mut self) {
+        let keeping = self.sets.kept(&self.left, self.now());
+        let Some(journal) = &mut self.journal else {
+            return;
+        };
+        let compaction = match journal.begin_compaction() {
+            Ok(compaction) => compaction,
+            Err(error) => {
+                tracing::warn!(%error, "the journal cannot be compacted");
+                return;
+            }
+        };
+        let handle = self.handle.clone();
+        let named = thread::Builder::new().name("compact".to_owned());
+        let spawned = named.spawn(move || {
+            let written = compaction.write(&mut |tell| keeping.write(tell));
+            if let Err(error) = &written {
+                tracing::warn!(%error, "the journal was not compacted");
+            }
+            // A keeper that has ended needs no answer.
+            let _ = handle.tell(Ask::Compacted(written.ok()));
+        });
+        if let Err(error) = spawned {
+            journal.end_compaction(None);
+            tracing::warn!(%error, "the journal cannot be compacted");
+        }
+    }
+
+    pub(super) fn rebuilt(&mut self) -> Told {
+        self.rebuilding = false;
+        Told::Noted
+    }
+}

@@ -1,0 +1,140 @@
+//! From the journal at the start, and into its snapshots.
+
+use super::claims::{Giver, Tag};
+use super::clock::Now;
+use super::name::SetName;
+use super::refusal::Refusal;
+use super::state::{Sets, action_op};
+use crate::journal::{Kept, KeptSet, KeptSets, Op, Operations, Pieces, kept_op};
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use table::live::{Entry, Listing, Note};
+
+/// Entries put back at a time.
+const PIECE: usize = 1 << 16;
+
+impl Sets {
+    /// Puts back what was kept; what is left is of sets that the configuration does not have.
+    pub(super) fn restore_all(&mut self, kept: KeptSets, now: Now) -> Result<KeptSets, Refusal> {
+        let mut left = KeptSets::default();
+        for (name, kept) in kept.sets {
+            match self.place(&name) {
+                Ok(place) => self.restore_set(place, &kept, now)?,
+                Err(_) => {
+                    left.sets.insert(name, kept);
+                }
+            }
+        }
+        self.renew_policy()?;
+        Ok(left)
+    }
+
+    fn restore_set(&mut self, place: usize, kept: &KeptSet, now: Now) -> Result<(), Refusal> {
+        if let Some((configured, live)) = kept.action {
+            self.restore_action(place, configured, live);
+        }
+        let mut piece = Vec::new();
+        for (&entry, kept) in &kept.entries {
+            for kept in kept {
+                if let Some((giver, note)) = note_of(kept, now) {
+                    // Two claims of one entry meet only across pieces.
+                    if kept_twice(&piece, entry) {
+                        self.restore(place, &piece, now)?;
+                        piece.clear();
+                    }
+                    piece.push((giver, entry, note));
+                }
+            }
+            if piece.len() >= PIECE {
+                self.restore(place, &piece, now)?;
+                piece.clear();
+            }
+        }
+        self.restore(place, &piece, now)
+    }
+
+    /// All that a snapshot needs, cheap to take and free to go to another thread.
+    pub(super) fn kept(&self, left: &Arc<KeptSets>, now: Now) -> Keeping {
+        let sets = self.sets.iter().enumerate();
+        Keeping {
+            sets: sets
+                .map(|(place, set)| (set.name.clone(), action_op(set), self.live.listing(place)))
+                .collect(),
+            pairs: self.claims.pairs(),
+            left: Arc::clone(left),
+            now,
+        }
+    }
+}
+
+/// True when the last of a piece is about the same entry.
+fn kept_twice(piece: &[(Giver, Entry, Note)], entry: Entry) -> bool {
+    piece.last().is_some_and(|&(_, last, _)| last == entry)
+}
+
+fn note_of(kept: &Kept, now: Now) -> Option<(Giver, Note)> {
+    let giver = Giver::from_code(kept.giver)?;
+    let tag = Tag {
+        giver,
+        since_ms: kept.since_ms,
+    };
+    let note = Note {
+        expires: kept.expires_ms.map(|ms| now.mono_of(ms)),
+        comment: kept.comment.clone(),
+        tag: tag.word(),
+    };
+    Some((giver, note))
+}
+
+/// All dynamic entries at one moment.
+pub(super) struct Keeping {
+    sets: Vec<(SetName, Option<Op>, Listing)>,
+    pairs: HashMap<(usize, Entry), [Note; 2]>,
+    left: Arc<KeptSets>,
+    now: Now,
+}
+
+impl Keeping {
+    /// Tells all of it, some thousand operations at a time.
+    pub(super) fn write(
+        &self,
+        tell: &mut dyn FnMut(&Operations) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut pieces = Pieces::new(tell);
+        for (place, (name, action, listing)) in self.sets.iter().enumerate() {
+            if let Some(action) = action {
+                pieces.push(name, action)?;
+            }
+            for (entry, note) in listing.dynamic() {
+                let pair = self.pairs.get(&(place, entry));
+                let notes = pair.map_or(std::slice::from_ref(&note), |pair| &pair[..]);
+                for op in notes.iter().filter_map(|note| self.op(entry, note)) {
+                    pieces.push(name, &op)?;
+                }
+            }
+        }
+        for (name, set) in &self.left.sets {
+            if let Some((configured, live)) = set.action {
+                pieces.push(name, &Op::Action { configured, live })?;
+            }
+            for (&entry, kept) in &set.entries {
+                for kept in kept.iter().cloned() {
+                    pieces.push(name, &kept_op(entry, kept))?;
+                }
+            }
+        }
+        pieces.finish()
+    }
+
+    fn op(&self, entry: Entry, note: &Note) -> Option<Op> {
+        let Tag { giver, since_ms } = Tag::of(note.tag)?;
+        let kept = Kept {
+            giver: giver as u8,
+            since_ms,
+            expires_ms: note.expires.map(|expires| self.now.wall_of(expires)),
+            comment: note.comment.clone(),
+        };
+        Some(kept_op(entry, kept))
+    }
+}

@@ -1,0 +1,168 @@
+//! Lists that must not come into force.
+
+use crate::world::World;
+use daemon::sets::{Refusal, Reply};
+
+fn lines(numbers: std::ops::Range<u32>) -> String {
+    let line = |number: u32| format!("{}\n", std::net::Ipv4Addr::from(0x0100_0000 + 7 * number));
+    numbers.map(line).collect()
+}
+
+/// Loads `good`, then `bad`, which must be refused: the old list stays, and `force` overrides.
+fn refused(good: &str, bad: &str) -> Refusal {
+    let world = World::new(&["a"]);
+    let _ = world.load("a", good, false).expect("a good list");
+    let before = world.facts("a");
+    let refusal = world.load("a", bad, false).expect_err("a bad list");
+    assert!(refusal.is_guard(), "{refusal}");
+    let after = world.facts("a");
+    assert_eq!(
+        (after.counts, &after.loaded),
+        (before.counts, &before.loaded)
+    );
+    assert_eq!(
+        (after.refused, after.refusal),
+        (1, Some(refusal.to_string()))
+    );
+    assert!(world.published.has(0, "1.0.0.0"), "the old list is gone");
+    match world.load("a", bad, true).expect("forced") {
+        Reply::Loaded(load) => assert!(load.forced),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(world.facts("a").refusal, None);
+    refusal
+}
+
+#[test]
+fn an_emptied_list() {
+    let refusal = refused(&lines(0..100), "# nothing\n");
+    assert_eq!(
+        refusal.to_string(),
+        "test.list holds no entries and set 'a' keeps its 100: mend the list, or empty the set \
+         with --force"
+    );
+}
+
+#[test]
+fn a_truncated_list() {
+    let refusal = refused(&lines(0..100), &lines(0..49));
+    assert_eq!(
+        refusal.to_string(),
+        "test.list has 49 entries where set 'a' has 100 (0 new, 51 gone), more than max_change = \
+         0.5 allows, so the old list stays: look at the list, then load it with --force"
+    );
+    let world = World::new(&["a"]);
+    let _ = world.load("a", &lines(0..100), false).expect("a good list");
+    let _ = world
+        .load("a", &lines(0..50), false)
+        .expect("half is allowed");
+}
+
+#[test]
+fn a_doubled_list() {
+    let refusal = refused(&lines(0..100), &lines(0..200));
+    assert!(
+        refusal.to_string().contains("(100 new, 0 gone)"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn every_line_twice_is_the_same_list() {
+    let world = World::new(&["a"]);
+    let good = lines(0..100);
+    let _ = world.load("a", &good, false).expect("a good list");
+    let twice = format!("{good}{good}");
+    match world.load("a", &twice, false).expect("the same set") {
+        Reply::Loaded(load) => assert_eq!((load.entries, load.added, load.removed), (100, 0, 0)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn one_wide_network_among_many_addresses() {
+    let refusal = refused(&lines(0..1000), &format!("{}11.0.0.0/8\n", lines(0..1000)));
+    assert!(
+        refusal.to_string().contains("16778216 IPv4 addresses"),
+        "{refusal}"
+    );
+    let world = World::new(&["a"]);
+    let _ = world
+        .load("a", &lines(0..1000), false)
+        .expect("a good list");
+    let small = format!("{}11.0.0.0/24\n", lines(0..1000));
+    let _ = world.load("a", &small, false).expect("a small network");
+}
+
+#[test]
+fn a_list_that_covers_private_space() {
+    for line in [
+        "10.1.2.0/24",
+        "fd00::/8",
+        "127.0.0.1",
+        "fe80::1",
+        "224.0.0.5",
+        "100.64.0.1",
+    ] {
+        let refusal = refused(&lines(0..100), &format!("{}{line}\n", lines(0..100)));
+        assert_eq!(refusal.reason(), "covers-private-or-own", "{refusal}");
+        let start = format!("test.list: {line} covers ");
+        assert!(refusal.to_string().starts_with(&start), "{refusal}");
+    }
+    // What was covered before is not new; documentation space harms nobody.
+    let world = World::new(&["a"]);
+    let _ = world
+        .load("a", "10.0.0.0/8\n1.0.0.0\n", true)
+        .expect("forced");
+    let _ = world
+        .load("a", "10.0.0.0/8\n1.0.0.0\n192.0.2.1\n", false)
+        .expect("nothing new");
+}
+
+#[test]
+fn a_list_that_covers_an_own_address() {
+    let refusal = refused(
+        &lines(0..100),
+        &format!("{}198.51.100.0/24\n", lines(0..100)),
+    );
+    assert_eq!(
+        refusal.to_string(),
+        "test.list: 198.51.100.0/24 covers 198.51.100.7, its gateway, so set 'a' keeps its old \
+         list: take it out of the list, or load it with --force"
+    );
+}
+
+#[test]
+fn the_line_is_named_where_it_can_be() {
+    use crate::world::{from, name, read};
+    use std::io::Write;
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    let text = "1.0.0.0\n# ours\n192.168.0.0/16\n";
+    file.write_all(text.as_bytes()).expect("written");
+    let world = World::new(&["a"]);
+    let mut source = from("feed");
+    source.file = Some(file.path().to_owned());
+    source.bytes = text.len() as u64;
+    source.at += std::time::Duration::from_secs(1);
+    let load = daemon::sets::Request::Load {
+        set: name("a"),
+        entries: read(text),
+        source,
+        origin: daemon::sets::Origin::Url,
+        force: false,
+    };
+    let refusal = world.handle.ask(load).expect_err("private");
+    let start = "feed:3: 192.168.0.0/16 covers private space 192.168.0.0/16 (RFC 1918)";
+    assert!(refusal.to_string().starts_with(start), "{refusal}");
+}
+
+#[test]
+fn sets_that_allow_or_are_told_so_may_cover_anything() {
+    let mut config = crate::world::config(&["a", "b"]);
+    config.sets[0].rule.action = plane::Action::Allow;
+    config.sets[1].allow_private = true;
+    let world = World::start(config, None);
+    for set in ["a", "b"] {
+        let _ = world.load(set, "10.0.0.0/8\n", false).expect("it may");
+    }
+}

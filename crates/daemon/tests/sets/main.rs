@@ -1,0 +1,10 @@
+//! The keeper of sets as those who ask it see it; workers are stood for by a place that remembers
+//! what was published.
+
+mod answers;
+mod guards;
+mod kept;
+mod killed;
+mod model;
+mod saved;
+mod world;
