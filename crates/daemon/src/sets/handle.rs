@@ -61,7 +61,8 @@ pub(super) struct Summary {
     pub(super) from: LoadedFrom,
     pub(super) origin: Origin,
     pub(super) difference: Difference,
-    pub(super) forced: bool,
+    /// What the list is known by, where a guard would have refused it.
+    pub(super) forced: Option<u64>,
     /// The dynamic part is to go, too.
     pub(super) flush: bool,
 }
@@ -433,6 +434,9 @@ impl PendingLoad {
             handle.tell(Ask::Refused(name, refusal.to_string()))?;
             return Err(refusal.clone());
         }
+        let fingerprint = sorted.fingerprint();
+        let is_forced = checked.is_err() || guards.forced == Some(fingerprint);
+        let forced = is_forced.then_some(fingerprint);
         let sorted = match handle.tell(Ask::Refresh(Box::new(sorted)))? {
             Told::Refreshed(sorted) => sorted,
             _ => return Err(Refusal::Stopped),
@@ -445,7 +449,7 @@ impl PendingLoad {
             from,
             origin,
             difference,
-            forced: checked.is_err(),
+            forced: forced.filter(|_| guarding != Guarding::Flush),
             flush: guarding == Guarding::Flush,
         };
         handle.finish(Finishing {
@@ -467,7 +471,7 @@ impl Summary {
             entries: after.entries,
             added: added.entries,
             removed: removed.entries,
-            forced: self.forced,
+            forced: self.forced.is_some(),
             superseded,
         })
     }
