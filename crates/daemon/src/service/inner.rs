@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 use engine::Observer;
 use port::PortSpec;
 
 use super::{facts, reload, sets};
 use crate::config::Config;
+use crate::metrics::{Around, Observation, Observe, Reloads};
 use crate::rpc::answers::{self, ConfigAnswer, Hits, Memory, MemoryFacts, Reloaded};
 use crate::rpc::{ErrorKind, Facts, RpcError};
 use crate::sets::{Keeper, Reply, Request};
@@ -23,6 +25,7 @@ pub(super) struct Inner {
     pub(super) observer: OnceLock<Observer>,
     /// The ports' names, by their numbers.
     pub(super) ports: Vec<String>,
+    pub(super) started: SystemTime,
 }
 
 /// What a reload changes; held as long as it takes.
@@ -30,8 +33,7 @@ pub(super) struct Live {
     pub(super) config: Config,
     pub(super) sources: Sources,
     pub(super) keeper: Option<Keeper>,
-    /// Reloads that were done and refused.
-    pub(super) reloads: (u64, u64),
+    pub(super) reloads: Reloads,
 }
 
 impl Inner {
@@ -54,6 +56,34 @@ impl Inner {
             .iter()
             .filter(|set| set.hits.iter().all(|hit| hit.frames == 0));
         idle.map(|set| set.rule.name.clone()).collect()
+    }
+}
+
+impl Observe for Inner {
+    fn observe(&self) -> Observation {
+        let Some(observer) = self.observer.get() else {
+            return Observation::default();
+        };
+        let sets = match sets::handle(&self.keeping).ask(Request::List) {
+            Ok(Reply::Sets(sets)) => sets,
+            // The keeper has ended: what the workers count is still true.
+            _ => Vec::new(),
+        };
+        // Not held while the keeper is asked.
+        let (sources, reloads) = {
+            let live = self.live();
+            (live.sources.states(), live.reloads)
+        };
+        let around = Around {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: Some(self.started),
+            port_names: self.ports.clone(),
+            sets,
+            sources,
+            reloads,
+            ..Around::default()
+        };
+        Observation::of(&observer.status(), &around)
     }
 }
 
@@ -82,10 +112,6 @@ impl Facts for Inner {
                 bytes: memory.bytes as u64,
                 note: memory.pages,
             });
-        }
-        if let Ok(Reply::Sets(sets)) = sets::handle(&self.keeping).ask(Request::List) {
-            let entries: usize = sets.iter().map(|set| set.counts.entries).sum();
-            tracing::debug!(entries, "memory was asked for");
         }
         Memory {
             resident_bytes: resident_bytes(),

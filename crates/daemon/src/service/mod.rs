@@ -19,7 +19,7 @@ mod watched;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use engine::{Engine, Judgement, Limits, Plan, RunReport, Running, allowed_cpus};
 use port::PortSpec;
@@ -27,11 +27,12 @@ use port::PortSpec;
 pub use error::StartError;
 
 use crate::config::{Config, Source};
+use crate::metrics::{self, Reloads};
 use crate::notify::Notifier;
 use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, NoHits, Reply, Request};
 use crate::sources::{Sources, ToKeeper};
-use crate::{Layout, LayoutAsked, Pinned, Samples};
+use crate::{Layout, LayoutAsked, Pinned, Samples, privileges};
 use inner::{Inner, Live};
 use watched::Watched;
 
@@ -53,6 +54,8 @@ pub struct StartOptions {
 pub struct Daemon {
     // In the order in which they end.
     control: Option<Server>,
+    /// Ends by itself.
+    _metrics: Option<metrics::Server>,
     inner: Arc<Inner>,
     running: Option<Running>,
     /// Interrupts go back when it ends.
@@ -86,12 +89,14 @@ impl Daemon {
                 config: config.clone(),
                 sources,
                 keeper: Some(keeper),
-                reloads: (0, 0),
+                reloads: Reloads::default(),
             }),
             observer: OnceLock::new(),
+            started: SystemTime::now(),
         });
         let mut daemon = Self {
             control: Some(control(&config, &inner)?),
+            _metrics: metrics(&config, &inner)?,
             inner,
             running: None,
             _pinned: None,
@@ -274,14 +279,30 @@ fn control(config: &Config, inner: &Arc<Inner>) -> Result<Server, StartError> {
         connections: config.limits.connections_max,
         ..rpc::Limits::default()
     };
+    let group = config.control.group.as_deref();
     let server = ServerConfig {
         limits,
+        group: group.and_then(privileges::group_id),
         ..ServerConfig::new(config.control.socket.clone())
     };
     let keeping = Arc::clone(&inner.keeping);
     let sets = sets::KeptSets::new(keeping, inner.ports.clone());
     let facts: Arc<dyn rpc::Facts> = Arc::clone(inner) as _;
+    if let Some(folder) = server.path.parent() {
+        // What is wrong with it, the socket says.
+        let _ = std::fs::create_dir_all(folder);
+    }
     Ok(Server::start(&server, Arc::new(sets), facts)?)
+}
+
+fn metrics(config: &Config, inner: &Arc<Inner>) -> Result<Option<metrics::Server>, StartError> {
+    let Some(wanted) = &config.metrics else {
+        return Ok(None);
+    };
+    let server = metrics::Server::start(wanted.address, Arc::clone(inner) as _);
+    let server = server.map_err(|error| StartError::Other(error.to_string()))?;
+    tracing::info!(address = %server.address(), "metrics can be read");
+    Ok(Some(server))
 }
 
 /// What the configuration asks of this machine.

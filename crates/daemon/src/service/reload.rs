@@ -1,5 +1,7 @@
 //! Taking a new configuration over while frames go by: all of it, or nothing.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use super::inner::{Inner, Live};
 use super::{keep, sets};
 use crate::config::{Config, ConfigError};
@@ -12,16 +14,22 @@ pub(super) fn reload(inner: &Inner) -> Result<Vec<String>, String> {
     let outcome = take_over(inner, &mut live);
     match &outcome {
         Ok(changes) => {
-            live.reloads.0 += 1;
+            live.reloads.applied += 1;
+            live.reloads.applied_at = Some(since_1970());
             tracing::info!(changes = changes.len(), "the configuration was read again");
             changes.iter().for_each(|change| tracing::info!("{change}"));
         }
         Err(sentence) => {
-            live.reloads.1 += 1;
+            live.reloads.refused += 1;
             tracing::error!("the configuration stays as it was: {sentence}");
         }
     }
     outcome
+}
+
+fn since_1970() -> f64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0.0, |since| since.as_secs_f64())
 }
 
 fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
@@ -49,6 +57,10 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
     changes.extend(sources_changed(&live.config, &next));
     let replaced = live.sources.replace(&lists, &apis);
     replaced.map_err(|error| format!("a source cannot be started ({error})"))?;
+    if live.config.log.level != next.log.level {
+        crate::log::set_level(next.log.level);
+        changes.push("the log has another level".to_owned());
+    }
     live.config = next;
     Ok(changes)
 }
