@@ -3,6 +3,7 @@
 mod bridge;
 mod capture;
 mod contract;
+mod daemon;
 mod doctor;
 mod drive;
 mod drops;

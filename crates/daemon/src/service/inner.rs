@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
-use engine::Observer;
+use engine::{Observer, Publisher};
 use port::PortSpec;
 
 use super::{facts, reload, sets};
@@ -23,6 +23,8 @@ pub(super) struct Inner {
     pub(super) live: Mutex<Live>,
     /// Once there are workers.
     pub(super) observer: OnceLock<Observer>,
+    /// What gives them other tables.
+    pub(super) publisher: OnceLock<Publisher>,
     /// The ports' names, by their numbers.
     pub(super) ports: Vec<String>,
     pub(super) started: SystemTime,

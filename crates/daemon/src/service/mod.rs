@@ -7,6 +7,7 @@
 
 mod cpus;
 mod error;
+mod exchange;
 mod facts;
 mod inner;
 mod keep;
@@ -92,6 +93,7 @@ impl Daemon {
                 reloads: Reloads::default(),
             }),
             observer: OnceLock::new(),
+            publisher: OnceLock::new(),
             started: SystemTime::now(),
         });
         let mut daemon = Self {
@@ -193,6 +195,7 @@ impl Daemon {
             let publisher = running.lists();
             // Set once: a daemon starts one run.
             let _ = self.inner.observer.set(running.observer());
+            let _ = self.inner.publisher.set(publisher.clone());
             self.running = Some(running);
             Ok::<_, StartError>(publisher)
         });
@@ -201,11 +204,13 @@ impl Daemon {
 
     /// Says in the log what changed at the ports, and tells systemd that workers go round. To be
     /// called some times a second.
-    pub fn look_after(&self) {
-        let news = self.running.as_ref().map(Running::take_news);
-        news.iter()
-            .flatten()
-            .for_each(|news| tracing::warn!("{news}"));
+    pub fn look_after(&mut self) {
+        let Some(running) = &self.running else {
+            return;
+        };
+        let news = running.take_news();
+        news.iter().for_each(|news| tracing::warn!("{news}"));
+        self.watched.look(&self.notifier, running);
     }
 
     /// Entries of each set, in the order of its report.
