@@ -4,6 +4,7 @@ mod bridge;
 mod capture;
 mod contract;
 mod daemon;
+mod control;
 mod doctor;
 mod drive;
 mod drops;
