@@ -97,3 +97,13 @@ fn sink() {
 fn recipe() {
     replay("recipe", fuzz::recipe);
 }
+
+#[test]
+fn scrape() {
+    replay("scrape", fuzz::scrape);
+}
+
+#[test]
+fn sample() {
+    replay("sample", fuzz::sample);
+}
