@@ -13,7 +13,7 @@ use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
-    bridge, bypass, capture, daemon_run, demo, doctor, drive, drops, laboratory, restore,
+    bridge, bypass, capture, control, daemon_run, demo, doctor, drive, drops, laboratory, restore,
     set_check, top,
 };
 
@@ -44,7 +44,10 @@ fn command(command: &Command, output: Output) -> Outcome {
         Command::Bypass(args) => bypass::run(&args.command, output),
         Command::Set(set) => match &set.command {
             SetCommand::Check(args) => set_check::run(args, output),
+            live => control::set(live, output),
         },
+        Command::Show(args) => control::show(&args.what, output),
+        Command::Reload(args) => control::reload(args, output),
         Command::Top(args) => top::run(args, output),
         Command::Capture(args) => capture::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),

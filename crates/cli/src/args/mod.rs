@@ -10,13 +10,16 @@ mod doctor;
 mod drive;
 mod duration;
 mod lab;
+mod live;
 mod ndr;
 mod policy;
 mod restore;
 mod run;
 mod set;
 mod set_file;
+mod show;
 mod simulated;
+mod socket;
 mod top;
 mod workers;
 
@@ -33,12 +36,18 @@ pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use drive::{FrameArgs, GenArgs, SinkArgs};
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
+pub(crate) use live::{
+    ActionArgs, AddArgs, DelArgs, EntryArgs, FlushArgs, ListArgs, LoadArgs, SaveArgs, ShowSetArgs,
+    TestArgs,
+};
 pub(crate) use ndr::NdrArgs;
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use run::DaemonArgs;
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
+pub(crate) use show::{ReloadArgs, ShowArgs, ShowCommand, ShowHitsArgs, ShowPortsArgs};
+pub(crate) use socket::{FactArgs, SocketArgs};
 pub(crate) use top::TopArgs;
 pub(crate) use workers::WorkerArgs;
 
@@ -94,6 +103,8 @@ pub(crate) enum Command {
     Sink(SinkArgs),
     Bypass(BypassArgs),
     Set(SetArgs),
+    Show(ShowArgs),
+    Reload(ReloadArgs),
     Top(TopArgs),
     Capture(CaptureArgs),
     Doctor(DoctorArgs),

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -14,7 +15,7 @@ use rustix::process::{Pid, PidfdFlags, Signal as Kill, kill_process_group, pidfd
 use super::backoff::Backoff;
 use super::copies::{Copies, Description, Spooled, seconds};
 use super::error::SourceError;
-use super::signal::Why;
+use super::signal::{Signal, Why};
 use super::source::SourceSpec;
 use super::task::{Desk, Provenance, Task};
 
@@ -94,9 +95,10 @@ impl CommandTask {
         copy: &Description,
         (from_copy, force): (bool, bool),
     ) -> Result<(), SourceError> {
-        desk.keeper.begin(&self.spec.set);
-        let file = File::open(path)
-            .map_err(|error| SourceError::io(path.display().to_string(), "be read", error))?;
+        let open = || {
+            File::open(path)
+                .map_err(|error| SourceError::io(path.display().to_string(), "be read", error))
+        };
         let from = Provenance {
             name: self.name(),
             at: copy.at(),
@@ -104,7 +106,7 @@ impl CommandTask {
             etag: None,
             file: path.to_owned(),
         };
-        desk.load(&self.spec, file, &from, force)
+        desk.load(&self.spec, open, &from, force)
     }
 
     fn refresh(&mut self, desk: &Desk, why: Why) -> Result<(), SourceError> {
@@ -135,7 +137,7 @@ impl CommandTask {
         let name = self.name();
         let mut output = Output::start(&self.argv, &self.spec.set, self.timeout)
             .map_err(|error| SourceError::io(name.as_str(), "be run", error))?;
-        output.bell = desk.signal.bell().try_clone_to_owned().ok();
+        output.signal = Some(Arc::clone(&desk.signal));
         let bytes_max = self.spec.limits.bytes_max;
         let stopped = || match desk.signal.is_stopped() {
             true => Err(SourceError::Stopped),
@@ -186,7 +188,9 @@ struct Output {
     stderr: Option<ChildStderr>,
     kept: Vec<u8>,
     end: Instant,
-    bell: Option<OwnedFd>,
+    signal: Option<Arc<Signal>>,
+    /// True when the command has ended and its output has not.
+    lingering: bool,
     reaped: bool,
 }
 
@@ -227,7 +231,8 @@ impl Output {
             stderr,
             kept: Vec::new(),
             end: Instant::now() + timeout,
-            bell: None,
+            signal: None,
+            lingering: false,
             reaped: false,
         })
     }
@@ -236,19 +241,27 @@ impl Output {
     /// something to say or has ended.
     fn wait(&mut self) -> io::Result<bool> {
         let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() && self.lingering {
+            let told = "the command left processes behind that hold its output open";
+            return Err(io::Error::other(told));
+        }
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let ready = self.poll(left)?;
-        if ready.bell {
-            return Err(io::ErrorKind::ConnectionAborted.into());
+        if let Some(signal) = self.signal.as_ref().filter(|_| ready.bell) {
+            signal.hush();
+            if signal.is_stopped() {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
         }
         if ready.stderr {
             self.read_stderr()?;
         }
-        if ready.ended {
+        if ready.ended && !self.lingering {
             // What it wrote before it ended is in the pipe; what it left behind may hold it open.
             self.end = self.end.min(Instant::now() + LINGER);
+            self.lingering = true;
         }
         Ok(ready.stdout)
     }
@@ -263,7 +276,7 @@ impl Output {
         let watched = [
             Some(self.stdout.as_fd()),
             self.stderr.as_ref().map(AsFd::as_fd),
-            self.bell.as_ref().map(AsFd::as_fd),
+            self.signal.as_ref().map(|signal| signal.bell()),
             (!ended).then_some(self.ended.as_fd()),
         ];
         let mut fds: Vec<PollFd<'_>> = watched
@@ -329,8 +342,9 @@ impl Output {
         {
             return self.read_stderr();
         }
-        if is_readable(self.ended.as_fd()) {
+        if is_readable(self.ended.as_fd()) && !self.lingering {
             self.end = self.end.min(Instant::now() + LINGER);
+            self.lingering = true;
         }
         std::thread::sleep(left.min(Duration::from_millis(2)));
         Ok(())

@@ -80,19 +80,28 @@ impl fmt::Display for Refused {
 
 /// The keeper of sets, as sources see it. Calls block until every worker sees the change.
 pub trait Deliver: Send + Sync {
-    /// A list is about to be opened: what somebody removes from the set from now on stays removed
-    /// when the list is loaded.
-    fn begin(&self, set: &str);
-
-    /// Replaces the file part of a set, behind the guards of the keeper.
+    /// A list is about to be opened, to replace the file part of a set: what somebody removes from
+    /// the set from now on stays removed when the list is loaded.
     ///
     /// # Errors
-    /// The keeper refuses; the set is as it was.
-    fn load(&self, delivery: Delivery) -> Result<Taken, Refused>;
+    /// There is no such set, or the keeper has ended.
+    fn begin(&self, set: &str) -> Result<Box<dyn Begun + '_>, Refused>;
 
     /// Adds and deletes dynamic entries that CrowdSec decided on.
     ///
     /// # Errors
     /// The keeper refuses; the set is as it was.
     fn change(&self, set: &str, change: Change) -> Result<Taken, Refused>;
+}
+
+/// A load that was begun.
+pub trait Begun {
+    /// Replaces the file part of the set, behind the guards of the keeper.
+    ///
+    /// # Errors
+    /// The keeper refuses; the set is as it was.
+    fn load(self: Box<Self>, delivery: Delivery) -> Result<Taken, Refused>;
+
+    /// Says that the list could not be read: the old one stays.
+    fn give_up(self: Box<Self>, why: &str);
 }

@@ -100,8 +100,6 @@ pub enum SourceError {
         set: String,
         /// Its reason.
         refused: Refused,
-        /// The first line to think of, as `FILE:LINE: sentence`, where the list has one.
-        line: Option<String>,
     },
     /// The daemon is stopping.
     Stopped,
@@ -179,13 +177,7 @@ impl fmt::Display for SourceError {
                 f,
                 "{name} answered what is no stream of decisions: {text}; check the address"
             ),
-            Self::Refused { set, refused, line } => {
-                write!(f, "set {set} was not changed: {refused}")?;
-                match line {
-                    Some(line) => write!(f, " ({line})"),
-                    None => Ok(()),
-                }
-            }
+            Self::Refused { set, refused } => write!(f, "set {set} was not changed: {refused}"),
             Self::Stopped => f.write_str("the daemon is stopping"),
         }
     }

@@ -66,6 +66,18 @@ impl Stamp {
             changed: (meta.ctime(), meta.ctime_nsec()),
         }
     }
+
+    /// When it was last written to.
+    fn at(&self) -> SystemTime {
+        time(self.modified).unwrap_or(SystemTime::UNIX_EPOCH)
+    }
+
+    /// How long ago something was last done to the file. A time in the future is no rest.
+    fn rested(&self) -> Duration {
+        let last = time(self.changed).max(time(self.modified));
+        last.and_then(|last| SystemTime::now().duration_since(last).ok())
+            .unwrap_or_default()
+    }
 }
 
 impl FileTask {
@@ -109,7 +121,7 @@ impl FileTask {
             }
             return Ok(self.backoff.regular(self.spec.refresh));
         }
-        if !known && let Some(wait) = self.unsettled(stamp, &meta, seen)? {
+        if !known && let Some(wait) = self.unsettled(stamp, seen)? {
             return Ok(wait);
         }
         desk.tried();
@@ -125,14 +137,9 @@ impl FileTask {
     }
 
     /// How long to wait for the file to come to rest, none when it has.
-    fn unsettled(
-        &mut self,
-        stamp: Stamp,
-        meta: &Metadata,
-        seen: Seen,
-    ) -> Result<Option<Duration>, SourceError> {
+    fn unsettled(&mut self, stamp: Stamp, seen: Seen) -> Result<Option<Duration>, SourceError> {
         let settle = self.spec.limits.settle;
-        if seen == Seen::RenamedInto || rested(meta) >= settle {
+        if seen == Seen::RenamedInto || stamp.rested() >= settle {
             return Ok(None);
         }
         let now = Instant::now();
@@ -156,64 +163,50 @@ impl FileTask {
     }
 
     fn take(&mut self, stamp: Stamp, desk: &Desk, force: bool) -> Result<(), SourceError> {
-        desk.keeper.begin(&self.spec.set);
-        let file = self.open()?;
-        let meta = file
-            .metadata()
-            .map_err(|error| self.cannot("be read", error))?;
-        if Stamp::of(&meta) != stamp {
-            // What replaced it since must come to rest first.
-            self.read = None;
-            return Ok(());
-        }
         let from = Provenance {
             name: self.name(),
-            at: meta.modified().unwrap_or_else(|_| SystemTime::now()),
+            at: stamp.at(),
             from_copy: false,
             etag: None,
             file: self.path.clone(),
         };
-        let whole = Whole {
-            file: &file,
-            stamp,
-            settled: true,
-        };
-        let taken = desk.load(&self.spec, whole, &from, force);
-        let after = file.metadata().map(|meta| Stamp::of(&meta));
-        if after.ok() != Some(stamp) {
-            // Written to or renamed over while it was read: to be looked at again.
+        let taken = desk.load(&self.spec, || self.open(stamp), &from, force);
+        let now = std::fs::metadata(&self.path);
+        if now.map(|meta| Stamp::of(&meta)).ok() != Some(stamp) {
+            // Written to or replaced meanwhile: to be looked at again.
             self.read = None;
         }
         taken
     }
 
     /// A FIFO that took the path's place must not hold the thread: opened without waiting.
-    fn open(&self) -> Result<File, SourceError> {
-        OpenOptions::new()
+    fn open(&self, stamp: Stamp) -> Result<Whole, SourceError> {
+        let file = OpenOptions::new()
             .read(true)
             .custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32)
             .open(&self.path)
-            .map_err(|error| self.cannot("be read", error))
+            .map_err(|error| self.cannot("be read", error))?;
+        Ok(Whole { file, stamp })
     }
 }
 
-/// A file that ends in an error when it was written to while it was read.
-struct Whole<'f> {
-    file: &'f File,
+/// A file that ends in an error when it is not at its end what it was when it had come to rest.
+struct Whole {
+    file: File,
     stamp: Stamp,
-    settled: bool,
 }
 
-impl std::io::Read for Whole<'_> {
+impl std::io::Read for Whole {
     fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
         let count = self.file.read(room)?;
-        if count == 0 && self.settled {
+        if count == 0 {
             let now = Stamp::of(&self.file.metadata()?);
-            // The ctime changes when another file is renamed over this one, which is whole still.
-            let same = now.size == self.stamp.size && now.modified == self.stamp.modified;
+            // Another file renamed over this one changes its ctime alone; this one is whole still.
+            let same = now.inode == self.stamp.inode
+                && now.size == self.stamp.size
+                && now.modified == self.stamp.modified;
             if !same {
-                self.settled = false;
-                let told = "it was written to while it was read, and is read again when it rests";
+                let told = "it was changed while it was read, and is read again when it rests";
                 return Err(std::io::Error::other(told));
             }
         }
@@ -221,16 +214,11 @@ impl std::io::Read for Whole<'_> {
     }
 }
 
-/// How long ago the file was last written to, by the wall clock. A time in the future is no rest.
-fn rested(meta: &Metadata) -> Duration {
-    let at = |seconds: i64, nanos: i64| {
-        let seconds = u64::try_from(seconds).ok()?;
-        let nanos = u32::try_from(nanos).ok()?;
-        SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanos))
-    };
-    let last = at(meta.ctime(), meta.ctime_nsec()).max(at(meta.mtime(), meta.mtime_nsec()));
-    last.and_then(|last| SystemTime::now().duration_since(last).ok())
-        .unwrap_or_default()
+/// A time of a file, by the wall clock.
+fn time((seconds, nanos): (i64, i64)) -> Option<SystemTime> {
+    let seconds = u64::try_from(seconds).ok()?;
+    let nanos = u32::try_from(nanos).ok()?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanos))
 }
 
 impl FileTask {

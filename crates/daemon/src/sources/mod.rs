@@ -12,6 +12,8 @@
 mod backoff;
 mod bounded;
 mod command;
+#[cfg(test)]
+mod command_tests;
 mod copies;
 pub mod crowdsec;
 mod deliver;
@@ -21,21 +23,28 @@ mod file;
 #[cfg(test)]
 mod file_tests;
 mod http_date;
+mod keeper;
+mod plan;
 mod signal;
 mod source;
 mod state;
 mod task;
 #[cfg(test)]
 mod testkeeper;
+#[cfg(test)]
+mod testserver;
 mod text;
 mod ticker;
 mod turns;
 mod url;
+#[cfg(test)]
+mod url_tests;
 mod watch;
 
-pub use crowdsec::{CrowdSecSpec, KeyFrom};
-pub use deliver::{Change, Decided, Deliver, Delivery, Refused, Taken};
+pub use crowdsec::CrowdSecSpec;
+pub use deliver::{Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
 pub use error::SourceError;
+pub use keeper::ToKeeper;
 pub use source::{Kind, Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
 pub use state::{Failure, SourceState};
 pub use ticker::Sources;

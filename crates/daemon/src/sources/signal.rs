@@ -71,6 +71,7 @@ impl Signal {
             return Some(Why::Stop);
         }
         if self.poked.swap(false, Ordering::SeqCst) {
+            self.hush();
             let force = self.forced.swap(false, Ordering::SeqCst);
             return Some(Why::Asked { force });
         }
@@ -105,9 +106,14 @@ impl Signal {
         // An interrupted wait is looked at again, as a false alarm is.
         let _ = poll(&mut fds, Some(&timeout));
         let touched = fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
+        self.hush();
+        touched
+    }
+
+    /// Ends the ringing; what was signalled stays signalled. For those who wait on the bell.
+    pub(crate) fn hush(&self) {
         let mut count = [0; 8];
         let _ = rustix::io::read(&self.bell, &mut count);
-        touched
     }
 
     /// For whoever waits on descriptors of its own: readable when something is signalled.

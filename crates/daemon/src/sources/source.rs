@@ -235,7 +235,7 @@ impl ListUrl {
             Some("http") if self.http_allowed || self.is_loopback() => Ok(()),
             Some("http") => Err(SpecError(format!(
                 "{shown} is not encrypted, so that anybody on the way could change the list: \
-                 write https://, or set allow_http = true for a network you trust"
+                 write https://"
             ))),
             _ => Err(SpecError(format!(
                 "{shown} is of a scheme that lists are not fetched by: write https://"

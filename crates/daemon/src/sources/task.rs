@@ -1,5 +1,6 @@
 //! What a source's thread does in a turn, and what it is given for it.
 
+use std::io::Read;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,11 +91,11 @@ impl Desk {
         count
     }
 
-    /// Parses `input` and delivers it, at its turn among the sources.
-    pub(crate) fn load(
+    /// Opens a list, parses and delivers it, at its turn among the sources.
+    pub(crate) fn load<R: Read>(
         &self,
         spec: &SourceSpec,
-        input: impl std::io::Read,
+        open: impl FnOnce() -> Result<R, SourceError>,
         from: &Provenance,
         force: bool,
     ) -> Result<(), SourceError> {
@@ -102,36 +103,38 @@ impl Desk {
         if self.signal.is_stopped() {
             return Err(SourceError::Stopped);
         }
-        let loaded = text::read(&from.name, input, spec, force)?;
-        self.deliver(spec, loaded, from, force)
-    }
-
-    fn deliver(
-        &self,
-        spec: &SourceSpec,
-        loaded: Loaded,
-        from: &Provenance,
-        force: bool,
-    ) -> Result<(), SourceError> {
-        let (bytes, count, skipped) = (loaded.bytes_read, loaded.entry_count, loaded.bad_count);
+        let refused = |refused| SourceError::Refused {
+            set: spec.set.to_string(),
+            refused,
+        };
+        let begun = self.keeper.begin(&spec.set);
+        let begun = begun.map_err(refused)?;
+        let read = open().and_then(|list| text::read(&from.name, list, spec, force));
+        let mut loaded = match read {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                begun.give_up(&error.to_string());
+                return Err(error);
+            }
+        };
         let delivery = Delivery {
             set: Arc::clone(&spec.set),
-            entries: loaded.entries,
-            name: spec.source.name(),
+            entries: std::mem::take(&mut loaded.entries),
+            name: from.name.clone(),
             kind: spec.source.kind(),
             at: from.at,
-            bytes,
+            bytes: loaded.bytes_read,
             file: Some(from.file.clone()),
             column: spec.text.column,
             force,
         };
-        self.keeper
-            .load(delivery)
-            .map_err(|refused| SourceError::Refused {
-                set: spec.set.to_string(),
-                refused,
-                line: text::suspicious_line(&loaded.warnings),
-            })?;
+        begun.load(delivery).map_err(refused)?;
+        self.loaded(spec, &loaded, from);
+        Ok(())
+    }
+
+    fn loaded(&self, spec: &SourceSpec, loaded: &Loaded, from: &Provenance) {
+        let (bytes, count, skipped) = (loaded.bytes_read, loaded.entry_count, loaded.bad_count);
         self.note(|state| {
             state.loads += 1;
             state.entries = count;
@@ -158,6 +161,5 @@ impl Desk {
             "loaded {}",
             from.name
         );
-        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use super::deliver::{Change, Deliver, Delivery, Refused, Taken};
+use super::deliver::{Begun, Change, Deliver, Delivery, Refused, Taken};
 
 /// What a test keeper was given.
 #[derive(Debug)]
@@ -101,20 +101,29 @@ impl TestKeeper {
 }
 
 impl Deliver for TestKeeper {
-    fn begin(&self, set: &str) {
+    fn begin(&self, set: &str) -> Result<Box<dyn Begun + '_>, Refused> {
         assert!(!set.is_empty());
-    }
-
-    fn load(&self, delivery: Delivery) -> Result<Taken, Refused> {
-        if delivery.force {
-            *self.refusing.lock().unwrap() = None;
-        }
-        let entries = delivery.entries.count() as u64;
-        self.answer(Given::Load(Box::new(delivery)), entries)
+        Ok(Box::new(TestBegun(self)))
     }
 
     fn change(&self, set: &str, change: Change) -> Result<Taken, Refused> {
         let entries = change.added.len() as u64;
         self.answer(Given::Change(set.to_owned(), change), entries)
+    }
+}
+
+struct TestBegun<'k>(&'k TestKeeper);
+
+impl Begun for TestBegun<'_> {
+    fn load(self: Box<Self>, delivery: Delivery) -> Result<Taken, Refused> {
+        if delivery.force {
+            *self.0.refusing.lock().unwrap() = None;
+        }
+        let entries = delivery.entries.count() as u64;
+        self.0.answer(Given::Load(Box::new(delivery)), entries)
+    }
+
+    fn give_up(self: Box<Self>, why: &str) {
+        assert!(!why.is_empty());
     }
 }

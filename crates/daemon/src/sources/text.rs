@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
-use list::{Finding, ListError, Loaded, OwnAddress, ReadOptions};
+use list::{ListError, Loaded, OwnAddress, ReadOptions};
 
 use super::bounded::{Bounded, is_too_large};
 use super::error::SourceError;
@@ -81,13 +81,6 @@ fn failed(name: &str, spec: &SourceSpec, packed: bool, error: std::io::Error) ->
     }
     let what = if packed { "be unpacked" } else { "be read" };
     SourceError::io(name, what, error)
-}
-
-/// The first line that a guard may have refused the list for: what it covers of private space, of
-/// this machine, or of everything.
-pub(crate) fn suspicious_line(warnings: &[Finding]) -> Option<String> {
-    let line = warnings.iter().find(|finding| finding.line != 0)?;
-    Some(line.to_string())
 }
 
 #[cfg(test)]

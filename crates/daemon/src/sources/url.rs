@@ -81,9 +81,10 @@ impl UrlTask {
         copy: &Description,
         (from_copy, force): (bool, bool),
     ) -> Result<(), SourceError> {
-        desk.keeper.begin(&self.spec.set);
-        let file = File::open(path)
-            .map_err(|error| SourceError::io(path.display().to_string(), "be read", error))?;
+        let open = || {
+            File::open(path)
+                .map_err(|error| SourceError::io(path.display().to_string(), "be read", error))
+        };
         let from = Provenance {
             name: self.url.shown().to_owned(),
             at: copy.at(),
@@ -91,7 +92,7 @@ impl UrlTask {
             etag: copy.etag.clone(),
             file: path.to_owned(),
         };
-        desk.load(&self.spec, file, &from, force)
+        desk.load(&self.spec, open, &from, force)
     }
 
     /// Asks the server, and loads what it gives when that is new.

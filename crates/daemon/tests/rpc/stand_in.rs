@@ -334,6 +334,8 @@ impl Facts for StandIn {
                 frames: 1990,
                 bursts: 100,
                 busy_ns: 250_000_000,
+                busy_share: 0.25,
+                silent_ms: 1,
                 drops: 5,
                 pool_free: 4000,
                 pool_frames: 4096,

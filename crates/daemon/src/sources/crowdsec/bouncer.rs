@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use flate2::read::GzDecoder;
 
+use crate::config::KeyFrom;
+
 use super::super::backoff::Backoff;
 use super::super::bounded::Bounded;
 use super::super::deliver::Change;
@@ -15,7 +17,7 @@ use super::super::signal::Why;
 use super::super::source::ListUrl;
 use super::super::task::{Desk, Task};
 use super::api::{self, Decisions, Wanted};
-use super::spec::{CrowdSecSpec, KeyFrom};
+use super::spec::CrowdSecSpec;
 use super::standing::Standing;
 
 /// The longest wait while the API is away.
@@ -107,7 +109,6 @@ impl BouncerTask {
             .map_err(|refused| SourceError::Refused {
                 set: self.spec.set.to_string(),
                 refused,
-                line: None,
             })?;
         desk.note(|state| {
             state.loads += 1;
@@ -243,7 +244,7 @@ fn key(from: &KeyFrom) -> Result<String, SourceError> {
             (format!("environment variable {name}"), text)
         }
     };
-    let key = text.trim();
+    let key = text.lines().next().unwrap_or_default().trim();
     if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(SourceError::Key(format!(
             "{place} holds no API key: put there what 'cscli bouncers add linerate' prints"

@@ -20,4 +20,4 @@ mod standing;
 
 pub use api::{DecisionsError, read_decisions};
 pub(crate) use bouncer::BouncerTask;
-pub use spec::{CrowdSecSpec, KeyFrom};
+pub use spec::CrowdSecSpec;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::config::KeyFrom;
+
 use super::super::source::{Limits, ListUrl};
 
 /// One local API of CrowdSec, feeding one set.
@@ -13,7 +15,7 @@ pub struct CrowdSecSpec {
     pub set: Arc<str>,
     /// The address of the local API, `http://127.0.0.1:8080` as CrowdSec installs it.
     pub url: ListUrl,
-    /// Where the API key is.
+    /// Where the API key is: never on a command line, where everybody on the machine can read it.
     pub key: KeyFrom,
     /// Certificates to trust in place of the platform's, PEM.
     pub ca_file: Option<PathBuf>,
@@ -29,21 +31,13 @@ pub struct CrowdSecSpec {
     pub limits: Limits,
 }
 
-/// Where an API key is. Never on a command line, where everybody on the machine can read it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeyFrom {
-    /// A file that holds nothing else.
-    File(PathBuf),
-    /// An environment variable, by its name.
-    Environment(String),
-}
-
 impl CrowdSecSpec {
     /// As CrowdSec installs it, on this machine.
     ///
     /// # Examples
     /// ```
-    /// use daemon::sources::{CrowdSecSpec, KeyFrom, ListUrl};
+    /// use daemon::config::KeyFrom;
+    /// use daemon::sources::{CrowdSecSpec, ListUrl};
     ///
     /// let url = ListUrl::new("http://127.0.0.1:8080", false)?;
     /// let key = KeyFrom::File("/etc/linerate/crowdsec.key".into());

@@ -1,0 +1,79 @@
+//! From the configuration to sources.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::crowdsec::CrowdSecSpec;
+use super::source::{Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
+use super::ticker::Sources;
+use crate::config::{self, Config, CrowdsecConfig, SetConfig};
+
+/// Under the folder of what survives a restart.
+const FOLDER: &str = "sources";
+
+impl Sources {
+    /// The folder that copies of fetched lists are kept in. Without a folder for what survives,
+    /// one for this process alone: lists pass through it on their way.
+    #[must_use]
+    pub fn folder(config: &Config) -> PathBuf {
+        let pid = std::process::id();
+        let passing = || std::env::temp_dir().join(format!("linerate-{pid}"));
+        let state = config.state.dir.clone().unwrap_or_else(passing);
+        state.join(FOLDER)
+    }
+
+    /// What the configuration says that entries come from.
+    ///
+    /// # Errors
+    /// An address that lists are not fetched from.
+    pub fn planned(config: &Config) -> Result<(Vec<SourceSpec>, Vec<CrowdSecSpec>), SpecError> {
+        let lists = config.sets.iter().filter_map(|set| list(set).transpose());
+        let apis = config.crowdsec.iter().map(api);
+        Ok((
+            lists.collect::<Result<_, _>>()?,
+            apis.collect::<Result<_, _>>()?,
+        ))
+    }
+}
+
+/// None for a set that is changed by hand alone.
+fn list(set: &SetConfig) -> Result<Option<SourceSpec>, SpecError> {
+    let limits = Limits::default();
+    let source = match &set.source {
+        None => return Ok(None),
+        Some(config::Source::File(path)) => Source::File { path: path.clone() },
+        Some(config::Source::Url { url, ca_file }) => Source::Url {
+            url: ListUrl::new(url, false)?,
+            ca_file: ca_file.clone(),
+        },
+        Some(config::Source::Command { argv }) => Source::Command {
+            argv: argv.clone(),
+            timeout: limits.fetch_time_max,
+        },
+    };
+    Ok(Some(SourceSpec {
+        set: Arc::from(set.name.as_str()),
+        source,
+        refresh: set.refresh,
+        text: TextRules {
+            skip_bad_lines: set.skip_bad_lines,
+            column: set.column,
+            force: false,
+        },
+        limits,
+    }))
+}
+
+/// Local APIs on other machines are asked by `http:` too, if the configuration says so: CrowdSec
+/// sets them up like that.
+fn api(config: &CrowdsecConfig) -> Result<CrowdSecSpec, SpecError> {
+    let url = ListUrl::new(&config.url, true)?;
+    if !url.is_https() && !url.is_loopback() {
+        let shown = url.shown();
+        tracing::warn!("{shown} is not encrypted: whoever is on the way reads the API key");
+    }
+    let mut spec = CrowdSecSpec::new(&config.set, url, config.key.clone());
+    spec.refresh = config.interval;
+    spec.ca_file.clone_from(&config.ca_file);
+    Ok(spec)
+}
