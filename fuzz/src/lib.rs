@@ -4,6 +4,7 @@
 //! regressions and a seeded stream of mutations of both.
 #![forbid(unsafe_code)]
 
+mod control;
 mod socket;
 mod traffic;
 
@@ -12,6 +13,7 @@ use std::io::Cursor;
 use port::PortSpec;
 use port::pcap::{CaptureReader, Step};
 
+pub use crate::control::control;
 pub use crate::socket::{sample, scrape};
 pub use crate::traffic::{recipe, sink};
 

@@ -107,3 +107,8 @@ fn scrape() {
 fn sample() {
     replay("sample", fuzz::sample);
 }
+
+#[test]
+fn control() {
+    replay("control", fuzz::control);
+}

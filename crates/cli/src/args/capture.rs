@@ -1,13 +1,11 @@
 //! `linerate capture`.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use daemon::capture::RATE_MAX;
-use daemon::rpc::SOCKET_DEFAULT;
 
-use super::{count, duration};
+use super::{SocketArgs, count, duration};
 use crate::exit::EXIT_CODES;
 
 /// Take samples of the frames that a running daemon drops or counts.
@@ -51,9 +49,8 @@ pub(crate) struct CaptureArgs {
     /// pcapng or json; without it json for sockets, logs and files named so, pcapng else.
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) format: Option<CaptureFormat>,
-    /// The daemon's control socket.
-    #[arg(long, value_name = "PATH", default_value = SOCKET_DEFAULT)]
-    pub(crate) socket: PathBuf,
+    #[command(flatten)]
+    pub(crate) daemon: SocketArgs,
 }
 
 /// How samples are written.

@@ -1,11 +1,10 @@
 //! `linerate top`.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use daemon::rpc::SOCKET_DEFAULT;
 
+use super::SocketArgs;
 use crate::exit::EXIT_CODES;
 
 /// Show a running daemon on one screen: ports, workers, drops by reason, hits of sets, and the last
@@ -17,21 +16,11 @@ use crate::exit::EXIT_CODES;
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after_long())]
 pub(crate) struct TopArgs {
-    /// The daemon's control socket.
-    #[arg(long, value_name = "PATH", default_value = SOCKET_DEFAULT)]
-    pub(crate) socket: PathBuf,
     /// Time between two looks, 100ms to 1h.
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = super::socket::interval)]
     pub(crate) interval: Duration,
-}
-
-fn interval(text: &str) -> Result<Duration, String> {
-    let interval = super::duration::parse(text)?;
-    let allowed = Duration::from_millis(100)..=Duration::from_secs(3600);
-    if allowed.contains(&interval) {
-        return Ok(interval);
-    }
-    Err("from 100ms to 1h".to_owned())
+    #[command(flatten)]
+    pub(crate) daemon: SocketArgs,
 }
 
 fn after_long() -> String {

@@ -21,6 +21,7 @@ use daemon::rpc::answers::StreamBegun;
 use daemon::rpc::{Client, ClientError};
 
 use crate::args::{CaptureArgs, CaptureFormat};
+use crate::control;
 use crate::error::{Error, Outcome};
 use crate::exit::ExitCode;
 use crate::interrupt::Interrupt;
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &CaptureArgs, output: Output) -> Outcome {
 }
 
 fn connect(args: &CaptureArgs) -> Result<Client, Error> {
-    Client::connect(&args.socket).map_err(Error::refused)
+    control::connect(&args.daemon)
 }
 
 /// The format by its option, or by where samples go. JSON names the entries that were hit, which a

@@ -56,13 +56,18 @@ pub(crate) fn reload(args: &ReloadArgs, output: Output) -> Outcome {
 }
 
 /// Connects to the daemon that is meant.
-fn connect(daemon: &SocketArgs) -> Result<Client, Error> {
-    let named = daemon.socket.clone();
-    let path = named.or_else(|| {
+pub(crate) fn connect(daemon: &SocketArgs) -> Result<Client, Error> {
+    Client::connect(&socket(daemon)).map_err(failed)
+}
+
+/// The socket of the daemon that is meant: by the option, the environment, or where it is always.
+pub(crate) fn socket(daemon: &SocketArgs) -> PathBuf {
+    let typed = daemon.socket.clone();
+    let named = typed.or_else(|| {
         let variable = env::var_os(SOCKET_VARIABLE).filter(|value| !value.is_empty());
         variable.map(PathBuf::from)
     });
-    Client::connect(&path.unwrap_or_else(|| SOCKET_DEFAULT.into())).map_err(failed)
+    named.unwrap_or_else(|| SOCKET_DEFAULT.into())
 }
 
 /// What the daemon refused, and what went away, is another exit code than no daemon at all.

@@ -24,6 +24,7 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event;
 
 use crate::args::TopArgs;
+use crate::control;
 use crate::error::{Error, Outcome};
 use crate::exit::ExitCode;
 use crate::interrupt::Interrupt;
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &TopArgs, output: Output) -> Outcome {
     refuse_without_terminal()?;
     let theme = Theme::new(output.paint(Stream::Stdout).is_on());
     let interrupt = Interrupt::watch()?;
-    let news = feed::start(args.socket.clone(), args.interval)?;
+    let news = feed::start(control::socket(&args.daemon), args.interval)?;
     // From here to the end, and in a panic too, the terminal is put back by ratatui's hook.
     let terminal = ratatui::try_init().map_err(terminal_failed);
     let shown = terminal.and_then(|terminal| {

@@ -3,6 +3,7 @@
 mod bridge;
 mod capture;
 mod contract;
+mod control;
 mod doctor;
 mod drive;
 mod drops;

@@ -252,5 +252,8 @@ fn the_dashboard_shows_every_family_and_none_that_does_not_exist() {
 fn the_page_of_the_documentation_has_every_family() {
     let page = include_str!("../../../../docs/daemon/metrics.md");
     let table = markdown();
-    assert!(page.contains(&table), "docs/daemon/metrics.md should have:\n{table}");
+    assert!(
+        page.contains(&table),
+        "docs/daemon/metrics.md should have:\n{table}"
+    );
 }

@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// Every method, in the order of the protocol's document.
-pub const METHODS: [&str; 21] = [
+pub const METHODS: [&str; 22] = [
     "hello",
     "set.list",
     "set.show",
@@ -40,6 +40,7 @@ pub const METHODS: [&str; 21] = [
     "reload",
     "watch",
     "cancel",
+    "capture.start",
 ];
 
 /// Most addresses of `show.hits`.

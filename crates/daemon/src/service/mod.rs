@@ -10,6 +10,7 @@ mod error;
 mod facts;
 mod inner;
 mod keep;
+mod observing;
 mod ports;
 mod reload;
 mod rules;
@@ -19,7 +20,7 @@ mod watched;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use engine::{Engine, Judgement, Limits, Plan, RunReport, Running, allowed_cpus};
 use port::PortSpec;
@@ -27,6 +28,7 @@ use port::PortSpec;
 pub use error::StartError;
 
 use crate::config::{Config, Source};
+use crate::metrics;
 use crate::notify::Notifier;
 use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, NoHits, Reply, Request};
@@ -47,12 +49,15 @@ pub struct StartOptions {
     pub limits: Limits,
     /// Takes what is readable of a damaged journal.
     pub recover: bool,
+    /// The commit that the program was built from, for metrics; may be empty.
+    pub commit: String,
 }
 
 /// A daemon that runs. Dropped, it ends.
 pub struct Daemon {
     // In the order in which they end.
     control: Option<Server>,
+    metrics: Option<metrics::Server>,
     inner: Arc<Inner>,
     running: Option<Running>,
     /// Interrupts go back when it ends.
@@ -86,12 +91,16 @@ impl Daemon {
                 config: config.clone(),
                 sources,
                 keeper: Some(keeper),
-                reloads: (0, 0),
+                reloads: metrics::Reloads::default(),
             }),
             observer: OnceLock::new(),
+            started: SystemTime::now(),
+            commit: options.commit,
+            captures: Arc::default(),
         });
         let mut daemon = Self {
             control: Some(control(&config, &inner)?),
+            metrics: observing::serve(&config, &inner)?,
             inner,
             running: None,
             _pinned: None,
@@ -248,6 +257,7 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         // Nobody asks any more.
         self.control = None;
+        self.metrics = None;
         let mut live = self.inner.live();
         live.sources.stop();
         if let Some(running) = self.running.take() {

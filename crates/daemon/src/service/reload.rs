@@ -1,8 +1,11 @@
 //! Taking a new configuration over while frames go by: all of it, or nothing.
 
+use std::time::SystemTime;
+
 use super::inner::{Inner, Live};
 use super::{keep, sets};
 use crate::config::{Config, ConfigError};
+use crate::metrics;
 use crate::sets::{Reply, Request};
 use crate::sources::Sources;
 
@@ -12,12 +15,13 @@ pub(super) fn reload(inner: &Inner) -> Result<Vec<String>, String> {
     let outcome = take_over(inner, &mut live);
     match &outcome {
         Ok(changes) => {
-            live.reloads.0 += 1;
+            live.reloads.applied += 1;
+            live.reloads.applied_at = Some(metrics::since_1970(SystemTime::now()));
             tracing::info!(changes = changes.len(), "the configuration was read again");
             changes.iter().for_each(|change| tracing::info!("{change}"));
         }
         Err(sentence) => {
-            live.reloads.1 += 1;
+            live.reloads.refused += 1;
             tracing::error!("the configuration stays as it was: {sentence}");
         }
     }
