@@ -4,6 +4,7 @@
 //! regressions and a seeded stream of mutations of both.
 #![forbid(unsafe_code)]
 
+mod config;
 mod control;
 mod socket;
 mod traffic;
@@ -13,6 +14,7 @@ use std::io::Cursor;
 use port::PortSpec;
 use port::pcap::{CaptureReader, Step};
 
+pub use crate::config::config;
 pub use crate::control::control;
 pub use crate::socket::{sample, scrape};
 pub use crate::traffic::{recipe, sink};

@@ -112,3 +112,8 @@ fn sample() {
 fn control() {
     replay("control", fuzz::control);
 }
+
+#[test]
+fn config() {
+    replay("config", fuzz::config);
+}

@@ -127,8 +127,7 @@ fn an_address_that_is_added_is_blocked_and_survives_a_restart() {
 fn a_set_goes_from_count_to_block_and_back() {
     let place = Place::new();
     place.write("all.txt", ALL.replace(' ', "\n"));
-    let set = "[[set]]\nname = 'all'\nsource = 'all.txt'\naction = 'count'\nallow_private = true\n\
-               allow_own = true\n";
+    let set = "[[set]]\nname = 'all'\nsource = 'all.txt'\naction = 'count'\nallow_private = true\n";
     place.write("a.toml", config(set));
     let daemon = Daemon::start(&place, "run a.toml --json");
     daemon.await_sent(1000);

@@ -52,7 +52,7 @@ name = "drop.v6"
 source = "https://example.net/drop.json"
 ca_file = "/etc/ssl/own.pem"
 action = "count"
-allow_empty = true
+allow_private = true
 column = 2
 skip_bad_lines = true
 [[set]]
