@@ -120,7 +120,9 @@ fn field(status: &str, name: &str) -> String {
 fn must_be_bounded(daemon: &Daemon<'_>) {
     let expected = fs::read_to_string("/etc/passwd").expect("users");
     let line = expected.lines().find(|line| line.starts_with("nobody:"));
-    let uid = line.and_then(|line| line.split(':').nth(2)).expect("nobody");
+    let uid = line
+        .and_then(|line| line.split(':').nth(2))
+        .expect("nobody");
     let mut threads = 0;
     for task in fs::read_dir(daemon.proc().join("task")).expect("threads") {
         let path = task.expect("a thread").path().join("status");
@@ -129,7 +131,10 @@ fn must_be_bounded(daemon: &Daemon<'_>) {
         };
         let name = field(&status, "Name:");
         let uids = field(&status, "Uid:");
-        assert!(uids.split_whitespace().all(|id| id == uid), "{name}: {uids}");
+        assert!(
+            uids.split_whitespace().all(|id| id == uid),
+            "{name}: {uids}"
+        );
         for set in ["CapPrm:", "CapEff:", "CapBnd:"] {
             let held = u64::from_str_radix(&field(&status, set), 16).expect("capabilities");
             assert_eq!(held, THREE, "{name}: {set} {held:x}");
