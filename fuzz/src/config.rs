@@ -20,8 +20,14 @@ pub fn config(bytes: &[u8]) {
             assert_eq!(again, config, "{shown}");
         }
         Err(error) => {
-            assert!(error.line >= 1 && error.line <= text.lines().count() + 1, "{error}");
-            assert!(!error.what.is_empty() && !error.remedy.is_empty(), "{error}");
+            assert!(
+                error.line >= 1 && error.line <= text.lines().count() + 1,
+                "{error}"
+            );
+            assert!(
+                !error.what.is_empty() && !error.remedy.is_empty(),
+                "{error}"
+            );
         }
     }
 }

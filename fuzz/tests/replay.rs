@@ -117,3 +117,8 @@ fn control() {
 fn config() {
     replay("config", fuzz::config);
 }
+
+#[test]
+fn journal() {
+    replay("journal", fuzz::journal);
+}

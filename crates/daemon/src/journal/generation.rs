@@ -169,6 +169,7 @@ fn kind_of(name: &str) -> Option<(Kind, u64)> {
         ("journal", None) => (Kind::Journal, number),
         _ => return None,
     };
-    let is_number = number.len() == 10 && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number =
+        (10..=19).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
     Some((kind, number.parse().ok().filter(|_| is_number)?))
 }
