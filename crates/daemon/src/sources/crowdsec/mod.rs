@@ -21,3 +21,8 @@ mod standing;
 pub use api::{DecisionsError, read_decisions};
 pub(crate) use bouncer::BouncerTask;
 pub use spec::CrowdSecSpec;
+
+#[cfg(test)]
+mod testapi;
+#[cfg(test)]
+mod tests;
