@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes the seed corpora: one small input for each branch worth starting from."""
 
+import json
 import pathlib
 import struct
 
@@ -138,6 +139,20 @@ def pcapng(order):
     return section + interface + packets + block(order, 99, b"x")
 
 
+REQUESTS = {
+    "hello": ("hello", {"protocol": 1, "client": "seeds"}),
+    "add": ("set.add", {"set": "bad", "entries": ["192.0.2.1", "10.0.0.0/8"], "timeout_ms": 1}),
+    "add6": ("set.add", {"set": "a", "entries": ["2001:db8::-2001:db8::9"], "comment": "\u00e4\""}),
+    "test": ("set.test", {"address": "2001:db8::1"}),
+    "load": ("set.load", {"set": "bad", "file": "bad.txt", "force": True}),
+    "action": ("set.action", {"set": "bad", "action": "count"}),
+    "watch": ("watch", {"method": "show.hits", "params": {"top": 5}, "every_ms": 100}),
+}
+
+
+for name, (method, params) in REQUESTS.items():
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    write("control", name, json.dumps(request).encode())
 for name, frame in FRAMES.items():
     write("parse", name, bytes(2) + frame)
 write("parse", "snapped", bytes([0, 60]) + FRAMES["udp"][:30])

@@ -4,6 +4,7 @@
 //! regressions and a seeded stream of mutations of both.
 #![forbid(unsafe_code)]
 
+mod control;
 mod traffic;
 
 use std::io::Cursor;
@@ -11,6 +12,7 @@ use std::io::Cursor;
 use port::PortSpec;
 use port::pcap::{CaptureReader, Step};
 
+pub use crate::control::control;
 pub use crate::traffic::{recipe, sink};
 
 /// A frame and the length it had before a capture cut it: the first two bytes say how much was

@@ -97,3 +97,8 @@ fn sink() {
 fn recipe() {
     replay("recipe", fuzz::recipe);
 }
+
+#[test]
+fn control() {
+    replay("control", fuzz::control);
+}

@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use daemon::Daemon;
 use daemon::config::Config;
+use daemon::{Daemon, StartOptions};
 use engine::{Limits, Machine};
 
 use crate::args::DaemonArgs;
@@ -24,32 +24,34 @@ pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
         daemon::layout(&config).map_err(Error::refused)?;
         return output.print(Stream::Stdout, &config.resolved());
     }
+    daemon::privileges::become_user(&config).map_err(Error::refused)?;
+    daemon::log::start(&config.log).map_err(Error::refused)?;
     warn_of_debug_build(output);
-    let interrupt = Interrupt::watch()?;
-    let limits = Limits {
-        duration: args.duration,
-        frames: None,
+    let interrupt = Interrupt::watch_and_reload()?;
+    let options = StartOptions {
+        file: Some(args.config.clone()),
+        limits: Limits {
+            duration: args.duration,
+            frames: None,
+        },
+        recover: args.recover,
     };
-    let daemon = Daemon::start(&config, limits).map_err(Error::refused)?;
-    let warnings = daemon.warnings().iter();
-    warnings.for_each(|warning| output.warn(warning));
+    let mut daemon = Daemon::start(config, options).map_err(Error::refused)?;
+    let mut stopping = false;
     while !daemon.is_finished() {
-        if interrupt.is_asked() {
+        if interrupt.is_asked() && !std::mem::replace(&mut stopping, true) {
             daemon.stop();
         }
-        daemon.take_news().iter().for_each(|news| output.warn(news));
+        if interrupt.is_to_reload() {
+            daemon.reload();
+        }
+        daemon.look_after();
         thread::sleep(NAP);
     }
-    daemon.take_news().iter().for_each(|news| output.warn(news));
+    let facts = daemon.set_entries().into_iter();
+    let facts = facts.map(|entries| SetFacts { entries, bytes: 0 });
+    let facts: Vec<SetFacts> = facts.collect();
     let run = daemon.join().map_err(Error::check_failed)?;
-    let facts: Vec<SetFacts> = run
-        .sets
-        .iter()
-        .map(|_| SetFacts {
-            entries: 0,
-            bytes: 0,
-        })
-        .collect();
     let report = Report::new(&run, &facts, &Machine::read());
     conclude(&run, &report, args.json, Stream::Stdout, output)
 }

@@ -19,9 +19,10 @@ Exit codes:
      a list has bad lines, a tested address is in no list, a run was cut short by a second
      Ctrl-C, a row of 'lab compare' is slower, 'doctor' found something wrong, 'restore' failed,
      'ndr' claims no rate for some goal,
+     a daemon refused what it was asked, an entry was bad or not there, or a daemon went away,
      test frames were lost, duplicated, reordered or corrupted, or the rate was not reached
   2  it did not run: wrong usage, or the machine lacks something (a file, memory, a CPU,
-     an interface)";
+     an interface, a daemon that answers)";
 
 impl From<ExitCode> for std::process::ExitCode {
     fn from(code: ExitCode) -> Self {

@@ -13,28 +13,48 @@ use crate::exit::ExitCode;
 #[derive(Debug)]
 pub(crate) struct Interrupt {
     asked: Arc<AtomicBool>,
+    reload: Arc<AtomicBool>,
 }
 
 impl Interrupt {
     /// Catches the signals from now on; before that they end the program as usual.
     pub(crate) fn watch() -> Result<Self, Error> {
+        let hangup = (!hangup_is_ignored()).then_some(SIGHUP);
+        Self::ending_by([SIGINT, SIGTERM].into_iter().chain(hangup))
+    }
+
+    /// The same for a daemon, which SIGHUP tells to read its configuration again.
+    pub(crate) fn watch_and_reload() -> Result<Self, Error> {
+        let interrupt = Self::ending_by([SIGINT, SIGTERM])?;
+        flag::register(SIGHUP, Arc::clone(&interrupt.reload)).map_err(uncaught)?;
+        Ok(interrupt)
+    }
+
+    fn ending_by(signals: impl IntoIterator<Item = i32>) -> Result<Self, Error> {
         let asked = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            if signal == SIGHUP && hangup_is_ignored() {
-                continue;
-            }
+        for signal in signals {
             // Order matters: the first signal must find the flag down and only then raise it.
             let code = ExitCode::CheckFailed as i32;
             flag::register_conditional_shutdown(signal, code, Arc::clone(&asked))
                 .and_then(|_| flag::register(signal, Arc::clone(&asked)))
-                .map_err(|error| Error::refused(format!("signals cannot be caught: {error}")))?;
+                .map_err(uncaught)?;
         }
-        Ok(Self { asked })
+        let reload = Arc::default();
+        Ok(Self { asked, reload })
     }
 
     pub(crate) fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
+
+    /// Whether the configuration is to be read again; each signal is told once.
+    pub(crate) fn is_to_reload(&self) -> bool {
+        self.reload.swap(false, Ordering::Relaxed)
+    }
+}
+
+fn uncaught(error: std::io::Error) -> Error {
+    Error::refused(format!("signals cannot be caught: {error}"))
 }
 
 /// Whether whoever started the program wants it to outlive the terminal, as nohup(1) does.

@@ -1,8 +1,8 @@
 //! The program `linerate`: what was typed, what it means here, a run, a report.
 //!
 //! [`args`] reads the command line and touches nothing; [`resolve`] asks the machine what it
-//! means; [`bridge`], [`bypass`], [`demo`], [`doctor`], [`drive`], [`restore`] and [`set_check`]
-//! do it;
+//! means; [`bridge`], [`bypass`], [`control`], [`demo`], [`doctor`], [`drive`], [`restore`] and
+//! [`set_check`] do it;
 //! [`report`] says what came of it. Exit codes are the closed set in [`exit`].
 #![forbid(unsafe_code)]
 
@@ -10,6 +10,8 @@ mod args;
 mod bridge;
 mod build;
 mod bypass;
+mod capture;
+mod control;
 mod daemon_run;
 mod demo;
 mod doctor;
@@ -21,6 +23,7 @@ mod interrupt;
 mod laboratory;
 mod load;
 mod output;
+mod pages;
 mod paint;
 mod program;
 mod report;
@@ -29,6 +32,7 @@ mod restore;
 mod run;
 mod screen;
 mod set_check;
+mod top;
 
 fn main() -> std::process::ExitCode {
     program::run().into()

@@ -40,6 +40,17 @@ impl Output {
         }
     }
 
+    /// Prints a piece of what goes on and on; whether anybody still reads it.
+    pub(crate) fn print_on(self, text: &str) -> Result<bool, Error> {
+        match write_all(io::stdout().lock(), text) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+            Err(error) => Err(Error::check_failed(format!(
+                "the answer could not be written: {error}"
+            ))),
+        }
+    }
+
     /// Prints one JSON object: indented for people on a terminal, on one line for programs.
     pub(crate) fn print_json(self, value: &impl serde::Serialize) -> Outcome {
         let text = if io::stdout().is_terminal() {

@@ -27,6 +27,11 @@ impl Paint {
         Self { on: false }
     }
 
+    /// Whether anything is painted.
+    pub(crate) fn is_on(self) -> bool {
+        self.on
+    }
+
     pub(crate) fn bold(self, text: &str) -> String {
         self.wrap("1", text)
     }

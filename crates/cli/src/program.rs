@@ -13,7 +13,8 @@ use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
-    bridge, bypass, daemon_run, demo, doctor, drive, drops, laboratory, restore, set_check,
+    bridge, bypass, capture, control, daemon_run, demo, doctor, drive, drops, laboratory, pages,
+    restore, set_check, top,
 };
 
 /// Runs what the command line asks for.
@@ -43,12 +44,19 @@ fn command(command: &Command, output: Output) -> Outcome {
         Command::Bypass(args) => bypass::run(&args.command, output),
         Command::Set(set) => match &set.command {
             SetCommand::Check(args) => set_check::run(args, output),
+            live => control::set(live, output),
         },
+        Command::Show(args) => control::show(&args.what, output),
+        Command::Reload(args) => control::reload(args, output),
+        Command::Top(args) => top::run(args, output),
+        Command::Capture(args) => capture::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
         Command::Restore(args) => restore::run(args, output),
         Command::Ndr(args) => laboratory::no_drop(args, output),
         Command::Lab(args) => laboratory::run(args, output),
         Command::Drops(args) => drops::run(args, output),
+        Command::Man(args) => pages::man(args),
+        Command::Completions(args) => pages::completions(args, output),
     }
 }
 

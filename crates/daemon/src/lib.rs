@@ -4,11 +4,15 @@
 //! servers, is hostile: bounded in size and time, and refused with a named reason.
 #![forbid(unsafe_code)]
 
+pub mod capture;
 pub mod config;
 pub mod journal;
 mod layout;
+pub mod log;
 pub mod metrics;
+mod notify;
 mod pins;
+pub mod privileges;
 pub mod rpc;
 mod samples;
 mod service;
@@ -18,4 +22,4 @@ pub mod sources;
 pub use layout::{DEFAULT_STRIDE_BYTES, Layout, LayoutAsked, LayoutError};
 pub use pins::Pinned;
 pub use samples::Samples;
-pub use service::{Daemon, StartError, layout};
+pub use service::{Daemon, StartError, StartOptions, layout};

@@ -9,6 +9,7 @@ mod document;
 mod exposition;
 mod family;
 mod observation;
+mod observe;
 mod request;
 mod server;
 mod write;
@@ -20,8 +21,9 @@ pub use document::markdown;
 pub use exposition::Exposition;
 pub use family::{FAMILIES, Family, Kind};
 pub use observation::{
-    BurstSizes, Hits, Observation, Observe, Pool, Port, Refreshes, Reloads, Samples, Set, Worker,
+    BurstSizes, Captured, Hits, Observation, Observe, Pool, Port, Refreshes, Reloads, Set, Worker,
 };
+pub use observe::Around;
 pub use request::{Answer, REQUEST_BYTES_MAX, answer};
 pub use server::{Server, ServerError};
 pub use write::render;

@@ -25,6 +25,10 @@ pub(crate) struct Attachment {
     pub(crate) spread: bool,
     /// The worker that transmits for this one.
     pub(crate) tx_owner: WorkerId,
+    /// Frames that came in by it and that this worker dropped by their verdict.
+    pub(crate) rx_dropped: u64,
+    /// Frames that were to leave by it and that this worker dropped.
+    pub(crate) tx_dropped: u64,
     /// Frames to transmit, in order.
     pub(crate) staged: Burst,
     /// Frames received here for other workers to decide on, and the other way round.
@@ -54,7 +58,7 @@ impl Attachment {
             let bytes: usize = burst.frames()[before..].iter().map(Frame::len).sum();
             words.add(Count::Rx, frames as u64);
             words.add(Count::RxBytes, bytes as u64);
-            words.add(Count::Bursts, 1);
+            words.add_burst(frames);
         }
         frames
     }
@@ -120,6 +124,7 @@ impl Attachment {
         let refused = queue.take_refused();
         words.add(Count::Tx, taken as u64 - refused);
         words.drop_frames(DropReason::TxRefused, refused);
+        self.tx_dropped += refused;
         if failed {
             // Waiting for room would be for ever.
             self.discard_staged(pool, DropReason::PortFailed, words);
@@ -136,6 +141,7 @@ impl Attachment {
     ) {
         if !self.staged.is_empty() {
             words.drop_frames(reason, self.staged.len() as u64);
+            self.tx_dropped += self.staged.len() as u64;
             pool.free_burst(&mut self.staged);
         }
     }

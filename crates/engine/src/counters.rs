@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use frame::PortId;
+use frame::{BURST_MAX, PortId};
 use plane::DropReason;
 
 /// What is counted, apart from drops; hits are in a tally.
@@ -45,6 +45,8 @@ pub(crate) enum Count {
     FullNanos,
     /// Frames taken in that bear a signature; of drives alone.
     Signed,
+    /// When it was last shown, by the worker's clock, nanoseconds.
+    ShownAt,
 }
 
 impl Count {
@@ -58,8 +60,13 @@ impl Count {
     }
 }
 
-const DROPS_AT: usize = Count::Signed as usize + 1;
-const WORDS: usize = DROPS_AT + DropReason::COUNT;
+const DROPS_AT: usize = Count::ShownAt as usize + 1;
+const BURSTS_AT: usize = DROPS_AT + DropReason::COUNT;
+const WORDS: usize = BURSTS_AT + BURST_BUCKETS;
+
+/// Bursts are told apart by their length: 1, 2, up to 4, 8 and so on.
+pub(crate) const BURST_BUCKETS: usize = BURST_MAX.ilog2() as usize + 1;
+const _: () = assert!(BURST_MAX.is_power_of_two());
 
 /// One worker's counters, or the sum of several.
 #[derive(Clone, Debug)]
@@ -85,6 +92,20 @@ impl Words {
         self.0[DROPS_AT + reason.index()] += frames;
     }
 
+    /// Counts a burst that is not empty.
+    #[inline]
+    pub(crate) fn add_burst(&mut self, frames: usize) {
+        self.add(Count::Bursts, 1);
+        let bucket = frames.max(1).next_power_of_two().ilog2() as usize;
+        self.0[BURSTS_AT + bucket.min(BURST_BUCKETS - 1)] += 1;
+    }
+
+    /// How many bursts there were of each length.
+    pub(crate) fn burst_sizes(&self) -> &[u64; BURST_BUCKETS] {
+        const NONE: &[u64; BURST_BUCKETS] = &[0; BURST_BUCKETS];
+        self.0[BURSTS_AT..].first_chunk().unwrap_or(NONE)
+    }
+
     #[inline]
     pub(crate) fn get(&self, count: Count) -> u64 {
         self.0[count as usize]
@@ -95,7 +116,7 @@ impl Words {
     }
 
     pub(crate) fn dropped_total(&self) -> u64 {
-        self.0[DROPS_AT..].iter().sum()
+        self.0[DROPS_AT..BURSTS_AT].iter().sum()
     }
 
     /// Replaces a count that is kept elsewhere.
@@ -196,6 +217,17 @@ mod tests {
             (5, 2)
         );
         assert_eq!((seen.get(Count::Tx), seen.dropped_total()), (0, 2));
+    }
+
+    #[test]
+    fn bursts_are_told_apart_by_powers_of_two() {
+        let mut words = Words::new();
+        for frames in 1..=BURST_MAX {
+            words.add_burst(frames);
+        }
+        assert_eq!(words.burst_sizes(), &[1, 1, 2, 4, 8, 16, 32, 64, 128]);
+        assert_eq!(words.get(Count::Bursts), BURST_MAX as u64);
+        assert_eq!(words.dropped_total(), 0);
     }
 
     #[test]

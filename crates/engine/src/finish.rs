@@ -10,6 +10,7 @@ use crate::ledger::{PortCounts, cross_bypassed};
 use crate::report::{PortReport, WorkerReport};
 use crate::start::Work;
 use crate::states::Watched;
+use crate::status::PortName;
 
 /// What is known of a port before its queues are gone.
 pub(crate) struct PortFacts {
@@ -18,6 +19,17 @@ pub(crate) struct PortFacts {
     pub(crate) mode: String,
     /// Where something can change meanwhile.
     pub(crate) watched: Option<Watched>,
+}
+
+impl PortFacts {
+    /// What does not change of it.
+    pub(crate) fn name(&self) -> PortName {
+        PortName {
+            id: self.id,
+            spec: self.spec.clone(),
+            mode: self.mode.clone(),
+        }
+    }
 }
 
 /// Closes every queue; returns their warnings and the first failure.

@@ -14,8 +14,10 @@ mod cpu;
 mod dispatch;
 mod doze;
 mod drive;
+mod errands;
 mod exchange;
 mod finish;
+mod hit_history;
 mod host;
 mod idle;
 mod ledger;
@@ -25,9 +27,11 @@ mod plan;
 mod publish;
 mod report;
 mod run;
+mod samples;
 mod shortcuts;
 mod start;
 mod states;
+mod status;
 mod supervise;
 mod tally;
 mod worker;
@@ -39,6 +43,7 @@ pub use drive::{
     ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive,
     SteppedDrive, StreamSent, Trial, TrialReport,
 };
+pub use hit_history::{HitRange, RecentHits, TopHit, TopHits};
 pub use host::Host;
 pub use idle::IdleMode;
 pub use ledger::{Cause, Column, Difference, Ledger, OwnCause, Step};
@@ -49,5 +54,7 @@ pub use plane::{Judgement, ListsMismatch};
 pub use publish::{Published, Publisher, Reader};
 pub use report::{EndedBy, MemoryReport, PortReport, RunReport, SetHits, Snapshot, WorkerReport};
 pub use run::{Engine, Running, Stopper};
+pub use samples::{SNAP_BYTES_MAX, Sample, SampleError, SampleReceiver, SampleSpec, SampledSet};
 pub use states::{PortState, StateReport};
+pub use status::{Observer, PortStatus, Status, WorkerStatus};
 pub use tally::{HitCount, SetCounts};

@@ -149,6 +149,11 @@ impl Publisher {
         tallies.counts()
     }
 
+    /// The policy of a version, if that is not long gone.
+    pub(crate) fn policy_of(&self, version: u64) -> Option<Arc<Policy>> {
+        self.lock().tallies.policy_of(version)
+    }
+
     /// Opens the shortcuts of the ports for what the run begins with.
     pub(crate) fn open_shortcuts(&self) {
         self.shortcuts.open(self.lock().current());

@@ -1,26 +1,32 @@
 //! Starting a run and talking to it while it goes on.
 
-use std::sync::Arc;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::net::IpAddr;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
-use std::time::Instant;
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
-use plane::{Bridge, Pipeline, Verdicts};
+use plane::{Bridge, HitAddresses, Pipeline, Verdicts};
 use port::Port;
 
 use crate::attachment::Attachment;
-use crate::counters::{Count, Words};
+use crate::counters::Words;
 use crate::dispatch::Dispatcher;
+use crate::errands::{self, Desk, Desks};
 use crate::exchange::Exchange;
 use crate::finish::PortFacts;
+use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::ledger::Meters;
 use crate::plan::{EngineError, Plan};
 use crate::publish::Publisher;
 use crate::report::{MemoryReport, RunReport, Snapshot};
+use crate::samples::{SampleError, SampleReceiver, SampleSpec};
 use crate::shortcuts::Shortcuts;
 use crate::start::{begin_queues, map_pools, start_workers};
 use crate::states::Watched;
+use crate::status::{Observer, Status};
 use crate::supervise::{Control, Supervisor};
 use crate::worker::Worker;
 
@@ -47,7 +53,9 @@ impl Engine {
         let control = Arc::new(Control::new(plan.cpus.len()));
         let first = plan.judgement()?;
         let lists = Publisher::new(first, plan.cpus.len(), shortcuts(&plan));
-        let workers = make_workers(&mut plan, pools, &control, &lists)?;
+        let (workers, desks) = make_workers(&mut plan, pools, &control, &lists)?;
+        let desks = Arc::new(Desks::new(desks));
+        let hits = Arc::new(Mutex::new(HitHistory::new()));
         meters.begun();
         lists.open_shortcuts();
         let facts = plan.ports.iter().map(|port| PortFacts {
@@ -56,7 +64,9 @@ impl Engine {
             mode: port.mode(),
             watched: port.monitor().map(Watched::new),
         });
-        let facts = facts.collect();
+        let facts: Vec<PortFacts> = facts.collect();
+        let names = facts.iter().map(PortFacts::name).collect();
+        let cpus = plan.cpus.as_slice().into();
         let (started, workers) = start_workers(workers)?;
         let supervisor = Supervisor {
             control: Arc::clone(&control),
@@ -66,29 +76,32 @@ impl Engine {
             ports: plan.ports,
             meters,
             lists: lists.clone(),
+            desks: Arc::clone(&desks),
+            hits: Arc::clone(&hits),
             memory: memory.clone(),
+            started,
+        };
+        let observer = Observer {
+            control,
+            lists,
+            ports: names,
+            cpus,
+            memory: Arc::new(memory),
+            desks,
+            hits,
             started,
         };
         let thread = Builder::new().name("supervisor".to_owned());
         let thread = thread
             .spawn(move || supervisor.run())
             .map_err(|error| EngineError::Worker(plan.cpus[0], error))?;
-        Ok(Running {
-            control,
-            lists,
-            memory,
-            started,
-            thread,
-        })
+        Ok(Running { observer, thread })
     }
 }
 
 /// A run that goes on.
 pub struct Running {
-    control: Arc<Control>,
-    lists: Publisher,
-    memory: MemoryReport,
-    started: Instant,
+    observer: Observer,
     thread: JoinHandle<Result<RunReport, EngineError>>,
 }
 
@@ -96,33 +109,58 @@ impl Running {
     /// The counts so far.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let sum = self.control.sum();
-        Snapshot {
-            seconds: self.started.elapsed().as_secs_f64(),
-            rx: sum.get(Count::Rx),
-            rx_bytes: sum.get(Count::RxBytes),
-            tx: sum.get(Count::Tx),
-            dropped: sum.dropped_total(),
-            busy_nanos: sum.get(Count::BusyNanos),
-        }
+        self.observer.snapshot()
+    }
+
+    /// All there is to say of the run now. Waits for no worker.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.observer.status()
+    }
+
+    /// The `count` addresses that were hit most in the last hour; up to a second old.
+    #[must_use]
+    pub fn top_hits(&self, count: usize) -> TopHits {
+        self.observer.top_hits(count)
+    }
+
+    /// How often an address was hit in the last minute and hour; up to a second old.
+    #[must_use]
+    pub fn hits_of(&self, address: IpAddr) -> RecentHits {
+        self.observer.hits_of(address)
+    }
+
+    /// Has the workers take samples until the receiver is dropped.
+    ///
+    /// # Errors
+    ///
+    /// A spec that asks for nothing, or too many captures at a time.
+    pub fn samples(&self, spec: &SampleSpec) -> Result<SampleReceiver, SampleError> {
+        self.observer.samples(spec)
+    }
+
+    /// What looks at the run from other threads.
+    #[must_use]
+    pub fn observer(&self) -> Observer {
+        self.observer.clone()
     }
 
     /// What gives the workers new lists and policies while they run, from any thread.
     #[must_use]
     pub fn lists(&self) -> Publisher {
-        self.lists.clone()
+        self.observer.lists.clone()
     }
 
     /// The frame memory that was got.
     #[must_use]
     pub fn memory(&self) -> &MemoryReport {
-        &self.memory
+        &self.observer.memory
     }
 
     /// What changed at the ports since the last call, a sentence each, oldest first.
     #[must_use]
     pub fn take_news(&self) -> Vec<String> {
-        self.control.take_news()
+        self.observer.control.take_news()
     }
 
     /// Whether the run is over and [`Running::join`] will not wait.
@@ -139,7 +177,7 @@ impl Running {
     /// Something that can ask the run to end from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
-        Stopper(Arc::clone(&self.control))
+        Stopper(Arc::clone(&self.observer.control))
     }
 
     /// Waits for the end.
@@ -173,7 +211,7 @@ fn make_workers(
     pools: Vec<FramePool>,
     control: &Arc<Control>,
     lists: &Publisher,
-) -> Result<Vec<Worker>, EngineError> {
+) -> Result<(Vec<Worker>, Vec<Desk>), EngineError> {
     let mut attachments = attach_ports(&mut plan.ports, plan.cpus.len())?;
     let receivers = attachments.iter().filter(|worker| receives(worker)).count() as u64;
     if receivers == 0 {
@@ -185,7 +223,7 @@ fn make_workers(
         .filter(|port| port.rx_source())
         .all(|port| port.lossless());
     let bridged = [PortId(0), PortId(1)];
-    let mut workers = Vec::new();
+    let (mut workers, mut desks) = (Vec::new(), Vec::new());
     let mut receiver = 0;
     for (place, (pool, &cpu)) in pools.into_iter().zip(&plan.cpus).enumerate() {
         let attachments = std::mem::take(&mut attachments[place]);
@@ -195,11 +233,13 @@ fn make_workers(
         } else {
             0
         };
+        let (desk, inbox) = errands::desk(table());
+        desks.push(desk);
         workers.push(Worker {
             id: WorkerId(place as u16),
             cpu,
             pool,
-            pipeline: Pipeline::Bridge(Box::new(Bridge::new(bridged))),
+            pipeline: Pipeline::Bridge(Box::new(Bridge::new(bridged, table()))),
             versions: lists.reader(),
             would_drop_before: 0,
             attachments,
@@ -213,11 +253,20 @@ fn make_workers(
             control: Arc::clone(control),
             idle: plan.idle,
             leaves: false,
+            inbox,
+            now: Nanos(0),
             active_until: Nanos(0),
         });
     }
     begin_queues(&mut workers)?;
-    Ok(workers)
+    Ok((workers, desks))
+}
+
+/// A table of addresses with a key of its own, drawn from the system's random source by way of
+/// std's maps.
+fn table() -> Box<HitAddresses> {
+    let key = [(); 2].map(|()| RandomState::new().hash_one(()));
+    Box::new(HitAddresses::new(key))
 }
 
 fn receives(attachments: &[Attachment]) -> bool {
@@ -260,6 +309,8 @@ fn attach_ports(
                 queue,
                 transmits: tx,
                 spread: rx && queues < workers,
+                rx_dropped: 0,
+                tx_dropped: 0,
                 tx_owner: WorkerId(owner(place) as u16),
                 staged: Burst::new(),
                 decisions: std::mem::take(&mut decisions[place]),

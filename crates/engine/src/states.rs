@@ -5,6 +5,8 @@ use std::fmt;
 
 use port::interface::{Link, Monitor, View};
 
+use crate::status::PortView;
+
 /// Looks in a row in which a port took none of the frames there were.
 const STUCK_LOOKS: u32 = 5;
 
@@ -62,7 +64,7 @@ impl fmt::Display for PortState {
 pub struct StateReport {
     /// Which.
     pub state: PortState,
-    /// Whether it was so still at the end.
+    /// Whether it was so still at the end; in a [`Status`](crate::Status), whether it is so now.
     pub active: bool,
     /// How often it began.
     pub count: u64,
@@ -79,23 +81,39 @@ pub struct StateReport {
 pub(crate) struct Watched {
     monitor: Monitor,
     states: States,
+    /// At the last look.
+    link: Option<Link>,
 }
 
 impl Watched {
     pub(crate) fn new(monitor: Monitor) -> Self {
         let states = States::default();
-        Self { monitor, states }
+        Self {
+            monitor,
+            states,
+            link: None,
+        }
     }
 
     /// Looks; a sentence for each change. `sent` is what the port took so far, and how often it
     /// took nothing.
     pub(crate) fn look(&mut self, spec: &str, now: f64, sent: (u64, u64)) -> Vec<String> {
-        let news = self.states.look(now, self.monitor.look(), sent);
+        let view = self.monitor.look();
+        self.link = Some(view.link);
+        let news = self.states.look(now, view, sent);
         // Driver and interface; what was chosen stands in the report.
         let spec = spec.split(',').next().unwrap_or(spec);
         news.into_iter()
             .map(|said| format!("{spec}: {said}"))
             .collect()
+    }
+
+    /// What there is now.
+    pub(crate) fn view(&self, now: f64) -> PortView {
+        PortView {
+            link: self.link,
+            states: self.states.report(now),
+        }
     }
 
     /// What there was until the end.

@@ -2,7 +2,7 @@
 //! workers and writes the report.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,16 @@ use plane::Side;
 use port::Port;
 
 use crate::counters::{Board, Count, Words, at_rest};
+use crate::errands::Desks;
 use crate::finish::{
     PortFacts, all_counts, balance, finish_queues, passed, port_report, worker_report,
 };
+use crate::hit_history::HitHistory;
 use crate::ledger::{Meters, of_bridge};
 use crate::publish::Publisher;
 use crate::report::{EndedBy, MemoryReport, RunReport, SetHits};
+use crate::states::Watched;
+use crate::status::{HoldBoard, PortView, Recent};
 use crate::tally::SetCounts;
 use crate::worker::Worker;
 use crate::{Books, EngineError, Limits};
@@ -31,6 +35,10 @@ const NEWS_MAX: usize = 1000;
 /// looks at the limits: ten times a second.
 pub(crate) const ATTEND_EVERY: u32 = 100;
 
+/// How often workers hand over which addresses were hit, in looks at the limits: about once a
+/// second.
+const HITS_EVERY: u32 = 900;
+
 /// How long workers may take to send what they hold once they receive nothing more.
 pub(crate) const DRAIN_MAX: Duration = Duration::from_secs(2);
 
@@ -41,6 +49,10 @@ pub(crate) struct Control {
     drain: AtomicBool,
     stop: AtomicBool,
     boards: Vec<Board>,
+    holds: Vec<HoldBoard>,
+    /// What the control thread last saw of ports and of workers.
+    views: Mutex<Vec<PortView>>,
+    recent: Mutex<Recent>,
     /// What changed at the ports and nobody has read yet.
     news: Mutex<Vec<String>>,
 }
@@ -52,17 +64,20 @@ impl Control {
             drain: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             boards: (0..workers).map(|_| Board::new()).collect(),
+            holds: (0..workers).map(|_| HoldBoard::default()).collect(),
+            views: Mutex::default(),
+            recent: Mutex::default(),
             news: Mutex::default(),
         }
     }
 
     pub(crate) fn take_news(&self) -> Vec<String> {
-        std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *locked(&self.news))
     }
 
     /// Nobody may read them for hours: beyond the bound they are in the report alone.
     pub(crate) fn tell(&self, news: Vec<String>) {
-        let mut unread = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unread = locked(&self.news);
         if unread.len() < NEWS_MAX {
             unread.extend(news);
         }
@@ -70,17 +85,35 @@ impl Control {
 
     /// Looks at the interfaces of the ports, in a run since `started`, and tells what changed.
     pub(crate) fn look_at(&self, ports: &mut [PortFacts], started: Instant) {
+        let now = started.elapsed().as_secs_f64();
+        let workers = self.boards.iter().map(Board::read);
+        locked(&self.recent).look(now, workers);
         if ports.iter().all(|facts| facts.watched.is_none()) {
             return;
         }
-        let (now, sum) = (started.elapsed().as_secs_f64(), self.sum());
-        for facts in ports {
+        let sum = self.sum();
+        for facts in &mut *ports {
             let (taken, refusals) = Count::of_port(facts.id);
             let sent = (sum.get(taken), sum.get(refusals));
             if let Some(watched) = &mut facts.watched {
                 self.tell(watched.look(&facts.spec, now, sent));
             }
         }
+        let view = |facts: &PortFacts| {
+            let view = |watched: &Watched| watched.view(now);
+            facts.watched.as_ref().map(view).unwrap_or_default()
+        };
+        *locked(&self.views) = ports.iter().map(view).collect();
+    }
+
+    /// What changes of each port outside of workers.
+    pub(crate) fn port_views(&self) -> Vec<PortView> {
+        locked(&self.views).clone()
+    }
+
+    /// What workers did in the last second.
+    pub(crate) fn recent(&self) -> Recent {
+        locked(&self.recent).clone()
     }
 
     /// Why a run since `started`, with this limit, should end by now; nothing if it should not.
@@ -111,6 +144,14 @@ impl Control {
     #[inline]
     pub(crate) fn board(&self, worker: WorkerId) -> &Board {
         &self.boards[usize::from(worker.0)]
+    }
+
+    pub(crate) fn hold(&self, worker: WorkerId) -> &HoldBoard {
+        &self.holds[usize::from(worker.0)]
+    }
+
+    pub(crate) fn holds(&self) -> impl Iterator<Item = &HoldBoard> {
+        self.holds.iter()
     }
 
     pub(crate) fn boards(&self) -> impl Iterator<Item = &Board> + Clone {
@@ -144,9 +185,14 @@ impl Control {
     }
 }
 
+/// Nothing is ever left half done under these locks.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// All that the control thread needs of a run.
 pub(crate) struct Supervisor {
-    pub(crate) control: std::sync::Arc<Control>,
+    pub(crate) control: Arc<Control>,
     pub(crate) limits: Limits,
     pub(crate) workers: Vec<JoinHandle<Worker>>,
     pub(crate) facts: Vec<PortFacts>,
@@ -156,6 +202,10 @@ pub(crate) struct Supervisor {
     pub(crate) meters: Meters,
     /// Old versions are freed here, on no worker.
     pub(crate) lists: Publisher,
+    /// What workers are given to do now and then.
+    pub(crate) desks: Arc<Desks>,
+    /// Which addresses were hit.
+    pub(crate) hits: Arc<Mutex<HitHistory>>,
     pub(crate) memory: MemoryReport,
     pub(crate) started: Instant,
 }
@@ -218,6 +268,19 @@ impl Supervisor {
         })
     }
 
+    /// Takes what workers counted by address, and asks for it once a second.
+    fn collect_hits(&self, looks: u32) {
+        let now = self.started.elapsed().as_secs();
+        for desk in self.desks.lock().iter_mut() {
+            if let Some(table) = desk.collect() {
+                locked(&self.hits).add(now, table);
+            }
+            if looks.is_multiple_of(HITS_EVERY) {
+                desk.ask_for_addresses();
+            }
+        }
+    }
+
     /// Waits for the end of the run and for the workers to have sent what they hold. Returns why
     /// they were told to end; nothing where nothing was left to receive.
     fn watch(&mut self) -> Option<EndedBy> {
@@ -244,6 +307,7 @@ impl Supervisor {
                 }
             }
             self.lists.reclaim();
+            self.collect_hits(looks);
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(ATTEND_EVERY) {
                 self.ports.iter_mut().for_each(|port| port.attend());

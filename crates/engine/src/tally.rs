@@ -5,7 +5,7 @@
 //! next: once every worker has moved on, nothing will be added to a tally, and it is folded into
 //! the totals by name. Versions with the same policy share one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,6 +20,9 @@ const WORDS: usize = HIT_WORDS + LISTS_MAX;
 /// Names whose counts are kept, those of sets that are no more included: a set that comes back
 /// goes on counting. Beyond it, what has been gone for longest is forgotten.
 const NAMES_MAX: usize = 1024;
+
+/// Policies kept for samples that were taken under them.
+const POLICIES_MAX: usize = 64;
 
 /// One worker's hits. Aligned to two lines, which adjacent-line prefetchers fetch together.
 #[derive(Debug)]
@@ -161,16 +164,19 @@ pub(crate) struct Tallies {
     /// With the last version that each was of, ascending.
     leaving: Vec<(u64, Arc<Tally>)>,
     totals: HashMap<String, Account>,
+    /// Policies with the first version of each, ascending: the last few, the current one included.
+    policies: VecDeque<(u64, Arc<Policy>)>,
     workers: usize,
 }
 
 impl Tallies {
     pub(crate) fn new(policy: Arc<Policy>, workers: usize) -> (Self, Arc<Tally>) {
-        let current = Arc::new(Tally::new(1, policy, workers));
+        let current = Arc::new(Tally::new(1, Arc::clone(&policy), workers));
         let tallies = Self {
             current: Arc::clone(&current),
             leaving: Vec::new(),
             totals: HashMap::new(),
+            policies: VecDeque::from([(1, policy)]),
             workers,
         };
         (tallies, current)
@@ -183,8 +189,19 @@ impl Tallies {
             let next = Arc::new(Tally::new(version + 1, Arc::clone(policy), self.workers));
             let left = std::mem::replace(&mut self.current, next);
             self.leaving.push((version, left));
+            if self.policies.len() == POLICIES_MAX {
+                self.policies.pop_front();
+            }
+            self.policies.push_back((version + 1, Arc::clone(policy)));
         }
         Arc::clone(&self.current)
+    }
+
+    /// The policy of a version, if it is among the last few.
+    pub(crate) fn policy_of(&self, version: u64) -> Option<Arc<Policy>> {
+        let mut policies = self.policies.iter().rev();
+        let (_, policy) = policies.find(|&&(since, _)| since <= version)?;
+        Some(Arc::clone(policy))
     }
 
     /// Folds the tallies that no worker adds to any more, every one having moved to version `seen`.

@@ -11,9 +11,12 @@ use crate::clock::{Clock, OsClock, cpu_time_nanos};
 use crate::counters::{Count, Words};
 use crate::dispatch::Dispatcher;
 use crate::doze::doze;
+use crate::errands::Inbox;
 use crate::idle::{Idle, IdleMode};
 use crate::publish::{Reader, Version};
+use crate::samples::Decided;
 use crate::start::Work;
+use crate::status;
 use crate::supervise::Control;
 
 /// How often the counters are shown to others, nanoseconds.
@@ -46,6 +49,10 @@ pub(crate) struct Worker {
     pub(crate) idle: IdleMode,
     /// It has told its queues that it is about to end.
     pub(crate) leaves: bool,
+    /// What the control side gave it to do.
+    pub(crate) inbox: Inbox,
+    /// When the step began.
+    pub(crate) now: Nanos,
     /// When it last moved a frame.
     pub(crate) active_until: Nanos,
 }
@@ -81,9 +88,11 @@ impl Worker {
     fn work(mut self, clock: &impl Clock) -> Self {
         let mut idle = Idle::new(self.idle);
         let mut begun = clock.now();
-        let mut shown = begun;
+        let (mut shown, mut held) = (begun, begun);
         self.beat(clock);
+        self.inbox.attend(&mut self.pipeline);
         while !self.control.stops() {
+            self.now = begun;
             let moved = self.step();
             let ended = clock.now();
             begun = if moved != 0 {
@@ -98,11 +107,18 @@ impl Worker {
             };
             if ended.since(shown) >= SHOW_EVERY_NANOS {
                 shown = ended;
+                self.words.set(Count::ShownAt, ended.0);
                 self.show();
+                self.inbox.attend(&mut self.pipeline);
                 self.beat(clock);
+                if ended.since(held) >= status::SHOW_EVERY_NANOS {
+                    held = ended;
+                    self.show_hold();
+                }
             }
         }
         self.words.add(Count::CpuNanos, cpu_time_nanos());
+        self.show_hold();
         self.show();
         self
     }
@@ -197,12 +213,35 @@ impl Worker {
             &self.versions.get().judgement,
             &mut self.verdicts,
         );
-        self.carry_out();
+        // Almost always none.
+        if !self.inbox.samplers.is_empty() {
+            self.sample(from);
+        }
+        self.carry_out(place);
         self.flush();
     }
 
+    /// Takes samples of a burst that was decided on.
+    #[cold]
+    #[inline(never)]
+    fn sample(&mut self, from: PortId) {
+        let decided = Decided {
+            burst: &self.burst,
+            verdicts: self.verdicts.as_slice(),
+            pipeline: &self.pipeline,
+            from,
+            judgement: &self.versions.get().judgement,
+            version: self.versions.version(),
+            now: self.now,
+        };
+        for sampler in &mut self.inbox.samplers {
+            sampler.look(&decided);
+        }
+    }
+
+    /// Carries out the verdicts on a burst that came in by the port at `place`.
     #[inline]
-    fn carry_out(&mut self) {
+    fn carry_out(&mut self, place: usize) {
         let Self {
             burst,
             verdicts,
@@ -233,6 +272,7 @@ impl Worker {
                 }
             };
             words.drop_frames(reason, 1);
+            attachments[place].rx_dropped += 1;
             pool.free(frame);
         }
     }
@@ -331,6 +371,12 @@ impl Worker {
         let would_drop = self.would_drop_before + hits.would_drop_frames;
         self.words.set(Count::WouldDrop, would_drop);
         self.versions.get().tally.show(self.id, hits);
+    }
+
+    /// Shows what it holds.
+    fn show_hold(&self) {
+        let board = self.control.hold(self.id);
+        board.show(&self.attachments, &self.pool);
     }
 
     /// Sleeps; then at the newest version.

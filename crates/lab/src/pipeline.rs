@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use plane::{Action, Bridge, Judgement, Policy, SetRule, Sides};
+use plane::{Action, Bridge, HitAddresses, Judgement, Policy, SetRule, Sides};
 use table::{CompiledLists, Entries, ListMask};
 
 use crate::experiment::{LabError, Outcome, Row, Settings};
@@ -189,7 +189,7 @@ impl Place {
         let pool = circuit.frames() as u32;
         let mut bridges = Vec::new();
         for _ in Without::EVERY {
-            let mut bridge = Bridge::new(PORTS);
+            let mut bridge = Bridge::new(PORTS, Box::new(HitAddresses::new([1, 2])));
             circuit.prime(&mut bridge);
             bridges.push(bridge);
         }

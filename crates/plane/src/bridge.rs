@@ -4,36 +4,51 @@ use frame::{Burst, PortId};
 use wire::{Family, Parsed, ether_type};
 
 use crate::judgement::{Matched, PolicyMasks};
-use crate::{Classifier, DropReason, Hits, Judgement, Verdict, Verdicts};
+use crate::{Classifier, DropReason, HitAddresses, Hits, Judgement, Verdict, Verdicts};
 
 /// Two ports and what was counted between them; owned by one worker.
 #[derive(Debug)]
 pub struct Bridge {
     ports: [PortId; 2],
     classifier: Classifier,
+    counted: Counted,
+}
+
+/// What is counted of frames with an address in a set.
+#[derive(Debug)]
+struct Counted {
     hits: Hits,
+    addresses: Box<HitAddresses>,
 }
 
 impl Bridge {
-    /// A bridge between two ports.
+    /// A bridge between two ports, which counts the addresses that are hit in a table.
     #[must_use]
-    pub fn new(ports: [PortId; 2]) -> Self {
+    pub fn new(ports: [PortId; 2], addresses: Box<HitAddresses>) -> Self {
         Self {
             ports,
             classifier: Classifier::new(),
-            hits: Hits::new(),
+            counted: Counted {
+                hits: Hits::new(),
+                addresses,
+            },
         }
+    }
+
+    /// Begins with another table of addresses and returns the one so far.
+    pub fn swap_addresses(&mut self, next: Box<HitAddresses>) -> Box<HitAddresses> {
+        std::mem::replace(&mut self.counted.addresses, next)
     }
 
     /// The hits of the sets, by their places in the policy, since [`Bridge::restart_hits`].
     #[must_use]
     pub fn hits(&self) -> &Hits {
-        &self.hits
+        &self.counted.hits
     }
 
     /// Counts hits from nothing: for a policy whose sets are others, or do something else.
     pub fn restart_hits(&mut self) {
-        self.hits = Hits::new();
+        self.counted.hits = Hits::new();
     }
 
     /// Decides on a burst that came in by `from`.
@@ -63,7 +78,7 @@ impl Bridge {
     pub fn judge(&mut self, from: PortId, judgement: &Judgement, verdicts: &mut Verdicts) {
         let Self {
             classifier,
-            hits,
+            counted,
             ports,
         } = self;
         let arrival = usize::from(from != ports[0]);
@@ -71,12 +86,36 @@ impl Bridge {
         verdicts.fill(classifier.parsed().len(), plain(masks, to));
         for (place, parsed) in classifier.odd() {
             let matched = Matched::default();
-            verdicts.set(place, judge(parsed, matched, masks, hits, (arrival, to)));
+            verdicts.set(place, judge(parsed, matched, masks, counted, (arrival, to)));
         }
         classifier.each_match(masks.any, |place, parsed, matched| {
-            verdicts.set(place, judge(parsed, matched, masks, hits, (arrival, to)));
+            verdicts.set(place, judge(parsed, matched, masks, counted, (arrival, to)));
         });
     }
+
+    /// Tells again which frames of the last burst, which came in by `from`, had an address in a
+    /// set: by place, in no order. For samples: the way of all frames does without.
+    pub fn each_match(
+        &self,
+        from: PortId,
+        judgement: &Judgement,
+        mut each: impl FnMut(usize, MatchedLists),
+    ) {
+        let any = judgement.masks(from).any;
+        self.classifier.each_match(any, |place, _, matched| {
+            let (src, dst) = (matched.src.0, matched.dst.0);
+            each(place, MatchedLists { src, dst });
+        });
+    }
+}
+
+/// The lists that matched a frame's addresses, as bits by their places in the policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatchedLists {
+    /// Those that its source is in, where the policy looks at sources.
+    pub src: u32,
+    /// Those that its destination is in, where the policy looks at destinations.
+    pub dst: u32,
 }
 
 /// The verdict on sound IP that is in no list.
@@ -95,18 +134,19 @@ fn judge(
     parsed: &Parsed,
     matched: Matched,
     masks: &PolicyMasks,
-    hits: &mut Hits,
+    counted: &mut Counted,
     (arrival, to): (usize, PortId),
 ) -> Verdict {
     let hit = matched.src.0 | matched.dst.0 != 0;
     if hit {
-        hits.record(arrival, matched);
+        counted.hits.record(arrival, matched);
+        counted.addresses.record(parsed, matched);
     }
     if let Some(reason) = blocked(matched, masks) {
         return Verdict::Drop(reason);
     }
     if hit {
-        hits.record_trial(matched, masks);
+        counted.hits.record_trial(matched, masks);
     }
     match stopped(parsed, matched, masks) {
         Some(reason) => Verdict::Drop(reason),

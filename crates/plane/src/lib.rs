@@ -11,6 +11,7 @@
 mod bridge;
 mod classify;
 mod drop_reason;
+mod hit_addresses;
 mod hits;
 mod judgement;
 mod pipeline;
@@ -18,9 +19,10 @@ mod policy;
 mod ports;
 mod verdict;
 
-pub use bridge::Bridge;
+pub use bridge::{Bridge, MatchedLists};
 pub use classify::{Classifier, original_len};
 pub use drop_reason::{DropReason, Severity};
+pub use hit_addresses::{HIT_ADDRESSES_MAX, HitAddress, HitAddresses};
 pub use hits::{Hits, SideHits};
 pub use judgement::{Judgement, ListsMismatch};
 pub use pipeline::Pipeline;

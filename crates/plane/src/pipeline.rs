@@ -2,7 +2,7 @@
 
 use frame::{Burst, PortId};
 
-use crate::{Bridge, Hits, Judgement, Verdicts};
+use crate::{Bridge, HitAddresses, Hits, Judgement, MatchedLists, Verdicts};
 
 /// What a worker does with a burst. One shape so far.
 #[derive(Debug)]
@@ -31,6 +31,26 @@ impl Pipeline {
     pub fn hits(&self) -> &Hits {
         match self {
             Self::Bridge(bridge) => bridge.hits(),
+        }
+    }
+
+    /// Begins with another table of the addresses that are hit, and returns the one so far.
+    pub fn swap_addresses(&mut self, next: Box<HitAddresses>) -> Box<HitAddresses> {
+        match self {
+            Self::Bridge(bridge) => bridge.swap_addresses(next),
+        }
+    }
+
+    /// Tells again which frames of the last burst, which came in by `from`, had an address in a
+    /// set.
+    pub fn each_match(
+        &self,
+        from: PortId,
+        judgement: &Judgement,
+        each: impl FnMut(usize, MatchedLists),
+    ) {
+        match self {
+            Self::Bridge(bridge) => bridge.each_match(from, judgement, each),
         }
     }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use frame::{BURST_MAX, Burst, Frame, FramePool, PoolRequest, PortId, Region};
 use plane::{
-    Action, Bridge, Hits, Judgement, Otherwise, Policy, SetRule, Sides, Verdict, Verdicts,
+    Action, Bridge, HitAddresses, Hits, Judgement, Otherwise, Policy, SetRule, Sides, Verdict,
+    Verdicts,
 };
 use proptest::prelude::*;
 use table::{CompiledLists, Entries};
@@ -138,7 +139,7 @@ fn decide(judgement: &Judgement, frames: &[Made], len: usize) -> (Vec<Verdict>, 
         node: None,
     };
     let mut pool = Region::with_pools(&[request]).expect("memory").1.remove(0);
-    let mut bridge = Bridge::new(PORTS);
+    let mut bridge = Bridge::new(PORTS, Box::new(HitAddresses::new([1, 2])));
     let (mut verdicts, mut all) = (Verdicts::new(), Vec::new());
     for frames in frames.chunks(len) {
         let mut burst = Burst::new();

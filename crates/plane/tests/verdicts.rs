@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use frame::{Burst, FramePool, PoolRequest, PortId, Region};
 use plane::{
-    Action, Bridge, DropReason, Judgement, Otherwise, Policy, SetRule, Side, Sides, Verdict,
-    Verdicts,
+    Action, Bridge, DropReason, HitAddresses, Judgement, Otherwise, Policy, SetRule, Side, Sides,
+    Verdict, Verdicts,
 };
 use table::{CompiledLists, Entries};
 use wire::Malformed;
@@ -163,7 +163,7 @@ fn every_pair_of_sets_over_three_addresses() {
             },
         ];
         let default = [Otherwise::Forward, Otherwise::Drop][case / 81 % 2];
-        let mut bridge = Bridge::new([HERE, THERE]);
+        let mut bridge = Bridge::new([HERE, THERE], Box::new(HitAddresses::new([1, 2])));
         let verdicts = decide(
             &mut bridge,
             &judgement(&sets, &policy(&sets, default)),
@@ -241,7 +241,7 @@ fn a_blocked_address_does_not_pass_by_being_malformed() {
         (Otherwise::Forward, Verdict::Forward(THERE)),
     ] {
         policy.malformed = malformed;
-        let mut bridge = Bridge::new([HERE, THERE]);
+        let mut bridge = Bridge::new([HERE, THERE], Box::new(HitAddresses::new([1, 2])));
         let verdicts = decide(&mut bridge, &judgement(&sets, &policy), &frames);
         let blocked = [DropReason::BlockedSrc, DropReason::BlockedDst].map(Verdict::Drop);
         assert_eq!(verdicts[..2], blocked);
@@ -258,10 +258,10 @@ fn a_trial_counts_what_blocking_would_drop_malformed_or_not() {
         sides: Sides::BOTH,
         holds: vec![5],
     }];
-    let mut bridge = Bridge::new([HERE, THERE]);
+    let mut bridge = Bridge::new([HERE, THERE], Box::new(HitAddresses::new([1, 2])));
     decide(&mut bridge, &forwarding(&trial), &frames);
     let real = block(vec![5]);
-    let mut blocking = Bridge::new([HERE, THERE]);
+    let mut blocking = Bridge::new([HERE, THERE], Box::new(HitAddresses::new([1, 2])));
     let verdicts = decide(&mut blocking, &forwarding(&real), &frames);
     let [src, dst] = [DropReason::BlockedSrc, DropReason::BlockedDst].map(Verdict::Drop);
     let blocked = verdicts
@@ -282,7 +282,7 @@ fn non_ip_frames_follow_their_own_switch() {
     ] {
         let mut policy = policy(&sets, Otherwise::Drop);
         policy.non_ip = non_ip;
-        let mut bridge = Bridge::new([HERE, THERE]);
+        let mut bridge = Bridge::new([HERE, THERE], Box::new(HitAddresses::new([1, 2])));
         let frames = [arp.clone(), lldp.clone()];
         let judgement = judgement(&sets, &policy);
         assert_eq!(decide(&mut bridge, &judgement, &frames), [verdict; 2]);
@@ -292,7 +292,7 @@ fn non_ip_frames_follow_their_own_switch() {
 #[test]
 fn a_frame_with_no_readable_address_never_matches_a_set_that_holds_zero() {
     let sets = block(vec![0]);
-    let mut bridge = Bridge::new([HERE, THERE]);
+    let mut bridge = Bridge::new([HERE, THERE], Box::new(HitAddresses::new([1, 2])));
     let cut = udp(9, 9)[..14 + 8].to_vec();
     let verdicts = decide(&mut bridge, &forwarding(&sets), &[cut]);
     assert!(
@@ -311,7 +311,7 @@ fn both_families_in_one_burst_and_the_way_back() {
     let lists = Arc::new(CompiledLists::compile(&[&entries]).expect("one list"));
     let policy = Arc::new(policy(&block(vec![]), Otherwise::Forward));
     let judgement = Judgement::new(lists, policy).expect("one of each");
-    let mut bridge = Bridge::new([HERE, THERE]);
+    let mut bridge = Bridge::new([HERE, THERE], Box::new(HitAddresses::new([1, 2])));
     let udp6 = |src, dst| {
         let ip = Ipv6 {
             src,

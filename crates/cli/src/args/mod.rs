@@ -2,6 +2,7 @@
 
 mod bridge;
 mod bypass;
+mod capture;
 mod count;
 mod cpu_list;
 mod demo;
@@ -9,13 +10,18 @@ mod doctor;
 mod drive;
 mod duration;
 mod lab;
+mod live;
 mod ndr;
+mod pages;
 mod policy;
 mod restore;
 mod run;
 mod set;
 mod set_file;
+mod show;
 mod simulated;
+mod socket;
+mod top;
 mod workers;
 
 #[cfg(test)]
@@ -25,17 +31,26 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bridge::BridgeArgs;
 pub(crate) use bypass::{BypassArgs, BypassCommand, BypassOffArgs, BypassPlace, BypassShowArgs};
+pub(crate) use capture::{CaptureArgs, CaptureFormat};
 pub(crate) use cpu_list::CpuList;
 pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use drive::{FrameArgs, GenArgs, SinkArgs};
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
+pub(crate) use live::{
+    ActionArgs, AddArgs, DelArgs, EntryArgs, FlushArgs, ListArgs, LoadArgs, SaveArgs, ShowSetArgs,
+    TestArgs,
+};
 pub(crate) use ndr::NdrArgs;
+pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use run::DaemonArgs;
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
+pub(crate) use show::{ReloadArgs, ShowArgs, ShowCommand, ShowHitsArgs, ShowPortsArgs};
+pub(crate) use socket::{FactArgs, SocketArgs};
+pub(crate) use top::TopArgs;
 pub(crate) use workers::WorkerArgs;
 
 use crate::exit::EXIT_CODES;
@@ -90,11 +105,17 @@ pub(crate) enum Command {
     Sink(SinkArgs),
     Bypass(BypassArgs),
     Set(SetArgs),
+    Show(ShowArgs),
+    Reload(ReloadArgs),
+    Top(TopArgs),
+    Capture(CaptureArgs),
     Doctor(DoctorArgs),
     Restore(RestoreArgs),
     Ndr(Box<NdrArgs>),
     Lab(LabArgs),
     Drops(DropsArgs),
+    Man(ManArgs),
+    Completions(CompletionsArgs),
 }
 
 /// Options of every command.

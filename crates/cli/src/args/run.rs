@@ -23,6 +23,12 @@ pub(crate) struct DaemonArgs {
     /// End after this time, as in 10s or 2h, for a trial.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) duration: Option<Duration>,
+    /// Take what is readable of a state that is damaged, and say what is not.
+    ///
+    /// Without it a start is refused when something in the middle is damaged. The damaged files
+    /// are kept under another name.
+    #[arg(long)]
+    pub(crate) recover: bool,
     /// Print the report as one JSON object on standard output; all else goes to standard error.
     #[arg(long)]
     pub(crate) json: bool,

@@ -4,10 +4,13 @@ use std::net::IpAddr;
 
 use clap::{Args, Subcommand};
 
+use super::live::{
+    ActionArgs, AddArgs, DelArgs, FlushArgs, ListArgs, LoadArgs, SaveArgs, ShowSetArgs, TestArgs,
+};
 use super::{ReadArgs, SetFile};
 use crate::exit::EXIT_CODES;
 
-/// Look into lists of addresses and networks.
+/// Look into lists of addresses and networks, and change the sets of a running daemon.
 #[derive(Debug, Args)]
 #[command(after_long_help = SET_EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -21,6 +24,15 @@ pub(crate) struct SetArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SetCommand {
     Check(CheckArgs),
+    List(ListArgs),
+    Show(ShowSetArgs),
+    Test(TestArgs),
+    Add(AddArgs),
+    Del(DelArgs),
+    Load(LoadArgs),
+    Flush(FlushArgs),
+    Save(SaveArgs),
+    Action(ActionArgs),
 }
 
 /// Say what a list holds, what it costs, what is wrong with it, and which entry matches an address.
@@ -44,7 +56,7 @@ pub(crate) struct CheckArgs {
     pub(crate) read: ReadArgs,
 }
 
-fn address(text: &str) -> Result<IpAddr, String> {
+pub(super) fn address(text: &str) -> Result<IpAddr, String> {
     text.parse()
         .map_err(|_| "not an address: write 192.0.2.1 or 2001:db8::1".to_owned())
 }
@@ -53,8 +65,12 @@ const SET_EXAMPLES: &str = "\
 Examples:
   linerate set check list.txt
       what does this list hold, and is anything wrong with it?
-  linerate set check list.txt --test 192.0.2.1
-      is this address in it, and by which line?";
+  linerate set list
+      the sets of a running daemon
+  linerate set test 192.0.2.1
+      which of them has this address, and why?
+  linerate set add bad 192.0.2.1 --timeout 1h
+      one more entry, for an hour";
 
 fn check_after_long() -> String {
     format!(

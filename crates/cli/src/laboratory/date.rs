@@ -8,6 +8,13 @@ pub(super) fn now() -> Option<String> {
     Some(utc(since.as_secs()))
 }
 
+/// Nanoseconds since 1970 as `2026-11-20T23:53:55.000000001Z`.
+pub(crate) fn nanoseconds(nanos: u64) -> String {
+    let (seconds, nanos) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+    let time = utc(seconds);
+    format!("{}.{nanos:09}Z", time.trim_end_matches('Z'))
+}
+
 /// Seconds since 1970 in the Gregorian calendar, by days since 1 March of the year 0: a year that
 /// begins in March has its leap day at the end.
 fn utc(seconds: u64) -> String {
@@ -44,5 +51,6 @@ mod tests {
         ] {
             assert_eq!(utc(seconds), date);
         }
+        assert_eq!(nanoseconds(1_000_000_002), "1970-01-01T00:00:01.000000002Z");
     }
 }

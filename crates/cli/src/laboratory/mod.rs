@@ -2,7 +2,7 @@
 
 mod chart;
 mod compare;
-mod date;
+pub(crate) mod date;
 mod destination;
 mod facts;
 mod field;

@@ -3,6 +3,8 @@
 mod bridge;
 mod capture;
 mod contract;
+mod daemon;
+mod control;
 mod doctor;
 mod drive;
 mod drops;

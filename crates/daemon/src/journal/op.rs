@@ -9,6 +9,7 @@
 //! | 2 | giver (1), since (8), expiry (8; 0 none), comment length (1), comment, entry | added |
 //! | 3 | giver (1), entry | deleted, for a person from all who gave it |
 //! | 4 | configured (1), live (1) | the set's action was changed |
+//! | 5 | fingerprint (8; 0 none) | a list was loaded by force, or one that needed none |
 //!
 //! An entry is a byte and what it takes: 4 or 6 an address (4 or 16 bytes), 14 or 16 a range (two
 //! addresses). Times are milliseconds since 1970.
@@ -21,6 +22,7 @@ const SET: u8 = 1;
 const ADD: u8 = 2;
 const DELETE: u8 = 3;
 const ACTION: u8 = 4;
+const FORCED: u8 = 5;
 
 const ADDRESS_V4: u8 = 4;
 const ADDRESS_V6: u8 = 6;
@@ -56,6 +58,11 @@ pub enum Op {
         configured: u8,
         /// What holds.
         live: u8,
+    },
+    /// A list was loaded by force, which need not be forced again; none: one that needed no force.
+    Forced {
+        /// What the list is known by.
+        fingerprint: Option<u64>,
     },
 }
 
@@ -97,6 +104,11 @@ impl Operations {
             }
             Op::Action { configured, live } => {
                 self.bytes.extend_from_slice(&[ACTION, *configured, *live]);
+            }
+            Op::Forced { fingerprint } => {
+                self.bytes.push(FORCED);
+                let fingerprint = fingerprint.unwrap_or(0).to_le_bytes();
+                self.bytes.extend_from_slice(&fingerprint);
             }
         }
     }
@@ -212,6 +224,10 @@ impl<'a> Rest<'a> {
             ACTION => {
                 let (configured, live) = (self.byte()?, self.byte()?);
                 Some(Op::Action { configured, live })
+            }
+            FORCED => {
+                let fingerprint = Some(self.number()?).filter(|&number| number != 0);
+                Some(Op::Forced { fingerprint })
             }
             _ => None,
         }

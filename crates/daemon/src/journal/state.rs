@@ -27,6 +27,8 @@ pub struct KeptSet {
     pub entries: HashMap<Entry, Vec<Kept>>,
     /// An action that was changed live: what the configuration had, and what held.
     pub action: Option<(u8, u8)>,
+    /// What the list is known by that was last loaded, where it took force.
+    pub forced: Option<u64>,
 }
 
 /// What is known of all sets, those that the configuration no longer has included.
@@ -65,6 +67,7 @@ impl KeptSets {
             Op::Action { configured, live } => {
                 set.action = (configured != live).then_some((configured, live));
             }
+            Op::Forced { fingerprint } => set.forced = fingerprint,
         }
     }
 
@@ -81,7 +84,7 @@ impl KeptSets {
                 kept.retain(|kept| kept.expires_ms.is_none_or(|expires_ms| expires_ms > now_ms));
                 !kept.is_empty()
             });
-            !set.entries.is_empty() || set.action.is_some()
+            !set.entries.is_empty() || set.action.is_some() || set.forced.is_some()
         });
     }
 }
@@ -122,17 +125,29 @@ pub(super) fn write(
     tell: &mut dyn FnMut(&Operations) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut pieces = Pieces::new(tell);
-    for (name, set) in &kept.sets {
-        if let Some((configured, live)) = set.action {
-            pieces.push(name, &Op::Action { configured, live })?;
-        }
-        for (&entry, kept) in &set.entries {
-            for kept in kept.iter().cloned() {
-                pieces.push(name, &op(entry, kept))?;
+    kept.write(&mut pieces)?;
+    pieces.finish()
+}
+
+impl KeptSets {
+    /// All that is known, as operations.
+    pub(crate) fn write(&self, pieces: &mut Pieces<'_>) -> io::Result<()> {
+        for (name, set) in &self.sets {
+            if let Some((configured, live)) = set.action {
+                pieces.push(name, &Op::Action { configured, live })?;
+            }
+            if let Some(fingerprint) = set.forced {
+                let fingerprint = Some(fingerprint);
+                pieces.push(name, &Op::Forced { fingerprint })?;
+            }
+            for (&entry, kept) in &set.entries {
+                for kept in kept.iter().cloned() {
+                    pieces.push(name, &op(entry, kept))?;
+                }
             }
         }
+        Ok(())
     }
-    pieces.finish()
 }
 
 /// The operation that says it.

@@ -66,6 +66,8 @@ families! {
         "Frames received (rx) and transmitted (tx) by the port.";
     PORT_BYTES = Counter "linerate_port_bytes_total" ["port", "direction"]
         "Bytes of those frames, without FCS.";
+    PORT_DROPS = Counter "linerate_port_drops_total" ["port", "direction"]
+        "Frames that came in by the port (rx) or were to leave by it (tx) and were dropped.";
     PORT_MISSED = Counter "linerate_port_missed_frames_total" ["port"]
         "Frames that were there to receive and were lost before a worker saw them.";
     PORT_PAST = Counter "linerate_port_past_workers_frames_total" ["port", "way"]
@@ -82,8 +84,6 @@ families! {
         "Entries as given: of the set's source (file), and added by hand or CrowdSec (dynamic).";
     SET_ACTION = Gauge "linerate_set_action_info" ["set", "action"]
         "Always 1; the set's action now.";
-    SET_BYTES = Gauge "linerate_set_table_bytes" ["set"]
-        "The set's share of the compiled tables.";
     SET_LOADED = Gauge "linerate_set_loaded_timestamp_seconds" ["set"]
         "When the set's source last brought another list; absent without a source.";
     SET_CONFIRMED = Gauge "linerate_set_confirmed_timestamp_seconds" ["set"]
@@ -98,10 +98,14 @@ families! {
         "Frames the worker received (rx) and transmitted (tx).";
     WORKER_DROPS = Counter "linerate_worker_drops_total" ["worker"]
         "Frames the worker dropped, for whatever reason.";
+    WORKER_HANDED_OFF = Counter "linerate_worker_handed_off_frames_total" ["worker"]
+        "Frames given to other workers, whose flows they are.";
+    WORKER_CPU = Counter "linerate_worker_cpu_seconds_total" ["worker"]
+        "CPU time of the worker's thread.";
     WORKER_SLEEPS = Counter "linerate_worker_sleeps_total" ["worker"]
         "System calls made for want of frames.";
-    WORKER_IDLE = Gauge "linerate_worker_last_step_age_seconds" ["worker"]
-        "Time since the worker's last step; it grows only when a worker hangs.";
+    WORKER_SILENT = Gauge "linerate_worker_silent_seconds" ["worker"]
+        "Since the worker last showed that it goes round; it grows only when one hangs.";
     WORKER_BURST = Histogram "linerate_worker_burst_frames" ["worker"]
         "Frames in received bursts, empty ones left out.";
     POOL_FRAMES = Gauge "linerate_pool_frames" ["worker"]
@@ -116,6 +120,8 @@ families! {
         "Reloads of the configuration by result: applied or refused.";
     RELOADED = Gauge "linerate_reload_applied_timestamp_seconds" []
         "When a reload was last applied; absent before the first.";
-    SAMPLES = Counter "linerate_samples_total" ["result"]
-        "Sampled frames: sent to a receiver, or lost since it was slow.";
+    CAPTURE_SAMPLES = Counter "linerate_capture_samples_total" []
+        "Sampled frames given to 'linerate capture'.";
+    CAPTURE_FRAMES = Counter "linerate_capture_frames_total" []
+        "Frames that those samples stand for.";
 }

@@ -39,8 +39,8 @@ pub struct Observation {
     pub pools: Vec<Pool>,
     /// Changes of the configuration.
     pub reloads: Reloads,
-    /// Frames sampled for `linerate capture`.
-    pub samples: Samples,
+    /// What `linerate capture` was given.
+    pub captured: Captured,
     /// Bytes mapped for frames.
     pub frame_memory_bytes: u64,
     /// The version of sets and actions that every worker has.
@@ -67,6 +67,10 @@ pub struct Port {
     pub tx_frames: u64,
     /// Their bytes, without FCS.
     pub tx_bytes: u64,
+    /// Frames that came in by it and were dropped by their verdict.
+    pub rx_dropped: u64,
+    /// Frames that were to leave by it and were dropped.
+    pub tx_dropped: u64,
     /// Frames that were there and never received.
     pub missed: u64,
     /// Frames that the kernel forwarded because they are surely in no set (`shortcut`).
@@ -91,14 +95,18 @@ pub struct Worker {
     pub tx_frames: u64,
     /// Frames it dropped.
     pub dropped: u64,
+    /// Frames it gave to other workers, whose flows they are.
+    pub handed_off: u64,
     /// Time in steps that moved a frame, seconds.
     pub busy_seconds: f64,
+    /// CPU time of its thread, seconds.
+    pub cpu_seconds: f64,
     /// System calls made for want of frames.
     pub sleeps: u64,
     /// Bursts received, by size; empty ones are left out.
     pub bursts: BurstSizes,
-    /// Seconds since its last step; `None` where nobody asked.
-    pub idle_for_seconds: Option<f64>,
+    /// Since it last showed that it goes round, seconds; `None` where nobody asked.
+    pub silent_seconds: Option<f64>,
 }
 
 /// Bursts by how many frames they had.
@@ -119,15 +127,12 @@ pub struct BurstSizes {
 pub struct Set {
     /// Its name.
     pub name: String,
-    /// What a hit does now: `block`, `count` or `allow`; `mixed` where that depends on the side
-    /// or the port.
+    /// What a hit does now, unless side and port make an exception: `block`, `count` or `allow`.
     pub action: String,
-    /// Entries of its file, URL or command.
-    pub file_entries: u64,
-    /// Entries added by hand or by CrowdSec.
-    pub dynamic_entries: u64,
-    /// Its share of the compiled tables, bytes.
-    pub bytes: u64,
+    /// Entries of its file, URL or command; `None` where nobody keeps them.
+    pub file_entries: Option<u64>,
+    /// Entries added by hand or by CrowdSec; `None` where nobody keeps them.
+    pub dynamic_entries: Option<u64>,
     /// Frames that hit it, by side and by the action at that time.
     pub hits: Vec<Hits>,
     /// Frames it would have dropped, were it a block set, and no block set did.
@@ -136,8 +141,8 @@ pub struct Set {
     pub loaded_at: Option<f64>,
     /// When its source last confirmed or changed it, seconds since 1970.
     pub confirmed_at: Option<f64>,
-    /// What came of reading its source.
-    pub refreshes: Refreshes,
+    /// What came of reading its source; `None` where it has none.
+    pub refreshes: Option<Refreshes>,
     /// Whether the last refresh failed or was refused, so that an older list is in force.
     pub stale: bool,
 }
@@ -192,12 +197,12 @@ pub struct Reloads {
     pub applied_at: Option<f64>,
 }
 
-/// Sampled frames.
+/// Sampled frames, given to all captures together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Samples {
-    /// Given to a receiver.
-    pub sent: u64,
-    /// Lost since the receiver was slow.
-    pub lost: u64,
+pub struct Captured {
+    /// Samples.
+    pub samples: u64,
+    /// Frames that they stand for.
+    pub frames: u64,
 }

@@ -19,10 +19,10 @@ use super::request::{Answer, REQUEST_BYTES_MAX, answer, refusal};
 use super::write::render;
 
 /// Most connections at a time; one more is told so and closed.
-pub const CONNECTIONS_MAX: usize = 8;
+pub(super) const CONNECTIONS_MAX: usize = 8;
 /// Longest that a connection lasts, from its first byte to the last of the answer. Prometheus
 /// itself waits 10 s by default.
-pub const LIMIT: Duration = Duration::from_secs(10);
+pub(super) const LIMIT: Duration = Duration::from_secs(10);
 /// How long a connection that was answered may go on sending before it is cut off.
 const LINGER: Duration = Duration::from_millis(500);
 /// After an error of accept(2) that does not go away by itself, such as too many open files.

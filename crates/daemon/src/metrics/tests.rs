@@ -32,7 +32,10 @@ pub(super) fn example() -> Observation {
             refused: 2,
             applied_at: Some(1.7e9 + 0.5),
         },
-        samples: Samples { sent: 3, lost: 4 },
+        captured: Captured {
+            samples: 3,
+            frames: 40,
+        },
         frame_memory_bytes: 1 << 24,
         published_version: 12,
     }
@@ -59,7 +62,7 @@ fn worker(id: u16) -> Worker {
             bursts: 3,
             frames: 50,
         },
-        idle_for_seconds: Some(0.001),
+        silent_seconds: Some(0.001),
         ..Worker::default()
     }
 }
@@ -73,7 +76,9 @@ fn set(name: &str) -> Set {
     Set {
         name: name.to_owned(),
         action: "block".to_owned(),
-        file_entries: 10,
+        file_entries: Some(10),
+        dynamic_entries: Some(2),
+        refreshes: Some(Refreshes::default()),
         hits: vec![hits("src", "block"), hits("dst", "count")],
         loaded_at: Some(1.7e9),
         confirmed_at: Some(1.7e9 + 60.0),
@@ -136,10 +141,11 @@ fn read(mut stream: TcpStream) -> String {
 
 fn get(server: &Server) -> String {
     let mut stream = client(server);
-    stream
-        .write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
-        .expect("a request");
-    read(stream)
+    // A connection that is turned away may be reset before it has said or heard all.
+    let _ = stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    let mut text = String::new();
+    let _ = stream.read_to_string(&mut text);
+    text
 }
 
 #[test]
@@ -168,19 +174,28 @@ fn a_request_in_single_bytes_is_answered_and_more_than_asked_for_is_no_harm() {
     assert!(read(stream).contains("/metrics"));
 }
 
+/// Whether the server turned the connection away; what it says to others takes longer.
+fn turned_away(stream: &mut TcpStream) -> bool {
+    let soon = Some(Duration::from_millis(200));
+    stream.set_read_timeout(soon).expect("a time limit");
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).is_ok() && head.ends_with(b"503")
+}
+
 #[test]
 fn stuck_clients_hold_their_places_and_nobody_else() {
     let server = server();
-    let stuck: Vec<TcpStream> = (0..CONNECTIONS_MAX - 1).map(|_| client(&server)).collect();
+    let mut stuck: Vec<TcpStream> = (1..CONNECTIONS_MAX).map(|_| client(&server)).collect();
     assert!(get(&server).starts_with("HTTP/1.1 200"));
-    // The answered one's place is given back a moment after its end was seen.
-    let last = client(&server);
-    let refused = (0..200).any(|_| {
-        std::thread::sleep(Duration::from_millis(10));
-        read(client(&server)).starts_with("HTTP/1.1 503")
+    // The place of the one that was answered comes back a moment after its end was seen.
+    let refused = (0..3).any(|_| {
+        let mut one = client(&server);
+        let refused = turned_away(&mut one);
+        stuck.push(one);
+        refused
     });
-    assert!(refused, "one more than there is room for was let in");
-    drop((stuck, last));
+    assert!(refused, "{} connections were let in", stuck.len());
+    drop(stuck);
     let served = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
         get(&server).starts_with("HTTP/1.1 200")

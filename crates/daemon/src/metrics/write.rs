@@ -43,6 +43,11 @@ fn ports(page: &mut Exposition, ports: &[Port]) {
         family.add(&[&port.name, "rx"], port.rx_bytes);
         family.add(&[&port.name, "tx"], port.tx_bytes);
     }
+    let mut family = page.family(f::PORT_DROPS);
+    for port in ports {
+        family.add(&[&port.name, "rx"], port.rx_dropped);
+        family.add(&[&port.name, "tx"], port.tx_dropped);
+    }
     let mut family = page.family(f::PORT_MISSED);
     for port in ports {
         family.add(&[&port.name], port.missed);
@@ -81,16 +86,16 @@ fn hits(page: &mut Exposition, now: &Observation) {
 fn sets(page: &mut Exposition, sets: &[Set]) {
     let mut family = page.family(f::SET_ENTRIES);
     for set in sets {
-        family.add(&[&set.name, "file"], set.file_entries);
-        family.add(&[&set.name, "dynamic"], set.dynamic_entries);
+        let parts = [("file", set.file_entries), ("dynamic", set.dynamic_entries)];
+        for (part, entries) in parts {
+            if let Some(entries) = entries {
+                family.add(&[&set.name, part], entries);
+            }
+        }
     }
     let mut family = page.family(f::SET_ACTION);
     for set in sets {
         family.add(&[&set.name, &set.action], 1_u64);
-    }
-    let mut family = page.family(f::SET_BYTES);
-    for set in sets {
-        family.add(&[&set.name], set.bytes);
     }
 }
 
@@ -104,15 +109,15 @@ fn refreshes(page: &mut Exposition, sets: &[Set]) {
         family.add(&[&set.name], at);
     }
     let mut family = page.family(f::SET_REFRESHES);
-    for set in sets {
-        let results = set.refreshes;
+    let sourced = || sets.iter().filter_map(|set| Some((set, set.refreshes?)));
+    for (set, results) in sourced() {
         family.add(&[&set.name, "loaded"], results.loaded);
         family.add(&[&set.name, "unchanged"], results.unchanged);
         family.add(&[&set.name, "failed"], results.failed);
         family.add(&[&set.name, "refused"], results.refused);
     }
     let mut family = page.family(f::SET_STALE);
-    for set in sets {
+    for (set, _) in sourced() {
         family.add(&[&set.name], set.stale);
     }
 }
@@ -132,13 +137,21 @@ fn workers(page: &mut Exposition, workers: &[Worker]) {
     for (worker, id) in named() {
         family.add(&[&id], worker.dropped);
     }
+    let mut family = page.family(f::WORKER_HANDED_OFF);
+    for (worker, id) in named() {
+        family.add(&[&id], worker.handed_off);
+    }
+    let mut family = page.family(f::WORKER_CPU);
+    for (worker, id) in named() {
+        family.add(&[&id], worker.cpu_seconds);
+    }
     let mut family = page.family(f::WORKER_SLEEPS);
     for (worker, id) in named() {
         family.add(&[&id], worker.sleeps);
     }
-    let mut family = page.family(f::WORKER_IDLE);
+    let mut family = page.family(f::WORKER_SILENT);
     for (worker, id) in named() {
-        if let Some(seconds) = worker.idle_for_seconds {
+        if let Some(seconds) = worker.silent_seconds {
             family.add(&[&id], seconds);
         }
     }
@@ -171,7 +184,7 @@ fn changes(page: &mut Exposition, now: &Observation) {
     if let Some(at) = now.reloads.applied_at {
         family.add(&[], at);
     }
-    let mut family = page.family(f::SAMPLES);
-    family.add(&["sent"], now.samples.sent);
-    family.add(&["lost"], now.samples.lost);
+    page.family(f::CAPTURE_SAMPLES)
+        .add(&[], now.captured.samples);
+    page.family(f::CAPTURE_FRAMES).add(&[], now.captured.frames);
 }

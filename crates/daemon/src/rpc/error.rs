@@ -104,6 +104,8 @@ pub struct RpcError {
     pub message: String,
     /// Which of the request's entries it is about, from 0; set where one is bad.
     pub entry: Option<u64>,
+    /// A word that tells refusals apart, as `changes-too-much`; empty where the kind says all.
+    pub reason: String,
 }
 
 impl RpcError {
@@ -113,6 +115,7 @@ impl RpcError {
             kind,
             message: message.to_string(),
             entry: None,
+            reason: String::new(),
         }
     }
 
@@ -144,6 +147,8 @@ struct WireData {
     name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entry: Option<u64>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    reason: String,
 }
 
 impl From<RpcError> for WireError {
@@ -154,6 +159,7 @@ impl From<RpcError> for WireError {
             data: Some(WireData {
                 name: error.kind.name().to_owned(),
                 entry: error.entry,
+                reason: error.reason,
             }),
         }
     }
@@ -162,10 +168,15 @@ impl From<RpcError> for WireError {
 impl From<WireError> for RpcError {
     /// A code of a later version is an internal error with the sentence that came.
     fn from(wire: WireError) -> Self {
+        let (entry, reason) = match wire.data {
+            Some(data) => (data.entry, data.reason),
+            None => (None, String::new()),
+        };
         Self {
             kind: ErrorKind::of_code(wire.code).unwrap_or(ErrorKind::Internal),
             message: wire.message,
-            entry: wire.data.and_then(|data| data.entry),
+            entry,
+            reason,
         }
     }
 }

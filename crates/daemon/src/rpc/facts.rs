@@ -2,8 +2,8 @@
 //! for it. Both are called from several connections' threads at once.
 
 use super::answers::{
-    ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Flushed, HitCounts, Hits,
-    LoadParams, Loaded, Memory, Reloaded, SetFacts, SetList, Status, TestAnswer,
+    ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Flushed, Hits, LoadParams,
+    Loaded, Memory, Reloaded, SetFacts, SetList, Status, TestAnswer,
 };
 use super::error::{ErrorKind, RpcError};
 use super::stream::Stream;
@@ -37,7 +37,7 @@ pub trait Sets: Send + Sync {
     /// [`ErrorKind::NoSuchSet`]; so with all methods that name a set.
     fn show(&self, set: &str) -> Result<SetFacts, RpcError>;
 
-    /// What every set says of an address. Hits are filled in by whoever asks.
+    /// What every set says of an address.
     ///
     /// # Errors
     /// As [`Sets::list`].
@@ -84,9 +84,6 @@ pub trait Facts: Send + Sync {
     /// # Errors
     /// Nobody counts.
     fn hits(&self, top: usize) -> Result<Hits, RpcError>;
-
-    /// Hits of one address; none where they are not known.
-    fn hits_of(&self, address: IpAddr) -> Option<HitCounts>;
 
     /// Where memory went.
     fn memory(&self) -> Memory;

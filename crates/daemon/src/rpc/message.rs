@@ -3,6 +3,7 @@
 //! The line is checked before it is parsed: length, UTF-8, depth. Parameters stay text until the
 //! method is known, so that a request takes no more memory than what its method keeps of it.
 
+use super::answers::place_of;
 use super::error::{ErrorKind, RpcError, WireError};
 use super::limits::{DEPTH_MAX, ID_BYTES_MAX, LINE_BYTES_MAX};
 use serde::{Deserialize, Serialize};
@@ -65,8 +66,13 @@ impl<'a> Request<'a> {
                 serde_json::error::Category::Data => ErrorKind::InvalidRequest,
                 _ => ErrorKind::Parse,
             };
-            let column = error.column();
-            RpcError::new(kind, format!("no request at byte {column}: {error}"))
+            let why = error.to_string();
+            let place = format!(" at line {} column {}", error.line(), error.column());
+            let why = why.strip_suffix(&place).unwrap_or(&why);
+            RpcError::new(
+                kind,
+                format!("no request: {why} at byte {}", error.column()),
+            )
         })?;
         let refuse = |id, message: &str| BadLine {
             id,
@@ -90,9 +96,21 @@ impl<'a> Request<'a> {
     /// # Errors
     /// [`ErrorKind::InvalidParams`], which names the member.
     pub fn params<T: Deserialize<'a>>(&self) -> Result<T, RpcError> {
+        let refuse = |why: &str| {
+            let mut error = RpcError::params(format!("params of {}: {why}", self.method));
+            error.entry = place_of(&error.message);
+            error
+        };
         let text = self.params.map_or("{}", RawValue::get);
-        serde_json::from_str(text)
-            .map_err(|error| RpcError::params(format!("params of {}: {error}", self.method)))
+        if !text.starts_with('{') {
+            return Err(refuse("they are an object, with members by name"));
+        }
+        serde_json::from_str(text).map_err(|error| {
+            let why = error.to_string();
+            // Where in the text: of use for a file, and noise for one line.
+            let place = format!(" at line {} column {}", error.line(), error.column());
+            refuse(why.strip_suffix(&place).unwrap_or(&why))
+        })
     }
 }
 

@@ -9,11 +9,18 @@ pub mod answers;
 mod buffer;
 mod client;
 mod client_error;
+mod connection;
 mod error;
 mod facts;
 mod limits;
+mod loading;
 mod message;
+mod methods;
+mod server;
+mod socket;
+mod sources;
 mod stream;
+mod streams;
 
 pub use client::{Client, Sent};
 pub use client_error::ClientError;
@@ -24,4 +31,7 @@ pub use limits::{
     SOCKET_DEFAULT, STREAMS_MAX, WATCH_EVERY,
 };
 pub use message::{BadLine, Request};
+pub use methods::METHODS;
+pub use server::{Server, ServerConfig};
+pub use socket::BindError;
 pub use stream::{Progress, Stream};

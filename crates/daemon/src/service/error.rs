@@ -3,24 +3,27 @@
 use std::fmt;
 
 use engine::EngineError;
-use list::ListError;
-use plane::PolicyError;
 use port::PortError;
-use table::CompileError;
 
 use crate::LayoutError;
+use crate::journal::JournalError;
+use crate::rpc::BindError;
+use crate::sets::Refusal;
+use crate::sources::SpecError;
 
 /// Why a daemon did not start: one sentence that names the thing and the remedy.
 #[derive(Debug)]
 pub enum StartError {
     /// The machine has not what `[workers]` and `[memory]` ask for.
     Layout(LayoutError),
-    /// A list cannot be read.
-    List(ListError),
-    /// The sets do not make a policy.
-    Policy(PolicyError),
-    /// The lists do not make tables.
-    Compile(CompileError),
+    /// What survived the last run cannot be read.
+    Journal(JournalError),
+    /// The keeper of sets refuses.
+    Sets(Refusal),
+    /// A source of a set is none.
+    Source(SpecError),
+    /// The control socket cannot be listened at.
+    Control(BindError),
     /// A port cannot be opened.
     Port(PortError),
     /// The workers cannot be started.
@@ -33,9 +36,10 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Layout(error) => error.fmt(f),
-            Self::List(error) => error.fmt(f),
-            Self::Policy(error) => error.fmt(f),
-            Self::Compile(error) => error.fmt(f),
+            Self::Journal(error) => error.fmt(f),
+            Self::Sets(error) => error.fmt(f),
+            Self::Source(error) => error.fmt(f),
+            Self::Control(error) => error.fmt(f),
             Self::Port(error) => error.fmt(f),
             Self::Engine(error) => error.fmt(f),
             Self::Other(sentence) => f.write_str(sentence),
@@ -51,21 +55,21 @@ impl From<LayoutError> for StartError {
     }
 }
 
-impl From<ListError> for StartError {
-    fn from(error: ListError) -> Self {
-        Self::List(error)
+impl From<JournalError> for StartError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
     }
 }
 
-impl From<PolicyError> for StartError {
-    fn from(error: PolicyError) -> Self {
-        Self::Policy(error)
+impl From<Refusal> for StartError {
+    fn from(error: Refusal) -> Self {
+        Self::Sets(error)
     }
 }
 
-impl From<CompileError> for StartError {
-    fn from(error: CompileError) -> Self {
-        Self::Compile(error)
+impl From<SpecError> for StartError {
+    fn from(error: SpecError) -> Self {
+        Self::Source(error)
     }
 }
 
@@ -78,5 +82,11 @@ impl From<PortError> for StartError {
 impl From<EngineError> for StartError {
     fn from(error: EngineError) -> Self {
         Self::Engine(error)
+    }
+}
+
+impl From<BindError> for StartError {
+    fn from(error: BindError) -> Self {
+        Self::Control(error)
     }
 }

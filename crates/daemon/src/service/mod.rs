@@ -1,54 +1,188 @@
 //! The daemon as a whole: what is started in which order, and ended in the other.
+//!
+//! First what can refuse without having touched anything: the machine, the state that is kept, the
+//! control socket. Then the sets are filled, and only then the ports are opened: no frame passes
+//! that a list would have stopped. At the end nobody may ask any more, sources stop, workers send
+//! what they hold, and the keeper writes the last of its journal.
 
+mod cpus;
 mod error;
-mod lists;
+mod exchange;
+mod facts;
+mod inner;
+mod keep;
 mod ports;
+mod reload;
 mod rules;
+mod sets;
 mod space;
+mod watched;
 
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::time::{Duration, SystemTime};
 
-use engine::{Engine, Limits, Plan, RunReport, Running};
-use plane::Policy;
+use engine::{Engine, Judgement, Limits, Plan, RunReport, Running, allowed_cpus};
 use port::PortSpec;
 
 pub use error::StartError;
 
-use crate::config::Config;
-use crate::{Layout, LayoutAsked, Pinned};
+use crate::config::{Config, Source};
+use crate::metrics::{self, Reloads};
+use crate::notify::Notifier;
+use crate::rpc::{self, Server, ServerConfig};
+use crate::sets::{Deferred, Handle, NoHits, Reply, Request};
+use crate::sources::{Sources, ToKeeper};
+use crate::{Layout, LayoutAsked, Pinned, Samples, privileges};
+use inner::{Inner, Live};
+use watched::Watched;
 
-/// A daemon that runs.
+/// How long a start waits for lists: a server that does not answer must not keep the wire cut.
+const LISTS_WITHIN: Duration = Duration::from_secs(60);
+
+/// What a start is told beside the configuration.
+#[derive(Clone, Debug, Default)]
+pub struct StartOptions {
+    /// The file of the configuration, which a reload reads again.
+    pub file: Option<PathBuf>,
+    /// When to end by itself.
+    pub limits: Limits,
+    /// Takes what is readable of a damaged journal.
+    pub recover: bool,
+}
+
+/// A daemon that runs. Dropped, it ends.
 pub struct Daemon {
-    running: Running,
+    // In the order in which they end.
+    control: Option<Server>,
+    /// Ends by itself.
+    _metrics: Option<metrics::Server>,
+    inner: Arc<Inner>,
+    running: Option<Running>,
     /// Interrupts go back when it ends.
     _pinned: Option<Pinned>,
-    /// What somebody should know, a sentence each.
-    warnings: Vec<String>,
+    notifier: Notifier,
+    watched: Watched,
 }
 
 impl Daemon {
-    /// Reads the lists, opens the ports and starts the workers.
+    /// Puts back what survived the last run, reads the lists, opens the ports, starts the workers.
     ///
     /// # Errors
     ///
-    /// Whatever stands in the way; then nothing was started.
-    pub fn start(config: &Config, limits: Limits) -> Result<Self, StartError> {
-        let layout = layout(config)?;
-        let lists = lists::read(config)?;
-        let ports = ports::open(config, lists.samples(config))?;
-        let mut warnings: Vec<String> = ports.iter().flat_map(|port| port.notes()).collect();
+    /// Whatever stands in the way; then nothing runs any more.
+    pub fn start(config: Config, options: StartOptions) -> Result<Self, StartError> {
+        let layout = layout(&config)?;
+        let free = cpus::leave_to(&layout.cpus, &allowed_cpus());
+        free.map_err(|error| StartError::Other(format!("CPUs cannot be chosen: {error}")))?;
+        let (lists, apis) = Sources::planned(&config)?;
+        let deferred = Deferred::default();
+        let keeper_config = keep::keeper_config(&config, Arc::new(NoHits));
+        let journal = keep::journal(&config, options.recover)?;
+        let publish = Box::new(deferred.clone());
+        let (handle, keeper) = keep::start(keeper_config, journal, publish, &config)?;
+        let sources = Sources::new(Arc::new(ToKeeper(handle.clone())), Sources::folder(&config));
+        let inner = Arc::new(Inner {
+            file: options.file,
+            keeping: Arc::new(RwLock::new(handle.clone())),
+            ports: config.ports.iter().map(|port| port.name.clone()).collect(),
+            live: Mutex::new(Live {
+                config: config.clone(),
+                sources,
+                keeper: Some(keeper),
+                reloads: Reloads::default(),
+            }),
+            observer: OnceLock::new(),
+            publisher: OnceLock::new(),
+            started: SystemTime::now(),
+        });
+        let mut daemon = Self {
+            control: Some(control(&config, &inner)?),
+            _metrics: metrics(&config, &inner)?,
+            inner,
+            running: None,
+            _pinned: None,
+            notifier: Notifier::of_environment(),
+            watched: Watched::default(),
+        };
+        daemon.fill(&config, (&lists, &apis))?;
+        daemon.forward(&config, &layout, options.limits, (&handle, &deferred))?;
+        daemon.notifier.ready();
+        tracing::info!(
+            ports = %specs(&config),
+            cpus = ?layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
+            "forwarding"
+        );
+        Ok(daemon)
+    }
+
+    /// Waits until each source was tried once. A file that cannot be read refuses the start: it is
+    /// here or it is not. What comes by the net may come later.
+    fn fill(
+        &mut self,
+        config: &Config,
+        (lists, apis): (
+            &[crate::sources::SourceSpec],
+            &[crate::sources::CrowdSecSpec],
+        ),
+    ) -> Result<(), StartError> {
+        let mut live = self.inner.live();
+        let started = live.sources.replace(lists, apis);
+        started.map_err(|error| {
+            StartError::Other(format!(
+                "a source cannot be started ({error}): raise the limits"
+            ))
+        })?;
+        if !live.sources.wait_tried(LISTS_WITHIN) {
+            tracing::error!("some lists have not come in a minute: forwarding begins without them");
+        }
+        for state in live.sources.states() {
+            let Some(failure) = &state.last_error else {
+                continue;
+            };
+            let is_file = config
+                .sets
+                .iter()
+                .any(|set| *set.name == *state.set && matches!(set.source, Some(Source::File(_))));
+            if is_file && state.loads == 0 {
+                return Err(StartError::Other(failure.text.clone()));
+            }
+            tracing::error!(set = %state.set, "{}", failure.text);
+        }
+        Ok(())
+    }
+
+    /// Opens the ports and lets frames in.
+    fn forward(
+        &mut self,
+        config: &Config,
+        layout: &Layout,
+        limits: Limits,
+        (handle, deferred): (&Handle, &Deferred),
+    ) -> Result<(), StartError> {
+        let samples = match inner::generates(config) {
+            true => keep::samples(handle, config),
+            false => Samples::default(),
+        };
+        let ports = ports::open(config, samples)?;
+        let notes = ports.iter().flat_map(|port| port.notes());
+        notes.for_each(|note| tracing::warn!("{note}"));
         let specs: Vec<PortSpec> = config.ports.iter().map(|port| port.spec.clone()).collect();
         let stride_bytes = layout.stride_for(&specs, &ports)?;
         let pinned = config
             .workers
             .pin_irqs
             .then(|| Pinned::pin(&specs, &layout.cpus));
-        let pinned = pinned.transpose()?;
-        warnings.extend(pinned.iter().flat_map(|pinned| pinned.warnings.clone()));
-        let plan = Plan {
+        self._pinned = pinned.transpose()?;
+        for pinned in &self._pinned {
+            pinned.said.iter().for_each(|said| tracing::info!("{said}"));
+            let warnings = pinned.warnings.iter();
+            warnings.for_each(|warning| tracing::warn!("{warning}"));
+        }
+        let plan = |first: Judgement| Plan {
             ports,
-            policy: policy(config)?,
-            lists: Arc::new(lists.compile()?),
+            policy: first.policy().as_ref().clone(),
+            lists: Arc::clone(first.lists()),
             cpus: layout.cpus.clone(),
             burst: layout.burst,
             stride_bytes,
@@ -56,34 +190,56 @@ impl Daemon {
             idle: config.workers.idle,
             limits,
         };
-        Ok(Self {
-            running: Engine::start(plan)?,
-            _pinned: pinned,
-            warnings,
-        })
+        let attached = deferred.attach(|first| {
+            let running = Engine::start(plan(first))?;
+            let publisher = running.lists();
+            // Set once: a daemon starts one run.
+            let _ = self.inner.observer.set(running.observer());
+            let _ = self.inner.publisher.set(publisher.clone());
+            self.running = Some(running);
+            Ok::<_, StartError>(publisher)
+        });
+        attached.unwrap_or_else(|| Err(StartError::Other("no sets were made".to_owned())))
     }
 
-    /// What somebody should know of the start, a sentence each.
-    #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    /// Says in the log what changed at the ports, and tells systemd that workers go round. To be
+    /// called some times a second.
+    pub fn look_after(&mut self) {
+        let Some(running) = &self.running else {
+            return;
+        };
+        let news = running.take_news();
+        news.iter().for_each(|news| tracing::warn!("{news}"));
+        self.watched.look(&self.notifier, running);
     }
 
-    /// What changed at the ports since the last call, a sentence each.
+    /// Entries of each set, in the order of its report.
     #[must_use]
-    pub fn take_news(&self) -> Vec<String> {
-        self.running.take_news()
+    pub fn set_entries(&self) -> Vec<u64> {
+        match sets::handle(&self.inner.keeping).ask(Request::List) {
+            Ok(Reply::Sets(sets)) => sets.iter().map(|set| set.counts.entries as u64).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Reads the configuration again; what came of it is in the log.
+    pub fn reload(&self) {
+        self.notifier.reloading();
+        // A refusal is logged where it happens.
+        let _ = reload::reload(&self.inner);
+        self.notifier.ready();
     }
 
     /// Asks it to end; workers send what they hold first.
     pub fn stop(&self) {
-        self.running.stop();
+        self.notifier.stopping();
+        self.running.iter().for_each(Running::stop);
     }
 
     /// Whether the run is over and [`Daemon::join`] will not wait.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.running.is_finished()
+        self.running.as_ref().is_none_or(Running::is_finished)
     }
 
     /// Waits for the end.
@@ -91,9 +247,67 @@ impl Daemon {
     /// # Errors
     ///
     /// A worker that was lost.
-    pub fn join(self) -> Result<RunReport, StartError> {
-        Ok(self.running.join()?)
+    pub fn join(mut self) -> Result<RunReport, StartError> {
+        let running = self.running.take();
+        let report = running.map(Running::join).transpose()?;
+        report.ok_or_else(|| StartError::Other("nothing was started".to_owned()))
     }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // Nobody asks any more.
+        self.control = None;
+        let mut live = self.inner.live();
+        live.sources.stop();
+        if let Some(running) = self.running.take() {
+            running.stop();
+            // Lost workers have reported themselves.
+            let _ = running.join();
+        }
+        live.keeper = None;
+    }
+}
+
+/// The ports as one line.
+fn specs(config: &Config) -> String {
+    let specs: Vec<String> = config
+        .ports
+        .iter()
+        .map(|port| port.spec.to_string())
+        .collect();
+    specs.join(" ")
+}
+
+fn control(config: &Config, inner: &Arc<Inner>) -> Result<Server, StartError> {
+    let limits = rpc::Limits {
+        connections: config.limits.connections_max,
+        ..rpc::Limits::default()
+    };
+    let group = config.control.group.as_deref();
+    let server = ServerConfig {
+        limits,
+        group: group.and_then(privileges::group_id),
+        ..ServerConfig::new(config.control.socket.clone())
+    };
+    let keeping = Arc::clone(&inner.keeping);
+    let sets = sets::KeptSets::new(keeping, inner.ports.clone());
+    let facts: Arc<dyn rpc::Facts> = Arc::clone(inner) as _;
+    if let Some(folder) = server.path.parent() {
+        // What is wrong with it, the socket says.
+        let _ = std::fs::create_dir_all(folder);
+    }
+    Ok(Server::start(&server, Arc::new(sets), facts)?)
+}
+
+fn metrics(config: &Config, inner: &Arc<Inner>) -> Result<Option<metrics::Server>, StartError> {
+    let Some(wanted) = &config.metrics else {
+        return Ok(None);
+    };
+    let server = metrics::Server::start(wanted.address, Arc::clone(inner) as _);
+    let server = server.map_err(|error| StartError::Other(error.to_string()))?;
+    tracing::info!(address = %server.address(), "metrics can be read");
+    Ok(Some(server))
 }
 
 /// What the configuration asks of this machine.
@@ -109,14 +323,4 @@ pub fn layout(config: &Config) -> Result<Layout, StartError> {
         stride_bytes: config.memory.stride_bytes,
         pool_frames: config.memory.pool_frames,
     })?)
-}
-
-fn policy(config: &Config) -> Result<Policy, StartError> {
-    let mut policy = Policy::new(rules::rules(config))?;
-    for pipeline in &config.pipelines {
-        policy.default = pipeline.default;
-        policy.non_ip = pipeline.non_ip;
-        policy.malformed = pipeline.malformed;
-    }
-    Ok(policy)
 }

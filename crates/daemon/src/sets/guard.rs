@@ -2,7 +2,8 @@
 //!
 //! An emptied download, half a file, a list in which somebody pasted another, or one with
 //! `10.0.0.0/8` in it must not become what is blocked. Three guards, each of which `force`
-//! overrides:
+//! overrides. A list that was forced is known again, also after a restart, until another one is
+//! accepted:
 //!
 //! * **Empty.** A load without entries never replaces a file part.
 //! * **Changes too much.** Different entries are counted, not lines: a file with every line twice
@@ -34,6 +35,8 @@ pub(super) struct Guards {
     pub(super) max_change: f64,
     /// It may cover private and own addresses.
     pub(super) may_cover: bool,
+    /// What the list is known by that is in force, where somebody forced it.
+    pub(super) forced: Option<u64>,
 }
 
 /// Holds a load against the guards.
@@ -45,6 +48,9 @@ pub(super) fn check(
     from: &LoadedFrom,
     own: &[OwnAddress],
 ) -> Result<(), Refusal> {
+    if guards.forced == Some(sorted.fingerprint()) {
+        return Ok(());
+    }
     if difference.after.entries == 0 {
         return Err(Refusal::Empty {
             set: set.clone(),

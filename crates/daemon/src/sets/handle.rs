@@ -61,7 +61,8 @@ pub(super) struct Summary {
     pub(super) from: LoadedFrom,
     pub(super) origin: Origin,
     pub(super) difference: Difference,
-    pub(super) forced: bool,
+    /// What the list is known by, where a guard would have refused it.
+    pub(super) forced: Option<u64>,
     /// The dynamic part is to go, too.
     pub(super) flush: bool,
 }
@@ -197,6 +198,19 @@ impl Handle {
         }
     }
 
+    /// Asks for single entries to be added or deleted, and leaves waiting for later: requests that
+    /// are sent before the first is waited for are answered by one version of the tables.
+    ///
+    /// # Errors
+    /// [`Refusal::Stopped`].
+    pub fn send(&self, request: Request) -> Result<Waiting, Refusal> {
+        if !matches!(request, Request::Add { .. } | Request::Delete { .. }) {
+            return Ok(Waiting(Err(self.ask(request))));
+        }
+        self.deliver(Ask::Request(Box::new(request)))
+            .map(|answered| Waiting(Ok(answered)))
+    }
+
     /// Begins to replace the file part of a set: to be called before its source is opened.
     ///
     /// # Errors
@@ -321,10 +335,38 @@ impl Handle {
     }
 
     pub(super) fn tell(&self, ask: Ask) -> Result<Told, Refusal> {
+        let answered = self.deliver(ask)?;
+        answered.recv().map_err(|_| Refusal::Stopped)?
+    }
+
+    fn deliver(&self, ask: Ask) -> Result<Answered, Refusal> {
         let (answer, answered) = mpsc::sync_channel(1);
         let message = Message { ask, answer };
         self.to_keeper.send(message).map_err(|_| Refusal::Stopped)?;
-        answered.recv().map_err(|_| Refusal::Stopped)?
+        Ok(answered)
+    }
+}
+
+type Answered = Receiver<Result<Told, Refusal>>;
+
+/// An answer that is to come.
+#[derive(Debug)]
+#[must_use = "the answer says whether it was done"]
+pub struct Waiting(Result<Answered, Result<Reply, Refusal>>);
+
+impl Waiting {
+    /// Waits for it.
+    ///
+    /// # Errors
+    /// As of [`Handle::ask`].
+    pub fn wait(self) -> Result<Reply, Refusal> {
+        match self.0 {
+            Err(known) => known,
+            Ok(answered) => match answered.recv().map_err(|_| Refusal::Stopped)?? {
+                Told::Reply(reply) => Ok(reply),
+                _ => Err(Refusal::Stopped),
+            },
+        }
     }
 }
 
@@ -392,6 +434,9 @@ impl PendingLoad {
             handle.tell(Ask::Refused(name, refusal.to_string()))?;
             return Err(refusal.clone());
         }
+        let fingerprint = sorted.fingerprint();
+        let is_forced = checked.is_err() || guards.forced == Some(fingerprint);
+        let forced = is_forced.then_some(fingerprint);
         let sorted = match handle.tell(Ask::Refresh(Box::new(sorted)))? {
             Told::Refreshed(sorted) => sorted,
             _ => return Err(Refusal::Stopped),
@@ -404,7 +449,7 @@ impl PendingLoad {
             from,
             origin,
             difference,
-            forced: checked.is_err(),
+            forced: forced.filter(|_| guarding != Guarding::Flush),
             flush: guarding == Guarding::Flush,
         };
         handle.finish(Finishing {
@@ -426,7 +471,7 @@ impl Summary {
             entries: after.entries,
             added: added.entries,
             removed: removed.entries,
-            forced: self.forced,
+            forced: self.forced.is_some(),
             superseded,
         })
     }

@@ -183,9 +183,11 @@ impl Running {
         if self.publish.wait_seen(version, self.confirm_within) {
             Ok(())
         } else {
-            Err(Refusal::NotConfirmed {
+            let refusal = Refusal::NotConfirmed {
                 waited_ms: self.confirm_within.as_millis(),
-            })
+            };
+            tracing::warn!("{refusal}");
+            Err(refusal)
         }
     }
 

@@ -42,7 +42,7 @@ mod state;
 mod turn;
 
 pub use config::{Defaults, KeeperConfig, SetConfig};
-pub use handle::{Handle, PendingLoad};
+pub use handle::{Handle, PendingLoad, Waiting};
 pub use keeper::Keeper;
 pub use lines::live_entry;
 pub use name::{NameError, SetName};

@@ -4,7 +4,7 @@ use super::claims::{Giver, Tag};
 use super::clock::Now;
 use super::name::SetName;
 use super::refusal::Refusal;
-use super::state::{Sets, action_op};
+use super::state::Sets;
 use crate::journal::{Kept, KeptSet, KeptSets, Op, Operations, Pieces, kept_op};
 use std::collections::HashMap;
 use std::io;
@@ -34,6 +34,7 @@ impl Sets {
         if let Some((configured, live)) = kept.action {
             self.restore_action(place, configured, live);
         }
+        self.sets[place].forced = kept.forced;
         let mut piece = Vec::new();
         for (&entry, kept) in &kept.entries {
             for kept in kept {
@@ -59,7 +60,7 @@ impl Sets {
         let sets = self.sets.iter().enumerate();
         Keeping {
             sets: sets
-                .map(|(place, set)| (set.name.clone(), action_op(set), self.live.listing(place)))
+                .map(|(place, set)| (set.name.clone(), set.ops(), self.live.listing(place)))
                 .collect(),
             pairs: self.claims.pairs(),
             left: Arc::clone(left),
@@ -89,7 +90,7 @@ fn note_of(kept: &Kept, now: Now) -> Option<(Giver, Note)> {
 
 /// All dynamic entries at one moment.
 pub(super) struct Keeping {
-    sets: Vec<(SetName, Option<Op>, Listing)>,
+    sets: Vec<(SetName, Vec<Op>, Listing)>,
     pairs: HashMap<(usize, Entry), [Note; 2]>,
     left: Arc<KeptSets>,
     now: Now,
@@ -102,10 +103,8 @@ impl Keeping {
         tell: &mut dyn FnMut(&Operations) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut pieces = Pieces::new(tell);
-        for (place, (name, action, listing)) in self.sets.iter().enumerate() {
-            if let Some(action) = action {
-                pieces.push(name, action)?;
-            }
+        for (place, (name, ops, listing)) in self.sets.iter().enumerate() {
+            ops.iter().try_for_each(|op| pieces.push(name, op))?;
             for (entry, note) in listing.dynamic() {
                 let pair = self.pairs.get(&(place, entry));
                 let notes = pair.map_or(std::slice::from_ref(&note), |pair| &pair[..]);
@@ -114,16 +113,7 @@ impl Keeping {
                 }
             }
         }
-        for (name, set) in &self.left.sets {
-            if let Some((configured, live)) = set.action {
-                pieces.push(name, &Op::Action { configured, live })?;
-            }
-            for (&entry, kept) in &set.entries {
-                for kept in kept.iter().cloned() {
-                    pieces.push(name, &kept_op(entry, kept))?;
-                }
-            }
-        }
+        self.left.write(&mut pieces)?;
         pieces.finish()
     }
 

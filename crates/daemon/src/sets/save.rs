@@ -20,6 +20,12 @@ impl Saved {
         self.listing.counts()
     }
 
+    /// The entries themselves.
+    #[must_use]
+    pub fn listing(&self) -> &Listing {
+        &self.listing
+    }
+
     /// Writes all entries, one a line, each once: the file part, then what only the dynamic part
     /// has, in ascending order with comments and the time they have left as comments of the line.
     /// A load of these lines makes the same set; times and comments are not read back.

@@ -24,6 +24,8 @@ pub(super) struct SetState {
     pub(super) covered_v4: u64,
     /// When entries were last changed, milliseconds since 1970.
     pub(super) changed_ms: Option<u64>,
+    /// What the list is known by that was loaded last, where it took force: it needs none again.
+    pub(super) forced: Option<u64>,
     pub(super) refused: u64,
     pub(super) refusal: Option<String>,
 }
@@ -98,6 +100,7 @@ impl Sets {
                 loaded: None,
                 covered_v4: 0,
                 changed_ms: None,
+                forced: None,
                 refused: 0,
                 refusal: None,
             })
@@ -409,11 +412,16 @@ fn action_of(code: u8) -> Option<Action> {
     }
 }
 
-/// For the snapshot of the journal.
-pub(super) fn action_op(set: &SetState) -> Option<Op> {
-    let (configured, live) = (set.config.rule.action, set.rule.action);
-    (configured != live).then(|| Op::Action {
-        configured: action_code(configured),
-        live: action_code(live),
-    })
+impl SetState {
+    /// What a snapshot of the journal says of it beside its entries.
+    pub(super) fn ops(&self) -> Vec<Op> {
+        let (configured, live) = (self.config.rule.action, self.rule.action);
+        let action = (configured != live).then(|| Op::Action {
+            configured: action_code(configured),
+            live: action_code(live),
+        });
+        let fingerprint = self.forced;
+        let forced = fingerprint.map(|_| Op::Forced { fingerprint });
+        action.into_iter().chain(forced).collect()
+    }
 }

@@ -11,6 +11,7 @@ use super::reply::{Added, Deleted, LoadedList, Reply};
 use super::request::{NewEntry, Origin, Request};
 use super::save::Saved;
 use super::state::{Edit, Group, Tally, table_refusal};
+use crate::journal::Op;
 use plane::Action;
 use std::vec::IntoIter;
 use table::live::{Entry, Finished};
@@ -308,6 +309,7 @@ impl Running {
         let guards = Guards {
             max_change: state.config.max_change,
             may_cover: state.config.allow_private || state.rule.action == Action::Allow,
+            forced: state.forced,
         };
         Ok(Told::Begun(Box::new(Begun {
             set: place,
@@ -351,6 +353,11 @@ impl Running {
     fn loaded(&mut self, summary: &Summary, covered_v4: u64) {
         let now = self.now();
         let set = &mut self.sets.sets[summary.set];
+        if set.forced != summary.forced {
+            set.forced = summary.forced;
+            let fingerprint = summary.forced;
+            self.operations.push(&set.name, &Op::Forced { fingerprint });
+        }
         set.changed_ms = Some(now.wall_ms);
         set.covered_v4 = covered_v4;
         set.refusal = None;

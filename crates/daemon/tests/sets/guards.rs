@@ -166,3 +166,29 @@ fn sets_that_allow_or_are_told_so_may_cover_anything() {
         let _ = world.load(set, "10.0.0.0/8\n", false).expect("it may");
     }
 }
+
+#[test]
+fn a_list_that_was_forced_is_not_refused_after_a_restart() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let world = World::kept(&["a"], dir.path());
+    let list = "10.0.0.0/8\n1.0.0.0\n";
+    let _ = world.load("a", list, false).expect_err("private");
+    let _ = world.load("a", list, true).expect("forced");
+    world.keeper.stop();
+    let world = World::kept(&["a"], dir.path());
+    let _ = world
+        .load("a", "10.0.0.0/9\n1.0.0.0\n", false)
+        .expect_err("another list");
+    let _ = world.load("a", list, false).expect("the same list");
+    let _ = world
+        .load("a", "1.0.0.0\n", true)
+        .expect("forced, since half is more than half");
+    let _ = world
+        .load("a", "1.0.0.0\n1.0.0.1\n", true)
+        .expect("another one");
+    world.keeper.stop();
+    let world = World::kept(&["a"], dir.path());
+    let _ = world
+        .load("a", list, false)
+        .expect_err("it is no longer the one that was forced");
+}

@@ -360,6 +360,8 @@ fn attach(
                 queue,
                 transmits: port.tx_sink(),
                 spread: false,
+                rx_dropped: 0,
+                tx_dropped: 0,
                 tx_owner: WorkerId(0),
                 staged: Burst::new(),
                 decisions: Exchange::default(),

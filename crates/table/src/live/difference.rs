@@ -7,6 +7,7 @@ use crate::address::Address;
 use crate::flatten::{MergedSpans, Span};
 use crate::range::Range;
 use std::cmp::Ordering;
+use std::hash::{DefaultHasher, Hasher};
 use std::iter::Peekable;
 
 /// A load whose entries are sorted: it can be held against the file part it would replace.
@@ -86,6 +87,16 @@ impl Sorted {
             }
         };
         windows.iter().map(answer).collect()
+    }
+
+    /// A number that is the same for the same entries, in whatever order and however often they
+    /// were given: to know a list again.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.files.0.hash_entries(&mut hasher);
+        self.files.1.hash_entries(&mut hasher);
+        hasher.finish()
     }
 
     fn v4(&self) -> Option<(&FilePart<u32>, &FilePart<u32>)> {
@@ -339,6 +350,16 @@ mod tests {
                 .into_iter()
                 .find(|x| (window.0..=window.1).contains(x));
             assert_eq!(newly[0].map(|(_, first)| first as u32), wanted);
+        }
+    }
+
+    #[test]
+    fn a_list_is_known_again_by_its_entries() {
+        let print = |spans: &[(u32, u32)]| sorted(&[], spans).fingerprint();
+        let known = print(&[(1, 1), (5, 9), (3, 3)]);
+        assert_eq!(known, print(&[(3, 3), (1, 1), (5, 9), (1, 1)]));
+        for other in [&[(1, 1), (5, 9)][..], &[(1, 1), (5, 9), (4, 4)], &[]] {
+            assert_ne!(known, print(other));
         }
     }
 

@@ -5,6 +5,7 @@ use crate::address::Address;
 use crate::entries::FamilyEntries;
 use crate::family::FamilyFacts;
 use crate::flatten::{self, MergedSpans, Span};
+use std::hash::{Hash, Hasher};
 
 /// Each entry once. Shared with whoever compiles.
 #[derive(Debug)]
@@ -48,6 +49,13 @@ impl<A: Address> FilePart<A> {
 
     pub(super) fn len(&self) -> usize {
         self.addresses.len() + self.networks.len() + self.ranges.len()
+    }
+
+    /// Hashes all entries, which ascend whatever order they were given in.
+    pub(super) fn hash_entries(&self, hasher: &mut impl Hasher) {
+        self.addresses.hash(hasher);
+        self.networks.hash(hasher);
+        self.ranges.hash(hasher);
     }
 
     pub(super) fn contains(&self, span: Span<A>) -> bool {

@@ -71,10 +71,14 @@ pub struct LoadParams {
 /// What `set.load` answers, when every worker sees the new list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Loaded {
-    /// Entries of the file.
+    /// Different entries of the file part now.
     pub entries: u64,
-    /// Entries of the file part before.
-    pub before: u64,
+    /// Entries that it had not.
+    pub added: u64,
+    /// Entries that it has no longer.
+    pub removed: u64,
+    /// Whether a guard would have refused it, had it not been forced.
+    pub forced: bool,
     /// Lines to think twice about, the first of each kind.
     pub warnings: Vec<String>,
     /// From the request to the last worker.

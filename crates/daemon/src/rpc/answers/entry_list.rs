@@ -18,23 +18,23 @@ pub struct EntryList(pub Vec<Entry>);
 /// # Errors
 /// What is wrong with the text, as one sentence that shows it.
 pub fn parse_entry(text: &str) -> Result<Entry, String> {
-    let shown: String = text
-        .chars()
-        .take(60)
-        .flat_map(char::escape_default)
-        .collect();
     let parsed = list::Entry::parse(text.as_bytes());
-    match parsed
-        .map_err(|fault| fault.about(&shown).to_string())?
-        .unmapped()
-    {
+    let entry = parsed.map_err(|fault| fault.about(&excerpt(text)).to_string())?;
+    match entry.unmapped() {
         entry if entry.is_everything() => Err(format!(
-            "\"{shown}\" is every address there is: load a file with --force, or set the default \
-             to drop"
+            "\"{}\" is every address there is: load a file with --force, or set the default to \
+             drop",
+            excerpt(text)
         )),
         list::Entry::V4(span) => range(span).map(Entry::V4),
         list::Entry::V6(span) => range(span).map(Entry::V6),
     }
+}
+
+/// The beginning, made printable.
+fn excerpt(text: &str) -> String {
+    let shown = text.chars().take(60);
+    shown.flat_map(char::escape_default).collect()
 }
 
 fn range<A: Address>(span: Span<A>) -> Result<Range<A>, String> {

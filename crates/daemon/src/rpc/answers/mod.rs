@@ -14,6 +14,7 @@ pub use change::{
     Action, ActionParams, AddParams, Added, DeleteParams, Deleted, Flushed, LoadParams, Loaded,
     Side,
 };
+pub(super) use entry_list::place_of;
 pub use entry_list::{EntryList, parse_entry};
 pub use sets::{
     ActionFacts, HitCounts, Match, SetFacts, SetList, SetParams, SetTest, TestAnswer, TestParams,

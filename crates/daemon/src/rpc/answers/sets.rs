@@ -26,6 +26,9 @@ pub struct SetFacts {
     pub set: String,
     /// What a hit does.
     pub action: Action,
+    /// What the configuration has in its place, where that was changed while it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configured: Option<Action>,
     /// Where it does something else, or nothing: by ingress port and side. Empty where `action`
     /// is all there is to say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,10 +42,19 @@ pub struct SetFacts {
     /// Where the file part comes from; none for a set without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// By what the source is read: `file`, `url`, `command`, or `hand` for `set.load`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// When the file part was last replaced, seconds since 1970; none when never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded_at: Option<u64>,
-    /// Why the last refresh was refused; none when it was not.
+    /// When anything in the set was last changed, seconds since 1970; none since the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_at: Option<u64>,
+    /// Loads refused since the start.
+    #[serde(default)]
+    pub refusals: u64,
+    /// Why the last load was refused; none when it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
@@ -71,10 +83,6 @@ pub struct TestParams {
 pub struct TestAnswer {
     /// As asked.
     pub address: IpAddr,
-    /// Hits of the address, whichever set; none where it is not among the addresses that are
-    /// counted one by one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hits: Option<HitCounts>,
     /// Every set, in the order of the configuration.
     pub sets: Vec<SetTest>,
 }
@@ -88,15 +96,23 @@ pub struct SetTest {
     pub action: Action,
     /// The entries that hold the address; empty when none does.
     pub matches: Vec<Match>,
+    /// Frames of this address that hit the set.
+    #[serde(default)]
+    pub hits: HitCounts,
 }
 
-/// Hits of one address.
+/// Hits of one address, counted in bounded memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HitCounts {
-    /// Frames in the last minute.
-    pub last_minute: u64,
-    /// Frames in the last hour.
-    pub last_hour: u64,
+    /// Frames in the last minute; none where it is not known.
+    #[serde(default)]
+    pub last_minute: Option<u64>,
+    /// Frames in the last hour; none where it is not known.
+    #[serde(default)]
+    pub last_hour: Option<u64>,
+    /// Each may be too high by so many, and is never too low.
+    #[serde(default)]
+    pub error: u64,
 }
 
 /// An entry that holds an address.
@@ -106,6 +122,8 @@ pub struct Match {
     pub entry: String,
     /// Who gave it: `file`, `url`, `command`, `hand` or `crowdsec`.
     pub from: String,
+    /// Whether it is in the part that loads replace; otherwise it was given by itself.
+    pub file_part: bool,
     /// `FILE:LINE`, or the source's name where the line is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,

@@ -76,6 +76,12 @@ pub struct WorkerFacts {
     pub bursts: u64,
     /// Time spent on frames, nanoseconds.
     pub busy_ns: u64,
+    /// The share of the last second spent on frames, 0 to 1.
+    #[serde(default)]
+    pub busy_share: f64,
+    /// Since it last showed that it goes round, milliseconds: a few, with frames or without.
+    #[serde(default)]
+    pub silent_ms: u64,
     /// Frames dropped.
     pub drops: u64,
     /// Chunks that its pool has left.

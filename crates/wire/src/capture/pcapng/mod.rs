@@ -5,6 +5,7 @@
 //! begins anew: byte order and interfaces of the section before are forgotten.
 
 mod block;
+mod emit;
 mod interface;
 mod options;
 mod packet;
@@ -12,6 +13,7 @@ mod resolution;
 mod section;
 
 pub use block::{BLOCK_HEAD_BYTES, BLOCK_OVERHEAD_BYTES, BlockHead, body};
+pub use emit::{TEXT_BYTES_MAX, emit_commented, emit_named_interface};
 pub use interface::InterfaceDescription;
 pub use options::{Options, RawOption};
 pub use packet::{

@@ -1,0 +1,239 @@
+//! `linerate set ...` of a running daemon.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use daemon::rpc::answers::Action;
+
+use super::SocketArgs;
+use crate::exit::EXIT_CODES;
+
+/// List the sets of a running daemon: action, entries, source, and when it was last loaded.
+///
+/// 'entries' counts those of the file and those added one by one, 'dynamic' the latter alone,
+/// 'timed' those of them that go by themselves.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after(LIST_EXAMPLES))]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+}
+
+/// Show one set of a running daemon.
+///
+/// Says what a hit does and since when, how many entries there are and of what kind, where they
+/// come from, and why the last refresh was refused, if it was.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after(SHOW_EXAMPLES))]
+pub(crate) struct ShowSetArgs {
+    /// The name of the set.
+    #[arg(value_name = "NAME")]
+    pub(crate) set: String,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+}
+
+/// Add entries to a set of a running daemon: done when every worker sees them.
+///
+/// An entry is an address, a network or a range. '-' reads them from standard input, one a line,
+/// as fast as they come; what follows '#' or ';' on a line is left out. A line that is no entry is
+/// named and left out, and the exit code is 1. Entries that are there already get the new timeout
+/// and comment. They survive a restart of the daemon.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after(ADD_EXAMPLES))]
+pub(crate) struct AddArgs {
+    #[command(flatten)]
+    pub(crate) which: EntryArgs,
+    /// Take the entries out again by themselves after this time, as 90s, 30m, 1h or 7d.
+    #[arg(long, value_name = "TIME", value_parser = super::duration::parse)]
+    pub(crate) timeout: Option<Duration>,
+    /// Say why, for whoever asks later; at most 255 bytes.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
+}
+
+/// Take entries out of a set of a running daemon: done when no worker sees them.
+///
+/// Each is taken out as it went in, whether it was added or is from a file; a network takes no
+/// addresses within it along. '-' reads entries from standard input, one a line. The exit code is
+/// 1 if the set had none of some entry.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after(DEL_EXAMPLES))]
+pub(crate) struct DelArgs {
+    #[command(flatten)]
+    pub(crate) which: EntryArgs,
+}
+
+/// A set and entries of it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct EntryArgs {
+    /// The name of the set.
+    #[arg(value_name = "NAME")]
+    pub(crate) set: String,
+    /// Addresses, networks and ranges; '-' alone reads them from standard input.
+    #[arg(value_name = "ENTRY", required = true)]
+    pub(crate) entries: Vec<String>,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+}
+
+/// Replace what a set of a running daemon has from its file by another file.
+///
+/// Entries added one by one stay. The list is refused, and the old one stays, when a line is bad,
+/// when it is empty, changes the set by more than its max_change, or newly covers private space or
+/// this machine's own addresses; --force overrides all but the first. The file is opened here, by
+/// your rights, in any format that 'set check' reads. A set with a source of its own goes back to
+/// that at its next refresh.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after(LOAD_EXAMPLES))]
+pub(crate) struct LoadArgs {
+    /// The name of the set.
+    #[arg(value_name = "NAME")]
+    pub(crate) set: String,
+    /// The list; '-' is standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// Load it whatever the guards say.
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+}
+
+/// Take all entries out of a set of a running daemon, those of its file too.
+///
+/// A set with a source has the source's entries again at its next refresh.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after(FLUSH_EXAMPLES))]
+pub(crate) struct FlushArgs {
+    /// The name of the set.
+    #[arg(value_name = "NAME")]
+    pub(crate) set: String,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+}
+
+/// Write the entries of a set of a running daemon into a file that 'set load' reads.
+///
+/// The file is there whole or not at all. Without FILE, entries go to standard output.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after(SAVE_EXAMPLES))]
+pub(crate) struct SaveArgs {
+    /// The name of the set.
+    #[arg(value_name = "NAME")]
+    pub(crate) set: String,
+    /// Where to write; without it, or with '-', standard output.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) daemon: SocketArgs,
+}
+
+/// Say of an address which sets of a running daemon have it, by which entry, and since when.
+///
+/// Names the entry, the line of the file or who gave it, its comment, when it goes by itself, what
+/// a hit does, and how often the address was hit lately. The exit code is 1 if no set has it.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after(TEST_EXAMPLES))]
+pub(crate) struct TestArgs {
+    /// The address.
+    #[arg(value_name = "ADDRESS", value_parser = super::set::address)]
+    pub(crate) address: IpAddr,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+}
+
+/// Change what a hit of a set does, while frames go by: block, count or allow.
+///
+/// 'count' counts what 'block' would drop, and drops nothing: a trial. The change survives a
+/// restart of the daemon, unless the configuration has another action by then.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after(ACTION_EXAMPLES))]
+pub(crate) struct ActionArgs {
+    /// The name of the set.
+    #[arg(value_name = "NAME")]
+    pub(crate) set: String,
+    /// What a hit does from now on.
+    #[arg(value_name = "ACTION", hide_possible_values = true)]
+    pub(crate) action: ActionWord,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+}
+
+/// Actions as they are typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ActionWord {
+    Block,
+    Count,
+    Allow,
+}
+
+impl From<ActionWord> for Action {
+    fn from(word: ActionWord) -> Self {
+        match word {
+            ActionWord::Block => Self::Block,
+            ActionWord::Count => Self::Count,
+            ActionWord::Allow => Self::Allow,
+        }
+    }
+}
+
+/// Which daemon, and how its answer is told.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AnswerArgs {
+    /// Print the daemon's answer as one JSON object on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) daemon: SocketArgs,
+}
+
+const LIST_EXAMPLES: &str = "\
+  linerate set list
+      the sets of the daemon on this machine
+  linerate set list --json
+      the same for programs";
+const SHOW_EXAMPLES: &str = "\
+  linerate set show bad
+      one set";
+const ADD_EXAMPLES: &str = "\
+  linerate set add bad 192.0.2.7 198.51.100.0/24
+      an address and a network, for good
+  linerate set add bad 2001:db8::7 --timeout 1h --comment scan
+      an address that goes by itself
+  zcat addresses.gz | linerate set add bad -
+      a million of them, in seconds";
+const DEL_EXAMPLES: &str = "\
+  linerate set del bad 192.0.2.7
+      one entry
+  cut -f1 innocent.tsv | linerate set del bad -
+      many";
+const LOAD_EXAMPLES: &str = "\
+  linerate set load bad ipsum.txt
+      another file, behind the guards
+  linerate set load bad ipsum.txt --force
+      the same, after you looked at it";
+const FLUSH_EXAMPLES: &str = "\
+  linerate set flush bad
+      nothing is in it any more";
+const SAVE_EXAMPLES: &str = "\
+  linerate set save bad bad.txt
+      into a file
+  linerate set save bad | wc -l
+      onto standard output";
+const TEST_EXAMPLES: &str = "\
+  linerate set test 192.0.2.7
+      why is this address blocked?
+  linerate set test 2001:db8::7 --json
+      the same for programs";
+const ACTION_EXAMPLES: &str = "\
+  linerate set action bad count
+      try it
+  linerate set action bad block
+      mean it";
+
+fn after(examples: &str) -> String {
+    format!("Examples:\n{examples}\n\n{EXIT_CODES}")
+}

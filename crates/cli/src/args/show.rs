@@ -1,0 +1,166 @@
+//! `linerate show ...` and `linerate reload`.
+
+use clap::{Args, Subcommand};
+
+use super::{FactArgs, SocketArgs};
+use crate::exit::EXIT_CODES;
+
+/// Show what a running daemon does: ports, workers, drops, sets, hits, memory, configuration.
+#[derive(Debug, Args)]
+#[command(after_long_help = SHOW_EXAMPLES)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct ShowArgs {
+    /// What to show.
+    #[command(subcommand)]
+    pub(crate) what: ShowCommand,
+}
+
+/// What can be shown.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum ShowCommand {
+    Ports(ShowPortsArgs),
+    Workers(ShowWorkersArgs),
+    Drops(ShowDropsArgs),
+    Sets(ShowSetsArgs),
+    Hits(ShowHitsArgs),
+    Memory(ShowMemoryArgs),
+    Config(ShowConfigArgs),
+}
+
+/// Show what went in and out of each port since the start.
+///
+/// Bytes are those of frames without FCS. 'errors' and 'drops' of the input are frames that no
+/// worker ever had: the interface could not receive them whole, or a ring was full. 'errors' of the
+/// output are frames that were to leave and did not. With --watch: one line a second of all ports
+/// together, or of --port alone, in frames and bytes a second.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("ports", "what went in and out, a line a second"))]
+pub(crate) struct ShowPortsArgs {
+    /// Show this port alone, by its name in the configuration.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) port: Option<String>,
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show how busy each worker is, how fast, and how full its bursts are.
+///
+/// 'busy' is the share of the last second spent on frames; ns/frame and frames a burst are averages
+/// since the start. With --watch all are of the time since the last look.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("workers", "how busy they are now"))]
+pub(crate) struct ShowWorkersArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show how many frames were dropped, by reason; 'linerate drops' says what the reasons mean.
+///
+/// The most frequent comes first; reasons that never occurred are left out. With --watch, frames a
+/// second since the last look stand beside the sum.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("drops", "which reasons occur now"))]
+pub(crate) struct ShowDropsArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show how often each set was hit, by side, and how many entries it has.
+///
+/// A hit is a frame whose source or destination is in the set. With --watch, hits a second since
+/// the last look stand beside the sums.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("sets", "which sets are hit now"))]
+pub(crate) struct ShowSetsArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show the addresses hit most, the sets that hold them, and the sets that never hit.
+///
+/// Workers count in bounded memory: a count may be too high by the number in the column 'error',
+/// and is never too low.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("hits", "which addresses are hit now"))]
+pub(crate) struct ShowHitsArgs {
+    /// Show so many addresses, at most 1000.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) top: u32,
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show what memory is used for.
+///
+/// 'resident' is what the kernel counts for the process; pages of frame memory that were never
+/// touched are not in it.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("memory", "whether it grows"))]
+pub(crate) struct ShowMemoryArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show the configuration in force, every choice resolved, without secrets.
+///
+/// It is TOML that 'linerate run' takes. Actions changed live are not in it: 'set list' has them.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("config", "whether somebody reloads"))]
+pub(crate) struct ShowConfigArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Make a running daemon read its configuration again.
+///
+/// All that is different is changed, while frames go by, or nothing is: a fault, or something that
+/// cannot change live (ports, workers, memory), refuses the whole with the reason.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = reload_after())]
+pub(crate) struct ReloadArgs {
+    /// Print the daemon's answer as one JSON object on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) daemon: SocketArgs,
+}
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  linerate show ports --watch
+      frames in and out, a line a second
+  linerate show drops
+      why frames were dropped
+  linerate show hits --top 5
+      the addresses hit most
+  linerate show workers --json
+      for programs";
+
+fn after(what: &str, watched: &str) -> String {
+    format!(
+        "\
+Examples:
+  linerate show {what}
+      now
+  linerate show {what} --watch
+      {watched}
+  linerate show {what} --json
+      for programs
+
+{EXIT_CODES}"
+    )
+}
+
+fn reload_after() -> String {
+    format!(
+        "\
+Examples:
+  linerate reload
+      after the configuration was edited
+  linerate reload --socket /run/linerate/lab.sock
+      of another daemon
+
+{EXIT_CODES}"
+    )
+}

@@ -1,0 +1,271 @@
+//! What is told of sets: all, one, and what they say of an address.
+
+use daemon::rpc::answers::{
+    Action, ActionParams, Flushed, HitCounts, Match, NoParams, SetFacts, SetList, SetParams,
+    SetTest, Side, TestAnswer, TestParams,
+};
+
+use super::ago::{ago, span};
+use super::{connect, failed, tell};
+use crate::args::{ActionArgs, FlushArgs, ListArgs, ShowSetArgs, TestArgs};
+use crate::error::Outcome;
+use crate::exit::ExitCode;
+use crate::output::{Output, Stream};
+use crate::paint::Paint;
+use crate::report::number::{count, plural};
+use crate::report::table::{Align, Table, wrap};
+
+pub(super) fn list(args: &ListArgs, output: Output) -> Outcome {
+    let mut client = connect(&args.answer.daemon)?;
+    let sets: SetList = client
+        .call("set.list", &NoParams::default())
+        .map_err(failed)?;
+    let (paint, width) = looks(output);
+    tell(
+        args.answer.json,
+        &sets,
+        &listed(&sets, paint, width),
+        output,
+    )
+}
+
+pub(super) fn show(args: &ShowSetArgs, output: Output) -> Outcome {
+    let mut client = connect(&args.answer.daemon)?;
+    let set = SetParams {
+        set: args.set.clone(),
+    };
+    let facts: SetFacts = client.call("set.show", &set).map_err(failed)?;
+    let (paint, width) = looks(output);
+    tell(
+        args.answer.json,
+        &facts,
+        &shown(&facts, paint, width),
+        output,
+    )
+}
+
+pub(super) fn flush(args: &FlushArgs, output: Output) -> Outcome {
+    let mut client = connect(&args.answer.daemon)?;
+    let set = SetParams {
+        set: args.set.clone(),
+    };
+    let flushed: Flushed = client.call("set.flush", &set).map_err(failed)?;
+    let entries = plural(flushed.deleted, "entry", "entries");
+    let text = format!("{entries} taken out of '{}'\n", args.set);
+    tell(args.answer.json, &flushed, &text, output)
+}
+
+pub(super) fn action(args: &ActionArgs, output: Output) -> Outcome {
+    let mut client = connect(&args.answer.daemon)?;
+    let params = ActionParams {
+        set: args.set.clone(),
+        action: args.action.into(),
+    };
+    let facts: SetFacts = client.call("set.action", &params).map_err(failed)?;
+    let text = format!("'{}' does {} now\n", facts.set, facts.action.name());
+    tell(args.answer.json, &facts, &text, output)
+}
+
+pub(super) fn test(args: &TestArgs, output: Output) -> Outcome {
+    let mut client = connect(&args.answer.daemon)?;
+    let params = TestParams {
+        address: args.address,
+    };
+    let answer: TestAnswer = client.call("set.test", &params).map_err(failed)?;
+    let (paint, width) = looks(output);
+    tell(
+        args.answer.json,
+        &answer,
+        &tested(&answer, paint, width),
+        output,
+    )?;
+    Ok(
+        match answer.sets.iter().any(|set| !set.matches.is_empty()) {
+            true => ExitCode::Done,
+            false => ExitCode::CheckFailed,
+        },
+    )
+}
+
+fn looks(output: Output) -> (Paint, usize) {
+    (output.paint(Stream::Stdout), output.width(Stream::Stdout))
+}
+
+fn listed(list: &SetList, paint: Paint, width: usize) -> String {
+    if list.sets.is_empty() {
+        return "there are no sets\n".to_owned();
+    }
+    let mut table = Table::new(&[
+        ("set", Align::Left),
+        ("action", Align::Left),
+        ("entries", Align::Right),
+        ("dynamic", Align::Right),
+        ("timed", Align::Right),
+        ("loaded", Align::Right),
+        ("source", Align::Left),
+    ]);
+    for set in &list.sets {
+        table.row([
+            set.set.clone(),
+            action_of(set),
+            count(set.entries),
+            count(set.dynamic),
+            count(set.timed),
+            set.loaded_at.map_or_else(|| "-".to_owned(), ago),
+            set.source.clone().unwrap_or_else(|| "-".to_owned()),
+        ]);
+    }
+    let refused = list
+        .sets
+        .iter()
+        .filter_map(|set| refusal(set, paint, width));
+    table.render(paint, width) + &refused.collect::<String>()
+}
+
+/// `block`, and a mark where that is not all.
+fn action_of(set: &SetFacts) -> String {
+    let more = if set.actions.is_empty() { "" } else { " *" };
+    format!("{}{more}", set.action.name())
+}
+
+fn refusal(set: &SetFacts, paint: Paint, width: usize) -> Option<String> {
+    let why = set.refused.as_ref()?;
+    let head = format!("  {}: the last load was refused: ", set.set);
+    let text = wrap(&format!("{head}{why}"), 4, width);
+    Some(paint.warning(text.trim_end().trim_start()) + "\n").map(|line| format!("  {line}"))
+}
+
+fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
+    let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
+    let mut fact = |name: &str, value: String| table.row([name.to_owned(), value]);
+    let live = set.configured.map(|configured| {
+        format!(
+            " (changed live; the configuration has {})",
+            configured.name()
+        )
+    });
+    fact(
+        "action",
+        set.action.name().to_owned() + &live.unwrap_or_default(),
+    );
+    for at in &set.actions {
+        let side = match at.side {
+            Side::Source => "source",
+            Side::Destination => "destination",
+        };
+        let does = at.action.map_or("nothing", Action::name);
+        fact(
+            "",
+            format!("{does} for a {side} that enters by {}", at.port),
+        );
+    }
+    let dynamic = match set.dynamic {
+        0 => String::new(),
+        dynamic => format!(
+            ", {} of them added one by one, {} with a timeout",
+            count(dynamic),
+            count(set.timed)
+        ),
+    };
+    fact("entries", count(set.entries) + &dynamic);
+    fact(
+        "source",
+        set.source
+            .clone()
+            .unwrap_or_else(|| "none: changed by hand".to_owned()),
+    );
+    fact(
+        "loaded",
+        set.loaded_at.map_or_else(|| "never".to_owned(), ago),
+    );
+    fact(
+        "changed",
+        set.changed_at
+            .map_or_else(|| "not since the start".to_owned(), ago),
+    );
+    if set.refusals != 0 {
+        let last = set
+            .refused
+            .as_deref()
+            .unwrap_or("the last one was accepted");
+        fact(
+            "refused",
+            format!("{}: {last}", plural(set.refusals, "load", "loads")),
+        );
+    }
+    format!("{}\n{}", paint.bold(&set.set), table.render(paint, width))
+}
+
+fn tested(answer: &TestAnswer, paint: Paint, width: usize) -> String {
+    let address = paint.bold(&answer.address.to_string());
+    let found: Vec<&SetTest> = answer
+        .sets
+        .iter()
+        .filter(|set| !set.matches.is_empty())
+        .collect();
+    if found.is_empty() {
+        let sets = plural(answer.sets.len() as u64, "set", "sets");
+        return format!("{address}: in none of {sets}\n");
+    }
+    let mut text = String::new();
+    for set in found {
+        let does = paint_action(set.action, paint);
+        text += &format!("{address}: in '{}' ({does}){}\n", set.set, hits(&set.hits));
+        text += &matches(&set.matches).render(paint, width);
+    }
+    let none: Vec<&str> = answer
+        .sets
+        .iter()
+        .filter(|set| set.matches.is_empty())
+        .map(|set| set.set.as_str())
+        .collect();
+    if !none.is_empty() {
+        text += &wrap(&format!("  not in {}", none.join(", ")), 4, width);
+    }
+    text
+}
+
+fn paint_action(action: Action, paint: Paint) -> String {
+    match action {
+        Action::Block => paint.bad(action.name()),
+        Action::Count => paint.warning(action.name()),
+        Action::Allow => paint.good(action.name()),
+    }
+}
+
+fn hits(hits: &HitCounts) -> String {
+    let (Some(minute), Some(hour)) = (hits.last_minute, hits.last_hour) else {
+        return String::new();
+    };
+    let error = match hits.error {
+        0 => String::new(),
+        error => format!(", each at most {} too high", count(error)),
+    };
+    format!(
+        ", hit {} times in the last minute and {} in the last hour{error}",
+        count(minute),
+        count(hour)
+    )
+}
+
+fn matches(matches: &[Match]) -> Table {
+    let mut table = Table::new(&[
+        ("entry", Align::Left),
+        ("from", Align::Left),
+        ("since", Align::Right),
+        ("left", Align::Right),
+        ("comment", Align::Left),
+    ]);
+    for found in matches {
+        table.row([
+            found.entry.clone(),
+            found.place.clone().unwrap_or_else(|| found.from.clone()),
+            found.since.map_or_else(|| "-".to_owned(), ago),
+            found
+                .left_ms
+                .map_or_else(|| "-".to_owned(), |left| span(left / 1000)),
+            found.comment.clone().unwrap_or_default(),
+        ]);
+    }
+    table
+}

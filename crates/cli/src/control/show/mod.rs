@@ -1,0 +1,108 @@
+//! `linerate show`: a daemon's facts once, or again and again.
+
+mod ports;
+mod tables;
+mod watch;
+
+use daemon::rpc::Client;
+use daemon::rpc::answers::{
+    ConfigAnswer, Drops, Hits, HitsParams, Memory, NoParams, Sets, Workers,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{connect, failed};
+use crate::args::{FactArgs, ShowCommand, ShowHitsArgs};
+use crate::error::{Error, Outcome};
+use crate::output::{Output, Stream};
+use crate::paint::Paint;
+use watch::Rhythm;
+
+/// Shows what was asked for.
+pub(crate) fn run(what: &ShowCommand, output: Output) -> Outcome {
+    let nothing = NoParams::default();
+    match what {
+        ShowCommand::Ports(args) => ports::run(args, output),
+        ShowCommand::Workers(args) => {
+            let question = ("show.workers", &nothing);
+            tell::<Workers, _>(&args.facts, question, tables::workers, output)
+        }
+        ShowCommand::Drops(args) => {
+            let question = ("show.drops", &nothing);
+            tell::<Drops, _>(&args.facts, question, tables::drops, output)
+        }
+        ShowCommand::Sets(args) => {
+            let question = ("show.sets", &nothing);
+            tell::<Sets, _>(&args.facts, question, tables::sets, output)
+        }
+        ShowCommand::Hits(ShowHitsArgs { top, facts }) => {
+            let question = ("show.hits", &HitsParams { top: *top });
+            tell::<Hits, _>(facts, question, tables::hits, output)
+        }
+        ShowCommand::Memory(args) => {
+            let question = ("show.memory", &nothing);
+            tell::<Memory, _>(&args.facts, question, tables::memory, output)
+        }
+        ShowCommand::Config(args) => {
+            let question = ("show.config", &nothing);
+            tell::<ConfigAnswer, _>(&args.facts, question, tables::config, output)
+        }
+    }
+}
+
+/// How text looks.
+#[derive(Clone, Copy)]
+struct Looks {
+    paint: Paint,
+    width: usize,
+}
+
+impl Looks {
+    fn of(output: Output) -> Self {
+        Self {
+            paint: output.paint(Stream::Stdout),
+            width: output.width(Stream::Stdout),
+        }
+    }
+}
+
+/// Text of an answer and, when it is watched, the one before.
+type Render<T> = fn(&T, Option<&T>, Looks) -> String;
+
+fn tell<T, P>(args: &FactArgs, question: (&str, &P), render: Render<T>, output: Output) -> Outcome
+where
+    T: Serialize + DeserializeOwned,
+    P: Serialize,
+{
+    let mut client = connect(&args.daemon)?;
+    let mut ask = || ask::<T, P>(&mut client, question);
+    if !args.watch {
+        let now = ask()?;
+        let text = render(&now, None, Looks::of(output));
+        return super::tell(args.json, &now, &text, output);
+    }
+    let mut before = None;
+    Rhythm::new(args.interval)?.each(|| {
+        let now = ask()?;
+        let text = match args.json {
+            true => line_of(&now)?,
+            false => watch::page(&render(&now, before.as_ref(), Looks::of(output))),
+        };
+        before = Some(now);
+        output.print_on(&text)
+    })
+}
+
+fn ask<T: DeserializeOwned, P: Serialize>(
+    client: &mut Client,
+    (method, params): (&str, &P),
+) -> Result<T, Error> {
+    client.call(method, params).map_err(failed)
+}
+
+/// One JSON object, one line.
+fn line_of(answer: &impl Serialize) -> Result<String, Error> {
+    let text = serde_json::to_string(answer);
+    let text = text.map_err(|error| Error::check_failed(format!("no JSON: {error}")))?;
+    Ok(text + "\n")
+}

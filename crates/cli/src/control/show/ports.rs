@@ -1,0 +1,173 @@
+//! `show ports`: a table, or a line a second as `netstat -w 1` has it.
+
+use daemon::rpc::answers::{NoParams, PortFacts, Ports};
+
+use super::watch::Rhythm;
+use super::{Looks, ask, line_of};
+use crate::args::ShowPortsArgs;
+use crate::control::{connect, tell};
+use crate::error::{Error, Outcome};
+use crate::output::Output;
+use crate::paint::Paint;
+use crate::report::number::{bytes, count};
+use crate::report::table::{Align, Table};
+
+/// Lines between two headings.
+const HEADING_EVERY: usize = 20;
+
+/// Width of one number in a line a second: `1,488,095,238`.
+const WIDTH: usize = 13;
+
+pub(super) fn run(args: &ShowPortsArgs, output: Output) -> Outcome {
+    let mut client = connect(&args.facts.daemon)?;
+    let mut ask = || -> Result<Ports, Error> {
+        let mut ports: Ports = ask(&mut client, ("show.ports", &NoParams::default()))?;
+        choose(&mut ports, args.port.as_deref())?;
+        Ok(ports)
+    };
+    if !args.facts.watch {
+        let ports = ask()?;
+        return tell(
+            args.facts.json,
+            &ports,
+            &table(&ports, Looks::of(output)),
+            output,
+        );
+    }
+    let (mut before, mut lines) = (None, 0);
+    Rhythm::new(args.facts.interval)?.each(|| {
+        let now = ask()?;
+        let mut text = String::new();
+        if args.facts.json {
+            text = line_of(&now)?;
+        } else {
+            if lines % HEADING_EVERY == 0 {
+                text = heading(args.port.as_deref(), Looks::of(output).paint);
+            }
+            if let Some(before) = &before {
+                text += &line(before, &now);
+                lines += 1;
+            } else if lines == 0 && !output.print_on(&std::mem::take(&mut text))? {
+                return Ok(false);
+            } else {
+                // The heading is there: the first line follows when there are two looks.
+                lines += 1;
+            }
+        }
+        before = Some(now);
+        output.print_on(&text)
+    })
+}
+
+/// Keeps the port that is meant.
+fn choose(ports: &mut Ports, wanted: Option<&str>) -> Result<(), Error> {
+    let Some(wanted) = wanted else {
+        return Ok(());
+    };
+    let names: Vec<String> = ports.ports.iter().map(|port| port.port.clone()).collect();
+    ports.ports.retain(|port| port.port == wanted);
+    if ports.ports.is_empty() {
+        let names = names.join(", ");
+        let sentence = format!("there is no port '{wanted}'; there are {names}");
+        return Err(Error::check_failed(sentence));
+    }
+    Ok(())
+}
+
+fn table(ports: &Ports, looks: Looks) -> String {
+    let right = |name| (name, Align::Right);
+    let mut table = Table::new(&[
+        ("port", Align::Left),
+        ("state", Align::Left),
+        right("in frames"),
+        right("errors"),
+        right("drops"),
+        right("bytes"),
+        right("out frames"),
+        right("errors"),
+        right("bytes"),
+    ]);
+    for port in &ports.ports {
+        table.row([
+            port.port.clone(),
+            port.state.clone(),
+            count(port.in_frames),
+            count(port.in_errors),
+            count(port.in_drops),
+            bytes(port.in_bytes),
+            count(port.out_frames),
+            count(port.out_errors),
+            bytes(port.out_bytes),
+        ]);
+    }
+    table.render(looks.paint, looks.width)
+}
+
+fn heading(port: Option<&str>, paint: Paint) -> String {
+    let of = port.map_or_else(|| "all ports".to_owned(), |port| format!("port {port}"));
+    let (input, out) = (format!("input ({of}), a second"), "output, a second");
+    let titles = [
+        "packets", "errors", "drops", "bytes", "packets", "errors", "bytes",
+    ];
+    let titles: String = titles
+        .iter()
+        .map(|title| format!("{title:>WIDTH$}"))
+        .collect();
+    let (left, right) = (4 * WIDTH, 3 * WIDTH);
+    let above = format!("{input:^left$}{out:^right$}");
+    format!("{}\n{}\n", paint.bold(above.trim_end()), paint.dim(&titles))
+}
+
+/// What passed between two looks, a second.
+fn line(before: &Ports, now: &Ports) -> String {
+    let seconds = (now.seconds - before.seconds).max(1e-3);
+    let numbers: [fn(&PortFacts) -> u64; 7] = [
+        |port| port.in_frames,
+        |port| port.in_errors,
+        |port| port.in_drops,
+        |port| port.in_bytes,
+        |port| port.out_frames,
+        |port| port.out_errors,
+        |port| port.out_bytes,
+    ];
+    let sum = |ports: &Ports, of: fn(&PortFacts) -> u64| ports.ports.iter().map(of).sum::<u64>();
+    let rate = |of| {
+        // A counter that went back is another daemon's.
+        let passed = sum(now, of).saturating_sub(sum(before, of));
+        let rate = (passed as f64 / seconds).round() as u64;
+        format!("{:>WIDTH$}", count(rate))
+    };
+    numbers.into_iter().map(rate).collect::<String>() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ports(seconds: f64, frames: u64) -> Ports {
+        let port = PortFacts {
+            port: "a".to_owned(),
+            in_frames: frames,
+            in_bytes: frames * 60,
+            out_frames: frames / 2,
+            ..PortFacts::default()
+        };
+        Ports {
+            seconds,
+            ports: vec![port.clone(), port],
+        }
+    }
+
+    #[test]
+    fn a_line_is_of_a_second_and_of_all_ports() {
+        let line = line(&ports(10.0, 1000), &ports(12.0, 3000));
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words, ["2,000", "0", "0", "120,000", "1,000", "0", "0"]);
+        let heading = heading(Some("a"), Paint::off());
+        let titles = heading.lines().nth(1).unwrap();
+        assert_eq!(
+            titles.chars().count(),
+            line.trim_end_matches('\n').chars().count()
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! `linerate top`: a running daemon on one screen, once a second.
+//!
+//! [`feed`] asks the daemon over its control socket, on a thread of its own; [`history`] keeps the
+//! answers and makes rates of them; [`view`] draws; [`screen`] is what the keys change.
+
+mod feed;
+mod history;
+mod keys;
+mod lines;
+mod panels;
+mod screen;
+mod theme;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use std::env;
+use std::io::{self, IsTerminal};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event;
+
+use crate::args::TopArgs;
+use crate::control;
+use crate::error::{Error, Outcome};
+use crate::exit::ExitCode;
+use crate::interrupt::Interrupt;
+use crate::output::{Output, Stream};
+use feed::News;
+use screen::Screen;
+use theme::Theme;
+
+/// How long the screen waits for a key before it looks for news: what a key is answered within.
+const KEY_WAIT: Duration = Duration::from_millis(50);
+
+/// Shows the screen until `q`, Ctrl-C or a signal.
+pub(crate) fn run(args: &TopArgs, output: Output) -> Outcome {
+    refuse_without_terminal()?;
+    let theme = Theme::new(output.paint(Stream::Stdout).is_on());
+    let interrupt = Interrupt::watch()?;
+    let news = feed::start(control::socket(&args.daemon), args.interval)?;
+    // From here to the end, and in a panic too, the terminal is put back by ratatui's hook.
+    let terminal = ratatui::try_init().map_err(terminal_failed);
+    let shown = terminal.and_then(|terminal| {
+        let screen = Screen::new(args.interval);
+        show(terminal, screen, theme, &news, &interrupt)
+    });
+    ratatui::restore();
+    shown.map(|()| ExitCode::Done)
+}
+
+fn show(
+    mut terminal: DefaultTerminal,
+    mut screen: Screen,
+    theme: Theme,
+    news: &Receiver<News>,
+    interrupt: &Interrupt,
+) -> Result<(), Error> {
+    let mut changed = true;
+    while !interrupt.is_asked() && !screen.is_left() {
+        if changed {
+            let drawn = terminal.draw(|frame| view::draw(frame, &screen, theme));
+            drawn.map_err(terminal_failed)?;
+        }
+        changed = false;
+        while event::poll(if changed { Duration::ZERO } else { KEY_WAIT }).map_err(lost)? {
+            changed |= screen.take(&event::read().map_err(lost)?);
+        }
+        for news in news.try_iter() {
+            screen.hear(news);
+            changed = true;
+        }
+    }
+    Ok(())
+}
+
+fn refuse_without_terminal() -> Result<(), Error> {
+    let dumb = env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    if io::stdout().is_terminal() && io::stdin().is_terminal() && !dumb {
+        return Ok(());
+    }
+    Err(Error::refused(
+        "'top' draws a screen and needs a terminal that can move its cursor; 'linerate show \
+         workers --watch' prints lines instead",
+    ))
+}
+
+fn terminal_failed(error: io::Error) -> Error {
+    Error::check_failed(format!("the terminal cannot be drawn on: {error}"))
+}
+
+fn lost(error: io::Error) -> Error {
+    Error::check_failed(format!("no keys come from the terminal any more: {error}"))
+}

@@ -1,0 +1,242 @@
+//! The screen drawn into memory, from answers made up here.
+
+use std::time::Duration;
+
+use daemon::rpc::answers::{Action, DropFacts, PortFacts, SetHits, Status, WorkerFacts};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::Color;
+
+use super::feed::News;
+use super::screen::Screen;
+use super::theme::Theme;
+use super::view;
+
+/// A daemon at one second of its life: two ports, two workers, some drops, three sets.
+fn status(second: u64) -> Status {
+    Status {
+        seconds: 90_000.0 + second as f64,
+        ports: vec![
+            port("left", "up", second * 2_000_000),
+            port("right", "link down", second * 500_000),
+        ],
+        workers: vec![
+            worker(0, second * 2_000_000, 721_000_000 * second),
+            worker(1, second * 500_000, 31_000_000 * second),
+        ],
+        drops: vec![
+            reason("blocked_src", 100_000 * second),
+            reason("blocked_dst", 20 * second),
+            reason("ipv4_header_truncated", 7),
+        ],
+        sets: vec![
+            hits("spamhaus", Action::Block, 90_000 * second, 20 * second),
+            hits("a-set-with-a-long-name", Action::Count, 10 * second, 0),
+            hits("own", Action::Allow, 0, 0),
+        ],
+    }
+}
+
+fn port(name: &str, state: &str, frames: u64) -> PortFacts {
+    PortFacts {
+        port: name.to_owned(),
+        state: state.to_owned(),
+        in_frames: frames,
+        in_bytes: frames * 60,
+        in_drops: if state == "up" { 0 } else { frames / 100 },
+        out_frames: frames,
+        out_bytes: frames * 60,
+        ..PortFacts::default()
+    }
+}
+
+fn worker(number: u32, frames: u64, busy_ns: u64) -> WorkerFacts {
+    WorkerFacts {
+        worker: number,
+        cpu: number + 2,
+        frames,
+        bursts: frames / 25,
+        busy_ns,
+        drops: frames / 20,
+        pool_free: 7_000,
+        pool_frames: 8_192,
+        ..WorkerFacts::default()
+    }
+}
+
+fn reason(name: &str, frames: u64) -> DropFacts {
+    DropFacts {
+        reason: name.to_owned(),
+        frames,
+    }
+}
+
+fn hits(set: &str, action: Action, source: u64, destination: u64) -> SetHits {
+    SetHits {
+        set: set.to_owned(),
+        action,
+        source,
+        destination,
+    }
+}
+
+/// After `seconds` answers, one a second.
+fn screen(seconds: u64) -> Screen {
+    let mut screen = Screen::new(Duration::from_secs(1));
+    screen.hear(News::Hello {
+        version: "0.1.0".to_owned(),
+        pid: 4711,
+    });
+    for second in 0..=seconds {
+        screen.hear(News::Status(Box::new(status(second))));
+    }
+    screen
+}
+
+fn draw(screen: &Screen, width: u16, height: u16, colours: bool) -> Buffer {
+    let backend = TestBackend::new(width, height);
+    let mut terminal = Terminal::new(backend).expect("a terminal in memory");
+    let theme = Theme::new(colours);
+    let drawn = terminal.draw(|frame| view::draw(frame, screen, theme));
+    drawn.expect("memory takes all").buffer.clone()
+}
+
+fn text(buffer: &Buffer) -> Vec<String> {
+    let width = usize::from(buffer.area.width);
+    let rows = buffer.content.chunks(width);
+    let rows = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
+    rows.map(|row| row.trim_end().to_owned()).collect()
+}
+
+fn shown(screen: &Screen) -> String {
+    text(&draw(screen, 80, 24, false)).join("\n")
+}
+
+fn press(screen: &mut Screen, code: KeyCode) {
+    let key = KeyEvent::new(code, KeyModifiers::NONE);
+    assert!(screen.take(&Event::Key(key)), "{code:?} means nothing");
+}
+
+#[test]
+fn the_screen_of_80_by_24() {
+    let expected = include_str!("screen.txt");
+    let shown = shown(&screen(60));
+    assert_eq!(shown.trim_end(), expected.trim_end(), "\n{shown}");
+}
+
+#[test]
+fn nothing_is_coloured_without_colours() {
+    let mut screen = screen(5);
+    screen.hear(News::Away("the daemon is gone".to_owned()));
+    press(&mut screen, KeyCode::Char('p'));
+    let coloured = |colours| {
+        let buffer = draw(&screen, 80, 24, colours);
+        let cells = buffer.content.iter();
+        let plain = |colour| colour == Color::Reset;
+        cells
+            .filter(|cell| !plain(cell.fg) || !plain(cell.bg))
+            .count()
+    };
+    assert_eq!(coloured(false), 0);
+    assert!(coloured(true) > 0);
+}
+
+#[test]
+fn every_size_is_drawn() {
+    let mut screen = screen(400);
+    screen.hear(News::Away("why ".repeat(100)));
+    for width in (1..200).step_by(7) {
+        for height in (1..70).step_by(3) {
+            draw(&screen, width, height, true);
+        }
+    }
+}
+
+#[test]
+fn rows_are_sorted_as_asked() {
+    let mut screen = screen(5);
+    let order = |screen: &Screen| {
+        let shown = shown(screen);
+        let at = |name: &str| shown.find(name).unwrap_or(usize::MAX);
+        at("worker") < usize::MAX && at("own ") < at("spamhaus")
+    };
+    assert!(shown(&screen).contains("sort: rate"));
+    press(&mut screen, KeyCode::Char('s'));
+    assert!(shown(&screen).contains("sort: total"));
+    press(&mut screen, KeyCode::Char('s'));
+    assert!(shown(&screen).contains("sort: order"));
+    assert!(!order(&screen));
+}
+
+#[test]
+fn a_pause_stands_still_and_its_end_shows_the_present() {
+    let mut screen = screen(5);
+    press(&mut screen, KeyCode::Char('p'));
+    let paused = shown(&screen);
+    assert!(paused.contains("PAUSED"), "{paused}");
+    screen.hear(News::Status(Box::new(status(60))));
+    assert_eq!(shown(&screen), paused);
+    press(&mut screen, KeyCode::Char('p'));
+    let present = shown(&screen);
+    assert!(present.contains("up 1 d 01:01:00"), "{present}");
+}
+
+#[test]
+fn a_daemon_that_goes_away_is_told_of_until_it_is_back() {
+    let mut screen = screen(5);
+    screen.hear(News::Away("nobody listens at x.sock".to_owned()));
+    let away = shown(&screen);
+    assert!(away.contains("AWAY") && away.contains("nobody listens at x.sock"));
+    assert!(away.contains("left"), "what was last seen stays:\n{away}");
+    screen.hear(News::Hello {
+        version: "0.1.0".to_owned(),
+        pid: 1,
+    });
+    // It started again: its counts are smaller, and no rate is made of the difference.
+    screen.hear(News::Status(Box::new(Status {
+        seconds: 1.0,
+        ..status(0)
+    })));
+    let back = shown(&screen);
+    assert!(!back.contains("AWAY"), "{back}");
+    assert!(back.contains("up 00:00:01"), "{back}");
+}
+
+#[test]
+fn tables_scroll_and_say_what_is_left_out() {
+    let mut screen = screen(1);
+    let mut many = status(2);
+    many.drops = (0..40)
+        .map(|n| reason(&format!("reason_{n:02}"), 40 - n))
+        .collect();
+    screen.hear(News::Status(Box::new(many)));
+    press(&mut screen, KeyCode::Char('s'));
+    let top = shown(&screen);
+    assert!(top.contains("reason_00") && top.contains(" more"), "{top}");
+    press(&mut screen, KeyCode::Down);
+    assert!(!shown(&screen).contains("reason_00"));
+    for _ in 0..10 {
+        press(&mut screen, KeyCode::PageDown);
+    }
+    let end = shown(&screen);
+    assert!(end.contains("reason_39"), "{end}");
+    press(&mut screen, KeyCode::Home);
+    assert_eq!(shown(&screen), top);
+}
+
+#[test]
+fn help_lists_the_keys_and_any_key_closes_it() {
+    let mut screen = screen(1);
+    press(&mut screen, KeyCode::Char('?'));
+    let help = shown(&screen);
+    for (key, _) in super::keys::HELP {
+        assert!(help.contains(key), "{key} in\n{help}");
+    }
+    press(&mut screen, KeyCode::Char('x'));
+    assert!(!shown(&screen).contains("Ctrl-C"));
+    assert!(!screen.is_left());
+    press(&mut screen, KeyCode::Char('q'));
+    assert!(screen.is_left());
+}

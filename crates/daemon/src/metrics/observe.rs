@@ -1,0 +1,182 @@
+//! From what engine, keeper and sources say to one observation.
+
+use std::collections::HashMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use engine::{PortStatus, SetCounts, Status, WorkerStatus};
+use plane::{Action, Side};
+use port::interface::Link;
+
+use super::observation::{
+    BurstSizes, Captured, Hits, Observation, Pool, Port, Refreshes, Reloads, Set, Worker,
+};
+use crate::sets::SetFacts;
+use crate::sources::SourceState;
+
+/// What the engine does not know of the daemon.
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    /// The program's version.
+    pub version: String,
+    /// The commit it was built from; empty where that is unknown.
+    pub commit: String,
+    /// When the daemon started.
+    pub started: Option<SystemTime>,
+    /// Names of ports by their numbers; a port without one goes by its spec.
+    pub port_names: Vec<String>,
+    /// Sets as the keeper has them.
+    pub sets: Vec<SetFacts>,
+    /// Sources, and how they fare.
+    pub sources: Vec<SourceState>,
+    /// Changes of the configuration.
+    pub reloads: Reloads,
+    /// What captures were given.
+    pub captured: Captured,
+}
+
+impl Observation {
+    /// Everything at one moment, of what its parts say.
+    #[must_use]
+    pub fn of(status: &Status, around: &Around) -> Self {
+        let names = status.ports.iter().enumerate();
+        let ports = names.map(|(place, port)| {
+            let name = around.port_names.get(place);
+            self::port(port, name.unwrap_or(&port.spec))
+        });
+        Self {
+            version: around.version.clone(),
+            commit: around.commit.clone(),
+            started_at: around.started.map_or(0.0, seconds),
+            ports: ports.collect(),
+            workers: status.workers.iter().map(worker).collect(),
+            drops: status.drops.iter().map(|&(_, frames)| frames).collect(),
+            sets: sets(&status.sets, around),
+            would_drop: status.would_drop,
+            pools: status.workers.iter().map(pool).collect(),
+            reloads: around.reloads,
+            captured: around.captured,
+            frame_memory_bytes: status.memory.bytes as u64,
+            published_version: status.seen,
+        }
+    }
+}
+
+/// Seconds since 1970, as Prometheus has times.
+pub(super) fn seconds(time: SystemTime) -> f64 {
+    let since = time.duration_since(UNIX_EPOCH);
+    since.map_or(0.0, |since| since.as_secs_f64())
+}
+
+fn port(port: &PortStatus, name: &str) -> Port {
+    let passed = &port.passed;
+    Port {
+        name: name.to_owned(),
+        spec: port.spec.clone(),
+        mode: port.mode.clone(),
+        // What is no interface of the kernel is always there.
+        up: port.link.is_none_or(|link| matches!(link, Link::Up(_))),
+        rx_frames: passed.rx_frames,
+        rx_bytes: passed.rx_bytes,
+        tx_frames: passed.tx_frames,
+        tx_bytes: passed.tx_bytes,
+        rx_dropped: port.rx_dropped,
+        tx_dropped: port.tx_dropped,
+        missed: passed.missed,
+        shortcut: passed.shortcut,
+        unfiltered: passed.unfiltered,
+        to_host: passed.to_host,
+    }
+}
+
+fn worker(worker: &WorkerStatus) -> Worker {
+    let bounds = (0..).map(|power| 1_u32 << power);
+    let counts = bounds.zip(worker.burst_sizes).collect();
+    Worker {
+        id: worker.id.0,
+        cpu: worker.cpu.0,
+        rx_frames: worker.rx,
+        tx_frames: worker.tx,
+        dropped: worker.dropped,
+        handed_off: worker.handed_off,
+        busy_seconds: worker.busy_nanos as f64 / 1e9,
+        cpu_seconds: worker.cpu_seconds,
+        sleeps: worker.sleeps,
+        bursts: BurstSizes {
+            counts,
+            bursts: worker.bursts,
+            frames: worker.rx,
+        },
+        silent_seconds: Some(worker.silent_seconds),
+    }
+}
+
+fn pool(worker: &WorkerStatus) -> Pool {
+    Pool {
+        worker: worker.id.0,
+        frames: worker.pool.total.into(),
+        free: worker.pool.free.into(),
+    }
+}
+
+/// What hits are counted of, with what the keeper and the sources know of it: address space that
+/// the configuration keeps from being blocked is a set, too, that neither knows.
+fn sets(counts: &[SetCounts], around: &Around) -> Vec<Set> {
+    let facts = |name: &str| around.sets.iter().find(|set| set.name.as_str() == name);
+    let of_set = |counts: &SetCounts| {
+        let name = counts.rule.name.as_str();
+        let mut set = Set {
+            name: name.to_owned(),
+            action: counts.rule.action.name().to_owned(),
+            hits: hits(counts),
+            would_drop: counts.would_drop,
+            ..Set::default()
+        };
+        if let Some(facts) = facts(name) {
+            let dynamic = facts.counts.dynamic;
+            set.dynamic_entries = Some(dynamic as u64);
+            set.file_entries = Some(facts.loaded.as_ref().map_or(0, |list| list.entries));
+            set.loaded_at = facts.loaded.as_ref().map(|list| seconds(list.since));
+        }
+        for source in around.sources.iter().filter(|source| &*source.set == name) {
+            add_source(&mut set, source);
+        }
+        set
+    };
+    counts.iter().map(of_set).collect()
+}
+
+fn add_source(set: &mut Set, source: &SourceState) {
+    let results = set.refreshes.get_or_insert_with(Refreshes::default);
+    results.loaded += source.loads;
+    results.unchanged += source.unchanged;
+    results.failed += source.failures;
+    results.refused += source.refusals;
+    set.stale |= source.last_error.is_some();
+    // Of several sources the oldest speaks for the set.
+    let confirmed = source.last_success.map(seconds);
+    set.confirmed_at = match (set.confirmed_at, confirmed) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    };
+}
+
+/// Hits by side and action, whatever port the frames came in by.
+fn hits(counts: &SetCounts) -> Vec<Hits> {
+    let mut sums: HashMap<(&str, &str), u64> = HashMap::new();
+    for hit in &counts.hits {
+        let of = (hit.side.name(), hit.action.name());
+        *sums.entry(of).or_default() += hit.frames;
+    }
+    let all = Side::EVERY.iter().flat_map(|side| {
+        let pair = |action: &Action| (side.name(), action.name());
+        Action::EVERY.iter().map(pair)
+    });
+    all.filter_map(|(side, action)| {
+        Some(Hits {
+            side: side.to_owned(),
+            action: action.to_owned(),
+            frames: *sums.get(&(side, action))?,
+        })
+    })
+    .collect()
+}

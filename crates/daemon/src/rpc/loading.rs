@@ -1,0 +1,98 @@
+//! `set.load`: an open file of the client's, read here, within bounds.
+
+use super::answers::{LoadParams, Loaded};
+use super::error::{ErrorKind, RpcError};
+use super::facts::Sets;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Lists that are read at a time. Each may need gigabytes.
+const AT_A_TIME: usize = 2;
+
+/// How long a load waits for others to end.
+const TURN_WITHIN: Duration = Duration::from_secs(60);
+
+/// How long a pipe may bring nothing.
+const SILENT_MAX: Duration = Duration::from_secs(30);
+
+/// Longest name of a file, bytes.
+const NAME_BYTES_MAX: usize = 1024;
+
+/// Who loads.
+#[derive(Debug, Default)]
+pub(super) struct Loading {
+    busy: Mutex<usize>,
+    ended: Condvar,
+}
+
+/// A place among those that load; free again when it is dropped.
+struct Turn<'a>(&'a Loading);
+
+impl Loading {
+    /// Reads `file` into the set, when it is its turn.
+    pub(super) fn load(
+        &self,
+        sets: &dyn Sets,
+        params: &LoadParams,
+        file: OwnedFd,
+    ) -> Result<Loaded, RpcError> {
+        let named = (1..=NAME_BYTES_MAX).contains(&params.file.len());
+        if !named || params.file.contains(char::is_control) {
+            let message = format!(
+                "params of set.load: file is a name of 1 to {NAME_BYTES_MAX} bytes without \
+                 control characters"
+            );
+            return Err(RpcError::params(message));
+        }
+        let _turn = self.turn()?;
+        let began = Instant::now();
+        let mut input = Patient(File::from(file));
+        let mut loaded = sets.load(params, &mut input)?;
+        loaded.seconds = began.elapsed().as_secs_f64();
+        Ok(loaded)
+    }
+
+    fn turn(&self) -> Result<Turn<'_>, RpcError> {
+        let busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |busy: &mut usize| *busy >= AT_A_TIME;
+        let waited = self.ended.wait_timeout_while(busy, TURN_WITHIN, full);
+        let (mut busy, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() && *busy >= AT_A_TIME {
+            let message = format!("{AT_A_TIME} other lists are being loaded: try again later");
+            return Err(RpcError::new(ErrorKind::Busy, message));
+        }
+        *busy += 1;
+        Ok(Turn(self))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.busy.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.ended.notify_one();
+    }
+}
+
+/// A file or a pipe that is not waited for without end.
+struct Patient(File);
+
+impl Read for Patient {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut waiting = [PollFd::new(&self.0, PollFlags::IN)];
+        let within = Timespec {
+            tv_sec: SILENT_MAX.as_secs().cast_signed(),
+            tv_nsec: 0,
+        };
+        match poll(&mut waiting, Some(&within)) {
+            Ok(0) => Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!("nothing came for {} s", SILENT_MAX.as_secs()),
+            )),
+            _ => self.0.read(bytes),
+        }
+    }
+}

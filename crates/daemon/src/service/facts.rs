@@ -1,0 +1,81 @@
+//! What the control socket is told of the daemon: the engine's status in the protocol's words.
+
+use engine::{PortStatus, Status, WorkerStatus};
+use plane::Side;
+use port::interface::Link;
+
+use crate::rpc::answers::{self, DropFacts, PortFacts, SetHits, WorkerFacts};
+
+/// All counts at one moment; ports go by the names of the configuration.
+pub(super) fn status(status: &Status, names: &[String]) -> answers::Status {
+    let drops = status.drops.iter().filter(|(_, frames)| *frames != 0);
+    let mut drops: Vec<DropFacts> = drops
+        .map(|(reason, frames)| DropFacts {
+            reason: reason.name().to_owned(),
+            frames: *frames,
+        })
+        .collect();
+    drops.sort_by_key(|facts| std::cmp::Reverse(facts.frames));
+    let ports = status.ports.iter().enumerate();
+    answers::Status {
+        seconds: status.seconds,
+        ports: ports
+            .map(|(place, port)| self::port(port, names.get(place).unwrap_or(&port.spec)))
+            .collect(),
+        workers: status.workers.iter().map(worker).collect(),
+        drops,
+        sets: status
+            .sets
+            .iter()
+            .map(|counts| SetHits {
+                set: counts.rule.name.clone(),
+                action: counts.rule.action.into(),
+                source: counts.of(Side::Src),
+                destination: counts.of(Side::Dst),
+            })
+            .collect(),
+    }
+}
+
+fn port(port: &PortStatus, name: &str) -> PortFacts {
+    let passed = &port.passed;
+    PortFacts {
+        port: name.to_owned(),
+        spec: port.spec.clone(),
+        state: state(port).to_owned(),
+        in_frames: passed.rx_frames,
+        in_bytes: passed.rx_bytes,
+        in_errors: passed.missed_merged + passed.missed_too_long,
+        in_drops: passed
+            .missed
+            .saturating_sub(passed.missed_merged + passed.missed_too_long),
+        out_frames: passed.tx_frames,
+        out_bytes: passed.tx_bytes,
+        out_errors: port.tx_dropped,
+    }
+}
+
+/// In a word; what is no interface of the kernel is always up.
+pub(super) fn state(port: &PortStatus) -> &'static str {
+    match port.link {
+        None | Some(Link::Up(_)) => "up",
+        Some(Link::Absent) => "gone",
+        Some(Link::Down(_)) => "set down",
+        Some(Link::NoCarrier(_)) => "no carrier",
+    }
+}
+
+fn worker(worker: &WorkerStatus) -> WorkerFacts {
+    WorkerFacts {
+        worker: u32::from(worker.id.0),
+        cpu: u32::from(worker.cpu.0),
+        frames: worker.rx,
+        bursts: worker.bursts,
+        busy_ns: worker.busy_nanos,
+        busy_share: worker.busy,
+        silent_ms: (worker.silent_seconds * 1e3) as u64,
+        drops: worker.dropped,
+        pool_free: u64::from(worker.pool.free),
+        pool_frames: u64::from(worker.pool.total),
+    }
+}

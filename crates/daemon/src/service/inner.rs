@@ -1,0 +1,153 @@
+//! What the control socket, metrics and signals ask of a daemon that runs.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::SystemTime;
+
+use engine::{Observer, Publisher};
+use port::PortSpec;
+
+use super::{facts, reload, sets};
+use crate::config::Config;
+use crate::metrics::{Around, Observation, Observe, Reloads};
+use crate::rpc::answers::{self, ConfigAnswer, Hits, Memory, MemoryFacts, Reloaded};
+use crate::rpc::{ErrorKind, Facts, RpcError};
+use crate::sets::{Keeper, Reply, Request};
+use crate::sources::Sources;
+
+/// What all threads of a daemon share.
+pub(super) struct Inner {
+    /// The configuration's file, to be read again.
+    pub(super) file: Option<PathBuf>,
+    pub(super) keeping: sets::Keeping,
+    pub(super) live: Mutex<Live>,
+    /// Once there are workers.
+    pub(super) observer: OnceLock<Observer>,
+    /// What gives them other tables.
+    pub(super) publisher: OnceLock<Publisher>,
+    /// The ports' names, by their numbers.
+    pub(super) ports: Vec<String>,
+    pub(super) started: SystemTime,
+}
+
+/// What a reload changes; held as long as it takes.
+pub(super) struct Live {
+    pub(super) config: Config,
+    pub(super) sources: Sources,
+    pub(super) keeper: Option<Keeper>,
+    pub(super) reloads: Reloads,
+}
+
+impl Inner {
+    pub(super) fn live(&self) -> MutexGuard<'_, Live> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn observer(&self) -> Result<&Observer, RpcError> {
+        let starting = || RpcError::new(ErrorKind::Busy, "the daemon is starting: try again");
+        self.observer.get().ok_or_else(starting)
+    }
+
+    /// Sets that no frame hit.
+    fn never(&self) -> Vec<String> {
+        let Some(observer) = self.observer.get() else {
+            return Vec::new();
+        };
+        let sets = observer.status().sets;
+        let idle = sets
+            .iter()
+            .filter(|set| set.hits.iter().all(|hit| hit.frames == 0));
+        idle.map(|set| set.rule.name.clone()).collect()
+    }
+}
+
+impl Observe for Inner {
+    fn observe(&self) -> Observation {
+        let Some(observer) = self.observer.get() else {
+            return Observation::default();
+        };
+        let sets = match sets::handle(&self.keeping).ask(Request::List) {
+            Ok(Reply::Sets(sets)) => sets,
+            // The keeper has ended: what the workers count is still true.
+            _ => Vec::new(),
+        };
+        // Not held while the keeper is asked.
+        let (sources, reloads) = {
+            let live = self.live();
+            (live.sources.states(), live.reloads)
+        };
+        let around = Around {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: Some(self.started),
+            port_names: self.ports.clone(),
+            sets,
+            sources,
+            reloads,
+            ..Around::default()
+        };
+        Observation::of(&observer.status(), &around)
+    }
+}
+
+impl Facts for Inner {
+    fn status(&self) -> answers::Status {
+        let status = self.observer.get().map(Observer::status);
+        status.map_or_else(answers::Status::default, |status| {
+            facts::status(&status, &self.ports)
+        })
+    }
+
+    fn hits(&self, _top: usize) -> Result<Hits, RpcError> {
+        Ok(Hits {
+            seconds: self.observer()?.snapshot().seconds,
+            top: Vec::new(),
+            never: self.never(),
+        })
+    }
+
+    fn memory(&self) -> Memory {
+        let mut parts = Vec::new();
+        if let Some(observer) = self.observer.get() {
+            let memory = observer.status().memory;
+            parts.push(MemoryFacts {
+                what: "frames".to_owned(),
+                bytes: memory.bytes as u64,
+                note: memory.pages,
+            });
+        }
+        Memory {
+            resident_bytes: resident_bytes(),
+            parts,
+        }
+    }
+
+    fn config(&self) -> ConfigAnswer {
+        let file = self.file.as_ref();
+        ConfigAnswer {
+            file: file.map_or_else(String::new, |file| file.display().to_string()),
+            toml: self.live().config.resolved(),
+        }
+    }
+
+    fn reload(&self) -> Result<Reloaded, RpcError> {
+        let changes = reload::reload(self);
+        let changes = changes.map_err(|sentence| RpcError::new(ErrorKind::Refused, sentence))?;
+        Ok(Reloaded { changes })
+    }
+}
+
+/// What the kernel says that the process has.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// Whether a port draws its frames from the sets.
+pub(super) fn generates(config: &Config) -> bool {
+    let mut ports = config.ports.iter();
+    ports.any(|port| matches!(port.spec, PortSpec::Gen(_)))
+}

@@ -1,0 +1,138 @@
+//! The keeper of the sets of a configuration, with what survived the last run.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use table::live::Entry;
+use table::{Address, Entries, FamilyEntries, Range};
+
+use super::{StartError, rules};
+use crate::Samples;
+use crate::config::Config;
+use crate::journal::{Journal, KeptSets, OpenOptions};
+use crate::sets::{
+    Defaults, Handle, Keeper, KeeperConfig, LoadedFrom, Origin, Publish, RecentHits, Reply,
+    Request, SetConfig, SetName,
+};
+
+/// The sets of a configuration and of the address space it keeps, as the keeper has them.
+pub(super) fn sets(config: &Config) -> Vec<SetConfig> {
+    let guards = config.sets.iter().map(|set| Some(set.guards));
+    let guards = guards.chain(std::iter::repeat(None));
+    let set = |(rule, guards): (_, Option<crate::config::Guards>)| SetConfig {
+        max_change: guards.map_or(f64::INFINITY, |guards| guards.max_change),
+        allow_private: guards.is_none_or(|guards| guards.allow_private),
+        ..SetConfig::new(rule)
+    };
+    rules::rules(config)
+        .into_iter()
+        .zip(guards)
+        .map(set)
+        .collect()
+}
+
+/// What the keeper is told.
+pub(super) fn keeper_config(config: &Config, hits: Arc<dyn RecentHits>) -> KeeperConfig {
+    let mut defaults = Defaults::default();
+    for pipeline in &config.pipelines {
+        defaults = Defaults {
+            ip: pipeline.default,
+            non_ip: pipeline.non_ip,
+            malformed: pipeline.malformed,
+        };
+    }
+    KeeperConfig {
+        defaults,
+        recent_hits: hits,
+        ..KeeperConfig::new(sets(config))
+    }
+}
+
+/// What survived the last run; none where nothing is to survive.
+pub(super) fn journal(
+    config: &Config,
+    recover: bool,
+) -> Result<Option<(Journal, KeptSets)>, StartError> {
+    let Some(dir) = &config.state.dir else {
+        tracing::warn!("no state is kept: what is added by hand is gone after a restart");
+        return Ok(None);
+    };
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let now_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+    let (journal, kept, report) = Journal::open(dir, OpenOptions { recover }, now_ms)?;
+    if report.cut_bytes != 0 {
+        tracing::warn!(
+            bytes = report.cut_bytes,
+            "the journal's damaged end was cut off"
+        );
+    }
+    for (file, at, bytes) in &report.skipped {
+        let file = file.display();
+        tracing::warn!(%file, at, bytes, "a damaged part of the journal was left out");
+    }
+    tracing::info!(dir = %dir.display(), records = report.records, "state is kept");
+    Ok(Some((journal, kept)))
+}
+
+/// Starts the keeper, and fills the sets of address space to keep.
+pub(super) fn start(
+    config: KeeperConfig,
+    journal: Option<(Journal, KeptSets)>,
+    publish: Box<dyn Publish>,
+    whole: &Config,
+) -> Result<(Handle, Keeper), StartError> {
+    let (handle, keeper) = Keeper::start(config, journal, publish)?;
+    for space in rules::kept(whole) {
+        let Ok(set) = SetName::new(space.set_name()) else {
+            continue;
+        };
+        let source = LoadedFrom {
+            name: format!("keep = \"{}\"", space.name()),
+            file: None,
+            column: None,
+            at: SystemTime::now(),
+            bytes: 0,
+        };
+        handle.ask(Request::Load {
+            set,
+            entries: space.entries(),
+            source,
+            origin: Origin::Hand,
+            force: true,
+        })?;
+    }
+    Ok((handle, keeper))
+}
+
+/// The file part of a set, as it is.
+pub(super) fn file_part(handle: &Handle, set: &SetName) -> Entries {
+    let mut entries = Entries::default();
+    let Ok(Reply::Saved(saved)) = handle.ask(Request::Save { set: set.clone() }) else {
+        return entries;
+    };
+    saved.listing().file().for_each(|entry| match entry {
+        Entry::V4(range) => push(&mut entries.v4, range),
+        Entry::V6(range) => push(&mut entries.v6, range),
+    });
+    entries
+}
+
+fn push<A: Address>(entries: &mut FamilyEntries<A>, range: Range<A>) {
+    if range.first() == range.last() {
+        entries.addresses.push(range.first());
+    } else {
+        entries.ranges.push(range);
+    }
+}
+
+/// Addresses of all sets, for generators to draw hits from.
+pub(super) fn samples(handle: &Handle, config: &Config) -> Samples {
+    let names = config
+        .sets
+        .iter()
+        .filter_map(|set| SetName::new(&set.name).ok());
+    let lists: Vec<Entries> = names.map(|set| file_part(handle, &set)).collect();
+    Samples::of(&lists.iter().collect::<Vec<_>>())
+}

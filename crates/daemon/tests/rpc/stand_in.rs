@@ -1,0 +1,396 @@
+//! A daemon that is none: sets in maps and fixed counts, so that what the socket answers is known.
+//! The command line's tests use it too.
+
+use daemon::rpc::answers::{
+    Action, ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, DropFacts,
+    Flushed, HitAddress, HitCounts, Hits, LoadParams, Loaded, Match, Memory, MemoryFacts,
+    PortFacts, Reloaded, SetFacts, SetHits, SetList, SetTest, Status, TestAnswer, WorkerFacts,
+    parse_entry,
+};
+use daemon::rpc::{ErrorKind, Facts, Pending, RpcError, SetLines, Sets};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use table::live::Entry;
+
+/// When everything happened.
+const AT: u64 = 1_700_000_000;
+
+struct Set {
+    name: &'static str,
+    action: Action,
+    configured: Action,
+    source: Option<&'static str>,
+    /// With their lines.
+    file: BTreeMap<Entry, u64>,
+    dynamic: BTreeMap<Entry, (Option<u64>, Option<String>)>,
+}
+
+/// Two sets: `bad`, with three entries of a file, and `office`, empty.
+#[derive(Clone)]
+pub struct StandIn(Arc<Mutex<Vec<Set>>>);
+
+impl StandIn {
+    pub fn new() -> Self {
+        let lines = ["192.0.2.1", "198.51.100.0/24", "2001:db8::/32"];
+        let file = lines
+            .iter()
+            .zip(1..)
+            .map(|(text, line)| (entry(text), line));
+        let bad = Set {
+            name: "bad",
+            action: Action::Block,
+            configured: Action::Block,
+            source: Some("bad.txt"),
+            file: file.collect(),
+            dynamic: BTreeMap::new(),
+        };
+        let office = Set {
+            name: "office",
+            action: Action::Allow,
+            configured: Action::Allow,
+            source: None,
+            file: BTreeMap::new(),
+            dynamic: BTreeMap::new(),
+        };
+        Self(Arc::new(Mutex::new(vec![bad, office])))
+    }
+
+    fn with<T>(&self, name: &str, act: impl FnOnce(&mut Set) -> T) -> Result<T, RpcError> {
+        let mut sets = self.0.lock().expect("no panic while it was locked");
+        match sets.iter_mut().find(|set| set.name == name) {
+            Some(set) => Ok(act(set)),
+            None => {
+                let message = format!("there is no set '{name}'; there are bad, office");
+                let mut error = RpcError::new(ErrorKind::NoSuchSet, message);
+                error.reason = "no-such-set".to_owned();
+                Err(error)
+            }
+        }
+    }
+}
+
+fn entry(text: &str) -> Entry {
+    parse_entry(text).expect("an entry")
+}
+
+fn holds(entry: &Entry, address: IpAddr) -> bool {
+    match (entry, address) {
+        (Entry::V4(range), IpAddr::V4(v4)) => range.contains(v4.to_bits()),
+        (Entry::V6(range), IpAddr::V6(v6)) => range.contains(v6.to_bits()),
+        _ => false,
+    }
+}
+
+impl Set {
+    fn facts(&self) -> SetFacts {
+        let both = self
+            .dynamic
+            .keys()
+            .filter(|entry| !self.file.contains_key(entry));
+        SetFacts {
+            set: self.name.to_owned(),
+            action: self.action,
+            configured: (self.action != self.configured).then_some(self.configured),
+            actions: Vec::new(),
+            entries: (self.file.len() + both.count()) as u64,
+            dynamic: self.dynamic.len() as u64,
+            timed: self
+                .dynamic
+                .values()
+                .filter(|note| note.0.is_some())
+                .count() as u64,
+            source: self.source.map(str::to_owned),
+            origin: self.source.map(|_| "file".to_owned()),
+            loaded_at: self.source.map(|_| AT),
+            changed_at: None,
+            refusals: 0,
+            refused: None,
+        }
+    }
+
+    fn test(&self, address: IpAddr) -> SetTest {
+        let found = |entry: &Entry| Match {
+            entry: entry.to_string(),
+            from: "hand".to_owned(),
+            file_part: false,
+            place: None,
+            comment: None,
+            since: Some(AT),
+            left_ms: None,
+        };
+        let file = self.file.iter().filter(|(entry, _)| holds(entry, address));
+        let file = file.map(|(entry, line)| Match {
+            from: "file".to_owned(),
+            file_part: true,
+            place: Some(format!("bad.txt:{line}")),
+            ..found(entry)
+        });
+        let dynamic = self
+            .dynamic
+            .iter()
+            .filter(|(entry, _)| holds(entry, address));
+        let dynamic = dynamic.map(|(entry, (left_ms, comment))| Match {
+            comment: comment.clone(),
+            left_ms: *left_ms,
+            ..found(entry)
+        });
+        let known = HitCounts {
+            last_minute: Some(7),
+            last_hour: Some(90),
+            error: 1,
+        };
+        let matches: Vec<Match> = file.chain(dynamic).collect();
+        SetTest {
+            set: self.name.to_owned(),
+            action: self.action,
+            hits: if matches.is_empty() {
+                HitCounts::default()
+            } else {
+                known
+            },
+            matches,
+        }
+    }
+}
+
+impl Sets for StandIn {
+    fn list(&self) -> Result<SetList, RpcError> {
+        let sets = self.0.lock().expect("no panic while it was locked");
+        Ok(SetList {
+            sets: sets.iter().map(Set::facts).collect(),
+        })
+    }
+
+    fn show(&self, set: &str) -> Result<SetFacts, RpcError> {
+        self.with(set, |set| set.facts())
+    }
+
+    fn test(&self, address: IpAddr) -> Result<TestAnswer, RpcError> {
+        let sets = self.0.lock().expect("no panic while it was locked");
+        let sets = sets.iter().map(|set| set.test(address)).collect();
+        Ok(TestAnswer { address, sets })
+    }
+
+    fn add(&self, params: AddParams) -> Pending<Added> {
+        let sets = self.clone();
+        Box::new(move || {
+            sets.with(&params.set, |set| {
+                let mut did = Added::default();
+                for entry in params.entries.0 {
+                    let known = set.file.contains_key(&entry);
+                    let note = (params.timeout_ms, params.comment.clone());
+                    let known = set.dynamic.insert(entry, note).is_some() || known;
+                    did.already += u64::from(known);
+                    did.added += u64::from(!known);
+                }
+                did
+            })
+        })
+    }
+
+    fn delete(&self, params: DeleteParams) -> Pending<Deleted> {
+        let sets = self.clone();
+        Box::new(move || {
+            sets.with(&params.set, |set| {
+                let mut did = Deleted::default();
+                for entry in params.entries.0 {
+                    let dynamic = set.dynamic.remove(&entry).is_some();
+                    let known = set.file.remove(&entry).is_some() || dynamic;
+                    did.deleted += u64::from(known);
+                    did.absent += u64::from(!known);
+                }
+                did
+            })
+        })
+    }
+
+    fn flush(&self, set: &str) -> Result<Flushed, RpcError> {
+        self.with(set, |set| {
+            let deleted = set.facts().entries;
+            set.file.clear();
+            set.dynamic.clear();
+            Flushed { deleted }
+        })
+    }
+
+    fn load(&self, params: &LoadParams, input: &mut dyn Read) -> Result<Loaded, RpcError> {
+        let mut text = String::new();
+        let read = input.read_to_string(&mut text);
+        read.map_err(|error| {
+            RpcError::new(ErrorKind::Refused, format!("{}: {error}", params.file))
+        })?;
+        let mut entries = BTreeMap::new();
+        for (line, number) in text.lines().zip(1..) {
+            let entry = parse_entry(line).map_err(|error| {
+                RpcError::new(
+                    ErrorKind::Refused,
+                    format!("{}:{number}: {error}", params.file),
+                )
+            })?;
+            entries.insert(entry, number);
+        }
+        self.with(&params.set, |set| {
+            if entries.is_empty() && !params.force {
+                let message = format!(
+                    "{} holds no entries and set '{}' keeps its {}: mend the list, or empty the \
+                     set with --force",
+                    params.file,
+                    set.name,
+                    set.file.len()
+                );
+                let mut error = RpcError::new(ErrorKind::Guarded, message);
+                error.reason = "empty".to_owned();
+                return Err(error);
+            }
+            let before = std::mem::replace(&mut set.file, entries);
+            let missing = |from: &BTreeMap<Entry, u64>, of: &BTreeMap<Entry, u64>| {
+                from.keys().filter(|entry| !of.contains_key(entry)).count() as u64
+            };
+            Ok(Loaded {
+                entries: set.file.len() as u64,
+                added: missing(&set.file, &before),
+                removed: missing(&before, &set.file),
+                forced: set.file.is_empty(),
+                warnings: Vec::new(),
+                seconds: 0.0,
+            })
+        })?
+    }
+
+    fn save(&self, set: &str) -> Result<SetLines, RpcError> {
+        self.with(set, |set| {
+            let mut entries: Vec<Entry> = set.file.keys().copied().collect();
+            entries.extend(
+                set.dynamic
+                    .keys()
+                    .filter(|entry| !set.file.contains_key(entry)),
+            );
+            let lines: Vec<String> = entries.iter().map(ToString::to_string).collect();
+            SetLines {
+                entries: lines.len() as u64,
+                lines: Box::new(lines.into_iter()),
+            }
+        })
+    }
+
+    fn action(&self, params: &ActionParams) -> Result<SetFacts, RpcError> {
+        self.with(&params.set, |set| {
+            set.action = params.action;
+            set.facts()
+        })
+    }
+}
+
+fn hits(set: &str, action: Action, source: u64) -> SetHits {
+    SetHits {
+        set: set.to_owned(),
+        action,
+        source,
+        destination: 0,
+    }
+}
+
+fn ports() -> Vec<PortFacts> {
+    let outside = PortFacts {
+        port: "outside".to_owned(),
+        spec: "xdp:eth1".to_owned(),
+        state: "up".to_owned(),
+        in_frames: 1000,
+        in_bytes: 60_000,
+        in_drops: 2,
+        out_frames: 990,
+        out_bytes: 59_400,
+        ..PortFacts::default()
+    };
+    let inside = PortFacts {
+        port: "inside".to_owned(),
+        spec: "xdp:eth2".to_owned(),
+        state: "link down".to_owned(),
+        in_frames: 990,
+        in_bytes: 59_400,
+        in_errors: 1,
+        out_frames: 995,
+        out_bytes: 59_700,
+        out_errors: 3,
+        ..PortFacts::default()
+    };
+    vec![outside, inside]
+}
+
+impl Facts for StandIn {
+    fn status(&self) -> Status {
+        let drop = |reason: &str, frames| DropFacts {
+            reason: reason.to_owned(),
+            frames,
+        };
+        Status {
+            seconds: 12.5,
+            ports: ports(),
+            workers: vec![WorkerFacts {
+                worker: 0,
+                cpu: 2,
+                frames: 1990,
+                bursts: 100,
+                busy_ns: 250_000_000,
+                busy_share: 0.25,
+                silent_ms: 1,
+                drops: 5,
+                pool_free: 4000,
+                pool_frames: 4096,
+            }],
+            drops: vec![
+                drop("runt", 1),
+                drop("blocked-source", 4),
+                drop("no-room", 0),
+            ],
+            sets: vec![
+                hits("bad", Action::Block, 4),
+                hits("office", Action::Allow, 0),
+            ],
+        }
+    }
+
+    fn hits(&self, top: usize) -> Result<Hits, RpcError> {
+        let one = HitAddress {
+            address: IpAddr::from([192, 0, 2, 1]),
+            frames: 4,
+            error: 1,
+            sets: vec!["bad".to_owned()],
+        };
+        Ok(Hits {
+            seconds: 12.5,
+            top: [one].into_iter().take(top).collect(),
+            never: vec!["office".to_owned()],
+        })
+    }
+
+    fn memory(&self) -> Memory {
+        let part = |what: &str, bytes, note: &str| MemoryFacts {
+            what: what.to_owned(),
+            bytes,
+            note: note.to_owned(),
+        };
+        Memory {
+            resident_bytes: Some(30 << 20),
+            parts: vec![
+                part("frames", 4096 * 2112, "huge pages, node 0"),
+                part("tables", 1 << 18, ""),
+            ],
+        }
+    }
+
+    fn config(&self) -> ConfigAnswer {
+        ConfigAnswer {
+            file: "linerate.toml".to_owned(),
+            toml: "[control]\nsocket = \"/run/linerate/control.sock\"\n".to_owned(),
+        }
+    }
+
+    fn reload(&self) -> Result<Reloaded, RpcError> {
+        Ok(Reloaded {
+            changes: vec!["set 'bad' refreshes every 600 s".to_owned()],
+        })
+    }
+}

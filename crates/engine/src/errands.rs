@@ -1,0 +1,138 @@
+//! What the control side has a worker do now and then, and what comes back: tables and samplers are
+//! given and taken over two rings, so that a worker neither waits nor allocates nor frees.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use frame::{Consumer, Producer, ring};
+use plane::{HitAddresses, Pipeline};
+
+use crate::samples::Sampler;
+
+/// Captures at a time.
+pub(crate) const SAMPLERS_MAX: usize = 4;
+
+/// Room in either ring: a table, and each sampler there and back.
+const ERRANDS_MAX: usize = 1 + 2 * SAMPLERS_MAX;
+
+/// Either way.
+pub(crate) enum Errand {
+    /// To: count in this from now on. Back: what was counted before.
+    Addresses(Box<HitAddresses>),
+    /// To: take samples. Back: nobody wants them any more.
+    Sampler(Box<Sampler>),
+}
+
+/// A worker's end.
+pub(crate) struct Inbox {
+    given: Consumer<Errand>,
+    done: Producer<Errand>,
+    /// Never more than [`SAMPLERS_MAX`].
+    pub(crate) samplers: Vec<Box<Sampler>>,
+}
+
+/// The control side's end.
+pub(crate) struct Desk {
+    give: Producer<Errand>,
+    back: Consumer<Errand>,
+    /// A table that is not with the worker.
+    spare: Option<Box<HitAddresses>>,
+    /// Samplers that are with the worker.
+    samplers: usize,
+}
+
+/// The ends for one worker, which has a table already; `spare` is another.
+pub(crate) fn desk(spare: Box<HitAddresses>) -> (Desk, Inbox) {
+    let (give, given) = ring(ERRANDS_MAX);
+    let (done, back) = ring(ERRANDS_MAX);
+    let desk = Desk {
+        give,
+        back,
+        spare: Some(spare),
+        samplers: 0,
+    };
+    let inbox = Inbox {
+        given,
+        done,
+        samplers: Vec::with_capacity(SAMPLERS_MAX),
+    };
+    (desk, inbox)
+}
+
+impl Inbox {
+    /// Does what was given since the last call: a few moves, nothing in most calls.
+    pub(crate) fn attend(&mut self, pipeline: &mut Pipeline) {
+        while self.done.free_slots() > SAMPLERS_MAX {
+            match self.given.pop() {
+                Some(Errand::Addresses(next)) => {
+                    let before = pipeline.swap_addresses(next);
+                    let _room = self.done.push(Errand::Addresses(before));
+                }
+                Some(Errand::Sampler(sampler)) => self.samplers.push(sampler),
+                None => break,
+            }
+        }
+        let mut place = 0;
+        while place < self.samplers.len() {
+            if self.samplers[place].is_over() && self.done.free_slots() != 0 {
+                let _room = self
+                    .done
+                    .push(Errand::Sampler(self.samplers.swap_remove(place)));
+            } else {
+                place += 1;
+            }
+        }
+    }
+}
+
+impl Desk {
+    /// Takes what came back: a table with what was counted in it, if there is one.
+    pub(crate) fn collect(&mut self) -> Option<&mut HitAddresses> {
+        let mut counted = false;
+        while let Some(errand) = self.back.pop() {
+            match errand {
+                Errand::Addresses(table) => {
+                    self.spare = Some(table);
+                    counted = true;
+                }
+                Errand::Sampler(_over) => self.samplers -= 1,
+            }
+        }
+        self.spare.as_deref_mut().filter(|_| counted)
+    }
+
+    /// Asks for what was counted, against an empty table; not if the last one is still out.
+    pub(crate) fn ask_for_addresses(&mut self) {
+        if let Some(mut table) = self.spare.take() {
+            table.clear();
+            if let Err(Errand::Addresses(table)) = self.give.push(Errand::Addresses(table)) {
+                self.spare = Some(table);
+            }
+        }
+    }
+
+    /// Whether the worker can be given one more sampler.
+    pub(crate) fn has_room(&mut self) -> bool {
+        self.samplers < SAMPLERS_MAX && self.give.free_slots() > 1
+    }
+
+    /// Gives the worker a sampler; only where it has room.
+    pub(crate) fn give_sampler(&mut self, sampler: Box<Sampler>) {
+        if self.give.push(Errand::Sampler(sampler)).is_ok() {
+            self.samplers += 1;
+        }
+    }
+}
+
+/// The desks of all workers, for whoever needs them on the control side.
+pub(crate) struct Desks(Mutex<Vec<Desk>>);
+
+impl Desks {
+    pub(crate) fn new(desks: Vec<Desk>) -> Self {
+        Self(Mutex::new(desks))
+    }
+
+    /// Held for some pushes and pops.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<Desk>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

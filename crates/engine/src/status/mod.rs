@@ -1,0 +1,262 @@
+//! What a run has to say for itself while it goes on.
+//!
+//! Workers show their counters about once a millisecond, and their ports and pools ten times a
+//! second, by plain stores: to read them disturbs nobody.
+
+mod board;
+mod recent;
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use frame::{CpuId, PoolAccounts, PortId, WorkerId};
+use plane::DropReason;
+use port::PortStatistics;
+use port::interface::Link;
+
+use crate::counters::{BURST_BUCKETS, Count, Words};
+use crate::errands::Desks;
+use crate::hit_history::{HitHistory, RecentHits, TopHits};
+use crate::publish::Publisher;
+use crate::report::{MemoryReport, Snapshot};
+use crate::samples::{self, SampleError, SampleReceiver, SampleSpec};
+use crate::states::StateReport;
+use crate::supervise::Control;
+use crate::tally::SetCounts;
+
+pub(crate) use board::{HoldBoard, PortHold, SHOW_EVERY_NANOS};
+pub(crate) use recent::Recent;
+
+/// A run as it is now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Status {
+    /// Since the start.
+    pub seconds: f64,
+    /// The version of lists and policy published last, counted from 1.
+    pub version: u64,
+    /// The version that every worker has, or a later one.
+    pub seen: u64,
+    /// Each port, in the order of their numbers.
+    pub ports: Vec<PortStatus>,
+    /// Each worker.
+    pub workers: Vec<WorkerStatus>,
+    /// Frames dropped, by every reason there is, in the order of their declaration.
+    pub drops: Vec<(DropReason, u64)>,
+    /// Frames that at least one count set would have dropped, and no block set did.
+    pub would_drop: u64,
+    /// Each set of the current policy, in its order.
+    pub sets: Vec<SetCounts>,
+    /// Frame memory.
+    pub memory: MemoryReport,
+}
+
+/// A port as it is now, all its queues together; up to a tenth of a second old.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortStatus {
+    /// Its number.
+    pub id: PortId,
+    /// As the user wrote it, every choice resolved.
+    pub spec: String,
+    /// The mode that was granted.
+    pub mode: String,
+    /// Whether frames can pass; `None` where no interface of the kernel is behind it.
+    pub link: Option<Link>,
+    /// Frames and bytes by direction, and what was missed.
+    pub passed: PortStatistics,
+    /// Frames that came in by it and were dropped by their verdict.
+    pub rx_dropped: u64,
+    /// Frames that were to leave by it and were dropped: it was full, failed, or refused them.
+    pub tx_dropped: u64,
+    /// Times that it took none of the frames there were to send.
+    pub tx_refusals: u64,
+    /// What its interface was in that it should not be, each that occurred.
+    pub states: Vec<StateReport>,
+}
+
+/// A worker as it is now; up to a millisecond old, its pool and CPU time up to a tenth of a second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkerStatus {
+    /// Its number.
+    pub id: WorkerId,
+    /// The CPU it is tied to.
+    pub cpu: CpuId,
+    /// Frames it received from ports.
+    pub rx: u64,
+    /// Their bytes, without FCS.
+    pub rx_bytes: u64,
+    /// Frames it transmitted.
+    pub tx: u64,
+    /// Frames it dropped.
+    pub dropped: u64,
+    /// Frames it gave to other workers, whose flows they are or who transmit them.
+    pub handed_off: u64,
+    /// Frames it got from other workers.
+    pub received: u64,
+    /// Received bursts that were not empty.
+    pub bursts: u64,
+    /// Of those, how many had 1 frame, 2, up to 4, 8, 16, 32, 64, 128, 256.
+    pub burst_sizes: [u64; BURST_BUCKETS],
+    /// Time in steps that moved a frame, nanoseconds.
+    pub busy_nanos: u64,
+    /// The share of the last second that it spent in such steps, 0 to 1.
+    pub busy: f64,
+    /// Frames received a second, in the last second.
+    pub rx_per_second: f64,
+    /// Busy time a received frame in the last second, nanoseconds; 0 if none came.
+    pub nanos_per_frame: f64,
+    /// System calls that it made for want of frames: to give its CPU away, or to sleep.
+    pub sleeps: u64,
+    /// CPU time of its thread, seconds.
+    pub cpu_seconds: f64,
+    /// Since it last showed that it goes round, seconds. One that is well does so every few
+    /// milliseconds, with frames or without.
+    pub silent_seconds: f64,
+    /// Where the frames of its pool are.
+    pub pool: PoolAccounts,
+}
+
+/// What does not change of a port.
+#[derive(Debug)]
+pub(crate) struct PortName {
+    pub(crate) id: PortId,
+    pub(crate) spec: String,
+    pub(crate) mode: String,
+}
+
+/// What changes of a port outside of workers, as the control thread saw it last.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PortView {
+    pub(crate) link: Option<Link>,
+    pub(crate) states: Vec<StateReport>,
+}
+
+/// Looks at a run from any thread, while it goes on and after. Clones look at the same run.
+#[derive(Clone)]
+pub struct Observer {
+    pub(crate) control: Arc<Control>,
+    pub(crate) lists: Publisher,
+    pub(crate) ports: Arc<[PortName]>,
+    pub(crate) cpus: Arc<[CpuId]>,
+    pub(crate) memory: Arc<MemoryReport>,
+    pub(crate) started: Instant,
+    pub(crate) desks: Arc<Desks>,
+    pub(crate) hits: Arc<Mutex<HitHistory>>,
+}
+
+impl Observer {
+    /// All there is to say of the run now. Waits for no worker.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let sum = self.control.sum();
+        Status {
+            seconds: self.started.elapsed().as_secs_f64(),
+            version: self.lists.version(),
+            seen: self.lists.seen(),
+            ports: self.ports(&sum),
+            workers: self.workers(),
+            drops: DropReason::all()
+                .map(|reason| (reason, sum.dropped(reason)))
+                .collect(),
+            would_drop: sum.get(Count::WouldDrop),
+            sets: self.lists.set_counts(),
+            memory: MemoryReport::clone(&self.memory),
+        }
+    }
+
+    /// The counts so far.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let sum = self.control.sum();
+        Snapshot {
+            seconds: self.started.elapsed().as_secs_f64(),
+            rx: sum.get(Count::Rx),
+            rx_bytes: sum.get(Count::RxBytes),
+            tx: sum.get(Count::Tx),
+            dropped: sum.dropped_total(),
+            busy_nanos: sum.get(Count::BusyNanos),
+        }
+    }
+
+    /// The `count` addresses that were hit most in the last hour; up to a second old.
+    #[must_use]
+    pub fn top_hits(&self, count: usize) -> TopHits {
+        self.hits().top(self.started.elapsed().as_secs(), count)
+    }
+
+    /// How often an address was hit in the last minute and hour, as source or destination; up to
+    /// a second old. Where hits had to be forgotten the number is a range.
+    #[must_use]
+    pub fn hits_of(&self, address: IpAddr) -> RecentHits {
+        self.hits().of(self.started.elapsed().as_secs(), address)
+    }
+
+    /// Has the workers take samples until the receiver is dropped.
+    ///
+    /// # Errors
+    ///
+    /// A spec that asks for nothing, or too many captures at a time.
+    pub fn samples(&self, spec: &SampleSpec) -> Result<SampleReceiver, SampleError> {
+        samples::receive(spec, &self.desks, &self.lists, self.started)
+    }
+
+    fn hits(&self) -> MutexGuard<'_, HitHistory> {
+        self.hits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ports(&self, sum: &Words) -> Vec<PortStatus> {
+        let views = self.control.port_views();
+        let status = |(place, name): (usize, &PortName)| {
+            let mut hold = PortHold::default();
+            for board in self.control.holds() {
+                board.add_port(place, &mut hold);
+            }
+            let view = views.get(place).cloned().unwrap_or_default();
+            PortStatus {
+                id: name.id,
+                spec: name.spec.clone(),
+                mode: name.mode.clone(),
+                link: view.link,
+                passed: hold.passed,
+                rx_dropped: hold.rx_dropped,
+                tx_dropped: hold.tx_dropped,
+                tx_refusals: sum.get(Count::of_port(name.id).1),
+                states: view.states,
+            }
+        };
+        self.ports.iter().enumerate().map(status).collect()
+    }
+
+    fn workers(&self) -> Vec<WorkerStatus> {
+        let now = self.started.elapsed().as_nanos() as u64;
+        let recent = self.control.recent();
+        let boards = self.control.boards().zip(self.control.holds());
+        let workers = self.cpus.iter().zip(boards).enumerate();
+        let status = |(place, (&cpu, (board, hold))): (usize, (&CpuId, _))| {
+            let (board, hold): (&crate::counters::Board, &HoldBoard) = (board, hold);
+            let words = board.read();
+            let last = recent.of(place);
+            WorkerStatus {
+                id: WorkerId(place as u16),
+                cpu,
+                rx: words.get(Count::Rx),
+                rx_bytes: words.get(Count::RxBytes),
+                tx: words.get(Count::Tx),
+                dropped: words.dropped_total(),
+                handed_off: words.get(Count::HandedOff),
+                received: words.get(Count::Received),
+                bursts: words.get(Count::Bursts),
+                burst_sizes: *words.burst_sizes(),
+                busy_nanos: words.get(Count::BusyNanos),
+                busy: last.busy,
+                rx_per_second: last.rx_per_second,
+                nanos_per_frame: last.nanos_per_frame,
+                sleeps: words.get(Count::Sleeps),
+                cpu_seconds: hold.cpu_nanos() as f64 / 1e9,
+                silent_seconds: now.saturating_sub(words.get(Count::ShownAt)) as f64 / 1e9,
+                pool: hold.pool(),
+            }
+        };
+        workers.map(status).collect()
+    }
+}
