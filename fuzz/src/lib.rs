@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod control;
+mod decisions;
 mod traffic;
 
 use std::io::Cursor;
@@ -13,6 +14,7 @@ use port::PortSpec;
 use port::pcap::{CaptureReader, Step};
 
 pub use crate::control::control;
+pub use crate::decisions::decisions;
 pub use crate::traffic::{recipe, sink};
 
 /// A frame and the length it had before a capture cut it: the first two bytes say how much was

@@ -102,3 +102,8 @@ fn recipe() {
 fn control() {
     replay("control", fuzz::control);
 }
+
+#[test]
+fn decisions() {
+    replay("decisions", fuzz::decisions);
+}

@@ -18,7 +18,7 @@ mod guard;
 mod spec;
 mod standing;
 
-pub use api::{DecisionsError, read_decisions};
+pub use api::{Decision, Decisions, DecisionsError, read_decisions};
 pub(crate) use bouncer::BouncerTask;
 pub use spec::CrowdSecSpec;
 
