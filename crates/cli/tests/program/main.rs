@@ -3,8 +3,8 @@
 mod bridge;
 mod capture;
 mod contract;
-mod daemon;
 mod control;
+mod daemon;
 mod doctor;
 mod drive;
 mod drops;
