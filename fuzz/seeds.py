@@ -48,6 +48,19 @@ FRAMES = {
     "runt": bytes(9),
 }
 
+SCRAPES = {
+    "metrics": b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain;version=0.0.4\r\n\r\n",
+    "head": b"HEAD / HTTP/1.0\r\n\r\n",
+    "post": b"POST /metrics?a=b HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc",
+    "part": b"GET /metr",
+}
+
+SAMPLES = {
+    "params": b'{"drops":true,"counted":true,"set":"bad","per_second":100,"snap_bytes":64}',
+    "frame": b'{"time_ns":1,"port":"left","reason":"blocked_src","sets":[{"set":"bad","side":"src",'
+    b'"action":"block"}],"stands_for":12,"original_len":60,"bytes":"00ff10"}',
+}
+
 LISTS = {
     "plain": b"# c\n192.0.2.1\t7\n10.0.0.0/8 ; x\n192.0.2.1-192.0.2.9\n2001:db8::/32\n",
     "bad": b"10.0.0.1/8\nexample.org\n176.221.42.3254.174.140.223\n010.0.0.1\n",
@@ -182,6 +195,9 @@ write("capture", "micro-little.pcap", pcap(0xA1B2C3D4, "<"))
 write("capture", "nano-big.pcap", pcap(0xA1B23C4D, ">"))
 write("capture", "little.pcapng", pcapng("<"))
 write("capture", "big.pcapng", pcapng(">"))
+for target, seeds in (("scrape", SCRAPES), ("sample", SAMPLES)):
+    for name, content in seeds.items():
+        write(target, name, content)
 for name, text in RECIPES.items():
     write("recipe", name, text)
 write("sink", "order", arrivals(test_frame(0, number, 5000) for number in (0, 1, 1, 5, 3, 99)))

@@ -6,6 +6,7 @@
 
 mod control;
 mod decisions;
+mod socket;
 mod traffic;
 
 use std::io::Cursor;
@@ -15,6 +16,7 @@ use port::pcap::{CaptureReader, Step};
 
 pub use crate::control::control;
 pub use crate::decisions::decisions;
+pub use crate::socket::{sample, scrape};
 pub use crate::traffic::{recipe, sink};
 
 /// A frame and the length it had before a capture cut it: the first two bytes say how much was

@@ -99,6 +99,16 @@ fn recipe() {
 }
 
 #[test]
+fn scrape() {
+    replay("scrape", fuzz::scrape);
+}
+
+#[test]
+fn sample() {
+    replay("sample", fuzz::sample);
+}
+
+#[test]
 fn control() {
     replay("control", fuzz::control);
 }

@@ -155,6 +155,9 @@ pub(crate) struct DropsArgs {
     /// Print them as one JSON object on standard output.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the page of the documentation: every reason, what it means and what helps.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
 }
 
 const DROPS_EXAMPLES: &str = "\
@@ -162,4 +165,6 @@ Examples:
   linerate drops
       a table of all reasons
   linerate drops --json
-      the same for programs";
+      the same for programs
+  linerate drops --markdown
+      with what helps, as in docs/daemon/drops.md";

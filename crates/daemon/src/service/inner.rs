@@ -1,18 +1,20 @@
 //! What the control socket, metrics and signals ask of a daemon that runs.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use engine::{Observer, Publisher};
 use port::PortSpec;
+use serde_json::value::RawValue;
 
-use super::{facts, reload, sets};
+use super::{facts, observing, reload, sets};
+use crate::capture::Counting;
 use crate::config::Config;
-use crate::metrics::{Around, Observation, Observe, Reloads};
+use crate::metrics::Reloads;
 use crate::rpc::answers::{self, ConfigAnswer, Hits, Memory, MemoryFacts, Reloaded};
-use crate::rpc::{ErrorKind, Facts, RpcError};
-use crate::sets::{Keeper, Reply, Request};
+use crate::rpc::{ErrorKind, Facts, RpcError, Stream};
+use crate::sets::Keeper;
 use crate::sources::Sources;
 
 /// What all threads of a daemon share.
@@ -28,6 +30,10 @@ pub(super) struct Inner {
     /// The ports' names, by their numbers.
     pub(super) ports: Vec<String>,
     pub(super) started: SystemTime,
+    /// The commit that the program was built from; may be empty.
+    pub(super) commit: String,
+    /// What captures were given.
+    pub(super) captures: Arc<Counting>,
 }
 
 /// What a reload changes; held as long as it takes.
@@ -35,6 +41,7 @@ pub(super) struct Live {
     pub(super) config: Config,
     pub(super) sources: Sources,
     pub(super) keeper: Option<Keeper>,
+    /// What came of reloads.
     pub(super) reloads: Reloads,
 }
 
@@ -43,7 +50,7 @@ impl Inner {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn observer(&self) -> Result<&Observer, RpcError> {
+    pub(super) fn observer(&self) -> Result<&Observer, RpcError> {
         let starting = || RpcError::new(ErrorKind::Busy, "the daemon is starting: try again");
         self.observer.get().ok_or_else(starting)
     }
@@ -58,34 +65,6 @@ impl Inner {
             .iter()
             .filter(|set| set.hits.iter().all(|hit| hit.frames == 0));
         idle.map(|set| set.rule.name.clone()).collect()
-    }
-}
-
-impl Observe for Inner {
-    fn observe(&self) -> Observation {
-        let Some(observer) = self.observer.get() else {
-            return Observation::default();
-        };
-        let sets = match sets::handle(&self.keeping).ask(Request::List) {
-            Ok(Reply::Sets(sets)) => sets,
-            // The keeper has ended: what the workers count is still true.
-            _ => Vec::new(),
-        };
-        // Not held while the keeper is asked.
-        let (sources, reloads) = {
-            let live = self.live();
-            (live.sources.states(), live.reloads)
-        };
-        let around = Around {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: Some(self.started),
-            port_names: self.ports.clone(),
-            sets,
-            sources,
-            reloads,
-            ..Around::default()
-        };
-        Observation::of(&observer.status(), &around)
     }
 }
 
@@ -133,6 +112,10 @@ impl Facts for Inner {
         let changes = reload::reload(self);
         let changes = changes.map_err(|sentence| RpcError::new(ErrorKind::Refused, sentence))?;
         Ok(Reloaded { changes })
+    }
+
+    fn capture(&self, params: Option<&RawValue>) -> Result<Box<dyn Stream>, RpcError> {
+        observing::capture(self, params)
     }
 }
 

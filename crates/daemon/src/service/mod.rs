@@ -11,6 +11,7 @@ mod exchange;
 mod facts;
 mod inner;
 mod keep;
+mod observing;
 mod ports;
 mod reload;
 mod rules;
@@ -28,7 +29,7 @@ use port::PortSpec;
 pub use error::StartError;
 
 use crate::config::{Config, Source};
-use crate::metrics::{self, Reloads};
+use crate::metrics;
 use crate::notify::Notifier;
 use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, NoHits, Reply, Request};
@@ -49,14 +50,15 @@ pub struct StartOptions {
     pub limits: Limits,
     /// Takes what is readable of a damaged journal.
     pub recover: bool,
+    /// The commit that the program was built from, for metrics; may be empty.
+    pub commit: String,
 }
 
 /// A daemon that runs. Dropped, it ends.
 pub struct Daemon {
     // In the order in which they end.
     control: Option<Server>,
-    /// Ends by itself.
-    _metrics: Option<metrics::Server>,
+    metrics: Option<metrics::Server>,
     inner: Arc<Inner>,
     running: Option<Running>,
     /// Interrupts go back when it ends.
@@ -90,15 +92,17 @@ impl Daemon {
                 config: config.clone(),
                 sources,
                 keeper: Some(keeper),
-                reloads: Reloads::default(),
+                reloads: metrics::Reloads::default(),
             }),
             observer: OnceLock::new(),
             publisher: OnceLock::new(),
             started: SystemTime::now(),
+            commit: options.commit,
+            captures: Arc::default(),
         });
         let mut daemon = Self {
             control: Some(control(&config, &inner)?),
-            _metrics: metrics(&config, &inner)?,
+            metrics: observing::serve(&config, &inner)?,
             inner,
             running: None,
             _pinned: None,
@@ -174,7 +178,7 @@ impl Daemon {
             .pin_irqs
             .then(|| Pinned::pin(&specs, &layout.cpus));
         self._pinned = pinned.transpose()?;
-        for pinned in &self._pinned {
+        if let Some(pinned) = &self._pinned {
             pinned.said.iter().for_each(|said| tracing::info!("{said}"));
             let warnings = pinned.warnings.iter();
             warnings.for_each(|warning| tracing::warn!("{warning}"));
@@ -258,6 +262,7 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         // Nobody asks any more.
         self.control = None;
+        self.metrics = None;
         let mut live = self.inner.live();
         live.sources.stop();
         if let Some(running) = self.running.take() {
@@ -298,16 +303,6 @@ fn control(config: &Config, inner: &Arc<Inner>) -> Result<Server, StartError> {
         let _ = std::fs::create_dir_all(folder);
     }
     Ok(Server::start(&server, Arc::new(sets), facts)?)
-}
-
-fn metrics(config: &Config, inner: &Arc<Inner>) -> Result<Option<metrics::Server>, StartError> {
-    let Some(wanted) = &config.metrics else {
-        return Ok(None);
-    };
-    let server = metrics::Server::start(wanted.address, Arc::clone(inner) as _);
-    let server = server.map_err(|error| StartError::Other(error.to_string()))?;
-    tracing::info!(address = %server.address(), "metrics can be read");
-    Ok(Some(server))
 }
 
 /// What the configuration asks of this machine.

@@ -1,10 +1,11 @@
 //! Taking a new configuration over while frames go by: all of it, or nothing.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use super::inner::{Inner, Live};
 use super::{exchange, keep, sets};
 use crate::config::{Config, ConfigError};
+use crate::metrics;
 use crate::sets::{Reply, Request};
 use crate::sources::Sources;
 
@@ -15,7 +16,7 @@ pub(super) fn reload(inner: &Inner) -> Result<Vec<String>, String> {
     match &outcome {
         Ok(changes) => {
             live.reloads.applied += 1;
-            live.reloads.applied_at = Some(since_1970());
+            live.reloads.applied_at = Some(metrics::since_1970(SystemTime::now()));
             tracing::info!(changes = changes.len(), "the configuration was read again");
             changes.iter().for_each(|change| tracing::info!("{change}"));
         }
@@ -25,11 +26,6 @@ pub(super) fn reload(inner: &Inner) -> Result<Vec<String>, String> {
         }
     }
     outcome
-}
-
-fn since_1970() -> f64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0.0, |since| since.as_secs_f64())
 }
 
 fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
@@ -43,17 +39,15 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
         ));
     }
     let (lists, apis) = Sources::planned(&next).map_err(|error| error.to_string())?;
-    let sets = keep::sets(&next);
-    let reply = sets::handle(&inner.keeping).ask(Request::Reload { sets });
-    let reply = reply.map_err(|refusal| refusal.to_string())?;
-    let mut changes = Vec::new();
-    if let Reply::Reloaded(names) = reply {
-        changes.extend(
-            names
-                .iter()
-                .map(|name| format!("set {name} has other settings")),
-        );
-    }
+    let names = |config: &Config| -> Vec<String> {
+        let sets = config.sets.iter().map(|set| set.name.clone());
+        sets.collect()
+    };
+    let mut changes = if names(&live.config) == names(&next) {
+        settings(inner, &next)?
+    } else {
+        exchange::exchange(inner, live, &next)?
+    };
     changes.extend(sources_changed(&live.config, &next));
     let replaced = live.sources.replace(&lists, &apis);
     replaced.map_err(|error| format!("a source cannot be started ({error})"))?;
