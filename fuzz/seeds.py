@@ -163,7 +163,25 @@ REQUESTS = {
     "watch": ("watch", {"method": "show.hits", "params": {"top": 5}, "every_ms": 100}),
 }
 
+def decision(number, value, **other):
+    basis = {"id": number, "origin": "crowdsec", "scenario": "crowdsecurity/ssh-bf",
+             "scope": "Range" if "/" in value else "Ip", "type": "ban", "value": value,
+             "duration": "3h59m57.641708614s"}
+    return basis | other
 
+
+DECISIONS = {
+    "startup": {"new": [decision(1, "192.0.2.1"), decision(2, "198.51.100.7/24"),
+                        decision(3, "2001:db8::1", type="captcha"),
+                        decision(4, "FR", scope="Country")], "deleted": None},
+    "delta": {"new": None, "deleted": [decision(1, "192.0.2.1", duration="-12.5ms")]},
+    "odd": {"later": [{}], "new": [decision(5, "0.0.0.0/0"), decision(6, "::ffff:192.0.2.1"),
+                                   decision(7, "nowhere"), {"id": None}], "deleted": []},
+}
+
+
+for name, answer in DECISIONS.items():
+    write("decisions", name, json.dumps(answer).encode())
 for name, (method, params) in REQUESTS.items():
     request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     write("control", name, json.dumps(request).encode())

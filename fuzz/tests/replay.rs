@@ -122,3 +122,8 @@ fn config() {
 fn journal() {
     replay("journal", fuzz::journal);
 }
+
+#[test]
+fn decisions() {
+    replay("decisions", fuzz::decisions);
+}
