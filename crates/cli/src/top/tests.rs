@@ -63,6 +63,7 @@ fn worker(number: u32, frames: u64, busy_ns: u64) -> WorkerFacts {
         pool_free: 7_000,
         pool_frames: 8_192,
         ..WorkerFacts::default()
+        ..WorkerFacts::default()
     }
 }
 

@@ -72,6 +72,8 @@ fn worker(worker: &WorkerStatus) -> WorkerFacts {
         frames: worker.rx,
         bursts: worker.bursts,
         busy_ns: worker.busy_nanos,
+        busy_share: worker.busy,
+        silent_ms: (worker.silent_seconds * 1e3) as u64,
         drops: worker.dropped,
         pool_free: u64::from(worker.pool.free),
         pool_frames: u64::from(worker.pool.total),
