@@ -12,6 +12,7 @@ mod duration;
 mod lab;
 mod live;
 mod ndr;
+mod pages;
 mod policy;
 mod restore;
 mod run;
@@ -41,6 +42,7 @@ pub(crate) use live::{
     TestArgs,
 };
 pub(crate) use ndr::NdrArgs;
+pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use run::DaemonArgs;
@@ -112,6 +114,8 @@ pub(crate) enum Command {
     Ndr(Box<NdrArgs>),
     Lab(LabArgs),
     Drops(DropsArgs),
+    Man(ManArgs),
+    Completions(CompletionsArgs),
 }
 
 /// Options of every command.

@@ -4,6 +4,7 @@ mod bridge;
 mod capture;
 mod contract;
 mod control;
+mod daemon;
 mod doctor;
 mod drive;
 mod drops;

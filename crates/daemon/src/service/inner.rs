@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
-use engine::Observer;
+use engine::{Observer, Publisher};
 use port::PortSpec;
 use serde_json::value::RawValue;
 
@@ -25,6 +25,8 @@ pub(super) struct Inner {
     pub(super) live: Mutex<Live>,
     /// Once there are workers.
     pub(super) observer: OnceLock<Observer>,
+    /// What gives them other tables.
+    pub(super) publisher: OnceLock<Publisher>,
     /// The ports' names, by their numbers.
     pub(super) ports: Vec<String>,
     pub(super) started: SystemTime,
@@ -91,10 +93,6 @@ impl Facts for Inner {
                 bytes: memory.bytes as u64,
                 note: memory.pages,
             });
-        }
-        if let Ok(Reply::Sets(sets)) = sets::handle(&self.keeping).ask(Request::List) {
-            let entries: usize = sets.iter().map(|set| set.counts.entries).sum();
-            tracing::debug!(entries, "memory was asked for");
         }
         Memory {
             resident_bytes: resident_bytes(),

@@ -7,6 +7,7 @@
 
 mod cpus;
 mod error;
+mod exchange;
 mod facts;
 mod inner;
 mod keep;
@@ -33,7 +34,7 @@ use crate::notify::Notifier;
 use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, NoHits, Reply, Request};
 use crate::sources::{Sources, ToKeeper};
-use crate::{Layout, LayoutAsked, Pinned, Samples};
+use crate::{Layout, LayoutAsked, Pinned, Samples, privileges};
 use inner::{Inner, Live};
 use watched::Watched;
 
@@ -94,6 +95,7 @@ impl Daemon {
                 reloads: metrics::Reloads::default(),
             }),
             observer: OnceLock::new(),
+            publisher: OnceLock::new(),
             started: SystemTime::now(),
             commit: options.commit,
             captures: Arc::default(),
@@ -197,6 +199,7 @@ impl Daemon {
             let publisher = running.lists();
             // Set once: a daemon starts one run.
             let _ = self.inner.observer.set(running.observer());
+            let _ = self.inner.publisher.set(publisher.clone());
             self.running = Some(running);
             Ok::<_, StartError>(publisher)
         });
@@ -205,11 +208,13 @@ impl Daemon {
 
     /// Says in the log what changed at the ports, and tells systemd that workers go round. To be
     /// called some times a second.
-    pub fn look_after(&self) {
-        let news = self.running.as_ref().map(Running::take_news);
-        news.iter()
-            .flatten()
-            .for_each(|news| tracing::warn!("{news}"));
+    pub fn look_after(&mut self) {
+        let Some(running) = &self.running else {
+            return;
+        };
+        let news = running.take_news();
+        news.iter().for_each(|news| tracing::warn!("{news}"));
+        self.watched.look(&self.notifier, running);
     }
 
     /// Entries of each set, in the order of its report.
@@ -284,13 +289,19 @@ fn control(config: &Config, inner: &Arc<Inner>) -> Result<Server, StartError> {
         connections: config.limits.connections_max,
         ..rpc::Limits::default()
     };
+    let group = config.control.group.as_deref();
     let server = ServerConfig {
         limits,
+        group: group.and_then(privileges::group_id),
         ..ServerConfig::new(config.control.socket.clone())
     };
     let keeping = Arc::clone(&inner.keeping);
     let sets = sets::KeptSets::new(keeping, inner.ports.clone());
     let facts: Arc<dyn rpc::Facts> = Arc::clone(inner) as _;
+    if let Some(folder) = server.path.parent() {
+        // What is wrong with it, the socket says.
+        let _ = std::fs::create_dir_all(folder);
+    }
     Ok(Server::start(&server, Arc::new(sets), facts)?)
 }
 

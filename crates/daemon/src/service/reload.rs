@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::inner::{Inner, Live};
-use super::{keep, sets};
+use super::{exchange, keep, sets};
 use crate::config::{Config, ConfigError};
 use crate::metrics;
 use crate::sets::{Reply, Request};
@@ -53,8 +53,27 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
     changes.extend(sources_changed(&live.config, &next));
     let replaced = live.sources.replace(&lists, &apis);
     replaced.map_err(|error| format!("a source cannot be started ({error})"))?;
+    if live.config.log.level != next.log.level {
+        crate::log::set_level(next.log.level);
+        changes.push("the log has another level".to_owned());
+    }
     live.config = next;
     Ok(changes)
+}
+
+/// Gives the sets their new settings, where they are the same sets.
+fn settings(inner: &Inner, next: &Config) -> Result<Vec<String>, String> {
+    let sets = keep::sets(next);
+    let reply = sets::handle(&inner.keeping).ask(Request::Reload { sets });
+    match reply.map_err(|refusal| refusal.to_string())? {
+        Reply::Reloaded(names) => {
+            let changes = names
+                .iter()
+                .map(|name| format!("set {name} has other settings"));
+            Ok(changes.collect())
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// What a new configuration changes that cannot change.
