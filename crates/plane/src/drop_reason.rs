@@ -26,7 +26,9 @@ impl Severity {
 }
 
 macro_rules! drop_reasons {
-    ($($variant:ident = $name:literal, $severity:ident, $sentence:literal, $remedy:literal;)+) => {
+    ($(
+        $variant:ident = $name:literal, $severity:ident, $sentence:literal, $remedy:literal;
+    )+) => {
         /// Why a frame was dropped.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum DropReason {
@@ -102,7 +104,9 @@ macro_rules! drop_reasons {
 drop_reasons! {
     BlockedSrc = "blocked_src", Policy,
         "the source address is in a block set and in no allow set",
-        "this is what block sets are for; where it should have passed, `linerate set test ADDRESS` names the entry, which can be deleted, or its set be put into count mode or exempted by an allow set";
+        "this is what block sets are for; where it should have passed, `linerate set test \
+         ADDRESS` names the entry, which can be deleted, or its set be put into count mode or \
+         exempted by an allow set";
     BlockedDst = "blocked_dst", Policy,
         "the destination address is in a block set and in no allow set",
         "as of blocked_src; a set that is about who sends can be limited to the source side";
@@ -111,22 +115,27 @@ drop_reasons! {
         "add one of the addresses to an allow set, or let the default be to forward";
     NonIp = "non_ip", Policy,
         "the frame is not IP, and the policy drops such frames",
-        "forward them if ARP, LLDP or spanning tree must pass: a link without ARP carries no IPv4 for long";
+        "forward them if ARP, LLDP or spanning tree must pass: a link without ARP carries no \
+         IPv4 for long";
     NoTransmit = "no_transmit", Resource,
         "the port it was to leave by does not transmit",
         "choose another port for that side: this one only brings frames in";
     PortFailed = "port_failed", Resource,
         "the port it was to leave by has failed; the report names the error",
-        "`linerate show ports` and the log say what failed; a kernel interface is opened again when it returns";
+        "`linerate show ports` and the log say what failed; a kernel interface is opened again \
+         when it returns";
     TxRingFull = "tx_ring_full", Resource,
         "the port took no more, its queue being full or its link down, and the source cannot wait",
-        "`linerate show ports` says whether the link is down; if it is up, the far side is slower than this one: more workers and queues, or less traffic";
+        "`linerate show ports` says whether the link is down; if it is up, the far side is \
+         slower than this one: more workers and queues, or less traffic";
     TxRefused = "tx_refused", Resource,
         "the port can never send it: longer than the interface allows, for instance",
-        "give both interfaces the same MTU, and switch off merging on receive (`linerate doctor` tells)";
+        "give both interfaces the same MTU, and switch off merging on receive (`linerate \
+         doctor` tells)";
     HandoffRingFull = "handoff_ring_full", Resource,
         "the ring to the worker that owns its flow had no room, and the source cannot wait",
-        "one worker has more than it can do: `linerate top` shows which; more workers, or receive queues that spread flows (RSS)";
+        "one worker has more than it can do: `linerate top` shows which; more workers, or \
+         receive queues that spread flows (RSS)";
     Shutdown = "shutdown", Resource,
         "it was still under way when the run was ended",
         "nothing: it happens once, at the end";

@@ -2,7 +2,7 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     "",
     "demo",
     "bridge",
@@ -14,6 +14,8 @@ const COMMANDS: [&str; 17] = [
     "set check",
     "doctor",
     "drops",
+    "top",
+    "capture",
     "restore",
     "ndr",
     "lab",

@@ -13,6 +13,7 @@ mod laboratory;
 mod ndr;
 mod set_check;
 mod usage;
+mod watching;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
