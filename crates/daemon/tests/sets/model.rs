@@ -117,18 +117,12 @@ fn change(handle: &Handle, set: usize, mut random: Random) -> Model {
         let plain: Vec<Entry> = drawn.iter().map(|&drawn| entry(drawn)).collect();
         let set = set.clone();
         let request = match random.below(12) {
-            0..4 => {
-                model.hand.extend(&drawn);
-                let origin = Origin::Hand;
-                Request::Add {
-                    set,
-                    entries,
-                    origin,
-                }
-            }
-            4 | 5 => {
-                model.feed.extend(&drawn);
-                let origin = Origin::CrowdSec;
+            kind @ 0..6 => {
+                let (origin, part) = match kind {
+                    0..4 => (Origin::Hand, &mut model.hand),
+                    _ => (Origin::CrowdSec, &mut model.feed),
+                };
+                part.extend(&drawn);
                 Request::Add {
                     set,
                     entries,
