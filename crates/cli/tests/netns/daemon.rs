@@ -32,11 +32,12 @@ impl<'b> Daemon<'b> {
         // Somebody else must be able to pass through it.
         let passable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(folder.path(), passable).expect("its mode");
-        // What AF_XDP locks must fit into 8 MiB, where root may not raise the limit either.
-        let ring = if driver == "xdp" { ",ring=256" } else { "" };
+        // What AF_XDP locks, twice while an interface returns, must fit into 8 MiB, where root may
+        // not raise the limit either.
+        let ring = if driver == "xdp" { ",ring=64" } else { "" };
         let text = format!(
             "[[port]]\nspec = '{driver}:a{ring}'\n[[port]]\nspec = '{driver}:b{ring}'\n\
-             [memory]\npool = 1024\n[[set]]\nname = 'hand'\naction = 'block'\n\
+             [memory]\npool = 832\nstride = 1792\n[[set]]\nname = 'hand'\naction = 'block'\n\
              [control]\nsocket = 'run/ctl.sock'\n[state]\ndir = 'state'\n{more}"
         );
         let config = folder.path().join("bridge.toml");
