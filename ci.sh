@@ -10,7 +10,7 @@ usage() {
     cat <<'TEXT'
 usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
 
-  judges    install tshark and what makes test networks where missing (Debian, root)
+  judges    install tshark, promtool and what makes test networks where missing (Debian, root)
   lint      rustfmt, clippy with warnings as errors, documentation without warnings
   tidy      the rules of the repository (ARCHITECTURE.md); pages say what docs/runs says
   licences  every crate we build on has a permissive licence
@@ -30,7 +30,7 @@ skip() { printf 'skipped: %s\n' "$*"; }
 
 step_judges() {
     local tool missing=()
-    for tool in tshark python3 ip tc nft ethtool ping clang; do
+    for tool in tshark python3 ip tc nft ethtool ping clang promtool; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     if [ ${#missing[@]} = 0 ]; then
@@ -43,7 +43,8 @@ step_judges() {
     fi
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq || skip "no package lists"
-    apt-get install -y -qq tshark python3 iproute2 nftables ethtool iputils-ping clang >/dev/null ||
+    apt-get install -y -qq tshark python3 iproute2 nftables ethtool iputils-ping clang \
+        prometheus >/dev/null ||
         skip "could not be installed: ${missing[*]}"
 }
 

@@ -4,6 +4,7 @@
 import json
 import pathlib
 import struct
+import zlib
 
 HERE = pathlib.Path(__file__).parent / "corpus"
 
@@ -46,6 +47,19 @@ FRAMES = {
     "snap": ethernet(40, bytes.fromhex("aaaa030000000800") + ipv4(UDP)),
     "arp": ethernet(0x0806, bytes.fromhex("0001080006040001") + bytes(20)),
     "runt": bytes(9),
+}
+
+SCRAPES = {
+    "metrics": b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain;version=0.0.4\r\n\r\n",
+    "head": b"HEAD / HTTP/1.0\r\n\r\n",
+    "post": b"POST /metrics?a=b HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc",
+    "part": b"GET /metr",
+}
+
+SAMPLES = {
+    "params": b'{"drops":true,"counted":true,"set":"bad","per_second":100,"snap_bytes":64}',
+    "frame": b'{"time_ns":1,"port":"left","reason":"blocked_src","sets":[{"set":"bad","side":"src",'
+    b'"action":"block"}],"stands_for":12,"original_len":60,"bytes":"00ff10"}',
 }
 
 LISTS = {
@@ -149,10 +163,54 @@ REQUESTS = {
     "watch": ("watch", {"method": "show.hits", "params": {"top": 5}, "every_ms": 100}),
 }
 
+def decision(number, value, **other):
+    basis = {"id": number, "origin": "crowdsec", "scenario": "crowdsecurity/ssh-bf",
+             "scope": "Range" if "/" in value else "Ip", "type": "ban", "value": value,
+             "duration": "3h59m57.641708614s"}
+    return basis | other
 
+
+DECISIONS = {
+    "startup": {"new": [decision(1, "192.0.2.1"), decision(2, "198.51.100.7/24"),
+                        decision(3, "2001:db8::1", type="captcha"),
+                        decision(4, "FR", scope="Country")], "deleted": None},
+    "delta": {"new": None, "deleted": [decision(1, "192.0.2.1", duration="-12.5ms")]},
+    "odd": {"later": [{}], "new": [decision(5, "0.0.0.0/0"), decision(6, "::ffff:192.0.2.1"),
+                                   decision(7, "nowhere"), {"id": None}], "deleted": []},
+}
+
+
+for name, answer in DECISIONS.items():
+    write("decisions", name, json.dumps(answer).encode())
 for name, (method, params) in REQUESTS.items():
     request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     write("control", name, json.dumps(request).encode())
+
+
+NAME = b"\x01\x01a"
+COMMENT = b"\x05hello"
+ADD = b"\x02\x01" + struct.pack("<QQ", 5, 0) + COMMENT + b"\x04" + bytes([1, 2, 0, 192])
+TIMED = b"\x02\x02" + struct.pack("<QQ", 5, 1 << 42) + b"\x00\x10" + bytes(16) + bytes([255] * 16)
+DELETE = b"\x03\x01\x0e" + bytes([0, 2, 0, 192]) + bytes([9, 2, 0, 192])
+OPERATIONS = NAME + ADD + TIMED + DELETE + b"\x04\x01\x02" + b"\x05" + bytes(8)
+
+
+def record(number, payload):
+    checked = struct.pack("<IQ", len(payload), number) + payload
+    head = b"\xb7LR\x1e" + checked[:12] + struct.pack("<I", zlib.crc32(checked))
+    return head + payload
+
+
+def journal(*payloads):
+    head = b"LRJRNL\x01\x00" + struct.pack("<QQ", 1, 1)
+    head += struct.pack("<I", zlib.crc32(head))
+    return head + b"".join(record(1 + i, payload) for i, payload in enumerate(payloads))
+
+
+write("journal", "operations", b"\x00" + OPERATIONS)
+write("journal", "file", b"\x01" + journal(NAME + ADD, NAME + TIMED, NAME + DELETE))
+write("journal", "cut", b"\x01" + journal(NAME + ADD, OPERATIONS)[:-3])
+write("journal", "unknown", b"\x01" + journal(NAME + ADD, b"\x09", NAME + DELETE))
 for name, frame in FRAMES.items():
     write("parse", name, bytes(2) + frame)
 write("parse", "snapped", bytes([0, 60]) + FRAMES["udp"][:30])
@@ -164,6 +222,9 @@ write("capture", "micro-little.pcap", pcap(0xA1B2C3D4, "<"))
 write("capture", "nano-big.pcap", pcap(0xA1B23C4D, ">"))
 write("capture", "little.pcapng", pcapng("<"))
 write("capture", "big.pcapng", pcapng(">"))
+for target, seeds in (("scrape", SCRAPES), ("sample", SAMPLES)):
+    for name, content in seeds.items():
+        write(target, name, content)
 for name, text in RECIPES.items():
     write("recipe", name, text)
 write("sink", "order", arrivals(test_frame(0, number, 5000) for number in (0, 1, 1, 5, 3, 99)))

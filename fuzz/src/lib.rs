@@ -4,7 +4,11 @@
 //! regressions and a seeded stream of mutations of both.
 #![forbid(unsafe_code)]
 
+mod config;
 mod control;
+mod decisions;
+mod journal;
+mod socket;
 mod traffic;
 
 use std::io::Cursor;
@@ -12,7 +16,11 @@ use std::io::Cursor;
 use port::PortSpec;
 use port::pcap::{CaptureReader, Step};
 
+pub use crate::config::config;
 pub use crate::control::control;
+pub use crate::decisions::decisions;
+pub use crate::journal::journal;
+pub use crate::socket::{sample, scrape};
 pub use crate::traffic::{recipe, sink};
 
 /// A frame and the length it had before a capture cut it: the first two bytes say how much was

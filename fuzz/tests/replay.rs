@@ -99,6 +99,31 @@ fn recipe() {
 }
 
 #[test]
+fn scrape() {
+    replay("scrape", fuzz::scrape);
+}
+
+#[test]
+fn sample() {
+    replay("sample", fuzz::sample);
+}
+
+#[test]
 fn control() {
     replay("control", fuzz::control);
+}
+
+#[test]
+fn config() {
+    replay("config", fuzz::config);
+}
+
+#[test]
+fn journal() {
+    replay("journal", fuzz::journal);
+}
+
+#[test]
+fn decisions() {
+    replay("decisions", fuzz::decisions);
 }

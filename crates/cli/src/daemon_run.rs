@@ -8,6 +8,7 @@ use daemon::{Daemon, StartOptions};
 use engine::{Limits, Machine};
 
 use crate::args::DaemonArgs;
+use crate::build;
 use crate::error::{Error, Outcome};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
@@ -35,6 +36,7 @@ pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
             frames: None,
         },
         recover: args.recover,
+        commit: build::commit().unwrap_or_default().to_owned(),
     };
     let mut daemon = Daemon::start(config, options).map_err(Error::refused)?;
     let mut stopping = false;

@@ -1,5 +1,7 @@
 //! `linerate drops`: the declared drop reasons, from which the documents derive.
 
+mod page;
+
 use std::io::{self, IsTerminal};
 
 use plane::{DropReason, Severity};
@@ -22,10 +24,14 @@ struct Reason {
     name: &'static str,
     severity: &'static str,
     sentence: &'static str,
+    remedy: &'static str,
 }
 
 /// Prints the table, or the object.
 pub(crate) fn run(args: &DropsArgs, output: Output) -> Outcome {
+    if args.markdown {
+        return output.print(Stream::Stdout, &page::markdown());
+    }
     let reasons: Vec<Reason> = DropReason::all().map(Reason::of).collect();
     if args.json {
         return output.print_json(&Drops {
@@ -53,6 +59,7 @@ impl Reason {
             name: reason.name(),
             severity: severity.name(),
             sentence: reason.sentence(),
+            remedy: reason.remedy(),
         }
     }
 }

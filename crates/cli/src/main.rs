@@ -23,6 +23,7 @@ mod interrupt;
 mod laboratory;
 mod load;
 mod output;
+mod pages;
 mod paint;
 mod program;
 mod report;

@@ -13,8 +13,8 @@ use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
-    bridge, bypass, capture, control, daemon_run, demo, doctor, drive, drops, laboratory, restore,
-    set_check, top,
+    bridge, bypass, capture, control, daemon_run, demo, doctor, drive, drops, laboratory, pages,
+    restore, set_check, top,
 };
 
 /// Runs what the command line asks for.
@@ -55,6 +55,8 @@ fn command(command: &Command, output: Output) -> Outcome {
         Command::Ndr(args) => laboratory::no_drop(args, output),
         Command::Lab(args) => laboratory::run(args, output),
         Command::Drops(args) => drops::run(args, output),
+        Command::Man(args) => pages::man(args),
+        Command::Completions(args) => pages::completions(args, output),
     }
 }
 

@@ -23,7 +23,7 @@ pub use family::{FAMILIES, Family, Kind};
 pub use observation::{
     BurstSizes, Captured, Hits, Observation, Observe, Pool, Port, Refreshes, Reloads, Set, Worker,
 };
-pub use observe::Around;
+pub use observe::{Around, seconds as since_1970};
 pub use request::{Answer, REQUEST_BYTES_MAX, answer};
 pub use server::{Server, ServerError};
 pub use write::render;

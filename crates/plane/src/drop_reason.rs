@@ -26,7 +26,9 @@ impl Severity {
 }
 
 macro_rules! drop_reasons {
-    ($($variant:ident = $name:literal, $severity:ident, $sentence:literal;)+) => {
+    ($(
+        $variant:ident = $name:literal, $severity:ident, $sentence:literal, $remedy:literal;
+    )+) => {
         /// Why a frame was dropped.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum DropReason {
@@ -55,6 +57,15 @@ macro_rules! drop_reasons {
                 match self {
                     $(Self::$variant => $sentence,)+
                     Self::Malformed(fault) => fault.sentence(),
+                }
+            }
+
+            /// What to do about it, without capital and full stop.
+            #[must_use]
+            pub fn remedy(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $remedy,)+
+                    Self::Malformed(fault) => malformed_remedy(fault),
                 }
             }
 
@@ -92,25 +103,71 @@ macro_rules! drop_reasons {
 
 drop_reasons! {
     BlockedSrc = "blocked_src", Policy,
-        "the source address is in a block set and in no allow set";
+        "the source address is in a block set and in no allow set",
+        "this is what block sets are for; where it should have passed, `linerate set test \
+         ADDRESS` names the entry, which can be deleted, or its set be put into count mode or \
+         exempted by an allow set";
     BlockedDst = "blocked_dst", Policy,
-        "the destination address is in a block set and in no allow set";
+        "the destination address is in a block set and in no allow set",
+        "as of blocked_src; a set that is about who sends can be limited to the source side";
     NotAllowed = "not_allowed", Policy,
-        "the default is to drop, and neither address is in an allow set";
+        "the default is to drop, and neither address is in an allow set",
+        "add one of the addresses to an allow set, or let the default be to forward";
     NonIp = "non_ip", Policy,
-        "the frame is not IP, and the policy drops such frames";
+        "the frame is not IP, and the policy drops such frames",
+        "forward them if ARP, LLDP or spanning tree must pass: a link without ARP carries no \
+         IPv4 for long";
     NoTransmit = "no_transmit", Resource,
-        "the port it was to leave by does not transmit";
+        "the port it was to leave by does not transmit",
+        "choose another port for that side: this one only brings frames in";
     PortFailed = "port_failed", Resource,
-        "the port it was to leave by has failed; the report names the error";
+        "the port it was to leave by has failed; the report names the error",
+        "`linerate show ports` and the log say what failed; a kernel interface is opened again \
+         when it returns";
     TxRingFull = "tx_ring_full", Resource,
-        "the port took no more, its queue being full or its link down, and the source cannot wait";
+        "the port took no more, its queue being full or its link down, and the source cannot wait",
+        "`linerate show ports` says whether the link is down; if it is up, the far side is \
+         slower than this one: more workers and queues, or less traffic";
     TxRefused = "tx_refused", Resource,
-        "the port can never send it: longer than the interface allows, for instance";
+        "the port can never send it: longer than the interface allows, for instance",
+        "give both interfaces the same MTU, and switch off merging on receive (`linerate \
+         doctor` tells)";
     HandoffRingFull = "handoff_ring_full", Resource,
-        "the ring to the worker that owns its flow had no room, and the source cannot wait";
+        "the ring to the worker that owns its flow had no room, and the source cannot wait",
+        "one worker has more than it can do: `linerate top` shows which; more workers, or \
+         receive queues that spread flows (RSS)";
     Shutdown = "shutdown", Resource,
-        "it was still under way when the run was ended";
+        "it was still under way when the run was ended",
+        "nothing: it happens once, at the end";
+}
+
+/// What to do about malformed frames: by the layer that is at fault.
+fn malformed_remedy(fault: Malformed) -> &'static str {
+    use Malformed as M;
+    match fault {
+        M::EthernetTruncated
+        | M::VlanTagTruncated
+        | M::TooManyVlanTags
+        | M::LlcTruncated
+        | M::SnapTruncated
+        | M::LlcLengthBeyondFrame
+        | M::ArpTruncated => {
+            "look at some with `linerate capture --drops`: the sender, or a device that tags \
+             frames on the way, writes bad link headers"
+        }
+        M::FragmentBeyondPacket | M::FragmentUnaligned | M::TinyFragment => {
+            "nobody sends such fragments by mistake: find out who does with `linerate capture \
+             --drops`; `malformed = \"forward\"` lets them pass"
+        }
+        M::Ipv4LengthBeyondFrame | M::Ipv6LengthBeyondFrame | M::UdpLengthBeyondPacket => {
+            "something cuts frames on their way: unequal MTUs, or a mirror port that snaps them; \
+             `linerate doctor` looks at this machine's interfaces"
+        }
+        _ => {
+            "look at some with `linerate capture --drops`; hosts drop such packets themselves, \
+             and `malformed = \"forward\"` leaves that to them"
+        }
+    }
 }
 
 impl DropReason {
@@ -140,6 +197,8 @@ mod tests {
                 sentence.len() > 10 && !sentence.ends_with('.'),
                 "{sentence}"
             );
+            let remedy = reason.remedy();
+            assert!(remedy.len() > 20 && !remedy.ends_with('.'), "{remedy}");
         }
         assert_eq!(names.len(), DropReason::COUNT);
     }

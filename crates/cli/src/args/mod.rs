@@ -12,6 +12,7 @@ mod duration;
 mod lab;
 mod live;
 mod ndr;
+mod pages;
 mod policy;
 mod restore;
 mod run;
@@ -41,6 +42,7 @@ pub(crate) use live::{
     TestArgs,
 };
 pub(crate) use ndr::NdrArgs;
+pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use run::DaemonArgs;
@@ -112,6 +114,8 @@ pub(crate) enum Command {
     Ndr(Box<NdrArgs>),
     Lab(LabArgs),
     Drops(DropsArgs),
+    Man(ManArgs),
+    Completions(CompletionsArgs),
 }
 
 /// Options of every command.
@@ -151,6 +155,9 @@ pub(crate) struct DropsArgs {
     /// Print them as one JSON object on standard output.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the page of the documentation: every reason, what it means and what helps.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
 }
 
 const DROPS_EXAMPLES: &str = "\
@@ -158,4 +165,6 @@ Examples:
   linerate drops
       a table of all reasons
   linerate drops --json
-      the same for programs";
+      the same for programs
+  linerate drops --markdown
+      with what helps, as in docs/daemon/drops.md";

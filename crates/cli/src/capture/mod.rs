@@ -1,5 +1,5 @@
-//! `linerate capture`: samples of dropped and counted frames, from a daemon into a file, a socket or
-//! the system's log.
+//! `linerate capture`: samples of dropped and counted frames, from a daemon into a file, a socket
+//! or the system's log.
 //!
 //! Samples come over the control socket ([`Client`]); a thread of its own writes them
 //! ([`writer`]), so that a slow receiver loses samples and keeps nobody waiting.

@@ -25,11 +25,22 @@ fn the_same_for_programs() {
     let reasons = json["drop_reasons"].as_array().expect("a list");
     assert_eq!(reasons.len(), place.run("drops").text().lines().count() - 1);
     for reason in reasons {
-        for field in ["name", "severity", "sentence"] {
+        for field in ["name", "severity", "sentence", "remedy"] {
             assert!(
                 reason[field].as_str().is_some_and(|text| !text.is_empty()),
                 "{reason}"
             );
         }
     }
+}
+
+#[test]
+fn the_page_of_the_documentation_is_what_the_program_prints() {
+    let page = include_str!("../../../../docs/daemon/drops.md");
+    let ran = Place::new().run("drops --markdown").ended(0);
+    assert_eq!(
+        ran.text(),
+        page,
+        "make it anew: linerate drops --markdown > docs/daemon/drops.md"
+    );
 }

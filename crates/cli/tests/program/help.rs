@@ -2,7 +2,7 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 30] = [
+const COMMANDS: [&str; 32] = [
     "",
     "demo",
     "bridge",
@@ -27,6 +27,8 @@ const COMMANDS: [&str; 30] = [
     "reload",
     "doctor",
     "drops",
+    "top",
+    "capture",
     "restore",
     "ndr",
     "lab",

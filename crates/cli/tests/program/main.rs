@@ -4,6 +4,7 @@ mod bridge;
 mod capture;
 mod contract;
 mod control;
+mod daemon;
 mod doctor;
 mod drive;
 mod drops;
@@ -12,6 +13,7 @@ mod laboratory;
 mod ndr;
 mod set_check;
 mod usage;
+mod watching;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

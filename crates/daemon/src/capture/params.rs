@@ -55,7 +55,8 @@ impl CaptureParams {
     /// Reads and checks parameters.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidParams`]: unknown members, a rate beyond [`RATE_MAX`], nothing asked for.
+    /// [`ErrorKind::InvalidParams`]: unknown members, a rate beyond [`RATE_MAX`], nothing asked
+    /// for.
     pub fn read(params: Option<&RawValue>) -> Result<Self, RpcError> {
         let wrong = |why: &dyn std::fmt::Display| RpcError::new(ErrorKind::InvalidParams, why);
         let text = params.map_or("{\"drops\":true}", RawValue::get);

@@ -35,6 +35,19 @@ pub struct Around {
 }
 
 impl Observation {
+    /// Of a daemon that starts: there are no ports and no workers yet.
+    #[must_use]
+    pub fn starting(around: &Around) -> Self {
+        Self {
+            version: around.version.clone(),
+            commit: around.commit.clone(),
+            started_at: around.started.map_or(0.0, seconds),
+            reloads: around.reloads,
+            captured: around.captured,
+            ..Self::default()
+        }
+    }
+
     /// Everything at one moment, of what its parts say.
     #[must_use]
     pub fn of(status: &Status, around: &Around) -> Self {
@@ -44,25 +57,21 @@ impl Observation {
             self::port(port, name.unwrap_or(&port.spec))
         });
         Self {
-            version: around.version.clone(),
-            commit: around.commit.clone(),
-            started_at: around.started.map_or(0.0, seconds),
             ports: ports.collect(),
             workers: status.workers.iter().map(worker).collect(),
             drops: status.drops.iter().map(|&(_, frames)| frames).collect(),
             sets: sets(&status.sets, around),
             would_drop: status.would_drop,
             pools: status.workers.iter().map(pool).collect(),
-            reloads: around.reloads,
-            captured: around.captured,
             frame_memory_bytes: status.memory.bytes as u64,
             published_version: status.seen,
+            ..Self::starting(around)
         }
     }
 }
 
 /// Seconds since 1970, as Prometheus has times.
-pub(super) fn seconds(time: SystemTime) -> f64 {
+pub fn seconds(time: SystemTime) -> f64 {
     let since = time.duration_since(UNIX_EPOCH);
     since.map_or(0.0, |since| since.as_secs_f64())
 }

@@ -211,3 +211,49 @@ fn an_address_in_use_is_refused_with_a_sentence() {
     assert!(said.contains(&first.address().to_string()), "{said}");
     assert!(said.contains("[metrics]"), "{said}");
 }
+
+/// Names of metrics in a query: of ours, and of processes.
+fn named(query: &str) -> impl Iterator<Item = &str> {
+    let words = query.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    words.filter(|word| word.starts_with("linerate_") || word.starts_with("process_"))
+}
+
+/// The family of a name in a query, which of a histogram can have three endings.
+fn family_of(name: &str) -> Option<&'static str> {
+    let endings = ["_bucket", "_sum", "_count"];
+    let is_of = |family: &&Family| {
+        let rest = name.strip_prefix(family.name);
+        let histogram = family.kind == Kind::Histogram;
+        rest.is_some_and(|rest| rest.is_empty() || histogram && endings.contains(&rest))
+    };
+    FAMILIES.iter().find(is_of).map(|family| family.name)
+}
+
+#[test]
+fn the_dashboard_shows_every_family_and_none_that_does_not_exist() {
+    let text = include_str!("../../../../examples/grafana.json");
+    let dashboard: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let mut shown = std::collections::BTreeSet::new();
+    for panel in dashboard["panels"].as_array().expect("panels") {
+        for target in panel["targets"].as_array().into_iter().flatten() {
+            let query = target["expr"].as_str().expect("a query");
+            for name in named(query) {
+                let family = family_of(name);
+                shown.insert(family.unwrap_or_else(|| panic!("no {name}: {query}")));
+            }
+        }
+    }
+    for family in FAMILIES {
+        assert!(shown.contains(family.name), "{} is nowhere", family.name);
+    }
+}
+
+#[test]
+fn the_page_of_the_documentation_has_every_family() {
+    let page = include_str!("../../../../docs/daemon/metrics.md");
+    let table = markdown();
+    assert!(
+        page.contains(&table),
+        "docs/daemon/metrics.md should have:\n{table}"
+    );
+}

@@ -1,16 +1,20 @@
 //! What the control socket, metrics and signals ask of a daemon that runs.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::SystemTime;
 
-use engine::Observer;
+use engine::{Observer, Publisher};
 use port::PortSpec;
+use serde_json::value::RawValue;
 
-use super::{facts, reload, sets};
+use super::{facts, observing, reload, sets};
+use crate::capture::Counting;
 use crate::config::Config;
+use crate::metrics::Reloads;
 use crate::rpc::answers::{self, ConfigAnswer, Hits, Memory, MemoryFacts, Reloaded};
-use crate::rpc::{ErrorKind, Facts, RpcError};
-use crate::sets::{Keeper, Reply, Request};
+use crate::rpc::{ErrorKind, Facts, RpcError, Stream};
+use crate::sets::Keeper;
 use crate::sources::Sources;
 
 /// What all threads of a daemon share.
@@ -21,8 +25,15 @@ pub(super) struct Inner {
     pub(super) live: Mutex<Live>,
     /// Once there are workers.
     pub(super) observer: OnceLock<Observer>,
+    /// What gives them other tables.
+    pub(super) publisher: OnceLock<Publisher>,
     /// The ports' names, by their numbers.
     pub(super) ports: Vec<String>,
+    pub(super) started: SystemTime,
+    /// The commit that the program was built from; may be empty.
+    pub(super) commit: String,
+    /// What captures were given.
+    pub(super) captures: Arc<Counting>,
 }
 
 /// What a reload changes; held as long as it takes.
@@ -30,8 +41,8 @@ pub(super) struct Live {
     pub(super) config: Config,
     pub(super) sources: Sources,
     pub(super) keeper: Option<Keeper>,
-    /// Reloads that were done and refused.
-    pub(super) reloads: (u64, u64),
+    /// What came of reloads.
+    pub(super) reloads: Reloads,
 }
 
 impl Inner {
@@ -39,7 +50,7 @@ impl Inner {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn observer(&self) -> Result<&Observer, RpcError> {
+    pub(super) fn observer(&self) -> Result<&Observer, RpcError> {
         let starting = || RpcError::new(ErrorKind::Busy, "the daemon is starting: try again");
         self.observer.get().ok_or_else(starting)
     }
@@ -83,10 +94,6 @@ impl Facts for Inner {
                 note: memory.pages,
             });
         }
-        if let Ok(Reply::Sets(sets)) = sets::handle(&self.keeping).ask(Request::List) {
-            let entries: usize = sets.iter().map(|set| set.counts.entries).sum();
-            tracing::debug!(entries, "memory was asked for");
-        }
         Memory {
             resident_bytes: resident_bytes(),
             parts,
@@ -105,6 +112,10 @@ impl Facts for Inner {
         let changes = reload::reload(self);
         let changes = changes.map_err(|sentence| RpcError::new(ErrorKind::Refused, sentence))?;
         Ok(Reloaded { changes })
+    }
+
+    fn capture(&self, params: Option<&RawValue>) -> Result<Box<dyn Stream>, RpcError> {
+        observing::capture(self, params)
     }
 }
 

@@ -7,9 +7,11 @@
 
 mod cpus;
 mod error;
+mod exchange;
 mod facts;
 mod inner;
 mod keep;
+mod observing;
 mod ports;
 mod reload;
 mod rules;
@@ -19,7 +21,7 @@ mod watched;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use engine::{Engine, Judgement, Limits, Plan, RunReport, Running, allowed_cpus};
 use port::PortSpec;
@@ -27,11 +29,12 @@ use port::PortSpec;
 pub use error::StartError;
 
 use crate::config::{Config, Source};
+use crate::metrics;
 use crate::notify::Notifier;
 use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, NoHits, Reply, Request};
 use crate::sources::{Sources, ToKeeper};
-use crate::{Layout, LayoutAsked, Pinned, Samples};
+use crate::{Layout, LayoutAsked, Pinned, Samples, privileges};
 use inner::{Inner, Live};
 use watched::Watched;
 
@@ -47,12 +50,15 @@ pub struct StartOptions {
     pub limits: Limits,
     /// Takes what is readable of a damaged journal.
     pub recover: bool,
+    /// The commit that the program was built from, for metrics; may be empty.
+    pub commit: String,
 }
 
 /// A daemon that runs. Dropped, it ends.
 pub struct Daemon {
     // In the order in which they end.
     control: Option<Server>,
+    metrics: Option<metrics::Server>,
     inner: Arc<Inner>,
     running: Option<Running>,
     /// Interrupts go back when it ends.
@@ -86,12 +92,17 @@ impl Daemon {
                 config: config.clone(),
                 sources,
                 keeper: Some(keeper),
-                reloads: (0, 0),
+                reloads: metrics::Reloads::default(),
             }),
             observer: OnceLock::new(),
+            publisher: OnceLock::new(),
+            started: SystemTime::now(),
+            commit: options.commit,
+            captures: Arc::default(),
         });
         let mut daemon = Self {
             control: Some(control(&config, &inner)?),
+            metrics: observing::serve(&config, &inner)?,
             inner,
             running: None,
             _pinned: None,
@@ -167,7 +178,7 @@ impl Daemon {
             .pin_irqs
             .then(|| Pinned::pin(&specs, &layout.cpus));
         self._pinned = pinned.transpose()?;
-        for pinned in &self._pinned {
+        if let Some(pinned) = &self._pinned {
             pinned.said.iter().for_each(|said| tracing::info!("{said}"));
             let warnings = pinned.warnings.iter();
             warnings.for_each(|warning| tracing::warn!("{warning}"));
@@ -188,6 +199,7 @@ impl Daemon {
             let publisher = running.lists();
             // Set once: a daemon starts one run.
             let _ = self.inner.observer.set(running.observer());
+            let _ = self.inner.publisher.set(publisher.clone());
             self.running = Some(running);
             Ok::<_, StartError>(publisher)
         });
@@ -196,11 +208,13 @@ impl Daemon {
 
     /// Says in the log what changed at the ports, and tells systemd that workers go round. To be
     /// called some times a second.
-    pub fn look_after(&self) {
-        let news = self.running.as_ref().map(Running::take_news);
-        news.iter()
-            .flatten()
-            .for_each(|news| tracing::warn!("{news}"));
+    pub fn look_after(&mut self) {
+        let Some(running) = &self.running else {
+            return;
+        };
+        let news = running.take_news();
+        news.iter().for_each(|news| tracing::warn!("{news}"));
+        self.watched.look(&self.notifier, running);
     }
 
     /// Entries of each set, in the order of its report.
@@ -248,6 +262,7 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         // Nobody asks any more.
         self.control = None;
+        self.metrics = None;
         let mut live = self.inner.live();
         live.sources.stop();
         if let Some(running) = self.running.take() {
@@ -274,13 +289,19 @@ fn control(config: &Config, inner: &Arc<Inner>) -> Result<Server, StartError> {
         connections: config.limits.connections_max,
         ..rpc::Limits::default()
     };
+    let group = config.control.group.as_deref();
     let server = ServerConfig {
         limits,
+        group: group.and_then(privileges::group_id),
         ..ServerConfig::new(config.control.socket.clone())
     };
     let keeping = Arc::clone(&inner.keeping);
     let sets = sets::KeptSets::new(keeping, inner.ports.clone());
     let facts: Arc<dyn rpc::Facts> = Arc::clone(inner) as _;
+    if let Some(folder) = server.path.parent() {
+        // What is wrong with it, the socket says.
+        let _ = std::fs::create_dir_all(folder);
+    }
     Ok(Server::start(&server, Arc::new(sets), facts)?)
 }
 

@@ -1,8 +1,11 @@
 //! Taking a new configuration over while frames go by: all of it, or nothing.
 
+use std::time::SystemTime;
+
 use super::inner::{Inner, Live};
-use super::{keep, sets};
+use super::{exchange, keep, sets};
 use crate::config::{Config, ConfigError};
+use crate::metrics;
 use crate::sets::{Reply, Request};
 use crate::sources::Sources;
 
@@ -12,12 +15,13 @@ pub(super) fn reload(inner: &Inner) -> Result<Vec<String>, String> {
     let outcome = take_over(inner, &mut live);
     match &outcome {
         Ok(changes) => {
-            live.reloads.0 += 1;
+            live.reloads.applied += 1;
+            live.reloads.applied_at = Some(metrics::since_1970(SystemTime::now()));
             tracing::info!(changes = changes.len(), "the configuration was read again");
             changes.iter().for_each(|change| tracing::info!("{change}"));
         }
         Err(sentence) => {
-            live.reloads.1 += 1;
+            live.reloads.refused += 1;
             tracing::error!("the configuration stays as it was: {sentence}");
         }
     }
@@ -35,22 +39,39 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
         ));
     }
     let (lists, apis) = Sources::planned(&next).map_err(|error| error.to_string())?;
-    let sets = keep::sets(&next);
-    let reply = sets::handle(&inner.keeping).ask(Request::Reload { sets });
-    let reply = reply.map_err(|refusal| refusal.to_string())?;
-    let mut changes = Vec::new();
-    if let Reply::Reloaded(names) = reply {
-        changes.extend(
-            names
-                .iter()
-                .map(|name| format!("set {name} has other settings")),
-        );
-    }
+    let names = |config: &Config| -> Vec<String> {
+        let sets = config.sets.iter().map(|set| set.name.clone());
+        sets.collect()
+    };
+    let mut changes = if names(&live.config) == names(&next) {
+        settings(inner, &next)?
+    } else {
+        exchange::exchange(inner, live, &next)?
+    };
     changes.extend(sources_changed(&live.config, &next));
     let replaced = live.sources.replace(&lists, &apis);
     replaced.map_err(|error| format!("a source cannot be started ({error})"))?;
+    if live.config.log.level != next.log.level {
+        crate::log::set_level(next.log.level);
+        changes.push("the log has another level".to_owned());
+    }
     live.config = next;
     Ok(changes)
+}
+
+/// Gives the sets their new settings, where they are the same sets.
+fn settings(inner: &Inner, next: &Config) -> Result<Vec<String>, String> {
+    let sets = keep::sets(next);
+    let reply = sets::handle(&inner.keeping).ask(Request::Reload { sets });
+    match reply.map_err(|refusal| refusal.to_string())? {
+        Reply::Reloaded(names) => {
+            let changes = names
+                .iter()
+                .map(|name| format!("set {name} has other settings"));
+            Ok(changes.collect())
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// What a new configuration changes that cannot change.

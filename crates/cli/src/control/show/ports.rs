@@ -46,16 +46,12 @@ pub(super) fn run(args: &ShowPortsArgs, output: Output) -> Outcome {
         if args.facts.json {
             text = line_of(&now)?;
         } else {
-            if lines % HEADING_EVERY == 0 {
+            // The first is there before the first line, for which it takes two looks.
+            if lines % HEADING_EVERY == 0 && (lines != 0 || before.is_none()) {
                 text = heading(args.port.as_deref(), Looks::of(output).paint);
             }
             if let Some(before) = &before {
                 text += &line(before, &now);
-                lines += 1;
-            } else if lines == 0 && !output.print_on(&std::mem::take(&mut text))? {
-                return Ok(false);
-            } else {
-                // The heading is there: the first line follows when there are two looks.
                 lines += 1;
             }
         }
