@@ -27,6 +27,7 @@ pub mod oracle;
 mod order;
 mod prefixes;
 mod range;
+mod rss;
 mod secret;
 mod sieve;
 #[allow(unsafe_code)]
@@ -41,5 +42,6 @@ pub use mask::{LISTS_MAX, ListMask};
 pub use network::{Network, NetworkError};
 pub use prefixes::PrefixSet;
 pub use range::{Range, RangeError};
+pub use rss::{FlowColumns, RssHash};
 pub use sieve::{SIEVE_BLOCK_WORDS, Sieve};
 pub use simd::Level;
