@@ -18,6 +18,7 @@ mod exact4;
 mod exact6;
 mod family;
 mod flatten;
+pub mod flows;
 mod hits;
 pub mod live;
 mod mask;
