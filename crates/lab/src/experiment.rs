@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::{
-    Chart, Noise, Samples, Value, batch, ladder, locks, memory, pipeline, stride, tables, veth,
+    Chart, Noise, Samples, Value, batch, flows, ladder, locks, memory, pipeline, stride, tables,
+    veth,
 };
 
 /// How an experiment is run.
@@ -150,6 +151,11 @@ pub const EXPERIMENTS: &[Experiment] = &[
         name: "pipeline",
         sentence: "what each stage of the path costs a frame, by leaving one out at a time",
         run: pipeline::run,
+    },
+    Experiment {
+        name: "flows",
+        sentence: "conversations found, begun and ended, by how many there are, and by a walk",
+        run: flows::run,
     },
     Experiment {
         name: "veth",

@@ -29,8 +29,8 @@ pub enum WhenFull {
 pub enum NoRoom {
     /// All records of its bucket are taken.
     Full,
-    /// Both lines of the index that may name it are full; rarer than once in millions unless
-    /// somebody knows the secret.
+    /// The lines of the index that may name it are full, and so are those that what is in them may
+    /// go to; never seen unless somebody knows the secret.
     Crowded,
     /// Its bucket is another worker's.
     Elsewhere,
@@ -135,7 +135,9 @@ impl<A: Address> Shard<A> {
             self.remove(hash, victim);
         }
         let record = *self.free.last().ok_or(NoRoom::Full)?;
-        if !self.index.insert(hash.of(&id), record) {
+        let records = &self.records;
+        let hash_of = |record: u32| hash.of(records[record as usize].id());
+        if !self.index.insert(hash.of(&id), record, hash_of) {
             return Err(NoRoom::Crowded);
         }
         self.free.pop();

@@ -194,3 +194,18 @@ fn both_directions_are_one_conversation() {
     assert_eq!((there.end(from), there.end(other)), ((7, 80), (7, 9999)));
     assert_ne!(there, FlowId::of((7, 80), (7, 9999), 6).0);
 }
+
+#[test]
+fn a_full_table_is_never_crowded() {
+    let each = if cfg!(miri) { 100 } else { 20_000 };
+    let mut table = table::<u32>(each, WhenFull::Refuse, Level::best());
+    let all = u32::from(BUCKETS) * each;
+    for number in 0..all {
+        let place = table.insert(&sighting(number, false), 9, Tick(1), &mut |_| ());
+        assert!(place.is_ok(), "{number}: {place:?}");
+    }
+    let found = |number: &u32| locate(&table, sighting(*number, true)).is_some();
+    assert_eq!((0..all).filter(found).count(), all as usize);
+    let refused = table.insert(&sighting(all, false), 9, Tick(1), &mut |_| ());
+    assert_eq!(refused, Err(NoRoom::Full));
+}
