@@ -4,10 +4,14 @@
 //! columns, by carry-less multiplication where the CPU has it and by tables of whole bytes where
 //! not. Placement only: anybody can make flows that collide, so no table of ours is keyed by it.
 
+mod plan;
+
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use crate::simd::{Carryless, Factors, WideFactors};
 use std::fmt;
 use wire::toeplitz::{Key, Toeplitz};
+
+pub use plan::SourcePlan;
 
 /// The columns of a burst of flows, each as long as the others.
 #[derive(Clone, Copy, Debug)]

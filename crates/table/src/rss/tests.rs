@@ -77,3 +77,24 @@ fn the_shortest_column_counts() {
     assert_eq!(hash.hash_v4(flows, &mut hashes), 2);
     assert_eq!(hashes[2..], [7, 7]);
 }
+
+#[test]
+fn one_source_a_bucket() {
+    let hash = RssHash::new(&Key::MICROSOFT);
+    let (dst, ports) = (0xC0A8_0001, 0x1234_0050);
+    let plan = SourcePlan {
+        network: crate::Network::new(0x0A00_0000, 16).expect("a network"),
+        dst,
+        ports,
+        buckets: 128,
+    };
+    let found = hash.sources(&plan);
+    for (bucket, src) in found.iter().enumerate() {
+        let src = src.expect("65,536 addresses are enough");
+        assert_eq!(hash.one().hash_v4(src, dst, ports) as usize % 128, bucket);
+        assert_eq!(src >> 16, 0x0A00);
+    }
+    let network = crate::Network::new(0xFFFF_FFFE, 31).expect("a network");
+    let few = hash.sources(&SourcePlan { network, ..plan });
+    assert_eq!(few.iter().flatten().count(), 2);
+}
