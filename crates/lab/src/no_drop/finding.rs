@@ -1,5 +1,7 @@
 //! What a search found, how sure it is, and why it refuses where it does.
 
+use engine::Ledger;
+
 use super::evidence::conditional_throughput;
 use super::goal::Goal;
 use super::history::{Bounds, History};
@@ -144,6 +146,29 @@ impl Finding {
         };
         let goals = self.goals.iter().map(|goal| goal.noise);
         goals.fold(inverted.max(self.drift.unwrap_or(0.0)), f64::max)
+    }
+
+    /// The ledgers of the trials that count, those that were sent as planned, as one; none where
+    /// nobody counts.
+    #[must_use]
+    pub fn ledger(&self) -> Option<Ledger> {
+        let counted = self.trials.iter().filter(|trial| trial.verified);
+        let ledgers = counted.filter_map(|trial| trial.outcome.ledger.as_ref());
+        ledgers.fold(None, |sum: Option<Ledger>, one| {
+            let mut sum = sum.unwrap_or_default();
+            sum.add_up(one);
+            Some(sum)
+        })
+    }
+
+    /// Trials whose ledger does not close, those that do not count among them.
+    #[must_use]
+    pub fn open_ledgers(&self) -> usize {
+        let ledgers = self
+            .trials
+            .iter()
+            .filter_map(|trial| trial.outcome.ledger.as_ref());
+        ledgers.filter(|ledger| !ledger.closes()).count()
     }
 
     /// Whether every goal has a rate that may be quoted.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::result::{Results, SizeResult};
 use crate::build;
+use crate::report::ledger::LedgerJson;
 
 /// A run of `linerate ndr`.
 #[derive(Debug, Serialize)]
@@ -42,6 +43,8 @@ struct Size<'a> {
     trials_not_sent: usize,
     goals: Vec<Goal>,
     latencies: Vec<Latency>,
+    /// Of the trials that count, as one; null where nobody counts.
+    ledger: Option<LedgerJson>,
     trials: Vec<TrialLine>,
 }
 
@@ -88,6 +91,8 @@ struct TrialLine {
     loss_ratio: f64,
     directions: Vec<Way>,
     losses: Vec<Named>,
+    /// Whether every difference has a name; null where nobody counts.
+    ledger_closes: Option<bool>,
     #[serde(flatten)]
     latency: LatencyFigures,
 }
@@ -153,6 +158,7 @@ impl<'a> Size<'a> {
                 .map(|goal| Goal::new(size, goal))
                 .collect(),
             latencies: finding.latencies.iter().map(Latency::new).collect(),
+            ledger: finding.ledger().as_ref().map(LedgerJson::of),
             trials: finding.trials.iter().map(TrialLine::new).collect(),
         }
     }
@@ -224,6 +230,7 @@ impl TrialLine {
                     frames: *frames,
                 })
                 .collect(),
+            ledger_closes: outcome.ledger.as_ref().map(engine::Ledger::closes),
             latency: LatencyFigures::new(outcome.latency),
         }
     }

@@ -71,7 +71,20 @@ impl SizeResult {
             ));
         }
         warnings.extend(self.carried());
+        warnings.extend(self.open_ledgers());
         warnings
+    }
+
+    /// Whether frames have no name in the ledger of a trial.
+    fn open_ledgers(&self) -> Option<String> {
+        let (open, all) = (self.finding.open_ledgers(), self.finding.trials.len());
+        (open > 0).then(|| {
+            format!(
+                "{} bytes: the ledger of {open} of {all} trials does not close: frames have no \
+                 name, by another program on these interfaces or by a bug",
+                self.size
+            )
+        })
     }
 
     /// Whether a queue carried the trials, and how long they would have to be.
@@ -134,6 +147,12 @@ impl Results {
     /// Whether so many sizes all have a rate for every goal.
     pub(super) fn is_sound(&self, sizes: usize) -> bool {
         self.sizes.len() == sizes && self.sizes.iter().all(|size| size.finding.is_sound())
+    }
+
+    /// Whether every frame of every trial has a name.
+    pub(super) fn ledgers_close(&self) -> bool {
+        let open = |size: &SizeResult| size.finding.open_ledgers();
+        self.sizes.iter().map(open).sum::<usize>() == 0
     }
 }
 
