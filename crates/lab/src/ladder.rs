@@ -4,6 +4,8 @@
 //! thing a rung. Holds the frames: 64 bytes, in memory, every frame of the pool in turn, fresh
 //! random addresses in each pass, both looked up among 6 million, all forwarded.
 
+mod over;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -15,7 +17,6 @@ use crate::design::array::{ArrayTable, HEADS, HEADS_MORE};
 use crate::experiment::{LabError, Outcome, Published, Row, Settings};
 use crate::key::Key;
 use crate::stamped::{Asked, Stamped, Table};
-use crate::wired::{self, Way, Wire};
 use crate::{Chart, ChartKind, Samples, Value};
 
 const ENTRIES: u32 = 6_000_000;
@@ -255,7 +256,7 @@ fn checks(
 
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     if let Some(wire) = settings.wire {
-        return over(settings, wire);
+        return over::run(settings, wire);
     }
     let (rounds, millis) = if settings.quick { (20, 100) } else { (40, 200) };
     let wanted = Duration::from_millis(millis);
@@ -272,58 +273,6 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     outcome.findings = findings(&outcome.rows);
     Ok(outcome)
 }
-
-/// The rungs over real interfaces, each with what arrives there. Where the published figures stand
-/// is the rate at which frames arrived and were looked up.
-fn over(settings: &mut Settings<'_>, wire: Wire<'_>) -> Result<Outcome, LabError> {
-    let (rounds, millis) = if settings.quick { (5, 60) } else { (15, 200) };
-    let tables = Tables::new(ENTRIES, settings.seed)?;
-    let way = |rung: &Rung| {
-        let (table, batch, asked) = (tables.of(rung), rung.batch, rung.prefetch.asked());
-        Way {
-            variant: rung.variant(),
-            stride: rung.stride,
-            batch,
-            work: Rc::new(move |frames| {
-                table.pass(frames, batch, asked);
-            }),
-        }
-    };
-    let ways: Vec<Way> = RUNGS.iter().map(way).collect();
-    let wanted = Duration::from_millis(millis);
-    let mut outcome = wired::measure(settings, wire, &ways, (rounds, wanted))?;
-    outcome.varies = [
-        "Varied: one thing a rung, in the order in which it was published in 2015.",
-        "Held: frames of 64 bytes with random addresses, sent flat out; source and destination of \
-         each that arrives are looked up among 6 million, and it ends there. A batch is as many \
-         frames as were there when the port was asked, up to that many.",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    outcome.charts = charts();
-    outcome.published = published();
-    for beside in &mut outcome.published {
-        beside.row += RUNGS.len();
-    }
-    outcome.findings.extend(steps_over(&outcome.rows));
-    Ok(outcome)
-}
-
-/// What each rung gained by the time that a frame takes.
-fn steps_over(rows: &[Row]) -> Vec<String> {
-    let rungs = rows.get(..RUNGS.len()).unwrap_or_default();
-    let steps = rungs.windows(2).zip(RUNGS.windows(2));
-    steps
-        .map(|(rows, rungs)| {
-            // Of nanoseconds: what the rung before takes over what this one does.
-            step(&rungs[0], &rungs[1], &ratios(&rows[0], &rows[1]), OVER)
-        })
-        .collect()
-}
-
-/// Why a step may be small over an interface.
-const OVER: &str = "receiving a frame costs the same on both rungs, and over an interface without \
-                    a NIC's DMA it may cost more than all that is looked up";
 
 fn published() -> Vec<Published> {
     let first = RUNGS[0].published.unwrap_or(1.0);

@@ -10,11 +10,12 @@ mod receiver;
 mod sender;
 
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::allowed_cpus;
 use frame::{CpuId, Frame};
 use port::PortSpec;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use self::bandwidth::Bandwidth;
 use self::receiver::{Receiver, Taken};
@@ -27,6 +28,8 @@ use crate::{Noise, Samples, Value};
 /// What is thrown away of each trial: the variants before have taken the caches, and the sender
 /// has to begin.
 const WARM: Duration = Duration::from_millis(20);
+/// How long a frame is waited for where others have the CPUs.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Two ports that are joined outside of this program, as a user writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +152,15 @@ struct Bench {
     sending: CpuId,
     bandwidth: Bandwidth,
     seed: u64,
+    /// Where this thread may run, and does again afterwards.
+    before: CpuSet,
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        // It could before.
+        let _stays = sched_setaffinity(None, &self.before);
+    }
 }
 
 impl Bench {
@@ -163,6 +175,7 @@ impl Bench {
         };
         let parse = |text: &str| PortSpec::parse(text).map_err(refused);
         let (tx, rx) = (parse(wire.tx)?, parse(wire.rx)?);
+        let before = sched_getaffinity(None).map_err(refused)?;
         engine::pin_to(receiving).map_err(refused)?;
         Ok(Self {
             tx,
@@ -170,6 +183,7 @@ impl Bench {
             sending,
             bandwidth: Bandwidth::find(),
             seed,
+            before,
         })
     }
 
@@ -192,10 +206,13 @@ impl Bench {
             LabError("a trial failed before, so its ports are closed: begin anew".to_owned())
         })?;
         let running = idle.start(WARM + wanted)?;
-        receiver.take(way, WARM);
-        let before = self.bandwidth.read();
-        let taken = receiver.take(way, wanted);
-        let moved = self.bandwidth.since(before);
+        let (mut taken, mut moved, begun) = (Taken::default(), None, Instant::now());
+        while taken.frames == 0 && begun.elapsed() < PATIENCE {
+            receiver.take(way, WARM);
+            let before = self.bandwidth.read();
+            taken = receiver.take(way, wanted);
+            moved = self.bandwidth.since(before);
+        }
         running.stop();
         // The interface counts what it sent once the other end has looked at it.
         while !running.is_finished() {
@@ -206,7 +223,8 @@ impl Bench {
             return Err(LabError(format!(
                 "no frame arrived at {} of those sent by {}: join the two, and see the state of \
                  both links (ip link)",
-                self.rx, self.tx
+                name(&self.rx),
+                name(&self.tx)
             )));
         }
         Ok(Sample {
@@ -254,11 +272,9 @@ impl Bench {
              sender's or the interface's and only the time a frame tells the ways apart"
         };
         format!(
-            "Measured from {} to {}, by {} and {} ports: {limit} (busy at least {:.0} %)",
-            self.tx,
-            self.rx,
-            kind(&self.tx),
-            kind(&self.rx),
+            "Measured from {} to {}: {limit} (busy at least {:.0} %)",
+            name(&self.tx),
+            name(&self.rx),
             least * 100.0
         )
     }
@@ -272,10 +288,10 @@ const METRICS: [(&str, Of); 3] = [
     ("memory_bytes_per_second", |figures| &figures.memory),
 ];
 
-/// `xdp` of `xdp:eth0`.
-fn kind(spec: &PortSpec) -> String {
+/// Driver and interface, without the settings.
+fn name(spec: &PortSpec) -> String {
     let text = spec.to_string();
-    text.split(':').next().unwrap_or_default().to_owned()
+    text.split(',').next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -219,8 +219,9 @@ impl Sink {
     }
 
     /// Joins what another worker's sink saw, at the end: sums, and of a stream that both saw the
-    /// span of its numbers and the numbers that came to both. Order is what each saw for itself, and
-    /// the latency of a number that came to both counts twice. Nothing more is to be taken then.
+    /// span of its numbers and the numbers that came to both. Order is what each saw for itself,
+    /// and the latency of a number that came to both counts twice. Nothing more is to be taken
+    /// then.
     pub fn merge(&mut self, other: &Self) {
         self.frames += other.frames;
         self.bytes += other.bytes;

@@ -197,8 +197,9 @@ fn latency(figures: &Figures, paint: Paint, width: usize) -> String {
     let time = |nanos: f64| seconds(nanos / 1e9);
     let mut said = format!(
         "Times are those of the {}; timestamps of hardware, which take a card that gives them and \
-         a port that reads them, are not used. Up to {} at worst ({} in the mean) pass from the time in a frame until the port has its burst, and up to \
-         {} ({}) between looks at the other end: a latency is too long by as much.",
+         a port that reads them, are not used. Up to {} at worst ({} in the mean) pass from the \
+         time in a frame until the port has its burst, and up to {} ({}) between looks at the \
+         other end: a latency is too long by as much.",
         clock.source,
         time(clock.send_error_max_ns as f64),
         time(clock.send_error_mean_ns),

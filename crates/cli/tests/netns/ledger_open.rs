@@ -27,7 +27,8 @@ fn with_a_stranger(words: &str) -> Option<Value> {
 
 #[test]
 fn gen_says_so() {
-    let words = "gen xdp:c --sink xdp:d --rate 2kpps --duration 1500ms --json --no-trial --drain 0";
+    let words =
+        "gen xdp:c --sink xdp:d --rate 2kpps --duration 1500ms --json --no-trial --drain 100ms";
     let Some(report) = with_a_stranger(words) else {
         return;
     };

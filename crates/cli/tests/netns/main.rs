@@ -6,6 +6,7 @@
 mod accounts;
 mod bench;
 mod bypass;
+mod copied;
 mod drive;
 mod drivers;
 mod examples;
@@ -22,6 +23,7 @@ mod left_as_found;
 mod lengths;
 mod merged;
 mod ndr;
+mod ndr_repeat;
 mod ndr_ways;
 mod odd;
 mod packet;

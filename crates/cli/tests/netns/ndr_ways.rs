@@ -66,7 +66,6 @@ fn both_ways(ports: &str) {
     let goal = &size["goals"][0];
     println!("{goal}: {} noise {}", size["reason"], size["noise"]);
     assert_eq!(said["bidirectional"], true);
-    let mut lost_back = 0;
     for trial in size["trials"].as_array().expect("a list") {
         assert_eq!(trial["ledger_closes"], true, "{trial}");
         let ways = trial["directions"].as_array().expect("a list");
@@ -74,9 +73,13 @@ fn both_ways(ports: &str) {
         assert_eq!(ways.len(), 2, "{trial}");
         // What arrives there is sent back.
         assert_eq!(count(1, "sent"), count(0, "received"), "{trial}");
-        lost_back += count(1, "sent") - count(1, "received");
+        let lost_back = count(1, "sent") - count(1, "received");
+        let is_above = trial["load_pps"].as_f64() > Some(1.5 * SLOW);
+        // Of those that went back the narrow way lets through no more than it can.
+        if is_above && trial["sent_as_planned"] == true {
+            assert!(lost_back > 0, "the way back is the narrow one: {trial}");
+        }
     }
-    assert!(lost_back > 0, "the way back is the narrow one: {size}");
     match goal["rate_pps"].as_f64() {
         Some(rate) => {
             assert_eq!(code, Some(0));

@@ -15,11 +15,11 @@ impl Ledger {
                 None => self.steps.push(step.clone()),
             }
         }
-        // Where a column was counted twice, the first goes to the first and the second to the second.
+        // Where a column was counted twice, first goes to first and second to second.
         let mut taken = vec![false; self.stated.len()];
         for (place, column, frames) in &other.stated {
             let mut own = self.stated.iter_mut().zip(&mut taken);
-            let same = own.find(|((at, of, _), taken)| !**taken && (&*at, &*of) == (place, column));
+            let same = own.find(|((at, of, _), taken)| !**taken && (at, of) == (place, column));
             match same {
                 Some(((.., sum), taken)) => {
                     *sum = sum.saturating_add(*frames);

@@ -105,6 +105,8 @@ pub struct Finding {
     pub load_max: (u64, LoadLimit),
     /// Trials that could not be sent as planned and were not counted.
     pub unsent: usize,
+    /// How much the sender's own limit moved between trials, as a share; 0 where it was not met.
+    pub sender_noise: f64,
     /// The device held this share of a full trial's frames, at the rate found, when sending
     /// ended: a queue that filled, and would overflow in a longer trial.
     pub held: Option<f64>,
@@ -131,6 +133,7 @@ impl Finding {
             drift: stability::drift(&search),
             load_max: (search.plan.load_max, search.plan.limit),
             unsent: unsent.filter(|trial| !trial.verified).count(),
+            sender_noise: stability::sender_noise(&search.history, search.plan.overload_trial()),
             latencies: search.latencies,
             trials: search.history.into_trials(),
         }
@@ -144,7 +147,11 @@ impl Finding {
             Some(Reason::Wandering { least, most }) => (most - least) / most,
             _ => 0.0,
         };
-        let goals = self.goals.iter().map(|goal| goal.noise);
+        let sender = match (self.reason, self.load_max.1) {
+            (Some(Reason::SenderChanged { .. }), _) | (_, LoadLimit::Sender) => self.sender_noise,
+            _ => 0.0,
+        };
+        let goals = self.goals.iter().map(|goal| goal.noise.max(sender));
         goals.fold(inverted.max(self.drift.unwrap_or(0.0)), f64::max)
     }
 

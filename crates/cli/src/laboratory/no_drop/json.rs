@@ -41,6 +41,8 @@ struct Size<'a> {
     drift: Option<f64>,
     held: Option<f64>,
     trials_not_sent: usize,
+    /// How much the sender's own limit moved.
+    sender_noise: f64,
     goals: Vec<Goal>,
     latencies: Vec<Latency>,
     /// Of the trials that count, as one; null where nobody counts.
@@ -152,6 +154,7 @@ impl<'a> Size<'a> {
             drift: finding.drift,
             held: finding.held,
             trials_not_sent: finding.unsent,
+            sender_noise: finding.sender_noise,
             goals: finding
                 .goals
                 .iter()

@@ -52,7 +52,7 @@ impl SizeResult {
         let mut warnings = Vec::new();
         let size = &self.size;
         if let Some(reason) = &self.finding.reason {
-            let noise = if reason.is_unstable() {
+            let noise = if reason.has_noise() {
                 format!(
                     "; trials contradict each other over {}, so that no rate is claimed",
                     Percent(round(self.finding.noise()))
@@ -66,8 +66,11 @@ impl SizeResult {
         if self.finding.goals.iter().any(|goal| limited(&goal)) {
             warnings.push(format!(
                 "{size} bytes: the sender was the limit at {}pps: the device does at least that, \
-                 and its own rate is not known; give the sender more workers or CPUs",
-                brief(self.finding.load_max.0 as f64)
+                 and its own rate is not known; give the sender more workers or CPUs. The \
+                 sender's own limit moved by {} between trials, and so may this figure from run \
+                 to run",
+                brief(self.finding.load_max.0 as f64),
+                Percent(round(self.finding.sender_noise))
             ));
         }
         warnings.extend(self.carried());
