@@ -18,8 +18,10 @@ usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
   tests     cargo test --workspace, captures judged by tshark among them
   fuzz      replay of all fuzz corpora and regressions, with seeded mutations
   loom      every interleaving of the memory ring, of frames going home, of publishing
-            and of a frame in several pieces on its way to the kernel
-  miri      frame memory and the portable table paths under Miri (nightly)
+            and of a frame in several pieces on its way to the kernel; those of few
+            pre-emptions of a ring of shared memory (memif)
+  miri      frame memory, rings of shared memory and the portable table paths under Miri
+            (nightly)
   tsan      ThreadSanitizer over readers and a writer on the portable path (nightly, rust-src)
   demo      a release build, and a three-second demo whose report is checked
 TEXT
@@ -116,6 +118,7 @@ step_miri() {
     fi
     export CARGO_TARGET_DIR=target/miri
     cargo +nightly miri test --quiet -p linerate-frame --lib
+    cargo +nightly miri test --quiet -p linerate-port --lib memif::ring
     cargo +nightly miri test --quiet -p linerate-table --lib
     cargo +nightly miri test --quiet -p linerate-table --test live
 }

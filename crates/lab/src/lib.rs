@@ -33,6 +33,7 @@ mod tables;
 mod trial;
 mod value;
 mod veth;
+mod wired;
 
 pub use against::Against;
 pub use chart::{Chart, ChartKind};
@@ -46,3 +47,4 @@ pub use sample::Samples;
 pub use source_cost::{SourceCost, SourceSettings};
 pub use trial::{Interleaved, Trial, interleave};
 pub use value::Value;
+pub use wired::Wire;
