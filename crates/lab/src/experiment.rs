@@ -166,6 +166,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "flows",
         sentence: "conversations found, begun and ended, by how many there are, and by a walk",
+        over_ports: false,
         run: flows::run,
     },
     Experiment {
