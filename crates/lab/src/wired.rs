@@ -101,7 +101,7 @@ pub(crate) fn measure(
             receiver.close()?;
         }
     }
-    Ok(bench.outcome(ways, figures))
+    Ok(bench.outcome(ways, &figures))
 }
 
 impl Figures {
@@ -233,9 +233,9 @@ impl Bench {
         })
     }
 
-    fn outcome(&self, ways: &[Way], figures: Vec<Figures>) -> Outcome {
+    fn outcome(&self, ways: &[Way], figures: &[Figures]) -> Outcome {
         let mut ratios = Samples::default();
-        if let [first, .., again] = &figures[..] {
+        if let [first, .., again] = figures {
             for (again, first) in again.nanos.all().iter().zip(first.nanos.all()) {
                 ratios.push(again / first);
             }
@@ -247,12 +247,12 @@ impl Bench {
         };
         let mut rows = Vec::new();
         for (metric, of) in METRICS {
-            let measured = ways.iter().zip(&figures);
+            let measured = ways.iter().zip(figures);
             let measured = measured.filter(|(_, figures)| !of(figures).all().is_empty());
             rows.extend(measured.map(|(way, figures)| row(way, metric, of(figures))));
         }
         Outcome {
-            findings: vec![self.said(ways, &figures)],
+            findings: vec![self.said(ways, figures)],
             skipped: self.bandwidth.missing().into_iter().collect(),
             rows,
             noise: Some(Noise { ratios }),

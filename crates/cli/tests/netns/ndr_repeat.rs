@@ -47,6 +47,8 @@ fn run(bench: &Bench) -> Said {
     assert_eq!(size["ledger"]["closes"], true, "{}", size["ledger"]);
     // A rate, or a reason why there is none.
     assert_eq!(code == 0, found.rate.is_some(), "{found:?}");
+    let sound = ["found", "sender_limited"].contains(&&found.verdict[..]);
+    assert_eq!(sound, found.rate.is_some(), "{found:?}");
     assert!(found.rate.is_some() || found.reason.is_some(), "{size}");
     found
 }
