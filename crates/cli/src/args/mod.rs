@@ -16,6 +16,7 @@ mod pages;
 mod policy;
 mod restore;
 mod run;
+mod rss;
 mod set;
 mod set_file;
 mod show;
@@ -46,6 +47,7 @@ pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use run::DaemonArgs;
+pub(crate) use rss::{RssArgs, RssCommand, RssHashArgs, RssPlanArgs, RssVectorsArgs};
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
 pub(crate) use show::{ReloadArgs, ShowArgs, ShowCommand, ShowHitsArgs, ShowPortsArgs};
@@ -111,6 +113,7 @@ pub(crate) enum Command {
     Capture(CaptureArgs),
     Doctor(DoctorArgs),
     Restore(RestoreArgs),
+    Rss(RssArgs),
     Ndr(Box<NdrArgs>),
     Lab(LabArgs),
     Drops(DropsArgs),
