@@ -1,5 +1,6 @@
 //! The folder of a journal: which files are there, and in which order they come and go.
 
+use super::Writing;
 use super::error::JournalError;
 use super::file::{self, Appender};
 use super::op::Operations;
@@ -32,10 +33,6 @@ pub(super) enum Kind {
     /// A snapshot that was not finished.
     Aside,
 }
-
-/// Writes a snapshot's operations.
-pub(super) type Writing<'a> =
-    dyn FnMut(&mut dyn FnMut(&Operations) -> io::Result<()>) -> io::Result<()> + 'a;
 
 impl Folder {
     pub(super) fn lock(dir: &Path) -> Result<Self, JournalError> {

@@ -52,6 +52,10 @@ const COMPACT_BYTES_MIN: u64 = 4 << 20;
 /// The shortest time from one compaction to the next: a full disk is not tried all the time.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
 
+/// Writes a snapshot: is given a place to put operations, as many as it likes.
+pub type Writing<'a> =
+    dyn FnMut(&mut dyn FnMut(&Operations) -> io::Result<()>) -> io::Result<()> + 'a;
+
 /// How to open a journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
@@ -195,10 +199,7 @@ impl Compaction {
     ///
     /// # Errors
     /// [`JournalError::Io`]; the snapshot before stays.
-    pub fn write(
-        self,
-        operations: &mut dyn FnMut(&mut dyn FnMut(&Operations) -> io::Result<()>) -> io::Result<()>,
-    ) -> Result<Compacted, JournalError> {
+    pub fn write(self, operations: &mut Writing<'_>) -> Result<Compacted, JournalError> {
         let bytes = self
             .folder
             .write_snapshot(self.generation, self.next_seq, operations)?;

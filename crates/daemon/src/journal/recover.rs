@@ -6,7 +6,7 @@ use super::file::{Found, HEADER_BYTES, Records};
 use super::generation::{Folder, Kind};
 use super::op;
 use super::state::KeptSets;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The most entries that are taken from a journal: some gigabytes.
 const ENTRIES_MAX: usize = 16 << 20;
@@ -199,14 +199,14 @@ impl Reading<'_> {
     fn skip(
         &mut self,
         records: &mut Records,
-        path: &PathBuf,
+        path: &Path,
         (offset, number): (u64, u64),
     ) -> Result<Option<u64>, JournalError> {
         let next = records.next_after(offset, number);
         let next = next.map_err(JournalError::io("read", path))?;
         let end = next.unwrap_or(records.bytes());
         let what = "a record is damaged or missing";
-        self.damage(path.clone(), offset, end.saturating_sub(offset), what)?;
+        self.damage(path.to_owned(), offset, end.saturating_sub(offset), what)?;
         Ok(next)
     }
 
@@ -220,12 +220,17 @@ impl Reading<'_> {
         Records::new(file).map_err(JournalError::io("read", &path))
     }
 
-    fn take(&mut self, records: &Records, path: &PathBuf, offset: u64) -> Result<(), JournalError> {
+    fn take(&mut self, records: &Records, path: &Path, offset: u64) -> Result<(), JournalError> {
         self.report.records += 1;
         let kept = &mut self.kept;
         if op::read(&records.payload, &mut |set, op| kept.take(set, op)).is_none() {
             let bytes = records.payload.len() as u64;
-            self.damage(path.clone(), offset, bytes, "a record says nothing known")?;
+            self.damage(
+                path.to_owned(),
+                offset,
+                bytes,
+                "a record says nothing known",
+            )?;
         }
         if self.kept.entry_count() > ENTRIES_MAX {
             return Err(JournalError::TooMany {

@@ -92,10 +92,10 @@ fn changes(
                 set: set.clone(),
                 source: from.name.clone(),
                 by,
-                before: before.into(),
-                after: after.into(),
-                added: added.into(),
-                removed: removed.into(),
+                before,
+                after,
+                added,
+                removed,
                 max_change,
             });
         }
@@ -130,9 +130,9 @@ fn covers(
     };
     Err(Refusal::Covers {
         set: set.clone(),
-        place: lines::place_of(from, entry, first).to_string(),
+        place: lines::place_of(from, entry, first).to_string().into(),
         entry,
-        what,
+        what: what.into(),
         count: 1 + found.count() as u64,
     })
 }

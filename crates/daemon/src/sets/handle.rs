@@ -437,9 +437,8 @@ impl PendingLoad {
         let fingerprint = sorted.fingerprint();
         let is_forced = checked.is_err() || guards.forced == Some(fingerprint);
         let forced = is_forced.then_some(fingerprint);
-        let sorted = match handle.tell(Ask::Refresh(Box::new(sorted)))? {
-            Told::Refreshed(sorted) => sorted,
-            _ => return Err(Refusal::Stopped),
+        let Told::Refreshed(sorted) = handle.tell(Ask::Refresh(Box::new(sorted)))? else {
+            return Err(Refusal::Stopped);
         };
         let loaded = sorted.compile().map_err(|error| Refusal::Table {
             reason: error.to_string(),

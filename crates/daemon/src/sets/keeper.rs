@@ -127,7 +127,7 @@ impl Running {
             let expired = self.expire();
             let published = expired.and_then(|()| self.publish());
             let kept = self.keep();
-            let stopped = turn.answer(published.and(kept));
+            let stopped = turn.answer(&published.and(kept));
             if stopped {
                 return;
             }

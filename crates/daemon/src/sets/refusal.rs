@@ -45,13 +45,13 @@ pub enum Refusal {
         /// What changes too much.
         by: ChangeBy,
         /// In the file part before.
-        before: u128,
+        before: u64,
         /// In the load.
-        after: u128,
+        after: u64,
         /// In the load and not before.
-        added: u128,
+        added: u64,
         /// Before and not in the load.
-        removed: u128,
+        removed: u64,
         /// The share that may change.
         max_change: f64,
     },
@@ -60,11 +60,11 @@ pub enum Refusal {
         /// The set.
         set: SetName,
         /// The source, with the line where it is known: `FILE:LINE`.
-        place: String,
+        place: Box<str>,
         /// The entry that does.
         entry: Entry,
         /// What it covers: `private space 10.0.0.0/8 (RFC 1918)`, `192.0.2.1, its gateway`.
-        what: String,
+        what: Box<str>,
         /// How many such networks and addresses are newly covered.
         count: u64,
     },

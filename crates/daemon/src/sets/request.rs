@@ -86,6 +86,10 @@ pub struct LoadedFrom {
 /// What may be asked of the keeper. Each is answered exactly once, by a
 /// [`Reply`](super::Reply) or a [`Refusal`](super::Refusal), named here in brackets.
 #[derive(Clone, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "made once, by value; the keeper gets a box"
+)]
 pub enum Request {
     /// All sets (`Sets`).
     List,

@@ -68,9 +68,9 @@ impl Turn {
     }
 
     /// Answers all. True when the keeper is to end.
-    pub(super) fn answer(self, done: Result<(), Refusal>) -> bool {
+    pub(super) fn answer(self, done: &Result<(), Refusal>) -> bool {
         for (answer, told) in self.answers {
-            let told = match (&done, told) {
+            let told = match (done, told) {
                 // Who was refused learns why; whose change was made learns what it lacks.
                 (Err(refusal), Ok(told)) if told.is_change() => Err(refusal.clone()),
                 (_, told) => told,

@@ -162,7 +162,7 @@ fn change(handle: &Handle, set: usize, mut random: Random) -> Model {
                 Request::Flush { set }
             }
             _ => {
-                expire(handle, set, &mut model, drawn[0]);
+                expire(handle, &set, &mut model, drawn[0]);
                 continue;
             }
         };
@@ -189,7 +189,7 @@ fn load(set: daemon::sets::SetName, drawn: &[(u32, u32)]) -> Request {
 }
 
 /// Adds an entry that goes by itself, and waits until it is gone.
-fn expire(handle: &Handle, set: daemon::sets::SetName, model: &mut Model, drawn: (u32, u32)) {
+fn expire(handle: &Handle, set: &daemon::sets::SetName, model: &mut Model, drawn: (u32, u32)) {
     // Given anew with a time, what was for good is no longer.
     model.hand.insert(drawn);
     model.note();
