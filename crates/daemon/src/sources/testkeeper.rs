@@ -66,7 +66,10 @@ impl TestDesk {
     #[track_caller]
     pub(crate) fn change(&self) -> Change {
         match self.given.recv_timeout(PATIENCE) {
-            Ok(Given::Change(_, change)) => change,
+            Ok(Given::Change(set, change)) => {
+                assert_eq!(set, "crowd", "the one set that tests feed so");
+                change
+            }
             other => panic!("no decisions came: {other:?}"),
         }
     }
