@@ -4,6 +4,7 @@
 import json
 import pathlib
 import struct
+import zlib
 
 HERE = pathlib.Path(__file__).parent / "corpus"
 
@@ -162,10 +163,54 @@ REQUESTS = {
     "watch": ("watch", {"method": "show.hits", "params": {"top": 5}, "every_ms": 100}),
 }
 
+def decision(number, value, **other):
+    basis = {"id": number, "origin": "crowdsec", "scenario": "crowdsecurity/ssh-bf",
+             "scope": "Range" if "/" in value else "Ip", "type": "ban", "value": value,
+             "duration": "3h59m57.641708614s"}
+    return basis | other
 
+
+DECISIONS = {
+    "startup": {"new": [decision(1, "192.0.2.1"), decision(2, "198.51.100.7/24"),
+                        decision(3, "2001:db8::1", type="captcha"),
+                        decision(4, "FR", scope="Country")], "deleted": None},
+    "delta": {"new": None, "deleted": [decision(1, "192.0.2.1", duration="-12.5ms")]},
+    "odd": {"later": [{}], "new": [decision(5, "0.0.0.0/0"), decision(6, "::ffff:192.0.2.1"),
+                                   decision(7, "nowhere"), {"id": None}], "deleted": []},
+}
+
+
+for name, answer in DECISIONS.items():
+    write("decisions", name, json.dumps(answer).encode())
 for name, (method, params) in REQUESTS.items():
     request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     write("control", name, json.dumps(request).encode())
+
+
+NAME = b"\x01\x01a"
+COMMENT = b"\x05hello"
+ADD = b"\x02\x01" + struct.pack("<QQ", 5, 0) + COMMENT + b"\x04" + bytes([1, 2, 0, 192])
+TIMED = b"\x02\x02" + struct.pack("<QQ", 5, 1 << 42) + b"\x00\x10" + bytes(16) + bytes([255] * 16)
+DELETE = b"\x03\x01\x0e" + bytes([0, 2, 0, 192]) + bytes([9, 2, 0, 192])
+OPERATIONS = NAME + ADD + TIMED + DELETE + b"\x04\x01\x02" + b"\x05" + bytes(8)
+
+
+def record(number, payload):
+    checked = struct.pack("<IQ", len(payload), number) + payload
+    head = b"\xb7LR\x1e" + checked[:12] + struct.pack("<I", zlib.crc32(checked))
+    return head + payload
+
+
+def journal(*payloads):
+    head = b"LRJRNL\x01\x00" + struct.pack("<QQ", 1, 1)
+    head += struct.pack("<I", zlib.crc32(head))
+    return head + b"".join(record(1 + i, payload) for i, payload in enumerate(payloads))
+
+
+write("journal", "operations", b"\x00" + OPERATIONS)
+write("journal", "file", b"\x01" + journal(NAME + ADD, NAME + TIMED, NAME + DELETE))
+write("journal", "cut", b"\x01" + journal(NAME + ADD, OPERATIONS)[:-3])
+write("journal", "unknown", b"\x01" + journal(NAME + ADD, b"\x09", NAME + DELETE))
 for name, frame in FRAMES.items():
     write("parse", name, bytes(2) + frame)
 write("parse", "snapped", bytes([0, 60]) + FRAMES["udp"][:30])

@@ -4,7 +4,10 @@
 //! regressions and a seeded stream of mutations of both.
 #![forbid(unsafe_code)]
 
+mod config;
 mod control;
+mod decisions;
+mod journal;
 mod socket;
 mod traffic;
 
@@ -13,7 +16,10 @@ use std::io::Cursor;
 use port::PortSpec;
 use port::pcap::{CaptureReader, Step};
 
+pub use crate::config::config;
 pub use crate::control::control;
+pub use crate::decisions::decisions;
+pub use crate::journal::journal;
 pub use crate::socket::{sample, scrape};
 pub use crate::traffic::{recipe, sink};
 

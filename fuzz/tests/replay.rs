@@ -112,3 +112,18 @@ fn sample() {
 fn control() {
     replay("control", fuzz::control);
 }
+
+#[test]
+fn config() {
+    replay("config", fuzz::config);
+}
+
+#[test]
+fn journal() {
+    replay("journal", fuzz::journal);
+}
+
+#[test]
+fn decisions() {
+    replay("decisions", fuzz::decisions);
+}

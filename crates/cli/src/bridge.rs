@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use daemon::{Pinned, Samples};
 use engine::{Machine, Plan};
 use frame::PortId;
-use port::{OpenContext, Port, PortSpec};
+use port::{OpenContext, Port};
 
 use crate::args::BridgeArgs;
 use crate::error::{Error, Outcome};

@@ -19,7 +19,7 @@ pub(crate) enum Errand {
     /// To: count in this from now on. Back: what was counted before.
     Addresses(Box<HitAddresses>),
     /// To: take samples. Back: nobody wants them any more.
-    Sampler(Box<Sampler>),
+    Sampler(Sampler),
 }
 
 /// A worker's end.
@@ -27,7 +27,7 @@ pub(crate) struct Inbox {
     given: Consumer<Errand>,
     done: Producer<Errand>,
     /// Never more than [`SAMPLERS_MAX`].
-    pub(crate) samplers: Vec<Box<Sampler>>,
+    pub(crate) samplers: Vec<Sampler>,
 }
 
 /// The control side's end.
@@ -116,7 +116,7 @@ impl Desk {
     }
 
     /// Gives the worker a sampler; only where it has room.
-    pub(crate) fn give_sampler(&mut self, sampler: Box<Sampler>) {
+    pub(crate) fn give_sampler(&mut self, sampler: Sampler) {
         if self.give.push(Errand::Sampler(sampler)).is_ok() {
             self.samplers += 1;
         }

@@ -210,11 +210,16 @@ impl Tallies {
         for (last, tally) in self.leaving.drain(..left) {
             tally.add_to(&mut self.totals, last);
         }
+        self.forget();
+    }
+
+    /// Forgets the sets that have been gone for longest, as far as there are too many.
+    fn forget(&mut self) {
         while self.totals.len() > NAMES_MAX {
-            let oldest = self
-                .totals
-                .iter()
-                .min_by_key(|(_, account)| account.version);
+            let rules = self.current.policy.rules();
+            let is_gone = |name: &String| rules.iter().all(|rule| rule.name != *name);
+            let gone = self.totals.iter().filter(|(name, _)| is_gone(name));
+            let oldest = gone.min_by_key(|(_, account)| account.version);
             let Some(name) = oldest.map(|(name, _)| name.clone()) else {
                 return;
             };
@@ -238,5 +243,65 @@ impl Tallies {
             .iter()
             .map(|rule| SetCounts::new(rule, &accounts[&rule.name]))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plane::Sides;
+
+    fn policy(names: impl Iterator<Item = String>, action: Action) -> Arc<Policy> {
+        let rule = |name| SetRule::new(name, action, Sides::BOTH);
+        Arc::new(Policy::new(names.map(rule).collect()).expect("few rules"))
+    }
+
+    /// What a worker shows that was hit this often by the source in the list at `place`.
+    fn show(tally: &Tally, place: usize, frames: u64) {
+        let word = &tally.boards[0].0[place];
+        word.store(frames, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn a_tally_is_folded_when_its_last_version_was_left() {
+        let one = || std::iter::once("a".to_owned());
+        let (mut tallies, first) = Tallies::new(policy(one(), Action::Count), 1);
+        show(&first, 0, 5);
+        // Other lists, the same policy.
+        let same = tallies.of_next(1, &policy(one(), Action::Count));
+        assert!(Arc::ptr_eq(&first, &same));
+        let second = tallies.of_next(2, &policy(one(), Action::Block));
+        assert_eq!((first.since, second.since), (1, 3));
+        show(&second, 0, 1);
+        show(&first, 0, 7);
+        for seen in [1, 2, 3, 3] {
+            tallies.fold(seen);
+            assert_eq!(tallies.leaving.is_empty(), seen == 3);
+            let counts = tallies.counts();
+            let hits = counts[0].hits.iter().filter(|count| count.frames != 0);
+            let hits: Vec<_> = hits.map(|count| (count.action, count.frames)).collect();
+            assert_eq!(hits, [(Action::Block, 1), (Action::Count, 7)]);
+            assert_eq!(counts[0].of(Side::Src), 8);
+        }
+        for (version, action) in [(1, Action::Count), (2, Action::Count), (3, Action::Block)] {
+            let policy = tallies.policy_of(version).expect("a recent version");
+            assert_eq!(policy.rules()[0].action, action);
+        }
+    }
+
+    #[test]
+    fn names_are_forgotten_in_the_order_they_went() {
+        let (mut tallies, _) = Tallies::new(policy(std::iter::empty(), Action::Count), 1);
+        for version in 1..=NAMES_MAX as u64 + 10 {
+            let name = std::iter::once(version.to_string());
+            let tally = tallies.of_next(version, &policy(name, Action::Count));
+            show(&tally, 0, version);
+            tallies.fold(version + 1);
+        }
+        assert_eq!(tallies.totals.len(), NAMES_MAX);
+        assert!(tallies.policies.len() <= POLICIES_MAX && tallies.policy_of(3).is_none());
+        let known = |name: &str| tallies.totals.contains_key(name);
+        assert!(!known("1") && !known("9") && known("10") && known("1033"));
+        assert_eq!(tallies.counts()[0].of(Side::Src), NAMES_MAX as u64 + 10);
     }
 }

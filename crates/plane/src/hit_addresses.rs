@@ -132,9 +132,10 @@ impl HitAddresses {
     /// Counts one hit.
     #[inline]
     pub fn count(&mut self, address: u128, is_v4: bool, side: Side) {
-        let what = HELD | u16::from(is_v4) * IS_V4 | u16::from(side == Side::Dst) * IS_DST;
+        let (v4, dst) = (u16::from(is_v4), u16::from(side == Side::Dst));
+        let what = HELD | (v4 * IS_V4) | (dst * IS_DST);
         let hash = self.hash(address, what);
-        let tag = (hash >> 48) as u16 & !7 | what;
+        let tag = ((hash >> 48) as u16 & !7) | what;
         self.buckets[hash as usize % BUCKETS].count(tag, address);
     }
 

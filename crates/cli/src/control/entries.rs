@@ -33,9 +33,6 @@ const ALIVE_EVERY: Duration = Duration::from_secs(60);
 /// Bad lines that are shown; the others are counted.
 const BAD_SHOWN_MAX: u64 = 20;
 
-/// Entries of one request on the command line, whose length is bounded anyway.
-const TYPED_MAX: usize = daemon::rpc::ENTRIES_MAX;
-
 /// In or out.
 #[derive(Clone, Copy, Debug)]
 enum Verb<'a> {
@@ -84,7 +81,7 @@ fn run(which: &EntryArgs, verb: Verb<'_>, output: Output) -> Outcome {
     let mut client = connect(&which.answer.daemon)?;
     let began = Instant::now();
     let mut sum = Sum::default();
-    for entries in entries.chunks(TYPED_MAX) {
+    for entries in entries.chunks(lines::ENTRIES_MAX) {
         let sent = verb
             .send(&mut client, &which.set, entries)
             .map_err(failed)?;

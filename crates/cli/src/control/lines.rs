@@ -14,7 +14,7 @@ use crate::error::Error;
 const READ_BYTES: usize = 64 << 10;
 
 /// Most entries of a chunk: a request with as many of the longest still fits a line.
-const ENTRIES_MAX: usize = 4096;
+pub(super) const ENTRIES_MAX: usize = 4096;
 
 /// Longest line; an entry has at most 79 bytes.
 const LINE_BYTES_MAX: usize = 4096;
@@ -84,8 +84,7 @@ impl Cutter {
                 }
             };
             let read = bytes.len();
-            let mut lines = bytes.split_inclusive(|&byte| byte == b'\n').peekable();
-            while let Some(line) = lines.next() {
+            for line in bytes.split_inclusive(|&byte| byte == b'\n') {
                 match line.strip_suffix(b"\n") {
                     Some(line) => self.line(line)?,
                     // A longer one is bad already: enough is kept to say so.

@@ -6,6 +6,7 @@
 mod accounts;
 mod bench;
 mod bypass;
+mod daemon;
 mod drive;
 mod drivers;
 mod examples;

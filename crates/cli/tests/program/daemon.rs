@@ -30,12 +30,17 @@ impl<'p> Daemon<'p> {
             child: child.expect("it starts"),
         };
         let begun = Instant::now();
-        while daemon.ask("show ports --json").code != 0 {
+        while !daemon.forwards() {
             let ended = daemon.child.try_wait().expect("its state");
             assert!(ended.is_none() && begun.elapsed() < PATIENCE, "{ended:?}");
             sleep(Duration::from_millis(20));
         }
         daemon
+    }
+
+    fn forwards(&self) -> bool {
+        let shown = self.ask("show ports --json");
+        shown.code == 0 && shown.json()["ports"][1].is_object()
     }
 
     /// Asks by the command line.
@@ -127,8 +132,7 @@ fn an_address_that_is_added_is_blocked_and_survives_a_restart() {
 fn a_set_goes_from_count_to_block_and_back() {
     let place = Place::new();
     place.write("all.txt", ALL.replace(' ', "\n"));
-    let set = "[[set]]\nname = 'all'\nsource = 'all.txt'\naction = 'count'\nallow_private = true\n\
-               allow_own = true\n";
+    let set = "[[set]]\nname = 'all'\nsource = 'all.txt'\naction = 'count'\nallow_private = true\n";
     place.write("a.toml", config(set));
     let daemon = Daemon::start(&place, "run a.toml --json");
     daemon.await_sent(1000);
@@ -215,7 +219,7 @@ fn what_is_checked_is_shown_whole() {
     assert_eq!(again.text(), shown.text());
     place.write("c.toml", format!("{BRIDGE}[limit]\n"));
     let refused = place.run("run --check c.toml").ended(2);
-    let sentence = "c.toml:10: the configuration knows no key 'limit': did you mean 'limits'?";
+    let sentence = "c.toml:11: the configuration knows no key 'limit': did you mean 'limits'?";
     assert!(refused.stderr.contains(sentence), "{refused:?}");
 }
 

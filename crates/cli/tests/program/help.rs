@@ -2,7 +2,7 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 32] = [
     "",
     "demo",
     "bridge",
@@ -12,6 +12,19 @@ const COMMANDS: [&str; 19] = [
     "bypass show",
     "bypass off",
     "set check",
+    "set list",
+    "set show",
+    "set test",
+    "set add",
+    "set del",
+    "set load",
+    "set flush",
+    "set save",
+    "set action",
+    "show",
+    "show ports",
+    "show hits",
+    "reload",
     "doctor",
     "drops",
     "top",

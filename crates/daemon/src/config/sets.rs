@@ -71,12 +71,9 @@ pub enum Source {
 pub struct Guards {
     /// Entries that may come and go, as a share of those there were.
     pub max_change: f64,
-    /// Whether a list that became empty is taken.
-    pub allow_empty: bool,
-    /// Whether a list may cover private address space that it did not cover before.
+    /// Whether a list may cover private address space or addresses of this machine that it did
+    /// not cover before.
     pub allow_private: bool,
-    /// Whether a list may cover addresses of this machine that it did not cover before.
-    pub allow_own: bool,
 }
 
 const ACTIONS: [(&str, Action); 3] = [
@@ -289,21 +286,16 @@ fn is_loopback(rest: &str) -> bool {
 
 impl Guards {
     fn read(section: &Section<'_>) -> Result<Self, ConfigError> {
-        let flag = |key| section.flag(key).map(|flag| flag.unwrap_or(false));
         Ok(Self {
             max_change: section
                 .real("max_change", (0.0, 1000.0))?
                 .unwrap_or(MAX_CHANGE),
-            allow_empty: flag("allow_empty")?,
-            allow_private: flag("allow_private")?,
-            allow_own: flag("allow_own")?,
+            allow_private: section.flag("allow_private")?.unwrap_or(false),
         })
     }
 
     fn write(&self, out: &mut Writer) {
         out.raw("max_change", format!("{:?}", self.max_change));
-        out.raw("allow_empty", self.allow_empty);
         out.raw("allow_private", self.allow_private);
-        out.raw("allow_own", self.allow_own);
     }
 }

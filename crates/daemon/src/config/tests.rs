@@ -52,7 +52,7 @@ name = "drop.v6"
 source = "https://example.net/drop.json"
 ca_file = "/etc/ssl/own.pem"
 action = "count"
-allow_empty = true
+allow_private = true
 column = 2
 skip_bad_lines = true
 [[set]]
@@ -129,9 +129,21 @@ fn two_ports_are_a_bridge() {
     assert_eq!(parse(&unkept.resolved()), Ok(unkept));
 }
 
+/// Each addition is refused by a sentence with this in it.
+#[track_caller]
+fn all_refused(cases: &[(&str, &str)]) {
+    for (added, sentence) in cases {
+        let said = refused(added);
+        assert!(
+            said.contains(sentence),
+            "{added}\n said {said}\n not {sentence}"
+        );
+    }
+}
+
 #[test]
 fn what_is_wrong_is_named_with_its_line_and_a_remedy() {
-    for (added, sentence) in [
+    all_refused(&[
         (
             "[[sett]]",
             "6: the configuration knows no key 'sett': did you mean 'set'?",
@@ -164,6 +176,12 @@ fn what_is_wrong_is_named_with_its_line_and_a_remedy() {
             "[user]\nname = 1 2",
             "7: string values must be quoted, expected literal string: correct it to be TOML",
         ),
+    ]);
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    all_refused(&[
         (
             "[[set]]\nname = 'a'\naction = 'block'\nports = ['inn']",
             "9: no port is named 'inn': did you mean 'in'?",
@@ -202,13 +220,7 @@ fn what_is_wrong_is_named_with_its_line_and_a_remedy() {
             "[crowdsec]\nurl='http://[::1]/'\nset='x'",
             "needs either key_file or key_env",
         ),
-    ] {
-        let said = refused(added);
-        assert!(
-            said.contains(sentence),
-            "{added}\n said {said}\n not {sentence}"
-        );
-    }
+    ]);
 }
 
 #[test]

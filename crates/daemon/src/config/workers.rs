@@ -46,8 +46,6 @@ pub struct LimitsConfig {
     pub list_time_max: Duration,
     /// Control connections at a time.
     pub connections_max: usize,
-    /// Bytes of one control request.
-    pub request_bytes_max: u64,
 }
 
 impl Default for LimitsConfig {
@@ -57,7 +55,6 @@ impl Default for LimitsConfig {
             set_entries_max: 64_000_000,
             list_time_max: Duration::from_secs(120),
             connections_max: 64,
-            request_bytes_max: 16 << 20,
         }
     }
 }
@@ -158,9 +155,6 @@ impl LimitsConfig {
             connections_max: section
                 .number("connections", (1, 1024))?
                 .unwrap_or(default.connections_max),
-            request_bytes_max: section
-                .bytes("request_bytes")?
-                .unwrap_or(default.request_bytes_max),
         };
         section.finish()?;
         Ok(read)
@@ -172,6 +166,5 @@ impl LimitsConfig {
         out.raw("set_entries", self.set_entries_max);
         out.duration("list_time", self.list_time_max);
         out.raw("connections", self.connections_max);
-        out.raw("request_bytes", self.request_bytes_max);
     }
 }

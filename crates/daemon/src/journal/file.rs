@@ -95,7 +95,7 @@ impl Appender {
             return Err(error);
         }
         self.bytes += self.record.len() as u64;
-        self.next_seq += 1;
+        self.next_seq = self.next_seq.wrapping_add(1);
         self.record.shrink_to(KEPT_BYTES);
         Ok(())
     }

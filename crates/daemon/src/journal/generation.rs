@@ -4,11 +4,18 @@ use super::error::JournalError;
 use super::file::{self, Appender};
 use super::op::Operations;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long to wait for the lock: a process that the one before had just forked has it until it
+/// becomes another program, and a daemon that ends takes a moment.
+const LOCK_WITHIN: Duration = Duration::from_millis(500);
 
 /// A folder that is locked while any clone of this lives.
 #[derive(Clone, Debug)]
@@ -41,12 +48,12 @@ impl Folder {
         let lock = options
             .open(&path)
             .map_err(JournalError::io("make", &path))?;
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        match flock_within(&lock, LOCK_WITHIN) {
             Ok(()) => Ok(Self {
                 dir: dir.to_owned(),
                 _lock: Arc::new(lock),
             }),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(JournalError::Locked {
+            Err(Errno::WOULDBLOCK) => Err(JournalError::Locked {
                 dir: dir.to_owned(),
             }),
             Err(error) => Err(JournalError::io("lock", &path)(error.into())),
@@ -161,6 +168,17 @@ impl Folder {
     }
 }
 
+fn flock_within(lock: &File, within: Duration) -> Result<(), Errno> {
+    const NAP: Duration = Duration::from_millis(20);
+    let begun = Instant::now();
+    loop {
+        match flock(lock, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) if begun.elapsed() < within => thread::sleep(NAP),
+            locked => return locked,
+        }
+    }
+}
+
 fn kind_of(name: &str) -> Option<(Kind, u64)> {
     let (kind, number) = name.split_once('-')?;
     let (kind, number) = match (kind, number.strip_suffix(".new")) {
@@ -169,6 +187,7 @@ fn kind_of(name: &str) -> Option<(Kind, u64)> {
         ("journal", None) => (Kind::Journal, number),
         _ => return None,
     };
-    let is_number = number.len() == 10 && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number =
+        (10..=19).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
     Some((kind, number.parse().ok().filter(|_| is_number)?))
 }

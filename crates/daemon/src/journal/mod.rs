@@ -4,11 +4,13 @@
 //! that was known when the generation began, the journal what was changed since, in records that
 //! are only ever appended. Each record has a length, a sequence number and a checksum.
 //!
-//! | what happens | what is lost |
-//! | --- | --- |
-//! | `kill -9` | nothing that was answered: a record goes to the kernel before the answer |
-//! | a power cut, a crash of the kernel | what was answered in the last 100 ms (`SYNC_EVERY`), plus the time that `fdatasync` takes: records are written through in the background |
-//! | a full disk | nothing yet: changes stay in force and are answered as not kept; the journal begins anew as soon as a snapshot can be written |
+//! What is lost:
+//!
+//! * by `kill -9`: nothing that was answered. A record goes to the kernel before the answer.
+//! * by a power cut or a crash of the kernel: what was answered in the last 100 ms, and while
+//!   `fdatasync` takes its time. Records are written through in the background.
+//! * by a full disk: nothing yet. Changes stay in force and are answered as not kept; the journal
+//!   begins anew as soon as a snapshot, which has them all, can be written.
 //!
 //! **Compaction.** When the journal has outgrown the snapshot a new generation begins: first a new
 //! empty journal, which takes what is appended from then on, then in the background a snapshot,
@@ -178,8 +180,8 @@ impl Journal {
         })
     }
 
-    /// Takes note of how a compaction ended, none for a failure. After one the journals of both generations
-    /// stay, and another compaction is due when the newer has outgrown the snapshot.
+    /// Takes note of how a compaction ended, none for a failure. After one the journals of both
+    /// generations stay, and another compaction is due when the newer has outgrown the snapshot.
     pub fn end_compaction(&mut self, ended: Option<Compacted>) {
         self.compacting = false;
         if let Some(compacted) = ended {

@@ -177,7 +177,7 @@ impl Reading<'_> {
                 Found::End => return Ok(()),
                 Found::Record { seq, end } if seq == next_seq || self.options.recover => {
                     self.take(&records, &path, offset)?;
-                    self.next_seq = Some(seq.saturating_add(1));
+                    self.next_seq = Some(seq.wrapping_add(1));
                     offset = end;
                 }
                 _ => {

@@ -7,19 +7,25 @@ use std::path::Path;
 
 use super::PrivilegeError;
 use super::accounts::Account;
-use crate::config::Config;
+use crate::config::{Config, DEFAULT_SOCKET};
 
-/// Makes the folders of state and of the control socket, for the user. One that is there stays
-/// whose it is, unless it is that of the state, which nobody else has a use for.
+/// Makes the folders of state, of the control socket, and of what is changed on interfaces, for the
+/// user. That of the socket stays whose it is if it is there, unless it is the program's own.
 pub(super) fn make(config: &Config, account: &Account) -> Result<(), PrivilegeError> {
     if let Some(dir) = &config.state.dir {
         fresh(dir, 0o700, account).map_err(|error| refused(dir, error))?;
         give(dir, account).map_err(|error| refused(dir, error))?;
     }
-    match config.control.socket.parent() {
-        Some(dir) => fresh(dir, 0o755, account).map_err(|error| refused(dir, error)),
-        None => Ok(()),
+    if let Some(dir) = config.control.socket.parent() {
+        fresh(dir, 0o755, account).map_err(|error| refused(dir, error))?;
     }
+    // Where ports write down what they change, and where the socket is by default. What other
+    // processes have in it stays theirs.
+    let Some(own) = Path::new(DEFAULT_SOCKET).parent() else {
+        return Ok(());
+    };
+    let made = fresh(own, 0o755, account).and_then(|()| give_alone(own, account));
+    made.map_err(|error| refused(own, error))
 }
 
 fn refused(folder: &Path, error: io::Error) -> PrivilegeError {
@@ -41,15 +47,19 @@ fn fresh(folder: &Path, mode: u32, account: &Account) -> io::Result<()> {
 /// Makes a folder, and what root left in it, the user's. Links are not followed: what they point
 /// to may be anybody's.
 fn give(folder: &Path, account: &Account) -> io::Result<()> {
-    let (uid, gid) = (Some(account.uid.as_raw()), Some(account.gid.as_raw()));
-    std::os::unix::fs::lchown(folder, uid, gid)?;
+    give_alone(folder, account)?;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             give(&entry.path(), account)?;
         } else {
-            std::os::unix::fs::lchown(entry.path(), uid, gid)?;
+            give_alone(&entry.path(), account)?;
         }
     }
     Ok(())
+}
+
+fn give_alone(path: &Path, account: &Account) -> io::Result<()> {
+    let (uid, gid) = (account.uid.as_raw(), account.gid.as_raw());
+    std::os::unix::fs::lchown(path, Some(uid), Some(gid))
 }

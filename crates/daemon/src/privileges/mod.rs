@@ -16,7 +16,9 @@ mod folders;
 use std::fmt;
 use std::io;
 
-use rustix::process::{DumpableBehavior, geteuid, set_dumpable_behavior};
+use rustix::process::{
+    DumpableBehavior, Resource, Rlimit, geteuid, set_dumpable_behavior, setrlimit,
+};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set,
     remove_capability_from_bounding_set, set_capabilities, set_keep_capabilities, set_no_new_privs,
@@ -104,6 +106,7 @@ pub fn become_user(config: &Config) -> Result<(), PrivilegeError> {
     if now.is_root() && account.uid != now {
         folders::make(config, &account)?;
         let step = |what| move |error: rustix::io::Errno| PrivilegeError::Step(what, error.into());
+        lock_memory();
         limit_bounds().map_err(step("give up other capabilities for good"))?;
         set_keep_capabilities(true).map_err(step("keep capabilities"))?;
         set_thread_groups(&groups).map_err(step("change groups"))?;
@@ -120,6 +123,16 @@ pub fn become_user(config: &Config) -> Result<(), PrivilegeError> {
         return Err(PrivilegeError::NotRoot(user.name.clone()));
     }
     keep_three()
+}
+
+/// AF_XDP's memory counts as locked for everybody but root. Where this is refused, the port says
+/// what to do.
+fn lock_memory() {
+    let unlimited = Rlimit {
+        current: None,
+        maximum: None,
+    };
+    let _ = setrlimit(Resource::Memlock, unlimited);
 }
 
 /// Gives up all capabilities but the three, and any way to gain one.

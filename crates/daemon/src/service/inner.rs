@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::metrics::Reloads;
 use crate::rpc::answers::{self, ConfigAnswer, Hits, Memory, MemoryFacts, Reloaded};
 use crate::rpc::{ErrorKind, Facts, RpcError, Stream};
-use crate::sets::{Keeper, Reply, Request};
+use crate::sets::Keeper;
 use crate::sources::Sources;
 
 /// What all threads of a daemon share.

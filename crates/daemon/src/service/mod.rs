@@ -178,7 +178,7 @@ impl Daemon {
             .pin_irqs
             .then(|| Pinned::pin(&specs, &layout.cpus));
         self._pinned = pinned.transpose()?;
-        for pinned in &self._pinned {
+        if let Some(pinned) = &self._pinned {
             pinned.said.iter().for_each(|said| tracing::info!("{said}"));
             let warnings = pinned.warnings.iter();
             warnings.for_each(|warning| tracing::warn!("{warning}"));

@@ -39,17 +39,15 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
         ));
     }
     let (lists, apis) = Sources::planned(&next).map_err(|error| error.to_string())?;
-    let sets = keep::sets(&next);
-    let reply = sets::handle(&inner.keeping).ask(Request::Reload { sets });
-    let reply = reply.map_err(|refusal| refusal.to_string())?;
-    let mut changes = Vec::new();
-    if let Reply::Reloaded(names) = reply {
-        changes.extend(
-            names
-                .iter()
-                .map(|name| format!("set {name} has other settings")),
-        );
-    }
+    let names = |config: &Config| -> Vec<String> {
+        let sets = config.sets.iter().map(|set| set.name.clone());
+        sets.collect()
+    };
+    let mut changes = if names(&live.config) == names(&next) {
+        settings(inner, &next)?
+    } else {
+        exchange::exchange(inner, live, &next)?
+    };
     changes.extend(sources_changed(&live.config, &next));
     let replaced = live.sources.replace(&lists, &apis);
     replaced.map_err(|error| format!("a source cannot be started ({error})"))?;

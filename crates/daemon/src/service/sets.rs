@@ -1,6 +1,6 @@
 //! The sets of the control socket: the keeper's, in the words of the protocol.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -262,11 +262,9 @@ impl rpc::Sets for KeptSets {
         let mut text = Vec::new();
         let written = saved.write_to(&mut text);
         written.map_err(|error| RpcError::new(ErrorKind::Internal, error))?;
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         Ok(SetLines {
             entries: saved.counts().entries as u64,
-            lines: Box::new(lines.into_iter()),
+            lines: Box::new(Lines(io::Cursor::new(text))),
         })
     }
 
@@ -278,6 +276,22 @@ impl rpc::Sets for KeptSets {
         };
         tracing::info!(set = params.set, %before, now = %action, "the action of a set changed");
         rpc::Sets::show(self, &params.set)
+    }
+}
+
+/// The lines of a text, one at a time: as strings all of a large set would take three times the
+/// memory.
+struct Lines(io::Cursor<Vec<u8>>);
+
+impl Iterator for Lines {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let mut line = Vec::new();
+        // Of memory, which does not fail.
+        let read = self.0.read_until(b'\n', &mut line).unwrap_or_default();
+        line.pop_if(|last| *last == b'\n');
+        (read != 0).then(|| String::from_utf8_lossy(&line).into_owned())
     }
 }
 

@@ -58,7 +58,7 @@ impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "a set cannot be called {:?}: use 1 to {} letters, digits, dots, dashes and underscores",
+            "a set cannot be called {:?}: use 1 to {} letters, digits, dots, dashes, underscores",
             self.given,
             SetName::BYTES_MAX
         )

@@ -2,8 +2,8 @@
 //! rename.
 //!
 //! Of a set `bad` the folder holds `bad.json`, which says what the copy is and names its file,
-//! `bad.HHHHHHHH.list`, by the checksum of its bytes. `bad.json` is renamed into place last, so that
-//! it never names bytes that are not there, whenever the power fails.
+//! `bad.HHHHHHHH.list`, by the checksum of its bytes. `bad.json` is renamed into place last, so
+//! that it never names bytes that are not there, whenever the power fails.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

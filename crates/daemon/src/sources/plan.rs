@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::crowdsec::CrowdSecSpec;
 use super::source::{Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
 use super::ticker::Sources;
-use crate::config::{self, Config, CrowdsecConfig, SetConfig};
+use crate::config::{self, Config, CrowdsecConfig, LimitsConfig, SetConfig};
 
 /// Under the folder of what survives a restart.
 const FOLDER: &str = "sources";
@@ -27,7 +27,9 @@ impl Sources {
     /// # Errors
     /// An address that lists are not fetched from.
     pub fn planned(config: &Config) -> Result<(Vec<SourceSpec>, Vec<CrowdSecSpec>), SpecError> {
-        let lists = config.sets.iter().filter_map(|set| list(set).transpose());
+        let limits = limits(&config.limits);
+        let lists = config.sets.iter();
+        let lists = lists.filter_map(|set| list(set, limits).transpose());
         let apis = config.crowdsec.iter().map(api);
         Ok((
             lists.collect::<Result<_, _>>()?,
@@ -36,9 +38,19 @@ impl Sources {
     }
 }
 
+/// The bounds of the configuration: of the text and, packed, of what comes.
+fn limits(config: &LimitsConfig) -> Limits {
+    Limits {
+        bytes_max: config.list_bytes_max,
+        text_bytes_max: config.list_bytes_max,
+        entries_max: config.set_entries_max,
+        fetch_time_max: config.list_time_max,
+        ..Limits::default()
+    }
+}
+
 /// None for a set that is changed by hand alone.
-fn list(set: &SetConfig) -> Result<Option<SourceSpec>, SpecError> {
-    let limits = Limits::default();
+fn list(set: &SetConfig, limits: Limits) -> Result<Option<SourceSpec>, SpecError> {
     let source = match &set.source {
         None => return Ok(None),
         Some(config::Source::File(path)) => Source::File { path: path.clone() },

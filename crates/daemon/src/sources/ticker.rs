@@ -7,6 +7,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::command::CommandTask;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities,
+};
+
 use super::crowdsec::{BouncerTask, CrowdSecSpec};
 use super::deliver::Deliver;
 use super::file::FileTask;
@@ -200,7 +204,27 @@ fn end(running: Vec<Running>) {
     }
 }
 
+/// Sources read what strangers wrote, and start programs. Capabilities are a thread's own, and
+/// those of the daemon are for its ports: here none is needed, and no program inherits one. Root
+/// keeps them, being root for want of a user of its own, and able to get them back anyhow.
+fn shed_capabilities() {
+    if rustix::process::geteuid().is_root() {
+        return;
+    }
+    let none = CapabilitySet::empty();
+    let none = CapabilitySets {
+        effective: none,
+        permitted: none,
+        inheritable: none,
+    };
+    let shed = clear_ambient_capability_set().and_then(|()| set_capabilities(None, none));
+    if let Err(error) = shed {
+        tracing::warn!("a source keeps capabilities that it does not need: {error}");
+    }
+}
+
 fn work(mut task: Box<dyn Task>, desk: &Desk) {
+    shed_capabilities();
     let mut why = Why::Due;
     while why != Why::Stop {
         let wait = task.turn(why, desk);

@@ -269,7 +269,7 @@ fn what_is_no_list_is_told_with_its_line() {
     assert!(text.contains("/list?...:2: "), "{text}");
     let noise = |_: &Asked| {
         let bytes: Vec<u8> = (0..4096u32)
-            .map(|n| (n * 2_654_435_761 >> 13) as u8)
+            .map(|n| ((n * 2_654_435_761) >> 13) as u8)
             .collect();
         ok("", &bytes)
     };

@@ -29,10 +29,10 @@ struct Set {
 
 /// Two sets: `bad`, with three entries of a file, and `office`, empty.
 #[derive(Clone)]
-pub struct StandIn(Arc<Mutex<Vec<Set>>>);
+pub(crate) struct StandIn(Arc<Mutex<Vec<Set>>>);
 
 impl StandIn {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let lines = ["192.0.2.1", "198.51.100.0/24", "2001:db8::/32"];
         let file = lines
             .iter()

@@ -24,12 +24,6 @@ impl Published {
         all.last().expect("the first version").clone()
     }
 
-    pub(crate) fn take(&self) -> Vec<Judgement> {
-        let mut all = self.0.lock().expect("no panic");
-        let last = all.last().cloned();
-        std::mem::replace(&mut *all, last.into_iter().collect())
-    }
-
     /// Whether the set at this place has an IPv4 address, as workers see it.
     pub(crate) fn has(&self, set: usize, address: &str) -> bool {
         has(&self.last(), set, address)

@@ -86,7 +86,7 @@ pub(crate) fn receive(
     let mut workers = Vec::new();
     for desk in desks.iter_mut() {
         let (boxes, samples) = boxes();
-        desk.give_sampler(Box::new(Sampler::new(spec.clone(), count, boxes)));
+        desk.give_sampler(Sampler::new(spec.clone(), count, boxes));
         workers.push(samples);
     }
     Ok(SampleReceiver {

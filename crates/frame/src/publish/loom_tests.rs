@@ -2,7 +2,7 @@
 //! somebody reads them: loom sees an access that nothing orders before or after another.
 
 use super::Published;
-use crate::sync::UnsafeCell;
+use crate::sync::{AtomicU64, Ordering, UnsafeCell};
 use loom::thread;
 use std::sync::Arc as Value;
 
@@ -116,5 +116,32 @@ fn the_last_side_frees_what_is_left() {
         drop(published);
         thread.join().expect("the reader ends");
         assert!(watch.upgrade().is_none(), "nothing is leaked");
+    });
+}
+
+/// What a reader wrote while it was at a version is seen by whoever sees that it has moved on, and
+/// it uses that version no more: counts by version are whole then.
+#[test]
+fn what_is_written_at_a_version_is_seen_when_it_is_left() {
+    loom::model(|| {
+        let mut published = Published::new(Value::new(AtomicU64::new(0)));
+        let mut reader = published.reader();
+        let first = Value::clone(published.current());
+        let thread = thread::spawn(move || {
+            for _ in 0..2 {
+                if !reader.is_newest() {
+                    reader.get().store(7, Ordering::Relaxed);
+                    reader.refresh();
+                }
+            }
+            reader.get().store(7, Ordering::Relaxed);
+            reader.offline(|| {});
+        });
+        let version = published.publish(Value::new(AtomicU64::new(0)));
+        if published.seen() >= version {
+            assert_eq!(first.load(Ordering::Relaxed), 7);
+        }
+        thread.join().expect("the reader ends");
+        assert_eq!(published.seen(), version);
     });
 }

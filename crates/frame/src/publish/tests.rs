@@ -124,3 +124,22 @@ fn readers_never_go_back_while_versions_change() {
     }
     assert_eq!(published.reclaim(), 0);
 }
+
+#[test]
+fn a_version_is_seen_when_the_last_reader_has_left_the_one_before() {
+    let mut published = Published::new(Value::new(1));
+    assert_eq!((published.version(), published.seen()), (1, 1));
+    let (mut first, mut second) = (published.reader(), published.reader());
+    published.publish(Value::new(2));
+    assert!(!first.is_newest());
+    assert_eq!((published.version(), published.seen()), (2, 1));
+    first.refresh();
+    assert!(first.is_newest());
+    assert_eq!(published.seen(), 1);
+    second.offline(|| assert_eq!(published.seen(), 2));
+    published.publish(Value::new(3));
+    assert_eq!(published.seen(), 2);
+    drop(first);
+    second.refresh();
+    assert_eq!(published.seen(), 3);
+}

@@ -11,8 +11,8 @@
 //!   address is in the set when an entry of either part holds it.
 //! * A load replaces the file part only. Readers see all of the old part or all of the new one.
 //! * Removing an entry takes it out of both parts. A load that was begun *after* the removal brings
-//!   it back if the file has it; one that was begun before does not. Withdrawing one takes it out of
-//!   the dynamic part only.
+//!   it back if the file has it; one that was begun before does not. Withdrawing an entry takes it
+//!   out of the dynamic part only.
 //! * Whatever was acknowledged during a load survives it.
 //! * Removing, or the expiry of, an entry uncovers what lay beneath: addresses, networks and ranges
 //!   of the same list that overlap it. Expiry takes an entry out of the dynamic part only, so the

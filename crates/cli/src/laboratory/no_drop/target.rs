@@ -15,7 +15,6 @@ use crate::drive::recipe;
 use crate::error::Error;
 use crate::output::Output;
 use crate::resolve::ports::{check_rings, check_streams, parse};
-use daemon::Layout;
 
 /// How long frames on their way are waited for; it is over as soon as all have come.
 const DRAIN: Duration = Duration::from_millis(200);

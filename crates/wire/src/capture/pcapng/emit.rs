@@ -104,7 +104,11 @@ impl<'a> Block<'a> {
 
     /// An option of text; empty text is no option.
     fn text(&mut self, code: u16, text: &str) -> Result<(), CaptureFault> {
-        let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
+        let mut end = text.len().min(TEXT_BYTES_MAX);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = &text[..end];
         if text.is_empty() {
             return Ok(());
         }
