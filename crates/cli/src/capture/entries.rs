@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use daemon::rpc::Client;
@@ -11,30 +12,38 @@ use daemon::rpc::answers::{TestAnswer, TestParams};
 const KEPT: Duration = Duration::from_secs(10);
 /// Addresses remembered at most; then all are forgotten.
 const ADDRESSES_MAX: usize = 10_000;
+/// How long after a failure it is tried again: meanwhile lines go out without entries.
+const AGAIN: Duration = Duration::from_secs(1);
 /// How long an answer may take. Without one samples go out without entries.
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
 /// Asks for entries.
 pub(super) struct Entries {
-    /// None when it answers no more.
+    /// None where nobody is to be asked.
+    socket: Option<PathBuf>,
+    /// None until it is needed, and after it failed: a daemon closes connections that were silent
+    /// for long.
     client: Option<Client>,
+    /// When the connection failed last.
+    failed: Option<Instant>,
     /// Since when, and the entry by set.
     known: HashMap<IpAddr, (Instant, HashMap<String, String>)>,
 }
 
 impl Entries {
-    pub(super) fn new(mut client: Client) -> Self {
-        client.allow(ANSWER_WITHIN);
+    pub(super) fn new(socket: PathBuf) -> Self {
         Self {
-            client: Some(client),
-            known: HashMap::new(),
+            socket: Some(socket),
+            ..Self::none()
         }
     }
 
-    #[cfg(test)]
+    /// Knows nothing.
     pub(super) fn none() -> Self {
         Self {
+            socket: None,
             client: None,
+            failed: None,
             known: HashMap::new(),
         }
     }
@@ -53,16 +62,31 @@ impl Entries {
     }
 
     fn ask(&mut self, address: IpAddr) -> Option<HashMap<String, String>> {
-        let client = self.client.as_mut()?;
-        let Ok(answer) = client.call::<_, TestAnswer>("set.test", &TestParams { address }) else {
-            // One that is late would answer the next question.
+        let answer: Option<TestAnswer> = self.connected().and_then(|client| {
+            let answer = client.call("set.test", &TestParams { address });
+            answer.ok()
+        });
+        if answer.is_none() && self.client.is_some() {
+            // An answer that is late would answer the next question.
             self.client = None;
-            return None;
-        };
-        let narrowest = answer.sets.into_iter().filter_map(|set| {
+            self.failed = Some(Instant::now());
+        }
+        let narrowest = answer?.sets.into_iter().filter_map(|set| {
             let entry = set.matches.into_iter().next()?.entry;
             Some((set.set, entry))
         });
         Some(narrowest.collect())
+    }
+
+    /// The connection, made anew where it was lost some time ago.
+    fn connected(&mut self) -> Option<&mut Client> {
+        let again = self.failed.is_none_or(|failed| failed.elapsed() > AGAIN);
+        if self.client.is_none() && again {
+            self.failed = Some(Instant::now());
+            let mut client = Client::connect(self.socket.as_deref()?).ok()?;
+            client.allow(ANSWER_WITHIN);
+            self.client = Some(client);
+        }
+        self.client.as_mut()
     }
 }

@@ -40,8 +40,6 @@ pub(crate) fn run(args: &CaptureArgs, output: Output) -> Outcome {
     let mut client = connect(args)?;
     let interrupt = Interrupt::watch()?;
     let format = format(args)?;
-    let destination = destination::open(&args.file, format.name())?;
-    let writer = Writer::start(format, destination)?;
     let params = CaptureParams {
         drops: args.drops,
         counted: args.counted,
@@ -52,6 +50,9 @@ pub(crate) fn run(args: &CaptureArgs, output: Output) -> Outcome {
     let begun: StreamBegun = client
         .call("capture.start", &params)
         .map_err(Error::refused)?;
+    // Not before the daemon agreed: a file that is there already stays as it is.
+    let destination = destination::open(&args.file, format.name())?;
+    let writer = Writer::start(format, destination)?;
     let started = Instant::now();
     let taken = take(&mut client, begun.stream, args, &writer, &interrupt);
     // Whatever ended it, what came before is written.
@@ -75,7 +76,10 @@ fn format(args: &CaptureArgs) -> Result<Box<dyn Format>, Error> {
         false => CaptureFormat::Pcapng,
     });
     match format {
-        CaptureFormat::Json => Ok(Box::new(JsonLines::new(Entries::new(connect(args)?)))),
+        CaptureFormat::Json => {
+            let entries = Entries::new(control::socket(&args.daemon));
+            Ok(Box::new(JsonLines::new(entries)))
+        }
         CaptureFormat::Pcapng if destination::is_message(&args.file) => {
             Err(Error::refused(format!(
                 "{} takes lines of text, no pcapng: leave out --format pcapng",

@@ -83,8 +83,8 @@ pub(super) fn keys(screen: &Screen, width: usize, theme: Theme) -> Line<'static>
     let reach = History::seconds_a_column(columns);
     Line::styled(
         format!(
-            "q quit  p pause  s sort: {sort}  arrows choose, scroll  ? help   every {every} s, \
-             a bar {reach} s"
+            "q quit  p pause  s sort: {sort}  arrows scroll  ? help   each {every} s, a bar \
+             {reach} s"
         ),
         theme.faint(),
     )

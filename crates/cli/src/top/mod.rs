@@ -43,7 +43,7 @@ pub(crate) fn run(args: &TopArgs, output: Output) -> Outcome {
     let interrupt = Interrupt::watch()?;
     let news = feed::start(control::socket(&args.daemon), args.interval)?;
     // From here to the end, and in a panic too, the terminal is put back by ratatui's hook.
-    let terminal = ratatui::try_init().map_err(terminal_failed);
+    let terminal = ratatui::try_init().map_err(|error| terminal_failed(&error));
     let shown = terminal.and_then(|terminal| {
         let screen = Screen::new(args.interval);
         show(terminal, screen, theme, &news, &interrupt)
@@ -63,11 +63,13 @@ fn show(
     while !interrupt.is_asked() && !screen.is_left() {
         if changed {
             let drawn = terminal.draw(|frame| view::draw(frame, &screen, theme));
-            drawn.map_err(terminal_failed)?;
+            drawn.map_err(|error| terminal_failed(&error))?;
         }
         changed = false;
-        while event::poll(if changed { Duration::ZERO } else { KEY_WAIT }).map_err(lost)? {
-            changed |= screen.take(&event::read().map_err(lost)?);
+        while event::poll(if changed { Duration::ZERO } else { KEY_WAIT })
+            .map_err(|error| lost(&error))?
+        {
+            changed |= screen.take(&event::read().map_err(|error| lost(&error))?);
         }
         for news in news.try_iter() {
             screen.hear(news);
@@ -88,10 +90,10 @@ fn refuse_without_terminal() -> Result<(), Error> {
     ))
 }
 
-fn terminal_failed(error: io::Error) -> Error {
+fn terminal_failed(error: &io::Error) -> Error {
     Error::check_failed(format!("the terminal cannot be drawn on: {error}"))
 }
 
-fn lost(error: io::Error) -> Error {
+fn lost(error: &io::Error) -> Error {
     Error::check_failed(format!("no keys come from the terminal any more: {error}"))
 }

@@ -42,7 +42,7 @@ impl<T> Sorted<T> {
 
 pub(super) fn ports(history: &History, sort: Sort, theme: Theme) -> Rows {
     let heading = format!(
-        "{:<11} {:<9} {:>8} {:>8} {:>7} {:>6} {:>8} {:>8} {:>7}",
+        "{:<10} {:<9} {:>8} {:>8} {:>7} {:>6} {:>8} {:>9} {:>7}",
         "PORT", "STATE", "in pps", "in bit/s", "drops/s", "err/s", "out pps", "out bit/s", "err/s"
     );
     let ports = history.now().map_or(&[][..], |now| &now.ports);
@@ -68,7 +68,7 @@ fn port_line(history: &History, port: &PortFacts, theme: Theme) -> Line<'static>
     };
     let lost = rate(|port| port.in_drops) + rate(|port| port.in_errors);
     Line::from(vec![
-        Span::raw(format!("{:<11} ", clip(&port.port, 11))),
+        Span::raw(format!("{:<10} ", clip(&port.port, 10))),
         Span::styled(format!("{:<9} ", clip(&port.state, 9)), state),
         Span::raw(format!("{:>8} ", brief(rate(|port| port.in_frames)))),
         Span::raw(format!("{:>8} ", bits(|port| port.in_bytes))),
@@ -81,7 +81,7 @@ fn port_line(history: &History, port: &PortFacts, theme: Theme) -> Line<'static>
             warn_if(lost > 0.0, theme),
         ),
         Span::raw(format!("{:>8} ", brief(rate(|port| port.out_frames)))),
-        Span::raw(format!("{:>8} ", bits(|port| port.out_bytes))),
+        Span::raw(format!("{:>9} ", bits(|port| port.out_bytes))),
         Span::styled(
             format!("{:>7}", brief(rate(|port| port.out_errors))),
             warn_if(rate(|port| port.out_errors) > 0.0, theme),
