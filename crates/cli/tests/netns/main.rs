@@ -6,8 +6,8 @@
 mod accounts;
 mod bench;
 mod bypass;
-mod daemon;
 mod copied;
+mod daemon;
 mod drive;
 mod drivers;
 mod examples;
