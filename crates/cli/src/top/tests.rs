@@ -62,7 +62,7 @@ fn worker(number: u32, frames: u64, busy_ns: u64) -> WorkerFacts {
         drops: frames / 20,
         pool_free: 7_000,
         pool_frames: 8_192,
-        ..WorkerFacts::default()..WorkerFacts::default()
+        ..WorkerFacts::default()
     }
 }
 

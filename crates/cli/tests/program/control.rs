@@ -167,7 +167,10 @@ fn a_saved_set_loads_back() {
     let said = "'bad' has 5 entries from this file: 5 new, 0 gone (in ";
     assert!(ran.text().starts_with(said), "{}", ran.text());
     let again = daemon.run("set save bad -").ended(0);
-    assert_eq!(sorted(again.text()), sorted(&String::from_utf8_lossy(&saved)));
+    assert_eq!(
+        sorted(again.text()),
+        sorted(&String::from_utf8_lossy(&saved))
+    );
     let ran = daemon
         .pipe("set load bad - --json", b"192.0.2.1\n")
         .ended(0);
