@@ -1,9 +1,10 @@
 //! The control socket: JSON-RPC 2.0, one message a line, over a Unix socket.
 //!
 //! A connection has a thread, which reads lines ([`Request`]), asks the keeper of sets ([`Sets`])
-//! or the daemon ([`Facts`]), and writes answers; what is watched goes out between them ([`Stream`]).
-//! Every bound on what a peer may send, hold or wait for is in [`Limits`] and the constants beside
-//! it. [`Client`] is the other end. The protocol in words: `docs/daemon/control-protocol.md`.
+//! or the daemon ([`Facts`]), and writes answers; what is watched goes out between them
+//! ([`Stream`]). Every bound on what a peer may send, hold or wait for is in [`Limits`] and the
+//! constants beside it. [`Client`] is the other end. The protocol in words:
+//! `docs/daemon/control-protocol.md`.
 
 pub mod answers;
 mod buffer;
