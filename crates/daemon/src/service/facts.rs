@@ -1,10 +1,11 @@
 //! What the control socket is told of the daemon: the engine's status in the protocol's words.
 
-use engine::{PortStatus, Status, WorkerStatus};
+use engine::{PortStatus, Status, TopHit, WorkerStatus};
 use plane::Side;
 use port::interface::Link;
 
-use crate::rpc::answers::{self, DropFacts, PortFacts, SetHits, WorkerFacts};
+use crate::rpc::answers::{self, DropFacts, HitAddress, PortFacts, SetHits, WorkerFacts};
+use crate::sets::SetName;
 
 /// All counts at one moment; ports go by the names of the configuration.
 pub(super) fn status(status: &Status, names: &[String]) -> answers::Status {
@@ -77,5 +78,21 @@ fn worker(worker: &WorkerStatus) -> WorkerFacts {
         drops: worker.dropped,
         pool_free: u64::from(worker.pool.free),
         pool_frames: u64::from(worker.pool.total),
+    }
+}
+
+/// An address hit most, as of the last hour.
+pub(super) fn hit(hit: TopHit, sets: &[SetName]) -> HitAddress {
+    let hour = hit.hits.hour;
+    HitAddress {
+        address: hit.address,
+        side: match hit.side {
+            Side::Src => answers::Side::Source,
+            Side::Dst => answers::Side::Destination,
+        },
+        last_minute: hit.hits.minute.at_most,
+        frames: hour.at_most,
+        error: hour.at_most.saturating_sub(hour.at_least),
+        sets: sets.iter().map(ToString::to_string).collect(),
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
-use engine::{Observer, Publisher};
+use engine::{Observer, Publisher, TopHit};
 use port::PortSpec;
 use serde_json::value::RawValue;
 
@@ -76,10 +76,17 @@ impl Facts for Inner {
         })
     }
 
-    fn hits(&self, _top: usize) -> Result<Hits, RpcError> {
+    fn hits(&self, top: usize) -> Result<Hits, RpcError> {
+        let observer = self.observer()?;
+        let handle = sets::handle(&self.keeping);
+        let named = |hit: TopHit| {
+            // A keeper that has ended says so to whoever asks next.
+            let sets = handle.sets_of(hit.address).unwrap_or_default();
+            facts::hit(hit, &sets)
+        };
         Ok(Hits {
-            seconds: self.observer()?.snapshot().seconds,
-            top: Vec::new(),
+            seconds: observer.snapshot().seconds,
+            top: observer.top_hits(top).top.into_iter().map(named).collect(),
             never: self.never(),
         })
     }

@@ -10,6 +10,7 @@ use super::reply::{Added, Flushed, Load, Reply};
 use super::request::{LoadedFrom, NewEntry, Origin, Request};
 use super::save::Saved;
 use std::collections::HashSet;
+use std::net::IpAddr;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use table::Entries;
@@ -230,6 +231,18 @@ impl Handle {
     #[must_use]
     pub fn has(&self, set: &SetName) -> bool {
         self.ask(Request::Show { set: set.clone() }).is_ok()
+    }
+
+    /// The sets that have an address, and nothing more of it: no file is read.
+    ///
+    /// # Errors
+    /// [`Refusal::Stopped`].
+    pub fn sets_of(&self, address: IpAddr) -> Result<Vec<SetName>, Refusal> {
+        let Reply::Test(answers) = self.reply(Request::Test { address })? else {
+            return Err(Refusal::Stopped);
+        };
+        let holding = answers.into_iter().filter(|set| !set.reasons.is_empty());
+        Ok(holding.map(|set| set.name).collect())
     }
 
     /// Takes the file part out by a load of nothing, and the dynamic part with it.

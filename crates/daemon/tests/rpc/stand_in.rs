@@ -4,8 +4,8 @@
 use daemon::rpc::answers::{
     Action, ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, DropFacts,
     Flushed, HitAddress, HitCounts, Hits, LoadParams, Loaded, Match, Memory, MemoryFacts,
-    PortFacts, Reloaded, SetFacts, SetHits, SetList, SetTest, Status, TestAnswer, WorkerFacts,
-    parse_entry,
+    PortFacts, Reloaded, SetFacts, SetHits, SetList, SetTest, Side, Status, TestAnswer,
+    WorkerFacts, parse_entry,
 };
 use daemon::rpc::{ErrorKind, Facts, Pending, RpcError, SetLines, Sets};
 use std::collections::BTreeMap;
@@ -355,6 +355,8 @@ impl Facts for StandIn {
     fn hits(&self, top: usize) -> Result<Hits, RpcError> {
         let one = HitAddress {
             address: IpAddr::from([192, 0, 2, 1]),
+            side: Side::Source,
+            last_minute: 2,
             frames: 4,
             error: 1,
             sets: vec!["bad".to_owned()],

@@ -1,7 +1,7 @@
 //! Facts as tables. What was asked before, when it is watched, makes rates of counts.
 
 use daemon::rpc::answers::{
-    ConfigAnswer, Drops, Hits, Memory, MemoryFacts, SetHits, Sets, WorkerFacts, Workers,
+    ConfigAnswer, Drops, Hits, Memory, MemoryFacts, SetHits, Sets, Side, WorkerFacts, Workers,
 };
 
 use super::Looks;
@@ -152,15 +152,19 @@ pub(super) fn hits(now: &Hits, _: Option<&Hits>, looks: Looks) -> String {
     } else {
         let mut table = Table::new(&[
             ("address", Align::Left),
-            ("frames", Align::Right),
+            ("side", Align::Left),
+            ("last hour", Align::Right),
             ("error", Align::Right),
+            ("last minute", Align::Right),
             ("sets", Align::Left),
         ]);
         for hit in &now.top {
             table.row([
                 hit.address.to_string(),
+                side(hit.side).to_owned(),
                 count(hit.frames),
                 count(hit.error),
+                count(hit.last_minute),
                 hit.sets.join(", "),
             ]);
         }
@@ -171,6 +175,13 @@ pub(super) fn hits(now: &Hits, _: Option<&Hits>, looks: Looks) -> String {
         text += &wrap(&never, 4, looks.width);
     }
     text
+}
+
+fn side(side: Side) -> &'static str {
+    match side {
+        Side::Source => "source",
+        Side::Destination => "destination",
+    }
 }
 
 pub(super) fn memory(now: &Memory, before: Option<&Memory>, looks: Looks) -> String {

@@ -1,7 +1,7 @@
 //! What `show` tells of a running daemon. Counts are since its start; whoever wants rates takes
 //! two answers and divides by what passed between their `seconds`.
 
-use super::{Action, SetFacts};
+use super::{Action, SetFacts, Side};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
@@ -156,7 +156,7 @@ impl Default for HitsParams {
 pub struct Hits {
     /// Since the start.
     pub seconds: f64,
-    /// The addresses hit most.
+    /// The addresses hit most in the last hour.
     pub top: Vec<HitAddress>,
     /// Sets that no frame hit.
     pub never: Vec<String>,
@@ -167,7 +167,11 @@ pub struct Hits {
 pub struct HitAddress {
     /// The address.
     pub address: IpAddr,
-    /// Frames, at most: the count may be too high by `error`.
+    /// Where frames had it.
+    pub side: Side,
+    /// Frames in the last minute, at most.
+    pub last_minute: u64,
+    /// Frames in the last hour, at most: the count may be too high by `error`.
     pub frames: u64,
     /// How much of `frames` may be others'.
     pub error: u64,
