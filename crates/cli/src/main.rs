@@ -1,8 +1,8 @@
 //! The program `linerate`: what was typed, what it means here, a run, a report.
 //!
 //! [`args`] reads the command line and touches nothing; [`resolve`] asks the machine what it
-//! means; [`bridge`], [`bypass`], [`control`], [`demo`], [`doctor`], [`drive`], [`restore`] and
-//! [`set_check`] do it;
+//! means; [`bridge`], [`bypass`], [`control`], [`demo`], [`doctor`], [`drive`], [`restore`],
+//! [`rss`] and [`set_check`] do it;
 //! [`report`] says what came of it. Exit codes are the closed set in [`exit`].
 #![forbid(unsafe_code)]
 
@@ -29,6 +29,7 @@ mod program;
 mod report;
 mod resolve;
 mod restore;
+mod rss;
 mod run;
 mod screen;
 mod set_check;

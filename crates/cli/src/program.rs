@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
     bridge, bypass, capture, control, daemon_run, demo, doctor, drive, drops, laboratory, pages,
-    restore, set_check, top,
+    restore, rss, set_check, top,
 };
 
 /// Runs what the command line asks for.
@@ -52,6 +52,7 @@ fn command(command: &Command, output: Output) -> Outcome {
         Command::Capture(args) => capture::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
         Command::Restore(args) => restore::run(args, output),
+        Command::Rss(args) => rss::run(&args.command, output),
         Command::Ndr(args) => laboratory::no_drop(args, output),
         Command::Lab(args) => laboratory::run(args, output),
         Command::Drops(args) => drops::run(args, output),

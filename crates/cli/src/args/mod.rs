@@ -15,6 +15,7 @@ mod ndr;
 mod pages;
 mod policy;
 mod restore;
+mod rss;
 mod run;
 mod set;
 mod set_file;
@@ -45,6 +46,7 @@ pub(crate) use ndr::NdrArgs;
 pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;
+pub(crate) use rss::{RssArgs, RssCommand, RssHashArgs, RssPlanArgs, RssVectorsArgs};
 pub(crate) use run::DaemonArgs;
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
@@ -111,6 +113,7 @@ pub(crate) enum Command {
     Capture(CaptureArgs),
     Doctor(DoctorArgs),
     Restore(RestoreArgs),
+    Rss(RssArgs),
     Ndr(Box<NdrArgs>),
     Lab(LabArgs),
     Drops(DropsArgs),

@@ -17,6 +17,8 @@ pub(super) struct Stream {
     reordered_by_max: u64,
     outside: u64,
     pub(super) corrupted: u64,
+    /// New numbers for which the record had no room.
+    pub(super) unrecorded: u64,
     lowest: u64,
     arrived_early: u64,
     clock_error: u64,
@@ -36,6 +38,7 @@ impl Stream {
             reordered_by_max: 0,
             outside: 0,
             corrupted: 0,
+            unrecorded: 0,
             lowest: u64::MAX,
             arrived_early: 0,
             clock_error: 0,
@@ -59,9 +62,9 @@ impl Stream {
         &self.latency
     }
 
-    /// Takes a sound frame of `bytes` bytes.
+    /// Takes a sound frame of `bytes` bytes; whether its number is known to be new.
     #[inline]
-    pub(super) fn take(&mut self, signature: &Signature, bytes: usize, now: Nanos) {
+    pub(super) fn take(&mut self, signature: &Signature, bytes: usize, now: Nanos) -> bool {
         self.received += 1;
         self.bytes += bytes as u64;
         match self.window.take(signature.sequence) {
@@ -72,11 +75,11 @@ impl Stream {
             }
             Arrival::Duplicate => {
                 self.duplicated += 1;
-                return;
+                return false;
             }
             Arrival::Outside => {
                 self.outside += 1;
-                return;
+                return false;
             }
         }
         self.lowest = self.lowest.min(signature.sequence);
@@ -87,10 +90,16 @@ impl Stream {
                 self.clock_error = self.clock_error.max(signature.age(now).unsigned_abs());
             }
         }
+        true
+    }
+
+    /// So many of the numbers that were taken for new had come to another worker.
+    pub(super) fn came_to_others(&mut self, numbers: u64) {
+        self.duplicated += numbers;
     }
 
     /// Adds what another worker saw of the same stream. A number that came to both counts twice
-    /// among those that came: each knows its own duplicates only.
+    /// among those that came until [`Self::came_to_others`] says how many did.
     pub(super) fn merge(&mut self, other: &Self) {
         self.received += other.received;
         self.bytes += other.bytes;
@@ -98,6 +107,7 @@ impl Stream {
         self.reordered += other.reordered;
         self.reordered_by_max = self.reordered_by_max.max(other.reordered_by_max);
         self.outside += other.outside;
+        self.unrecorded += other.unrecorded;
         self.corrupted += other.corrupted;
         self.lowest = self.lowest.min(other.lowest);
         self.arrived_early += other.arrived_early;
@@ -127,6 +137,7 @@ impl Stream {
             reordered: self.reordered,
             reordered_by_max: self.reordered_by_max,
             outside_window: self.outside,
+            uncompared: self.unrecorded,
             corrupted: self.corrupted,
             latency: self.latency.report(),
             arrived_early: self.arrived_early,
