@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::{
-    Chart, Noise, Samples, Value, Wire, batch, ladder, locks, memory, pipeline, stride, tables,
-    veth,
+    Chart, Noise, Samples, Value, Wire, batch, flows, ladder, locks, memory, pipeline, stride,
+    tables, veth,
 };
 
 /// How an experiment is run.
@@ -162,6 +162,12 @@ pub const EXPERIMENTS: &[Experiment] = &[
         sentence: "what each stage of the path costs a frame, by leaving one out at a time",
         over_ports: false,
         run: pipeline::run,
+    },
+    Experiment {
+        name: "flows",
+        sentence: "conversations found, begun and ended, by how many there are, and by a walk",
+        over_ports: false,
+        run: flows::run,
     },
     Experiment {
         name: "veth",

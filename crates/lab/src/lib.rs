@@ -12,6 +12,7 @@ mod conditions;
 mod contest;
 mod design;
 mod experiment;
+mod flows;
 mod key;
 mod ladder;
 mod load;
