@@ -1,5 +1,6 @@
 //! `gen` and `sink` on `tap:` ports: the host's own stack is at the other end.
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::bench::{Bench, Side, await_that};
@@ -12,14 +13,16 @@ fn json(text: &str) -> Value {
 #[test]
 fn a_generator_sends_to_the_host() {
     let Some(bench) = Bench::apart() else { return };
-    let words = "gen tap:host0 --rate 2kpps --duration 3s --no-trial --json";
-    let generator = bench.start(words);
-    await_that("host0 is there", || bench.promiscuity("host0").is_some());
+    let generator = bench.start("gen tap:host0 --rate 2kpps --no-trial --json");
+    await_that("host0 is there", || {
+        bench.succeeds(Side::Middle, "ip link set dev host0 up")
+    });
     let captured = bench.role_says(Side::Middle, "longest host0 50");
     assert!(
         captured.ends_with("\n60\n"),
         "frames of 64 bytes with FCS: {captured}"
     );
+    generator.signal(Signal::INT);
     let (code, report, said) = generator.ended();
     let report = json(&report);
     assert!(code == 0 || code == 1, "{said}");

@@ -115,7 +115,7 @@ fn found(live: u64, scale: &Scale) -> Result<Vec<Contestant>, LabError> {
             "flows_per_second",
             Box::new(move |_| {
                 rate(wanted, warm, |count| {
-                    drive(&mut known, &mut of_known, count)
+                    drive(&mut known, &mut of_known, count);
                 })
             }),
         ),

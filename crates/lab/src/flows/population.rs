@@ -66,7 +66,7 @@ impl Population {
     #[inline]
     pub(super) fn next(&mut self) -> u64 {
         self.packets += 1;
-        if self.packets_per_new > 0 && self.packets % self.packets_per_new == 0 {
+        if self.packets_per_new > 0 && self.packets.is_multiple_of(self.packets_per_new) {
             self.base += 1;
             return self.base + self.live - 1;
         }

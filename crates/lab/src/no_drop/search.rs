@@ -306,7 +306,8 @@ impl Search {
         let tried = self.history.at(load, 0).filter(|trial| !trial.verified);
         let sent = tried.map(|trial| trial.outcome.offered(&trial.plan));
         let most = sent.fold(0.0, f64::max).floor() as u64;
-        let lowered = most.min(load.saturating_sub(1));
+        // At the end a larger load is tried once more than has long been out of reach.
+        let lowered = most.min(load.saturating_sub(1)).min(self.plan.load_max);
         if lowered < self.plan.load_min {
             self.reason = Some(Reason::NothingSent { load });
             self.phase = Phase::Done;

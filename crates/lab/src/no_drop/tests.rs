@@ -211,6 +211,23 @@ fn a_sender_that_slows_down_is_the_limit_where_it_ends() {
     assert!(finding.noise() >= finding.sender_noise);
 }
 
+/// The largest load is tried again at the end: what a sender that has recovered sends then is no
+/// ceiling above the one that the search went by.
+#[test]
+fn a_sender_that_recovers_does_not_lift_the_ceiling() {
+    let finding = run_unsteady(|done| match done {
+        0..4 => 300_000.0,
+        4..12 => 30_000.0,
+        _ => 33_000.0,
+    });
+    assert_eq!((finding.reason, finding.unsent > 5), (None, true));
+    assert_eq!(
+        finding.goals[0].verdict,
+        Verdict::AtLeast(LoadLimit::Sender)
+    );
+    assert!(finding.load_max.0 <= 30_000, "{:?}", finding.load_max);
+}
+
 #[test]
 fn a_sender_that_never_holds_still_gives_no_rate_but_its_noise() {
     let finding = run_unsteady(|done| 40_000.0 * 0.99_f64.powi(done as i32));
