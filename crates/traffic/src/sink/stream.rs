@@ -2,8 +2,9 @@
 
 use frame::Nanos;
 
+use super::run::Run;
 use super::window::{Arrival, Window};
-use crate::{Histogram, Signature, StreamReport};
+use crate::{Histogram, StreamReport};
 
 /// Counts of a stream, its window and its latencies.
 pub(super) struct Stream {
@@ -59,12 +60,36 @@ impl Stream {
         &self.latency
     }
 
-    /// Takes a sound frame of `bytes` bytes.
+    /// Takes a run of sound frames that came at `now`.
     #[inline]
-    pub(super) fn take(&mut self, signature: &Signature, bytes: usize, now: Nanos) {
-        self.received += 1;
-        self.bytes += bytes as u64;
-        match self.window.take(signature.sequence) {
+    pub(super) fn take(&mut self, run: &Run, now: Nanos) {
+        let (first, count) = (run.first().sequence, run.count());
+        self.received += count;
+        self.bytes += run.bytes();
+        let unique = if self.window.take_run(first, count) {
+            self.lowest = self.lowest.min(first);
+            count
+        } else {
+            (first..first + count)
+                .map(|number| self.take_one(number))
+                .sum()
+        };
+        let age = run.first().age(now);
+        match u64::try_from(age) {
+            Ok(age) => self.latency.record_many(age, unique),
+            Err(_) if unique == 0 => {}
+            Err(_) => {
+                self.arrived_early += unique;
+                self.clock_error = self.clock_error.max(age.unsigned_abs());
+            }
+        }
+    }
+
+    /// Takes a number that is not above all before, or follows such; how many it adds to those
+    /// that came: one, or none.
+    #[cold]
+    fn take_one(&mut self, number: u64) -> u64 {
+        match self.window.take(number) {
             Arrival::Highest => {}
             Arrival::Reordered(by) => {
                 self.reordered += 1;
@@ -72,21 +97,15 @@ impl Stream {
             }
             Arrival::Duplicate => {
                 self.duplicated += 1;
-                return;
+                return 0;
             }
             Arrival::Outside => {
                 self.outside += 1;
-                return;
+                return 0;
             }
         }
-        self.lowest = self.lowest.min(signature.sequence);
-        match u64::try_from(signature.age(now)) {
-            Ok(age) => self.latency.record(age),
-            Err(_) => {
-                self.arrived_early += 1;
-                self.clock_error = self.clock_error.max(signature.age(now).unsigned_abs());
-            }
-        }
+        self.lowest = self.lowest.min(number);
+        1
     }
 
     /// Adds what another worker saw of the same stream. A number that came to both counts twice
