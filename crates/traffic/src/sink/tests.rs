@@ -290,8 +290,11 @@ fn hostile_signatures_are_bounded() {
     assert_eq!(report.streams.len(), 5);
     let received: u64 = report.streams.iter().map(|stream| stream.received).sum();
     assert_eq!(received + report.beyond_streams, 20_000);
+    // Half of the new numbers are early; of one stream, 1 run in 15 has none.
+    let early: u64 = report.streams.iter().map(|own| own.arrived_early).sum();
+    assert!(early > 0);
     for stream in &report.streams {
-        assert!(stream.outside_window > 0 && stream.arrived_early > 0);
+        assert!(stream.outside_window > 0);
         assert_eq!(
             stream.received,
             stream.unique + stream.duplicated + stream.outside_window
