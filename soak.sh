@@ -33,5 +33,7 @@ netns() {
 }
 LINERATE_NETNS_FRAMES=10000000 netns accounts
 drivers=4
+# A no-drop rate ten times over a bare pair: it comes out again, or the noise is told.
+LINERATE_NDR_RUNS=10 netns ndr_repeat
 LINERATE_NETNS_SOAK_SECONDS=$((minutes * 60 / drivers)) netns soak
 echo "soaked for $minutes minutes, $round rounds"

@@ -15,7 +15,8 @@ pub(crate) enum ExitCode {
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  it ran, but a check failed: the books do not balance, an output could not be written,
+  1  it ran, but a check failed: the books do not balance, the ledger does not close,
+     an output could not be written,
      a list has bad lines, a tested address is in no list, a run was cut short by a second
      Ctrl-C, a row of 'lab compare' is slower, 'doctor' found something wrong, 'restore' failed,
      'ndr' claims no rate for some goal,

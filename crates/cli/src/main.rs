@@ -1,7 +1,7 @@
 //! The program `linerate`: what was typed, what it means here, a run, a report.
 //!
 //! [`args`] reads the command line and touches nothing; [`resolve`] asks the machine what it
-//! means; [`bridge`], [`bypass`], [`demo`], [`doctor`], [`drive`], [`restore`] and [`set_check`]
+//! means; [`bridge`], [`bypass`], [`demo`], [`doctor`], [`drive`], [`restore`], [`rss`] and [`set_check`]
 //! do it;
 //! [`report`] says what came of it. Exit codes are the closed set in [`exit`].
 #![forbid(unsafe_code)]
@@ -26,6 +26,7 @@ mod program;
 mod report;
 mod resolve;
 mod restore;
+mod rss;
 mod run;
 mod samples;
 mod screen;

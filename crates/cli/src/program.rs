@@ -12,7 +12,7 @@ use crate::error::Outcome;
 use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
-use crate::{bridge, bypass, demo, doctor, drive, drops, laboratory, restore, set_check};
+use crate::{bridge, bypass, demo, doctor, drive, drops, laboratory, restore, rss, set_check};
 
 /// Runs what the command line asks for.
 pub(crate) fn run() -> ExitCode {
@@ -43,6 +43,7 @@ fn command(command: &Command, output: Output) -> Outcome {
         },
         Command::Doctor(args) => doctor::run(args, output),
         Command::Restore(args) => restore::run(args, output),
+        Command::Rss(args) => rss::run(&args.command, output),
         Command::Ndr(args) => laboratory::no_drop(args, output),
         Command::Lab(args) => laboratory::run(args, output),
         Command::Drops(args) => drops::run(args, output),

@@ -99,10 +99,10 @@ pub(crate) fn conclude(
         let (paint, width) = (output.paint(report_to), output.width(report_to));
         output.print(report_to, &report::render(report, paint, width))?;
     }
-    judge(run)
+    judge(run, report)
 }
 
-fn judge(run: &RunReport) -> Outcome {
+fn judge(run: &RunReport, report: &Report) -> Outcome {
     match &run.ended_by {
         // Who reads our output has seen enough: no fault of this run.
         EndedBy::Failed(error) if error.kind() == PortErrorKind::BrokenPipe => {}
@@ -115,7 +115,10 @@ fn judge(run: &RunReport) -> Outcome {
              report it with the command line and the output of --json",
         ));
     }
-    Ok(ExitCode::Done)
+    match report.ledger.complaint() {
+        Some(complaint) => Err(Error::check_failed(complaint)),
+        None => Ok(ExitCode::Done),
+    }
 }
 
 /// Shouts when the figures mean nothing.

@@ -14,7 +14,8 @@ use crate::design::array::{ArrayTable, HEADS, HEADS_MORE};
 use crate::experiment::{LabError, Outcome, Row, Settings};
 use crate::key::Key;
 use crate::stamped::{Asked, Stamped, Table};
-use crate::{Chart, ChartKind};
+use crate::wired::{self, Way, Wire};
+use crate::{Chart, ChartKind, Value};
 
 const BATCHES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const BATCHES_QUICK: [usize; 4] = [1, 4, 32, 256];
@@ -62,6 +63,27 @@ fn subjects(entries: u32, seed: u64) -> Result<Vec<Subject>, LabError> {
     Ok(subjects)
 }
 
+impl Subject {
+    fn variant(&self, batch: usize, prefetch: &'static str) -> Vec<(&'static str, Value)> {
+        let mut variant = vec![
+            ("design", self.design.into()),
+            ("entries", self.entries.into()),
+            ("batch", batch.into()),
+            ("prefetch", prefetch.into()),
+        ];
+        variant.extend(self.heads.map(|heads| ("heads", heads.into())));
+        variant
+    }
+}
+
+fn asked(headers: bool, table: bool) -> Asked {
+    Asked {
+        headers,
+        heads: table,
+        arrays: table,
+    }
+}
+
 fn contestants(
     entries: u32,
     batches: &[usize],
@@ -73,21 +95,10 @@ fn contestants(
     for subject in subjects(entries, seed)? {
         for &batch in batches {
             for (name, headers, table) in PREFETCHES {
-                let mut variant = vec![
-                    ("design", subject.design.into()),
-                    ("entries", subject.entries.into()),
-                    ("batch", batch.into()),
-                    ("prefetch", name.into()),
-                ];
-                variant.extend(subject.heads.map(|heads| ("heads", heads.into())));
-                let asked = Asked {
-                    headers,
-                    heads: table,
-                    arrays: table,
-                };
+                let asked = asked(headers, table);
                 let (table, frames) = (subject.table.clone(), Rc::clone(&frames));
                 contestants.push(Contestant {
-                    variant,
+                    variant: subject.variant(batch, name),
                     metric: "frames_per_second",
                     measure: Box::new(move |_| table.rate(&frames, wanted, (batch, asked))),
                 });
@@ -97,7 +108,45 @@ fn contestants(
     Ok(contestants)
 }
 
+/// The same over real interfaces, with the tables that hold something, and batches, from one frame
+/// to as many as a port gives.
+fn over(settings: &mut Settings<'_>, wire: Wire<'_>) -> Result<Outcome, LabError> {
+    let (batches, rounds): (&[usize], usize) = match settings.quick {
+        true => (&BATCHES_QUICK, 4),
+        false => (&BATCHES, 10),
+    };
+    let mut ways = Vec::new();
+    let full = |subject: &Subject| subject.entries > 0;
+    for subject in subjects(ENTRIES, settings.seed)?.into_iter().filter(full) {
+        for &batch in batches {
+            for (name, headers, table) in PREFETCHES {
+                let (asked, table) = (asked(headers, table), subject.table.clone());
+                ways.push(Way {
+                    variant: subject.variant(batch, name),
+                    stride: STRIDE,
+                    batch,
+                    work: Rc::new(move |frames| {
+                        table.pass(frames, batch, asked);
+                    }),
+                });
+            }
+        }
+    }
+    let wanted = Duration::from_millis(50);
+    let mut outcome = wired::measure(settings, wire, &ways, (rounds, wanted))?;
+    outcome.varies = vec![
+        "Varied: frames taken from the port and handled together, at most, and what is asked for \
+         before any of them is read, on three tables of 6 million addresses. Held: frames of 64 \
+         bytes with random addresses, sent flat out; both are looked up, and the frame ends."
+            .to_owned(),
+    ];
+    Ok(outcome)
+}
+
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
+    if let Some(wire) = settings.wire {
+        return over(settings, wire);
+    }
     let (batches, rounds): (&[usize], usize) = if settings.quick {
         (&BATCHES_QUICK, 10)
     } else {

@@ -55,6 +55,7 @@ impl<'a, 'b> Contest<'a, 'b> {
         let mut inner = Settings {
             quick: self.settings.quick,
             seed: self.settings.seed.wrapping_add(self.done as u64),
+            wire: None,
             progress: &mut |done, all| tell(before * all + done, groups * all),
         };
         let found = interleave(
@@ -145,6 +146,7 @@ mod tests {
         let mut settings = Settings {
             quick: true,
             seed: 1,
+            wire: None,
             progress: &mut progress,
         };
         let mut outcome = Outcome::default();

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::{
-    Chart, Noise, Samples, Value, batch, ladder, locks, memory, pipeline, stride, tables, veth,
+    Chart, Noise, Samples, Value, Wire, batch, flows, ladder, locks, memory, pipeline, stride,
+    tables, veth,
 };
 
 /// How an experiment is run.
@@ -12,6 +13,8 @@ pub struct Settings<'a> {
     pub quick: bool,
     /// Seed of every random choice.
     pub seed: u64,
+    /// Ports to run over, of an experiment that can.
+    pub wire: Option<Wire<'a>>,
     /// Told `(trials done, trials in all)` as it goes.
     pub progress: &'a mut dyn FnMut(usize, usize),
 }
@@ -102,6 +105,8 @@ pub struct Experiment {
     pub name: &'static str,
     /// What it varies and what for, in a sentence.
     pub sentence: &'static str,
+    /// Whether it runs over ports, too.
+    pub over_ports: bool,
     /// Runs it.
     pub run: fn(&mut Settings<'_>) -> Result<Outcome, LabError>,
 }
@@ -119,41 +124,55 @@ pub const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "ladder",
         sentence: "from one lookup at a time to our set, one change a rung, beside the published",
+        over_ports: true,
         run: ladder::run,
     },
     Experiment {
         name: "batch",
         sentence: "frames handled together against what is prefetched, on each table",
+        over_ports: true,
         run: batch::run,
     },
     Experiment {
         name: "stride",
         sentence: "distance of two frames in memory against the time to read one header of each",
+        over_ports: true,
         run: stride::run,
     },
     Experiment {
         name: "table",
         sentence: "sets of addresses and networks, ours and others, against the lines memory gives",
+        over_ports: false,
         run: tables::run,
     },
     Experiment {
         name: "locks",
         sentence: "how threads come to a table that they share and a writer changes",
+        over_ports: true,
         run: locks::run,
     },
     Experiment {
         name: "memory",
         sentence: "random lines a second by footprint, pages, prefetch: the limit of every table",
+        over_ports: false,
         run: memory::run,
     },
     Experiment {
         name: "pipeline",
         sentence: "what each stage of the path costs a frame, by leaving one out at a time",
+        over_ports: false,
         run: pipeline::run,
+    },
+    Experiment {
+        name: "flows",
+        sentence: "conversations found, begun and ended, by how many there are, and by a walk",
+        over_ports: false,
+        run: flows::run,
     },
     Experiment {
         name: "veth",
         sentence: "this bridge, nft, XDP with a hash map, testpmd between kernel interfaces (root)",
+        over_ports: false,
         run: veth::run,
     },
 ];

@@ -4,6 +4,8 @@
 //! thing a rung. Holds the frames: 64 bytes, in memory, every frame of the pool in turn, fresh
 //! random addresses in each pass, both looked up among 6 million, all forwarded.
 
+mod over;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -172,13 +174,36 @@ impl Rung {
     }
 }
 
+/// The tables of all rungs.
+struct Tables {
+    few: Rc<ArrayTable>,
+    more: Rc<ArrayTable>,
+    ours: Rc<AddressSetV4>,
+}
+
+impl Tables {
+    fn new(entries: u32, seed: u64) -> Result<Self, LabError> {
+        let addresses = || (0..entries).map(|number| u32::nth(number, seed));
+        let all: Vec<u32> = addresses().collect();
+        Ok(Self {
+            few: Rc::new(ArrayTable::new(addresses(), HEADS)?),
+            more: Rc::new(ArrayTable::new(addresses(), HEADS_MORE)?),
+            ours: Rc::new(AddressSetV4::new(&all).map_err(refused)?),
+        })
+    }
+
+    fn of(&self, rung: &Rung) -> Table {
+        match rung.heads {
+            Some(HEADS) => Table::Array(Rc::clone(&self.few)),
+            Some(_) => Table::Array(Rc::clone(&self.more)),
+            None => Table::Ours(Rc::clone(&self.ours)),
+        }
+    }
+}
+
 /// Tables and pools of all rungs.
 fn contestants(entries: u32, seed: u64, wanted: Duration) -> Result<Vec<Contestant>, LabError> {
-    let addresses = || (0..entries).map(|number| u32::nth(number, seed));
-    let few = Rc::new(ArrayTable::new(addresses(), HEADS)?);
-    let more = Rc::new(ArrayTable::new(addresses(), HEADS_MORE)?);
-    let all: Vec<u32> = addresses().collect();
-    let ours = Rc::new(AddressSetV4::new(&all).map_err(refused)?);
+    let tables = Tables::new(entries, seed)?;
     let mut pools: Vec<(u32, Rc<RefCell<Stamped>>)> = Vec::new();
     for rung in &RUNGS {
         if pools.iter().all(|(stride, _)| *stride != rung.stride) {
@@ -186,13 +211,8 @@ fn contestants(entries: u32, seed: u64, wanted: Duration) -> Result<Vec<Contesta
         }
     }
     let contestant = |rung: &Rung| {
-        let table = match rung.heads {
-            Some(HEADS) => Table::Array(Rc::clone(&few)),
-            Some(_) => Table::Array(Rc::clone(&more)),
-            None => Table::Ours(Rc::clone(&ours)),
-        };
         let pool = pools.iter().find(|(stride, _)| *stride == rung.stride);
-        pool.map(|(_, frames)| rung.contestant(table, Rc::clone(frames), wanted))
+        pool.map(|(_, frames)| rung.contestant(tables.of(rung), Rc::clone(frames), wanted))
     };
     let mut all: Vec<Contestant> = RUNGS.iter().filter_map(contestant).collect();
     if let Some((_, frames)) = pools.iter().find(|(stride, _)| *stride == RUNGS[3].stride) {
@@ -235,6 +255,9 @@ fn checks(
 }
 
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
+    if let Some(wire) = settings.wire {
+        return over::run(settings, wire);
+    }
     let (rounds, millis) = if settings.quick { (20, 100) } else { (40, 200) };
     let wanted = Duration::from_millis(millis);
     let contestants = contestants(ENTRIES, settings.seed, wanted)?;

@@ -7,6 +7,7 @@
 
 mod crew;
 mod findings;
+mod over;
 mod scheme;
 #[cfg(test)]
 mod tests;
@@ -49,6 +50,9 @@ struct Variant {
 }
 
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
+    if let Some(wire) = settings.wire {
+        return over::run(settings, wire);
+    }
     let cpus = allowed_cpus();
     let bench = Bench::new(settings, cpus)?;
     let variants = bench.variants();

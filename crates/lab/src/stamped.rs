@@ -111,7 +111,7 @@ impl Drop for Stamped {
 /// Source and destination; zeros where the frame is not IPv4. Taken apart as a pattern: with
 /// ranges of the bytes the compiler copied them first, and a frame took 10 ns instead of 1.
 #[inline(always)]
-fn addresses(frame: &Frame) -> [u32; 2] {
+pub(crate) fn addresses(frame: &Frame) -> [u32; 2] {
     let Some((bytes, _)) = frame.bytes().split_first_chunk::<34>() else {
         return [0; 2];
     };
@@ -187,7 +187,7 @@ impl Table {
     }
 
     /// Takes the frames in batches; how many addresses were in the set.
-    fn pass(&self, frames: &[Frame], batch: usize, asked: Asked) -> usize {
+    pub(crate) fn pass(&self, frames: &[Frame], batch: usize, asked: Asked) -> usize {
         match self {
             Self::Array(table) => pass(frames, batch, asked, |keys| array(table, keys, asked)),
             Self::Ours(set) => pass(frames, batch, asked, |keys| ours(set, keys, asked)),

@@ -9,7 +9,14 @@ mod findings;
 mod geometry;
 mod headers;
 
+use std::hint::black_box;
+use std::rc::Rc;
+use std::time::Duration;
+
+use frame::Frame;
+
 use crate::experiment::{LabError, Outcome, Row, Settings};
+use crate::wired::{self, Way, Wire};
 use crate::{Chart, ChartKind, Samples, Value, interleave};
 use geometry::{Caches, sets_used};
 use headers::{Access, Headers, Offset, Order, Variant};
@@ -39,6 +46,9 @@ const ROUNDS: usize = 15;
 const OFFSET: Offset = Offset::Bytes(engine::HEADROOM_BYTES);
 
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
+    if let Some(wire) = settings.wire {
+        return over(settings, wire);
+    }
     let (variants, rounds) = match settings.quick {
         true => (
             variants(&STRIDES_QUICK, &POOLS_QUICK, &WAYS[..4]),
@@ -70,6 +80,37 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
         noise: Some(measured.noise),
         ..Outcome::default()
     })
+}
+
+/// The distances over real interfaces: of each frame that arrives the header is read, and nothing
+/// else is done. Frames in use are those that the port holds.
+fn over(settings: &mut Settings<'_>, wire: Wire<'_>) -> Result<Outcome, LabError> {
+    let (strides, rounds): (&[u32], usize) = match settings.quick {
+        true => (&STRIDES_QUICK, 5),
+        false => (&STRIDES, 10),
+    };
+    let way = |&stride: &u32| Way {
+        variant: vec![
+            ("stride", stride.into()),
+            ("sets", sets_used(stride.into(), SETS).into()),
+        ],
+        stride,
+        batch: engine::DEFAULT_BURST,
+        work: Rc::new(|frames| {
+            let read = |frame: &Frame| frame.bytes().first().copied().unwrap_or(0);
+            black_box(frames.iter().map(read).fold(0, u8::wrapping_add));
+        }),
+    };
+    let ways: Vec<Way> = strides.iter().map(way).collect();
+    let wanted = Duration::from_millis(100);
+    let mut outcome = wired::measure(settings, wire, &ways, (rounds, wanted))?;
+    outcome.varies = vec![
+        "Varied: the distance of two frames in the memory that the port receives into. Held: \
+         frames of 64 bytes, sent flat out; 64 are taken together, a line of each is read, and \
+         they end."
+            .to_owned(),
+    ];
+    Ok(outcome)
 }
 
 /// Every stride and pool in the ways that differ, and three places of the header for two strides.

@@ -95,6 +95,7 @@ mod tests {
         Settings {
             quick: true,
             seed: 1,
+            wire: None,
             progress,
         }
     }

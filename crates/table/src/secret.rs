@@ -50,6 +50,11 @@ impl Secret {
         [self.words[2], self.words[3]]
     }
 
+    /// What the hash of conversations is keyed by.
+    pub(crate) fn flow_key(&self) -> [u64; 4] {
+        self.words
+    }
+
     /// A hash of IPv6 addresses; tests draw from it.
     #[cfg(test)]
     pub(crate) fn hash(&self) -> Hash {

@@ -8,8 +8,8 @@
 //! | 6 | time of sending in ns, modulo 2^48 |
 //!
 //! They are the last bytes of the IP packet, big endian. All but the check are written with a
-//! constant pattern added bit by bit ([`PATTERN_NUMBER`]): zeros, with which others pad, are not a stream,
-//! a number and a time that could be ours.
+//! constant pattern added bit by bit: zeros, with which others pad, are not a stream, a number and
+//! a time that could be ours.
 //!
 //! The check is CRC-32C of what [`Cover`] says, which differs whenever up to three bits of that are
 //! flipped (up to five where it is at most 655 bytes; Koopman 2002), or any within 32 of each

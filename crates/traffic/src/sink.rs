@@ -9,11 +9,13 @@
 //! test frame of which the end is missing, or more than one of the three, is taken for foreign.
 //!
 //! Each receiving worker has its own sink. Frames of a stream that take different ways through a
-//! machine have no order among each other; what one flow's frames suffer is seen whole where all
-//! frames of a flow reach the same worker, as RSS has it.
+//! machine have no order among each other: reordering is what each worker saw for itself. A number
+//! that came to two workers is found when their sinks are joined, as far as both recorded what
+//! they saw ([`SinkLimits::record`]).
 
 #[cfg(test)]
 mod oracle;
+mod record;
 mod report;
 mod run;
 mod stream;
@@ -23,6 +25,7 @@ mod window;
 
 use frame::{Frame, Nanos};
 
+use self::record::{Joined, Record};
 pub use self::report::{SinkReport, StreamReport};
 use self::run::Run;
 use self::stream::Stream;
@@ -33,6 +36,8 @@ use crate::{Histogram, Signature};
 const STREAMS_MAX: usize = 1 << 12;
 /// Most numbers a window has.
 const WINDOW_MAX: usize = 1 << 24;
+/// Most blocks of a record: 1 GiB.
+const RECORD_MAX: usize = 1 << 17;
 /// Streams a corrupted frame may name before any is known: senders count them from 0.
 const FIRST_STREAMS: u16 = 256;
 /// How far from the highest number of its stream that of a corrupted frame may be.
@@ -49,14 +54,31 @@ pub struct SinkLimits {
     /// Numbers of a stream below its highest of which it is known whether they arrived: a power of
     /// two from 64 to 2^24.
     pub window: usize,
+    /// Where several workers take in: how much of what came is recorded, to be compared with
+    /// theirs, in blocks of 65,536 numbers, 8 KiB each, up to 131,072. Nothing is by default.
+    /// Frames beyond it are counted ([`StreamReport::uncompared`]).
+    pub record: usize,
+}
+
+impl SinkLimits {
+    /// For one of several workers: numbers up to 536,870,912 in one stream, 64 MiB when all are
+    /// used.
+    #[must_use]
+    pub fn of_several() -> Self {
+        Self {
+            record: 1 << 13,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for SinkLimits {
-    /// 64 streams, 65,536 numbers.
+    /// 64 streams, 65,536 numbers, no record.
     fn default() -> Self {
         Self {
             streams: 64,
             window: 1 << 16,
+            record: 0,
         }
     }
 }
@@ -65,6 +87,10 @@ impl Default for SinkLimits {
 pub struct Sink {
     limits: SinkLimits,
     streams: Vec<Stream>,
+    /// What came, to be compared with what came to others.
+    record: Option<Record>,
+    /// What came to all that were joined.
+    joined: Joined,
     /// For each number of a stream its place in `streams`, plus one.
     places: Box<[u16]>,
     /// What was not counted in a stream.
@@ -86,9 +112,12 @@ impl Sink {
         let limits = SinkLimits {
             streams: limits.streams.clamp(1, STREAMS_MAX),
             window: limits.window.clamp(64, WINDOW_MAX).next_power_of_two(),
+            record: limits.record.min(RECORD_MAX),
         };
         Self {
             limits,
+            record: (limits.record > 0).then(|| Record::new(limits.record)),
+            joined: Joined::default(),
             streams: Vec::new(),
             places: vec![0; 1 << 16].into_boxed_slice(),
             frames: 0,
@@ -151,12 +180,9 @@ impl Sink {
         self.age = run.first().age(now);
         self.highest = self.highest.max(run.last());
         let number = run.first().stream;
-        let stream = match self.place(number) {
-            Some(place) => self.streams.get_mut(place),
-            None => self.open(number),
-        };
-        match stream {
-            Some(stream) => stream.take(&run, now),
+        let place = self.place(number).or_else(|| self.open(number));
+        match place.and_then(|place| self.streams.get_mut(place)) {
+            Some(stream) => stream.take(&run, now, self.record.as_mut()),
             None => self.beyond_streams += run.count(),
         }
     }
@@ -203,7 +229,7 @@ impl Sink {
 
     /// Makes a place for a stream, if there may be one more.
     #[cold]
-    fn open(&mut self, stream: u16) -> Option<&mut Stream> {
+    fn open(&mut self, stream: u16) -> Option<usize> {
         if self.streams.len() >= self.limits.streams {
             return None;
         }
@@ -211,11 +237,13 @@ impl Sink {
         if let Some(place) = self.places.get_mut(usize::from(stream)) {
             *place = self.streams.len() as u16;
         }
-        self.streams.last_mut()
+        self.streams.len().checked_sub(1)
     }
 
     /// Joins what another worker's sink saw, at the end: sums, and of a stream that both saw the
-    /// span of its numbers. Duplicates and order are what each saw for itself.
+    /// span of its numbers and the numbers that came to both. Order is what each saw for itself,
+    /// and the latency of a number that came to both counts twice. Nothing more is to be taken
+    /// then.
     pub fn merge(&mut self, other: &Self) {
         self.frames += other.frames;
         self.bytes += other.bytes;
@@ -224,13 +252,21 @@ impl Sink {
         self.foreign += other.foreign;
         self.highest = self.highest.max(other.highest);
         for theirs in &other.streams {
-            let stream = match self.place(theirs.number()) {
-                Some(place) => self.streams.get_mut(place),
-                None => self.open(theirs.number()),
-            };
-            match stream {
+            let place = self.place(theirs.number());
+            let place = place.or_else(|| self.open(theirs.number()));
+            match place.and_then(|place| self.streams.get_mut(place)) {
                 Some(stream) => stream.merge(theirs),
                 None => self.beyond_streams += theirs.received(),
+            }
+        }
+        if let Some(own) = self.record.take() {
+            self.joined.add(&own);
+        }
+        let twice = other.record.as_ref().map(|theirs| self.joined.add(theirs));
+        for (stream, numbers) in twice.unwrap_or_default() {
+            let place = self.place(stream);
+            if let Some(stream) = place.and_then(|place| self.streams.get_mut(place)) {
+                stream.came_to_others(numbers);
             }
         }
     }

@@ -10,9 +10,13 @@
 //!
 //! The hash is for placement only: anybody can make frames that collide.
 
-use core::fmt;
+mod vectors;
+
+use core::{fmt, str::FromStr};
 
 use crate::{Family, FlowKey};
+
+pub use vectors::{VECTORS, Vector};
 
 /// Bytes of a key that a hash of two IPv6 addresses and two ports uses.
 pub const KEY_BYTES_MIN: usize = 40;
@@ -40,6 +44,63 @@ impl fmt::Display for KeyLength {
 }
 
 impl core::error::Error for KeyLength {}
+
+/// A text that is no key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyText {
+    /// Not pairs of hexadecimal digits.
+    Digits,
+    /// As many bytes as no key has.
+    Length(KeyLength),
+}
+
+impl fmt::Display for KeyText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Digits => f.write_str(
+                "not a key: write 'microsoft', 'symmetric' or its bytes as 6d:5a:... of 40 or 52",
+            ),
+            Self::Length(length) => length.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for KeyText {}
+
+impl FromStr for Key {
+    type Err = KeyText;
+
+    /// `microsoft`, `symmetric`, or bytes in hexadecimal digits, with colons between or without.
+    fn from_str(text: &str) -> Result<Self, KeyText> {
+        if text.eq_ignore_ascii_case("microsoft") {
+            return Ok(Self::MICROSOFT);
+        }
+        if text.eq_ignore_ascii_case("symmetric") {
+            return Ok(Self::SYMMETRIC);
+        }
+        let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
+        let byte = |pair: &[u8]| match pair {
+            [high, low] => Some(digit(high)? << 4 | digit(low)?),
+            _ => None,
+        };
+        let (mut bytes, mut count) = ([0; KEY_BYTES_MAX], 0);
+        let mut put = |pair: &[u8]| {
+            let byte = byte(pair).ok_or(KeyText::Digits)?;
+            if let Some(place) = bytes.get_mut(count) {
+                *place = byte;
+            }
+            count += 1;
+            Ok(())
+        };
+        if text.contains(':') {
+            text.split(':').try_for_each(|pair| put(pair.as_bytes()))?;
+        } else {
+            text.as_bytes().chunks(2).try_for_each(put)?;
+        }
+        let bytes = bytes.get(..count).ok_or(KeyLength(count));
+        bytes.and_then(Self::new).map_err(KeyText::Length)
+    }
+}
 
 impl Key {
     /// 0x6D5A repeated: both directions of a flow get the same hash. Its two 16-bit halves are

@@ -47,6 +47,12 @@ pub(crate) struct LabRunArgs {
     /// Seed every random choice.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Run over real interfaces: send by this port, as in xdp:eth1 (ladder, batch, stride, locks).
+    #[arg(long, value_name = "PORT", requires = "rx")]
+    pub(crate) tx: Option<String>,
+    /// Take in, and measure, at this port, which is joined to the other outside of this program.
+    #[arg(long, value_name = "PORT", requires = "tx")]
+    pub(crate) rx: Option<String>,
     /// Write one JSON object with all samples, to standard output where no file is named.
     ///
     /// On standard output it takes the place of the table.
@@ -105,6 +111,8 @@ Examples:
       a first look, and a page with its charts
   linerate lab run stride --json before.json
       keep all samples, to compare another run with
+  linerate lab run ladder --tx xdp:eth1 --rx xdp:eth2
+      what arrives at eth2, which a cable joins to eth1, instead of frames in memory
   linerate lab run stride --quick --json
       for programs
 

@@ -12,6 +12,7 @@ mod lab;
 mod ndr;
 mod policy;
 mod restore;
+mod rss;
 mod set;
 mod set_file;
 mod simulated;
@@ -32,6 +33,7 @@ pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
 pub(crate) use ndr::NdrArgs;
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use restore::RestoreArgs;
+pub(crate) use rss::{RssArgs, RssCommand, RssHashArgs, RssPlanArgs, RssVectorsArgs};
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
 pub(crate) use workers::WorkerArgs;
@@ -89,6 +91,7 @@ pub(crate) enum Command {
     Set(SetArgs),
     Doctor(DoctorArgs),
     Restore(RestoreArgs),
+    Rss(RssArgs),
     Ndr(Box<NdrArgs>),
     Lab(LabArgs),
     Drops(DropsArgs),

@@ -169,7 +169,8 @@ Examples:
 Exit codes:
   0  every rate was found, or shown to lie above the link or the sender
   1  it ran, and gives no rate for some goal: the device is not stable, never meets the goal, or
-     the search ended early; or a result could not be written
+     the search ended early; the ledger of a trial does not close; or a result could not be
+     written
   2  it did not run: wrong usage, or a port could not be opened";
 
 #[cfg(test)]

@@ -99,6 +99,9 @@ pub(super) struct Arrived {
     pub(super) other_streams: u64,
     /// Frames so late that it is not known any more whether they had come.
     pub(super) outside_window: u64,
+    /// Frames that came to one of several workers when its record was full: duplicates among them
+    /// that went to different workers are not known.
+    pub(super) uncompared: u64,
     /// Frames that seemed to arrive before they were sent.
     pub(super) arrived_early: u64,
     /// The clocks of sender and sink differ by at least this.
@@ -133,6 +136,7 @@ pub(super) struct Stream {
     pub(super) reordered_by_max: u64,
     pub(super) corrupted: u64,
     pub(super) outside_window: u64,
+    pub(super) uncompared: u64,
     pub(super) latency: Latency,
 }
 
@@ -261,6 +265,7 @@ impl Arrived {
             foreign: sink.foreign,
             other_streams: all - frames + sink.beyond_streams,
             outside_window: sum(|stream| stream.outside_window),
+            uncompared: sum(|stream| stream.uncompared),
             arrived_early: early,
             clock_error_ns: clock_error.unwrap_or(0),
             latency: Latency::of(latency),
@@ -281,6 +286,7 @@ impl Stream {
             reordered_by_max: stream.reordered_by_max,
             corrupted: stream.corrupted,
             outside_window: stream.outside_window,
+            uncompared: stream.uncompared,
             latency: Latency::of(stream.latency),
         }
     }
@@ -297,6 +303,7 @@ impl Stream {
             reordered_by_max: 0,
             corrupted: 0,
             outside_window: 0,
+            uncompared: 0,
             latency: Latency::of(LatencyReport::default()),
         }
     }

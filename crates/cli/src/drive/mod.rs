@@ -117,6 +117,7 @@ fn finish(
     let closing = drive.close();
     let mut warnings = closing.warnings;
     warnings.extend(refused_frames(&report));
+    warnings.extend(cut_frames(&report));
     warnings.iter().for_each(|warning| output.warn(warning));
     let figures = Figures::new(&report, ceiling, &memory, warnings);
     if json {
@@ -144,10 +145,21 @@ fn refused_frames(report: &TrialReport) -> Option<String> {
     let (_, frames) = report.books.dropped.iter().find(refused)?;
     let port = report.ports.first()?;
     Some(format!(
-        "{} refused {frames} frames, which are longer than its interface allows: make them shorter \
-         with --size, or raise the interface's MTU",
-        port.spec
+        "{} refused {frames} frames, which are longer than its interface allows, or shorter than \
+         an Ethernet header: give another --size or capture, or raise the interface's MTU",
+        port.spec.split(',').next().unwrap_or_default()
     ))
+}
+
+/// A capture with a snap length holds the beginnings of frames.
+fn cut_frames(report: &TrialReport) -> Option<String> {
+    (report.cut > 0).then(|| {
+        format!(
+            "{} frames were cut when they were recorded, and what was sent is what the capture \
+             kept of them: record with a snap length of 0 (tcpdump -s 0)",
+            report.cut
+        )
+    })
 }
 
 fn rate(args: &GenArgs) -> Result<Rate, Error> {

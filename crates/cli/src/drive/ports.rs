@@ -35,7 +35,10 @@ impl Ports {
         let ports = Self {
             tx: one(&args.port)?,
             rx: args.sink.as_deref().map_or(Ok(None), one)?,
-            replay: replay.map_or(Ok(None), |file| one(&format!("pcap:in={file}")))?,
+            replay: replay
+                .map(|file| PortSpec::capture(file))
+                .transpose()
+                .map_err(Error::refused)?,
         };
         ports.check(args.manner.json)?;
         Ok(ports)

@@ -20,7 +20,7 @@ pub(super) fn render(figures: &Figures, paint: Paint, width: usize) -> String {
         streams(figures, paint, width),
         ports(&figures.ports, paint, width),
         states(&figures.ports, paint, width),
-        ledger::render(&figures.ledger, paint, width),
+        ledger::render("Ledger", &figures.ledger, paint, width),
         workers(&figures.workers, paint, width),
         machine(&figures.memory, &figures.machine, paint, width),
     ];
@@ -151,6 +151,11 @@ fn arrived(table: &mut Table, name: &str, sink: &Arrived, sent: Option<u64>) {
             "too late to be told from duplicates",
         ),
         (
+            "not compared",
+            sink.uncompared,
+            "of them duplicates at different workers are not known",
+        ),
+        (
             "other streams",
             sink.other_streams,
             "of another sender, or of the trial before",
@@ -191,9 +196,10 @@ fn latency(figures: &Figures, paint: Paint, width: usize) -> String {
     let clock = &figures.clock;
     let time = |nanos: f64| seconds(nanos / 1e9);
     let mut said = format!(
-        "Times are those of the {}; no port here gives hardware timestamps. Up to {} at worst \
-         ({} in the mean) pass from the time in a frame until the port has its burst, and up to \
-         {} ({}) between looks at the other end: a latency is too long by as much.",
+        "Times are those of the {}; timestamps of hardware, which take a card that gives them and \
+         a port that reads them, are not used. Up to {} at worst ({} in the mean) pass from the \
+         time in a frame until the port has its burst, and up to {} ({}) between looks at the \
+         other end: a latency is too long by as much.",
         clock.source,
         time(clock.send_error_max_ns as f64),
         time(clock.send_error_mean_ns),

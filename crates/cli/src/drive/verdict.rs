@@ -90,6 +90,9 @@ pub(super) fn judge(figures: &Figures) -> Outcome {
              report it with the command line and the output of --json",
         ));
     }
+    if let Some(complaint) = figures.ledger.complaint() {
+        return Err(Error::check_failed(complaint));
+    }
     let harmed = figures.sinks().any(|arrived| harm(arrived).is_some());
     let unreached = unreached(figures).is_some();
     Ok(if harmed || unreached {

@@ -134,6 +134,11 @@ fn command(args: &LabRunArgs) -> String {
         command += " --quick";
     }
     command += &format!(" --seed {}", args.seed);
+    for (option, port) in [("--tx", &args.tx), ("--rx", &args.rx)] {
+        if let Some(port) = port {
+            command += &format!(" {option} {port}");
+        }
+    }
     for (option, path) in [("--json", &args.json), ("--html", &args.html)] {
         if let Some(path) = path.as_deref().filter(|path| *path != Path::new("-")) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();

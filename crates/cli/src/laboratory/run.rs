@@ -25,6 +25,17 @@ pub(super) fn run(args: &LabRunArgs, output: Output) -> Outcome {
             args.name
         )));
     };
+    let wire = match (&args.tx, &args.rx) {
+        (Some(tx), Some(rx)) => Some(lab::Wire { tx, rx }),
+        _ => None,
+    };
+    if wire.is_some() && !experiment.over_ports {
+        return Err(Error::refused(format!(
+            "'{}' runs without ports: leave out --tx and --rx, or run {}",
+            experiment.name,
+            over_ports().join(", ")
+        )));
+    }
     let destinations = Destinations::open(args)?;
     if build::DEBUG {
         output.warn(build::DEBUG_WARNING);
@@ -35,6 +46,7 @@ pub(super) fn run(args: &LabRunArgs, output: Output) -> Outcome {
     let mut settings = lab::Settings {
         quick: args.quick,
         seed: args.seed,
+        wire,
         progress: &mut tell,
     };
     let outcome = (experiment.run)(&mut settings).map_err(Error::refused)?;
@@ -48,6 +60,14 @@ pub(super) fn run(args: &LabRunArgs, output: Output) -> Outcome {
         output.warn(warning);
     }
     destinations.write(&facts, &outcome, output)
+}
+
+/// The experiments that can.
+fn over_ports() -> Vec<&'static str> {
+    let able = lab::EXPERIMENTS
+        .iter()
+        .filter(|experiment| experiment.over_ports);
+    able.map(|experiment| experiment.name).collect()
 }
 
 impl Destinations {

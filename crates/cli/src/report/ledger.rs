@@ -96,6 +96,28 @@ impl LedgerJson {
         }
     }
 
+    /// Where frames have no name, in words. Gaps of single trials may fill each other in the sum of
+    /// all: then only their number is known.
+    fn said(&self) -> String {
+        let gaps: Vec<String> = self.gaps.iter().map(gap).collect();
+        match gaps.is_empty() {
+            true => format!("{} in single trials", count(self.unexplained)),
+            false => gaps.join("; "),
+        }
+    }
+
+    /// What a run whose ledger does not close ends with; `None` where it does.
+    pub(crate) fn complaint(&self) -> Option<String> {
+        (!self.closes).then(|| {
+            format!(
+                "the ledger does not close: frames have no name, {}; see docs/ledger.md for who \
+                 else may have sent or taken them, and report it otherwise, with the output of \
+                 --json",
+                self.said()
+            )
+        })
+    }
+
     /// Whether an interface of the kernel takes part.
     fn has_interface(&self) -> bool {
         let of_interface = |(column, _): &(Column, u64)| {
@@ -145,18 +167,16 @@ fn gaps(ledger: &Ledger) -> Vec<Gap> {
 
 /// The section for people; nothing where no interface takes part, since the books say the rest, and
 /// nothing is amiss.
-pub(crate) fn render(ledger: &LedgerJson, paint: Paint, width: usize) -> String {
+pub(crate) fn render(title: &str, ledger: &LedgerJson, paint: Paint, width: usize) -> String {
     if !ledger.has_interface() && ledger.closes {
         return String::new();
     }
     let closing = if ledger.closes {
         paint.good("The ledger closes: every difference has a name.")
     } else {
-        let gaps: Vec<String> = ledger.gaps.iter().map(gap).collect();
-        let gaps = gaps.join("; ");
-        paint.bad(&format!("Frames WITHOUT a name: {gaps}."))
+        paint.bad(&format!("Frames WITHOUT a name: {}.", ledger.said()))
     };
-    let mut text = format!("{}\n", paint.bold("Ledger"));
+    let mut text = format!("{}\n", paint.bold(title));
     text += &columns(ledger).render(paint, width);
     if !ledger.differences.is_empty() {
         text += &differences(ledger).render(paint, width);
@@ -250,7 +270,7 @@ mod tests {
 
     #[test]
     fn the_table_names_every_difference() {
-        let text = render(&ledger(908), Paint::off(), 120);
+        let text = render("Ledger", &ledger(908), Paint::off(), 120);
         for part in [
             "rx_ring_full",
             "xdp:a arrived > received by us",
@@ -272,7 +292,7 @@ mod tests {
     fn frames_without_a_name_are_told() {
         let json = ledger(800);
         assert_eq!((json.closes, json.unexplained), (false, 105));
-        let text = render(&json, Paint::off(), 120);
+        let text = render("Ledger", &json, Paint::off(), 120);
         let told = "105 from arrived_at_interface to received_by_us of xdp:a";
         assert!(text.contains(told), "{text}");
         let value = serde_json::to_value(&json).expect("JSON");
@@ -283,9 +303,33 @@ mod tests {
     }
 
     #[test]
+    fn gaps_that_fill_each_other_are_told_too() {
+        let contradiction = |first, other| {
+            let mut ledger = Ledger::new();
+            ledger.state("xdp:a", Column::SentByUs, first);
+            ledger.state("xdp:a", Column::SentByUs, other);
+            ledger
+        };
+        let mut sum = contradiction(10, 4);
+        sum.add_up(&contradiction(4, 10));
+        let json = LedgerJson::of(&sum);
+        let text = render("Ledger", &json, Paint::off(), 120);
+        assert!(text.contains("12 in single trials"), "{text}");
+        assert!(
+            json.complaint()
+                .expect("it is open")
+                .contains("12 in single")
+        );
+        assert_eq!(ledger(908).complaint(), None);
+    }
+
+    #[test]
     fn without_an_interface_there_is_no_table() {
         let mut plain = Ledger::new();
         plain.state("gen:", Column::ReceivedByUs, 9);
-        assert_eq!(render(&LedgerJson::of(&plain), Paint::off(), 80), "");
+        assert_eq!(
+            render("Ledger", &LedgerJson::of(&plain), Paint::off(), 80),
+            ""
+        );
     }
 }

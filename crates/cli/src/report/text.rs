@@ -16,7 +16,7 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
         sets(report, paint, width),
         ports(&report.ports, paint, width),
         states(&report.ports, paint, width),
-        ledger::render(&report.ledger, paint, width),
+        ledger::render("Ledger", &report.ledger, paint, width),
         workers(&report.workers, paint, width),
         machine(&report.memory, &report.machine, paint, width),
     ];

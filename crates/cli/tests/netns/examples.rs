@@ -31,7 +31,7 @@ fn commands(page: &str) -> BTreeSet<&str> {
 
 /// What a person who copies needs: the list, the program in the path, and a `sudo`, since this is
 /// root already.
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     let folder = TempDir::new().expect("a folder");
     let path = |name: &str| folder.path().join(name);
     fs::write(path("ipsum.txt"), "# as ipsum's\n10.201.0.9\t7\n").expect("a file");
@@ -55,7 +55,7 @@ fn bench() -> Option<Bench> {
     Some(bench)
 }
 
-fn shell(bench: &Bench, folder: &TempDir, line: &str) -> Command {
+pub(crate) fn shell(bench: &Bench, folder: &TempDir, line: &str) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = bench.command(Side::Middle, "sh");
     // What `ip netns exec` hides of the machine.

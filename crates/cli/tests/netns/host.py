@@ -3,6 +3,7 @@
 tcp-receive PORT BYTES    take one connection, print the digest of what came
 tcp-send ADDRESS PORT BYTES    the other end; prints the same digest
 send INTERFACE FRAME COUNT    send a frame, given in hexadecimal
+send-past INTERFACE FRAME MILLISECONDS    send a frame each millisecond, past qdisc and taps
 capture INTERFACE COUNT    print so many frames with the ethertype 88b5, tags put back
 send-merged ADDRESS SEGMENTS    send datagrams of 1000 bytes as one, to be cut up by the interface
 longest INTERFACE COUNT    print the length of the longest of so many frames
@@ -22,6 +23,7 @@ ALL = 3
 SOL_PACKET = 263
 PACKET_STATISTICS = 6
 PACKET_AUXDATA = 8
+PACKET_QDISC_BYPASS = 20
 PACKET_IGNORE_OUTGOING = 23
 UDP_SEGMENT = 103
 SO_RCVBUFFORCE = 33
@@ -103,6 +105,15 @@ def send(interface, frame, count):
     raw.bind((interface, 0))
     for _ in range(int(count)):
         raw.send(bytes.fromhex(frame))
+
+
+def send_past(interface, frame, milliseconds):
+    raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    raw.setsockopt(SOL_PACKET, PACKET_QDISC_BYPASS, 1)
+    raw.bind((interface, 0))
+    for _ in range(int(milliseconds)):
+        raw.send(bytes.fromhex(frame))
+        time.sleep(0.001)
 
 
 def send_merged(address, segments):
@@ -202,6 +213,7 @@ ROLES = {
     "tcp-receive": tcp_receive,
     "tcp-send": tcp_send,
     "send": send,
+    "send-past": send_past,
     "send-merged": send_merged,
     "capture": capture,
     "longest": longest,

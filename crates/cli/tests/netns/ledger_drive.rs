@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::bench::{Bench, Side};
 
 /// A wire of its own in the middle, `c` and `d`, on which nobody else speaks.
-fn wire() -> Option<Bench> {
+pub(crate) fn wire() -> Option<Bench> {
     let bench = Bench::apart()?;
     bench.ip("link add name c type veth peer name d");
     for interface in ["c", "d"] {

@@ -62,6 +62,7 @@ fn holds(ports: &str) {
         let way = &trial["directions"][0];
         assert!(way["received"].as_u64() <= way["sent"].as_u64(), "{trial}");
     }
+    must_be_accounted_for(size);
     match goal["rate_pps"].as_f64() {
         // Noise only ever makes a rate smaller; it is never above what the shaper lets through.
         Some(rate) => {
@@ -78,6 +79,25 @@ fn holds(ports: &str) {
             assert!(size["noise"].is_number(), "{size}");
         }
     }
+}
+
+/// Every frame of every trial has a name, and the ledger is the sum of those that count.
+#[track_caller]
+fn must_be_accounted_for(size: &Value) {
+    let trials = size["trials"].as_array().expect("a list");
+    for trial in trials {
+        assert_eq!(trial["ledger_closes"], true, "{trial}");
+    }
+    let planned = |trial: &&Value| trial["sent_as_planned"] == true;
+    let sent = |trial: &Value| trial["directions"][0]["sent"].as_u64().expect("a count");
+    let sent: u64 = trials.iter().filter(planned).map(sent).sum();
+    let ledger = &size["ledger"];
+    assert_eq!(ledger["closes"], true, "{ledger}");
+    let places = ledger["places"].as_array().expect("a list");
+    let sender = places.iter().find(|place| !place["offered"].is_null());
+    let sender = sender.expect("the port that sends");
+    assert_eq!(sender["sent_by_us"], sent, "{ledger}");
+    assert_eq!(sender["left_interface"], sent, "{ledger}");
 }
 
 #[test]

@@ -165,6 +165,70 @@ fn a_capture_is_replayed_as_it_is() {
     assert!(said["sent"]["pacing"]["late_max_ns"].is_u64(), "{said}");
 }
 
+/// A capture of frames with (bytes kept, bytes there were).
+fn snapped(frames: &[(u32, u32)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for word in [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 65_535, 1] {
+        bytes.extend(word.to_le_bytes());
+    }
+    for (number, &(kept, whole)) in (0_u32..).zip(frames) {
+        for word in [1, number, kept, whole] {
+            bytes.extend(word.to_le_bytes());
+        }
+        bytes.extend(vec![7; kept as usize]);
+    }
+    bytes
+}
+
+#[test]
+fn frames_that_a_capture_cut_are_told_whatever_its_name() {
+    let place = Place::new();
+    let name = "office,monday=1.pcap";
+    place.write(name, snapped(&[(60, 60), (40, 1500), (64, 64), (14, 60)]));
+    let ran = place.run(&format!("gen null: --replay {name} --speed max --json"));
+    let ran = ran.ended(0);
+    assert_eq!(ran.json()["sent"]["frames"], 4);
+    assert!(
+        ran.stderr
+            .contains("2 frames were cut when they were recorded"),
+        "{}",
+        ran.stderr
+    );
+    place.write("whole.pcap", snapped(&[(60, 60)]));
+    let whole = place
+        .run("gen null: --replay whole.pcap --speed max --json")
+        .ended(0);
+    assert!(whole.complaints().is_empty(), "{}", whole.stderr);
+}
+
+/// Each ends by itself, with books that balance and a sentence where something is wrong.
+#[test]
+fn odd_captures_end_well() {
+    let place = Place::new();
+    let mut lies = snapped(&[(60, 60)]);
+    lies.extend([0xFF; 40]);
+    let cut = snapped(&[(60, 60), (60, 60)]);
+    let cases = [
+        ("none.pcap", snapped(&[]), 1, 0, ""),
+        ("zero.pcap", snapped(&[(0, 0), (60, 60)]), 0, 2, ""),
+        ("jumbo.pcap", snapped(&[(9000, 9000)]), 0, 1, ""),
+        ("lies.pcap", lies, 0, 1, "damaged"),
+        ("cut.pcap", cut[..cut.len() - 3].to_vec(), 0, 1, "cut off"),
+    ];
+    for (name, bytes, code, frames, told) in cases {
+        place.write(name, bytes);
+        for speed in ["max", "original"] {
+            let words = format!("gen null: --replay {name} --speed {speed} --json");
+            let ran = place.run(&words).ended(code);
+            let report = ran.json();
+            assert_eq!(report["sent"]["frames"], frames, "{name}: {report}");
+            assert_eq!(report["balanced"], true, "{name}: {report}");
+            assert_eq!(report["ledger"]["closes"], true, "{name}: {report}");
+            assert!(ran.stderr.contains(told), "{name}: {}", ran.stderr);
+        }
+    }
+}
+
 #[test]
 fn fields_come_from_files_of_values() {
     let place = Place::new();

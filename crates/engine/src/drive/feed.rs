@@ -1,6 +1,6 @@
 //! Where the frames of a sender come from: made by a recipe, or read from a capture.
 
-use frame::{Burst, FramePool, Nanos};
+use frame::{Burst, Frame, FramePool, Nanos};
 use traffic::{PacingError, Source, Speed};
 
 use crate::attachment::Attachment;
@@ -32,6 +32,8 @@ pub(super) struct Replay {
     first_ns: Option<u64>,
     last_ns: u64,
     over: bool,
+    /// Frames of which the capture had kept a part.
+    cut: u64,
 }
 
 impl Replay {
@@ -45,6 +47,7 @@ impl Replay {
             first_ns: None,
             last_ns: 0,
             over: false,
+            cut: 0,
         }
     }
 
@@ -59,6 +62,8 @@ impl Replay {
             let attachment = &mut attachments[self.place];
             let max = self.held.room();
             attachment.receive(pool, &mut self.held, max, words);
+            let frames = self.held.frames().iter();
+            self.cut += frames.filter(|frame| is_cut(frame)).count() as u64;
             self.over = !attachment.open && self.held.is_empty();
         }
     }
@@ -94,7 +99,21 @@ impl Replay {
     }
 }
 
+/// Whether a capture kept less of a frame than there was.
+fn is_cut(frame: &Frame) -> bool {
+    let original = frame.meta().map_or(0, |meta| meta.original_len);
+    original as usize > frame.len()
+}
+
 impl Feed {
+    /// Frames read of which the capture had kept a part.
+    pub(super) fn cut(&self) -> u64 {
+        match self {
+            Self::Made(_) => 0,
+            Self::Replayed(replay) => replay.cut,
+        }
+    }
+
     /// Begins at `now`.
     pub(super) fn restart(&mut self, now: Nanos) {
         if let Self::Replayed(replay) = self {

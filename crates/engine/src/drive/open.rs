@@ -148,11 +148,13 @@ impl Drive {
             stamp.first_stream = streams.start as u16;
         }
         let control = Arc::new(Control::new(self.workers.len()));
+        let several = [roles.rx, roles.tx.filter(|_| roles.returns)];
+        let several = several.map(|place| self.with_queue(place) > 1);
         let (mut sender, mut receiver) = (0, 0);
         for worker in &mut self.workers {
             worker.begin_anew(&control, self.burst);
             worker.waits_for_sources = roles.tx.is_none();
-            worker.takers = takers(roles, worker);
+            worker.takers = takers(roles, worker, several);
             if let Some(place) = roles.tx.filter(|&tx| worker.has_queue(tx))
                 && sender < senders
             {
@@ -275,19 +277,23 @@ fn at_rest(
     }
 }
 
-/// The sinks of a worker: one a port that it takes frames in from.
-fn takers(roles: Roles, worker: &Driver) -> Vec<Taker> {
+/// The sinks of a worker: one a port that it takes frames in from. Where several workers do, each
+/// records what came to it: `several` is of the port that takes in and of the one that sends.
+fn takers(roles: Roles, worker: &Driver, several: [bool; 2]) -> Vec<Taker> {
     let back = roles.tx.filter(|_| roles.returns);
-    let places = roles
-        .rx
-        .map(|rx| (rx, roles.reflect))
+    let ahead = roles.rx.map(|rx| (rx, roles.reflect, several[0]));
+    let places = ahead
         .into_iter()
-        .chain(back.map(|tx| (tx, false)));
+        .chain(back.map(|tx| (tx, false, several[1])));
+    let limits = |several| match several {
+        true => SinkLimits::of_several(),
+        false => SinkLimits::default(),
+    };
     places
-        .filter(|&(place, _)| worker.has_queue(place))
-        .map(|(place, reflects)| Taker {
+        .filter(|&(place, ..)| worker.has_queue(place))
+        .map(|(place, reflects, several)| Taker {
             place,
-            sink: Sink::new(SinkLimits::default()),
+            sink: Sink::new(limits(several)),
             reflects,
             looked: Nanos::ZERO,
             last: Nanos::ZERO,

@@ -70,6 +70,9 @@ pub struct TrialReport {
     pub sent: u64,
     /// Their bytes, without FCS.
     pub sent_bytes: u64,
+    /// Frames of a capture that were longer when they were recorded: what was sent of them is what
+    /// the capture had kept.
+    pub cut: u64,
     /// Workers that sent.
     pub senders: usize,
     /// The streams that were sent; empty where nothing was signed.

@@ -237,6 +237,7 @@ impl Watch {
             seconds,
             sent: sum.get(Count::Sent),
             sent_bytes: sum.get(Count::TxBytes),
+            cut: senders.iter().map(|sender| sender.feed.cut()).sum(),
             senders: senders.len(),
             streams: sent_streams(&senders, &self.streams),
             full_seconds: full,

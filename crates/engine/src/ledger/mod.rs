@@ -12,6 +12,7 @@ mod drive;
 mod interface;
 mod meters;
 mod step;
+mod sum;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +31,9 @@ pub struct Ledger {
     /// Counts that belong to no step.
     stated: Vec<(String, Column, u64)>,
     notes: Vec<String>,
+    /// Frames without a name that a sum of ledgers shows in no step, since gaps of opposite signs
+    /// met there.
+    cancelled: u64,
 }
 
 impl Ledger {
@@ -117,7 +121,9 @@ impl Ledger {
             .map(|step| step.unexplained.unsigned_abs());
         let twice = self.contradictions().into_iter();
         let twice = twice.map(|(.., first, other)| u128::from(first.abs_diff(other)));
-        let all = steps.chain(twice).fold(0, u128::saturating_add);
+        let hidden = std::iter::once(u128::from(self.cancelled));
+        let all = steps.chain(twice).chain(hidden);
+        let all = all.fold(0, u128::saturating_add);
         u64::try_from(all).unwrap_or(u64::MAX)
     }
 

@@ -1,5 +1,7 @@
 //! What a search found, how sure it is, and why it refuses where it does.
 
+use engine::Ledger;
+
 use super::evidence::conditional_throughput;
 use super::goal::Goal;
 use super::history::{Bounds, History};
@@ -103,6 +105,8 @@ pub struct Finding {
     pub load_max: (u64, LoadLimit),
     /// Trials that could not be sent as planned and were not counted.
     pub unsent: usize,
+    /// How much the sender's own limit moved between trials, as a share; 0 where it was not met.
+    pub sender_noise: f64,
     /// The device held this share of a full trial's frames, at the rate found, when sending
     /// ended: a queue that filled, and would overflow in a longer trial.
     pub held: Option<f64>,
@@ -129,6 +133,7 @@ impl Finding {
             drift: stability::drift(&search),
             load_max: (search.plan.load_max, search.plan.limit),
             unsent: unsent.filter(|trial| !trial.verified).count(),
+            sender_noise: stability::sender_noise(&search.history, search.plan.overload_trial()),
             latencies: search.latencies,
             trials: search.history.into_trials(),
         }
@@ -142,8 +147,35 @@ impl Finding {
             Some(Reason::Wandering { least, most }) => (most - least) / most,
             _ => 0.0,
         };
-        let goals = self.goals.iter().map(|goal| goal.noise);
+        let sender = match (self.reason, self.load_max.1) {
+            (Some(Reason::SenderChanged { .. }), _) | (_, LoadLimit::Sender) => self.sender_noise,
+            _ => 0.0,
+        };
+        let goals = self.goals.iter().map(|goal| goal.noise.max(sender));
         goals.fold(inverted.max(self.drift.unwrap_or(0.0)), f64::max)
+    }
+
+    /// The ledgers of the trials that count, those that were sent as planned, as one; none where
+    /// nobody counts.
+    #[must_use]
+    pub fn ledger(&self) -> Option<Ledger> {
+        let counted = self.trials.iter().filter(|trial| trial.verified);
+        let ledgers = counted.filter_map(|trial| trial.outcome.ledger.as_ref());
+        ledgers.fold(None, |sum: Option<Ledger>, one| {
+            let mut sum = sum.unwrap_or_default();
+            sum.add_up(one);
+            Some(sum)
+        })
+    }
+
+    /// Trials whose ledger does not close, those that do not count among them.
+    #[must_use]
+    pub fn open_ledgers(&self) -> usize {
+        let ledgers = self
+            .trials
+            .iter()
+            .filter_map(|trial| trial.outcome.ledger.as_ref());
+        ledgers.filter(|ledger| !ledger.closes()).count()
     }
 
     /// Whether every goal has a rate that may be quoted.

@@ -210,6 +210,7 @@ impl Device for ModelDevice {
             held: Some(lanes.iter().map(|lane| lane.held).sum()),
             latency: lanes.iter().filter_map(latency).reduce(Latency::slower),
             losses: Vec::new(),
+            ledger: None,
         })
     }
 }

@@ -131,6 +131,7 @@ pub(super) fn outcome(report: &TrialReport, plan: &TrialPlan, returns: bool) -> 
         held: None,
         latency,
         losses: lost.collect(),
+        ledger: Some(report.ledger.clone()),
     }
 }
 

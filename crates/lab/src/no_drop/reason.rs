@@ -83,6 +83,12 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Whether it is told with the noise that was seen: of the device, or of the sender.
+    #[must_use]
+    pub const fn has_noise(&self) -> bool {
+        !matches!(self, Self::Interrupted)
+    }
+
     /// Whether it is the device, or what it runs on, that does not hold still.
     #[must_use]
     pub const fn is_unstable(&self) -> bool {
@@ -154,7 +160,11 @@ impl fmt::Display for Reason {
                 mpps(*most)
             ),
             Self::SenderChanged { load } => {
-                write!(f, "{} could be sent first and no longer later", at(load))
+                write!(
+                    f,
+                    "{} could be sent first and no longer later, again and again",
+                    at(load)
+                )
             }
             Self::NothingSent { load } => write!(
                 f,

@@ -17,6 +17,8 @@ const OVERLOADS: usize = 3;
 /// So many trials in a row that could not be sent show that the sender is the limit, and no
 /// passing disturbance of it.
 const UNSENT_MAX: usize = 3;
+/// How often the sender may turn out slower than before while bounds are tried once more.
+const SLOWER_MAX: usize = 4;
 /// How often bounds that did not stand a second look are searched for again.
 const ROUNDS_MAX: usize = 3;
 
@@ -44,6 +46,8 @@ pub struct Search {
     confirmation: Confirmation,
     /// Bounds that did not stand, a list a round.
     rounds: Vec<Vec<Bounds>>,
+    /// How often the sender was slower than before by then.
+    slower: usize,
     pub(super) latencies: Vec<LatencyPoint>,
     pub(super) reason: Option<Reason>,
 }
@@ -74,6 +78,7 @@ impl Search {
             phase: Phase::Overload,
             confirmation: Confirmation::default(),
             rounds: Vec::new(),
+            slower: 0,
             latencies: Vec::new(),
             reason: None,
         })
@@ -194,9 +199,15 @@ impl Search {
             self.reason = Some(Reason::Contradiction(shaken));
             return Phase::Again;
         }
+        self.narrow_again();
+        Phase::Narrow
+    }
+
+    /// From the last stage on.
+    fn narrow_again(&mut self) {
         let last = |goal: &Goal| goal.stages().len() - 1;
         self.places = self.plan.goals.iter().map(last).collect();
-        Phase::Narrow
+        self.phase = Phase::Narrow;
     }
 
     /// Whether the bounds of all rounds lie within the precision: then a load was tried that lies
@@ -306,7 +317,14 @@ impl Search {
         match self.phase {
             Phase::Overload => self.overload = lowered,
             Phase::Narrow | Phase::Done => {}
-            // What is checked was sent before and is no longer: the sender itself is unsteady.
+            // What is checked was sent before and is no longer: what it could send then says
+            // nothing, and the search goes on below it.
+            Phase::Confirm if self.slower < SLOWER_MAX => {
+                self.slower += 1;
+                self.history.void_from(lowered + 1, self.history.len());
+                self.narrow_again();
+            }
+            // The sender itself is unsteady.
             Phase::Confirm => {
                 self.reason.get_or_insert(Reason::SenderChanged { load });
                 self.phase = Phase::Done;

@@ -1,5 +1,7 @@
 //! Whether what was searched holds still: signs that it does not, each with its own measure.
 
+use std::time::Duration;
+
 use super::evidence::Class;
 use super::goal::Goal;
 use super::history::{Bounds, History};
@@ -29,6 +31,29 @@ pub(super) fn drift(search: &Search) -> Option<f64> {
 fn overloads(search: &Search) -> (Vec<f64>, Vec<f64>) {
     let of = |purpose| rates(&search.history, purpose, search.overload);
     (of(Purpose::Overload), of(Purpose::Again))
+}
+
+/// How much the sender's own limit moved, as a share: from the slowest trial of this duration or
+/// more that could not be sent as planned, to the fastest of them or the largest load that could
+/// be sent. 0 where all could.
+pub(super) fn sender_noise(history: &History, least: Duration) -> f64 {
+    let long = history.trials().iter();
+    let long = long.filter(|trial| trial.plan.duration >= least);
+    let (sent, unsent): (Vec<&Trial>, Vec<&Trial>) = long.partition(|trial| trial.verified);
+    let slowest = unsent
+        .iter()
+        .map(|trial| trial.outcome.offered(&trial.plan));
+    let slowest = slowest.fold(f64::INFINITY, f64::min);
+    let planned = sent.iter().map(|trial| trial.plan.load as f64);
+    let all = unsent
+        .iter()
+        .map(|trial| trial.outcome.offered(&trial.plan));
+    let fastest = all.chain(planned).fold(0.0, f64::max);
+    if slowest < fastest {
+        (fastest - slowest) / fastest
+    } else {
+        0.0
+    }
 }
 
 /// From the smallest load at which a full trial missed the goal to the largest where one met it.

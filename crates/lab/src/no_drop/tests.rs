@@ -166,6 +166,60 @@ fn a_sender_that_is_the_limit_is_not_called_the_device() {
     assert!(unsent.all(|trial| trial.plan.load > 30_000));
 }
 
+/// A device that nobody can load, and a sender whose limit depends on the trial.
+struct Unsteady {
+    done: usize,
+    limit: fn(usize) -> f64,
+}
+
+impl Device for Unsteady {
+    fn trial(&mut self, plan: &TrialPlan) -> Result<TrialOutcome, crate::LabError> {
+        self.done += 1;
+        let sender = Some((self.limit)(self.done));
+        let spec = ModelSpec {
+            capacity: 1e6,
+            sender,
+            ..steady(1)
+        };
+        ModelDevice::new(spec).trial(plan)
+    }
+}
+
+fn run_unsteady(limit: fn(usize) -> f64) -> Finding {
+    let mut device = Unsteady { done: 0, limit };
+    let mut tell = |_: &Progress, _: &TrialPlan| true;
+    search(&mut device, plan(&[0.0]), &mut tell).expect("a plan that can be searched")
+}
+
+#[test]
+fn a_sender_that_slows_down_is_the_limit_where_it_ends() {
+    let finding = run_unsteady(|done| if done < 12 { 30_000.0 } else { 28_500.0 });
+    assert_eq!(finding.reason, None);
+    let found = &finding.goals[0];
+    assert_eq!(found.verdict, Verdict::AtLeast(LoadLimit::Sender));
+    assert!(
+        found
+            .lower
+            .is_some_and(|load| (28_000..=28_500).contains(&load)),
+        "{found:?}"
+    );
+    assert!(
+        (0.04..0.06).contains(&finding.sender_noise),
+        "{}",
+        finding.sender_noise
+    );
+    assert!(finding.noise() >= finding.sender_noise);
+}
+
+#[test]
+fn a_sender_that_never_holds_still_gives_no_rate_but_its_noise() {
+    let finding = run_unsteady(|done| 40_000.0 * 0.99_f64.powi(done as i32));
+    assert!(!finding.is_sound(), "{:?}", finding.goals);
+    let reason = finding.reason.expect("a reason");
+    assert!(reason.has_noise(), "{reason}");
+    assert!(finding.noise() > 0.1, "{}", finding.noise());
+}
+
 #[test]
 fn a_device_faster_than_the_line_is_found_at_the_line() {
     let mut fast = plan(&[0.0]);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use engine::Ledger;
+
 /// A trial that is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrialPlan {
@@ -68,6 +70,8 @@ pub struct TrialOutcome {
     pub latency: Option<Latency>,
     /// Where frames were lost, by name, as far as it is known.
     pub losses: Vec<(String, u64)>,
+    /// Frames by where they were counted; none where nobody counts.
+    pub ledger: Option<Ledger>,
 }
 
 impl TrialOutcome {

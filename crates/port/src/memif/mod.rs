@@ -20,9 +20,13 @@
 mod control;
 mod link;
 mod listener;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod message;
 mod queue;
 mod ring;
+#[cfg(all(test, not(loom)))]
+mod ring_tests;
 mod shared;
 mod spec;
 mod talk;

@@ -59,6 +59,14 @@ impl PortSpec {
         Self::parse_inner(text).map_err(|error| error.within(text))
     }
 
+    /// What reads a capture of this name, whatever characters are in it; `-` is standard input.
+    ///
+    /// # Errors
+    /// No name, or one that a spec cannot hold.
+    pub fn capture(path: &str) -> Result<Self, SpecError> {
+        Self::parse(&format!("pcap:in={}", escape(path)))
+    }
+
     fn parse_inner(text: &str) -> Result<Self, SpecError> {
         let (driver, rest) = text.split_once(':').ok_or_else(|| no_driver(text))?;
         let driver = DRIVERS

@@ -201,3 +201,25 @@ proptest! {
         prop_assert_eq!(spec.input, Some(file(&path)));
     }
 }
+
+#[test]
+fn a_capture_may_have_any_name() {
+    for path in [
+        "a,b.pcap",
+        "a\\b,c=d.pcap",
+        " x y.pcap",
+        "in=out,loop=3",
+        "-",
+        "ä.pcap",
+    ] {
+        let Ok(PortSpec::Pcap(spec)) = PortSpec::capture(path) else {
+            panic!("{path} is refused");
+        };
+        let expected = match path {
+            "-" => CapturePath::Stdio,
+            path => CapturePath::File(path.into()),
+        };
+        assert_eq!(spec.input, Some(expected));
+    }
+    assert!(PortSpec::capture("").is_err());
+}

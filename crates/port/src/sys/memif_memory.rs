@@ -115,6 +115,21 @@ impl SharedMemory {
         Ok(Self { start, bytes })
     }
 
+    /// As [`SharedMemory::create`], of the heap: Miri, which looks at every access, has no files.
+    #[cfg(miri)]
+    pub(crate) fn of_heap(bytes: usize) -> Self {
+        let layout = Self::layout(bytes);
+        // SAFETY: the layout has some bytes.
+        let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
+        let start = start.unwrap_or_else(|| std::alloc::handle_alloc_error(layout));
+        Self { start, bytes }
+    }
+
+    #[cfg(miri)]
+    fn layout(bytes: usize) -> std::alloc::Layout {
+        std::alloc::Layout::from_size_align(bytes.max(1), 4096).expect("a size that fits")
+    }
+
     /// Whether the range lies within.
     #[inline(always)]
     pub(crate) fn has(&self, offset: u32, len: u32) -> bool {
@@ -181,7 +196,15 @@ impl SharedMemory {
 impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: mapped by `map` with this length; rings keep the value alive.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+        #[cfg(not(miri))]
+        unsafe {
+            libc::munmap(self.start.as_ptr().cast(), self.bytes)
+        };
+        // SAFETY: of `of_heap`, the only one there is under Miri, with this layout.
+        #[cfg(miri)]
+        unsafe {
+            std::alloc::dealloc(self.start.as_ptr(), Self::layout(self.bytes));
+        }
     }
 }
 

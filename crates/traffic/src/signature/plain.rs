@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    /// Whatever is changed in a frame: what is sound here is so by the general reading, and the same.
+    /// Whatever is changed in a frame: what is sound here is so by the general reading, the same.
     #[test]
     fn agrees_with_the_general_reading() {
         let seed = std::time::SystemTime::UNIX_EPOCH

@@ -30,6 +30,9 @@ pub struct StreamReport {
     /// Frames with a number so far below the highest that it is not known any more whether it had
     /// come: late, or a duplicate.
     pub outside_window: u64,
+    /// Frames that came to one of several workers when its record was full: a duplicate of one that
+    /// went to another worker was not seen, and counts as one more that came.
+    pub uncompared: u64,
     /// Corrupted frames that still said that they were of this stream.
     pub corrupted: u64,
     /// Time on the way of frames that came first; see `clock_error_ns`.

@@ -2,6 +2,7 @@
 
 use frame::Nanos;
 
+use super::record::Record;
 use super::run::Run;
 use super::window::{Arrival, Window};
 use crate::{Histogram, StreamReport};
@@ -18,6 +19,8 @@ pub(super) struct Stream {
     reordered_by_max: u64,
     outside: u64,
     pub(super) corrupted: u64,
+    /// New numbers for which the record had no room.
+    pub(super) unrecorded: u64,
     lowest: u64,
     arrived_early: u64,
     clock_error: u64,
@@ -37,6 +40,7 @@ impl Stream {
             reordered_by_max: 0,
             outside: 0,
             corrupted: 0,
+            unrecorded: 0,
             lowest: u64::MAX,
             arrived_early: 0,
             clock_error: 0,
@@ -60,19 +64,29 @@ impl Stream {
         &self.latency
     }
 
-    /// Takes a run of sound frames that came at `now`.
+    /// Takes a run of sound frames that came at `now`; numbers that are known to be new go into
+    /// the record, where there is one.
     #[inline]
-    pub(super) fn take(&mut self, run: &Run, now: Nanos) {
+    pub(super) fn take(&mut self, run: &Run, now: Nanos, mut record: Option<&mut Record>) {
         let (first, count) = (run.first().sequence, run.count());
         self.received += count;
         self.bytes += run.bytes();
         let unique = if self.window.take_run(first, count) {
             self.lowest = self.lowest.min(first);
+            if let Some(record) = record {
+                (first..first + count).for_each(|number| self.write_down(number, record));
+            }
             count
         } else {
-            (first..first + count)
-                .map(|number| self.take_one(number))
-                .sum()
+            let mut unique = 0;
+            for number in first..first + count {
+                let is_new = self.take_one(number);
+                unique += u64::from(is_new);
+                if let Some(record) = record.as_deref_mut().filter(|_| is_new) {
+                    self.write_down(number, record);
+                }
+            }
+            unique
         };
         let age = run.first().age(now);
         match u64::try_from(age) {
@@ -85,10 +99,13 @@ impl Stream {
         }
     }
 
-    /// Takes a number that is not above all before, or follows such; how many it adds to those
-    /// that came: one, or none.
+    fn write_down(&mut self, number: u64, record: &mut Record) {
+        self.unrecorded += u64::from(!record.take(self.number, number));
+    }
+
+    /// Takes a number that is not above all before, or follows such; whether it is known to be new.
     #[cold]
-    fn take_one(&mut self, number: u64) -> u64 {
+    fn take_one(&mut self, number: u64) -> bool {
         match self.window.take(number) {
             Arrival::Highest => {}
             Arrival::Reordered(by) => {
@@ -97,19 +114,24 @@ impl Stream {
             }
             Arrival::Duplicate => {
                 self.duplicated += 1;
-                return 0;
+                return false;
             }
             Arrival::Outside => {
                 self.outside += 1;
-                return 0;
+                return false;
             }
         }
         self.lowest = self.lowest.min(number);
-        1
+        true
+    }
+
+    /// So many of the numbers that were taken for new had come to another worker.
+    pub(super) fn came_to_others(&mut self, numbers: u64) {
+        self.duplicated += numbers;
     }
 
     /// Adds what another worker saw of the same stream. A number that came to both counts twice
-    /// among those that came: each knows its own duplicates only.
+    /// among those that came until [`Self::came_to_others`] says how many did.
     pub(super) fn merge(&mut self, other: &Self) {
         self.received += other.received;
         self.bytes += other.bytes;
@@ -117,6 +139,7 @@ impl Stream {
         self.reordered += other.reordered;
         self.reordered_by_max = self.reordered_by_max.max(other.reordered_by_max);
         self.outside += other.outside;
+        self.unrecorded += other.unrecorded;
         self.corrupted += other.corrupted;
         self.lowest = self.lowest.min(other.lowest);
         self.arrived_early += other.arrived_early;
@@ -146,6 +169,7 @@ impl Stream {
             reordered: self.reordered,
             reordered_by_max: self.reordered_by_max,
             outside_window: self.outside,
+            uncompared: self.unrecorded,
             corrupted: self.corrupted,
             latency: self.latency.report(),
             arrived_early: self.arrived_early,

@@ -93,7 +93,7 @@ fn a_stream_is_what_the_slow_one_says() {
                 sequence: number,
                 sent: Nanos(5),
             };
-            stream.take(&Run::of(signature, 60), Nanos(12));
+            stream.take(&Run::of(signature, 60), Nanos(12), None);
             oracle.take(number, size as u64);
             let report = stream.report();
             assert_eq!(report.received, oracle.received);
@@ -269,12 +269,14 @@ fn hostile_signatures_are_bounded() {
     let mut sink = Sink::new(SinkLimits {
         streams: 5,
         window: 100,
+        record: 0,
     });
     assert_eq!(
         sink.limits,
         SinkLimits {
             streams: 5,
-            window: 128
+            window: 128,
+            record: 0
         }
     );
     for _ in 0..20_000 {
@@ -386,4 +388,66 @@ fn bursts_are_what_their_frames_are() {
                 .all(|stream| stream.received > 50)
         );
     }
+}
+
+/// Numbers that came to several workers are told as the slow one tells them, which saw them all.
+#[test]
+fn duplicates_that_went_to_different_workers_are_found() {
+    let mut random = Random::new(seed(), 0);
+    for workers in [2, 3] {
+        let limits = SinkLimits {
+            window: 1 << 12,
+            ..SinkLimits::of_several()
+        };
+        let mut sinks: Vec<Sink> = (0..workers).map(|_| Sink::new(limits)).collect();
+        let mut oracles = [Oracle::default(), Oracle::default()];
+        // Across a border of blocks, which lies at 65,536.
+        let first = (1 << 16) - 700 + random.below(400);
+        for number in numbers(&mut random, 4_000) {
+            let stream = random.below(2);
+            let signature = Signature {
+                stream: stream as u16,
+                sequence: first + number,
+                sent: Nanos(5),
+            };
+            let worker = random.below(workers) as usize;
+            sinks[worker].take_run(Some(Run::of(signature, 60)), Nanos(12));
+            oracles[stream as usize].take(signature.sequence, 1 << 40);
+        }
+        let mut sum = Sink::new(SinkLimits::default());
+        sinks.iter().for_each(|sink| sum.merge(sink));
+        for (stream, oracle) in sum.report().streams.iter().zip(&oracles) {
+            assert!(oracle.duplicated > 5, "{oracle:?}");
+            assert_eq!(stream.received, oracle.received);
+            assert_eq!(stream.unique, oracle.seen.len() as u64);
+            assert_eq!(stream.lost, oracle.lost());
+            assert_eq!(stream.duplicated, oracle.duplicated);
+            assert_eq!((stream.outside_window, stream.uncompared), (0, 0));
+        }
+    }
+}
+
+#[test]
+fn what_no_record_has_room_for_is_told() {
+    let limits = SinkLimits {
+        record: 1,
+        ..SinkLimits::default()
+    };
+    let mut sinks = [Sink::new(limits), Sink::new(limits)];
+    for number in [0, 1, 65_535, 65_536, 65_537] {
+        for sink in &mut sinks {
+            let signature = Signature {
+                stream: 0,
+                sequence: number,
+                sent: Nanos(5),
+            };
+            sink.take_run(Some(Run::of(signature, 60)), Nanos(12));
+        }
+    }
+    let [mut first, second] = sinks;
+    first.merge(&second);
+    let stream = first.report().streams.remove(0);
+    // Three were compared, and two of each worker were not.
+    assert_eq!((stream.received, stream.duplicated), (10, 3));
+    assert_eq!((stream.uncompared, stream.unique), (4, 7));
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::result::{Results, SizeResult};
 use crate::build;
+use crate::report::ledger::LedgerJson;
 
 /// A run of `linerate ndr`.
 #[derive(Debug, Serialize)]
@@ -40,8 +41,12 @@ struct Size<'a> {
     drift: Option<f64>,
     held: Option<f64>,
     trials_not_sent: usize,
+    /// How much the sender's own limit moved.
+    sender_noise: f64,
     goals: Vec<Goal>,
     latencies: Vec<Latency>,
+    /// Of the trials that count, as one; null where nobody counts.
+    ledger: Option<LedgerJson>,
     trials: Vec<TrialLine>,
 }
 
@@ -88,6 +93,8 @@ struct TrialLine {
     loss_ratio: f64,
     directions: Vec<Way>,
     losses: Vec<Named>,
+    /// Whether every difference has a name; null where nobody counts.
+    ledger_closes: Option<bool>,
     #[serde(flatten)]
     latency: LatencyFigures,
 }
@@ -147,12 +154,14 @@ impl<'a> Size<'a> {
             drift: finding.drift,
             held: finding.held,
             trials_not_sent: finding.unsent,
+            sender_noise: finding.sender_noise,
             goals: finding
                 .goals
                 .iter()
                 .map(|goal| Goal::new(size, goal))
                 .collect(),
             latencies: finding.latencies.iter().map(Latency::new).collect(),
+            ledger: finding.ledger().as_ref().map(LedgerJson::of),
             trials: finding.trials.iter().map(TrialLine::new).collect(),
         }
     }
@@ -224,6 +233,7 @@ impl TrialLine {
                     frames: *frames,
                 })
                 .collect(),
+            ledger_closes: outcome.ledger.as_ref().map(engine::Ledger::closes),
             latency: LatencyFigures::new(outcome.latency),
         }
     }

@@ -55,7 +55,8 @@ pub(crate) fn run(args: &NdrArgs, output: Output) -> Outcome {
         output.warn(&warning);
     }
     write(&results, json, html, output)?;
-    Ok(if results.is_sound(args.frames.size.len()) {
+    let sound = results.is_sound(args.frames.size.len());
+    Ok(if sound && results.ledgers_close() {
         ExitCode::Done
     } else {
         ExitCode::CheckFailed

@@ -52,7 +52,7 @@ impl SizeResult {
         let mut warnings = Vec::new();
         let size = &self.size;
         if let Some(reason) = &self.finding.reason {
-            let noise = if reason.is_unstable() {
+            let noise = if reason.has_noise() {
                 format!(
                     "; trials contradict each other over {}, so that no rate is claimed",
                     Percent(round(self.finding.noise()))
@@ -66,12 +66,28 @@ impl SizeResult {
         if self.finding.goals.iter().any(|goal| limited(&goal)) {
             warnings.push(format!(
                 "{size} bytes: the sender was the limit at {}pps: the device does at least that, \
-                 and its own rate is not known; give the sender more workers or CPUs",
-                brief(self.finding.load_max.0 as f64)
+                 and its own rate is not known; give the sender more workers or CPUs. The \
+                 sender's own limit moved by {} between trials, and so may this figure from run \
+                 to run",
+                brief(self.finding.load_max.0 as f64),
+                Percent(round(self.finding.sender_noise))
             ));
         }
         warnings.extend(self.carried());
+        warnings.extend(self.open_ledgers());
         warnings
+    }
+
+    /// Whether frames have no name in the ledger of a trial.
+    fn open_ledgers(&self) -> Option<String> {
+        let (open, all) = (self.finding.open_ledgers(), self.finding.trials.len());
+        (open > 0).then(|| {
+            format!(
+                "{} bytes: the ledger of {open} of {all} trials does not close: frames have no \
+                 name, by another program on these interfaces or by a bug",
+                self.size
+            )
+        })
     }
 
     /// Whether a queue carried the trials, and how long they would have to be.
@@ -134,6 +150,12 @@ impl Results {
     /// Whether so many sizes all have a rate for every goal.
     pub(super) fn is_sound(&self, sizes: usize) -> bool {
         self.sizes.len() == sizes && self.sizes.iter().all(|size| size.finding.is_sound())
+    }
+
+    /// Whether every frame of every trial has a name.
+    pub(super) fn ledgers_close(&self) -> bool {
+        let open = |size: &SizeResult| size.finding.open_ledgers();
+        self.sizes.iter().map(open).sum::<usize>() == 0
     }
 }
 

@@ -4,6 +4,7 @@ use lab::no_drop::{GoalFinding, Latency, Percent};
 
 use super::result::{Results, SizeResult, round, verdict};
 use crate::paint::Paint;
+use crate::report::ledger::{self, LedgerJson};
 use crate::report::table::{Align, Table, wrap};
 
 /// The whole of it, no line wider than `width` characters.
@@ -19,6 +20,9 @@ pub(super) fn render(results: &Results, paint: Paint, width: usize) -> String {
         text += &format!("\n{}\n", paint.bold(heading_of_latency(results)));
         text += &latencies.render(paint, width);
     }
+    for size in &results.sizes {
+        text += &ledger_of(size, paint, width);
+    }
     let warnings = results.all_warnings();
     if !warnings.is_empty() {
         text += &format!("\n{}\n", paint.bold("What spoils these figures"));
@@ -28,6 +32,21 @@ pub(super) fn render(results: &Results, paint: Paint, width: usize) -> String {
     }
     text.push('\n');
     text
+}
+
+fn ledger_of(size: &SizeResult, paint: Paint, width: usize) -> String {
+    let Some(sum) = size.finding.ledger() else {
+        return String::new();
+    };
+    let title = format!(
+        "Ledger of all trials of {} bytes that were sent as planned",
+        size.size
+    );
+    let text = ledger::render(&title, &LedgerJson::of(&sum), paint, width);
+    if text.is_empty() {
+        return text;
+    }
+    format!("\n{text}")
 }
 
 /// How it was searched, in a sentence or two.

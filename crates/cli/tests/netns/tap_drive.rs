@@ -1,0 +1,56 @@
+//! `gen` and `sink` on `tap:` ports: the host's own stack is at the other end.
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Side, await_that};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// What the generator sends, the host receives; and what the host answers comes back.
+#[test]
+fn a_generator_sends_to_the_host() {
+    let Some(bench) = Bench::apart() else { return };
+    let words = "gen tap:host0 --rate 2kpps --duration 3s --no-trial --json";
+    let generator = bench.start(words);
+    await_that("host0 is there", || bench.promiscuity("host0").is_some());
+    let captured = bench.role_says(Side::Middle, "longest host0 50");
+    assert!(
+        captured.ends_with("\n60\n"),
+        "frames of 64 bytes with FCS: {captured}"
+    );
+    let (code, report, said) = generator.ended();
+    let report = json(&report);
+    assert!(code == 0 || code == 1, "{said}");
+    assert!(report["sent"]["frames"].as_u64() > Some(50), "{report}");
+    assert_eq!(report["balanced"], true, "{report}");
+    assert_eq!(report["ledger"]["closes"], true, "{report}");
+    await_that("host0 goes", || bench.promiscuity("host0").is_none());
+}
+
+/// Frames that a program on the host sends by the interface come to the sink, each once.
+#[test]
+fn a_sink_takes_what_the_host_sends() {
+    let Some(bench) = Bench::apart() else { return };
+    let sink = bench.start("sink tap:host0 --json");
+    await_that("host0 is there", || {
+        let words = "ip link set dev host0 up";
+        bench.succeeds(Side::Middle, words)
+    });
+    let words = "gen packet:host0 --count 500 --rate 2kpps --no-trial --json";
+    let (code, sent, said) = bench.start(words).ended();
+    assert_eq!(code, 0, "{sent}{said}");
+    let (report, said) = sink.stop_and_say();
+    let arrived = &report["arrived"];
+    assert_eq!(
+        (&arrived["frames"], &arrived["lost"]),
+        (&500.into(), &0.into()),
+        "{report}{said}"
+    );
+    assert_eq!(
+        (&arrived["duplicated"], &arrived["corrupted"]),
+        (&0.into(), &0.into())
+    );
+    assert_eq!(report["ledger"]["closes"], true, "{report}");
+}
