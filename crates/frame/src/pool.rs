@@ -156,8 +156,8 @@ impl FramePool {
     }
 
     /// As [`Self::alloc_burst`], frames of `len` bytes each, which hold whatever earlier frames
-    /// left there: one check for all, where [`Frame::set_len`] makes one for each. None when `len` is
-    /// above [`Self::frame_bytes_max`].
+    /// left there: one check for all, where [`Frame::set_len`] makes one for each. None when `len`
+    /// is above [`Self::frame_bytes_max`].
     #[inline]
     pub fn alloc_burst_of(&mut self, burst: &mut Burst, want: usize, len: usize) -> usize {
         if len > self.frame_bytes_max() {
