@@ -60,17 +60,17 @@ unsafe impl Send for Frame {}
 unsafe impl Sync for Frame {}
 
 impl Frame {
-    /// The handle of chunk `chunk`, empty, beginning at `data`.
+    /// The handle of chunk `chunk`, `len` bytes long, beginning at `data`.
     ///
     /// # Safety
     /// The caller owns the chunk and gives it up: no other `Frame` of it exists. `pool` is
     /// registered, `chunk` is below its total, and `data` points to where frames of this chunk
-    /// begin, derived from the pool's base.
+    /// begin, derived from the pool's base; `len` bytes from there are inside the chunk.
     #[inline(always)]
-    pub(crate) unsafe fn new(data: NonNull<u8>, pool: PoolId, chunk: u32) -> Frame {
+    pub(crate) unsafe fn new(data: NonNull<u8>, pool: PoolId, chunk: u32, len: usize) -> Frame {
         Frame {
             data,
-            word: u64::from(chunk) << LEN_BITS | u64::from(pool.0) << POOL_SHIFT,
+            word: len as u64 | u64::from(chunk) << LEN_BITS | u64::from(pool.0) << POOL_SHIFT,
         }
     }
 

@@ -201,7 +201,7 @@ impl Lender {
         // `lend_pieces` of it and all pieces are back, and was not made anew since. Only this
         // lender writes over its own mark, and `&mut self` makes that one call at a time; so no
         // other `Frame` of the chunk exists. `data` is inside the chunk, of a registered pool.
-        Some(unsafe { Frame::new(data, pool.id, chunk) })
+        Some(unsafe { Frame::new(data, pool.id, chunk, 0) })
     }
 
     /// The frame of which a piece begins at `offset`, when it is the last of its pieces to come

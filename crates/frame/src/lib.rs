@@ -44,6 +44,7 @@ pub mod prefetch;
 pub mod ring;
 
 mod burst;
+mod crc32c;
 mod frame;
 mod ids;
 mod lender;
@@ -56,6 +57,7 @@ mod sync;
 mod time;
 
 pub use burst::{BURST_MAX, Burst, Drain};
+pub use crc32c::Crc32c;
 pub use frame::{Frame, FrameTooLong, FrameTooShort};
 pub use ids::{CpuId, NodeId, PoolId, PortId, QueueId, WorkerId};
 pub use lender::{Lender, NotLent, PIECE_BYTES, PIECES_MAX};

@@ -112,16 +112,23 @@ impl FramePool {
         self.stride_bytes as usize
     }
 
-    /// The frame of a chunk that was just taken off the free list.
+    /// The frame of a chunk that was just taken off the free list, `len` bytes long.
     ///
     /// # Safety
-    /// The chunk came from `self.free` and is given to nobody else.
+    /// The chunk came from `self.free` and is given to nobody else; `len` is at most
+    /// `frame_bytes_max`.
     #[inline(always)]
-    unsafe fn frame(first_frame: NonNull<u8>, stride: u32, id: PoolId, chunk: u32) -> Frame {
+    unsafe fn frame(
+        first_frame: NonNull<u8>,
+        stride: u32,
+        id: PoolId,
+        chunk: u32,
+        len: usize,
+    ) -> Frame {
         let offset = chunk as usize * stride as usize;
         // SAFETY: the free list holds indices of this pool's chunks only, so the offset stays
-        // inside the pool's memory; the caller gives the chunk up.
-        unsafe { Frame::new(first_frame.add(offset), id, chunk) }
+        // inside the pool's memory; the caller gives the chunk up and proves the length.
+        unsafe { Frame::new(first_frame.add(offset), id, chunk, len) }
     }
 
     /// An empty frame; `None` when every chunk is lent out and none came home.
@@ -132,7 +139,7 @@ impl FramePool {
             None => self.collect_one()?,
         };
         // SAFETY: the chunk was just taken off the free list, once.
-        Some(unsafe { Self::frame(self.first_frame, self.stride_bytes, self.id, chunk) })
+        Some(unsafe { Self::frame(self.first_frame, self.stride_bytes, self.id, chunk, 0) })
     }
 
     #[cold]
@@ -145,6 +152,23 @@ impl FramePool {
     /// how many.
     #[inline]
     pub fn alloc_burst(&mut self, burst: &mut Burst, want: usize) -> usize {
+        self.alloc_long(burst, want, 0)
+    }
+
+    /// As [`Self::alloc_burst`], frames of `len` bytes each, which hold whatever earlier frames
+    /// left there: one check for all, where [`Frame::set_len`] makes one for each. None when `len`
+    /// is above [`Self::frame_bytes_max`].
+    #[inline]
+    pub fn alloc_burst_of(&mut self, burst: &mut Burst, want: usize, len: usize) -> usize {
+        if len > self.frame_bytes_max() {
+            return 0;
+        }
+        self.alloc_long(burst, want, len)
+    }
+
+    /// `len` is at most what a chunk holds.
+    #[inline(always)]
+    fn alloc_long(&mut self, burst: &mut Burst, want: usize, len: usize) -> usize {
         let want = want.min(burst.room());
         if self.free.count() < want {
             self.collect();
@@ -152,8 +176,9 @@ impl FramePool {
         let (first_frame, stride, id) = (self.first_frame, self.stride_bytes, self.id);
         let mut count = 0;
         self.free.take_burst(want, |chunks| {
-            // SAFETY: the chunks were just taken off the free list, each once.
-            let frame = |&chunk: &u32| unsafe { Self::frame(first_frame, stride, id, chunk) };
+            // SAFETY: the chunks were just taken off the free list, each once; all callers have
+            // held `len` against `frame_bytes_max`.
+            let frame = |&chunk: &u32| unsafe { Self::frame(first_frame, stride, id, chunk, len) };
             count += burst.extend(chunks.iter().map(frame));
         });
         debug_assert!(count <= want);

@@ -101,9 +101,7 @@ impl Contestant {
             for _ in 0..FRAMES / BURST {
                 now += 1_000;
                 self.source.fill(pool, &mut burst, BURST, Nanos(now));
-                for frame in burst.frames() {
-                    self.sink.take(frame.bytes(), Nanos(now + 5_000));
-                }
+                self.sink.take_burst(burst.frames(), Nanos(now + 5_000));
                 pool.free_burst(&mut burst);
             }
         }));

@@ -61,11 +61,20 @@ impl Histogram {
     /// Counts one value, in ns.
     #[inline]
     pub fn record(&mut self, nanos: u64) {
-        if let Some(count) = self.counts.get_mut(bucket(nanos)) {
-            *count += 1;
+        self.record_many(nanos, 1);
+    }
+
+    /// Counts one value, in ns, as if it had come `times` times.
+    #[inline]
+    pub fn record_many(&mut self, nanos: u64, times: u64) {
+        if times == 0 {
+            return;
         }
-        self.count += 1;
-        self.sum += u128::from(nanos);
+        if let Some(count) = self.counts.get_mut(bucket(nanos)) {
+            *count += times;
+        }
+        self.count += times;
+        self.sum += u128::from(nanos) * u128::from(times);
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
     }

@@ -8,8 +8,8 @@
 //! | 6 | time of sending in ns, modulo 2^48 |
 //!
 //! They are the last bytes of the IP packet, big endian. All but the check are written with a
-//! constant pattern added bit by bit ([`PATTERN`]): zeros, with which others pad, are not a stream,
-//! a number and a time that could be ours.
+//! constant pattern added bit by bit: zeros, with which others pad, are not a stream, a number and
+//! a time that could be ours.
 //!
 //! The check is CRC-32C of what [`Cover`] says, which differs whenever up to three bits of that are
 //! flipped (up to five where it is at most 655 bytes; Koopman 2002), or any within 32 of each
@@ -17,6 +17,7 @@
 
 mod covered;
 mod crc;
+mod plain;
 mod read;
 
 use frame::Nanos;
@@ -32,8 +33,9 @@ pub const SIGNATURE_BYTES: usize = 18;
 const BITS: u32 = 48;
 pub(crate) const MASK: u64 = (1 << BITS) - 1;
 
-/// Bits added to stream, sequence and time: digits of pi.
-const PATTERN: u128 = 0x243f_6a88_85a3_08d3_1319_8a2e_0370;
+/// Bits added to stream and sequence, and to the time: digits of pi.
+const PATTERN_NUMBER: u64 = 0x243f_6a88_85a3_08d3;
+const PATTERN_SENT: u64 = 0x1319_8a2e_0370;
 
 /// What the check of a signature covers beside the signature itself. In both cases: source and
 /// destination address, transport protocol, ports (or echo identifier and number), TCP flags,
@@ -81,52 +83,91 @@ impl Signature {
         (age << (64 - BITS)) as i64 >> (64 - BITS)
     }
 
+    /// Stream and sequence in one word, the stream above.
+    #[inline(always)]
+    const fn number(&self) -> u64 {
+        (self.stream as u64) << BITS | self.sequence & MASK
+    }
+
     /// The bytes of a frame's end.
     #[inline(always)]
-    pub(crate) fn encode(&self, check: u32) -> Encoded {
-        let sequence = u128::from(self.sequence & MASK) << 48;
-        let fields = u128::from(self.stream) << 96 | sequence | u128::from(self.sent.0 & MASK);
-        let fields = fields ^ PATTERN;
+    pub(crate) const fn encode(&self, check: u32) -> Encoded {
         Encoded {
-            high: u64::from(check) << 32 | (fields >> 80) as u64,
-            middle: (fields >> 16) as u64,
-            low: fields as u16,
+            check,
+            number: self.number() ^ PATTERN_NUMBER,
+            sent: (self.sent.0 ^ PATTERN_SENT) & MASK,
         }
     }
 
     /// The check and the fields of a frame's end.
     #[inline]
     pub(crate) fn decode(bytes: &[u8; SIGNATURE_BYTES]) -> (u32, Self) {
-        let [a, b, c, d, fields @ ..] = *bytes;
-        let mut wide = [0; 16];
-        wide[2..].copy_from_slice(&fields);
-        let fields = u128::from_be_bytes(wide) ^ PATTERN;
-        let signature = Self {
-            stream: (fields >> 96) as u16,
-            sequence: (fields >> 48) as u64 & MASK,
-            sent: Nanos(fields as u64 & MASK),
-        };
-        (u32::from_be_bytes([a, b, c, d]), signature)
+        Encoded::read(bytes).decode()
     }
 }
 
-/// A signature as it stands in a frame, in three pieces.
+/// One's complement sum of two words: the carry goes around.
+#[inline(always)]
+pub(crate) const fn add(a: u64, b: u64) -> u64 {
+    let (sum, carry) = a.overflowing_add(b);
+    sum + carry as u64
+}
+
+/// The one's complement sum of 16-bit words whose plain sum, or that of wider words, is `sum`.
+#[inline(always)]
+pub(crate) const fn fold(sum: u64) -> u16 {
+    // Adding a number to itself with its halves swapped carries the low half's overflow around.
+    let sum = (sum.wrapping_add(sum.rotate_left(32)) >> 32) as u32;
+    (sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16
+}
+
+/// A signature as it stands in a frame, the pattern added.
 #[derive(Clone, Copy)]
 pub(crate) struct Encoded {
-    high: u64,
-    middle: u64,
-    low: u16,
+    check: u32,
+    /// Stream and sequence.
+    number: u64,
+    /// Below 2^48.
+    sent: u64,
 }
 
 impl Encoded {
-    /// Its sum as one's complement of 16-bit words wants it: of 32-bit words, not folded.
+    /// Its one's complement sum of 16-bit words as the end of a segment of `len` bytes, not folded.
     #[inline(always)]
-    pub(crate) const fn sum(self) -> u64 {
-        (self.high >> 32)
-            + (self.high & 0xffff_ffff)
-            + (self.middle >> 32)
-            + (self.middle & 0xffff_ffff)
-            + self.low as u64
+    pub(crate) const fn sum_in(self, len: usize) -> u64 {
+        let sum = add(add(self.number, self.sent), self.check as u64);
+        if len.is_multiple_of(2) {
+            sum
+        } else {
+            fold(sum).swap_bytes() as u64
+        }
+    }
+
+    /// What stands at the end of a frame.
+    #[inline(always)]
+    pub(crate) fn read(bytes: &[u8; SIGNATURE_BYTES]) -> Self {
+        let word = |at: usize| {
+            let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
+            bytes.map_or(0, |bytes| u64::from_be_bytes(*bytes))
+        };
+        let [a, b, c, d, ..] = *bytes;
+        Self {
+            check: u32::from_be_bytes([a, b, c, d]),
+            number: word(4),
+            sent: word(10) & MASK,
+        }
+    }
+
+    /// The check and the fields.
+    #[inline(always)]
+    pub(crate) const fn decode(self) -> (u32, Signature) {
+        let number = self.number ^ PATTERN_NUMBER;
+        let signature = Signature {
+            stream: (number >> BITS) as u16,
+            sequence: number & MASK,
+            sent: Nanos(self.sent ^ PATTERN_SENT),
+        };
+        (self.check, signature)
     }
 
     /// Writes it over the end of a frame.
@@ -135,9 +176,10 @@ impl Encoded {
         let Some(place) = frame.last_chunk_mut::<SIGNATURE_BYTES>() else {
             return;
         };
-        place[0..8].copy_from_slice(&self.high.to_be_bytes());
-        place[8..16].copy_from_slice(&self.middle.to_be_bytes());
-        place[16..18].copy_from_slice(&self.low.to_be_bytes());
+        // The zeros in front of the time go under the number.
+        place[10..18].copy_from_slice(&self.sent.to_be_bytes());
+        place[4..12].copy_from_slice(&self.number.to_be_bytes());
+        place[0..4].copy_from_slice(&self.check.to_be_bytes());
     }
 }
 
@@ -164,7 +206,10 @@ mod tests {
             encoded.write(&mut bytes);
             assert_eq!(Signature::decode(&bytes), (0xdead_beef, signature));
             let sum = wire::checksum::ones_complement(&bytes);
-            assert_eq!(encoded.sum() % 0xffff, u64::from(sum) % 0xffff);
+            for (len, sum) in [(18, sum), (19, sum.swap_bytes())] {
+                let told = fold(encoded.sum_in(len));
+                assert_eq!(u64::from(told) % 0xffff, u64::from(sum) % 0xffff);
+            }
         }
     }
 

@@ -17,15 +17,17 @@
 mod oracle;
 mod record;
 mod report;
+mod run;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod window;
 
-use frame::Nanos;
+use frame::{Frame, Nanos};
 
 use self::record::{Joined, Record};
 pub use self::report::{SinkReport, StreamReport};
+use self::run::Run;
 use self::stream::Stream;
 use crate::signature::{Reading, read};
 use crate::{Histogram, Signature};
@@ -132,36 +134,56 @@ impl Sink {
     /// without FCS. Whether it is a test frame as it was sent.
     #[inline]
     pub fn take(&mut self, frame: &[u8], now: Nanos) -> bool {
-        self.frames += 1;
-        self.bytes += frame.len() as u64;
-        match read(frame) {
-            Reading::Sound(signature) => {
-                self.take_sound(&signature, frame.len(), now);
-                true
-            }
-            Reading::Unsound(candidates) => {
-                self.take_unsound(candidates, now);
-                false
+        self.take_all([frame].into_iter(), now) == 1
+    }
+
+    /// Takes note of frames that arrived at `now`, in order; how many of them are test frames as
+    /// they were sent. Cheaper than each by itself, and the same to every report.
+    #[inline]
+    pub fn take_burst(&mut self, frames: &[Frame], now: Nanos) -> usize {
+        self.take_all(frames.iter().map(Frame::bytes), now)
+    }
+
+    #[inline(always)]
+    fn take_all<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>, now: Nanos) -> usize {
+        let (mut sound, mut count, mut bytes) = (0, 0, 0);
+        let mut run = None::<Run>;
+        for frame in frames {
+            count += 1;
+            bytes += frame.len();
+            match read(frame) {
+                Reading::Sound(signature) => {
+                    sound += 1;
+                    let follows = run
+                        .as_mut()
+                        .is_some_and(|run| run.extend(&signature, frame.len()));
+                    if !follows {
+                        self.take_run(run.replace(Run::of(signature, frame.len())), now);
+                    }
+                }
+                Reading::Unsound(candidates) => {
+                    // Judged by the frames before it.
+                    self.take_run(run.take(), now);
+                    self.take_unsound(candidates, now);
+                }
             }
         }
+        self.take_run(run, now);
+        self.frames += count;
+        self.bytes += bytes as u64;
+        sound
     }
 
     #[inline]
-    fn take_sound(&mut self, signature: &Signature, bytes: usize, now: Nanos) {
-        self.age = signature.age(now);
-        self.highest = self.highest.max(signature.sequence);
-        let place = self.place(signature.stream);
-        let place = place.or_else(|| self.open(signature.stream));
-        let Some(stream) = place.and_then(|place| self.streams.get_mut(place)) else {
-            self.beyond_streams += 1;
-            return;
-        };
-        let is_new = stream.take(signature, bytes, now);
-        if let Some(record) = &mut self.record
-            && is_new
-            && !record.take(signature.stream, signature.sequence)
-        {
-            stream.unrecorded += 1;
+    fn take_run(&mut self, run: Option<Run>, now: Nanos) {
+        let Some(run) = run else { return };
+        self.age = run.first().age(now);
+        self.highest = self.highest.max(run.last());
+        let number = run.first().stream;
+        let place = self.place(number).or_else(|| self.open(number));
+        match place.and_then(|place| self.streams.get_mut(place)) {
+            Some(stream) => stream.take(&run, now, self.record.as_mut()),
+            None => self.beyond_streams += run.count(),
         }
     }
 

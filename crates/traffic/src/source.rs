@@ -191,7 +191,11 @@ impl Source {
         now: Nanos,
     ) -> usize {
         let before = burst.len();
-        let allocated = pool.alloc_burst(burst, max.min(burst.room()));
+        let fits = |len: &usize| *len <= pool.frame_bytes_max();
+        let allocated = match self.fixed_len.filter(fits) {
+            Some(len) => pool.alloc_burst_of(burst, max, len),
+            None => pool.alloc_burst(burst, max),
+        };
         self.draws.renew(now);
         let mut making = Making {
             template: &self.template,

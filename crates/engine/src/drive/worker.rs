@@ -291,11 +291,7 @@ impl Driver {
         self.quota -= frames as u64;
         taker.stamps.add(now.since(taker.looked));
         (taker.looked, taker.last) = (now, now);
-        let own = burst
-            .frames()
-            .iter()
-            .filter(|frame| taker.sink.take(frame.bytes(), now))
-            .count();
+        let own = taker.sink.take_burst(burst.frames(), now);
         words.add(Count::Signed, own as u64);
         if taker.reflects {
             burst

@@ -1,8 +1,9 @@
 //! What the check covers.
 
+use frame::Crc32c;
 use wire::protocol;
 
-use super::crc::Crc;
+use super::crc::{Crc, Steps, Tables};
 use super::{MASK, Signature};
 
 /// What tells a check with [`super::Cover::Link`] from one without: it is as likely as any other
@@ -35,13 +36,23 @@ impl Covered<'_> {
     /// at when `zeros` says so.
     #[inline(always)]
     pub(crate) fn check(&self, signature: &Signature, zeros: bool) -> u32 {
-        self.crc(signature, zeros).value() ^ CHECK_NETWORK
+        self.remainder(signature, zeros, &[]) ^ CHECK_NETWORK
     }
 
     /// The check of a signature with [`super::Cover::Link`]: `front` is all in front of the
     /// transport header.
+    #[inline(always)]
     pub(crate) fn check_link(&self, signature: &Signature, zeros: bool, front: &[u8]) -> u32 {
-        self.crc(signature, zeros).bytes(front).value() ^ CHECK_LINK
+        self.remainder(signature, zeros, front) ^ CHECK_LINK
+    }
+
+    #[inline(always)]
+    fn remainder(&self, signature: &Signature, zeros: bool, front: &[u8]) -> u32 {
+        match Crc32c::detect() {
+            Some(instruction) => self.crc(instruction, signature, zeros, front),
+            // By value: by reference, both would go through memory in the other case too.
+            None => crc_by_tables(*self, *signature, zeros, front),
+        }
     }
 
     /// The higher port first; identifier and number of an echo request as they are.
@@ -56,11 +67,12 @@ impl Covered<'_> {
     /// Addresses and ports are covered the lower first, so that a frame sent back with source and
     /// destination exchanged is as sound as it was.
     #[inline(always)]
-    fn crc(&self, signature: &Signature, zeros: bool) -> Crc {
+    fn crc(&self, steps: impl Steps, signature: &Signature, zeros: bool, front: &[u8]) -> u32 {
+        let start = Crc::start(steps);
         let crc = if zeros {
-            Crc::START
+            start
         } else {
-            Crc::START.bytes(self.payload)
+            start.bytes(self.payload)
         };
         let (crc, version) = match self.addresses {
             Addresses::V4(src, dst) => {
@@ -76,7 +88,14 @@ impl Covered<'_> {
         let ports = u64::from(self.ports_in_order()) << 32;
         let kind = u64::from(self.protocol) << 24 | u64::from(self.kind) << 16;
         crc.word(ports | kind | self.payload.len() as u64 & 0xffff)
-            .word(u64::from(signature.stream) << 48 | signature.sequence & MASK)
+            .word(signature.number())
             .word((signature.sent.0 & MASK) << 16 | version)
+            .bytes(front)
+            .value()
     }
+}
+
+#[inline(never)]
+fn crc_by_tables(covered: Covered<'_>, signature: Signature, zeros: bool, front: &[u8]) -> u32 {
+    covered.crc(Tables, &signature, zeros, front)
 }

@@ -2,7 +2,7 @@
 
 use wire::{Family, Fragment, Parsed, checksum, protocol};
 
-use super::{Addresses, Covered, SIGNATURE_BYTES, Signature};
+use super::{Addresses, Covered, SIGNATURE_BYTES, Signature, plain};
 
 /// What the end of a frame holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,8 +15,17 @@ pub(crate) enum Reading {
 }
 
 /// Reads a frame in memory, without FCS.
-#[inline]
+#[inline(always)]
 pub(crate) fn read(frame: &[u8]) -> Reading {
+    match plain::sound(frame) {
+        Some(signature) => Reading::Sound(signature),
+        None => read_any(frame),
+    }
+}
+
+/// Reads any frame, also those that [`plain`] takes.
+#[inline(never)]
+pub(super) fn read_any(frame: &[u8]) -> Reading {
     let mut parsed = Parsed::default();
     wire::parse_into(frame, frame.len(), &mut parsed);
     match sound(frame, &parsed) {

@@ -2,8 +2,10 @@
 
 use frame::Nanos;
 
+use super::record::Record;
+use super::run::Run;
 use super::window::{Arrival, Window};
-use crate::{Histogram, Signature, StreamReport};
+use crate::{Histogram, StreamReport};
 
 /// Counts of a stream, its window and its latencies.
 pub(super) struct Stream {
@@ -62,12 +64,49 @@ impl Stream {
         &self.latency
     }
 
-    /// Takes a sound frame of `bytes` bytes; whether its number is known to be new.
+    /// Takes a run of sound frames that came at `now`; numbers that are known to be new go into
+    /// the record, where there is one.
     #[inline]
-    pub(super) fn take(&mut self, signature: &Signature, bytes: usize, now: Nanos) -> bool {
-        self.received += 1;
-        self.bytes += bytes as u64;
-        match self.window.take(signature.sequence) {
+    pub(super) fn take(&mut self, run: &Run, now: Nanos, mut record: Option<&mut Record>) {
+        let (first, count) = (run.first().sequence, run.count());
+        self.received += count;
+        self.bytes += run.bytes();
+        let unique = if self.window.take_run(first, count) {
+            self.lowest = self.lowest.min(first);
+            if let Some(record) = record {
+                (first..first + count).for_each(|number| self.write_down(number, record));
+            }
+            count
+        } else {
+            let mut unique = 0;
+            for number in first..first + count {
+                let is_new = self.take_one(number);
+                unique += u64::from(is_new);
+                if let Some(record) = record.as_deref_mut().filter(|_| is_new) {
+                    self.write_down(number, record);
+                }
+            }
+            unique
+        };
+        let age = run.first().age(now);
+        match u64::try_from(age) {
+            Ok(age) => self.latency.record_many(age, unique),
+            Err(_) if unique == 0 => {}
+            Err(_) => {
+                self.arrived_early += unique;
+                self.clock_error = self.clock_error.max(age.unsigned_abs());
+            }
+        }
+    }
+
+    fn write_down(&mut self, number: u64, record: &mut Record) {
+        self.unrecorded += u64::from(!record.take(self.number, number));
+    }
+
+    /// Takes a number that is not above all before, or follows such; whether it is known to be new.
+    #[cold]
+    fn take_one(&mut self, number: u64) -> bool {
+        match self.window.take(number) {
             Arrival::Highest => {}
             Arrival::Reordered(by) => {
                 self.reordered += 1;
@@ -82,14 +121,7 @@ impl Stream {
                 return false;
             }
         }
-        self.lowest = self.lowest.min(signature.sequence);
-        match u64::try_from(signature.age(now)) {
-            Ok(age) => self.latency.record(age),
-            Err(_) => {
-                self.arrived_early += 1;
-                self.clock_error = self.clock_error.max(signature.age(now).unsigned_abs());
-            }
-        }
+        self.lowest = self.lowest.min(number);
         true
     }
 

@@ -58,6 +58,30 @@ impl Window {
         }
     }
 
+    /// Takes `count` numbers from `first` on if they are above all before, and says whether they
+    /// are: then each is [`Arrival::Highest`] in its turn.
+    #[inline]
+    pub(super) fn take_run(&mut self, first: u64, count: u64) -> bool {
+        if first < self.next {
+            return false;
+        }
+        if first > self.next {
+            self.clear(self.next, first - self.next);
+        }
+        self.next = first + count;
+        let (mut at, end) = (first, self.next);
+        while at < end {
+            let within = at % 64;
+            let bits = (64 - within).min(end - at);
+            let index = (at / 64) as usize & (self.bits.len() - 1);
+            if let Some(word) = self.bits.get_mut(index) {
+                *word |= (u64::MAX >> (64 - bits)) << within;
+            }
+            at += bits;
+        }
+        true
+    }
+
     /// Makes `highest` the highest, if it is above all that came.
     pub(super) fn raise(&mut self, highest: Option<u64>) {
         if let Some(highest) = highest.filter(|highest| *highest >= self.next) {

@@ -82,7 +82,7 @@ impl Making<'_> {
     ) -> usize {
         let mut unmade = 0;
         for (frame, draw) in frames.iter_mut().zip(draws) {
-            let made = set_len(frame, len).map(|bytes| {
+            let made = with_len(frame, len).map(|bytes| {
                 let template = self.template;
                 template.write_v4::<LINK, PROTOCOL>(bytes, draw.v4(), None, None);
             });
@@ -102,7 +102,7 @@ impl Making<'_> {
     ) -> usize {
         let before = self.sequence;
         for (frame, draw) in frames.iter_mut().zip(draws) {
-            let Some(bytes) = set_len(frame, len) else {
+            let Some(bytes) = with_len(frame, len) else {
                 continue;
             };
             let signature = self.signature(stream);
@@ -159,6 +159,16 @@ impl Making<'_> {
         let bytes = set_len(frame, len.max(template.frame_bytes_min_v6()))?;
         template.write_v6::<LINK, PROTOCOL>(bytes, flow, link, signature);
         Some(())
+    }
+}
+
+/// The bytes of a frame that most often has the length already.
+#[inline(always)]
+fn with_len(frame: &mut Frame, len: usize) -> Option<&mut [u8]> {
+    if frame.len() == len {
+        Some(frame.bytes_mut())
+    } else {
+        set_len(frame, len)
     }
 }
 

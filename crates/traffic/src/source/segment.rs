@@ -2,8 +2,7 @@
 
 use wire::{checksum, protocol};
 
-use super::template::fold;
-use crate::signature::{Addresses, Covered, Signature};
+use crate::signature::{Addresses, Covered, Signature, add, fold};
 use crate::{Cover, Protocol, Recipe, SIGNATURE_BYTES};
 
 /// Data offset of five words, in front of the flags of a TCP header.
@@ -72,7 +71,8 @@ impl Segment {
                 self.sign::<PROTOCOL>(frame, at, addresses, ports, kind, signature)
             }
         };
-        let sum = pseudo(addresses) + u64::from(number) + len as u64 + signature_sum;
+        let pseudo = pseudo(addresses) + u64::from(number) + len as u64;
+        let sum = add(pseudo, signature_sum);
         let Some(segment) = frame.get_mut(at..) else {
             return;
         };
@@ -111,11 +111,7 @@ impl Segment {
         };
         let encoded = signature.encode(check);
         encoded.write(segment);
-        if segment.len().is_multiple_of(2) {
-            encoded.sum()
-        } else {
-            u64::from(fold(encoded.sum()).swap_bytes())
-        }
+        encoded.sum_in(segment.len())
     }
 }
 
@@ -132,7 +128,7 @@ const fn pseudo(addresses: Addresses) -> u64 {
 #[inline(always)]
 fn write_udp(segment: &mut [u8], sum: u64, ports: u32) {
     let len = segment.len() as u64;
-    let checksum = checksum::udp_nonzero(!fold(sum + u64::from(ports) + len));
+    let checksum = checksum::udp_nonzero(!fold(add(sum, u64::from(ports) + len)));
     let word = u64::from(ports) << 32 | len << 16 | u64::from(checksum);
     if let Some(header) = segment.first_chunk_mut() {
         *header = word.to_be_bytes();
@@ -141,7 +137,7 @@ fn write_udp(segment: &mut [u8], sum: u64, ports: u32) {
 
 fn write_tcp(segment: &mut [u8], sum: u64, ports: u32, flags: u8) {
     let word = TCP_OFFSET | u32::from(flags) << 16 | TCP_WINDOW;
-    let checksum = !fold(sum + u64::from(ports) + u64::from(word));
+    let checksum = !fold(add(sum, u64::from(ports) + u64::from(word)));
     let Some(header) = segment.first_chunk_mut::<20>() else {
         return;
     };
@@ -152,7 +148,7 @@ fn write_tcp(segment: &mut [u8], sum: u64, ports: u32, flags: u8) {
 
 fn write_echo(segment: &mut [u8], sum: u64, ports: u32, kind: u8) {
     let kind = u64::from(kind) << 8;
-    let checksum = !fold(sum + kind + u64::from(ports));
+    let checksum = !fold(add(sum, kind + u64::from(ports)));
     let word = kind << 48 | u64::from(checksum) << 32 | u64::from(ports);
     if let Some(header) = segment.first_chunk_mut() {
         *header = word.to_be_bytes();

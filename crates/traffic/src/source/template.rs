@@ -14,7 +14,7 @@ use super::link::{LINK_BYTES_MAX, LinkChoices, link_header};
 use super::segment::Segment;
 use crate::Recipe;
 use crate::recipe::FRAME_BYTES_MIN;
-use crate::signature::{Addresses, Signature};
+use crate::signature::{Addresses, Signature, fold};
 
 const IPV4_BYTES: usize = 20;
 const IPV6_BYTES: usize = 40;
@@ -163,11 +163,3 @@ const IPV4_WORD: u64 = 0x4500 << 48 | 0x4000;
 const TTL_WORD: u64 = (TTL as u64) << 56;
 /// Sum of the IPv4 header without length, protocol and addresses.
 const IPV4_SUM: u64 = 0x4500 + 0x4000 + ((TTL as u64) << 8);
-
-/// The one's complement sum of 16-bit words whose plain sum, or that of wider words, is `sum`.
-#[inline(always)]
-pub(super) const fn fold(sum: u64) -> u16 {
-    // Adding a number to itself with its halves swapped carries the low half's overflow around.
-    let sum = (sum.wrapping_add(sum.rotate_left(32)) >> 32) as u32;
-    (sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16
-}
