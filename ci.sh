@@ -173,8 +173,8 @@ run() {
     printf -- '-- %s: %d s\n' "$1" $((SECONDS - started))
 }
 
-# Miri interprets on one CPU and takes as long as the three steps before it together, so when they
-# are asked for, too, it is begun with the first of them. Not beside tests: some of those watch time.
+# Miri interprets on one CPU and takes as long as the three steps before it together, so when those
+# are asked for, too, it is begun with the first. Not beside tests: some of them watch time.
 miri='' miri_log=''
 begin_miri_beside() {
     case " $* " in *" miri "*) ;; *) return ;; esac

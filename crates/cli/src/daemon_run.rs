@@ -38,7 +38,7 @@ pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
         recover: args.recover,
         commit: build::commit().unwrap_or_default().to_owned(),
     };
-    let mut daemon = Daemon::start(config, options).map_err(Error::refused)?;
+    let mut daemon = Daemon::start(&config, options).map_err(Error::refused)?;
     let mut stopping = false;
     while !daemon.is_finished() {
         if interrupt.is_asked() && !std::mem::replace(&mut stopping, true) {

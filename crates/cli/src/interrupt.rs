@@ -26,7 +26,7 @@ impl Interrupt {
     /// The same for a daemon, which SIGHUP tells to read its configuration again.
     pub(crate) fn watch_and_reload() -> Result<Self, Error> {
         let interrupt = Self::ending_by([SIGINT, SIGTERM])?;
-        flag::register(SIGHUP, Arc::clone(&interrupt.reload)).map_err(uncaught)?;
+        flag::register(SIGHUP, Arc::clone(&interrupt.reload)).map_err(|error| uncaught(&error))?;
         Ok(interrupt)
     }
 
@@ -37,7 +37,7 @@ impl Interrupt {
             let code = ExitCode::CheckFailed as i32;
             flag::register_conditional_shutdown(signal, code, Arc::clone(&asked))
                 .and_then(|_| flag::register(signal, Arc::clone(&asked)))
-                .map_err(uncaught)?;
+                .map_err(|error| uncaught(&error))?;
         }
         let reload = Arc::default();
         Ok(Self { asked, reload })
@@ -53,7 +53,7 @@ impl Interrupt {
     }
 }
 
-fn uncaught(error: std::io::Error) -> Error {
+fn uncaught(error: &std::io::Error) -> Error {
     Error::refused(format!("signals cannot be caught: {error}"))
 }
 

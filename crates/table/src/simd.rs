@@ -1,8 +1,8 @@
 //! Comparing a key with all places of a cache line, by the widest means the CPU has.
 //!
-//! With `carryless.rs` the only file with `unsafe`: vector intrinsics and prefetching. What leaves it is safe: a
-//! token ([`Avx512`], [`Avx2`]) exists only where its instructions do, and [`run`] compiles a
-//! [`Job`] once a level, so that a loop over a burst holds the intrinsics inline.
+//! With `carryless.rs` the only file with `unsafe`: vector intrinsics and prefetching. What leaves
+//! it is safe: a token ([`Avx512`], [`Avx2`]) exists only where its instructions do, and [`run`]
+//! compiles a [`Job`] once a level, so that a loop over a burst holds the intrinsics inline.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod carryless;

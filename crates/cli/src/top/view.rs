@@ -15,8 +15,11 @@ use super::theme::Theme;
 /// Rows that the tables of ports and of workers may take before those below get theirs.
 const ROWS_MAX: usize = 4;
 
+/// A figure by name, and how it is read.
+type Spark = (&'static str, fn(&Moment) -> f64);
+
 /// The figures that have a sparkline.
-const SPARKS: [(&str, fn(&Moment) -> f64); 3] = [
+const SPARKS: [Spark; 3] = [
     ("received", |moment| moment.received),
     ("dropped", |moment| moment.dropped),
     ("set hits", |moment| moment.hits),

@@ -11,9 +11,10 @@ use engine::Publisher;
 use table::Entries;
 
 use super::inner::{Inner, Live};
+use super::recent::Recent;
 use super::{StartError, keep, sets};
 use crate::config::Config;
-use crate::sets::{Deferred, Handle, Keeper, LoadedList, NoHits, Reply, Request, SetName};
+use crate::sets::{Deferred, Handle, Keeper, LoadedList, Reply, Request, SetName};
 use crate::sources::{Sources, ToKeeper};
 
 /// A file part, and where it was read.
@@ -37,14 +38,14 @@ pub(super) fn exchange(
     let carried = carry(&sets::handle(&inner.keeping));
     // The journal is the next keeper's.
     live.keeper = None;
-    match replace(next, &carried, publisher) {
+    match replace(inner, next, &carried, publisher) {
         Ok((handle, keeper)) => {
             install(inner, live, handle, keeper);
             live.sources = sources(inner, next);
             Ok(changes)
         }
         Err(error) => {
-            let back = replace(&live.config, &carried, publisher);
+            let back = replace(inner, &live.config, &carried, publisher);
             let (handle, keeper) = back.map_err(|worse| {
                 format!("{error}; and the sets there were cannot be had back: {worse}: restart")
             })?;
@@ -101,12 +102,14 @@ fn carry(handle: &Handle) -> Vec<Carried> {
 
 /// Makes a keeper of these sets, and gives its tables to the workers.
 fn replace(
+    inner: &Inner,
     config: &Config,
     carried: &[Carried],
     publisher: &Publisher,
 ) -> Result<(Handle, Keeper), StartError> {
     let deferred = Deferred::default();
-    let keeper_config = keep::keeper_config(config, Arc::new(NoHits));
+    let recent = Arc::new(Recent(Arc::clone(&inner.observer)));
+    let keeper_config = keep::keeper_config(config, recent);
     let journal = keep::journal(config, false)?;
     let publish = Box::new(deferred.clone());
     let (handle, keeper) = keep::start(keeper_config, journal, publish, config)?;

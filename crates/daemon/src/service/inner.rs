@@ -24,7 +24,7 @@ pub(super) struct Inner {
     pub(super) keeping: sets::Keeping,
     pub(super) live: Mutex<Live>,
     /// Once there are workers.
-    pub(super) observer: OnceLock<Observer>,
+    pub(super) observer: Arc<OnceLock<Observer>>,
     /// What gives them other tables.
     pub(super) publisher: OnceLock<Publisher>,
     /// The ports' names, by their numbers.

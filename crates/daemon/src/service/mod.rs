@@ -13,6 +13,7 @@ mod inner;
 mod keep;
 mod observing;
 mod ports;
+mod recent;
 mod reload;
 mod rules;
 mod sets;
@@ -32,10 +33,11 @@ use crate::config::{Config, Source};
 use crate::metrics;
 use crate::notify::Notifier;
 use crate::rpc::{self, Server, ServerConfig};
-use crate::sets::{Deferred, Handle, NoHits, Reply, Request};
+use crate::sets::{Deferred, Handle, Reply, Request};
 use crate::sources::{Sources, ToKeeper};
 use crate::{Layout, LayoutAsked, Pinned, Samples, privileges};
 use inner::{Inner, Live};
+use recent::Recent;
 use watched::Watched;
 
 /// How long a start waits for lists: a server that does not answer must not keep the wire cut.
@@ -73,17 +75,19 @@ impl Daemon {
     /// # Errors
     ///
     /// Whatever stands in the way; then nothing runs any more.
-    pub fn start(config: Config, options: StartOptions) -> Result<Self, StartError> {
-        let layout = layout(&config)?;
+    pub fn start(config: &Config, options: StartOptions) -> Result<Self, StartError> {
+        let layout = layout(config)?;
         let free = cpus::leave_to(&layout.cpus, &allowed_cpus());
         free.map_err(|error| StartError::Other(format!("CPUs cannot be chosen: {error}")))?;
-        let (lists, apis) = Sources::planned(&config)?;
+        let (lists, apis) = Sources::planned(config)?;
         let deferred = Deferred::default();
-        let keeper_config = keep::keeper_config(&config, Arc::new(NoHits));
-        let journal = keep::journal(&config, options.recover)?;
+        let observer = Arc::new(OnceLock::new());
+        let recent = Arc::new(Recent(Arc::clone(&observer)));
+        let keeper_config = keep::keeper_config(config, recent);
+        let journal = keep::journal(config, options.recover)?;
         let publish = Box::new(deferred.clone());
-        let (handle, keeper) = keep::start(keeper_config, journal, publish, &config)?;
-        let sources = Sources::new(Arc::new(ToKeeper(handle.clone())), Sources::folder(&config));
+        let (handle, keeper) = keep::start(keeper_config, journal, publish, config)?;
+        let sources = Sources::new(Arc::new(ToKeeper(handle.clone())), Sources::folder(config));
         let inner = Arc::new(Inner {
             file: options.file,
             keeping: Arc::new(RwLock::new(handle.clone())),
@@ -94,26 +98,26 @@ impl Daemon {
                 keeper: Some(keeper),
                 reloads: metrics::Reloads::default(),
             }),
-            observer: OnceLock::new(),
+            observer,
             publisher: OnceLock::new(),
             started: SystemTime::now(),
             commit: options.commit,
             captures: Arc::default(),
         });
         let mut daemon = Self {
-            control: Some(control(&config, &inner)?),
-            metrics: observing::serve(&config, &inner)?,
+            control: Some(control(config, &inner)?),
+            metrics: observing::serve(config, &inner)?,
             inner,
             running: None,
             _pinned: None,
             notifier: Notifier::of_environment(),
             watched: Watched::default(),
         };
-        daemon.fill(&config, (&lists, &apis))?;
-        daemon.forward(&config, &layout, options.limits, (&handle, &deferred))?;
+        daemon.fill(config, (&lists, &apis))?;
+        daemon.forward(config, &layout, options.limits, (&handle, &deferred))?;
         daemon.notifier.ready();
         tracing::info!(
-            ports = %specs(&config),
+            ports = %specs(config),
             cpus = ?layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
             "forwarding"
         );

@@ -3,8 +3,9 @@
 //! A line of 64 bytes has ten places: 16 bits of the hash each, to compare, and where the record
 //! is. A conversation lies in the line that its hash names or, when that was full, in one other,
 //! and a line counts those that had to go there, so that most lookups read one line, and none more
-//! than two, however full the index is and whatever was removed. Where both are full, one of the first line's goes to its own other line: at
-//! 6.4 of ten places taken a tenth of the lines are full, so that of ten one always can.
+//! than two, however full the index is and whatever was removed. Where both are full, one of the
+//! first line's goes to its own other line: at 6.4 of ten places taken a tenth of the lines are
+//! full, so that of ten one always can.
 
 use crate::compiled::CompileError;
 use crate::memory::{Slab, zeroed};

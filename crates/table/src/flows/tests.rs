@@ -177,7 +177,7 @@ fn a_flood_costs_what_a_bucket_holds() {
             ..sighting(number, false)
         };
         let place = table.insert(&sighting, ticks(5), Tick(number / 1000), &mut |_| {
-            ended += 1
+            ended += 1;
         });
         assert!(place.is_ok());
     }

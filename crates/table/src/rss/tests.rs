@@ -16,8 +16,8 @@ fn columns<A: Copy>(flows: &[Flow<A>]) -> (Vec<A>, Vec<A>, Vec<u32>) {
 fn ways(key: &Key) -> Vec<RssHash> {
     let mut ways = vec![RssHash::portable(key), RssHash::new(key)];
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if let Some(unit) = Carryless::new() {
-        let vectors = Some(Vectors::new(unit.narrow(), key));
+    if let Some(unit) = Carryless::narrow() {
+        let vectors = Some(Vectors::new(unit, key));
         ways.push(RssHash {
             vectors,
             ..RssHash::portable(key)

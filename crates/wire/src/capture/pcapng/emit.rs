@@ -145,7 +145,7 @@ mod tests {
     fn a_comment_of_any_length_comes_back() {
         for order in [ByteOrder::Little, ByteOrder::Big] {
             for len in 0..9 {
-                let (bytes, comment) = (&[7; 9][..len], &"dröpped"[..len.min(7).max(1)]);
+                let (bytes, comment) = (&[7; 9][..len], &"dröpped"[..len.clamp(1, 7)]);
                 if !"dröpped".is_char_boundary(comment.len()) {
                     continue;
                 }
