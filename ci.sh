@@ -32,7 +32,7 @@ skip() { printf 'skipped: %s\n' "$*"; }
 
 step_judges() {
     local tool missing=()
-    for tool in tshark python3 ip tc nft ethtool ping clang promtool; do
+    for tool in tmux tshark python3 ip tc nft ethtool ping clang promtool; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     if [ ${#missing[@]} = 0 ]; then
@@ -45,7 +45,7 @@ step_judges() {
     fi
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq || skip "no package lists"
-    apt-get install -y -qq tshark python3 iproute2 nftables ethtool iputils-ping clang \
+    apt-get install -y -qq tmux tshark python3 iproute2 nftables ethtool iputils-ping clang \
         prometheus >/dev/null ||
         skip "could not be installed: ${missing[*]}"
 }

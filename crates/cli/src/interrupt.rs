@@ -23,6 +23,12 @@ impl Interrupt {
         Self::ending_by([SIGINT, SIGTERM].into_iter().chain(hangup))
     }
 
+    /// The same for a screen, which SIGHUP ends at once: its terminal is gone, and there is nothing
+    /// to put back.
+    pub(crate) fn watch_on_screen() -> Result<Self, Error> {
+        Self::ending_by([SIGINT, SIGTERM])
+    }
+
     /// The same for a daemon, which SIGHUP tells to read its configuration again.
     pub(crate) fn watch_and_reload() -> Result<Self, Error> {
         let interrupt = Self::ending_by([SIGINT, SIGTERM])?;

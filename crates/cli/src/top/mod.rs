@@ -22,6 +22,8 @@ use std::time::Duration;
 
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use crate::args::TopArgs;
 use crate::control;
@@ -40,7 +42,7 @@ const KEY_WAIT: Duration = Duration::from_millis(50);
 pub(crate) fn run(args: &TopArgs, output: Output) -> Outcome {
     refuse_without_terminal()?;
     let theme = Theme::new(output.paint(Stream::Stdout).is_on());
-    let interrupt = Interrupt::watch()?;
+    let interrupt = Interrupt::watch_on_screen()?;
     let news = feed::start(control::socket(&args.daemon), args.interval)?;
     // From here to the end, and in a panic too, the terminal is put back by ratatui's hook.
     let terminal = ratatui::try_init().map_err(|error| terminal_failed(&error));
@@ -65,18 +67,37 @@ fn show(
             let drawn = terminal.draw(|frame| view::draw(frame, &screen, theme));
             drawn.map_err(|error| terminal_failed(&error))?;
         }
-        changed = false;
-        while event::poll(if changed { Duration::ZERO } else { KEY_WAIT })
-            .map_err(|error| lost(&error))?
-        {
-            changed |= screen.take(&event::read().map_err(|error| lost(&error))?);
-        }
+        changed = wait_for_keys(&mut screen).map_err(|error| lost(&error))?;
         for news in news.try_iter() {
             screen.hear(news);
             changed = true;
         }
     }
     Ok(())
+}
+
+/// Takes what keys were pressed, or waits for one; whether something changed.
+fn wait_for_keys(screen: &mut Screen) -> io::Result<bool> {
+    let stdin = io::stdin();
+    let mut keys = [PollFd::new(&stdin, PollFlags::IN)];
+    let wait = Timespec::try_from(KEY_WAIT).ok();
+    match poll(&mut keys, wait.as_ref()) {
+        // A signal: a new size, perhaps.
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    // The library below reads the end of a terminal over and over, and never comes back.
+    if keys[0]
+        .revents()
+        .intersects(PollFlags::HUP | PollFlags::ERR)
+    {
+        return Err(io::Error::other("it was closed"));
+    }
+    let mut changed = false;
+    while event::poll(Duration::ZERO)? {
+        changed |= screen.take(&event::read()?);
+    }
+    Ok(changed)
 }
 
 fn refuse_without_terminal() -> Result<(), Error> {

@@ -274,3 +274,29 @@ fn the_screen_in_a_terminal_follows_the_daemon_and_its_end() {
         "the screen is not put back:\n{screen}"
     );
 }
+
+#[test]
+fn a_screen_whose_terminal_is_closed_ends() {
+    let daemon = Watched::start();
+    let program = env!("CARGO_BIN_EXE_linerate");
+    for hangup in ["", "trap '' HUP;"] {
+        let pid = daemon.place.path("top.pid");
+        let shell = format!(
+            "{hangup} echo $$ > {}; exec {program} top --socket {}",
+            pid.display(),
+            daemon.socket()
+        );
+        let Some(terminal) = Terminal::start(&daemon.place, &shell) else {
+            eprintln!("skipped: no tmux here");
+            return;
+        };
+        terminal.shows("blocked_src");
+        let pid = std::fs::read_to_string(pid).expect("the shell wrote it");
+        drop(terminal);
+        let begun = Instant::now();
+        while std::path::Path::new("/proc").join(pid.trim()).exists() {
+            assert!(begun.elapsed() < PATIENCE, "{pid} goes on, '{hangup}'");
+            sleep(Duration::from_millis(50));
+        }
+    }
+}
