@@ -27,6 +27,7 @@ pub fn sink(mut bytes: &[u8]) {
     let limits = SinkLimits {
         streams: 3,
         window: 64,
+        record: 64,
     };
     let mut sink = Sink::new(limits);
     let mut now = Nanos(0);

@@ -138,7 +138,7 @@ pub(crate) struct SaveArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(TEST_EXAMPLES))]
 pub(crate) struct TestArgs {
-    /// The address.
+    /// The address to look for in every set.
     #[arg(value_name = "ADDRESS", value_parser = super::set::address)]
     pub(crate) address: IpAddr,
     #[command(flatten)]
@@ -235,5 +235,5 @@ const ACTION_EXAMPLES: &str = "\
       mean it";
 
 fn after(examples: &str) -> String {
-    format!("Examples:\n{examples}\n\n{EXIT_CODES}")
+    format!("Examples:\n  {examples}\n\n{EXIT_CODES}")
 }

@@ -45,14 +45,14 @@ pub(crate) struct PlacementArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = hash_examples())]
 pub(crate) struct RssHashArgs {
-    /// Source address.
+    /// The source address, IPv4 or IPv6.
     pub(crate) src: IpAddr,
-    /// Destination address.
+    /// The destination address, of the same family.
     pub(crate) dst: IpAddr,
-    /// Source port.
+    /// The source port, to hash ports too.
     #[arg(requires = "dst_port")]
     pub(crate) src_port: Option<u16>,
-    /// Destination port.
+    /// The destination port, beside the source port.
     pub(crate) dst_port: Option<u16>,
     /// Print one JSON object on standard output.
     #[arg(long)]
@@ -63,7 +63,7 @@ pub(crate) struct RssHashArgs {
 
 /// Hash Microsoft's verification suite by every means this machine has, and compare.
 #[derive(Clone, Debug, Args)]
-#[command(after_long_help = EXIT_CODES)]
+#[command(after_long_help = vectors_examples())]
 pub(crate) struct RssVectorsArgs {
     /// Print one JSON object on standard output.
     #[arg(long)]
@@ -125,13 +125,26 @@ Examples:
     )
 }
 
+fn vectors_examples() -> String {
+    format!(
+        "\
+Examples:
+  linerate rss vectors
+      as a table; exit code 1 if a hash is not the published one
+  linerate rss vectors --json
+      the same for programs
+
+{EXIT_CODES}"
+    )
+}
+
 fn plan_examples() -> String {
     format!(
         "\
 Examples:
   linerate rss plan --src 10.0.0.0/16 --dst 192.0.2.1 > sources.txt
-  linerate gen null: --src @sources.txt --dst 192.0.2.1 --count 1M
-      frames that fall into all 128 buckets of a card with the default key
+      one source for each of 128 buckets of a card with the default key; send them with
+      'linerate gen PORT --src @sources.txt --dst 192.0.2.1'
 
 {EXIT_CODES}"
     )

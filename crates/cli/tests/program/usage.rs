@@ -107,7 +107,10 @@ fn workers_that_do_not_fit() {
         &["1000 workers", "--workers"],
     );
     refused("bridge gen: null: --cpus 4000", &["CPU 4000"]);
-    refused("bridge gen: null: --pool 10", &["--pool 10", "or more"]);
+    refused(
+        "bridge gen: null: --pool 10",
+        &["pool of 10", "--pool", "or more"],
+    );
     refused("demo --workers 3 --cpus 0", &["disagree"]);
 }
 

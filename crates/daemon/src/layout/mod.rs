@@ -94,7 +94,7 @@ impl fmt::Display for LayoutError {
             Self::TooMany { workers, cpus } => write!(
                 f,
                 "{workers} workers need {workers} CPUs and this process may use {cpus}: choose \
-                 {cpus} or fewer"
+                 {cpus} or fewer (--workers, or count in a configuration)"
             ),
             Self::Pool {
                 frames,
@@ -103,7 +103,7 @@ impl fmt::Display for LayoutError {
             } => write!(
                 f,
                 "a pool of {frames} frames is too small for bursts of {burst} frames: choose \
-                 {least} or more"
+                 {least} or more (--pool, or pool in a configuration)"
             ),
             Self::Stride {
                 port,
@@ -112,7 +112,7 @@ impl fmt::Display for LayoutError {
             } => write!(
                 f,
                 "{port} makes frames that do not fit into {stride_bytes} bytes: leave out the \
-                 stride or give {least} or more"
+                 stride or give {least} or more (--stride, or stride in a configuration)"
             ),
         }
     }

@@ -8,6 +8,7 @@ use std::path::Path;
 use super::PrivilegeError;
 use super::accounts::Account;
 use crate::config::{Config, DEFAULT_SOCKET};
+use port::interface::records_folder;
 
 /// Makes the folders of state, of the control socket, and of what is changed on interfaces, for the
 /// user. That of the socket stays whose it is if it is there, unless it is the program's own.
@@ -19,13 +20,14 @@ pub(super) fn make(config: &Config, account: &Account) -> Result<(), PrivilegeEr
     if let Some(dir) = config.control.socket.parent() {
         fresh(dir, 0o755, account).map_err(|error| refused(dir, error))?;
     }
-    // Where ports write down what they change, and where the socket is by default. What other
-    // processes have in it stays theirs.
-    let Some(own) = Path::new(DEFAULT_SOCKET).parent() else {
-        return Ok(());
-    };
-    let made = fresh(own, 0o755, account).and_then(|()| give_alone(own, account));
-    made.map_err(|error| refused(own, error))
+    let records = records_folder(account.uid.as_raw());
+    fresh(&records, 0o755, account).map_err(|error| refused(&records, error))?;
+    // A folder of the program's own that root's processes made before is needed for the socket.
+    let own = Path::new(DEFAULT_SOCKET).parent();
+    match own.filter(|own| config.control.socket.parent() == Some(own)) {
+        Some(own) => give_alone(own, account).map_err(|error| refused(own, error)),
+        None => Ok(()),
+    }
 }
 
 fn refused(folder: &Path, error: io::Error) -> PrivilegeError {

@@ -128,6 +128,11 @@ impl Around {
         index != 0 && all.iter().all(|reading| reading.index == index) && all.windows(2).all(grew)
     }
 
+    /// Whether the driver tells of the same receive queues as at the start.
+    fn kept_its_queues(&self) -> bool {
+        self.opened.queues.keys().eq(self.last.queues.keys())
+    }
+
     /// How far a counter went, from before the run to after it.
     fn grew(&self, count: impl Fn(&Reading) -> u64) -> u64 {
         count(&self.last).saturating_sub(count(&self.opened))
@@ -148,7 +153,15 @@ impl Around {
     /// before may have forwarded here.
     pub(crate) fn enter(&self, counts: &PortCounts, passed: u64, ledger: &mut Ledger) {
         if self.is_one() {
-            ledger.add(self.reception(counts));
+            if self.kept_its_queues() {
+                ledger.add(self.reception(counts));
+            } else {
+                ledger.note(format!(
+                    "{}: its queues became more or fewer during the run, and what came at that \
+                     moment only the interface counted",
+                    counts.place
+                ));
+            }
             ledger.add(self.transmission(counts, passed));
         } else {
             ledger.note(format!(

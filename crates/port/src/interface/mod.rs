@@ -43,6 +43,7 @@ pub(crate) use monitor::{Presence, Signal};
 pub(crate) use offloads::TAKING_TAGS;
 pub use offloads::{MERGING, Offloads};
 pub use queueing::{Queueing, QueueingCounts};
+pub use records::records_folder;
 pub use restore::{LeftBehind, Restored, left_behind, restore};
 pub use survey::{Offload, Program, Survey, names_here};
 pub use sysfs::{Interrupt, Root};

@@ -16,8 +16,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::found::{Found, Place};
 use crate::sys::ioctl::ControlSocket;
 
-/// Where the kernel forgets it with everything else.
+/// Root's records. The kernel forgets them with everything else.
 const FOLDER: &str = "/run/linerate";
+
+/// Where a process of this user writes down what it changes on interfaces. Users other than root
+/// have a folder of their own, for nobody believes a record that somebody else could have written;
+/// root makes it for them.
+#[must_use]
+pub fn records_folder(uid: u32) -> PathBuf {
+    match uid {
+        0 => PathBuf::from(FOLDER),
+        uid => PathBuf::from(format!("{FOLDER}-{uid}")),
+    }
+}
 /// Longer than any record.
 const BYTES_MAX: u64 = 256 << 10;
 /// Bits of a file's mode that let others write to it.
@@ -62,9 +73,16 @@ impl Drop for Kept {
 }
 
 impl Records {
-    /// Those of this machine.
+    /// Those of this machine and user. Where root made no folder for the user, a service manager
+    /// made the program's own.
     pub(crate) fn here() -> Self {
-        Self(PathBuf::from(FOLDER))
+        let uid = fs::metadata("/proc/self").map_or(0, |process| process.uid());
+        let own = records_folder(uid);
+        Self(if own.is_dir() {
+            own
+        } else {
+            PathBuf::from(FOLDER)
+        })
     }
 
     #[cfg(test)]
