@@ -46,7 +46,7 @@ pub(crate) struct CaptureArgs {
     /// Bytes of a frame at most.
     #[arg(long, value_name = "BYTES", default_value_t = 1536)]
     pub(crate) snap: u32,
-    /// pcapng or json; without it json for sockets, logs and files named so, pcapng else.
+    /// Write pcapng or json [default: json to sockets, logs and files named so, else pcapng].
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) format: Option<CaptureFormat>,
     #[command(flatten)]
