@@ -1,7 +1,7 @@
 //! Commands that speak to a running daemon, over its control socket and nothing else.
 //!
-//! [`entries`] adds and deletes, one or a million; [`file`] loads and saves; [`sets`] tells of
-//! sets; [`show`] tells of the rest, once or again and again.
+//! [`entries`] adds and deletes, one or a million; [`mod@file`] loads and saves; [`sets`] tells of
+//! sets; [`mod@show`] tells of the rest, once or again and again.
 
 mod ago;
 mod entries;

@@ -1,7 +1,7 @@
 //! The log: lines for people on a terminal, fields for the journal, JSON elsewhere.
 //!
 //! Never a line per frame, never a secret. What is said again and again is counted and summed up
-//! ([`repeats`]): a server that is away for a week is not a line a minute.
+//! (`repeats`): a server that is away for a week is not a line a minute.
 
 mod repeats;
 

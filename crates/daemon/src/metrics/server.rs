@@ -96,7 +96,7 @@ impl Server {
         self.address
     }
 
-    /// Stops listening. Connections that are open end by themselves within [`LIMIT`].
+    /// Stops listening. Connections that are open end by themselves within ten seconds.
     pub fn stop(&mut self) {
         // The counter of an eventfd cannot be full after one write.
         let _ = rustix::io::write(&*self.wake, &1_u64.to_ne_bytes());
