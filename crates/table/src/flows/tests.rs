@@ -66,7 +66,7 @@ fn against_a_map<A: Address>(level: Level) {
     let mut model: HashMap<u32, Known> = HashMap::new();
     let mut random = Random(SEED);
     let mut now = 5;
-    for _ in 0..if cfg!(miri) { 60 } else { 30_000 } {
+    for _ in 0..if cfg!(miri) { 10 } else { 30_000 } {
         let most = [4, 600][usize::from(random.below(50) == 0)];
         now += random.below(8) / 7 * random.below(most);
         table.expire(Tick(now), usize::MAX, &mut |flow| {
@@ -170,7 +170,7 @@ fn a_flood_costs_what_a_bucket_holds() {
     let mut table = table::<u32>(32, WhenFull::Evict, Level::best());
     let bytes = table.bytes();
     let mut ended = 0;
-    let flood = if cfg!(miri) { 100 } else { 100_000 };
+    let flood = if cfg!(miri) { 40 } else { 100_000 };
     for number in 0..flood {
         let sighting = Sighting {
             bucket: 1,
@@ -197,7 +197,7 @@ fn both_directions_are_one_conversation() {
 
 #[test]
 fn a_full_table_is_never_crowded() {
-    let each = if cfg!(miri) { 100 } else { 20_000 };
+    let each = if cfg!(miri) { 10 } else { 20_000 };
     let mut table = table::<u32>(each, WhenFull::Refuse, Level::best());
     let all = u32::from(BUCKETS) * each;
     for number in 0..all {

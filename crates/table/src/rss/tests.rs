@@ -34,9 +34,10 @@ fn any_key() -> impl Strategy<Value = Key> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 128 }))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
+    #[cfg_attr(miri, ignore = "no unsafe code that Miri can run, and minutes of tables")]
     fn columns_v4(key in any_key(), flows in vec(any::<Flow<u32>>(), 0..40)) {
         let (src, dst, ports) = columns(&flows);
         let oracle = Toeplitz::new(&key);
@@ -51,6 +52,7 @@ proptest! {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "no unsafe code that Miri can run, and minutes of tables")]
     fn columns_v6(key in any_key(), flows in vec(any::<Flow<u128>>(), 0..20)) {
         let (src, dst, ports) = columns(&flows);
         let oracle = Toeplitz::new(&key);
@@ -66,6 +68,7 @@ proptest! {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "as above")]
 fn the_shortest_column_counts() {
     let hash = RssHash::new(&Key::MICROSOFT);
     let mut hashes = [7; 4];
@@ -79,6 +82,7 @@ fn the_shortest_column_counts() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "as above")]
 fn one_source_a_bucket() {
     let hash = RssHash::new(&Key::MICROSOFT);
     let (dst, ports) = (0xC0A8_0001, 0x1234_0050);
