@@ -3,7 +3,7 @@
 tcp-receive PORT BYTES    take one connection, print the digest of what came
 tcp-send ADDRESS PORT BYTES    the other end; prints the same digest
 send INTERFACE FRAME COUNT    send a frame, given in hexadecimal
-send-past INTERFACE FRAME MILLISECONDS    send a frame each millisecond, past qdisc and taps
+send-past INTERFACE FRAME    send a frame each millisecond until ended, past qdisc and taps
 capture INTERFACE COUNT    print so many frames with the ethertype 88b5, tags put back
 send-merged ADDRESS SEGMENTS    send datagrams of 1000 bytes as one, to be cut up by the interface
 longest INTERFACE COUNT    print the length of the longest of so many frames
@@ -107,11 +107,11 @@ def send(interface, frame, count):
         raw.send(bytes.fromhex(frame))
 
 
-def send_past(interface, frame, milliseconds):
+def send_past(interface, frame):
     raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     raw.setsockopt(SOL_PACKET, PACKET_QDISC_BYPASS, 1)
     raw.bind((interface, 0))
-    for _ in range(int(milliseconds)):
+    while True:
         raw.send(bytes.fromhex(frame))
         time.sleep(0.001)
 

@@ -9,13 +9,14 @@ use crate::ledger_drive::wire;
 const STRANGE: &str = "024c5200000902530000000988b5";
 
 /// A stranger that no tap sees sends by the interface that a command sends by, so that more frames
-/// leave it than anybody has a name for.
+/// leave it than anybody has a name for. It sends until the command has ended, however slowly that
+/// began.
 #[track_caller]
 fn with_a_stranger(words: &str) -> Option<Value> {
     let bench = wire()?;
     let frame = format!("{STRANGE}{}", "00".repeat(46));
     let running = bench.linerate(Side::Middle, words);
-    let stranger = bench.role(Side::Middle, &format!("send-past c {frame} 3500"));
+    let stranger = bench.role(Side::Middle, &format!("send-past c {frame}"));
     let (code, report, said) = running.ended();
     drop(stranger);
     assert_eq!(code, 1, "{words}: {report}{said}");
