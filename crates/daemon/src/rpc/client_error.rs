@@ -45,6 +45,14 @@ impl ClientError {
     pub fn is_answer(&self) -> bool {
         matches!(self, Self::Refused(_))
     }
+
+    /// Whether the change was made all the same: it is not in the journal, or a worker was too
+    /// slow to confirm it.
+    #[must_use]
+    pub fn is_of_made_change(&self) -> bool {
+        let made = ["not-kept", "not-confirmed"];
+        matches!(self, Self::Refused(error) if made.contains(&&*error.reason))
+    }
 }
 
 impl fmt::Display for ClientError {

@@ -17,6 +17,9 @@ use std::time::Duration;
 /// The longest sleep: what is due later is looked at again then.
 const REST_MAX: Duration = Duration::from_secs(3600);
 
+/// The longest sleep while the disk lacks changes: it may have room again.
+const OWING_REST: Duration = Duration::from_secs(1);
+
 /// The one thread that changes sets.
 #[derive(Debug)]
 pub struct Keeper {
@@ -143,9 +146,13 @@ impl Running {
             };
             return messages.try_recv().map_err(disconnected);
         }
+        let rest_max = match &self.journal {
+            Some(journal) if journal.is_owing() => OWING_REST,
+            _ => REST_MAX,
+        };
         let rest = match self.sets.live.next_expiry() {
-            Some(due) => Duration::from_nanos(due.since(self.now().mono)).min(REST_MAX),
-            None => REST_MAX,
+            Some(due) => Duration::from_nanos(due.since(self.now().mono)).min(rest_max),
+            None => rest_max,
         };
         messages.recv_timeout(rest)
     }
