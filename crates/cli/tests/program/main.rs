@@ -5,6 +5,7 @@ mod capture;
 mod contract;
 mod control;
 mod daemon;
+mod daemon_pages;
 mod doctor;
 mod drive;
 mod drops;

@@ -1,8 +1,13 @@
-//! Peers that ask faster than they are answered: what waits, waits in the kernel's buffer.
+//! Peers that ask faster than they are answered, or never end: what waits, waits in the kernel.
 
 use crate::Place;
+use daemon::rpc::answers::LoadParams;
 use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// What may be under way beside requests that were answered: the kernel's buffers, which are some
 /// 200 KiB each way unless the machine says otherwise, a line, what is received at once, and
@@ -52,4 +57,38 @@ fn changes_are_taken_in_as_they_are_answered() {
 #[test]
 fn bad_lines_are_taken_in_as_they_are_answered() {
     flood("[]\n", 100_000);
+}
+
+/// A byte now and then, for ever, of a list that is being loaded.
+#[test]
+fn a_pipe_that_trickles_does_not_hold_up_the_end() {
+    let mut place = Place::new();
+    let (list, mut source) = std::io::pipe().expect("a pipe");
+    let ended = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&ended);
+    let trickle = std::thread::spawn(move || {
+        let begun = Instant::now();
+        while !seen.load(Ordering::Relaxed) && begun.elapsed() < Duration::from_secs(60) {
+            // When the server has given up, nobody reads.
+            let _ = source.write_all(b"\n");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        seen.load(Ordering::Relaxed)
+    });
+    let mut client = place.client();
+    let params = LoadParams {
+        set: "bad".to_owned(),
+        file: "trickle".to_owned(),
+        force: false,
+    };
+    let _sent = client.send_file("set.load", &params, list.as_fd());
+    drop(list);
+    // It has begun to read by then, or the test shows nothing.
+    std::thread::sleep(Duration::from_millis(300));
+    place.server.take();
+    ended.store(true, Ordering::Relaxed);
+    assert!(
+        trickle.join().expect("no panic"),
+        "the server waited for a pipe"
+    );
 }
