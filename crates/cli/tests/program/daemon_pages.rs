@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::daemon::Daemon;
+use crate::screens::{blocks, conversation, skeleton};
 use crate::{Place, Ran};
 
 const README: &str = include_str!("../../../../README.md");
@@ -34,15 +35,6 @@ fn pages() -> Vec<(String, String)> {
     pages.push(("guide.md".to_owned(), GUIDE.to_owned()));
     assert!(pages.len() >= 10, "{} pages", pages.len());
     pages
-}
-
-/// The blocks of one language.
-fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
-    let fence = format!("```{language}\n");
-    let blocks = page.split(&fence[..]).skip(1);
-    blocks
-        .filter_map(|block| block.split("\n```").next())
-        .collect()
 }
 
 /// What a page says to type, without what is said about it: lines of blocks, and code in text.
@@ -100,7 +92,12 @@ fn every_configuration_is_one() {
     for (name, page) in pages() {
         for text in blocks(&page, "toml") {
             let place = Place::new();
-            place.write("a.toml", format!("{bridge}{text}\n"));
+            let ports = if text.contains("[[port]]") {
+                ""
+            } else {
+                bridge
+            };
+            place.write("a.toml", format!("{ports}{text}\n"));
             let ran = place.run("run --check a.toml");
             assert_eq!(ran.code, 0, "{name}: {text}\n{}", ran.stderr);
             count += 1;
@@ -152,41 +149,6 @@ fn shell(place: &Place, line: &str) -> Ran {
     Ran::of(output.expect("a shell"))
 }
 
-/// A screen without what differs from run to run: numbers, times, rates, widths.
-fn skeleton(place: &Place, screen: &str) -> Vec<String> {
-    let folder = place.path("").display().to_string();
-    let folder = folder.trim_end_matches('/');
-    let screen = screen.replace(folder, "/etc/linerate");
-    let units = [
-        "s", "min", "B", "KiB", "MiB", "GiB", "kpps", "Mpps", "pps", "%", "-", "k/s",
-    ];
-    let differs = |word: &&str| {
-        let bare = word.trim_matches(|c: char| ",;()".contains(c));
-        bare.chars().any(|c| c.is_ascii_digit()) || units.contains(&bare)
-    };
-    let line = |line: &str| {
-        // What else is said of an address that may have been hit.
-        let line = line.split(", hit ").next().unwrap_or(line);
-        let words = line.split_whitespace().filter(|word| !differs(word));
-        words.collect::<Vec<_>>().join(" ")
-    };
-    let debug = |line: &&str| !line.contains("DEBUG BUILD");
-    screen.lines().filter(debug).map(line).collect()
-}
-
-/// The commands of a block of a terminal, each with the screen that follows.
-fn conversation(block: &str) -> Vec<(&str, Vec<&str>)> {
-    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
-    for line in block.lines() {
-        match (line.strip_prefix("$ "), said.last_mut()) {
-            (Some(command), _) => said.push((command, Vec::new())),
-            (None, Some((_, screen))) if !line.is_empty() => screen.push(line),
-            _ => {}
-        }
-    }
-    said
-}
-
 const SETS: &str = "\
 [[port]]\nname = 'outside'\nspec = 'gen:size=64,hit=0.5'\n\
 [[port]]\nname = 'inside'\nspec = 'null:'\n\
@@ -194,14 +156,14 @@ const SETS: &str = "\
 [[set]]\nname = 'trial'\nsource = 'trial.txt'\naction = 'count'\n\
 [[set]]\nname = 'office'\naction = 'allow'\n\
 [control]\nsocket = 'ctl.sock'\n[state]\ndir = 'state'\n\
-[metrics]\naddress = '127.0.0.1:9644'\n";
+[metrics]\naddress = '127.0.0.1:9177'\n";
 
 #[test]
 fn screens_of_live_changes_are_those_that_come() {
     let place = folder();
     place.write(
         "a.toml",
-        SETS.replace("[metrics]\naddress = '127.0.0.1:9644'\n", ""),
+        SETS.replace("[metrics]\naddress = '127.0.0.1:9177'\n", ""),
     );
     let daemon = Daemon::start(&place, "run a.toml --json");
     daemon.await_sent(10_000);
@@ -216,8 +178,8 @@ fn screens_of_live_changes_are_those_that_come() {
             };
             let ran = shell(&place, &line);
             let (mut came, mut wanted) = (
-                skeleton(&place, ran.text()),
-                skeleton(&place, &screen.join("\n")),
+                skeleton(&place.path(""), ran.text()),
+                skeleton(&place.path(""), &screen.join("\n")),
             );
             if watches {
                 came.truncate(2);
@@ -286,7 +248,7 @@ fn captures_and_metrics_are_as_the_pages_say() {
     let address = free.local_addr().expect("its number").to_string();
     drop(free);
     let named = "[[set]]\nname = 'spamhaus'\nsource = 'trial.txt'\naction = 'block'\n";
-    let config = SETS.replace("127.0.0.1:9644", &address);
+    let config = SETS.replace("127.0.0.1:9177", &address);
     place.write("a.toml", format!("{config}{named}"));
     let daemon = Daemon::start(&place, "run a.toml --json");
     daemon.await_sent(1000);
@@ -304,7 +266,7 @@ fn captures_and_metrics_are_as_the_pages_say() {
                 "timeout --preserve-status -s INT 2 linerate capture --drops drops",
             )
             .replace("--duration 1m", "--duration 1s")
-            .replace("127.0.0.1:9644", &address);
+            .replace("127.0.0.1:9177", &address);
         let ran = shell(&place, &line);
         assert_eq!(ran.code, 0, "{line}: {}", ran.text());
         if line.starts_with("tshark") {

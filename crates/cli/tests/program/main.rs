@@ -10,8 +10,11 @@ mod doctor;
 mod drive;
 mod drops;
 mod help;
+mod hostile_daemon;
 mod laboratory;
 mod ndr;
+#[path = "../screens/mod.rs"]
+mod screens;
 mod set_check;
 mod usage;
 mod watching;

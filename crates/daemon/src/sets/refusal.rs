@@ -22,11 +22,6 @@ pub enum Refusal {
         /// As given.
         bytes: usize,
     },
-    /// A comment would do something to a terminal, or be more than one line of a file.
-    CommentNotText {
-        /// Of this entry.
-        entry: Entry,
-    },
     /// The origin cannot give or take single entries.
     NotSingle {
         /// As given.
@@ -131,7 +126,6 @@ impl Refusal {
         match self {
             Self::NoSuchSet { .. } => "no-such-set",
             Self::CommentTooLong { .. } => "comment-too-long",
-            Self::CommentNotText { .. } => "comment-not-text",
             Self::NotSingle { .. } => "not-single",
             Self::Empty { .. } => "empty",
             Self::ChangesTooMuch { .. } => "changes-too-much",
@@ -220,10 +214,6 @@ impl fmt::Display for Refusal {
                 f,
                 "the comment of {entry} has {bytes} bytes and at most {COMMENT_BYTES_MAX} are \
                  kept: shorten it"
-            ),
-            Self::CommentNotText { entry } => write!(
-                f,
-                "the comment of {entry} holds a control character: write one line of plain text"
             ),
             Self::NotSingle { origin } => write!(
                 f,

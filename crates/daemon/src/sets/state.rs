@@ -351,19 +351,13 @@ impl Edit {
             return Ok(());
         };
         let bytes = |new: &NewEntry| new.comment.as_ref().map_or(0, |comment| comment.len());
-        if let Some(new) = entries.iter().find(|new| bytes(new) > COMMENT_BYTES_MAX) {
-            return Err(Refusal::CommentTooLong {
+        match entries.iter().find(|new| bytes(new) > COMMENT_BYTES_MAX) {
+            None => Ok(()),
+            Some(new) => Err(Refusal::CommentTooLong {
                 entry: new.entry,
                 bytes: bytes(new),
-            });
+            }),
         }
-        let is_text = |comment: &str| !comment.contains(char::is_control);
-        let bad = entries
-            .iter()
-            .find(|new| !new.comment.as_deref().is_none_or(is_text));
-        bad.map_or(Ok(()), |new| {
-            Err(Refusal::CommentNotText { entry: new.entry })
-        })
     }
 }
 
