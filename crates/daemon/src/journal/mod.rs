@@ -32,7 +32,7 @@ mod sync;
 
 pub use error::JournalError;
 pub use op::{Op, Operations, read};
-pub use recover::Report;
+pub use recover::{ENTRIES_MAX, Report};
 pub use state::{Kept, KeptSet, KeptSets};
 pub(crate) use state::{Pieces, op as kept_op};
 

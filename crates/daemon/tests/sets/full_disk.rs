@@ -2,7 +2,9 @@
 //! is kept later.
 
 use crate::kept::{folder, one, open};
+use crate::world::{World, config, entry, name};
 use daemon::journal::{Op, Operations};
+use daemon::sets::{Origin, Refusal, Request};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -18,7 +20,7 @@ fn too_much() -> Operations {
             expires_ms: None,
             comment: Some(comment.as_str().into()),
         };
-        operations.push(&crate::world::name("a"), &op);
+        operations.push(&name("a"), &op);
     }
     operations
 }
@@ -84,4 +86,22 @@ fn a_snapshot_is_tried_until_it_has_what_was_not_kept() {
     drop(journal);
     let (_, kept, _) = open(dir.path(), false).expect("it opens");
     assert_eq!(kept.entry_count(), 1);
+}
+
+/// A start reads no more than so many entries: what it could not read is not taken.
+#[test]
+fn no_more_is_taken_than_a_start_can_read() {
+    let mut config = config(&["a", "b"]);
+    config.dynamic_max = 4;
+    let world = World::start(config, None);
+    world.add("a", "192.0.2.1 192.0.2.2 192.0.2.3");
+    let add = |set: &str| Request::Add {
+        set: name(set),
+        entries: vec![entry("198.51.100.1").into(), entry("198.51.100.2").into()],
+        origin: Origin::Hand,
+    };
+    let refusal = world.handle.ask(add("b")).expect_err("no room");
+    assert_eq!(refusal, Refusal::TooMany { entries_max: 4 });
+    world.delete("a", "192.0.2.1", Origin::Hand);
+    world.handle.ask(add("b")).expect("there is room");
 }
