@@ -257,6 +257,9 @@ impl<'a> Bulk<'a> {
                     "standard input:{first}: {error} (of this line to line {last}; see 'linerate \
                      set list' for those after them)"
                 )),
+                true if error.is_of_half_made_change() => Error::check_failed(format!(
+                    "standard input:{first}: {error} (some of this line to line {last} may be done)"
+                )),
                 true => Error::check_failed(format!(
                     "standard input:{first}: {error} (nothing from this line to line {last} was \
                      done)"

@@ -246,7 +246,10 @@ impl fmt::Display for Refusal {
                  be written: {reason}"
             ),
             Self::NeedsRestart { what } => write!(f, "{what} cannot change live: restart"),
-            Self::Stopped => write!(f, "the daemon is stopping"),
+            Self::Stopped => write!(
+                f,
+                "the daemon takes no changes now, since it is being reloaded or stops: try again"
+            ),
         }
     }
 }
