@@ -17,7 +17,7 @@ pub(crate) fn skeleton(folder: &Path, screen: &str) -> Vec<String> {
     let folder = folder.trim_end_matches('/');
     let screen = screen.replace(folder, "/etc/linerate");
     let units = [
-        "s", "min", "B", "KiB", "MiB", "GiB", "kpps", "Mpps", "pps", "%", "-", "k/s",
+        "us", "ms", "s", "min", "B", "KiB", "MiB", "GiB", "kpps", "Mpps", "pps", "%", "-", "k/s",
     ];
     let differs = |word: &&str| {
         let bare = word.trim_matches(|c: char| ",;()".contains(c));
