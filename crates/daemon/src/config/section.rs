@@ -11,8 +11,8 @@ use toml::de::{DeTable, DeValue};
 use super::error::{ConfigError, Wrong};
 use super::words;
 
-/// Bytes of what is said to be wrong.
-const WHAT_BYTES_MAX: usize = 300;
+/// Characters of what is said to be wrong.
+const WHAT_CHARS_MAX: usize = 300;
 
 /// The text of a configuration, and what its lines and relative paths are held against.
 #[derive(Clone, Copy, Debug)]
@@ -334,8 +334,7 @@ impl<'t> Section<'t> {
 
 /// What is quoted of a file may be as long as the file.
 fn cut(mut what: String) -> String {
-    if what.len() > WHAT_BYTES_MAX {
-        let end = what.floor_char_boundary(WHAT_BYTES_MAX);
+    if let Some((end, _)) = what.char_indices().nth(WHAT_CHARS_MAX) {
         what.truncate(end);
         what.push_str("...");
     }
