@@ -12,6 +12,7 @@ mod daemon_changes;
 mod drive;
 mod drivers;
 mod examples;
+mod first_week;
 mod hostile;
 mod jumbo;
 mod keep_local;
@@ -31,6 +32,8 @@ mod odd;
 mod packet;
 mod random;
 mod running;
+#[path = "../screens/mod.rs"]
+mod screens;
 mod short_peer;
 mod shortcut;
 mod soak;
