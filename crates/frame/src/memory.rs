@@ -56,3 +56,14 @@ impl fmt::Display for Pages {
         })
     }
 }
+
+/// Has the heap give large blocks back to the kernel when they are freed. For processes that run
+/// for months and replace much of what they hold; call it before other threads begin.
+///
+/// By itself the C library of GNU keeps more the larger the blocks are that were freed, and a heap
+/// for each few threads: with a list of a million entries replaced once a second, the resident
+/// memory of a daemon grew from 78 to 134 MB in four minutes, and went on. Elsewhere this does
+/// nothing.
+pub fn give_back_what_is_freed() {
+    system::give_back_what_is_freed();
+}

@@ -8,6 +8,7 @@ mod bench;
 mod bypass;
 mod copied;
 mod daemon;
+mod daemon_changes;
 mod drive;
 mod drivers;
 mod examples;

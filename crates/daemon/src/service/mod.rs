@@ -85,6 +85,7 @@ impl Daemon {
     ///
     /// Whatever stands in the way; then nothing runs any more.
     pub fn start(config: &Config, options: StartOptions) -> Result<Self, StartError> {
+        frame::memory::give_back_what_is_freed();
         let layout = layout(config)?;
         let free = cpus::leave_to(&layout.cpus, &allowed_cpus());
         free.map_err(|error| StartError::Other(format!("CPUs cannot be chosen: {error}")))?;

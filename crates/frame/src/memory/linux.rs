@@ -150,3 +150,23 @@ pub(super) fn node_of_page(page: NonNull<u8>) -> Option<NodeId> {
     let node = u16::try_from(status[0]).ok()?;
     (asked == 0).then_some(NodeId(node))
 }
+
+/// Above this many bytes a block of the heap is a mapping of its own.
+#[cfg(target_env = "gnu")]
+const LARGE_BYTES: c_int = 1 << 20;
+/// Heaps that threads share.
+#[cfg(target_env = "gnu")]
+const HEAPS: c_int = 2;
+
+/// As [`super::give_back_what_is_freed`].
+pub(super) fn give_back_what_is_freed() {
+    #[cfg(target_env = "gnu")]
+    for (what, value) in [
+        (libc::M_MMAP_THRESHOLD, LARGE_BYTES),
+        (libc::M_TRIM_THRESHOLD, LARGE_BYTES),
+        (libc::M_ARENA_MAX, HEAPS),
+    ] {
+        // SAFETY: changes a number of the allocator, under the allocator's own lock; no block.
+        unsafe { libc::mallopt(what, value) };
+    }
+}

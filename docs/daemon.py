@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""What changing sets costs a running daemon: docs/daemon.py [PROGRAM] [--entries N] [--rounds N].
+
+Runs `linerate run` from a generator into nothing, one worker, with a list of N addresses in a file
+(6 million: the folder takes 200 MB), and prints
+
+* how long a replaced file takes until it is in force, and the worker's rate meanwhile beside its
+  rate just before, pair by pair, so that a machine whose speed drifts slows both;
+* how long a single `set.add` on a persistent connection waits for its answer, when nothing else
+  goes on and while the list is replaced;
+* resident memory after each replacement.
+
+--capture measures instead the worker's rate with `capture --drops` running beside that without.
+The worker has the last CPU to itself. Linux, Python's standard library; no root.
+"""
+
+import argparse
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+CONFIG = """
+[[port]]
+name = 'outside'
+spec = 'gen:size=64{hit}'
+[[port]]
+name = 'inside'
+spec = 'null:'
+[workers]
+cpus = '{cpu}'
+[control]
+socket = 'ctl.sock'
+[state]
+dir = 'state'
+[[set]]
+name = 'file'
+source = 'file.txt'
+action = 'block'
+allow_private = true
+[[set]]
+name = 'hand'
+action = 'block'
+"""
+
+
+class Control:
+    """A connection that asks one thing after the other."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(path)
+        self.lines = self.socket.makefile()
+
+    def call(self, method, **params):
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        self.socket.sendall(json.dumps(request).encode() + b"\n")
+        answer = json.loads(self.lines.readline())
+        if "error" in answer:
+            sys.exit(f"{method}: {answer['error']['message']}")
+        return answer["result"]
+
+    def entries(self):
+        return self.call("set.show", set="file")["entries"]
+
+    def frames(self):
+        """When they were asked for, and frames received."""
+        shown = self.call("show.workers")["workers"][0]
+        return time.monotonic(), shown["frames"]
+
+
+def address(number):
+    """Public address space from 16.0.0.0 to 79.255.255.255, each once: an odd factor."""
+    value = 0x1000_0000 + (number * 0x9E37_79B1 & 0x3FFF_FFFF)
+    return "%d.%d.%d.%d\n" % (*value.to_bytes(4, "big"),)
+
+
+def write_lists(folder, entries):
+    """Two lists that differ in two entries of five; the second has one more."""
+    lists = []
+    for first, count in ((0, entries), (entries * 2 // 5, entries + 1)):
+        path = f"{folder}/list{len(lists)}"
+        with open(path, "w", encoding="ascii") as out:
+            out.writelines(address(number) for number in range(first, first + count))
+        lists.append((path, count))
+    return lists
+
+
+class Daemon:
+    """One that runs, in a folder of its own."""
+
+    def __init__(self, program, folder, hit=""):
+        self.folder = folder
+        cpus = sorted(os.sched_getaffinity(0))
+        with open(f"{folder}/a.toml", "w", encoding="ascii") as out:
+            out.write(CONFIG.format(cpu=cpus[-1], hit=hit))
+        if len(cpus) > 1:
+            os.sched_setaffinity(0, cpus[:-1])
+        self.log = open(f"{folder}/log", "w", encoding="ascii")
+        everywhere = lambda: os.sched_setaffinity(0, cpus)
+        self.process = subprocess.Popen(
+            [program, "run", "a.toml", "--json"], cwd=folder, stderr=self.log,
+            stdout=subprocess.PIPE, preexec_fn=everywhere,
+        )
+        while not self.forwards():
+            if self.process.poll() is not None:
+                sys.exit(open(f"{folder}/log", encoding="ascii").read())
+            time.sleep(0.05)
+
+    def control(self):
+        return Control(f"{self.folder}/ctl.sock")
+
+    def forwards(self):
+        try:
+            return self.control().frames()[1] > 0
+        except (OSError, IndexError):
+            return False
+
+    def resident_mb(self):
+        with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    def stop(self):
+        self.process.terminate()
+        report = json.loads(self.process.communicate()[0])
+        if self.process.returncode != 0 or not report["balanced"]:
+            sys.exit(f"the books do not balance: {report}")
+
+
+def rate(control, seconds):
+    """Mpps over so long."""
+    begun, before = control.frames()
+    time.sleep(seconds)
+    ended, after = control.frames()
+    return (after - before) / (ended - begun) / 1e6
+
+
+def replace(daemon, control, path, count):
+    """Seconds until it is in force, and Mpps meanwhile."""
+    beside = f"{daemon.folder}/beside"
+    os.link(path, beside)
+    begun, before = control.frames()
+    os.rename(beside, f"{daemon.folder}/file.txt")
+    while control.entries() != count:
+        if time.monotonic() > begun + 60:
+            sys.exit(f"not loaded in a minute: {control.call('set.show', set='file')}")
+        time.sleep(0.02)
+    ended, after = control.frames()
+    return ended - begun, (after - before) / (ended - begun) / 1e6
+
+
+def replacements(daemon, lists, rounds):
+    control = daemon.control()
+    seconds, ratios, resident = [], [], [daemon.resident_mb()]
+    for number in range(rounds):
+        undisturbed = rate(control, 1)
+        took, disturbed = replace(daemon, control, *lists[(number + 1) % 2])
+        seconds.append(took)
+        ratios.append(disturbed / undisturbed)
+        resident.append(daemon.resident_mb())
+        print(
+            f"  {took:5.2f} s, {disturbed:5.2f} of {undisturbed:5.2f} Mpps, "
+            f"{resident[-1]:4.0f} MB resident"
+        )
+    print(
+        f"replaced {rounds} times: median {statistics.median(seconds):.2f} s, at most "
+        f"{max(seconds):.2f}; rate {statistics.median(ratios):.3f} of the undisturbed, "
+        f"{min(ratios):.2f} to {max(ratios):.2f}"
+    )
+    first, last = resident[2 : 2 + rounds // 2], resident[2 + rounds // 2 :]
+    if last:
+        print(f"resident: at most {max(first):.0f} MB in the first half, {max(last):.0f} after")
+
+
+def singles(daemon, adds, while_so=lambda: True):
+    """Milliseconds that each add waited."""
+    control, waits = daemon.control(), []
+    while len(waits) < adds and while_so():
+        entry = f"198.18.{len(waits) >> 8 & 255}.{len(waits) & 255}"
+        begun = time.perf_counter()
+        control.call("set.add", set="hand", entries=[entry])
+        waits.append((time.perf_counter() - begun) * 1e3)
+    return waits
+
+
+def percentiles(what, waits):
+    waits = sorted(waits)
+    p50, p99 = waits[len(waits) // 2], waits[len(waits) * 99 // 100]
+    print(
+        f"single adds, {what}: {p50:.2f} ms at the median, {p99:.2f} at p99, "
+        f"{waits[-1]:.2f} at most, of {len(waits)}"
+    )
+
+
+def adds_while_replaced(daemon, lists):
+    control, waits = daemon.control(), []
+    now = control.entries()
+    for path, count in sorted(lists, key=lambda given: given[1] == now):
+        loading = threading.Thread(target=replace, args=(daemon, control, path, count))
+        loading.start()
+        waits += singles(daemon, 1 << 16, loading.is_alive)
+        loading.join()
+    return waits
+
+
+def captures(program, folder, rounds):
+    """The worker's rate with and without a capture, at the default rate of samples."""
+    write_lists(folder, 100_000)
+    os.rename(f"{folder}/list0", f"{folder}/file.txt")
+    daemon = Daemon(program, folder, ",hit=0.1")
+    control, ratios = daemon.control(), []
+    command = [program, "capture", "--drops", "drops.pcapng", "--socket", "ctl.sock"]
+    for _ in range(rounds):
+        without = rate(control, 1)
+        with subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as capture:
+            time.sleep(0.3)
+            ratios.append(rate(control, 1) / without)
+            if capture.poll() is not None:
+                sys.exit("the capture ended by itself")
+            capture.terminate()
+    ratios.sort()
+    print(
+        f"with capture --drops the worker's rate is {statistics.median(ratios):.3f} of that "
+        f"without, {ratios[0]:.2f} to {ratios[-1]:.2f}, {rounds} pairs"
+    )
+    daemon.stop()
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", nargs="?", default="target/release/linerate")
+    parser.add_argument("--entries", type=int, default=6_000_000)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--adds", type=int, default=5000)
+    parser.add_argument("--capture", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    given = arguments()
+    program = os.path.abspath(given.program)
+    with tempfile.TemporaryDirectory() as folder:
+        if given.capture:
+            captures(program, folder, given.rounds)
+            return
+        lists = write_lists(folder, given.entries)
+        os.link(lists[0][0], f"{folder}/file.txt")
+        daemon = Daemon(program, folder)
+        replacements(daemon, lists, given.rounds)
+        percentiles("nothing else", singles(daemon, given.adds))
+        percentiles("while the list is replaced", adds_while_replaced(daemon, lists))
+        daemon.stop()
+
+
+main()
