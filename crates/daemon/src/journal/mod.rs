@@ -31,6 +31,7 @@ mod state;
 mod sync;
 
 pub use error::JournalError;
+pub(crate) use generation::is_its_file;
 pub use op::{Op, Operations, read};
 pub use recover::Report;
 pub use state::{Kept, KeptSet, KeptSets};

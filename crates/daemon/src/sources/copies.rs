@@ -185,11 +185,7 @@ impl Copies {
 
     /// `SET.HHHHHHHH.list`: sets whose names begin alike have each their own.
     fn is_list(&self, name: &str) -> bool {
-        let sum = name
-            .strip_prefix(&self.set)
-            .and_then(|rest| rest.strip_prefix('.'))
-            .and_then(|rest| rest.strip_suffix(".list"));
-        sum.is_some_and(|sum| sum.len() == 8 && u32::from_str_radix(sum, 16).is_ok())
+        list_of(name) == Some(&self.set)
     }
 
     /// What the copy says it is, if there is one.
@@ -229,6 +225,21 @@ impl Copies {
         }
         Ok(Some((path, copy)))
     }
+}
+
+/// The set whose list a file of this name is.
+fn list_of(name: &str) -> Option<&str> {
+    let (set, sum) = name.strip_suffix(".list")?.rsplit_once('.')?;
+    let is_sum = sum.len() == 8 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_sum.then_some(set)
+}
+
+/// True for the name of a file that a folder of copies may hold.
+pub(crate) fn is_copy(name: &str) -> bool {
+    let endings = [".json", ".json.part", ".part"];
+    let set = endings.iter().find_map(|ending| name.strip_suffix(ending));
+    set.or(list_of(name))
+        .is_some_and(crate::config::is_set_name)
 }
 
 /// A new file beside, for nobody else to read: lists may be licensed.

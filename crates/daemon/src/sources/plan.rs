@@ -8,8 +8,11 @@ use super::source::{Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
 use super::ticker::Sources;
 use crate::config::{self, Config, CrowdsecConfig, LimitsConfig, SetConfig};
 
-/// Under the folder of what survives a restart.
+/// Of copies of what sources gave, under the folder of what survives a restart.
 const FOLDER: &str = "sources";
+
+/// All folders of copies that are there.
+pub(crate) const FOLDERS: [&str; 1] = [FOLDER];
 
 impl Sources {
     /// The folder that copies of fetched lists are kept in. Without a folder for what survives,
