@@ -79,9 +79,10 @@ pub(crate) struct EntryArgs {
     pub(crate) answer: AnswerArgs,
 }
 
-/// Replace what a set of a running daemon has from its file by another file.
+/// Replace what a set of a running daemon has from its file by another file, or read its source now.
 ///
-/// Entries added one by one stay. The list is refused, and the old one stays, when a line is bad,
+/// Without FILE the set's own source, a file, address or command, is read again, and what it gives
+/// is loaded. Entries added one by one stay. The list is refused, and the old one stays, when a line is bad,
 /// when it is empty, changes the set by more than its max_change, or newly covers private space or
 /// this machine's own addresses; --force overrides all but the first. The file is opened here, by
 /// your rights, in any format that 'set check' reads. A set with a source of its own goes back to
@@ -92,9 +93,9 @@ pub(crate) struct LoadArgs {
     /// The name of the set.
     #[arg(value_name = "NAME")]
     pub(crate) set: String,
-    /// The list; '-' is standard input.
+    /// The list; '-' is standard input. Without it the set's own source is read.
     #[arg(value_name = "FILE")]
-    pub(crate) file: String,
+    pub(crate) file: Option<String>,
     /// Load it whatever the guards say.
     #[arg(long)]
     pub(crate) force: bool,
@@ -214,7 +215,9 @@ const LOAD_EXAMPLES: &str = "\
   linerate set load bad ipsum.txt
       another file, behind the guards
   linerate set load bad ipsum.txt --force
-      the same, after you looked at it";
+      the same, after you looked at it
+  linerate set load bad --force
+      take what the set's own source gives, which a guard refused";
 const FLUSH_EXAMPLES: &str = "\
   linerate set flush bad
       nothing is in it any more";

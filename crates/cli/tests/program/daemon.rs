@@ -17,13 +17,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const ALL: &str = "0.0.0.0/1 128.0.0.0/1";
 
 /// A daemon while it runs.
-struct Daemon<'p> {
+pub(crate) struct Daemon<'p> {
     place: &'p Place,
     child: Child,
 }
 
 impl<'p> Daemon<'p> {
-    fn start(place: &'p Place, words: &str) -> Self {
+    pub(crate) fn start(place: &'p Place, words: &str) -> Self {
         let child = place.command(words).stdin(Stdio::null()).spawn();
         let mut daemon = Self {
             place,
@@ -38,29 +38,29 @@ impl<'p> Daemon<'p> {
         daemon
     }
 
-    fn forwards(&self) -> bool {
+    pub(crate) fn forwards(&self) -> bool {
         let shown = self.ask("show ports --json");
         shown.code == 0 && shown.json()["ports"][1].is_object()
     }
 
     /// Asks by the command line.
-    fn ask(&self, words: &str) -> Ran {
+    pub(crate) fn ask(&self, words: &str) -> Ran {
         self.place.run(&format!("{words} --socket ctl.sock"))
     }
 
     #[track_caller]
-    fn must(&self, words: &str) -> Ran {
+    pub(crate) fn must(&self, words: &str) -> Ran {
         self.ask(words).ended(0)
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         kill_process(pid.expect("a process"), signal).expect("a signal");
     }
 
     /// Ends it as a service manager does: its report, and what it logged.
     #[track_caller]
-    fn stop(self) -> (Value, String) {
+    pub(crate) fn stop(self) -> (Value, String) {
         self.signal(Signal::TERM);
         let ran = Ran::of(self.child.wait_with_output().expect("it ends"));
         let ran = ran.ended(0);
@@ -71,7 +71,7 @@ impl<'p> Daemon<'p> {
     }
 
     /// Frames that left by the second port.
-    fn sent(&self) -> u64 {
+    pub(crate) fn sent(&self) -> u64 {
         let shown = self.must("show ports --json").json();
         let ports = shown["ports"].as_array().expect("ports");
         ports[1]["out_frames"].as_u64().expect("a count")
@@ -79,7 +79,7 @@ impl<'p> Daemon<'p> {
 
     /// Waits until this many frames more have left.
     #[track_caller]
-    fn await_sent(&self, more: u64) {
+    pub(crate) fn await_sent(&self, more: u64) {
         let (begun, before) = (Instant::now(), self.sent());
         while self.sent() < before + more {
             assert!(begun.elapsed() < PATIENCE, "frames do not leave");
@@ -92,7 +92,7 @@ const BRIDGE: &str = "[[port]]\nname = 'outside'\nspec = 'gen:size=64'\n\
                       [[port]]\nname = 'inside'\nspec = 'null:'\n\
                       [control]\nsocket = 'ctl.sock'\n[state]\ndir = 'state'\n";
 
-fn config(sets: &str) -> String {
+pub(crate) fn config(sets: &str) -> String {
     format!("{BRIDGE}{sets}")
 }
 

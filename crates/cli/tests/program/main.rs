@@ -12,6 +12,7 @@ mod help;
 mod laboratory;
 mod ndr;
 mod set_check;
+mod sourced;
 mod usage;
 mod watching;
 

@@ -92,6 +92,8 @@ families! {
         "Refreshes by result: loaded, unchanged, failed (not read), refused (by a guard).";
     SET_STALE = Gauge "linerate_set_stale" ["set"]
         "1 while the last refresh failed or was refused, so that an older list is in force.";
+    SET_NEVER_READ = Gauge "linerate_set_never_read" ["set"]
+        "1 while nothing was ever read of the set's source, not even a copy; absent without one.";
     WORKER_BUSY = Counter "linerate_worker_busy_seconds_total" ["worker", "cpu"]
         "Time in steps that moved a frame; its rate is the busy share, 0 to 1.";
     WORKER_FRAMES = Counter "linerate_worker_frames_total" ["worker", "direction"]

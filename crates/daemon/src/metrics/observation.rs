@@ -145,6 +145,8 @@ pub struct Set {
     pub refreshes: Option<Refreshes>,
     /// Whether the last refresh failed or was refused, so that an older list is in force.
     pub stale: bool,
+    /// Whether nothing was ever read of a source of it, so that it is without that list.
+    pub never_read: bool,
 }
 
 /// Frames that hit a set on one side while it had one action.

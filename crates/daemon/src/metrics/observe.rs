@@ -161,6 +161,7 @@ fn add_source(set: &mut Set, source: &SourceState) {
     results.failed += source.failures;
     results.refused += source.refusals;
     set.stale |= source.last_error.is_some();
+    set.never_read |= source.is_never_read() && set.loaded_at.is_none();
     // Of several sources the oldest speaks for the set.
     let confirmed = source.last_success.map(seconds);
     set.confirmed_at = match (set.confirmed_at, confirmed) {

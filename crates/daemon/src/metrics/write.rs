@@ -120,6 +120,10 @@ fn refreshes(page: &mut Exposition, sets: &[Set]) {
     for (set, _) in sourced() {
         family.add(&[&set.name], set.stale);
     }
+    let mut family = page.family(f::SET_NEVER_READ);
+    for (set, _) in sourced() {
+        family.add(&[&set.name], set.never_read);
+    }
 }
 
 fn workers(page: &mut Exposition, workers: &[Worker]) {

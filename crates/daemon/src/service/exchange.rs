@@ -61,7 +61,11 @@ pub(super) fn exchange(
 
 fn sources(inner: &Inner, config: &Config) -> Sources {
     let keeper = ToKeeper(sets::handle(&inner.keeping));
-    Sources::new(Arc::new(keeper), Sources::folder(config))
+    Sources::new(
+        Arc::new(keeper),
+        Sources::folder(config),
+        inner.asking.clone(),
+    )
 }
 
 fn install(inner: &Inner, live: &mut Live, handle: Handle, keeper: Keeper) {

@@ -15,7 +15,7 @@ use crate::metrics::Reloads;
 use crate::rpc::answers::{self, ConfigAnswer, Hits, Memory, MemoryFacts, Reloaded};
 use crate::rpc::{ErrorKind, Facts, RpcError, Stream};
 use crate::sets::Keeper;
-use crate::sources::Sources;
+use crate::sources::{Asking, Sources};
 
 /// What all threads of a daemon share.
 pub(super) struct Inner {
@@ -23,6 +23,8 @@ pub(super) struct Inner {
     pub(super) file: Option<PathBuf>,
     pub(super) keeping: sets::Keeping,
     pub(super) live: Mutex<Live>,
+    /// The sources that run, for whoever asks.
+    pub(super) asking: Asking,
     /// Once there are workers.
     pub(super) observer: Arc<OnceLock<Observer>>,
     /// What gives them other tables.

@@ -11,7 +11,7 @@ use plane::{SetRule, Side};
 
 use crate::rpc::answers::{
     self, ActionFacts, ActionParams, AddParams, DeleteParams, HitCounts, LoadParams, Match,
-    SetList, SetTest,
+    RefreshParams, Refreshed, SetList, SetTest,
 };
 use crate::rpc::{self, ErrorKind, Pending, RpcError, SetLines};
 use crate::sets::{
@@ -19,19 +19,28 @@ use crate::sets::{
     SetName, TestAnswer, TestReason,
 };
 
+use crate::sources::{Asking, SourceState};
+
+use super::reading;
+
 /// Who keeps the sets now: another after a reload that adds or takes away sets.
 pub(crate) type Keeping = Arc<RwLock<Handle>>;
 
 /// The keeper's sets, as the control socket tells of them.
 pub(super) struct KeptSets {
     keeping: Keeping,
+    asking: Asking,
     /// The ports' names, by their numbers.
     ports: Vec<String>,
 }
 
 impl KeptSets {
-    pub(super) fn new(keeping: Keeping, ports: Vec<String>) -> Self {
-        Self { keeping, ports }
+    pub(super) fn new(keeping: Keeping, asking: Asking, ports: Vec<String>) -> Self {
+        Self {
+            keeping,
+            asking,
+            ports,
+        }
     }
 
     fn handle(&self) -> Handle {
@@ -44,8 +53,9 @@ impl KeptSets {
             .map_err(|refusal| refused(&refusal))
     }
 
-    fn facts(&self, facts: SetFacts) -> answers::SetFacts {
+    fn facts(&self, facts: SetFacts, sources: &[SourceState]) -> answers::SetFacts {
         let loaded = facts.loaded.as_ref();
+        let name = facts.name.as_str();
         answers::SetFacts {
             set: facts.name.to_string(),
             action: facts.rule.action.into(),
@@ -59,6 +69,7 @@ impl KeptSets {
             loaded_at: loaded.map(|list| seconds(list.since)),
             changed_at: facts.changed.map(seconds),
             refusals: facts.refused,
+            sources: reading::of_set(sources, name, loaded.is_some()),
             refused: facts.refusal,
         }
     }
@@ -135,7 +146,8 @@ impl rpc::Sets for KeptSets {
         let Reply::Sets(sets) = self.ask(Request::List)? else {
             return Err(mismatched());
         };
-        let sets = sets.into_iter().map(|facts| self.facts(facts));
+        let sources = self.asking.states();
+        let sets = sets.into_iter().map(|facts| self.facts(facts, &sources));
         Ok(SetList {
             sets: sets.collect(),
         })
@@ -143,7 +155,7 @@ impl rpc::Sets for KeptSets {
 
     fn show(&self, set: &str) -> Result<answers::SetFacts, RpcError> {
         match self.ask(Request::Show { set: named(set)? })? {
-            Reply::Set(facts) => Ok(self.facts(*facts)),
+            Reply::Set(facts) => Ok(self.facts(*facts, &self.asking.states())),
             _ => Err(mismatched()),
         }
     }
@@ -253,6 +265,18 @@ impl rpc::Sets for KeptSets {
             }),
             _ => Err(mismatched()),
         }
+    }
+
+    fn refresh(&self, params: &RefreshParams) -> Result<Refreshed, RpcError> {
+        // A set that is not there is no set without a source.
+        rpc::Sets::show(self, &params.set)?;
+        let sources = reading::refresh(&self.asking, params)?;
+        let facts = rpc::Sets::show(self, &params.set)?;
+        Ok(Refreshed {
+            sources,
+            entries: facts.entries,
+            seconds: 0.0,
+        })
     }
 
     fn save(&self, set: &str) -> Result<SetLines, RpcError> {

@@ -9,6 +9,7 @@
 //! Parsing takes memory and a CPU, so that few sources do it at a time ([`Limits::LOADS_MAX`]);
 //! waiting for a slow server or command is not part of that.
 
+mod asking;
 mod backoff;
 mod bounded;
 mod command;
@@ -41,6 +42,7 @@ mod url;
 mod url_tests;
 mod watch;
 
+pub use asking::{Answered, Asking};
 pub(crate) use copies::is_copy;
 pub use crowdsec::CrowdSecSpec;
 pub use deliver::{Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
