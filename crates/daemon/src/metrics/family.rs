@@ -74,8 +74,8 @@ families! {
         "Frames the kernel passed on beside the workers: shortcut, bypass or host.";
     DROPS = Counter "linerate_drops_total" ["reason", "severity"]
         "Dropped frames by declared reason; see 'linerate drops'.";
-    SET_HITS = Counter "linerate_set_hits_total" ["set", "side", "action"]
-        "Frames whose address on that side is in the set, by the set's action at that time.";
+    SET_HITS = Counter "linerate_set_hits_total" ["set", "port", "side", "action"]
+        "Frames of that ingress port whose address on that side is in the set, by its action then.";
     SET_WOULD_DROP = Counter "linerate_set_would_drop_total" ["set"]
         "Frames a count set would have dropped, were it a block set, and no block set did.";
     WOULD_DROP = Counter "linerate_would_drop_total" []
