@@ -60,9 +60,25 @@ pub(super) fn action(args: &ActionArgs, output: Output) -> Outcome {
     let params = ActionParams {
         set: args.set.clone(),
         action: args.action.into(),
+        side: args.side.map(Into::into),
+        port: args.port.clone(),
     };
     let facts: SetFacts = client.call("set.action", &params).map_err(failed)?;
-    let text = format!("'{}' does {} now\n", facts.set, facts.action.name());
+    let side = params.side.map(|side| match side {
+        Side::Source => " for sources",
+        Side::Destination => " for destinations",
+    });
+    let port = params
+        .port
+        .as_ref()
+        .map(|port| format!(" that enter by {port}"));
+    let text = format!(
+        "'{}' does {} now{}{}\n",
+        facts.set,
+        params.action.name(),
+        side.unwrap_or_default(),
+        port.unwrap_or_default()
+    );
     tell(args.answer.json, &facts, &text, output)
 }
 
@@ -297,8 +313,12 @@ fn hits(hits: &HitCounts) -> String {
         0 => String::new(),
         error => format!(", each at most {} too high", count(error)),
     };
+    let whose = match hits.of_sets {
+        0 | 1 => String::new(),
+        sets => format!(" (by the {sets} sets that have it, together)"),
+    };
     format!(
-        ", hit {} times in the last minute and {} in the last hour{error}",
+        ", hit {} times in the last minute and {} in the last hour{whose}{error}",
         count(minute),
         count(hour)
     )

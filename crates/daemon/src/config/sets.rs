@@ -66,6 +66,8 @@ pub enum Source {
     Command {
         /// The program and its arguments.
         argv: Vec<String>,
+        /// How long it may take; none for `list_time` of `[limits]`.
+        timeout: Option<Duration>,
     },
 }
 
@@ -270,8 +272,10 @@ impl Source {
             }
             Some(_) => {}
         }
+        let times = (Duration::from_secs(1), Duration::from_secs(86_400));
+        let timeout = table.duration("timeout", times)?;
         table.finish()?;
-        Ok(Self::Command { argv })
+        Ok(Self::Command { argv, timeout })
     }
 
     fn write(&self, out: &mut Writer) {
@@ -283,8 +287,11 @@ impl Source {
                     out.path("ca_file", path);
                 }
             }
-            Self::Command { argv } => {
+            Self::Command { argv, timeout } => {
                 out.texts("source.command", argv.iter().map(String::as_str));
+                if let Some(timeout) = timeout {
+                    out.duration("source.timeout", *timeout);
+                }
             }
         }
     }

@@ -9,6 +9,7 @@ mod cpus;
 mod error;
 mod exchange;
 mod facts;
+mod hand;
 mod inner;
 mod keep;
 mod observing;
@@ -37,6 +38,7 @@ use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, Reply, Request};
 use crate::sources::{Asking, Kind, Sources, ToKeeper};
 use crate::{Layout, LayoutAsked, Pinned, Samples, privileges};
+use hand::HandLists;
 use inner::{Inner, Live};
 use recent::Recent;
 use watched::Watched;
@@ -87,7 +89,8 @@ impl Daemon {
         let keeper_config = keep::keeper_config(config, recent);
         let journal = keep::journal(config, options.recover)?;
         let publish = Box::new(deferred.clone());
-        let (handle, keeper) = keep::start(keeper_config, journal, publish, config)?;
+        let (handle, keeper) =
+            keep::start(keeper_config, journal, publish, config, options.recover)?;
         let asking = Asking::default();
         let keeper_of = Arc::new(ToKeeper(handle.clone()));
         let sources = Sources::new(keeper_of, Sources::folder(config), asking.clone());
@@ -305,7 +308,8 @@ fn control(config: &Config, inner: &Arc<Inner>) -> Result<Server, StartError> {
         ..ServerConfig::new(config.control.socket.clone())
     };
     let keeping = Arc::clone(&inner.keeping);
-    let sets = sets::KeptSets::new(keeping, inner.asking.clone(), inner.ports.clone());
+    let lists = HandLists::of(config);
+    let sets = sets::KeptSets::new(keeping, inner.asking.clone(), lists, inner.ports.clone());
     let facts: Arc<dyn rpc::Facts> = Arc::clone(inner) as _;
     if let Some(folder) = server.path.parent() {
         // What is wrong with it, the socket says.

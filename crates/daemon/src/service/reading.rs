@@ -17,6 +17,13 @@ pub(super) fn of_set(states: &[SourceState], set: &str, has_list: bool) -> Vec<S
     of_set.map(|state| facts(state, has_list)).collect()
 }
 
+/// Whether a source gives the list of a set: then what is loaded by hand stands until it does.
+pub(super) fn has_source(asking: &Asking, set: &str) -> bool {
+    let states = asking.states();
+    let mut states = states.iter();
+    states.any(|state| &*state.set == set && state.kind != Kind::CrowdSec)
+}
+
 fn facts(state: &SourceState, has_list: bool) -> SourceFacts {
     SourceFacts {
         source: state.name.clone(),

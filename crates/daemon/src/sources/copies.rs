@@ -141,12 +141,27 @@ impl Copies {
     fn name_by_sum(&self, spooled: &mut Spooled) -> io::Result<()> {
         let path = self.list_path(spooled.crc32);
         let named = self.described().ok().flatten();
-        let in_use = named.is_some_and(|copy| copy.crc32 == spooled.crc32);
+        // Of lists loaded by hand the journal says which is in use.
+        let in_use = named.is_some_and(|copy| copy.crc32 == spooled.crc32) || path.exists();
         fs::rename(&spooled.path, &path)?;
         spooled.path = path;
         // An equal file that is described stays: what was renamed over it has the same bytes.
         spooled.kept = in_use;
         Ok(())
+    }
+
+    /// Makes sure that what was spooled is there after a power cut, by its name.
+    pub(crate) fn seal(&self, spooled: &Spooled) -> Result<(), SourceError> {
+        let synced = File::open(&spooled.path).and_then(|file| file.sync_all());
+        let synced = synced.and_then(|()| File::open(&self.folder)?.sync_all());
+        let path = &spooled.path;
+        synced.map_err(|error| SourceError::io(path.display().to_string(), "be written", error))
+    }
+
+    /// What was spooled is in force: it stays, and those before it go.
+    pub(crate) fn settle(&self, mut spooled: Spooled) {
+        spooled.kept = true;
+        self.forget_others(&spooled.path);
     }
 
     /// Puts what was spooled in force as the last good copy.
@@ -216,14 +231,22 @@ impl Copies {
         if copy.source_crc32 != source_crc32 {
             return Ok(None);
         }
-        let path = self.list_path(copy.crc32);
+        let path = self.checked(copy.crc32, copy.bytes)?;
+        Ok(Some((path, copy)))
+    }
+
+    /// The text of this checksum, its bytes checked.
+    ///
+    /// # Errors
+    /// It cannot be read or is damaged.
+    pub(crate) fn checked(&self, crc32: u32, bytes: u64) -> Result<PathBuf, SourceError> {
+        let path = self.list_path(crc32);
         let cannot = |error| SourceError::io(path.display().to_string(), "be used", error);
-        let (bytes, crc32) = sum(&path).map_err(cannot)?;
-        if (bytes, crc32) != (copy.bytes, copy.crc32) {
-            let told = "its bytes are not those that were written; it is fetched anew";
+        if sum(&path).map_err(cannot)? != (bytes, crc32) {
+            let told = "its bytes are not those that were written";
             return Err(cannot(io::Error::other(told)));
         }
-        Ok(Some((path, copy)))
+        Ok(path)
     }
 }
 

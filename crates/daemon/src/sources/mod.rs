@@ -43,12 +43,12 @@ mod url_tests;
 mod watch;
 
 pub use asking::{Answered, Asking};
-pub(crate) use copies::is_copy;
+pub(crate) use copies::{Copies, Spooled, is_copy};
 pub use crowdsec::CrowdSecSpec;
 pub use deliver::{Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
 pub use error::SourceError;
 pub use keeper::ToKeeper;
-pub(crate) use plan::FOLDERS;
+pub(crate) use plan::{FOLDERS, HAND_FOLDER};
 pub use source::{Kind, Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
 pub use state::{Failure, SourceState};
 pub use ticker::Sources;

@@ -141,6 +141,7 @@ impl Set {
             last_minute: Some(7),
             last_hour: Some(90),
             error: 1,
+            of_sets: 1,
         };
         let matches: Vec<Match> = file.chain(dynamic).collect();
         SetTest {

@@ -165,4 +165,10 @@ pub struct ActionParams {
     pub set: String,
     /// What it does from now on.
     pub action: Action,
+    /// For this address of a frame alone; without it for both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
+    /// For frames that come in by this port alone; without it by any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<String>,
 }

@@ -123,7 +123,7 @@ pub struct SetTest {
     pub action: Action,
     /// The entries that hold the address; empty when none does.
     pub matches: Vec<Match>,
-    /// Frames of this address that hit the set.
+    /// Frames of this address that hit a set; of which, see [`HitCounts::of_sets`].
     #[serde(default)]
     pub hits: HitCounts,
 }
@@ -140,6 +140,10 @@ pub struct HitCounts {
     /// Each may be too high by so many, and is never too low.
     #[serde(default)]
     pub error: u64,
+    /// Hits are counted by address: so many sets have it, and the counts are of all of them
+    /// together. 1: they are this set's own; 0: this set has it not.
+    #[serde(default)]
+    pub of_sets: u64,
 }
 
 /// An entry that holds an address.
