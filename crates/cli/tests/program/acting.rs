@@ -100,3 +100,25 @@ fn hits_of_an_address_in_two_sets_are_said_to_be_of_both() {
     );
     daemon.stop();
 }
+
+#[test]
+fn tables_and_journal_are_shown_and_reported() {
+    let place = Place::new();
+    place.write(
+        "a.toml",
+        config("[[set]]\nname = 'all'\naction = 'count'\n"),
+    );
+    let daemon = Daemon::start(&place, "run a.toml --json");
+    daemon.must("set add all 192.0.2.1 198.51.100.0/24");
+    let memory = daemon.must("show memory --json").json();
+    let part = |what: &str| {
+        let mut parts = memory["parts"].as_array().expect("parts").iter();
+        let found = parts.find(|part| part["what"] == what);
+        found.and_then(|part| part["bytes"].as_u64())
+    };
+    for what in ["frames", "tables", "journal"] {
+        assert!(part(what) > Some(0), "{what}: {memory}");
+    }
+    let (report, _) = daemon.stop();
+    assert!(report["sets"][0]["bytes"].as_u64() > Some(0), "{report}");
+}

@@ -15,6 +15,7 @@ mod laboratory;
 mod ndr;
 mod set_check;
 mod sourced;
+mod terminal;
 mod usage;
 mod watching;
 

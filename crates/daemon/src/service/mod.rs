@@ -107,6 +107,7 @@ impl Daemon {
             }),
             observer,
             publisher: OnceLock::new(),
+            state_dir: config.state.dir.clone(),
             started: SystemTime::now(),
             commit: options.commit,
             captures: Arc::default(),
@@ -236,6 +237,13 @@ impl Daemon {
             Ok(Reply::Sets(sets)) => sets.iter().map(|set| set.counts.entries as u64).collect(),
             _ => Vec::new(),
         }
+    }
+
+    /// Bytes of the tables that workers look addresses up in, all sets together.
+    #[must_use]
+    pub fn table_bytes(&self) -> u64 {
+        let publisher = self.inner.publisher.get();
+        publisher.map_or(0, |publisher| publisher.current().lists().bytes() as u64)
     }
 
     /// Reads the configuration again; what came of it is in the log.
