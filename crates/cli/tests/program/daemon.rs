@@ -88,7 +88,7 @@ impl<'p> Daemon<'p> {
     }
 }
 
-const BRIDGE: &str = "[[port]]\nname = 'outside'\nspec = 'gen:size=64'\n\
+pub(crate) const BRIDGE: &str = "[[port]]\nname = 'outside'\nspec = 'gen:size=64'\n\
                       [[port]]\nname = 'inside'\nspec = 'null:'\n\
                       [control]\nsocket = 'ctl.sock'\n[state]\ndir = 'state'\n";
 

@@ -164,6 +164,16 @@ fn side_name(side: answers::Side) -> &'static str {
     }
 }
 
+/// Others read a comment, on their terminals.
+fn plain(comment: Option<&str>) -> Result<(), RpcError> {
+    match comment.is_some_and(|comment| comment.contains(char::is_control)) {
+        false => Ok(()),
+        true => Err(RpcError::params(
+            "params of set.add: comment holds a control character: write one line of plain text",
+        )),
+    }
+}
+
 fn named(set: &str) -> Result<SetName, RpcError> {
     SetName::new(set).map_err(|error| RpcError::new(ErrorKind::NoSuchSet, error))
 }
@@ -216,6 +226,9 @@ impl rpc::Sets for KeptSets {
             Ok(set) => set,
             Err(error) => return known(Err(error)),
         };
+        if let Err(error) = plain(params.comment.as_deref()) {
+            return known(Err(error));
+        }
         let entry = |entry| NewEntry {
             entry,
             timeout: params.timeout_ms.map(Duration::from_millis),
