@@ -12,6 +12,7 @@ use crate::build;
 use crate::error::{Error, Outcome};
 use crate::exit::ExitCode;
 use crate::interrupt::Interrupt;
+use crate::load::attribute;
 use crate::output::{Output, Stream};
 use crate::report::{Report, SetFacts};
 use crate::run::{conclude, warn_of_debug_build};
@@ -58,8 +59,10 @@ pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
         daemon.look_after();
         thread::sleep(NAP);
     }
-    let facts = daemon.set_entries().into_iter();
-    let facts = facts.map(|entries| SetFacts { entries, bytes: 0 });
+    let entries = daemon.set_entries();
+    let bytes = attribute(daemon.table_bytes(), &entries);
+    let facts = entries.into_iter().zip(bytes);
+    let facts = facts.map(|(entries, bytes)| SetFacts { entries, bytes });
     let facts: Vec<SetFacts> = facts.collect();
     let run = daemon.join().map_err(Error::check_failed)?;
     let report = Report::new(&run, &facts, &Machine::read());

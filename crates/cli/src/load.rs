@@ -207,7 +207,7 @@ impl LoadedSets {
 
 /// The bytes of the one structure, by share of entries. The parts add up to the whole: each is
 /// the distance of two rounded running sums. Without entries the first set bears it all.
-fn attribute(whole: u64, entries: &[u64]) -> Vec<u64> {
+pub(crate) fn attribute(whole: u64, entries: &[u64]) -> Vec<u64> {
     let total: u128 = entries.iter().map(|&n| u128::from(n)).sum();
     let up_to = |sum: u128, place: usize| match (u128::from(whole) * sum).checked_div(total) {
         Some(bytes) => bytes as u64,

@@ -158,6 +158,7 @@ fn replace(
         column: None,
         at: SystemTime::now(),
         bytes: 0,
+        kept: None,
     };
     let load = Request::Load {
         set: set()?,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use daemon::rpc::answers::Action;
+use daemon::rpc::answers::{Action, Side};
 
 use super::SocketArgs;
 use crate::exit::EXIT_CODES;
@@ -79,9 +79,10 @@ pub(crate) struct EntryArgs {
     pub(crate) answer: AnswerArgs,
 }
 
-/// Replace what a set of a running daemon has from its file by another file.
+/// Replace what a set of a running daemon has from its file by another file, or read its source now.
 ///
-/// Entries added one by one stay. The list is refused, and the old one stays, when a line is bad,
+/// Without FILE the set's own source, a file, address or command, is read again, and what it gives
+/// is loaded. Entries added one by one stay. The list is refused, and the old one stays, when a line is bad,
 /// when it is empty, changes the set by more than its max_change, or newly covers private space or
 /// this machine's own addresses; --force overrides all but the first. The file is opened here, by
 /// your rights, in any format that 'set check' reads. A set with a source of its own goes back to
@@ -92,9 +93,9 @@ pub(crate) struct LoadArgs {
     /// The name of the set.
     #[arg(value_name = "NAME")]
     pub(crate) set: String,
-    /// The list; '-' is standard input.
+    /// The list; '-' is standard input. Without it the set's own source is read.
     #[arg(value_name = "FILE")]
-    pub(crate) file: String,
+    pub(crate) file: Option<String>,
     /// Load it whatever the guards say.
     #[arg(long)]
     pub(crate) force: bool,
@@ -148,7 +149,9 @@ pub(crate) struct TestArgs {
 /// Change what a hit of a set does, while frames go by: block, count or allow.
 ///
 /// 'count' counts what 'block' would drop, and drops nothing: a trial. The change survives a
-/// restart of the daemon, unless the configuration has another action by then.
+/// restart of the daemon, unless the configuration has another action by then. With --side or
+/// --port it is for that address of a frame, or for frames that come in by that port, alone;
+/// without either what was said so is over.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(ACTION_EXAMPLES))]
 pub(crate) struct ActionArgs {
@@ -158,6 +161,12 @@ pub(crate) struct ActionArgs {
     /// What a hit does from now on.
     #[arg(value_name = "ACTION", hide_possible_values = true)]
     pub(crate) action: ActionWord,
+    /// For this address of a frame alone: source (src) or destination (dst).
+    #[arg(long, value_name = "SIDE", hide_possible_values = true)]
+    pub(crate) side: Option<SideWord>,
+    /// For frames that come in by this port alone.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) port: Option<String>,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
 }
@@ -176,6 +185,24 @@ impl From<ActionWord> for Action {
             ActionWord::Block => Self::Block,
             ActionWord::Count => Self::Count,
             ActionWord::Allow => Self::Allow,
+        }
+    }
+}
+
+/// Sides as they are typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SideWord {
+    #[value(alias = "src")]
+    Source,
+    #[value(alias = "dst")]
+    Destination,
+}
+
+impl From<SideWord> for Side {
+    fn from(word: SideWord) -> Self {
+        match word {
+            SideWord::Source => Self::Source,
+            SideWord::Destination => Self::Destination,
         }
     }
 }
@@ -214,7 +241,9 @@ const LOAD_EXAMPLES: &str = "\
   linerate set load bad ipsum.txt
       another file, behind the guards
   linerate set load bad ipsum.txt --force
-      the same, after you looked at it";
+      the same, after you looked at it
+  linerate set load bad --force
+      take what the set's own source gives, which a guard refused";
 const FLUSH_EXAMPLES: &str = "\
   linerate set flush bad
       nothing is in it any more";
@@ -232,7 +261,9 @@ const ACTION_EXAMPLES: &str = "\
   linerate set action bad count
       try it
   linerate set action bad block
-      mean it";
+      mean it
+  linerate set action bad block --side source --port outside
+      for sources of frames that come in by port outside";
 
 fn after(examples: &str) -> String {
     format!("Examples:\n  {examples}\n\n{EXIT_CODES}")

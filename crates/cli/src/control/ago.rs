@@ -14,9 +14,17 @@ pub(super) fn span(seconds: u64) -> String {
 
 /// How long ago a time was, seconds since 1970. What lies ahead, by clocks that differ, is now.
 pub(super) fn ago(at: u64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.map_or(0, |since| since.as_secs());
-    format!("{} ago", span(now.saturating_sub(at)))
+    format!("{} ago", span(now().saturating_sub(at)))
+}
+
+/// How far ahead a time is, seconds since 1970.
+pub(super) fn until(at: u64) -> String {
+    format!("in {}", span(at.saturating_sub(now())))
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use std::os::fd::AsFd;
 use std::path::{self, Path, PathBuf};
 use std::time::Duration;
 
-use daemon::rpc::answers::{LoadParams, Loaded, Saved, SavedLines, SetParams};
+use daemon::rpc::answers::{
+    LoadParams, Loaded, RefreshParams, Refreshed, Saved, SavedLines, SetParams,
+};
 
 use super::{connect, failed, tell};
 use crate::args::{LoadArgs, SaveArgs};
@@ -23,19 +25,22 @@ const LOADED_WITHIN: Duration = Duration::from_secs(600);
 const PIECE_WITHIN: Duration = Duration::from_secs(60);
 
 pub(super) fn load(args: &LoadArgs, output: Output) -> Outcome {
+    let Some(name) = &args.file else {
+        return refresh(args, output);
+    };
     let mut client = connect(&args.answer.daemon)?;
     client.allow(LOADED_WITHIN);
     let params = LoadParams {
         set: args.set.clone(),
-        file: shown(&args.file),
+        file: shown(name),
         force: args.force,
     };
     let mut screen = Screen::new(output);
-    screen.begin(&format!("  loading {}", args.file));
-    let sent = if args.file == "-" {
+    screen.begin(&format!("  loading {name}"));
+    let sent = if name == "-" {
         client.send_file("set.load", &params, io::stdin().as_fd())
     } else {
-        let file = File::open(&args.file).map_err(|error| unreadable(&args.file, &error))?;
+        let file = File::open(name).map_err(|error| unreadable(name, &error))?;
         client.send_file("set.load", &params, file.as_fd())
     };
     let loaded: Result<Loaded, _> = sent.and_then(|sent| client.wait(sent));
@@ -45,6 +50,29 @@ pub(super) fn load(args: &LoadArgs, output: Output) -> Outcome {
         output.warn(warning);
     }
     tell(args.answer.json, &loaded, &said(&args.set, &loaded), output)
+}
+
+/// Reads the set's own source.
+fn refresh(args: &LoadArgs, output: Output) -> Outcome {
+    let mut client = connect(&args.answer.daemon)?;
+    client.allow(LOADED_WITHIN);
+    let params = RefreshParams {
+        set: args.set.clone(),
+        force: args.force,
+    };
+    let mut screen = Screen::new(output);
+    screen.begin(&format!("  reading the source of {}", args.set));
+    let refreshed: Result<Refreshed, _> = client.call("set.refresh", &params);
+    screen.clear();
+    let refreshed = refreshed.map_err(failed)?;
+    let said = format!(
+        "'{}' has {} now, read from {} (in {})\n",
+        args.set,
+        plural(refreshed.entries, "entry", "entries"),
+        refreshed.sources.join(" and "),
+        seconds(refreshed.seconds),
+    );
+    tell(args.answer.json, &refreshed, &said, output)
 }
 
 /// The name in messages, which another process with another folder reads.

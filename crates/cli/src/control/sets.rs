@@ -2,10 +2,10 @@
 
 use daemon::rpc::answers::{
     Action, ActionParams, Flushed, HitCounts, Match, NoParams, SetFacts, SetList, SetParams,
-    SetTest, Side, TestAnswer, TestParams,
+    SetTest, Side, SourceFacts, TestAnswer, TestParams,
 };
 
-use super::ago::{ago, span};
+use super::ago::{ago, span, until};
 use super::{connect, failed, tell};
 use crate::args::{ActionArgs, FlushArgs, ListArgs, ShowSetArgs, TestArgs};
 use crate::error::Outcome;
@@ -60,9 +60,25 @@ pub(super) fn action(args: &ActionArgs, output: Output) -> Outcome {
     let params = ActionParams {
         set: args.set.clone(),
         action: args.action.into(),
+        side: args.side.map(Into::into),
+        port: args.port.clone(),
     };
     let facts: SetFacts = client.call("set.action", &params).map_err(failed)?;
-    let text = format!("'{}' does {} now\n", facts.set, facts.action.name());
+    let side = params.side.map(|side| match side {
+        Side::Source => " for sources",
+        Side::Destination => " for destinations",
+    });
+    let port = params
+        .port
+        .as_ref()
+        .map(|port| format!(" that enter by {port}"));
+    let text = format!(
+        "'{}' does {} now{}{}\n",
+        facts.set,
+        params.action.name(),
+        side.unwrap_or_default(),
+        port.unwrap_or_default()
+    );
     tell(args.answer.json, &facts, &text, output)
 }
 
@@ -111,15 +127,70 @@ fn listed(list: &SetList, paint: Paint, width: usize) -> String {
             count(set.entries),
             count(set.dynamic),
             count(set.timed),
-            set.loaded_at.map_or_else(|| "-".to_owned(), ago),
-            set.source.clone().unwrap_or_else(|| "-".to_owned()),
+            loaded(set),
+            source_of(set).unwrap_or_else(|| "-".to_owned()),
         ]);
     }
     let refused = list
         .sets
         .iter()
         .filter_map(|set| refusal(set, paint, width));
-    table.render(paint, width) + &refused.collect::<String>()
+    let never = list
+        .sets
+        .iter()
+        .flat_map(|set| never_read(set, paint, width));
+    table.render(paint, width) + &refused.chain(never).collect::<String>()
+}
+
+/// When the list came; a source that was never read is no set without one.
+fn loaded(set: &SetFacts) -> String {
+    let never = set.sources.iter().any(|source| source.never_read);
+    match set.loaded_at {
+        Some(at) => ago(at),
+        None if never => "never read".to_owned(),
+        None => "-".to_owned(),
+    }
+}
+
+/// Where the list comes from, or is to come from.
+fn source_of(set: &SetFacts) -> Option<String> {
+    let configured = || set.sources.first().map(|source| source.source.clone());
+    set.source.clone().or_else(configured)
+}
+
+/// Sources that gave nothing yet, and why.
+fn never_read(set: &SetFacts, paint: Paint, width: usize) -> Vec<String> {
+    let never = set.sources.iter().filter(|source| source.never_read);
+    let line = |source: &SourceFacts| {
+        let text = format!("  {}: never read: {}", set.set, why(source));
+        format!("  {}\n", paint.warning(wrap(&text, 4, width).trim()))
+    };
+    never.map(line).collect()
+}
+
+fn why(source: &SourceFacts) -> String {
+    let error = source.error.as_deref().unwrap_or("it is being read");
+    match source.next_try_at.map(until) {
+        Some(next) if source.error.is_some() => format!("{error} (next try {next})"),
+        _ => error.to_owned(),
+    }
+}
+
+/// How a source fares, in a line.
+fn fares(source: &SourceFacts) -> String {
+    let state = match source {
+        source if source.never_read => "never read",
+        source if source.from_copy => "its last good copy is in use",
+        source if source.error.is_some() => "an older list is in use",
+        _ => "as read",
+    };
+    let confirmed = source.confirmed_at.map(ago);
+    let confirmed = confirmed.map_or_else(String::new, |at| format!(", current {at}"));
+    let error = match source.error {
+        Some(_) => format!("; {}", why(source)),
+        None => String::new(),
+    };
+    format!("{}: {state}{confirmed}{error}", source.kind)
 }
 
 /// `block`, and a mark where that is not all.
@@ -170,10 +241,11 @@ fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
     fact("entries", count(set.entries) + &dynamic);
     fact(
         "source",
-        set.source
-            .clone()
-            .unwrap_or_else(|| "none: changed by hand".to_owned()),
+        source_of(set).unwrap_or_else(|| "none: changed by hand".to_owned()),
     );
+    for source in &set.sources {
+        fact("", fares(source));
+    }
     fact(
         "loaded",
         set.loaded_at.map_or_else(|| "never".to_owned(), ago),
@@ -241,8 +313,12 @@ fn hits(hits: &HitCounts) -> String {
         0 => String::new(),
         error => format!(", each at most {} too high", count(error)),
     };
+    let whose = match hits.of_sets {
+        0 | 1 => String::new(),
+        sets => format!(" (by the {sets} sets that have it, together)"),
+    };
     format!(
-        ", hit {} times in the last minute and {} in the last hour{error}",
+        ", hit {} times in the last minute and {} in the last hour{whose}{error}",
         count(minute),
         count(hour)
     )

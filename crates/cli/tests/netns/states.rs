@@ -302,7 +302,7 @@ fn a_killed_bridge_is_put_back_by_restore_and_by_the_next_start() {
 
 /// The records of a process.
 fn records(process: u32) -> Vec<String> {
-    let entries = fs::read_dir("/run/linerate");
+    let entries = fs::read_dir("/run/linerate-0");
     let paths = entries.into_iter().flatten().flatten();
     let paths = paths.filter_map(|entry| entry.path().into_os_string().into_string().ok());
     let says = format!("process {process}\n");
@@ -334,7 +334,7 @@ fn a_garbled_record_is_named_and_nothing_follows_from_it() {
     for part in [
         "is not believed",
         "no offload that this program",
-        "/run/linerate/",
+        "/run/linerate-0/",
     ] {
         assert!(text.contains(part), "{text}");
     }

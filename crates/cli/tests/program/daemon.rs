@@ -38,22 +38,22 @@ impl<'p> Daemon<'p> {
         daemon
     }
 
-    fn forwards(&self) -> bool {
+    pub(crate) fn forwards(&self) -> bool {
         let shown = self.ask("show ports --json");
         shown.code == 0 && shown.json()["ports"][1].is_object()
     }
 
     /// Asks by the command line.
-    fn ask(&self, words: &str) -> Ran {
+    pub(crate) fn ask(&self, words: &str) -> Ran {
         self.place.run(&format!("{words} --socket ctl.sock"))
     }
 
     #[track_caller]
-    fn must(&self, words: &str) -> Ran {
+    pub(crate) fn must(&self, words: &str) -> Ran {
         self.ask(words).ended(0)
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         kill_process(pid.expect("a process"), signal).expect("a signal");
     }
@@ -71,7 +71,7 @@ impl<'p> Daemon<'p> {
     }
 
     /// Frames that left by the second port.
-    fn sent(&self) -> u64 {
+    pub(crate) fn sent(&self) -> u64 {
         let shown = self.must("show ports --json").json();
         let ports = shown["ports"].as_array().expect("ports");
         ports[1]["out_frames"].as_u64().expect("a count")
@@ -92,7 +92,7 @@ pub(crate) const BRIDGE: &str = "[[port]]\nname = 'outside'\nspec = 'gen:size=64
                       [[port]]\nname = 'inside'\nspec = 'null:'\n\
                       [control]\nsocket = 'ctl.sock'\n[state]\ndir = 'state'\n";
 
-fn config(sets: &str) -> String {
+pub(crate) fn config(sets: &str) -> String {
     format!("{BRIDGE}{sets}")
 }
 

@@ -1,6 +1,8 @@
 //! The program from outside: what it prints where, and how it ends.
 
+mod acting;
 mod bridge;
+mod by_hand;
 mod capture;
 mod contract;
 mod control;
@@ -16,6 +18,8 @@ mod ndr;
 #[path = "../screens/mod.rs"]
 mod screens;
 mod set_check;
+mod sourced;
+mod terminal;
 mod usage;
 mod watching;
 

@@ -93,7 +93,7 @@ fn promtool_reads_the_metrics_of_a_daemon() {
     let page = daemon.page();
     for sample in [
         "linerate_port_frames_total{port=\"left\",direction=\"rx\"} ",
-        "linerate_set_hits_total{set=\"bad\",side=\"src\",action=\"block\"} ",
+        "linerate_set_hits_total{set=\"bad\",port=\"left\",side=\"src\",action=\"block\"} ",
         "linerate_set_entries{set=\"bad\",part=\"file\"} 1",
         "linerate_set_refreshes_total{set=\"bad\",result=\"loaded\"} 1",
         "linerate_worker_burst_frames_count{worker=\"0\"} ",

@@ -108,6 +108,12 @@ impl PortConfig {
             let wrong = Wrong::new("a port has an empty name", "give it one or leave name out");
             return Err(section.error_at("name", wrong));
         }
+        if matches!(&spec, PortSpec::Xdp(xdp) if xdp.shortcut) {
+            let what = "shortcut=on would stay closed: it needs lists that never change, and the \
+                        sets of a daemon do";
+            let wrong = Wrong::new(what, "leave shortcut out, or run linerate bridge");
+            return Err(section.error_at("spec", wrong));
+        }
         section.finish()?;
         Ok(Self { name, spec })
     }

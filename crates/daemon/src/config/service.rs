@@ -58,6 +58,14 @@ pub struct CrowdsecConfig {
     pub set: String,
     /// How often it is asked for what changed.
     pub interval: Duration,
+    /// How often all decisions are fetched and compared again.
+    pub resync: Duration,
+    /// Types of decisions that are taken.
+    pub types: Vec<String>,
+    /// Origins that are asked for; all where there is none.
+    pub origins: Vec<String>,
+    /// Scopes that are taken, of `ip` and `range`.
+    pub scopes: Vec<String>,
     /// Certificates to trust instead of the system's.
     pub ca_file: Option<PathBuf>,
 }
@@ -116,6 +124,21 @@ const FORMATS: [(&str, LogFormat); 4] = [
     ("json", LogFormat::Json),
     ("journald", LogFormat::Journald),
 ];
+
+const SCOPES: [(&str, &str); 2] = [("ip", "ip"), ("range", "range")];
+
+/// A word of CrowdSec's: it goes into the address that is asked, origins parted by commas.
+fn decision_word(word: &str, in_address: bool) -> Result<String, Wrong> {
+    let sound = |byte: u8| byte.is_ascii_graphic() && !(in_address && byte == b',');
+    if (1..=64).contains(&word.len()) && word.bytes().all(sound) {
+        return Ok(word.to_owned());
+    }
+    let what = format!("{word:?} is no word of CrowdSec's decisions");
+    Err(Wrong::new(
+        what,
+        "write them as 'cscli decisions list' shows them",
+    ))
+}
 
 impl Default for ControlConfig {
     fn default() -> Self {
@@ -234,6 +257,20 @@ impl CrowdsecConfig {
         }
         let times = (Duration::from_secs(1), Duration::from_secs(3600));
         let interval = section.duration("interval", times)?;
+        let times = (Duration::from_secs(60), Duration::from_secs(30 * 86_400));
+        let resync = section.duration("resync", times)?;
+        let types = section.texts("types", |word| decision_word(word, false))?;
+        if types.as_ref().is_some_and(Vec::is_empty) {
+            let wrong = Wrong::new("types is empty, so nothing is taken", "write [\"ban\"]");
+            return Err(section.error_at("types", wrong));
+        }
+        let origins = section.texts("origins", |word| decision_word(word, true))?;
+        let scopes = section.texts("scopes", |word| choice(word, &SCOPES).map(str::to_owned))?;
+        if scopes.as_ref().is_some_and(Vec::is_empty) {
+            let remedy = "write [\"ip\", \"range\"]";
+            let wrong = Wrong::new("scopes is empty, so nothing is taken", remedy);
+            return Err(section.error_at("scopes", wrong));
+        }
         let ca_file = section.path("ca_file")?;
         section.finish()?;
         Ok(Self {
@@ -241,6 +278,10 @@ impl CrowdsecConfig {
             key,
             set,
             interval: interval.unwrap_or(Duration::from_secs(10)),
+            resync: resync.unwrap_or(Duration::from_secs(12 * 3600)),
+            types: types.unwrap_or_else(|| vec!["ban".to_owned()]),
+            origins: origins.unwrap_or_default(),
+            scopes: scopes.unwrap_or_else(|| SCOPES.map(|(word, _)| word.to_owned()).into()),
             ca_file,
         })
     }
@@ -254,6 +295,10 @@ impl CrowdsecConfig {
         }
         out.text("set", &self.set);
         out.duration("interval", self.interval);
+        out.duration("resync", self.resync);
+        out.texts("types", self.types.iter().map(String::as_str));
+        out.texts("origins", self.origins.iter().map(String::as_str));
+        out.texts("scopes", self.scopes.iter().map(String::as_str));
         if let Some(path) = &self.ca_file {
             out.path("ca_file", path);
         }

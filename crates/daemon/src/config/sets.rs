@@ -28,6 +28,9 @@ pub struct SetConfig {
     pub exceptions: Vec<ActionAt>,
     /// How often the source is read again; for a file, which is watched, a second look.
     pub refresh: Duration,
+    /// Whether a start without its list is refused: a file is here or it is not, and what comes by
+    /// the net or is made may come later, unless it is said otherwise.
+    pub required: bool,
     /// Which refreshes are refused.
     pub guards: Guards,
     /// The column of CSV files with addresses, the first being 1.
@@ -63,6 +66,8 @@ pub enum Source {
     Command {
         /// The program and its arguments.
         argv: Vec<String>,
+        /// How long it may take; none for `list_time` of `[limits]`.
+        timeout: Option<Duration>,
     },
 }
 
@@ -110,8 +115,10 @@ impl SetConfig {
             return Err(section.error_at("name", Wrong::new(what, remedy)));
         }
         let second = Duration::from_secs(1);
+        let source = Source::read(&section)?;
         let set = Self {
-            source: Source::read(&section)?,
+            required: required(&section, source.as_ref())?,
+            source,
             action: action(&section)?.ok_or_else(|| section.missing("action"))?,
             sides: sides(&section)?.unwrap_or(Sides::BOTH),
             ports: ingress(&section, ports)?,
@@ -142,6 +149,9 @@ impl SetConfig {
         out.text("sides", word(self.sides, &SIDES));
         out.texts("ports", self.ports.iter().map(String::as_str));
         out.duration("refresh", self.refresh);
+        if self.source.is_some() {
+            out.raw("required", self.required);
+        }
         self.guards.write(out);
         if let Some(column) = self.column {
             out.raw("column", column);
@@ -151,6 +161,15 @@ impl SetConfig {
             exception.write(out);
         }
     }
+}
+
+fn required(section: &Section<'_>, source: Option<&Source>) -> Result<bool, ConfigError> {
+    let said = section.flag("required")?;
+    if said.is_some() && source.is_none() {
+        let wrong = Wrong::new("required is given without a source", "remove it");
+        return Err(section.error_at("required", wrong));
+    }
+    Ok(said.unwrap_or(matches!(source, Some(Source::File(_)))))
 }
 
 fn action(section: &Section<'_>) -> Result<Option<Action>, ConfigError> {
@@ -257,8 +276,10 @@ impl Source {
             }
             Some(_) => {}
         }
+        let times = (Duration::from_secs(1), Duration::from_secs(86_400));
+        let timeout = table.duration("timeout", times)?;
         table.finish()?;
-        Ok(Self::Command { argv })
+        Ok(Self::Command { argv, timeout })
     }
 
     fn write(&self, out: &mut Writer) {
@@ -270,8 +291,11 @@ impl Source {
                     out.path("ca_file", path);
                 }
             }
-            Self::Command { argv } => {
+            Self::Command { argv, timeout } => {
                 out.texts("source.command", argv.iter().map(String::as_str));
+                if let Some(timeout) = timeout {
+                    out.duration("source.timeout", *timeout);
+                }
             }
         }
     }

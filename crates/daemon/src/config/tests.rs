@@ -57,7 +57,7 @@ column = 2
 skip_bad_lines = true
 [[set]]
 name = "made"
-source = { command = ["/usr/bin/env", "cat", "a\"b"] }
+source = { command = ["/usr/bin/env", "cat", "a\"b"], timeout = "10m" }
 action = "allow"
 [[set]]
 name = "hand"
@@ -82,6 +82,10 @@ dir = "state"
 url = "http://127.0.0.1:8080/"
 key_file = "key"
 set = "hand"
+resync = "1h"
+types = ["ban", "captcha"]
+origins = ["cscli", "lists:firehol"]
+scopes = ["ip"]
 [log]
 level = "debug"
 format = "json"
@@ -175,6 +179,18 @@ fn what_is_wrong_is_named_with_its_line_and_a_remedy() {
         (
             "[workers]\ncount = 1\ncpus = '1,2'",
             "7: 1 workers and 2 CPUs disagree: each worker has one CPU, so leave out count",
+        ),
+        (
+            "[[port]]\nspec = 'xdp:eth1,shortcut=on'",
+            "8: shortcut=on would stay closed: it needs lists that never change",
+        ),
+        (
+            "[[set]]\nname = 'a'\naction = 'block'\nrequired = true",
+            "10: required is given without a source: remove it",
+        ),
+        (
+            "[crowdsec]\nurl='http://127.0.0.1:1/'\nkey_file='k'\nset='a'\nscopes=['as']",
+            "11: scopes in [crowdsec]: 'as' is unknown: write ip, range",
         ),
         (
             "[user]\nname = 1 2",

@@ -18,6 +18,12 @@ use std::time::{Duration, Instant};
 /// becomes another program, and a daemon that ends takes a moment.
 const LOCK_WITHIN: Duration = Duration::from_millis(500);
 
+/// The file that is locked.
+const LOCK: &str = "lock";
+
+/// What ends the names of damaged files that are kept.
+const DAMAGED: &str = "damaged";
+
 /// A folder that is locked while any clone of this lives.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
@@ -39,7 +45,7 @@ impl Folder {
         let mut builder = fs::DirBuilder::new();
         let made = builder.recursive(true).mode(0o700).create(dir);
         made.map_err(JournalError::io("make", dir))?;
-        let path = dir.join("lock");
+        let path = dir.join(LOCK);
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(false).write(true).mode(0o600);
         let lock = options
@@ -161,7 +167,7 @@ impl Folder {
             }
             let path = self.path(kind, old);
             let done = if keep && kind != Kind::Aside {
-                fs::rename(&path, path.with_extension("damaged"))
+                fs::rename(&path, path.with_extension(DAMAGED))
             } else {
                 fs::remove_file(&path)
             };
@@ -174,6 +180,13 @@ impl Folder {
         let synced = File::open(&self.dir).and_then(|dir| dir.sync_all());
         synced.map_err(JournalError::io("write", &self.dir))
     }
+}
+
+/// True for the name of a file that a journal's folder may hold.
+pub(crate) fn is_its_file(name: &str) -> bool {
+    let kept = name.strip_suffix(DAMAGED);
+    let kept = kept.and_then(|name| name.strip_suffix('.'));
+    name == LOCK || kind_of(kept.unwrap_or(name)).is_some()
 }
 
 fn flock_within(lock: &File, within: Duration) -> Result<(), Errno> {

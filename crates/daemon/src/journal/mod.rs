@@ -31,10 +31,11 @@ mod state;
 mod sync;
 
 pub use error::JournalError;
-pub use op::{Op, Operations, read};
+pub(crate) use generation::is_its_file;
+pub use op::{KeptList, On, Op, Operations, read};
 pub use recover::{ENTRIES_MAX, Report};
 pub use state::{Kept, KeptSet, KeptSets};
-pub(crate) use state::{Pieces, op as kept_op};
+pub(crate) use state::{Pieces, deletion, op as kept_op};
 
 use file::Appender;
 use generation::Folder;

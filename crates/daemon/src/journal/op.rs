@@ -10,6 +10,8 @@
 //! | 3 | giver (1), entry | deleted, for a person from all who gave it |
 //! | 4 | configured (1), live (1) | the set's action was changed |
 //! | 5 | fingerprint (8; 0 none) | a list was loaded by force, or one that needed none |
+//! | 6 | length (2; 0 none, and no more), name, sum (4), bytes (8), at (8) | the list loaded by hand |
+//! | 7 | rule (4), count (1), each: sides (1), action (1), length (1), port | actions by side and port |
 //!
 //! An entry is a byte and what it takes: 4 or 6 an address (4 or 16 bytes), 14 or 16 a range (two
 //! addresses). Times are milliseconds since 1970.
@@ -23,6 +25,11 @@ const ADD: u8 = 2;
 const DELETE: u8 = 3;
 const ACTION: u8 = 4;
 const FORCED: u8 = 5;
+const LIST: u8 = 6;
+const ON: u8 = 7;
+
+/// What a list may be called, bytes; more is cut off.
+const LIST_NAME_BYTES_MAX: usize = 4096;
 
 const ADDRESS_V4: u8 = 4;
 const ADDRESS_V6: u8 = 6;
@@ -64,6 +71,43 @@ pub enum Op {
         /// What the list is known by.
         fingerprint: Option<u64>,
     },
+    /// The file part was replaced: by a list whose text is kept, or, none, by another. What was
+    /// deleted from the list before is of no more account.
+    List {
+        /// Which.
+        list: Option<KeptList>,
+    },
+    /// Actions for a side or a port that were changed live: all of them.
+    On {
+        /// What the rule of the configuration is known by.
+        rule: u32,
+        /// At most 255.
+        on: Vec<On>,
+    },
+}
+
+/// An action for a side or a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct On {
+    /// 1 source, 2 destination, 3 both.
+    pub sides: u8,
+    /// The port's name, at most 255 bytes; none for all.
+    pub port: Option<Box<str>>,
+    /// The action, by its number.
+    pub action: u8,
+}
+
+/// A list that was loaded by hand, whose text is kept beside the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptList {
+    /// What it was called when it was loaded.
+    pub name: Box<str>,
+    /// CRC-32 of its text.
+    pub crc32: u32,
+    /// Bytes of its text.
+    pub bytes: u64,
+    /// When it was loaded, milliseconds since 1970.
+    pub at_ms: u64,
 }
 
 /// Operations being put together.
@@ -110,6 +154,36 @@ impl Operations {
                 let fingerprint = fingerprint.unwrap_or(0).to_le_bytes();
                 self.bytes.extend_from_slice(&fingerprint);
             }
+            Op::List { list } => self.push_list(list.as_ref()),
+            Op::On { rule, on } => self.push_on(*rule, on),
+        }
+    }
+
+    fn push_on(&mut self, rule: u32, on: &[On]) {
+        self.bytes.push(ON);
+        self.bytes.extend_from_slice(&rule.to_le_bytes());
+        // What cannot be named in full is not kept: half a name is another port's.
+        let named = |on: &&On| on.port.as_ref().is_none_or(|port| port.len() <= 255);
+        let on: Vec<&On> = on.iter().filter(named).take(255).collect();
+        self.bytes.push(on.len() as u8);
+        for one in on {
+            let port = one.port.as_deref().unwrap_or_default();
+            let head = [one.sides, one.action, port.len() as u8];
+            self.bytes.extend_from_slice(&head);
+            self.bytes.extend_from_slice(port.as_bytes());
+        }
+    }
+
+    fn push_list(&mut self, list: Option<&KeptList>) {
+        self.bytes.push(LIST);
+        let name = list.map_or("", |list| &list.name);
+        let end = name.floor_char_boundary(LIST_NAME_BYTES_MAX);
+        self.bytes.extend_from_slice(&(end as u16).to_le_bytes());
+        self.bytes.extend_from_slice(&name.as_bytes()[..end]);
+        if let Some(list) = list.filter(|_| end != 0) {
+            self.bytes.extend_from_slice(&list.crc32.to_le_bytes());
+            self.bytes.extend_from_slice(&list.bytes.to_le_bytes());
+            self.bytes.extend_from_slice(&list.at_ms.to_le_bytes());
         }
     }
 
@@ -229,8 +303,44 @@ impl<'a> Rest<'a> {
                 let fingerprint = Some(self.number()?).filter(|&number| number != 0);
                 Some(Op::Forced { fingerprint })
             }
+            LIST => {
+                let list = self.list()?;
+                Some(Op::List { list })
+            }
+            ON => {
+                let rule = self.array().map(u32::from_le_bytes)?;
+                let count = self.byte()?;
+                let on = (0..count).map(|_| self.on());
+                let on = on.collect::<Option<_>>()?;
+                Some(Op::On { rule, on })
+            }
             _ => None,
         }
+    }
+
+    fn on(&mut self) -> Option<On> {
+        let [sides, action, length] = self.array()?;
+        let port = std::str::from_utf8(self.take(length.into())?).ok()?;
+        Some(On {
+            sides,
+            port: (!port.is_empty()).then(|| port.into()),
+            action,
+        })
+    }
+
+    /// None for bytes that mean nothing.
+    fn list(&mut self) -> Option<Option<KeptList>> {
+        let length = usize::from(self.array().map(u16::from_le_bytes)?);
+        if length == 0 {
+            return Some(None);
+        }
+        let name = std::str::from_utf8(self.take(length)?).ok()?;
+        Some(Some(KeptList {
+            name: name.into(),
+            crc32: self.array().map(u32::from_le_bytes)?,
+            bytes: self.number()?,
+            at_ms: self.number()?,
+        }))
     }
 
     fn entry(&mut self) -> Option<Entry> {

@@ -1,9 +1,8 @@
 //! What a journal amounts to: for each set the entries that were given and not taken out.
 
-use super::op::{Op, Operations};
+use super::op::{KeptList, On, Op, Operations};
 use crate::sets::SetName;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use table::live::Entry;
 
@@ -20,6 +19,9 @@ pub struct Kept {
     pub comment: Option<Box<str>>,
 }
 
+/// A person's number among those who give; his word counts for all.
+const HAND: u8 = 1;
+
 /// What is known of one set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptSet {
@@ -29,6 +31,13 @@ pub struct KeptSet {
     pub action: Option<(u8, u8)>,
     /// What the list is known by that was last loaded, where it took force.
     pub forced: Option<u64>,
+    /// Actions for sides and ports that were changed live, and what the rule of the configuration
+    /// was known by then.
+    pub on: Option<(u32, Vec<On>)>,
+    /// The list that was loaded by hand, if the file part is one.
+    pub list: Option<KeptList>,
+    /// What was deleted by hand since that was loaded: not in the file part, if it ever was.
+    pub deleted: HashSet<Entry>,
 }
 
 /// What is known of all sets, those that the configuration no longer has included.
@@ -68,6 +77,11 @@ impl KeptSets {
                 set.action = (configured != live).then_some((configured, live));
             }
             Op::Forced { fingerprint } => set.forced = fingerprint,
+            Op::On { rule, on } => set.on = (!on.is_empty()).then_some((rule, on)),
+            Op::List { list } => {
+                set.list = list;
+                set.deleted.clear();
+            }
         }
     }
 
@@ -84,7 +98,9 @@ impl KeptSets {
                 kept.retain(|kept| kept.expires_ms.is_none_or(|expires_ms| expires_ms > now_ms));
                 !kept.is_empty()
             });
-            !set.entries.is_empty() || set.action.is_some() || set.forced.is_some()
+            let is_set = set.action.is_some() || set.on.is_some();
+            let is_loaded = set.forced.is_some() || set.list.is_some();
+            is_set || is_loaded || !set.entries.is_empty()
         });
     }
 }
@@ -107,8 +123,9 @@ impl KeptSet {
     }
 
     fn delete(&mut self, entry: Entry, giver: u8) {
-        /// A person's word counts for all.
-        const HAND: u8 = 1;
+        if giver == HAND && self.list.is_some() {
+            self.deleted.insert(entry);
+        }
         let Some(kept) = self.entries.get_mut(&entry) else {
             return;
         };
@@ -140,6 +157,16 @@ impl KeptSets {
                 let fingerprint = Some(fingerprint);
                 pieces.push(name, &Op::Forced { fingerprint })?;
             }
+            if let Some((rule, on)) = set.on.clone() {
+                pieces.push(name, &Op::On { rule, on })?;
+            }
+            if set.list.is_some() {
+                let list = set.list.clone();
+                pieces.push(name, &Op::List { list })?;
+            }
+            for &entry in &set.deleted {
+                pieces.push(name, &deletion(entry))?;
+            }
             for (&entry, kept) in &set.entries {
                 for kept in kept.iter().cloned() {
                     pieces.push(name, &op(entry, kept))?;
@@ -148,6 +175,13 @@ impl KeptSets {
         }
         Ok(())
     }
+}
+
+/// The operation that takes an entry out of a list that was loaded by hand. In a snapshot it comes
+/// before what was added.
+pub(crate) fn deletion(entry: Entry) -> Op {
+    let giver = HAND;
+    Op::Delete { entry, giver }
 }
 
 /// The operation that says it.

@@ -74,8 +74,8 @@ families! {
         "Frames the kernel passed on beside the workers: shortcut, bypass or host.";
     DROPS = Counter "linerate_drops_total" ["reason", "severity"]
         "Dropped frames by declared reason; see 'linerate drops'.";
-    SET_HITS = Counter "linerate_set_hits_total" ["set", "side", "action"]
-        "Frames whose address on that side is in the set, by the set's action at that time.";
+    SET_HITS = Counter "linerate_set_hits_total" ["set", "port", "side", "action"]
+        "Frames of that ingress port whose address on that side is in the set, by its action then.";
     SET_WOULD_DROP = Counter "linerate_set_would_drop_total" ["set"]
         "Frames a count set would have dropped, were it a block set, and no block set did.";
     WOULD_DROP = Counter "linerate_would_drop_total" []
@@ -92,6 +92,8 @@ families! {
         "Refreshes by result: loaded, unchanged, failed (not read), refused (by a guard).";
     SET_STALE = Gauge "linerate_set_stale" ["set"]
         "1 while the last refresh failed or was refused, so that an older list is in force.";
+    SET_NEVER_READ = Gauge "linerate_set_never_read" ["set"]
+        "1 while nothing was ever read of the set's source, not even a copy; absent without one.";
     WORKER_BUSY = Counter "linerate_worker_busy_seconds_total" ["worker", "cpu"]
         "Time in steps that moved a frame; its rate is the busy share, 0 to 1.";
     WORKER_FRAMES = Counter "linerate_worker_frames_total" ["worker", "direction"]

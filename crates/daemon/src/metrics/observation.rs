@@ -133,7 +133,7 @@ pub struct Set {
     pub file_entries: Option<u64>,
     /// Entries added by hand or by CrowdSec; `None` where nobody keeps them.
     pub dynamic_entries: Option<u64>,
-    /// Frames that hit it, by side and by the action at that time.
+    /// Frames that hit it, by ingress port, side and the action at that time.
     pub hits: Vec<Hits>,
     /// Frames it would have dropped, were it a block set, and no block set did.
     pub would_drop: u64,
@@ -145,12 +145,16 @@ pub struct Set {
     pub refreshes: Option<Refreshes>,
     /// Whether the last refresh failed or was refused, so that an older list is in force.
     pub stale: bool,
+    /// Whether nothing was ever read of a source of it, so that it is without that list.
+    pub never_read: bool,
 }
 
-/// Frames that hit a set on one side while it had one action.
+/// Frames of one port that hit a set on one side while it had one action.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hits {
+    /// The name of the port that frames came in by.
+    pub port: String,
     /// `src` or `dst`.
     pub side: String,
     /// `block`, `count` or `allow`.

@@ -1,10 +1,9 @@
 //! From what engine, keeper and sources say to one observation.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::{PortStatus, SetCounts, Status, WorkerStatus};
-use plane::{Action, Side};
 use port::interface::Link;
 
 use super::observation::{
@@ -136,7 +135,7 @@ fn sets(counts: &[SetCounts], around: &Around) -> Vec<Set> {
         let mut set = Set {
             name: name.to_owned(),
             action: counts.rule.action.name().to_owned(),
-            hits: hits(counts),
+            hits: hits(counts, around),
             would_drop: counts.would_drop,
             ..Set::default()
         };
@@ -161,6 +160,7 @@ fn add_source(set: &mut Set, source: &SourceState) {
     results.failed += source.failures;
     results.refused += source.refusals;
     set.stale |= source.last_error.is_some();
+    set.never_read |= source.is_never_read() && set.loaded_at.is_none();
     // Of several sources the oldest speaks for the set.
     let confirmed = source.last_success.map(seconds);
     set.confirmed_at = match (set.confirmed_at, confirmed) {
@@ -169,23 +169,23 @@ fn add_source(set: &mut Set, source: &SourceState) {
     };
 }
 
-/// Hits by side and action, whatever port the frames came in by.
-fn hits(counts: &SetCounts) -> Vec<Hits> {
-    let mut sums: HashMap<(&str, &str), u64> = HashMap::new();
+/// Hits by ingress port, side and action, in the order of their numbers.
+fn hits(counts: &SetCounts, around: &Around) -> Vec<Hits> {
+    let mut sums: BTreeMap<(u8, &str, &str), u64> = BTreeMap::new();
     for hit in &counts.hits {
-        let of = (hit.side.name(), hit.action.name());
+        let of = (hit.port.0, hit.side.name(), hit.action.name());
         *sums.entry(of).or_default() += hit.frames;
     }
-    let all = Side::EVERY.iter().flat_map(|side| {
-        let pair = |action: &Action| (side.name(), action.name());
-        Action::EVERY.iter().map(pair)
-    });
-    all.filter_map(|(side, action)| {
-        Some(Hits {
-            side: side.to_owned(),
-            action: action.to_owned(),
-            frames: *sums.get(&(side, action))?,
-        })
+    let named = |number: u8| {
+        let name = around.port_names.get(usize::from(number));
+        name.map_or_else(|| number.to_string(), Clone::clone)
+    };
+    let sums = sums.into_iter();
+    sums.map(|((port, side, action), frames)| Hits {
+        port: named(port),
+        side: side.to_owned(),
+        action: action.to_owned(),
+        frames,
     })
     .collect()
 }

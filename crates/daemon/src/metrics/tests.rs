@@ -69,6 +69,7 @@ fn worker(id: u16) -> Worker {
 
 fn set(name: &str) -> Set {
     let hits = |side: &str, action: &str| Hits {
+        port: "outside".to_owned(),
         side: side.to_owned(),
         action: action.to_owned(),
         frames: 7,

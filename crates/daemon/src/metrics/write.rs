@@ -73,7 +73,8 @@ fn hits(page: &mut Exposition, now: &Observation) {
     let mut family = page.family(f::SET_HITS);
     for set in &now.sets {
         for hits in &set.hits {
-            family.add(&[&set.name, &hits.side, &hits.action], hits.frames);
+            let labels: [&str; 4] = [&set.name, &hits.port, &hits.side, &hits.action];
+            family.add(&labels, hits.frames);
         }
     }
     let mut family = page.family(f::SET_WOULD_DROP);
@@ -119,6 +120,10 @@ fn refreshes(page: &mut Exposition, sets: &[Set]) {
     let mut family = page.family(f::SET_STALE);
     for (set, _) in sourced() {
         family.add(&[&set.name], set.stale);
+    }
+    let mut family = page.family(f::SET_NEVER_READ);
+    for (set, _) in sourced() {
+        family.add(&[&set.name], set.never_read);
     }
 }
 

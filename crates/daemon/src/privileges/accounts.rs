@@ -32,6 +32,16 @@ impl Account {
         })
     }
 
+    /// A user of this number, whoever that is.
+    #[cfg(test)]
+    pub(super) fn numbered(number: u32) -> Self {
+        Self {
+            name: String::new(),
+            uid: Uid::from_raw(number),
+            gid: Gid::from_raw(number),
+        }
+    }
+
     /// All groups he is in, and one more.
     pub(super) fn groups(&self, more: Option<u32>) -> Vec<Gid> {
         let text = fs::read_to_string(GROUP).unwrap_or_default();

@@ -12,6 +12,9 @@
 
 mod accounts;
 mod folders;
+mod giving;
+#[cfg(test)]
+mod giving_tests;
 
 use std::fmt;
 use std::io;
@@ -26,6 +29,7 @@ use rustix::thread::{
 };
 
 pub use accounts::{group_id, is_user, user_name};
+pub use giving::NotGiven;
 
 use crate::config::Config;
 use accounts::Account;
@@ -45,8 +49,8 @@ pub enum PrivilegeError {
     NoGroup(String),
     /// Only root can become somebody else.
     NotRoot(String),
-    /// A folder cannot be made, or given to the user.
-    Folder(String, io::Error),
+    /// A folder cannot be made, or is not given to the user.
+    Folder(NotGiven),
     /// The kernel refused a step.
     Step(&'static str, io::Error),
 }
@@ -67,11 +71,7 @@ impl fmt::Display for PrivilegeError {
                 f,
                 "only root can become user '{name}': start it as root, or leave [user] out"
             ),
-            Self::Folder(folder, error) => write!(
-                f,
-                "folder {folder} cannot be made or given to the user ({error}): make it, and give \
-                 it to the user"
-            ),
+            Self::Folder(why) => why.fmt(f),
             Self::Step(step, error) => write!(
                 f,
                 "the kernel refuses to {step} ({error}): start it with all capabilities, or leave \
@@ -82,6 +82,12 @@ impl fmt::Display for PrivilegeError {
 }
 
 impl std::error::Error for PrivilegeError {}
+
+impl From<NotGiven> for PrivilegeError {
+    fn from(why: NotGiven) -> Self {
+        Self::Folder(why)
+    }
+}
 
 /// Becomes the user of the configuration, who keeps the three capabilities and gains no other; the
 /// folders of state and of the control socket are made and become his. Without `[user]` nothing

@@ -3,7 +3,7 @@
 
 use super::answers::{
     ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Flushed, Hits, LoadParams,
-    Loaded, Memory, Reloaded, SetFacts, SetList, Status, TestAnswer,
+    Loaded, Memory, RefreshParams, Refreshed, Reloaded, SetFacts, SetList, Status, TestAnswer,
 };
 use super::error::{ErrorKind, RpcError};
 use super::stream::Stream;
@@ -60,6 +60,12 @@ pub trait Sets: Send + Sync {
     /// # Errors
     /// [`ErrorKind::Guarded`], [`ErrorKind::Refused`] with `FILE:LINE`.
     fn load(&self, params: &LoadParams, input: &mut dyn Read) -> Result<Loaded, RpcError>;
+
+    /// Reads the sources of a set now, and waits for what comes of it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Guarded`], [`ErrorKind::Refused`] with `FILE:LINE` or for want of a source.
+    fn refresh(&self, params: &RefreshParams) -> Result<Refreshed, RpcError>;
 
     /// The lines of a file that [`Sets::load`] reads back to the same set.
     ///

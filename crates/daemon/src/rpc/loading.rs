@@ -1,6 +1,6 @@
 //! `set.load`: an open file of the client's, read here, within bounds.
 
-use super::answers::{LoadParams, Loaded};
+use super::answers::{LoadParams, Loaded, RefreshParams, Refreshed};
 use super::error::{ErrorKind, RpcError};
 use super::facts::Sets;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -68,6 +68,19 @@ impl Loading {
         let mut loaded = sets.load(params, &mut input)?;
         loaded.seconds = began.elapsed().as_secs_f64();
         Ok(loaded)
+    }
+
+    /// Has the sources of a set read, when it is its turn.
+    pub(super) fn refresh(
+        &self,
+        sets: &dyn Sets,
+        params: &RefreshParams,
+    ) -> Result<Refreshed, RpcError> {
+        let _turn = self.turn()?;
+        let began = Instant::now();
+        let mut refreshed = sets.refresh(params)?;
+        refreshed.seconds = began.elapsed().as_secs_f64();
+        Ok(refreshed)
     }
 
     /// Gives up what is being read.

@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// Every method, in the order of the protocol's document.
-pub const METHODS: [&str; 22] = [
+pub const METHODS: [&str; 23] = [
     "hello",
     "set.list",
     "set.show",
@@ -27,6 +27,7 @@ pub const METHODS: [&str; 22] = [
     "set.delete",
     "set.flush",
     "set.load",
+    "set.refresh",
     "set.save",
     "set.action",
     "show.status",
@@ -131,6 +132,7 @@ impl Services {
             "set.show" => json(self.sets.show(&request.params::<SetParams>()?.set)),
             "set.test" => json(self.sets.test(request.params::<TestParams>()?.address)),
             "set.flush" => json(self.sets.flush(&request.params::<SetParams>()?.set)),
+            "set.refresh" => json(self.loading.refresh(self.sets.as_ref(), &request.params()?)),
             "set.action" => json(self.sets.action(&request.params::<ActionParams>()?)),
             "reload" => {
                 let NoParams {} = request.params()?;

@@ -57,7 +57,7 @@ fn of_set(set: &SetConfig) -> Vec<String> {
     let (path, ca_file) = match &set.source {
         None => (None, None),
         Some(Source::File(path)) => (Some(path.as_path()), None),
-        Some(Source::Command { argv }) => (argv.first().map(Path::new), None),
+        Some(Source::Command { argv, .. }) => (argv.first().map(Path::new), None),
         Some(Source::Url { ca_file, .. }) => (None, ca_file.as_deref()),
     };
     let both = path.into_iter().chain(ca_file);

@@ -35,7 +35,7 @@ pub(super) fn exchange(
     };
     let changes = differences(&live.config, next);
     live.sources.stop();
-    let carried = carry(&sets::handle(&inner.keeping));
+    let carried = carry(&sets::handle(&inner.keeping), next);
     // The journal is the next keeper's.
     live.keeper = None;
     match replace(inner, next, &carried, publisher) {
@@ -61,7 +61,11 @@ pub(super) fn exchange(
 
 fn sources(inner: &Inner, config: &Config) -> Sources {
     let keeper = ToKeeper(sets::handle(&inner.keeping));
-    Sources::new(Arc::new(keeper), Sources::folder(config))
+    Sources::new(
+        Arc::new(keeper),
+        Sources::folder(config),
+        inner.asking.clone(),
+    )
 }
 
 fn install(inner: &Inner, live: &mut Live, handle: Handle, keeper: Keeper) {
@@ -86,13 +90,21 @@ fn differences(old: &Config, new: &Config) -> Vec<String> {
         .collect()
 }
 
-/// The file parts of all sets.
-fn carry(handle: &Handle) -> Vec<Carried> {
+/// The file parts of all sets that do not come back by themselves.
+fn carry(handle: &Handle, next: &Config) -> Vec<Carried> {
+    let is_by_hand = |name: &SetName| {
+        let mut sets = next.sets.iter();
+        sets.any(|set| set.name == name.as_str() && set.source.is_none())
+    };
     let Ok(Reply::Sets(facts)) = handle.ask(Request::List) else {
         return Vec::new();
     };
     let carried = facts.into_iter().filter_map(|facts| {
-        let list = facts.loaded?;
+        let mut list = facts.loaded?;
+        // What was loaded by hand comes from where it is kept, unless it is about to be replaced.
+        if list.from.kept.take().is_some() && is_by_hand(&facts.name) {
+            return None;
+        }
         let entries = keep::file_part(handle, &facts.name);
         let set = facts.name;
         Some(Carried { set, entries, list })
@@ -112,7 +124,7 @@ fn replace(
     let keeper_config = keep::keeper_config(config, recent);
     let journal = keep::journal(config, false)?;
     let publish = Box::new(deferred.clone());
-    let (handle, keeper) = keep::start(keeper_config, journal, publish, config)?;
+    let (handle, keeper) = keep::start(keeper_config, journal, publish, config, false)?;
     for part in carried {
         if !handle.has(&part.set) {
             continue;

@@ -11,11 +11,12 @@ use serde_json::value::RawValue;
 use super::{facts, observing, reload, sets};
 use crate::capture::Counting;
 use crate::config::Config;
+use crate::journal::is_its_file;
 use crate::metrics::Reloads;
 use crate::rpc::answers::{self, ConfigAnswer, Hits, Memory, MemoryFacts, Reloaded};
 use crate::rpc::{ErrorKind, Facts, RpcError, Stream};
 use crate::sets::Keeper;
-use crate::sources::Sources;
+use crate::sources::{Asking, Sources};
 
 /// What all threads of a daemon share.
 pub(super) struct Inner {
@@ -23,12 +24,16 @@ pub(super) struct Inner {
     pub(super) file: Option<PathBuf>,
     pub(super) keeping: sets::Keeping,
     pub(super) live: Mutex<Live>,
+    /// The sources that run, for whoever asks.
+    pub(super) asking: Asking,
     /// Once there are workers.
     pub(super) observer: Arc<OnceLock<Observer>>,
     /// What gives them other tables.
     pub(super) publisher: OnceLock<Publisher>,
     /// The ports' names, by their numbers.
     pub(super) ports: Vec<String>,
+    /// The folder of what survives a restart.
+    pub(super) state_dir: Option<PathBuf>,
     pub(super) started: SystemTime,
     /// The commit that the program was built from; may be empty.
     pub(super) commit: String,
@@ -53,6 +58,19 @@ impl Inner {
     pub(super) fn observer(&self) -> Result<&Observer, RpcError> {
         let starting = || RpcError::new(ErrorKind::Busy, "the daemon is starting: try again");
         self.observer.get().ok_or_else(starting)
+    }
+
+    /// What survives a restart, which is on disk and not in memory.
+    fn journal_bytes(&self) -> Option<MemoryFacts> {
+        let dir = self.state_dir.as_ref()?;
+        let files = std::fs::read_dir(dir).ok()?.flatten();
+        let files = files.filter(|file| file.file_name().to_str().is_some_and(is_its_file));
+        let bytes = files.filter_map(|file| Some(file.metadata().ok()?.len()));
+        Some(MemoryFacts {
+            what: "journal".to_owned(),
+            bytes: bytes.sum(),
+            note: format!("on disk, {}", dir.display()),
+        })
     }
 
     /// Sets that no frame hit.
@@ -101,6 +119,14 @@ impl Facts for Inner {
                 note: memory.pages,
             });
         }
+        if let Some(publisher) = self.publisher.get() {
+            parts.push(MemoryFacts {
+                what: "tables".to_owned(),
+                bytes: publisher.current().lists().bytes() as u64,
+                note: format!("all sets together, version {}", publisher.version()),
+            });
+        }
+        parts.extend(self.journal_bytes());
         Memory {
             resident_bytes: resident_bytes(),
             parts,

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use table::live::Entry;
 use table::{Address, Entries, FamilyEntries, Range};
 
-use super::{StartError, rules};
+use super::{StartError, hand, rules};
 use crate::Samples;
 use crate::config::Config;
 use crate::journal::{Journal, KeptSets, OpenOptions};
@@ -43,6 +43,7 @@ pub(super) fn keeper_config(config: &Config, hits: Arc<dyn RecentHits>) -> Keepe
     }
     KeeperConfig {
         defaults,
+        ports: config.ports.iter().map(|port| port.name.clone()).collect(),
         recent_hits: hits,
         ..KeeperConfig::new(sets(config))
     }
@@ -76,13 +77,18 @@ pub(super) fn journal(
     Ok(Some((journal, kept)))
 }
 
-/// Starts the keeper, and fills the sets of address space to keep.
+/// Starts the keeper, and fills the sets of address space to keep and those that were filled by
+/// hand.
 pub(super) fn start(
     config: KeeperConfig,
     journal: Option<(Journal, KeptSets)>,
     publish: Box<dyn Publish>,
     whole: &Config,
+    recover: bool,
 ) -> Result<(Handle, Keeper), StartError> {
+    let by_hand = journal
+        .as_ref()
+        .map(|(_, kept)| hand::lists_of(kept, whole));
     let (handle, keeper) = Keeper::start(config, journal, publish)?;
     for space in rules::kept(whole) {
         let Ok(set) = SetName::new(space.set_name()) else {
@@ -94,6 +100,7 @@ pub(super) fn start(
             column: None,
             at: SystemTime::now(),
             bytes: 0,
+            kept: None,
         };
         handle.ask(Request::Load {
             set,
@@ -103,6 +110,7 @@ pub(super) fn start(
             force: true,
         })?;
     }
+    hand::restore(&handle, whole, by_hand.unwrap_or_default(), recover)?;
     Ok((handle, keeper))
 }
 

@@ -10,10 +10,12 @@ mod cpus;
 mod error;
 mod exchange;
 mod facts;
+mod hand;
 mod inner;
 mod keep;
 mod observing;
 mod ports;
+mod reading;
 mod recent;
 mod reload;
 mod rules;
@@ -32,14 +34,15 @@ use port::PortSpec;
 pub use check::check;
 pub use error::StartError;
 
-use crate::config::{Config, Source};
+use crate::config::Config;
 use crate::metrics;
 use crate::notify::Notifier;
 use crate::privileges::{self, PrivilegeError};
 use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, Reply, Request};
-use crate::sources::{Sources, ToKeeper};
+use crate::sources::{Asking, Kind, Sources, ToKeeper};
 use crate::{Layout, LayoutAsked, Pinned, Samples};
+use hand::HandLists;
 use inner::{Inner, Live};
 use recent::Recent;
 use watched::Watched;
@@ -96,11 +99,15 @@ impl Daemon {
         let keeper_config = keep::keeper_config(config, recent);
         let journal = keep::journal(config, options.recover)?;
         let publish = Box::new(deferred.clone());
-        let (handle, keeper) = keep::start(keeper_config, journal, publish, config)?;
-        let sources = Sources::new(Arc::new(ToKeeper(handle.clone())), Sources::folder(config));
+        let (handle, keeper) =
+            keep::start(keeper_config, journal, publish, config, options.recover)?;
+        let asking = Asking::default();
+        let keeper_of = Arc::new(ToKeeper(handle.clone()));
+        let sources = Sources::new(keeper_of, Sources::folder(config), asking.clone());
         let inner = Arc::new(Inner {
             file: options.file,
             keeping: Arc::new(RwLock::new(handle.clone())),
+            asking,
             ports: config.ports.iter().map(|port| port.name.clone()).collect(),
             live: Mutex::new(Live {
                 config: config.clone(),
@@ -110,6 +117,7 @@ impl Daemon {
             }),
             observer,
             publisher: OnceLock::new(),
+            state_dir: config.state.dir.clone(),
             started: SystemTime::now(),
             commit: options.commit,
             captures: Arc::default(),
@@ -134,8 +142,8 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// Waits until each source was tried once. A file that cannot be read refuses the start: it is
-    /// here or it is not. What comes by the net may come later.
+    /// Waits until each source was tried once. A list that is required, as files are unless it is
+    /// said otherwise, refuses the start when there is none; others may come later.
     fn fill(
         &mut self,
         config: &Config,
@@ -168,14 +176,15 @@ impl Daemon {
             let Some(failure) = &state.last_error else {
                 continue;
             };
-            let is_file = config
-                .sets
-                .iter()
-                .any(|set| *set.name == *state.set && matches!(set.source, Some(Source::File(_))));
-            if is_file && state.loads == 0 {
+            let mut sets = config.sets.iter();
+            let is_required = sets.any(|set| *set.name == *state.set && set.required);
+            let is_list = state.kind != Kind::CrowdSec;
+            if is_required && is_list && state.is_never_read() {
                 return Err(StartError::Other(failure.text.clone()));
             }
-            tracing::error!(set = %state.set, "{}", failure.text);
+            if state.is_never_read() {
+                tracing::error!(set = %state.set, "it begins without its list: {}", failure.text);
+            }
         }
         Ok(())
     }
@@ -248,6 +257,13 @@ impl Daemon {
             Ok(Reply::Sets(sets)) => sets.iter().map(|set| set.counts.entries as u64).collect(),
             _ => Vec::new(),
         }
+    }
+
+    /// Bytes of the tables that workers look addresses up in, all sets together.
+    #[must_use]
+    pub fn table_bytes(&self) -> u64 {
+        let publisher = self.inner.publisher.get();
+        publisher.map_or(0, |publisher| publisher.current().lists().bytes() as u64)
     }
 
     /// Reads the configuration again; what came of it is in the log.
@@ -324,7 +340,8 @@ fn control(config: &Config, inner: &Arc<Inner>) -> Result<Server, StartError> {
         ..ServerConfig::new(config.control.socket.clone())
     };
     let keeping = Arc::clone(&inner.keeping);
-    let sets = sets::KeptSets::new(keeping, inner.ports.clone());
+    let lists = HandLists::of(config);
+    let sets = sets::KeptSets::new(keeping, inner.asking.clone(), lists, inner.ports.clone());
     let facts: Arc<dyn rpc::Facts> = Arc::clone(inner) as _;
     if let Some(folder) = server.path.parent() {
         // What is wrong with it, the socket says.

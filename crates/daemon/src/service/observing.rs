@@ -37,10 +37,8 @@ impl Observe for Inner {
             Ok(Reply::Sets(sets)) => sets,
             _ => Vec::new(),
         };
-        let (sources, reloads) = {
-            let live = self.live();
-            (live.sources.states(), live.reloads)
-        };
+        let sources = self.asking.states();
+        let reloads = self.live().reloads;
         let around = Around {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: self.commit.clone(),

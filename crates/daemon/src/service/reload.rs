@@ -85,6 +85,11 @@ fn fixed(old: &Config, new: &Config) -> Option<&'static str> {
         ("[metrics]", old.metrics == new.metrics),
         ("[state]", old.state == new.state),
         ("[user]", old.user == new.user),
+        ("format of [log]", old.log.format == new.log.format),
+        (
+            "connections of [limits]",
+            old.limits.connections_max == new.limits.connections_max,
+        ),
     ];
     let changed = checks.iter().find(|(_, same)| !same);
     changed.map(|&(what, _)| what)
@@ -100,9 +105,199 @@ fn sources_changed(old: &Config, new: &Config) -> Vec<String> {
         {
             changes.push(format!("set {} has another source", set.name));
         }
+        if let Some(before) = before
+            && (before.column, before.skip_bad_lines) != (set.column, set.skip_bad_lines)
+        {
+            changes.push(format!("set {} reads its source otherwise", set.name));
+        }
+        if let Some(before) = before
+            && before.required != set.required
+        {
+            let name = &set.name;
+            changes.push(format!(
+                "set {name} has another 'required', for the next start"
+            ));
+        }
+    }
+    if old.limits != new.limits {
+        changes.push("[limits] are others: sources are read again".to_owned());
     }
     if old.crowdsec != new.crowdsec {
         changes.push("[crowdsec] is another".to_owned());
     }
     changes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// Every section and key that there is.
+    const ALL: &str = r#"
+[[port]]
+name = "outside"
+spec = "xdp:eth1"
+[[port]]
+name = "inside"
+spec = "xdp:eth2"
+[[pipeline]]
+keep = ["private"]
+[[set]]
+name = "feed"
+source = "https://example.net/drop.json"
+ca_file = "/etc/ssl/own.pem"
+action = "count"
+column = 2
+[[set.on]]
+port = "inside"
+sides = "source"
+action = "block"
+[[set]]
+name = "made"
+source = { command = ["/usr/bin/env"], timeout = "1m" }
+action = "count"
+[workers]
+count = 2
+cpus = "0-1"
+burst = 32
+[memory]
+stride = 2048
+pool = 4096
+[control]
+group = "netops"
+[metrics]
+address = "127.0.0.1:9177"
+[crowdsec]
+url = "http://127.0.0.1:8080/"
+key_file = "/key"
+set = "made"
+ca_file = "/etc/ssl/own.pem"
+[user]
+name = "linerate"
+"#;
+
+    /// Another value for each key, by its section.
+    const OTHERS: &[(&str, &str)] = &[
+        ("port.name", "\"other\""),
+        ("port.spec", "\"null:\""),
+        ("pipeline.default", "\"drop\""),
+        ("pipeline.non_ip", "\"drop\""),
+        ("pipeline.malformed", "\"forward\""),
+        ("pipeline.keep", "[]"),
+        ("set.name", "\"other\""),
+        ("set.source", "\"https://example.net/other\""),
+        ("set.ca_file", "\"/other\""),
+        ("set.action", "\"block\""),
+        ("set.sides", "\"source\""),
+        ("set.ports", "[\"inside\"]"),
+        ("set.refresh", "\"7m\""),
+        ("set.required", "true"),
+        ("set.max_change", "0.125"),
+        ("set.allow_private", "true"),
+        ("set.column", "7"),
+        ("set.skip_bad_lines", "true"),
+        ("set.source.command", "[\"/usr/bin/true\"]"),
+        ("set.source.timeout", "\"77s\""),
+        ("set.on.port", "\"outside\""),
+        ("set.on.sides", "\"destination\""),
+        ("set.on.action", "\"allow\""),
+        ("workers.count", "1"),
+        ("workers.cpus", "\"2-3\""),
+        ("workers.idle", "\"spin\""),
+        ("workers.pin_irqs", "true"),
+        ("workers.burst", "16"),
+        ("memory.stride", "4096"),
+        ("memory.pool", "8192"),
+        ("limits.list_bytes", "1024"),
+        ("limits.set_entries", "7"),
+        ("limits.list_time", "\"7s\""),
+        ("limits.connections", "7"),
+        ("control.socket", "\"/run/other.sock\""),
+        ("control.group", "\"other\""),
+        ("metrics.address", "\"127.0.0.1:9178\""),
+        ("state.keep", "false"),
+        ("state.dir", "\"/other\""),
+        ("crowdsec.url", "\"http://127.0.0.1:8081/\""),
+        ("crowdsec.key_file", "\"/other\""),
+        ("crowdsec.set", "\"feed\""),
+        ("crowdsec.interval", "\"7s\""),
+        ("crowdsec.resync", "\"7h\""),
+        ("crowdsec.types", "[\"captcha\"]"),
+        ("crowdsec.origins", "[\"cscli\"]"),
+        ("crowdsec.scopes", "[\"range\"]"),
+        ("crowdsec.ca_file", "\"/other\""),
+        ("log.level", "\"debug\""),
+        ("log.format", "\"human\""),
+        ("user.name", "\"other\""),
+    ];
+
+    fn parse(text: &str) -> Config {
+        let read = Config::parse(Path::new("/etc/linerate/a.toml"), text);
+        read.unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    /// The whole text with one line changed, and which key that was.
+    fn changed(text: &str, number: usize) -> Option<(String, String)> {
+        let mut section = "";
+        for line in text.lines().take(number + 1) {
+            if line.starts_with('[') {
+                section = line.trim_matches(['[', ']']);
+            }
+        }
+        let line = text.lines().nth(number)?;
+        let key = line.split_once(" = ").map(|(key, _)| key)?;
+        let name = format!("{section}.{key}");
+        let other = OTHERS.iter().find(|(known, _)| *known == name);
+        let (_, other) = other.unwrap_or_else(|| panic!("no other value is known for {name}"));
+        let lines = text.lines().enumerate();
+        let lines = lines.map(|(at, line)| match at == number {
+            true => format!("{key} = {other}\n"),
+            false => format!("{line}\n"),
+        });
+        Some((name, lines.collect()))
+    }
+
+    /// Whether what a reload does sees the difference.
+    fn is_applied(old: &Config, new: &Config) -> bool {
+        let sources = |config: &Config| Sources::planned(config).expect("sources");
+        keep::sets(old) != keep::sets(new)
+            || sources(old) != sources(new)
+            || old.log.level != new.log.level
+    }
+
+    /// Without this a key is taken over by name and nothing happens.
+    #[test]
+    fn every_key_is_applied_or_refused() {
+        let old = parse(ALL);
+        let text = old.resolved();
+        let mut seen = Vec::new();
+        for number in 0..text.lines().count() {
+            let Some((name, other)) = changed(&text, number) else {
+                continue;
+            };
+            seen.push(name.clone());
+            // Names are spoken of elsewhere: a set or port of another name is another.
+            if name == "port.name" || name == "set.name" || name == "crowdsec.set" {
+                continue;
+            }
+            let new = parse(&other);
+            if new == old {
+                // The other of two sections had this value already.
+                assert!(
+                    seen.iter().filter(|one| **one == name).count() > 1,
+                    "{name}"
+                );
+                continue;
+            }
+            let refused = fixed(&old, &new);
+            let at_start = name == "set.required" && !sources_changed(&old, &new).is_empty();
+            let done = refused.is_some() || is_applied(&old, &new) || at_start;
+            assert!(done, "{name} is neither applied nor refused");
+        }
+        for (name, _) in OTHERS {
+            assert!(seen.iter().any(|one| one == name), "{name} is no key");
+        }
+    }
 }

@@ -7,17 +7,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use frame::PortId;
 use list::ReadOptions;
-use plane::{SetRule, Side};
+use plane::{SetRule, Side, Sides};
 
 use crate::rpc::answers::{
     self, ActionFacts, ActionParams, AddParams, DeleteParams, HitCounts, LoadParams, Match,
-    SetList, SetTest,
+    RefreshParams, Refreshed, SetList, SetTest,
 };
 use crate::rpc::{self, ErrorKind, Pending, RpcError, SetLines};
 use crate::sets::{
-    Handle, LoadedFrom, NewEntry, Origin, PartHeld, Place, Refusal, Reply, Request, SetFacts,
+    At, Handle, LoadedFrom, NewEntry, Origin, PartHeld, Place, Refusal, Reply, Request, SetFacts,
     SetName, TestAnswer, TestReason,
 };
+
+use crate::sources::{Asking, SourceState};
+
+use super::hand::{Arrived, HandLists};
+use super::reading;
 
 /// Who keeps the sets now: another after a reload that adds or takes away sets.
 pub(crate) type Keeping = Arc<RwLock<Handle>>;
@@ -25,13 +30,25 @@ pub(crate) type Keeping = Arc<RwLock<Handle>>;
 /// The keeper's sets, as the control socket tells of them.
 pub(super) struct KeptSets {
     keeping: Keeping,
+    asking: Asking,
+    lists: HandLists,
     /// The ports' names, by their numbers.
     ports: Vec<String>,
 }
 
 impl KeptSets {
-    pub(super) fn new(keeping: Keeping, ports: Vec<String>) -> Self {
-        Self { keeping, ports }
+    pub(super) fn new(
+        keeping: Keeping,
+        asking: Asking,
+        lists: HandLists,
+        ports: Vec<String>,
+    ) -> Self {
+        Self {
+            keeping,
+            asking,
+            lists,
+            ports,
+        }
     }
 
     fn handle(&self) -> Handle {
@@ -44,8 +61,9 @@ impl KeptSets {
             .map_err(|refusal| refused(&refusal))
     }
 
-    fn facts(&self, facts: SetFacts) -> answers::SetFacts {
+    fn facts(&self, facts: SetFacts, sources: &[SourceState]) -> answers::SetFacts {
         let loaded = facts.loaded.as_ref();
+        let name = facts.name.as_str();
         answers::SetFacts {
             set: facts.name.to_string(),
             action: facts.rule.action.into(),
@@ -59,8 +77,34 @@ impl KeptSets {
             loaded_at: loaded.map(|list| seconds(list.since)),
             changed_at: facts.changed.map(seconds),
             refusals: facts.refused,
+            sources: reading::of_set(sources, name, loaded.is_some()),
             refused: facts.refusal,
         }
+    }
+
+    /// Where an action is to be changed; none for everywhere.
+    fn at(&self, params: &ActionParams) -> Result<Option<At>, RpcError> {
+        if params.side.is_none() && params.port.is_none() {
+            return Ok(None);
+        }
+        let sides = match params.side {
+            Some(answers::Side::Source) => Sides::SRC,
+            Some(answers::Side::Destination) => Sides::DST,
+            None => Sides::BOTH,
+        };
+        let port = params.port.as_deref().map(|name| self.port(name));
+        let port = port.transpose()?;
+        Ok(Some(At { sides, port }))
+    }
+
+    fn port(&self, name: &str) -> Result<(PortId, Box<str>), RpcError> {
+        let place = self.ports.iter().position(|port| port == name);
+        let number = place.and_then(|place| u8::try_from(place).ok());
+        let unknown = || {
+            let ports = self.ports.join(", ");
+            RpcError::params(format!("there is no port '{name}'; there are {ports}"))
+        };
+        Ok((PortId(number.ok_or_else(unknown)?), name.into()))
     }
 
     /// By port and side, where the action is not the same everywhere.
@@ -113,6 +157,13 @@ pub(super) fn refused(refusal: &Refusal) -> RpcError {
     error
 }
 
+fn side_name(side: answers::Side) -> &'static str {
+    match side {
+        answers::Side::Source => Side::Src.name(),
+        answers::Side::Destination => Side::Dst.name(),
+    }
+}
+
 /// Others read a comment, on their terminals.
 fn plain(comment: Option<&str>) -> Result<(), RpcError> {
     match comment.is_some_and(|comment| comment.contains(char::is_control)) {
@@ -145,7 +196,8 @@ impl rpc::Sets for KeptSets {
         let Reply::Sets(sets) = self.ask(Request::List)? else {
             return Err(mismatched());
         };
-        let sets = sets.into_iter().map(|facts| self.facts(facts));
+        let sources = self.asking.states();
+        let sets = sets.into_iter().map(|facts| self.facts(facts, &sources));
         Ok(SetList {
             sets: sets.collect(),
         })
@@ -153,7 +205,7 @@ impl rpc::Sets for KeptSets {
 
     fn show(&self, set: &str) -> Result<answers::SetFacts, RpcError> {
         match self.ask(Request::Show { set: named(set)? })? {
-            Reply::Set(facts) => Ok(self.facts(*facts)),
+            Reply::Set(facts) => Ok(self.facts(*facts, &self.asking.states())),
             _ => Err(mismatched()),
         }
     }
@@ -162,9 +214,10 @@ impl rpc::Sets for KeptSets {
         let Reply::Test(sets) = self.ask(Request::Test { address })? else {
             return Err(mismatched());
         };
+        let holding = sets.iter().filter(|set| !set.reasons.is_empty()).count();
         Ok(answers::TestAnswer {
             address,
-            sets: sets.into_iter().map(tested).collect(),
+            sets: sets.into_iter().map(|set| tested(set, holding)).collect(),
         })
     }
 
@@ -227,19 +280,27 @@ impl rpc::Sets for KeptSets {
     }
 
     fn load(&self, params: &LoadParams, input: &mut dyn Read) -> Result<answers::Loaded, RpcError> {
+        let set = named(&params.set)?;
+        // A set that is not there needs no text of it.
         let handle = self.handle();
-        let pending = handle.begin_load(&named(&params.set)?);
-        let pending = pending.map_err(|refusal| refused(&refusal))?;
-        let mut counted = Counted { input, bytes: 0 };
-        let options = ReadOptions {
-            force: params.force,
-            ..ReadOptions::default()
+        let pending = handle
+            .begin_load(&set)
+            .map_err(|refusal| refused(&refusal))?;
+        let arrived = match reading::has_source(&self.asking, &params.set) {
+            true => None,
+            false => self.lists.spool(&params.set, &params.file, input)?,
         };
-        let read = list::read(&params.file, &mut counted, &options, &mut |_| {});
-        let read = match read {
+        let mut text;
+        let input = match &arrived {
+            Some(arrived) => {
+                text = arrived.open()?;
+                &mut text
+            }
+            None => input,
+        };
+        let read = match read_list(params, input) {
             Ok(read) => read,
             Err(error) => {
-                let error = RpcError::new(ErrorKind::Refused, error);
                 // Gone by now: then there is nobody to tell.
                 let _ = pending.give_up(error.message.clone());
                 return Err(error);
@@ -249,13 +310,18 @@ impl rpc::Sets for KeptSets {
         let warnings = warnings.collect();
         let from = LoadedFrom {
             name: params.file.clone(),
-            file: None,
+            file: arrived.as_ref().map(|arrived| arrived.text.path.clone()),
             column: None,
             at: SystemTime::now(),
-            bytes: counted.bytes,
+            bytes: arrived
+                .as_ref()
+                .map_or(read.bytes_read, |arrived| arrived.text.bytes),
+            kept: arrived.as_ref().map(|arrived| arrived.text.crc32),
         };
         let reply = pending.finish(read.entries, from, Origin::Hand, params.force);
-        match reply.map_err(|refusal| refused(&refusal))? {
+        let reply = reply.map_err(|refusal| refused(&refusal))?;
+        arrived.map(Arrived::keep);
+        match reply {
             Reply::Loaded(load) => Ok(answers::Loaded {
                 entries: load.entries,
                 added: load.added,
@@ -266,6 +332,18 @@ impl rpc::Sets for KeptSets {
             }),
             _ => Err(mismatched()),
         }
+    }
+
+    fn refresh(&self, params: &RefreshParams) -> Result<Refreshed, RpcError> {
+        // A set that is not there is no set without a source.
+        rpc::Sets::show(self, &params.set)?;
+        let sources = reading::refresh(&self.asking, params)?;
+        let facts = rpc::Sets::show(self, &params.set)?;
+        Ok(Refreshed {
+            sources,
+            entries: facts.entries,
+            seconds: 0.0,
+        })
     }
 
     fn save(&self, set: &str) -> Result<SetLines, RpcError> {
@@ -283,11 +361,24 @@ impl rpc::Sets for KeptSets {
 
     fn action(&self, params: &ActionParams) -> Result<answers::SetFacts, RpcError> {
         let set = named(&params.set)?;
-        let action = params.action.into();
-        let Reply::ActionSet { before } = self.ask(Request::SetAction { set, action })? else {
+        let at = self.at(params)?;
+        let (action, is_part) = (params.action.into(), at.is_some());
+        let changed = self.ask(Request::SetAction { set, action, at })?;
+        let Reply::ActionSet { before } = changed else {
             return Err(mismatched());
         };
-        tracing::info!(set = params.set, %before, now = %action, "the action of a set changed");
+        if is_part {
+            let (side, port) = (params.side.map(side_name), params.port.as_deref());
+            tracing::info!(
+                set = params.set, side, port, now = %action,
+                "the action of a set changed for a side or port"
+            );
+        } else {
+            tracing::info!(
+                set = params.set, %before, now = %action,
+                "the action of a set changed"
+            );
+        }
         rpc::Sets::show(self, &params.set)
     }
 }
@@ -308,30 +399,33 @@ impl Iterator for Lines {
     }
 }
 
-/// Counts what is read.
-struct Counted<'r> {
-    input: &'r mut dyn Read,
-    bytes: u64,
+/// The list that somebody loads.
+fn read_list(params: &LoadParams, input: &mut dyn Read) -> Result<list::Loaded, RpcError> {
+    let options = ReadOptions {
+        force: params.force,
+        ..ReadOptions::default()
+    };
+    let read = list::read(&params.file, input, &options, &mut |_| {});
+    read.map_err(|error| RpcError::new(ErrorKind::Refused, error))
 }
 
-impl Read for Counted<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(out)?;
-        self.bytes += read as u64;
-        Ok(read)
-    }
-}
-
-fn tested(answer: TestAnswer) -> SetTest {
+/// Workers count hits by address and not by set: they are the set's where it alone has the address.
+fn tested(answer: TestAnswer, holding: usize) -> SetTest {
+    let holds = !answer.reasons.is_empty();
+    let hits = match holds {
+        true => HitCounts {
+            last_minute: answer.hits.last_minute,
+            last_hour: answer.hits.last_hour,
+            error: answer.hits.error_max,
+            of_sets: holding as u64,
+        },
+        false => HitCounts::default(),
+    };
     SetTest {
         set: answer.name.to_string(),
         action: answer.rule.action.into(),
         matches: answer.reasons.into_iter().map(matched).collect(),
-        hits: HitCounts {
-            last_minute: answer.hits.last_minute,
-            last_hour: answer.hits.last_hour,
-            error: answer.hits.error_max,
-        },
+        hits,
     }
 }
 

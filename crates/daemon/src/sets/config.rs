@@ -85,6 +85,8 @@ impl Defaults {
 pub struct KeeperConfig {
     /// The sets, in the order of their lists: at most [`table::LISTS_MAX`].
     pub sets: Vec<SetConfig>,
+    /// The ports' names, by their numbers: what was changed for one port is kept by its name.
+    pub ports: Vec<String>,
     /// For frames that no set decides on.
     pub defaults: Defaults,
     /// How long the keeper waits for workers before it answers that they did not confirm.
@@ -106,6 +108,7 @@ impl KeeperConfig {
     pub fn new(sets: Vec<SetConfig>) -> Self {
         Self {
             sets,
+            ports: Vec::new(),
             defaults: Defaults::default(),
             confirm_within: Duration::from_secs(2),
             queue_max: 1024,

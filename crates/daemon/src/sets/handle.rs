@@ -256,6 +256,7 @@ impl Handle {
             column: None,
             at: std::time::SystemTime::now(),
             bytes: 0,
+            kept: None,
         };
         pending.compile(Entries::default(), from, Origin::Hand, Guarding::Flush)?;
         Ok(Reply::Flushed(Flushed { entries }))

@@ -41,7 +41,7 @@ impl Keeper {
         let clock = Clock::start();
         let mut sets = Sets::new(config.sets.clone(), config.defaults)?;
         let (journal, kept) = journal.unzip();
-        let left = sets.restore_all(kept.unwrap_or_default(), clock.now())?;
+        let left = sets.restore_all(kept.unwrap_or_default(), &config.ports, clock.now())?;
         let (confirm_within, dynamic_max) = (config.confirm_within, config.dynamic_max);
         let (handle, messages) = Handle::new(config);
         let mut running = Running {

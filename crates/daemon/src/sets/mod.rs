@@ -26,6 +26,7 @@
 mod claims;
 mod clock;
 mod config;
+mod exceptions;
 mod facts;
 mod guard;
 mod handle;
@@ -52,5 +53,5 @@ pub use reply::{
     Added, Deleted, Flushed, Load, LoadedList, PartHeld, Place, Reply, SetFacts, TestAnswer,
     TestReason,
 };
-pub use request::{LoadedFrom, NewEntry, Origin, Request};
+pub use request::{At, LoadedFrom, NewEntry, Origin, Request};
 pub use save::Saved;

@@ -2,7 +2,8 @@
 
 use super::config::SetConfig;
 use super::name::SetName;
-use plane::Action;
+use frame::PortId;
+use plane::{Action, Sides};
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -81,6 +82,17 @@ pub struct LoadedFrom {
     pub at: SystemTime,
     /// Bytes read, compressed as they came.
     pub bytes: u64,
+    /// The checksum that its text is kept by beside the journal, where it is.
+    pub kept: Option<u32>,
+}
+
+/// A side and a port that an action is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At {
+    /// The addresses it is about.
+    pub sides: Sides,
+    /// The port by which frames come in, and its name, by which it is kept; none for all.
+    pub port: Option<(PortId, Box<str>)>,
 }
 
 /// What may be asked of the keeper. Each is answered exactly once, by a
@@ -160,6 +172,9 @@ pub enum Request {
         set: SetName,
         /// The action.
         action: Action,
+        /// Where, beside what the configuration says; none: what the set does where nothing else
+        /// is said, and an end to what was said live for sides and ports.
+        at: Option<At>,
     },
     /// The set as it is now, to be written out in lines that a load reads (`Saved`).
     Save {

@@ -5,7 +5,7 @@ use super::clock::Now;
 use super::name::SetName;
 use super::refusal::Refusal;
 use super::state::Sets;
-use crate::journal::{Kept, KeptSet, KeptSets, Op, Operations, Pieces, kept_op};
+use crate::journal::{Kept, KeptSet, KeptSets, Op, Operations, Pieces, deletion, kept_op};
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -16,11 +16,16 @@ const PIECE: usize = 1 << 16;
 
 impl Sets {
     /// Puts back what was kept; what is left is of sets that the configuration does not have.
-    pub(super) fn restore_all(&mut self, kept: KeptSets, now: Now) -> Result<KeptSets, Refusal> {
+    pub(super) fn restore_all(
+        &mut self,
+        kept: KeptSets,
+        ports: &[String],
+        now: Now,
+    ) -> Result<KeptSets, Refusal> {
         let mut left = KeptSets::default();
         for (name, kept) in kept.sets {
             match self.place(&name) {
-                Ok(place) => self.restore_set(place, &kept, now)?,
+                Ok(place) => self.restore_set(place, &kept, ports, now)?,
                 Err(_) => {
                     left.sets.insert(name, kept);
                 }
@@ -30,11 +35,21 @@ impl Sets {
         Ok(left)
     }
 
-    fn restore_set(&mut self, place: usize, kept: &KeptSet, now: Now) -> Result<(), Refusal> {
+    fn restore_set(
+        &mut self,
+        place: usize,
+        kept: &KeptSet,
+        ports: &[String],
+        now: Now,
+    ) -> Result<(), Refusal> {
         if let Some((configured, live)) = kept.action {
             self.restore_action(place, configured, live);
         }
+        if let Some((rule, on)) = &kept.on {
+            self.sets[place].restore_on(*rule, on, ports);
+        }
         self.sets[place].forced = kept.forced;
+        self.sets[place].list.clone_from(&kept.list);
         let mut piece = Vec::new();
         for (&entry, kept) in &kept.entries {
             for kept in kept {
@@ -105,6 +120,10 @@ impl Keeping {
         let mut pieces = Pieces::new(tell);
         for (place, (name, ops, listing)) in self.sets.iter().enumerate() {
             ops.iter().try_for_each(|op| pieces.push(name, op))?;
+            if ops.iter().any(|op| matches!(op, Op::List { .. })) {
+                let mut removed = listing.removed();
+                removed.try_for_each(|entry| pieces.push(name, &deletion(entry)))?;
+            }
             for (entry, note) in listing.dynamic() {
                 let pair = self.pairs.get(&(place, entry));
                 let notes = pair.map_or(std::slice::from_ref(&note), |pair| &pair[..]);

@@ -3,11 +3,12 @@
 use super::claims::{Claims, Giver, Letting, Tag};
 use super::clock::Now;
 use super::config::{Defaults, SetConfig};
+use super::exceptions::LiveOn;
 use super::name::SetName;
 use super::refusal::Refusal;
 use super::reply::LoadedList;
-use super::request::NewEntry;
-use crate::journal::{Op, Operations};
+use super::request::{At, NewEntry};
+use crate::journal::{KeptList, Op, Operations};
 use plane::{Action, Judgement, Policy, SetRule};
 use std::sync::Arc;
 use table::Entries;
@@ -20,12 +21,16 @@ pub(super) struct SetState {
     pub(super) config: SetConfig,
     /// The rule in force: that of the configuration, or with another action.
     pub(super) rule: SetRule,
+    /// Actions for a side or a port that were changed live.
+    pub(super) on: Vec<LiveOn>,
     pub(super) loaded: Option<LoadedList>,
     pub(super) covered_v4: u64,
     /// When entries were last changed, milliseconds since 1970.
     pub(super) changed_ms: Option<u64>,
     /// What the list is known by that was loaded last, where it took force: it needs none again.
     pub(super) forced: Option<u64>,
+    /// The list that was loaded by hand and is kept.
+    pub(super) list: Option<KeptList>,
     pub(super) refused: u64,
     pub(super) refusal: Option<String>,
 }
@@ -96,11 +101,13 @@ impl Sets {
             Ok(SetState {
                 name,
                 rule: config.rule.clone(),
+                on: Vec::new(),
                 config,
                 loaded: None,
                 covered_v4: 0,
                 changed_ms: None,
                 forced: None,
+                list: None,
                 refused: 0,
                 refusal: None,
             })
@@ -262,9 +269,19 @@ impl Sets {
         &mut self,
         set: usize,
         action: Action,
+        at: Option<At>,
         journal: &mut Operations,
     ) -> Result<Action, Refusal> {
         let state = &mut self.sets[set];
+        if let Some(at) = at {
+            let op = state.set_on(at, action);
+            journal.push(&state.name, &op);
+            self.policy = self.new_policy()?;
+            return Ok(self.sets[set].rule.action);
+        }
+        if let Some(op) = state.end_on() {
+            journal.push(&state.name, &op);
+        }
         let before = std::mem::replace(&mut state.rule.action, action);
         let configured = state.config.rule.action;
         let op = Op::Action {
@@ -300,6 +317,7 @@ impl Sets {
             }
             // An action that was changed live stays unless the configuration speaks of it anew.
             let live = (set.rule.action, set.config.rule.action);
+            let is_same = set.config.rule == config.rule;
             set.rule = config.rule.clone();
             if live.1 == config.rule.action {
                 set.rule.action = live.0;
@@ -309,6 +327,13 @@ impl Sets {
                 journal.push(&set.name, &Op::Action { configured, live });
             }
             set.config = config;
+            match is_same {
+                true => set.apply_on(),
+                false => {
+                    let ended = set.end_on();
+                    ended.iter().for_each(|op| journal.push(&set.name, op));
+                }
+            }
             changed.push(set.name.clone());
         }
         self.policy = self.new_policy()?;
@@ -395,7 +420,7 @@ pub(super) fn table_refusal(error: &ChangeError) -> Refusal {
 }
 
 /// As the journal has it.
-fn action_code(action: Action) -> u8 {
+pub(super) fn action_code(action: Action) -> u8 {
     match action {
         Action::Block => 1,
         Action::Count => 2,
@@ -403,7 +428,7 @@ fn action_code(action: Action) -> u8 {
     }
 }
 
-fn action_of(code: u8) -> Option<Action> {
+pub(super) fn action_of(code: u8) -> Option<Action> {
     match code {
         1 => Some(Action::Block),
         2 => Some(Action::Count),
@@ -422,6 +447,9 @@ impl SetState {
         });
         let fingerprint = self.forced;
         let forced = fingerprint.map(|_| Op::Forced { fingerprint });
-        action.into_iter().chain(forced).collect()
+        let kept = self.list.clone().map(|list| Op::List { list: Some(list) });
+        let on = self.has_on().then(|| self.on_op());
+        let ops = action.into_iter().chain(forced).chain(kept);
+        ops.chain(on).collect()
     }
 }

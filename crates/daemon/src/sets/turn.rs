@@ -8,11 +8,12 @@ use super::keeper::Running;
 use super::name::SetName;
 use super::refusal::Refusal;
 use super::reply::{Added, Deleted, LoadedList, Reply};
-use super::request::{NewEntry, Origin, Request};
+use super::request::{LoadedFrom, NewEntry, Origin, Request};
 use super::save::Saved;
 use super::state::{Edit, Group, Tally, table_refusal};
-use crate::journal::Op;
+use crate::journal::{KeptList, Op};
 use plane::Action;
+use std::time::UNIX_EPOCH;
 use std::vec::IntoIter;
 use table::live::{Entry, Finished};
 
@@ -265,9 +266,11 @@ impl Running {
                 Ok(Reply::Set(Box::new(self.sets.facts(place))))
             }
             Request::Test { address } => Ok(Reply::Test(self.sets.test(address, self.now()))),
-            Request::SetAction { set, action } => {
+            Request::SetAction { set, action, at } => {
                 let place = self.sets.place(&set)?;
-                let before = self.sets.set_action(place, action, &mut self.operations)?;
+                let before = self
+                    .sets
+                    .set_action(place, action, at, &mut self.operations)?;
                 self.policy_changed();
                 Ok(Reply::ActionSet { before })
             }
@@ -364,6 +367,11 @@ impl Running {
             let fingerprint = summary.forced;
             self.operations.push(&set.name, &Op::Forced { fingerprint });
         }
+        let list = kept(&summary.from);
+        if list.is_some() || set.list.is_some() {
+            set.list.clone_from(&list);
+            self.operations.push(&set.name, &Op::List { list });
+        }
         set.changed_ms = Some(now.wall_ms);
         set.covered_v4 = covered_v4;
         set.refusal = None;
@@ -415,6 +423,17 @@ impl Running {
         let shared = self.sets.claims.shared(place);
         Ok(Told::Listing(Box::new(Listed { saved, shared })))
     }
+}
+
+/// What the journal remembers of a list whose text is kept.
+fn kept(from: &LoadedFrom) -> Option<KeptList> {
+    let at = from.at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Some(KeptList {
+        name: from.name.as_str().into(),
+        crc32: from.kept?,
+        bytes: from.bytes,
+        at_ms: u64::try_from(at.as_millis()).unwrap_or(u64::MAX),
+    })
 }
 
 impl Group {

@@ -124,7 +124,7 @@ impl CommandTask {
         if self.in_use.as_ref().is_some_and(same) && !matches!(why, Why::Asked { .. }) {
             desk.unchanged();
         } else {
-            let force = why == Why::Asked { force: true };
+            let force = matches!(why, Why::Asked { force: true, .. });
             self.load(desk, &spooled.path, &copy, (false, force))?;
         }
         self.in_use = Some(copy.clone());

@@ -19,7 +19,11 @@ impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let desk = TestDesk::new();
-        let sources = Sources::new(desk.keeper.clone(), folder.path().join("copies"));
+        let sources = Sources::new(
+            desk.keeper.clone(),
+            folder.path().join("copies"),
+            Asking::default(),
+        );
         Self {
             folder,
             desk,

@@ -143,12 +143,27 @@ impl Copies {
     fn name_by_sum(&self, spooled: &mut Spooled) -> io::Result<()> {
         let path = self.list_path(spooled.crc32);
         let named = self.described().ok().flatten();
-        let in_use = named.is_some_and(|copy| copy.crc32 == spooled.crc32);
+        // Of lists loaded by hand the journal says which is in use.
+        let in_use = named.is_some_and(|copy| copy.crc32 == spooled.crc32) || path.exists();
         fs::rename(&spooled.path, &path)?;
         spooled.path = path;
         // An equal file that is described stays: what was renamed over it has the same bytes.
         spooled.kept = in_use;
         Ok(())
+    }
+
+    /// Makes sure that what was spooled is there after a power cut, by its name.
+    pub(crate) fn seal(&self, spooled: &Spooled) -> Result<(), SourceError> {
+        let synced = File::open(&spooled.path).and_then(|file| file.sync_all());
+        let synced = synced.and_then(|()| File::open(&self.folder)?.sync_all());
+        let path = &spooled.path;
+        synced.map_err(|error| SourceError::io(path.display().to_string(), "be written", error))
+    }
+
+    /// What was spooled is in force: it stays, and those before it go.
+    pub(crate) fn settle(&self, mut spooled: Spooled) {
+        spooled.kept = true;
+        self.forget_others(&spooled.path);
     }
 
     /// Puts what was spooled in force as the last good copy.
@@ -187,11 +202,7 @@ impl Copies {
 
     /// `SET.HHHHHHHH.list`: sets whose names begin alike have each their own.
     fn is_list(&self, name: &str) -> bool {
-        let sum = name
-            .strip_prefix(&self.set)
-            .and_then(|rest| rest.strip_prefix('.'))
-            .and_then(|rest| rest.strip_suffix(".list"));
-        sum.is_some_and(|sum| sum.len() == 8 && u32::from_str_radix(sum, 16).is_ok())
+        list_of(name) == Some(&self.set)
     }
 
     /// What the copy says it is, if there is one.
@@ -222,15 +233,38 @@ impl Copies {
         if copy.source_crc32 != source_crc32 {
             return Ok(None);
         }
-        let path = self.list_path(copy.crc32);
-        let cannot = |error| SourceError::io(path.display().to_string(), "be used", error);
-        let (bytes, crc32) = sum(&path).map_err(cannot)?;
-        if (bytes, crc32) != (copy.bytes, copy.crc32) {
-            let told = "its bytes are not those that were written; it is fetched anew";
-            return Err(cannot(io::Error::other(told)));
-        }
+        let path = self.checked(copy.crc32, copy.bytes)?;
         Ok(Some((path, copy)))
     }
+
+    /// The text of this checksum, its bytes checked.
+    ///
+    /// # Errors
+    /// It cannot be read or is damaged.
+    pub(crate) fn checked(&self, crc32: u32, bytes: u64) -> Result<PathBuf, SourceError> {
+        let path = self.list_path(crc32);
+        let cannot = |error| SourceError::io(path.display().to_string(), "be used", error);
+        if sum(&path).map_err(cannot)? != (bytes, crc32) {
+            let told = "its bytes are not those that were written";
+            return Err(cannot(io::Error::other(told)));
+        }
+        Ok(path)
+    }
+}
+
+/// The set whose list a file of this name is.
+fn list_of(name: &str) -> Option<&str> {
+    let (set, sum) = name.strip_suffix(".list")?.rsplit_once('.')?;
+    let is_sum = sum.len() == 8 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_sum.then_some(set)
+}
+
+/// True for the name of a file that a folder of copies may hold.
+pub(crate) fn is_copy(name: &str) -> bool {
+    let endings = [".json", ".json.part", ".part"];
+    let set = endings.iter().find_map(|ending| name.strip_suffix(ending));
+    set.or(list_of(name))
+        .is_some_and(crate::config::is_set_name)
 }
 
 /// A new file beside, for nobody else to read: lists may be licensed.

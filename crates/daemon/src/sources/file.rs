@@ -246,7 +246,7 @@ impl Task for FileTask {
             thread::sleep(LOOK_MIN.saturating_sub(last.elapsed()));
         }
         self.last_look = Some(Instant::now());
-        if let Why::Asked { force } = why {
+        if let Why::Asked { force, .. } = why {
             self.asked = Some(force || self.asked == Some(true));
         }
         match self.look(why, desk) {
@@ -254,6 +254,10 @@ impl Task for FileTask {
             Err(SourceError::Stopped) => Duration::ZERO,
             Err(error) => self.after(&error, desk),
         }
+    }
+
+    fn is_pending(&self) -> bool {
+        self.asked.is_some()
     }
 
     fn watched(&self) -> Option<BorrowedFd<'_>> {

@@ -98,6 +98,7 @@ impl Begun for Pending {
             column: delivery.column,
             at: delivery.at,
             bytes: delivery.bytes,
+            kept: None,
         };
         let origin = origin(delivery.kind);
         self.0

@@ -9,6 +9,7 @@
 //! Parsing takes memory and a CPU, so that few sources do it at a time ([`Limits::LOADS_MAX`]);
 //! waiting for a slow server or command is not part of that.
 
+mod asking;
 mod backoff;
 mod bounded;
 mod command;
@@ -41,10 +42,13 @@ mod url;
 mod url_tests;
 mod watch;
 
+pub use asking::{Answered, Asking};
+pub(crate) use copies::{Copies, Spooled, is_copy};
 pub use crowdsec::CrowdSecSpec;
 pub use deliver::{Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
 pub use error::SourceError;
 pub use keeper::ToKeeper;
+pub(crate) use plan::{FOLDERS, HAND_FOLDER};
 pub use source::{Kind, Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
 pub use state::{Failure, SourceState};
 pub use ticker::Sources;

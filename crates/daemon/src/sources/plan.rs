@@ -9,8 +9,14 @@ use super::source::{Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
 use super::ticker::Sources;
 use crate::config::{self, Config, CrowdsecConfig, LimitsConfig, SetConfig};
 
-/// Under the folder of what survives a restart.
+/// Of copies of what sources gave, under the folder of what survives a restart.
 const FOLDER: &str = "sources";
+
+/// Of lists that were loaded by hand.
+pub(crate) const HAND_FOLDER: &str = "loaded";
+
+/// All folders of copies that are there.
+pub(crate) const FOLDERS: [&str; 2] = [FOLDER, HAND_FOLDER];
 
 impl Sources {
     /// The folder that copies of fetched lists are kept in. Without a folder for what survives,
@@ -75,9 +81,9 @@ fn list(set: &SetConfig, limits: Limits) -> Result<Option<SourceSpec>, SpecError
             url: ListUrl::new(url, false)?,
             ca_file: ca_file.clone(),
         },
-        Some(config::Source::Command { argv }) => Source::Command {
+        Some(config::Source::Command { argv, timeout }) => Source::Command {
             argv: argv.clone(),
-            timeout: limits.fetch_time_max,
+            timeout: timeout.unwrap_or(limits.fetch_time_max),
         },
     };
     Ok(Some(SourceSpec {
@@ -103,6 +109,10 @@ fn api(config: &CrowdsecConfig) -> Result<CrowdSecSpec, SpecError> {
     }
     let mut spec = CrowdSecSpec::new(&config.set, url, config.key.clone());
     spec.refresh = config.interval;
+    spec.resync = config.resync;
+    spec.types.clone_from(&config.types);
+    spec.origins.clone_from(&config.origins);
+    spec.scopes.clone_from(&config.scopes);
     spec.ca_file.clone_from(&config.ca_file);
     Ok(spec)
 }

@@ -4,6 +4,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
@@ -13,8 +14,16 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 pub(crate) struct Signal {
     bell: OwnedFd,
     stopped: AtomicBool,
-    poked: AtomicBool,
-    forced: AtomicBool,
+    wanted: Mutex<Wanted>,
+}
+
+/// What operators want, since the thread last looked.
+#[derive(Debug, Default)]
+struct Wanted {
+    now: bool,
+    force: bool,
+    /// How often anybody wanted anything.
+    asks: u64,
 }
 
 /// Why a thread was woken.
@@ -28,6 +37,8 @@ pub(crate) enum Why {
     Asked {
         /// Past the guards.
         force: bool,
+        /// Which asking this is, with all before it.
+        number: u64,
     },
     /// The daemon is stopping.
     Stop,
@@ -38,8 +49,7 @@ impl Signal {
         Ok(Self {
             bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
             stopped: AtomicBool::new(false),
-            poked: AtomicBool::new(false),
-            forced: AtomicBool::new(false),
+            wanted: Mutex::default(),
         })
     }
 
@@ -49,11 +59,20 @@ impl Signal {
         self.ring();
     }
 
-    /// Wants a read now.
-    pub(crate) fn ask(&self, force: bool) {
-        self.forced.fetch_or(force, Ordering::SeqCst);
-        self.poked.store(true, Ordering::SeqCst);
+    /// Wants a read now. Gives back the number of the asking, which what was asked before has, too.
+    pub(crate) fn ask(&self, force: bool) -> u64 {
+        let mut wanted = self.wanted();
+        wanted.now = true;
+        wanted.force |= force;
+        wanted.asks += 1;
+        let number = wanted.asks;
+        drop(wanted);
         self.ring();
+        number
+    }
+
+    fn wanted(&self) -> MutexGuard<'_, Wanted> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -70,12 +89,15 @@ impl Signal {
         if self.is_stopped() {
             return Some(Why::Stop);
         }
-        if self.poked.swap(false, Ordering::SeqCst) {
-            self.hush();
-            let force = self.forced.swap(false, Ordering::SeqCst);
-            return Some(Why::Asked { force });
+        let mut wanted = self.wanted();
+        if !std::mem::take(&mut wanted.now) {
+            return None;
         }
-        None
+        let force = std::mem::take(&mut wanted.force);
+        let number = wanted.asks;
+        drop(wanted);
+        self.hush();
+        Some(Why::Asked { force, number })
     }
 
     /// Sleeps until something is signalled, `also` is readable, or the time is over.
@@ -135,10 +157,11 @@ mod tests {
         assert_eq!(signal.wait(Duration::ZERO, None), Why::Due);
         signal.ask(false);
         signal.ask(true);
-        assert_eq!(signal.wait(LONG, None), Why::Asked { force: true });
+        let asked = |force, number| Why::Asked { force, number };
+        assert_eq!(signal.wait(LONG, None), asked(true, 2));
         assert_eq!(signal.wait(Duration::from_millis(1), None), Why::Due);
         signal.ask(false);
-        assert_eq!(signal.wait(LONG, None), Why::Asked { force: false });
+        assert_eq!(signal.wait(LONG, None), asked(false, 3));
         signal.stop();
         assert_eq!(signal.wait(LONG, None), Why::Stop);
         assert_eq!(signal.wait(LONG, None), Why::Stop);

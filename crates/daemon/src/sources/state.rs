@@ -47,6 +47,8 @@ pub struct SourceState {
     pub etag: Option<String>,
     /// True while the list in use is the last good copy from disk.
     pub from_copy: bool,
+    /// The last asking of an operator that was done, by its number.
+    pub(crate) answered: u64,
 }
 
 /// Why a try failed.
@@ -84,6 +86,7 @@ impl SourceState {
             skipped: 0,
             etag: None,
             from_copy: false,
+            answered: 0,
         }
     }
 
@@ -92,6 +95,12 @@ impl SourceState {
     pub fn age(&self, now: SystemTime) -> Option<Duration> {
         let since = self.last_success?;
         Some(now.duration_since(since).unwrap_or_default())
+    }
+
+    /// True while nothing was ever read of it, not even a copy.
+    #[must_use]
+    pub fn is_never_read(&self) -> bool {
+        self.loads == 0 && self.unchanged == 0
     }
 
     pub(super) fn tried(&mut self) {

@@ -21,6 +21,11 @@ pub(crate) trait Task: Send {
     /// Does what is due and says how long to sleep.
     fn turn(&mut self, why: Why, desk: &Desk) -> Duration;
 
+    /// True while it still has to do what it was asked for: a file is not at rest yet.
+    fn is_pending(&self) -> bool {
+        false
+    }
+
     /// What wakes the task beside time.
     fn watched(&self) -> Option<BorrowedFd<'_>> {
         None

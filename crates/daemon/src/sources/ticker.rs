@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
+use super::asking::{Asked, Asking};
 use super::command::CommandTask;
 use rustix::thread::{
     CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities,
@@ -32,6 +33,8 @@ pub struct Sources {
     /// Where last good copies are kept.
     folder: PathBuf,
     running: Vec<Running>,
+    /// What others ask and look at.
+    asking: Asking,
 }
 
 /// What a thread was started for.
@@ -82,12 +85,14 @@ impl Job {
 
 impl Sources {
     /// Without sources yet. Last good copies are kept in `folder`, which is made when needed.
-    pub fn new(keeper: Arc<dyn Deliver>, folder: PathBuf) -> Self {
+    /// `asking` will speak for them.
+    pub fn new(keeper: Arc<dyn Deliver>, folder: PathBuf, asking: Asking) -> Self {
         Self {
             keeper,
             turns: Arc::new(Turns::new(Limits::LOADS_MAX)),
             folder,
             running: Vec::new(),
+            asking,
         }
     }
 
@@ -111,7 +116,17 @@ impl Sources {
                 self.running.push(started);
             }
         }
+        self.announce();
         Ok(())
+    }
+
+    /// Makes those that run the ones that are asked.
+    fn announce(&self) {
+        let asked = |running: &Running| Asked {
+            state: Arc::clone(&running.state),
+            signal: Arc::clone(&running.signal),
+        };
+        self.asking.set(self.running.iter().map(asked).collect());
     }
 
     fn start(&self, job: Job) -> io::Result<Running> {
@@ -142,16 +157,11 @@ impl Sources {
         self.running.iter().map(state).collect()
     }
 
-    /// Reads the sources of a set now, changed or not, with `force` past the guards. False when no
-    /// source feeds it.
-    pub fn ask(&self, set: &str, force: bool) -> bool {
-        let feeding = |running: &&Running| &*lock(&running.state).set == set;
-        self.running
-            .iter()
-            .filter(feeding)
-            .map(|running| running.signal.ask(force))
-            .count()
-            != 0
+    /// Asks without waiting; false when no source feeds the set.
+    #[cfg(test)]
+    pub(super) fn ask(&self, set: &str, force: bool) -> bool {
+        let asked = self.asking.ask(set, force, Duration::ZERO);
+        !matches!(asked, super::asking::Answered::NoSource)
     }
 
     /// Waits until each source was tried once, at most so long: a bridge should not begin to
@@ -175,6 +185,7 @@ impl Sources {
     /// Ends all sources.
     pub fn stop(&mut self) {
         end(std::mem::take(&mut self.running));
+        self.announce();
     }
 }
 
@@ -225,10 +236,21 @@ fn shed_capabilities() {
 
 fn work(mut task: Box<dyn Task>, desk: &Desk) {
     shed_capabilities();
-    let mut why = Why::Due;
+    let (mut why, mut asked) = (Why::Due, None);
     while why != Why::Stop {
+        if let Why::Asked { number, .. } = why {
+            asked = Some(number);
+        }
         let wait = task.turn(why, desk);
-        desk.note(|state| state.next_try = SystemTime::now().checked_add(wait));
+        let done = if task.is_pending() {
+            None
+        } else {
+            asked.take()
+        };
+        desk.note(|state| {
+            state.next_try = SystemTime::now().checked_add(wait);
+            state.answered = done.unwrap_or(state.answered);
+        });
         why = desk.signal.wait(wait, task.watched());
     }
 }

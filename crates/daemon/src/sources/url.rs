@@ -145,7 +145,7 @@ impl UrlTask {
         if self.in_use.as_ref().is_some_and(same) && !matches!(why, Why::Asked { .. }) {
             desk.unchanged();
         } else {
-            let force = why == Why::Asked { force: true };
+            let force = matches!(why, Why::Asked { force: true, .. });
             self.load(desk, &spooled.path, &copy, (false, force))?;
         }
         // Loaded, whether or not it can be kept for the next start.

@@ -36,7 +36,11 @@ impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let desk = TestDesk::new();
-        let sources = Sources::new(desk.keeper.clone(), folder.path().to_owned());
+        let sources = Sources::new(
+            desk.keeper.clone(),
+            folder.path().to_owned(),
+            Asking::default(),
+        );
         Self {
             folder,
             desk,
@@ -52,7 +56,11 @@ impl Bench {
     fn restart(&mut self, spec: SourceSpec) {
         self.sources.stop();
         self.desk = TestDesk::new();
-        self.sources = Sources::new(self.desk.keeper.clone(), self.folder.path().to_owned());
+        self.sources = Sources::new(
+            self.desk.keeper.clone(),
+            self.folder.path().to_owned(),
+            Asking::default(),
+        );
         self.start(spec);
     }
 

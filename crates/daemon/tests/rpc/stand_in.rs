@@ -4,8 +4,8 @@
 use daemon::rpc::answers::{
     Action, ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, DropFacts,
     Flushed, HitAddress, HitCounts, Hits, LoadParams, Loaded, Match, Memory, MemoryFacts,
-    PortFacts, Reloaded, SetFacts, SetHits, SetList, SetTest, Side, Status, TestAnswer,
-    WorkerFacts, parse_entry,
+    PortFacts, RefreshParams, Refreshed, Reloaded, SetFacts, SetHits, SetList, SetTest, Side,
+    Status, TestAnswer, WorkerFacts, parse_entry,
 };
 use daemon::rpc::{ErrorKind, Facts, Pending, RpcError, SetLines, Sets};
 use std::collections::BTreeMap;
@@ -107,6 +107,7 @@ impl Set {
             changed_at: None,
             refusals: 0,
             refused: None,
+            sources: Vec::new(),
         }
     }
 
@@ -140,6 +141,7 @@ impl Set {
             last_minute: Some(7),
             last_hour: Some(90),
             error: 1,
+            of_sets: 1,
         };
         let matches: Vec<Match> = file.chain(dynamic).collect();
         SetTest {
@@ -254,6 +256,20 @@ impl Sets for StandIn {
                 removed: missing(&before, &set.file),
                 forced: set.file.is_empty(),
                 warnings: Vec::new(),
+                seconds: 0.0,
+            })
+        })?
+    }
+
+    fn refresh(&self, params: &RefreshParams) -> Result<Refreshed, RpcError> {
+        self.with(&params.set, |set| {
+            let Some(source) = set.source else {
+                let message = format!("set '{}' has no source that could be read", set.name);
+                return Err(RpcError::new(ErrorKind::Refused, message));
+            };
+            Ok(Refreshed {
+                sources: vec![source.to_owned()],
+                entries: (set.file.len() + set.dynamic.len()) as u64,
                 seconds: 0.0,
             })
         })?

@@ -166,7 +166,11 @@ fn an_action_changes_for_the_workers() {
     let world = World::new(&["a"]);
     let set_action = |action| {
         let set = name("a");
-        match world.handle.ask(Request::SetAction { set, action }) {
+        match world.handle.ask(Request::SetAction {
+            set,
+            action,
+            at: None,
+        }) {
             Ok(Reply::ActionSet { before }) => before,
             other => panic!("{other:?}"),
         }

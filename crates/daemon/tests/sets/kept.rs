@@ -124,6 +124,7 @@ fn an_action_changed_live_survives_unless_the_configuration_changes() {
     let set_action = Request::SetAction {
         set: name("a"),
         action: Action::Count,
+        at: None,
     };
     let _ = world.handle.ask(set_action).expect("set");
     world.keeper.stop();

@@ -157,6 +157,7 @@ pub(crate) fn from(name: &str) -> LoadedFrom {
         column: None,
         at: SystemTime::now(),
         bytes: 0,
+        kept: None,
     }
 }
 

@@ -148,8 +148,9 @@ pub(super) fn record(
 }
 
 pub(super) fn not_written(name: &str, error: &std::io::Error) -> String {
+    let folder = Records::here().folder().display().to_string();
     format!(
-        "{name}: what is changed on it cannot be written down in /run/linerate ({error}), so that \
+        "{name}: what is changed on it cannot be written down in {folder} ({error}), so that \
          after `kill -9` nobody puts it back"
     )
 }

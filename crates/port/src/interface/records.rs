@@ -8,26 +8,30 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-#[cfg(test)]
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::found::{Found, Place};
 use crate::sys::ioctl::ControlSocket;
 
-/// Root's records. The kernel forgets them with everything else.
+/// Of records of a user whom a service manager made no other folder for. The kernel forgets what is
+/// in `/run` with everything else.
 const FOLDER: &str = "/run/linerate";
+/// Where the folders are: root alone makes any there.
+const RUN: &str = "/run";
+/// What their names begin with; a user's number follows.
+const OF_USER: &str = "linerate-";
 
-/// Where a process of this user writes down what it changes on interfaces. Users other than root
-/// have a folder of their own, for nobody believes a record that somebody else could have written;
-/// root makes it for them.
+/// Where a process of this user writes down what it changes on interfaces. Each user has a folder
+/// of its own, for nobody but root believes a record that somebody else could have written; root
+/// makes it for them.
 #[must_use]
 pub fn records_folder(uid: u32) -> PathBuf {
-    match uid {
-        0 => PathBuf::from(FOLDER),
-        uid => PathBuf::from(format!("{FOLDER}-{uid}")),
-    }
+    Path::new(RUN).join(format!("{OF_USER}{uid}"))
+}
+
+fn own_uid() -> u32 {
+    fs::metadata("/proc/self").map_or(0, |process| process.uid())
 }
 /// Longer than any record.
 const BYTES_MAX: u64 = 256 << 10;
@@ -38,7 +42,11 @@ static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// A folder of records.
 #[derive(Debug, Clone)]
-pub(crate) struct Records(PathBuf);
+pub(crate) struct Records {
+    folder: PathBuf,
+    /// Whose records are believed beside root's and this user's own.
+    also: Option<u32>,
+}
 
 /// A record of this process: it is taken away when this is dropped.
 #[derive(Debug)]
@@ -76,31 +84,65 @@ impl Records {
     /// Those of this machine and user. Where root made no folder for the user, a service manager
     /// made the program's own.
     pub(crate) fn here() -> Self {
-        let uid = fs::metadata("/proc/self").map_or(0, |process| process.uid());
+        let uid = own_uid();
         let own = records_folder(uid);
-        Self(if own.is_dir() {
-            own
-        } else {
-            PathBuf::from(FOLDER)
-        })
+        let folder = match uid == 0 || own.is_dir() {
+            true => own,
+            false => PathBuf::from(FOLDER),
+        };
+        Self { folder, also: None }
+    }
+
+    /// Where they are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// All that this user believes. Root believes a user in the folder that it made for that user.
+    pub(crate) fn believed() -> Vec<Self> {
+        Self::believed_in(Path::new(RUN), own_uid())
+    }
+
+    fn believed_in(run: &Path, own: u32) -> Vec<Self> {
+        let entries = fs::read_dir(run).into_iter().flatten().flatten();
+        let folder = |entry: fs::DirEntry| {
+            let (name, folder) = (entry.file_name(), entry.path());
+            let name = name.to_str()?;
+            let of_user = name.strip_prefix(OF_USER);
+            let named = of_user.map(str::parse::<u32>);
+            let owner = match named {
+                Some(uid) => uid.ok()?,
+                None if name == "linerate" => fs::symlink_metadata(&folder).ok()?.uid(),
+                None => return None,
+            };
+            let also = (own == 0).then_some(owner);
+            let is_concern = own == 0 || owner == 0 || owner == own;
+            is_concern.then_some(Self { folder, also })
+        };
+        let mut all: Vec<Self> = entries.filter_map(folder).collect();
+        all.sort_by(|a, b| a.folder.cmp(&b.folder));
+        all
     }
 
     #[cfg(test)]
     pub(crate) fn at(folder: &Path) -> Self {
-        Self(folder.to_owned())
+        Self {
+            folder: folder.to_owned(),
+            also: None,
+        }
     }
 
     /// Writes down what was found, before it is changed. The file gets its name when it is whole.
     pub(crate) fn keep(&self, found: &Found) -> io::Result<Kept> {
         let mut folder = fs::DirBuilder::new();
-        folder.recursive(true).mode(0o755).create(&self.0)?;
+        folder.recursive(true).mode(0o755).create(&self.folder)?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let (namespace, index) = (found.place.namespace, found.index);
         let process = std::process::id();
         let path = self
-            .0
+            .folder
             .join(format!("{namespace}-{index}-{process}-{count}"));
-        let unnamed = self.0.join(format!(".{process}-{count}"));
+        let unnamed = self.folder.join(format!(".{process}-{count}"));
         let mut file = OpenOptions::new();
         file.write(true).create_new(true).mode(0o644);
         // Of a process that had this number before.
@@ -118,7 +160,7 @@ impl Records {
     /// The records of dead processes about interfaces of one network namespace, or about one of
     /// them.
     pub(crate) fn orphans(&self, namespace: u64, index: Option<u32>) -> Vec<Orphan> {
-        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let named = entries.filter_map(|entry| {
             let name = entry.file_name();
             let (there, rest) = name.to_str()?.split_once('-')?;
@@ -143,7 +185,7 @@ impl Records {
                 _locked: None,
             })
         };
-        if let Err(why) = trusted(&fs::symlink_metadata(&self.0).ok()?) {
+        if let Err(why) = self.trusted(&fs::symlink_metadata(&self.folder).ok()?) {
             return distrusted(path, format!("its folder {why}"));
         }
         let mut options = OpenOptions::new();
@@ -158,7 +200,7 @@ impl Records {
         if !metadata.is_file() || metadata.len() > BYTES_MAX {
             return distrusted(path, "it is no file of a record's size".to_owned());
         }
-        if let Err(why) = trusted(&metadata) {
+        if let Err(why) = self.trusted(&metadata) {
             return distrusted(path, format!("it {why}"));
         }
         match file.try_lock() {
@@ -194,16 +236,18 @@ fn agreeing(found: Found, index: u32) -> Result<Found, String> {
     }
 }
 
-/// Whether nobody but this user and root can have written it.
-fn trusted(metadata: &fs::Metadata) -> Result<(), String> {
-    let own = fs::metadata("/proc/self").map_or(0, |own| own.uid());
-    if metadata.uid() != 0 && metadata.uid() != own {
-        return Err(format!("belongs to user {}", metadata.uid()));
+impl Records {
+    /// Whether nobody but root, this user and whom the folder is for can have written it.
+    fn trusted(&self, metadata: &fs::Metadata) -> Result<(), String> {
+        let uid = metadata.uid();
+        if uid != 0 && uid != own_uid() && Some(uid) != self.also {
+            return Err(format!("belongs to user {uid}"));
+        }
+        if metadata.mode() & OTHERS_WRITE != 0 {
+            return Err("can be written by others".to_owned());
+        }
+        Ok(())
     }
-    if metadata.mode() & OTHERS_WRITE != 0 {
-        return Err("can be written by others".to_owned());
-    }
-    Ok(())
 }
 
 impl Place {
@@ -267,9 +311,9 @@ mod tests {
         let (_folder, records) = folder();
         let kept = records.keep(&found(3)).unwrap();
         assert!(records.orphans(NAMESPACE, None).is_empty());
-        assert_eq!(fs::read_dir(&records.0).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(&records.folder).unwrap().count(), 1);
         drop(kept);
-        assert_eq!(fs::read_dir(&records.0).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(&records.folder).unwrap().count(), 0);
     }
 
     #[test]
@@ -302,9 +346,9 @@ mod tests {
         mode(&path, 0o666);
         assert_eq!(why(&records), "it can be written by others");
         mode(&path, 0o644);
-        mode(&records.0, 0o777);
+        mode(&records.folder, 0o777);
         assert_eq!(why(&records), "its folder can be written by others");
-        mode(&records.0, 0o755);
+        mode(&records.folder, 0o755);
         fs::write(&path, "linerate found 9\n").unwrap();
         assert_eq!(why(&records), "it is of another version");
         fs::write(&path, [0xff, 0xfe]).unwrap();
@@ -322,12 +366,66 @@ mod tests {
     }
 
     #[test]
+    fn root_believes_a_user_in_the_folder_made_for_that_user() {
+        if own_uid() != 0 {
+            eprintln!("skipped: only root gives folders away");
+            return;
+        }
+        let run = tempfile::tempdir().unwrap();
+        let give = |path: &Path, uid| std::os::unix::fs::chown(path, Some(uid), None).unwrap();
+        let record = |name: &str, folder_of: u32, file_of: u32| {
+            let records = Records::at(&run.path().join(name));
+            let path = abandon(&records, 3);
+            give(&path, file_of);
+            give(&records.folder, folder_of);
+        };
+        record("linerate-0", 0, 0);
+        record("linerate-7001", 7001, 7001);
+        record("linerate-7002", 7001, 7001);
+        record("linerate", 7003, 7003);
+        record("linerate-7004", 7004, 7005);
+        record("linerate-x", 0, 0);
+        let outcomes = |own| -> Vec<(String, Result<u32, String>)> {
+            let all = Records::believed_in(run.path(), own);
+            let of = |records: &Records| {
+                let name = records.folder.file_name().unwrap().to_string_lossy();
+                let orphans = records.orphans(NAMESPACE, None);
+                let found = orphans.into_iter().map(|orphan| orphan.found.clone());
+                let found = found.map(|found| found.map(|found| found.index));
+                found
+                    .map(|found| (name.to_string(), found))
+                    .collect::<Vec<_>>()
+            };
+            all.iter().flat_map(of).collect()
+        };
+        let refused = |uid: u32| Err(format!("its folder belongs to user {uid}"));
+        let expected = [
+            ("linerate", Ok(3)),
+            ("linerate-0", Ok(3)),
+            ("linerate-7001", Ok(3)),
+            ("linerate-7002", refused(7001)),
+            ("linerate-7004", Err("it belongs to user 7005".to_owned())),
+        ];
+        assert_eq!(
+            outcomes(0),
+            expected.map(|(name, found)| (name.to_owned(), found))
+        );
+        // Of others a user concerns itself with root's alone.
+        let names = Records::believed_in(run.path(), 7001);
+        let names: Vec<_> = names
+            .iter()
+            .filter_map(|one| one.folder.file_name())
+            .collect();
+        assert_eq!(names, ["linerate-0", "linerate-7001"]);
+    }
+
+    #[test]
     fn other_names_and_a_missing_folder_are_nothing() {
         let (_folder, records) = folder();
         assert!(records.orphans(NAMESPACE, None).is_empty());
         abandon(&records, 3);
         for name in ["x", "1-2", "a-b-c-d", "-3-1-1"] {
-            fs::write(records.0.join(name), "").unwrap();
+            fs::write(records.folder.join(name), "").unwrap();
         }
         assert_eq!(records.orphans(NAMESPACE, None).len(), 1);
     }

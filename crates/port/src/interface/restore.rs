@@ -37,8 +37,7 @@ pub fn left_behind() -> Vec<LeftBehind> {
     let Some(here) = Place::here() else {
         return Vec::new();
     };
-    let orphans = Records::here().orphans(here.namespace, None);
-    let left = orphans.into_iter().filter_map(|orphan| {
+    let left = orphans(&here, None).into_iter().filter_map(|orphan| {
         let found = match &orphan.found {
             Ok(found) if found.place != here => return None,
             Ok(found) => Ok((found.process, listed(found))),
@@ -60,7 +59,7 @@ pub fn restore(names: &[String]) -> Result<Vec<Restored>, PortError> {
         return Ok(Vec::new());
     };
     if names.is_empty() {
-        return Ok(all(Records::here().orphans(here.namespace, None), &here));
+        return Ok(all(orphans(&here, None), &here));
     }
     let mut restored = Vec::new();
     for name in names {
@@ -75,7 +74,7 @@ impl Interface {
         let (Some(here), Ok(index)) = (Place::here(), self.index()) else {
             return Vec::new();
         };
-        all(Records::here().orphans(here.namespace, Some(index)), &here)
+        all(orphans(&here, Some(index)), &here)
     }
 }
 
@@ -92,6 +91,13 @@ impl Restored {
             Self::Nothing(sentence) | Self::Failed(sentence) => Some(sentence.clone()),
         }
     }
+}
+
+/// Records of dead processes, of this user and of those whom it believes.
+fn orphans(here: &Place, index: Option<u32>) -> Vec<Orphan> {
+    let all = Records::believed();
+    let of = |records: &Records| records.orphans(here.namespace, index);
+    all.iter().flat_map(of).collect()
 }
 
 fn all(orphans: Vec<Orphan>, here: &Place) -> Vec<Restored> {

@@ -73,6 +73,12 @@ impl Listing {
             .chain(self.v6.file().map(entry_v6))
     }
 
+    /// Entries that the file part was loaded with and that were removed since, in no order.
+    pub fn removed(&self) -> impl Iterator<Item = Entry> {
+        let v4 = self.v4.removed().map(entry_v4);
+        v4.chain(self.v6.removed().map(entry_v6))
+    }
+
     /// Entries of the dynamic part, in no order, with what is said of them.
     pub fn dynamic(&self) -> impl Iterator<Item = (Entry, Note)> {
         let v4 = self.v4.dynamic();
@@ -112,6 +118,12 @@ impl<A: Address> FamilyListing<A> {
         let singles = singles.map(|&address| (address, address));
         let all = singles.chain(self.parts.file.spans());
         all.filter(|&span| !self.parts.removed.contains(span))
+    }
+
+    fn removed(&self) -> impl Iterator<Item = Span<A>> {
+        let singles = self.parts.removed.addresses();
+        let singles = singles.map(|address| (address, address));
+        singles.chain(self.parts.removed.spans())
     }
 
     fn dynamic(&self) -> impl Iterator<Item = (Span<A>, Note)> {

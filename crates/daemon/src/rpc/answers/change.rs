@@ -85,6 +85,28 @@ pub struct Loaded {
     pub seconds: f64,
 }
 
+/// What `set.refresh` takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RefreshParams {
+    /// The set whose sources are read.
+    pub set: String,
+    /// Overrides the guards.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+}
+
+/// What `set.refresh` answers, when every worker sees what was read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Refreshed {
+    /// The sources that were read, by the names they are shown by.
+    pub sources: Vec<String>,
+    /// Different entries of the set now.
+    pub entries: u64,
+    /// From the request to the last worker.
+    pub seconds: f64,
+}
+
 /// What a set does with a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -143,4 +165,10 @@ pub struct ActionParams {
     pub set: String,
     /// What it does from now on.
     pub action: Action,
+    /// For this address of a frame alone; without it for both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
+    /// For frames that come in by this port alone; without it by any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<String>,
 }

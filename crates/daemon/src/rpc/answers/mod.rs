@@ -12,12 +12,13 @@ mod stream;
 
 pub use change::{
     Action, ActionParams, AddParams, Added, DeleteParams, Deleted, Flushed, LoadParams, Loaded,
-    Side,
+    RefreshParams, Refreshed, Side,
 };
 pub(super) use entry_list::place_of;
 pub use entry_list::{EntryList, parse_entry};
 pub use sets::{
-    ActionFacts, HitCounts, Match, SetFacts, SetList, SetParams, SetTest, TestAnswer, TestParams,
+    ActionFacts, HitCounts, Match, SetFacts, SetList, SetParams, SetTest, SourceFacts, TestAnswer,
+    TestParams,
 };
 pub use show::{
     ConfigAnswer, DropFacts, Drops, HitAddress, Hits, HitsParams, Memory, MemoryFacts, PortFacts,

@@ -57,6 +57,33 @@ pub struct SetFacts {
     /// Why the last load was refused; none when it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+    /// How the sources that feed it fare; empty for a set that is changed by hand alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceFacts>,
+}
+
+/// How one source of a set fares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFacts {
+    /// A path, a URL without its query, a program.
+    pub source: String,
+    /// `file`, `url`, `command` or `crowdsec`.
+    pub kind: String,
+    /// Whether nothing was ever read of it since the start, so that the set is without its list.
+    pub never_read: bool,
+    /// Whether its last good copy is in use, from before the start.
+    pub from_copy: bool,
+    /// When it was last known to be current, seconds since 1970; none since the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed_at: Option<u64>,
+    /// Tries in a row that failed or were refused.
+    pub failed_in_a_row: u32,
+    /// When it is tried next, seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_try_at: Option<u64>,
+    /// Why the last try failed; none after a success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// What a set does on one ingress port and side.
@@ -96,7 +123,7 @@ pub struct SetTest {
     pub action: Action,
     /// The entries that hold the address; empty when none does.
     pub matches: Vec<Match>,
-    /// Frames of this address that hit the set.
+    /// Frames of this address that hit a set; of which, see [`HitCounts::of_sets`].
     #[serde(default)]
     pub hits: HitCounts,
 }
@@ -113,6 +140,10 @@ pub struct HitCounts {
     /// Each may be too high by so many, and is never too low.
     #[serde(default)]
     pub error: u64,
+    /// Hits are counted by address: so many sets have it, and the counts are of all of them
+    /// together. 1: they are this set's own; 0: this set has it not.
+    #[serde(default)]
+    pub of_sets: u64,
 }
 
 /// An entry that holds an address.

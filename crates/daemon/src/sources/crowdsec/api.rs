@@ -63,6 +63,7 @@ pub struct Decisions {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'w> {
     pub(crate) types: &'w [String],
+    pub(crate) scopes: &'w [String],
     pub(crate) decisions_max: u64,
     /// False leaves `deleted` unread: with all decisions come all that ended in the last days.
     pub(crate) deleted: bool,
@@ -77,8 +78,10 @@ pub fn read_decisions(
     types: &[String],
     decisions_max: u64,
 ) -> Result<Decisions, DecisionsError> {
+    let scopes = ["ip".to_owned(), "range".to_owned()];
     let wanted = Wanted {
         types,
+        scopes: &scopes,
         decisions_max,
         deleted: true,
     };
@@ -164,7 +167,9 @@ impl Sorting<'_> {
             .types
             .iter()
             .any(|wanted| wanted.eq_ignore_ascii_case(kind));
-        let placed = ["ip", "range"]
+        let placed = self
+            .wanted
+            .scopes
             .iter()
             .any(|known| known.eq_ignore_ascii_case(scope));
         if !counts || !placed || written.simulated == Some(true) {

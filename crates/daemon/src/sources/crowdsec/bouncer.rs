@@ -156,6 +156,7 @@ impl BouncerTask {
         let limits = &self.spec.limits;
         let wanted = Wanted {
             types: &self.spec.types,
+            scopes: &self.spec.scopes,
             decisions_max: limits.entries_max,
             deleted: !everything,
         };
@@ -202,8 +203,9 @@ impl BouncerTask {
     fn stream(&self, everything: bool) -> Result<ListUrl, SourceError> {
         let base = self.spec.url.uri().to_string();
         let mut text = format!(
-            "{}/v1/decisions/stream?startup={everything}&scopes=ip,range",
-            base.trim_end_matches('/')
+            "{}/v1/decisions/stream?startup={everything}&scopes={}",
+            base.trim_end_matches('/'),
+            self.spec.scopes.join(",")
         );
         if !self.plain {
             text.push_str("&dedup=false");

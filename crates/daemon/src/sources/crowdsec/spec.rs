@@ -27,6 +27,8 @@ pub struct CrowdSecSpec {
     pub types: Vec<String>,
     /// Origins that are asked for, as in `crowdsec`, `cscli`, `CAPI`, `lists:NAME`; all when empty.
     pub origins: Vec<String>,
+    /// Scopes that are asked for and taken, of `ip` and `range`.
+    pub scopes: Vec<String>,
     /// The bounds; entries are decisions.
     pub limits: Limits,
 }
@@ -56,6 +58,7 @@ impl CrowdSecSpec {
             resync: Duration::from_secs(12 * 3600),
             types: vec!["ban".to_owned()],
             origins: Vec::new(),
+            scopes: vec!["ip".to_owned(), "range".to_owned()],
             limits: Limits {
                 bytes_max: 256 << 20,
                 entries_max: 1 << 20,

@@ -22,7 +22,11 @@ impl Bench {
         let key = folder.path().join("key");
         std::fs::write(&key, format!("{KEY}\n")).unwrap();
         let desk = TestDesk::new();
-        let mut sources = Sources::new(desk.keeper.clone(), folder.path().join("copies"));
+        let mut sources = Sources::new(
+            desk.keeper.clone(),
+            folder.path().join("copies"),
+            crate::sources::Asking::default(),
+        );
         let url = ListUrl::new(url, false).unwrap();
         let mut spec = CrowdSecSpec::new("crowd", url, KeyFrom::File(key));
         spec.refresh = Duration::from_millis(20);

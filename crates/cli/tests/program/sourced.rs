@@ -1,0 +1,147 @@
+//! Sources of sets from outside: one that gives nothing at the start, one that a guard refuses, and
+//! being read by hand.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::Value;
+
+use crate::Place;
+use crate::daemon::{Daemon, config};
+
+/// A web server with one page, or none: then it hangs up.
+struct Server {
+    address: SocketAddr,
+    page: Arc<Mutex<Option<String>>>,
+}
+
+impl Server {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("its address");
+        let page = Arc::new(Mutex::new(None));
+        let served = Arc::clone(&page);
+        // Ends with the test's process.
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let page: Option<String> = served.lock().expect("a page").clone();
+                // A client that goes early is none of the test's business.
+                let _ = page.map(|page| answer(&stream, &page));
+            }
+        });
+        Self { address, page }
+    }
+
+    fn give(&self, page: &str) {
+        *self.page.lock().expect("a page") = Some(page.to_owned());
+    }
+
+    fn set(&self, more: &str) -> String {
+        let address = self.address;
+        config(&format!(
+            "[metrics]\naddress = '127.0.0.1:0'\n[[set]]\nname = 'feed'\naction = 'count'\n\
+             source = 'http://{address}/list.txt'\n{more}"
+        ))
+    }
+}
+
+fn answer(mut stream: &TcpStream, page: &str) -> std::io::Result<()> {
+    let head = BufReader::new(stream).lines();
+    for line in head.map_while(Result::ok) {
+        if line.is_empty() {
+            break;
+        }
+    }
+    let length = page.len();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(page.as_bytes())
+}
+
+fn source_of(daemon: &Daemon<'_>) -> Value {
+    let shown = daemon.must("set show feed --json").json();
+    shown["sources"][0].clone()
+}
+
+#[test]
+fn a_set_without_its_list_says_so_and_is_read_when_asked() {
+    let (place, server) = (Place::new(), Server::start());
+    place.write("a.toml", server.set(""));
+    let daemon = Daemon::start(&place, "run a.toml --json");
+    let source = source_of(&daemon);
+    assert_eq!(source["never_read"], true, "{source}");
+    assert!(source["error"].is_string() && source["next_try_at"].is_u64());
+    let said = daemon.must("set list");
+    let said = said.text();
+    assert!(said.contains("never read"), "{said}");
+    let asked = daemon.ask("set load feed");
+    assert_ne!(asked.code, 0, "{asked:?}");
+
+    server.give("192.0.2.1\n192.0.2.2\n");
+    let read = daemon.must("set load feed --json").json();
+    assert_eq!(read["entries"], 2, "{read}");
+    let source = source_of(&daemon);
+    assert_eq!(source["never_read"], false, "{source}");
+    assert_eq!(source["error"], Value::Null, "{source}");
+
+    server.give("# nothing any more\n");
+    let refused = daemon.ask("set load feed");
+    assert_ne!(refused.code, 0, "{refused:?}");
+    assert!(refused.stderr.contains("holds no entries"), "{refused:?}");
+    let shown = daemon.must("set show feed --json").json();
+    assert_eq!(shown["entries"], 2, "{shown}");
+    daemon.must("set load feed --force");
+    let shown = daemon.must("set show feed --json").json();
+    assert_eq!(shown["entries"], 0, "{shown}");
+    daemon.stop();
+}
+
+#[test]
+fn a_required_list_refuses_the_start_unless_there_is_a_copy() {
+    let (place, server) = (Place::new(), Server::start());
+    place.write("a.toml", server.set("required = true\n"));
+    let refused = place.run("run a.toml --duration 1s").ended(2);
+    assert!(refused.complaints().contains("list.txt"), "{refused:?}");
+    server.give("192.0.2.1\n");
+    Daemon::start(&place, "run a.toml --json").stop();
+    *server.page.lock().expect("a page") = None;
+    let again = Daemon::start(&place, "run a.toml --json");
+    let source = source_of(&again);
+    assert_eq!(source["from_copy"], true, "{source}");
+    assert_eq!(source["never_read"], false, "{source}");
+    again.stop();
+}
+
+#[test]
+fn a_refused_file_is_taken_by_force_and_a_set_without_a_source_is_told() {
+    let place = Place::new();
+    place.write("bad.txt", "192.0.2.1\n192.0.2.2\n");
+    let sets = "[[set]]\nname = 'bad'\nsource = 'bad.txt'\naction = 'count'\n\
+                [[set]]\nname = 'hand'\naction = 'count'\n";
+    place.write("a.toml", config(sets));
+    let daemon = Daemon::start(&place, "run a.toml --json");
+    place.write("bad.new", "10.0.0.0/8\n");
+    std::fs::rename(place.path("bad.new"), place.path("bad.txt")).expect("a new list");
+    let refused = daemon.ask("set load bad");
+    assert!(refused.stderr.contains("10.0.0.0/8"), "{refused:?}");
+    daemon.must("set load bad --force");
+    let tested = daemon.must("set test 10.1.2.3 --json").json();
+    assert_eq!(tested["sets"][0]["matches"][0]["entry"], "10.0.0.0/8");
+    let none = daemon.ask("set load hand --force");
+    assert!(none.stderr.contains("no source"), "{none:?}");
+    daemon.stop();
+}
+
+#[test]
+fn a_file_need_not_be_there_where_it_is_not_required() {
+    let place = Place::new();
+    let set = "[[set]]\nname = 'bad'\nsource = 'no.txt'\naction = 'count'\nrequired = false\n";
+    place.write("a.toml", config(set));
+    let daemon = Daemon::start(&place, "run a.toml --json");
+    let said = daemon.must("set list");
+    let said = said.text();
+    assert!(said.contains("never read"), "{said}");
+    daemon.stop();
+}
