@@ -39,6 +39,10 @@ mod worker;
 pub use activity::{Activity, CpuActivity};
 pub use books::Books;
 pub use cpu::{allowed_cpus, pin_to};
+pub use dispatch::{
+    DEFAULT_RING_LIMIT, DispatchCounts, DispatchKind, DispatchPolicy, DispatchPort, DispatchReport,
+    DispatchRow, DispatchSettings, RING_LIMIT_MAX,
+};
 pub use drive::{
     ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive,
     SteppedDrive, StreamSent, Trial, TrialReport,

@@ -13,7 +13,7 @@ use port::Port;
 
 use crate::attachment::Attachment;
 use crate::counters::Words;
-use crate::dispatch::Dispatcher;
+use crate::dispatch::{DispatchPolicy, DispatchPort, DispatchSettings, PathFacts, Steering};
 use crate::errands::{self, Desk, Desks};
 use crate::exchange::Exchange;
 use crate::finish::PortFacts;
@@ -50,7 +50,7 @@ impl Engine {
         }
         let mut meters = Meters::of(&plan.ports);
         meters.opened();
-        let control = Arc::new(Control::new(plan.cpus.len()));
+        let control = Arc::new(Control::new(plan.ports.len(), plan.cpus.len()));
         let first = plan.judgement()?;
         let lists = Publisher::new(first, plan.cpus.len(), shortcuts(&plan));
         let (workers, desks) = make_workers(&mut plan, pools, &control, &lists)?;
@@ -67,6 +67,7 @@ impl Engine {
         let facts: Vec<PortFacts> = facts.collect();
         let names = facts.iter().map(PortFacts::name).collect();
         let cpus = plan.cpus.as_slice().into();
+        let paths = Arc::new(path_facts(&plan));
         let (started, workers) = start_workers(workers)?;
         let supervisor = Supervisor {
             control: Arc::clone(&control),
@@ -79,6 +80,7 @@ impl Engine {
             desks: Arc::clone(&desks),
             hits: Arc::clone(&hits),
             memory: memory.clone(),
+            paths: Arc::clone(&paths),
             started,
         };
         let observer = Observer {
@@ -86,6 +88,7 @@ impl Engine {
             lists,
             ports: names,
             cpus,
+            paths,
             memory: Arc::new(memory),
             desks,
             hits,
@@ -201,6 +204,24 @@ impl Stopper {
     }
 }
 
+/// What does not change of the run's dispatching.
+fn path_facts(plan: &Plan) -> PathFacts {
+    let workers = plan.cpus.len();
+    let port = |port: &dyn Port| {
+        let queues = port.queues_max().clamp(1, workers);
+        DispatchPort {
+            id: port.id(),
+            policy: DispatchPolicy::of_port(plan.dispatch.policy, queues, workers),
+            queues,
+        }
+    };
+    PathFacts {
+        settings: plan.dispatch,
+        cpus: plan.cpus.clone(),
+        ports: plan.ports.iter().map(|own| port(&**own)).collect(),
+    }
+}
+
 /// The shortcuts of the ports.
 fn shortcuts(plan: &Plan) -> Shortcuts {
     Shortcuts::new(plan.ports.iter().filter_map(|port| port.shortcut()))
@@ -212,7 +233,7 @@ fn make_workers(
     control: &Arc<Control>,
     lists: &Publisher,
 ) -> Result<(Vec<Worker>, Vec<Desk>), EngineError> {
-    let mut attachments = attach_ports(&mut plan.ports, plan.cpus.len())?;
+    let mut attachments = attach_ports(&mut plan.ports, plan.cpus.len(), plan.dispatch)?;
     let receivers = attachments.iter().filter(|worker| receives(worker)).count() as u64;
     if receivers == 0 {
         return Err(EngineError::NoSource);
@@ -243,7 +264,7 @@ fn make_workers(
             versions: lists.reader(),
             would_drop_before: 0,
             attachments,
-            dispatcher: Dispatcher::new(plan.cpus.len() as u16),
+            steering: Steering::new(plan.cpus.len() as u16),
             burst_max: plan.burst,
             quota,
             can_wait,
@@ -286,15 +307,24 @@ fn quota(frames: Option<u64>, receivers: u64, receiver: u64) -> u64 {
 fn attach_ports(
     ports: &mut [Box<dyn Port>],
     workers: usize,
+    dispatch: DispatchSettings,
 ) -> Result<Vec<Vec<Attachment>>, EngineError> {
     let mut attachments: Vec<Vec<Attachment>> = (0..workers).map(|_| Vec::new()).collect();
     for port in ports {
         let queues = port.queues_max().clamp(1, workers);
         let (rx, tx) = (port.rx_source(), port.tx_sink());
         let owner = |worker: usize| worker % queues;
-        let mut decisions =
-            Exchange::mesh(workers, |from, _| rx && queues < workers && from < queues);
-        let mut transmissions = Exchange::mesh(workers, |from, to| {
+        let policy = DispatchPolicy::of_port(dispatch.policy, queues, workers);
+        let decided_elsewhere = |from: usize, to: usize| match policy {
+            DispatchPolicy::Direct => false,
+            DispatchPolicy::Hybrid => from != to,
+            DispatchPolicy::Deferred => true,
+        };
+        let limit = dispatch.ring_limit;
+        let mut decisions = Exchange::mesh(workers, limit, |from, to| {
+            rx && from < queues && decided_elsewhere(from, to)
+        });
+        let mut transmissions = Exchange::mesh(workers, limit, |from, to| {
             tx && from >= queues && to == owner(from)
         });
         for (place, worker) in attachments.iter_mut().enumerate() {
@@ -308,7 +338,8 @@ fn attach_ports(
                 empties: false,
                 queue,
                 transmits: tx,
-                spread: rx && queues < workers,
+                policy,
+                shared: queues < workers,
                 rx_dropped: 0,
                 tx_dropped: 0,
                 tx_owner: WorkerId(owner(place) as u16),

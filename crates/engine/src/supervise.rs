@@ -11,6 +11,7 @@ use plane::Side;
 use port::Port;
 
 use crate::counters::{Board, Count, Words, at_rest};
+use crate::dispatch::{DispatchBoard, DispatchReport, PathFacts, dispatch_report};
 use crate::errands::Desks;
 use crate::finish::{
     PortFacts, all_counts, balance, finish_queues, passed, port_report, worker_report,
@@ -50,6 +51,7 @@ pub(crate) struct Control {
     stop: AtomicBool,
     boards: Vec<Board>,
     holds: Vec<HoldBoard>,
+    dispatch: Vec<DispatchBoard>,
     /// What the control thread last saw of ports and of workers.
     views: Mutex<Vec<PortView>>,
     recent: Mutex<Recent>,
@@ -58,13 +60,16 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub(crate) fn new(workers: usize) -> Self {
+    pub(crate) fn new(ports: usize, workers: usize) -> Self {
         Self {
             asked: AtomicBool::new(false),
             drain: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             boards: (0..workers).map(|_| Board::new()).collect(),
             holds: (0..workers).map(|_| HoldBoard::default()).collect(),
+            dispatch: (0..workers)
+                .map(|_| DispatchBoard::new(ports, workers))
+                .collect(),
             views: Mutex::default(),
             recent: Mutex::default(),
             news: Mutex::default(),
@@ -150,6 +155,16 @@ impl Control {
         &self.holds[usize::from(worker.0)]
     }
 
+    pub(crate) fn dispatch_board(&self, worker: WorkerId) -> &DispatchBoard {
+        &self.dispatch[usize::from(worker.0)]
+    }
+
+    /// How frames were dispatched, as workers showed it last.
+    pub(crate) fn dispatch(&self, paths: &PathFacts) -> DispatchReport {
+        let shown: Vec<_> = self.dispatch.iter().map(DispatchBoard::read).collect();
+        dispatch_report(paths, &shown)
+    }
+
     pub(crate) fn holds(&self) -> impl Iterator<Item = &HoldBoard> {
         self.holds.iter()
     }
@@ -207,6 +222,7 @@ pub(crate) struct Supervisor {
     /// Which addresses were hit.
     pub(crate) hits: Arc<Mutex<HitHistory>>,
     pub(crate) memory: MemoryReport,
+    pub(crate) paths: Arc<PathFacts>,
     pub(crate) started: Instant,
 }
 
@@ -224,7 +240,9 @@ impl Supervisor {
         }
         for worker in &mut workers {
             worker.abandon();
+            worker.show_dispatch();
         }
+        let dispatch = self.control.dispatch(&self.paths);
         // In a second round, when every worker has let go of the others' frames.
         for worker in &mut workers {
             worker.pool.collect();
@@ -249,7 +267,8 @@ impl Supervisor {
         Ok(RunReport {
             seconds,
             books,
-            balanced: balance(&workers),
+            balanced: balance(&workers) && dispatch.balances(),
+            dispatch,
             ledger,
             would_drop: sum.get(Count::WouldDrop),
             ports: self

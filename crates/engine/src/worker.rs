@@ -9,7 +9,7 @@ use plane::{DropReason, Pipeline, Verdict, Verdicts};
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
 use crate::counters::{Count, Words};
-use crate::dispatch::Dispatcher;
+use crate::dispatch::Steering;
 use crate::doze::doze;
 use crate::errands::Inbox;
 use crate::idle::{Idle, IdleMode};
@@ -34,7 +34,7 @@ pub(crate) struct Worker {
     pub(crate) would_drop_before: u64,
     /// By port number.
     pub(crate) attachments: Vec<Attachment>,
-    pub(crate) dispatcher: Dispatcher,
+    pub(crate) steering: Steering,
     /// Frames taken from a queue in one step at most.
     pub(crate) burst_max: usize,
     /// Frames it may still receive.
@@ -136,7 +136,7 @@ impl Worker {
             self.leave();
         }
         for place in 0..self.attachments.len() {
-            if self.is_clear() {
+            if self.may_decide() {
                 moved += self.take_decisions(place);
             }
             if self.is_clear() && (!drains || self.attachments[place].empties) {
@@ -181,26 +181,40 @@ impl Worker {
         attachments[place].empties &= frames != 0;
         if frames != 0 {
             self.quota -= frames as u64;
-            if self.attachments[place].spread {
-                self.spread(place);
+            if self.attachments[place].steers() {
+                self.steer(place);
+            } else {
+                self.attachments[place].decisions.counts.direct += frames as u64;
             }
             self.decide(place);
         }
         frames
     }
 
-    /// Keeps the frames whose flows are this worker's and stages the others for theirs.
-    fn spread(&mut self, place: usize) {
+    /// Keeps the frames whose flows are this worker's, unless all are to be queued, and stages the
+    /// others for theirs.
+    fn steer(&mut self, place: usize) {
+        let Self {
+            attachments,
+            burst,
+            steering,
+            words,
+            pool,
+            ..
+        } = self;
+        steering.place_received(burst);
+        let (places, owners) = steering.placed();
         let mut own = Burst::new();
-        let decisions = &mut self.attachments[place].decisions;
-        for frame in self.burst.drain() {
-            let owner = self.dispatcher.owner(&frame);
-            if let Err(frame) = decisions.stage(owner, frame, &mut self.words) {
+        let decisions = &mut attachments[place].decisions;
+        for (frame, &place) in burst.drain().zip(places) {
+            let owner = owners[usize::from(place)];
+            if let Err(frame) = decisions.stage(owner, frame, words) {
                 // This worker's: `own` has room for as many as the burst had.
-                let _full = own.push(frame).map_err(|frame| self.pool.free(frame));
+                let _full = own.push(frame).map_err(|frame| pool.free(frame));
             }
         }
-        self.burst.append(&mut own);
+        decisions.counts.hybrid += own.len() as u64;
+        burst.append(&mut own);
     }
 
     /// Gives every frame of the burst its verdict, carries it out and sends what may leave.
@@ -299,7 +313,9 @@ impl Worker {
             attachments, words, ..
         } = self;
         let take = |attachment: &mut Attachment| {
-            attachment.transmissions.take(&mut attachment.staged, words)
+            let taken = attachment.transmissions.take(&mut attachment.staged, words);
+            attachment.transmissions.counts.taken += taken as u64;
+            taken
         };
         attachments.iter_mut().map(take).sum()
     }
@@ -307,13 +323,20 @@ impl Worker {
     /// Takes frames of this worker's flows that others received, and decides on them.
     #[inline]
     fn take_decisions(&mut self, place: usize) -> usize {
-        let taken = self.attachments[place]
-            .decisions
-            .take(&mut self.burst, &mut self.words);
+        let decisions = &mut self.attachments[place].decisions;
+        let taken = decisions.take(&mut self.burst, &mut self.words);
+        decisions.counts.taken += taken as u64;
         if taken != 0 {
             self.decide(place);
         }
         taken
+    }
+
+    /// Nothing that was decided on is staged anywhere. What is staged for other workers to decide
+    /// on may wait: two workers that hand over to each other would else wait for ever.
+    #[inline]
+    fn may_decide(&self) -> bool {
+        self.attachments.iter().all(Attachment::may_decide)
     }
 
     /// Nothing is staged anywhere, so a whole burst has room, whatever the verdicts.
@@ -377,6 +400,12 @@ impl Worker {
     fn show_hold(&self) {
         let board = self.control.hold(self.id);
         board.show(&self.attachments, &self.pool);
+        self.show_dispatch();
+    }
+
+    /// Shows how it dispatched.
+    pub(crate) fn show_dispatch(&self) {
+        self.control.dispatch_board(self.id).show(&self.attachments);
     }
 
     /// Sleeps; then at the newest version.

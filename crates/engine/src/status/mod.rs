@@ -16,6 +16,7 @@ use port::PortStatistics;
 use port::interface::Link;
 
 use crate::counters::{BURST_BUCKETS, Count, Words};
+use crate::dispatch::{DispatchReport, PathFacts};
 use crate::errands::Desks;
 use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::publish::Publisher;
@@ -41,6 +42,8 @@ pub struct Status {
     pub ports: Vec<PortStatus>,
     /// Each worker.
     pub workers: Vec<WorkerStatus>,
+    /// How frames got to the worker that decided on them; up to a tenth of a second old.
+    pub dispatch: DispatchReport,
     /// Frames dropped, by every reason there is, in the order of their declaration.
     pub drops: Vec<(DropReason, u64)>,
     /// Frames that at least one count set would have dropped, and no block set did.
@@ -138,6 +141,7 @@ pub struct Observer {
     pub(crate) lists: Publisher,
     pub(crate) ports: Arc<[PortName]>,
     pub(crate) cpus: Arc<[CpuId]>,
+    pub(crate) paths: Arc<PathFacts>,
     pub(crate) memory: Arc<MemoryReport>,
     pub(crate) started: Instant,
     pub(crate) desks: Arc<Desks>,
@@ -155,6 +159,7 @@ impl Observer {
             seen: self.lists.seen(),
             ports: self.ports(&sum),
             workers: self.workers(),
+            dispatch: self.control.dispatch(&self.paths),
             drops: DropReason::all()
                 .map(|reason| (reason, sum.dropped(reason)))
                 .collect(),
