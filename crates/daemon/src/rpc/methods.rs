@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// Every method, in the order of the protocol's document.
-pub const METHODS: [&str; 22] = [
+pub const METHODS: [&str; 23] = [
     "hello",
     "set.list",
     "set.show",
@@ -32,6 +32,7 @@ pub const METHODS: [&str; 22] = [
     "show.status",
     "show.ports",
     "show.workers",
+    "show.dispatch",
     "show.drops",
     "show.sets",
     "show.hits",
@@ -147,6 +148,7 @@ impl Services {
             "show.status" => nothing().and_then(|_| json(Ok(self.facts.status()))),
             "show.ports" => nothing().and_then(|_| json(Ok(self.ports()))),
             "show.workers" => nothing().and_then(|_| json(Ok(self.workers()))),
+            "show.dispatch" => nothing().and_then(|_| json(Ok(self.facts.dispatch()))),
             "show.drops" => nothing().and_then(|_| json(Ok(self.drops()))),
             "show.sets" => nothing().and_then(|_| json(self.sets())),
             "show.memory" => nothing().and_then(|_| json(Ok(self.facts.memory()))),

@@ -87,6 +87,12 @@ impl Default for DispatchSettings {
 }
 
 impl DispatchSettings {
+    /// The policy's name, or `auto` for each port's own.
+    #[must_use]
+    pub fn policy_name(self) -> &'static str {
+        self.policy.map_or("auto", DispatchPolicy::name)
+    }
+
     pub(crate) fn check(self) -> Result<(), EngineError> {
         match self.ring_limit {
             1..=RING_LIMIT_MAX => Ok(()),
