@@ -23,6 +23,7 @@ mod idle;
 mod ledger;
 mod machine;
 mod own_addresses;
+pub mod placement;
 mod plan;
 mod publish;
 mod report;
