@@ -10,6 +10,7 @@ use port::{PortQueue, RxState};
 use crate::counters::{Count, Words};
 use crate::dispatch::DispatchPolicy;
 use crate::exchange::Exchange;
+use crate::moves::Kept;
 
 /// One port as one worker sees it.
 pub(crate) struct Attachment {
@@ -34,6 +35,8 @@ pub(crate) struct Attachment {
     pub(crate) tx_dropped: u64,
     /// Frames to transmit, in order.
     pub(crate) staged: Burst,
+    /// Frames of buckets that come to this worker and are not here yet.
+    pub(crate) kept: Kept,
     /// Frames received here for other workers to decide on, and the other way round.
     pub(crate) decisions: Exchange,
     /// Frames for the worker that has a queue to transmit, and the other way round.

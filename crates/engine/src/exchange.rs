@@ -6,11 +6,14 @@
 //! waits to hand over a transmission still takes transmissions, so no two workers wait for each
 //! other.
 
+use std::sync::atomic::{Ordering, fence};
+
 use frame::{Burst, Consumer, Frame, FramePool, Producer, WorkerId};
 use plane::DropReason;
 
 use crate::counters::{Count, Words};
 use crate::dispatch::QueueCounts;
+use crate::dispatch::handover::Handover;
 
 /// The sending end to one worker.
 struct Outlet {
@@ -28,6 +31,30 @@ struct Inlet {
     from: WorkerId,
     /// Frames taken out of the ring.
     taken: u64,
+    /// Frames in the ring when it was last looked at.
+    ready: usize,
+}
+
+/// How far rings may be emptied while buckets come to `me`, by one port's marks.
+pub(crate) struct Bound<'a> {
+    pub(crate) handover: &'a Handover,
+    pub(crate) version: u64,
+    pub(crate) port: usize,
+    pub(crate) me: WorkerId,
+}
+
+impl Bound<'_> {
+    /// Frames of `from` below its mark, of which `taken` were taken; none where it has not adopted
+    /// the version, so that all that waited at a look before was placed by the table before.
+    fn below_mark(&self, from: WorkerId, taken: u64) -> Option<usize> {
+        let adopted = self.handover.has_adopted(from, self.version);
+        let below = || {
+            self.handover
+                .mark(self.port, from, self.me)
+                .saturating_sub(taken)
+        };
+        adopted.then(|| usize::try_from(below()).unwrap_or(usize::MAX))
+    }
 }
 
 /// One worker's ends of the rings for one port and purpose.
@@ -58,6 +85,7 @@ impl Exchange {
                         ring: inlet,
                         from: WorkerId(from as u16),
                         taken: 0,
+                        ready: 0,
                     });
                     Outlet {
                         ring,
@@ -104,34 +132,74 @@ impl Exchange {
         sent
     }
 
-    /// Takes frames until the burst is full or nothing waits; returns how many.
+    /// Looks how many frames wait: the next take takes none that came later. What the sender of one
+    /// of those had seen, this worker sees from here on.
+    #[inline]
+    pub(crate) fn look(&mut self) {
+        for inlet in &mut self.inlets {
+            inlet.ready = inlet.ring.len();
+        }
+        // Acquire, of the indices just read: each was stored after what the sender had seen.
+        fence(Ordering::Acquire);
+    }
+
+    /// Takes frames that waited at the last look until the burst is full; returns how many.
     #[inline]
     pub(crate) fn take(&mut self, burst: &mut Burst, words: &mut Words) -> usize {
         if self.inlets.is_empty() {
             return 0;
         }
-        let waiting = self.len();
-        let mut taken = 0;
+        let (mut waited, mut taken) = (0, 0);
         self.turn = (self.turn + 1) % self.inlets.len();
         let (later, first) = self.inlets.split_at_mut(self.turn);
         for inlet in first.iter_mut().chain(later) {
-            let room = burst.room();
-            let count = burst.receive(&mut inlet.ring, room);
+            waited += inlet.ready;
+            let max = inlet.ready.min(burst.room());
+            let count = burst.receive(&mut inlet.ring, max);
             inlet.taken += count as u64;
             taken += count;
         }
-        self.counts.look(waiting, taken as u64);
+        self.counts.look(waited as u64, taken as u64);
         words.add(Count::Received, taken as u64);
         taken
     }
 
-    /// Frames on their way to this worker.
-    #[inline]
-    fn len(&self) -> u64 {
-        self.inlets
-            .iter()
-            .map(|inlet| inlet.ring.len() as u64)
-            .sum()
+    /// As [`Exchange::take`] while buckets move: of a ring whose sender has adopted the version only
+    /// what is below its mark is taken, and beyond it as much as there is `room` to keep back.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn take_bounded(
+        &mut self,
+        burst: &mut Burst,
+        words: &mut Words,
+        mut room: usize,
+        bound: &Bound<'_>,
+    ) -> usize {
+        let (mut waited, mut taken) = (0, 0);
+        for inlet in &mut self.inlets {
+            waited += inlet.ready;
+            let below = bound.below_mark(inlet.from, inlet.taken);
+            let safe = below.unwrap_or(inlet.ready);
+            let max = safe.saturating_add(room).min(inlet.ready);
+            let count = burst.receive(&mut inlet.ring, max);
+            room -= count.saturating_sub(safe);
+            inlet.taken += count as u64;
+            taken += count;
+        }
+        self.counts.look(waited as u64, taken as u64);
+        words.add(Count::Received, taken as u64);
+        taken
+    }
+
+    /// By inlet: who sends, and how many frames were taken of it.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = (WorkerId, u64)> {
+        self.inlets.iter().map(|inlet| (inlet.from, inlet.taken))
+    }
+
+    /// Whether nothing is staged or in a ring that this worker sends by.
+    pub(crate) fn is_taken(&self) -> bool {
+        let mut outlets = self.outlets.iter().flatten();
+        outlets.all(|outlet| outlet.staged.is_empty() && outlet.ring.is_empty())
     }
 
     /// Whether anything waits to be handed over.
@@ -186,7 +254,9 @@ impl Exchange {
         words: &mut Words,
     ) {
         let mut burst = Burst::new();
+        self.look();
         while self.take(&mut burst, words) != 0 {
+            self.look();
             self.counts.taken += burst.len() as u64;
             words.drop_frames(reason, burst.len() as u64);
             pool.free_burst(&mut burst);

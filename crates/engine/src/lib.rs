@@ -22,6 +22,7 @@ mod host;
 mod idle;
 mod ledger;
 mod machine;
+mod moves;
 mod own_addresses;
 pub mod placement;
 mod plan;
@@ -41,8 +42,8 @@ pub use activity::{Activity, CpuActivity};
 pub use books::Books;
 pub use cpu::{allowed_cpus, pin_to};
 pub use dispatch::{
-    DEFAULT_RING_LIMIT, DispatchCounts, DispatchKind, DispatchPolicy, DispatchPort, DispatchReport,
-    DispatchRow, DispatchSettings, RING_LIMIT_MAX,
+    BucketStatus, DEFAULT_RING_LIMIT, DispatchCounts, DispatchKind, DispatchPolicy, DispatchPort,
+    DispatchReport, DispatchRow, DispatchSettings, MoveError, RING_LIMIT_MAX,
 };
 pub use drive::{
     ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive,

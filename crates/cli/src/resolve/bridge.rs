@@ -115,6 +115,7 @@ impl BridgeSettings {
             "cpus": self.layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
             "dispatch": self.dispatch.policy_name(),
             "dispatch_limit": self.dispatch.ring_limit,
+            "balance": self.dispatch.balance,
             "idle": idle(self.idle),
             "pin_irqs": self.pin_irqs,
             "burst": self.layout.burst,

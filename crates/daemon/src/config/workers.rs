@@ -78,6 +78,7 @@ impl WorkersConfig {
         dispatch: DispatchSettings {
             policy: None,
             ring_limit: DEFAULT_RING_LIMIT,
+            balance: true,
         },
         pin_irqs: false,
         burst: None,
@@ -120,6 +121,7 @@ impl WorkersConfig {
         out.text("idle", word(self.idle, &IDLE));
         out.text("dispatch", word(self.dispatch.policy, &DISPATCH));
         out.raw("dispatch_limit", self.dispatch.ring_limit);
+        out.raw("balance", self.dispatch.balance);
         out.raw("pin_irqs", self.pin_irqs);
         if let Some(burst) = self.burst {
             out.raw("burst", burst);
@@ -134,6 +136,7 @@ fn read_dispatch(section: &Section<'_>) -> Result<DispatchSettings, ConfigError>
     Ok(DispatchSettings {
         policy: policy.flatten(),
         ring_limit: limit.unwrap_or(DEFAULT_RING_LIMIT),
+        balance: section.flag("balance")?.unwrap_or(true),
     })
 }
 

@@ -93,7 +93,12 @@ impl DispatchBoard {
             let Some(shown) = self.kinds.get(kind) else {
                 return;
             };
-            store(shown, exchange.counts().words());
+            let mut counts = *exchange.counts();
+            // What is kept back of buckets to come waits to be decided on.
+            if kind % 2 == 0 {
+                counts.len += attachments[kind / 2].kept.len() as u64;
+            }
+            store(shown, counts.words());
             let row = &self.sent[kind * self.workers..][..self.workers];
             for (shown, (queued, dropped)) in row.iter().zip(exchange.sent()) {
                 store(shown, [queued, dropped]);

@@ -13,13 +13,17 @@
 //! order holds per (receiving queue, flow). A frame without addresses belongs to the first worker.
 
 mod board;
+pub(crate) mod handover;
+mod mover;
 mod report;
 mod steering;
 
 pub(crate) use board::{DispatchBoard, KindWords, QueueCounts};
+pub(crate) use mover::Mover;
+pub use mover::{BucketStatus, MoveError};
 pub use report::{DispatchCounts, DispatchKind, DispatchPort, DispatchReport, DispatchRow};
 pub(crate) use report::{PathFacts, dispatch_report};
-pub(crate) use steering::Steering;
+pub(crate) use steering::{BUCKETS, Steering};
 
 use crate::EngineError;
 
@@ -75,6 +79,9 @@ pub struct DispatchSettings {
     pub policy: Option<DispatchPolicy>,
     /// Frames that one ring between two workers holds, 1 to [`RING_LIMIT_MAX`].
     pub ring_limit: usize,
+    /// Buckets of flows move from a worker that has too much to one that has room, where ports are
+    /// dispatched by flows and some source cannot wait.
+    pub balance: bool,
 }
 
 impl Default for DispatchSettings {
@@ -82,6 +89,7 @@ impl Default for DispatchSettings {
         Self {
             policy: None,
             ring_limit: DEFAULT_RING_LIMIT,
+            balance: true,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use frame::{CpuId, PortId, WorkerId};
 
+use crate::placement::Elephant;
+
 use super::{DispatchPolicy, DispatchSettings, KindWords};
 
 /// What frames are queued to a worker for.
@@ -79,6 +81,11 @@ pub struct DispatchReport {
     pub cpus: Vec<CpuId>,
     /// Each port.
     pub ports: Vec<DispatchPort>,
+    /// Buckets of flows that were given to another worker.
+    pub moved: u64,
+    /// Buckets that alone are more than a worker's fair share, as last seen when one had too much:
+    /// no placement helps against those.
+    pub elephants: Vec<Elephant>,
     /// By worker, port and kind; transmissions only where some worker has no queue of the port.
     pub rows: Vec<DispatchRow>,
 }
@@ -147,6 +154,8 @@ pub(crate) fn dispatch_report(facts: &PathFacts, workers: &[Vec<KindWords>]) -> 
         settings: facts.settings,
         cpus: facts.cpus.clone(),
         ports: facts.ports.clone(),
+        moved: 0,
+        elephants: Vec::new(),
         rows,
     }
 }

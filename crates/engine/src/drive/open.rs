@@ -17,6 +17,7 @@ use crate::dispatch::DispatchPolicy;
 use crate::exchange::Exchange;
 use crate::finish::{PortFacts, all_counts, finish_queues, passed};
 use crate::ledger::{Meters, PortCounts};
+use crate::moves::Kept;
 use crate::report::MemoryReport;
 use crate::start::{begin_queues, map_pools};
 use crate::states::Watched;
@@ -372,6 +373,7 @@ fn attach(
                 tx_dropped: 0,
                 tx_owner: WorkerId(0),
                 staged: Burst::new(),
+                kept: Kept::new(false),
                 decisions: Exchange::default(),
                 transmissions: Exchange::default(),
             });

@@ -4,12 +4,13 @@
 //! `LINERATE_DISPATCH_FRAMES` frames are sent in the test of that name, 200,000 without it.
 
 mod flows;
+mod moves;
 
 use std::sync::Arc;
 
 use engine::{
     DEFAULT_POOL_FRAMES, DispatchKind, DispatchPolicy, DispatchSettings, EndedBy, Engine,
-    EngineError, IdleMode, Limits, Plan, RunReport, allowed_cpus,
+    EngineError, IdleMode, Limits, Plan, RunReport, Running, allowed_cpus,
 };
 use plane::{DropReason, Policy};
 use table::{CompiledLists, Entries};
@@ -72,9 +73,15 @@ impl Shape {
     /// Runs until all frames are sent. Whatever happens, no flow is reordered, and the frames that
     /// did not arrive are those that were dropped, by name.
     fn run(self, frames: u64) -> RunReport {
+        self.run_with(frames, |_| {})
+    }
+
+    /// The same, with something done while it runs.
+    fn run_with(self, frames: u64, meanwhile: impl FnOnce(&Running)) -> RunReport {
         let judge = Judge::new(FLOWS);
-        let report = Engine::start(self.plan(frames, &judge)).expect("a run");
-        let report = report.join().expect("a report");
+        let running = Engine::start(self.plan(frames, &judge)).expect("a run");
+        meanwhile(&running);
+        let report = running.join().expect("a report");
         assert!(report.balanced, "{self:?}: {report:#?}");
         assert_eq!(report.ended_by, EndedBy::Sources, "{self:?}");
         assert_eq!(judge.reordered(), 0, "{self:?}, seed {SEED}");
