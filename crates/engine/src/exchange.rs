@@ -164,8 +164,8 @@ impl Exchange {
         taken
     }
 
-    /// As [`Exchange::take`] while buckets move: of a ring whose sender has adopted the version only
-    /// what is below its mark is taken, and beyond it as much as there is `room` to keep back.
+    /// As [`Exchange::take`] while buckets move: of a ring whose sender has adopted the version,
+    /// only what is below its mark is taken, and beyond it as much as there is `room` to keep back.
     #[cold]
     #[inline(never)]
     pub(crate) fn take_bounded(

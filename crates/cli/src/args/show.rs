@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::{FactArgs, SocketArgs};
 use crate::exit::EXIT_CODES;
 
-/// Show what a running daemon does: ports, workers, dispatch, drops, sets, hits, memory, configuration.
+/// Show what a running daemon does: ports, workers, dispatch, drops, sets, hits, memory, config.
 #[derive(Debug, Args)]
 #[command(after_long_help = SHOW_EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true)]

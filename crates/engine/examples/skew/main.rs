@@ -7,10 +7,10 @@
 //!
 //! A frame costs its worker WORK_NS (2,000) of pure waiting, spent when it is sent, so that two
 //! workers of a small machine stand for two of a large one. The interface is simulated: it hashes
-//! flows to its two queues as RSS does, brings frames when they are due by the clock, whether anyone
-//! is ready or not, holds 4,096 of them a queue, and loses the others. It has no thread of its own:
-//! a worker that receives makes the frames that are due, which is part of the capacity that is
-//! measured first. Of a third of the run nothing is counted: buckets move then.
+//! flows to its two queues as RSS does, brings frames when they are due by the clock, whether
+//! anyone is ready or not, holds 4,096 of them a queue, and loses the others. It has no thread of
+//! its own: a worker that receives makes the frames that are due, which is part of the capacity
+//! that is measured first. Of a third of the run nothing is counted: buckets move then.
 
 mod nic;
 

@@ -13,11 +13,11 @@
 //!    every worker that loses some to it has drained. It then decides on them before any later one
 //!    of theirs, and has *settled*.
 //!
-//! There is no next version before all have settled. Each word has one writer. A mark is a count of
-//! frames, so that rings hold frames and nothing else. What a worker may keep back is bounded: it
-//! takes no more from a ring, beyond the mark, than it has room for, and receives nothing more; then
-//! the ring is full, and its sender drops by name or waits. A ring below its mark is always emptied,
-//! so those who wait for each other's marks are never kept waiting by a full one.
+//! There is no next version before all have settled. Each word has one writer. A mark is a count
+//! of frames, so that rings hold frames and nothing else. What a worker may keep back is bounded:
+//! it takes no more from a ring, beyond the mark, than it has room for, and receives nothing more;
+//! then the ring is full, and its sender drops by name or waits. A ring below its mark is always
+//! emptied, so those who wait for each other's marks are never kept waiting by a full one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
