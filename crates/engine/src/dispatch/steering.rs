@@ -133,14 +133,14 @@ impl Steering {
         self.version = self.handover.owners.version();
         let before = self.owners;
         self.copy_owners();
-        for place in 0..BUCKETS {
-            let (old, new) = (before[place], self.owners[place]);
+        let owners = before.iter().zip(&self.owners);
+        for ((&old, &new), coming) in owners.zip(&mut self.coming) {
             if old == new {
                 continue;
             }
             self.going |= old == self.me;
             if new == self.me {
-                self.coming[place] = true;
+                *coming = true;
                 if !self.sources.contains(&old) {
                     self.sources.push(old);
                 }

@@ -74,7 +74,7 @@ impl Random {
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
         let drawn = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32;
-        drawn * bound >> 32
+        (drawn * bound) >> 32
     }
 }
 
@@ -212,7 +212,7 @@ impl Port for FlowPort {
                 .map(|&flow| (flow, template(flow), 0))
                 .collect(),
             left: self.frames_a_queue,
-            random: Random::new(self.seed ^ u64::from(queue.0 + 1) << 32),
+            random: Random::new(self.seed ^ (u64::from(queue.0 + 1) << 32)),
             judge: Arc::clone(&self.judge),
             statistics: PortStatistics::default(),
         }))

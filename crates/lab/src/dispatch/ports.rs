@@ -76,7 +76,7 @@ impl PortQueue for FlowQueue {
         let count = pool.alloc_burst_of(burst, want, LEN);
         let flows = self.flows.len() as u64;
         for frame in &mut burst.frames_mut()[before..] {
-            let drawn = (self.seeded.next() >> 32) * flows >> 32;
+            let drawn = ((self.seeded.next() >> 32) * flows) >> 32;
             frame
                 .bytes_mut()
                 .copy_from_slice(&self.flows[drawn as usize]);
@@ -135,7 +135,7 @@ impl Port for FlowPort {
         Ok(Box::new(FlowQueue {
             flows: self.flows[usize::from(queue.0)].clone(),
             left: self.frames,
-            seeded: Seeded::new(self.seed ^ u64::from(queue.0) + 1),
+            seeded: Seeded::new(self.seed ^ (u64::from(queue.0) + 1)),
             statistics: PortStatistics::default(),
         }))
     }
