@@ -29,9 +29,9 @@ pub(crate) struct DispatchArgs {
         hide_short_help = true
     )]
     pub(crate) dispatch_limit: u32,
-    /// Leave flows with their workers even when one has too much and another has room.
+    /// Move flows from a worker that has too much to one that has room, in order.
     #[arg(long, hide_short_help = true)]
-    pub(crate) no_balance: bool,
+    pub(crate) balance: bool,
 }
 
 /// When a frame is given to the worker that owns its flow.
@@ -55,7 +55,7 @@ impl DispatchArgs {
                 DispatchWhen::Deferred => Some(DispatchPolicy::Deferred),
             },
             ring_limit: self.dispatch_limit as usize,
-            balance: !self.no_balance,
+            balance: self.balance,
         }
     }
 }

@@ -89,7 +89,7 @@ impl Default for DispatchSettings {
         Self {
             policy: None,
             ring_limit: DEFAULT_RING_LIMIT,
-            balance: true,
+            balance: false,
         }
     }
 }
