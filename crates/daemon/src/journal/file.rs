@@ -119,6 +119,11 @@ impl Appender {
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
+
+    /// Whether there is no record in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes == HEADER_BYTES as u64
+    }
 }
 
 /// What stands at a place of a file.

@@ -49,8 +49,10 @@ pub const PAYLOAD_BYTES_MAX: usize = 4 << 20;
 /// A journal is never compacted before it has this many bytes.
 const COMPACT_BYTES_MIN: u64 = 4 << 20;
 
-/// The shortest time from one compaction to the next: a full disk is not tried all the time.
+/// The shortest time from one compaction to the next: a full disk is not tried all the time. It
+/// doubles with each that fails.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
+const RETRY_MAX: Duration = Duration::from_secs(60);
 
 /// Writes a snapshot: is given a place to put operations, as many as it likes.
 pub type Writing<'a> =
@@ -74,6 +76,8 @@ pub struct Journal {
     compacting: bool,
     /// When a compaction was last begun.
     attempted: Option<Instant>,
+    /// How long after that another one may begin.
+    retry: Duration,
     /// Why the journal takes nothing any more, until a compaction has begun a new one.
     broken: Option<String>,
     /// Changes were answered as not kept, and no snapshot has them yet.
@@ -124,6 +128,7 @@ impl Journal {
             snapshot_bytes: bytes,
             compacting: false,
             attempted: None,
+            retry: RETRY_EVERY,
             broken: None,
             owing: false,
         };
@@ -155,7 +160,7 @@ impl Journal {
     #[must_use]
     pub fn is_due(&self) -> bool {
         let outgrown = self.appender.bytes() > COMPACT_BYTES_MIN.max(2 * self.snapshot_bytes);
-        let rested = self.attempted.is_none_or(|at| at.elapsed() >= RETRY_EVERY);
+        let rested = self.attempted.is_none_or(|at| at.elapsed() >= self.retry);
         !self.compacting && rested && (outgrown || self.owing)
     }
 
@@ -173,11 +178,16 @@ impl Journal {
     /// The new journal cannot be made; the old one goes on.
     pub fn begin_compaction(&mut self) -> Result<Compaction, JournalError> {
         self.attempted = Some(Instant::now());
-        let generation = self.appender.generation() + 1;
         let next_seq = self.appender.next_seq();
-        let appender = self.folder.create_journal(generation, next_seq)?;
-        self.syncer.follow(appender.shared());
-        self.appender = appender;
+        // The snapshot before it may have failed: then its journal does for this one, and tries in
+        // vain leave no files behind.
+        if self.broken.is_some() || !self.appender.is_empty() {
+            let generation = self.appender.generation() + 1;
+            let appender = self.folder.create_journal(generation, next_seq)?;
+            self.syncer.follow(appender.shared());
+            self.appender = appender;
+        }
+        let generation = self.appender.generation();
         self.compacting = true;
         // What the old journal did not take is in the snapshot.
         self.broken = None;
@@ -193,6 +203,10 @@ impl Journal {
     /// generations stay, and another compaction is due when the newer has outgrown the snapshot.
     pub fn end_compaction(&mut self, ended: Option<Compacted>) {
         self.compacting = false;
+        self.retry = match ended {
+            Some(_) => RETRY_EVERY,
+            None => (2 * self.retry).min(RETRY_MAX),
+        };
         if let Some(compacted) = ended {
             self.snapshot_bytes = compacted.bytes;
             // What was refused while the snapshot was written is not in it.
