@@ -35,6 +35,13 @@ print("%d workers, %.1f Mpps, balanced" % (len(report["workers"]), report["mpps"
     echo "round $round: fuzz replay with LINERATE_FUZZ_SEED=$((round * 7919)) passed"
 done
 
+# A hundred million frames that arrive on the wrong worker, by each policy; ten million while buckets
+# move.
+LINERATE_DISPATCH_FRAMES=100000000 cargo test --quiet --release -p linerate-engine --test dispatch \
+    linerate_dispatch_frames -- --nocapture | grep -E 'frames of|test result'
+LINERATE_DISPATCH_FRAMES=10000000 cargo test --quiet --release -p linerate-engine --test dispatch \
+    no_flow_is_reordered -- --nocapture | grep -E 'frames by|test result'
+
 # Between kernel interfaces, in network namespaces (root): ten million frames a driver and mode of
 # which none is unaccounted for, then streams, floods, flaps and removals for as many minutes.
 netns() {

@@ -110,6 +110,7 @@ fn plan(
         burst: layout.burst,
         stride_bytes,
         pool_frames: layout.pool_frames_at(stride_bytes),
+        dispatch: settings.dispatch,
         idle: settings.idle,
         limits: settings.limits,
     })

@@ -75,6 +75,7 @@ fn start(first: &Judgement) -> Result<Running, Failure> {
         burst: DEFAULT_BURST,
         stride_bytes: 2112,
         pool_frames: DEFAULT_POOL_FRAMES,
+        dispatch: engine::DispatchSettings::default(),
         idle: IdleMode::default(),
         limits: Limits::default(),
     };

@@ -144,6 +144,7 @@ fn start(live: &LiveLists) -> Result<engine::Running, Failure> {
         burst: DEFAULT_BURST,
         stride_bytes: 2112,
         pool_frames: DEFAULT_POOL_FRAMES,
+        dispatch: engine::DispatchSettings::default(),
         idle: engine::IdleMode::default(),
         limits: Limits::default(),
     };

@@ -47,6 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         burst: DEFAULT_BURST,
         stride_bytes: 2112,
         pool_frames: DEFAULT_POOL_FRAMES,
+        dispatch: engine::DispatchSettings::default(),
         idle: engine::IdleMode::default(),
         limits: Limits {
             duration: Some(Duration::from_secs(seconds)),

@@ -8,7 +8,9 @@ use plane::DropReason;
 use port::{PortQueue, RxState};
 
 use crate::counters::{Count, Words};
+use crate::dispatch::DispatchPolicy;
 use crate::exchange::Exchange;
+use crate::moves::Kept;
 
 /// One port as one worker sees it.
 pub(crate) struct Attachment {
@@ -21,8 +23,10 @@ pub(crate) struct Attachment {
     pub(crate) empties: bool,
     /// The port takes frames at all.
     pub(crate) transmits: bool,
-    /// Fewer queues than workers: what comes in is spread over all workers by its hash.
-    pub(crate) spread: bool,
+    /// Who decides on what comes in.
+    pub(crate) policy: DispatchPolicy,
+    /// Some worker has no queue of this port to transmit by.
+    pub(crate) shared: bool,
     /// The worker that transmits for this one.
     pub(crate) tx_owner: WorkerId,
     /// Frames that came in by it and that this worker dropped by their verdict.
@@ -31,6 +35,8 @@ pub(crate) struct Attachment {
     pub(crate) tx_dropped: u64,
     /// Frames to transmit, in order.
     pub(crate) staged: Burst,
+    /// Frames of buckets that come to this worker and are not here yet.
+    pub(crate) kept: Kept,
     /// Frames received here for other workers to decide on, and the other way round.
     pub(crate) decisions: Exchange,
     /// Frames for the worker that has a queue to transmit, and the other way round.
@@ -70,7 +76,11 @@ impl Attachment {
             return Err(frame);
         }
         match self.queue {
-            Some(_) => self.staged.push(frame),
+            Some(_) => {
+                self.staged.push(frame)?;
+                self.transmissions.counts.direct += 1;
+                Ok(())
+            }
             None => self.transmissions.stage(self.tx_owner, frame, words),
         }
     }
@@ -81,6 +91,7 @@ impl Attachment {
     pub(crate) fn stage_burst(&mut self, burst: &mut Burst) -> bool {
         let fits = self.transmits && self.queue.is_some() && self.staged.room() >= burst.len();
         if fits {
+            self.transmissions.counts.direct += burst.len() as u64;
             self.staged.append(burst);
         }
         fits
@@ -163,16 +174,28 @@ impl Attachment {
         self.queue.as_ref().is_some_and(|queue| queue.failed())
     }
 
+    /// Nothing is staged that was decided on, so there is room for a whole burst more of it.
+    #[inline]
+    pub(crate) fn may_decide(&self) -> bool {
+        self.staged.is_empty() && !self.transmissions.is_staged()
+    }
+
     /// Nothing is staged, so a whole burst has room.
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
-        self.staged.is_empty() && !self.decisions.is_staged() && !self.transmissions.is_staged()
+        self.may_decide() && !self.decisions.is_staged()
+    }
+
+    /// Whether frames for this port's owners of flows may come from other workers.
+    #[inline]
+    pub(crate) fn steers(&self) -> bool {
+        self.policy != DispatchPolicy::Direct
     }
 
     /// What tells that there is something to receive; `None` where the queue cannot tell, or where
     /// other workers hand frames over for this port.
     pub(crate) fn wake(&self) -> Option<BorrowedFd<'_>> {
-        let alone = !self.spread && self.open && self.is_clear();
+        let alone = !self.steers() && !self.shared && self.open && self.is_clear();
         self.queue.as_ref().filter(|_| alone)?.wake()
     }
 

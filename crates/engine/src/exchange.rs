@@ -2,45 +2,96 @@
 //!
 //! Two purposes have rings of their own, since one may have to wait for the other: a frame to be
 //! *decided* on may lead to a transmission, a frame to be *transmitted* leads to nothing but the
-//! port. Whoever waits to hand over a decision still takes transmissions, so no two workers wait
-//! for each other.
+//! port. Whoever waits to hand over a decision still takes decisions and transmissions, and whoever
+//! waits to hand over a transmission still takes transmissions, so no two workers wait for each
+//! other.
 
-use frame::{BURST_MAX, Burst, Consumer, Frame, FramePool, Producer, WorkerId};
+use std::sync::atomic::{Ordering, fence};
+
+use frame::{Burst, Consumer, Frame, FramePool, Producer, WorkerId};
 use plane::DropReason;
 
 use crate::counters::{Count, Words};
-
-/// Slots of one ring between two workers: four bursts of the greatest size, so that a receiver
-/// may be four steps behind before the sender waits.
-const RING_SLOTS: usize = 4 * BURST_MAX;
+use crate::dispatch::QueueCounts;
+use crate::dispatch::handover::Handover;
 
 /// The sending end to one worker.
 struct Outlet {
     ring: Producer<Frame>,
     /// Waiting for a slot, in order; nothing is added while any waits, so one burst is enough.
     staged: Burst,
+    /// Frames put into the ring, and frames dropped for want of room there.
+    queued: u64,
+    dropped: u64,
+}
+
+/// The receiving end from one worker.
+struct Inlet {
+    ring: Consumer<Frame>,
+    from: WorkerId,
+    /// Frames taken out of the ring.
+    taken: u64,
+    /// Frames in the ring when it was last looked at.
+    ready: usize,
+}
+
+/// How far rings may be emptied while buckets come to `me`, by one port's marks.
+pub(crate) struct Bound<'a> {
+    pub(crate) handover: &'a Handover,
+    pub(crate) version: u64,
+    pub(crate) port: usize,
+    pub(crate) me: WorkerId,
+}
+
+impl Bound<'_> {
+    /// Frames of `from` below its mark, of which `taken` were taken; none where it has not adopted
+    /// the version, so that all that waited at a look before was placed by the table before.
+    fn below_mark(&self, from: WorkerId, taken: u64) -> Option<usize> {
+        let adopted = self.handover.has_adopted(from, self.version);
+        let below = || {
+            self.handover
+                .mark(self.port, from, self.me)
+                .saturating_sub(taken)
+        };
+        adopted.then(|| usize::try_from(below()).unwrap_or(usize::MAX))
+    }
 }
 
 /// One worker's ends of the rings for one port and purpose.
 #[derive(Default)]
 pub(crate) struct Exchange {
-    /// By the other worker's number; none to itself or where no frame will ever go.
+    /// By the other worker's number; none where no frame will ever go.
     outlets: Vec<Option<Outlet>>,
-    inlets: Vec<Consumer<Frame>>,
+    inlets: Vec<Inlet>,
+    /// The inlet to be asked first, each in its turn: none can keep the others waiting.
+    turn: usize,
+    pub(crate) counts: QueueCounts,
 }
 
 impl Exchange {
-    /// The exchanges of `workers` workers with a ring from `a` to `b` wherever `wanted(a, b)`.
-    pub(crate) fn mesh(workers: usize, wanted: impl Fn(usize, usize) -> bool) -> Vec<Self> {
+    /// The exchanges of `workers` workers with a ring of `limit` frames from `a` to `b` wherever
+    /// `wanted(a, b)`, also from a worker to itself.
+    pub(crate) fn mesh(
+        workers: usize,
+        limit: usize,
+        wanted: impl Fn(usize, usize) -> bool,
+    ) -> Vec<Self> {
         let mut mesh: Vec<Self> = (0..workers).map(|_| Self::default()).collect();
         for from in 0..workers {
             for to in 0..workers {
-                let outlet = (from != to && wanted(from, to)).then(|| {
-                    let (ring, inlet) = frame::ring(RING_SLOTS);
-                    mesh[to].inlets.push(inlet);
+                let outlet = wanted(from, to).then(|| {
+                    let (ring, inlet) = frame::ring(limit);
+                    mesh[to].inlets.push(Inlet {
+                        ring: inlet,
+                        from: WorkerId(from as u16),
+                        taken: 0,
+                        ready: 0,
+                    });
                     Outlet {
                         ring,
                         staged: Burst::new(),
+                        queued: 0,
+                        dropped: 0,
                     }
                 });
                 mesh[from].outlets.push(outlet);
@@ -70,22 +121,85 @@ impl Exchange {
     /// Hands over what is staged, as far as the rings have room; returns how many went.
     #[inline]
     pub(crate) fn flush(&mut self) -> usize {
-        let outlets = self.outlets.iter_mut().flatten();
-        outlets
-            .map(|outlet| outlet.staged.send(&mut outlet.ring))
-            .sum()
+        let mut sent = 0;
+        for outlet in self.outlets.iter_mut().flatten() {
+            if !outlet.staged.is_empty() {
+                let went = outlet.staged.send(&mut outlet.ring);
+                outlet.queued += went as u64;
+                sent += went;
+            }
+        }
+        sent
     }
 
-    /// Takes frames until the burst is full or nothing waits; returns how many.
+    /// Looks how many frames wait: the next take takes none that came later. What the sender of one
+    /// of those had seen, this worker sees from here on.
+    #[inline]
+    pub(crate) fn look(&mut self) {
+        for inlet in &mut self.inlets {
+            inlet.ready = inlet.ring.len();
+        }
+        // Acquire, of the indices just read: each was stored after what the sender had seen.
+        fence(Ordering::Acquire);
+    }
+
+    /// Takes frames that waited at the last look until the burst is full; returns how many.
     #[inline]
     pub(crate) fn take(&mut self, burst: &mut Burst, words: &mut Words) -> usize {
-        let mut taken = 0;
-        for inlet in &mut self.inlets {
-            let room = burst.room();
-            taken += burst.receive(inlet, room);
+        if self.inlets.is_empty() {
+            return 0;
         }
+        let (mut waited, mut taken) = (0, 0);
+        self.turn = (self.turn + 1) % self.inlets.len();
+        let (later, first) = self.inlets.split_at_mut(self.turn);
+        for inlet in first.iter_mut().chain(later) {
+            waited += inlet.ready;
+            let max = inlet.ready.min(burst.room());
+            let count = burst.receive(&mut inlet.ring, max);
+            inlet.taken += count as u64;
+            taken += count;
+        }
+        self.counts.look(waited as u64, taken as u64);
         words.add(Count::Received, taken as u64);
         taken
+    }
+
+    /// As [`Exchange::take`] while buckets move: of a ring whose sender has adopted the version,
+    /// only what is below its mark is taken, and beyond it as much as there is `room` to keep back.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn take_bounded(
+        &mut self,
+        burst: &mut Burst,
+        words: &mut Words,
+        mut room: usize,
+        bound: &Bound<'_>,
+    ) -> usize {
+        let (mut waited, mut taken) = (0, 0);
+        for inlet in &mut self.inlets {
+            waited += inlet.ready;
+            let below = bound.below_mark(inlet.from, inlet.taken);
+            let safe = below.unwrap_or(inlet.ready);
+            let max = safe.saturating_add(room).min(inlet.ready);
+            let count = burst.receive(&mut inlet.ring, max);
+            room -= count.saturating_sub(safe);
+            inlet.taken += count as u64;
+            taken += count;
+        }
+        self.counts.look(waited as u64, taken as u64);
+        words.add(Count::Received, taken as u64);
+        taken
+    }
+
+    /// By inlet: who sends, and how many frames were taken of it.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = (WorkerId, u64)> {
+        self.inlets.iter().map(|inlet| (inlet.from, inlet.taken))
+    }
+
+    /// Whether nothing is staged or in a ring that this worker sends by.
+    pub(crate) fn is_taken(&self) -> bool {
+        let mut outlets = self.outlets.iter().flatten();
+        outlets.all(|outlet| outlet.staged.is_empty() && outlet.ring.is_empty())
     }
 
     /// Whether anything waits to be handed over.
@@ -99,7 +213,21 @@ impl Exchange {
 
     /// Whether anything waits to be taken.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.inlets.iter().any(|inlet| !inlet.is_empty())
+        self.inlets.iter().any(|inlet| !inlet.ring.is_empty())
+    }
+
+    /// What was counted of frames for this worker.
+    pub(crate) fn counts(&self) -> &QueueCounts {
+        &self.counts
+    }
+
+    /// By worker: frames queued to that one, and frames dropped for want of room there.
+    pub(crate) fn sent(&self) -> impl Iterator<Item = (u64, u64)> {
+        let sent = |outlet: &Option<Outlet>| {
+            let outlet = outlet.as_ref();
+            outlet.map_or((0, 0), |outlet| (outlet.queued, outlet.dropped))
+        };
+        self.outlets.iter().map(sent)
     }
 
     /// Drops what is staged; it is not handed off then.
@@ -111,6 +239,7 @@ impl Exchange {
     ) {
         for outlet in self.outlets.iter_mut().flatten() {
             let frames = outlet.staged.len() as u64;
+            outlet.dropped += frames;
             words.take_back(Count::HandedOff, frames);
             words.drop_frames(reason, frames);
             pool.free_burst(&mut outlet.staged);
@@ -125,7 +254,10 @@ impl Exchange {
         words: &mut Words,
     ) {
         let mut burst = Burst::new();
+        self.look();
         while self.take(&mut burst, words) != 0 {
+            self.look();
+            self.counts.taken += burst.len() as u64;
             words.drop_frames(reason, burst.len() as u64);
             pool.free_burst(&mut burst);
         }

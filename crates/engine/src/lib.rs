@@ -22,7 +22,9 @@ mod host;
 mod idle;
 mod ledger;
 mod machine;
+mod moves;
 mod own_addresses;
+pub mod placement;
 mod plan;
 mod publish;
 mod report;
@@ -39,6 +41,10 @@ mod worker;
 pub use activity::{Activity, CpuActivity};
 pub use books::Books;
 pub use cpu::{allowed_cpus, pin_to};
+pub use dispatch::{
+    BucketStatus, DEFAULT_RING_LIMIT, DispatchCounts, DispatchKind, DispatchPolicy, DispatchPort,
+    DispatchReport, DispatchRow, DispatchSettings, MoveError, RING_LIMIT_MAX,
+};
 pub use drive::{
     ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive,
     SteppedDrive, StreamSent, Trial, TrialReport,

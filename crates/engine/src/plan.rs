@@ -11,7 +11,8 @@ use port::{Port, PortError};
 use table::CompiledLists;
 use traffic::RecipeError;
 
-use crate::IdleMode;
+use crate::dispatch::RING_LIMIT_MAX;
+use crate::{DispatchSettings, IdleMode};
 
 /// Frames a step takes from a queue at most, unless the plan says otherwise. From 64 up the rate
 /// of the demo no longer rises, and a burst's columns stay well inside the first-level cache.
@@ -49,6 +50,8 @@ pub struct Plan {
     pub stride_bytes: u32,
     /// Frames in each worker's pool.
     pub pool_frames: u32,
+    /// How frames get to the worker that decides on them.
+    pub dispatch: DispatchSettings,
     /// What workers do while nothing comes.
     pub idle: IdleMode,
     /// When to end.
@@ -88,7 +91,7 @@ impl Plan {
                 least,
             });
         }
-        Ok(())
+        self.dispatch.check()
     }
 }
 
@@ -102,6 +105,7 @@ impl fmt::Debug for Plan {
             .field("burst", &self.burst)
             .field("stride_bytes", &self.stride_bytes)
             .field("pool_frames", &self.pool_frames)
+            .field("dispatch", &self.dispatch)
             .field("idle", &self.idle)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
@@ -124,6 +128,8 @@ pub enum EngineError {
         /// Frames needed.
         least: u32,
     },
+    /// A ring between two workers of this many frames.
+    RingLimit(usize),
     /// Another number of lists than the policy has rules.
     Lists(ListsMismatch),
     /// Neither port receives anything.
@@ -165,6 +171,11 @@ impl fmt::Display for EngineError {
             Self::Pool { given, least } => write!(
                 f,
                 "a pool of {given} frames is too small for these bursts: choose {least} or more"
+            ),
+            Self::RingLimit(given) => write!(
+                f,
+                "a ring of {given} frames between two workers is asked for: choose 1 to \
+                 {RING_LIMIT_MAX}"
             ),
             Self::Lists(error) => error.fmt(f),
             Self::NoSource => write!(

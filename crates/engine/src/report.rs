@@ -4,7 +4,7 @@ use frame::{CpuId, NodeId, PortId, WorkerId};
 use plane::Action;
 use port::PortError;
 
-use crate::{Books, Ledger, StateReport};
+use crate::{Books, DispatchReport, Ledger, StateReport};
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,6 +146,8 @@ pub struct RunReport {
     pub would_drop: u64,
     /// Each worker.
     pub workers: Vec<WorkerReport>,
+    /// How frames got to the worker that decided on them.
+    pub dispatch: DispatchReport,
     /// Each port.
     pub ports: Vec<PortReport>,
     /// Each set, in the policy's order.

@@ -13,12 +13,18 @@ use port::Port;
 
 use crate::attachment::Attachment;
 use crate::counters::Words;
-use crate::dispatch::Dispatcher;
+use crate::dispatch::handover::Handover;
+use crate::dispatch::{
+    BucketStatus, DispatchPolicy, DispatchPort, DispatchSettings, MoveError, Mover, PathFacts,
+    Steering,
+};
 use crate::errands::{self, Desk, Desks};
 use crate::exchange::Exchange;
 use crate::finish::PortFacts;
 use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::ledger::Meters;
+use crate::moves::Kept;
+use crate::placement::{BucketLoads, Thresholds};
 use crate::plan::{EngineError, Plan};
 use crate::publish::Publisher;
 use crate::report::{MemoryReport, RunReport, Snapshot};
@@ -50,10 +56,13 @@ impl Engine {
         }
         let mut meters = Meters::of(&plan.ports);
         meters.opened();
-        let control = Arc::new(Control::new(plan.cpus.len()));
+        let control = Arc::new(Control::new(plan.ports.len(), plan.cpus.len()));
         let first = plan.judgement()?;
+        let (mover, loads) = mover(&plan);
+        let steers = (Arc::clone(&mover.handover), loads);
+        let mover = Arc::new(Mutex::new(mover));
         let lists = Publisher::new(first, plan.cpus.len(), shortcuts(&plan));
-        let (workers, desks) = make_workers(&mut plan, pools, &control, &lists)?;
+        let (workers, desks) = make_workers(&mut plan, pools, &control, &lists, steers)?;
         let desks = Arc::new(Desks::new(desks));
         let hits = Arc::new(Mutex::new(HitHistory::new()));
         meters.begun();
@@ -67,6 +76,7 @@ impl Engine {
         let facts: Vec<PortFacts> = facts.collect();
         let names = facts.iter().map(PortFacts::name).collect();
         let cpus = plan.cpus.as_slice().into();
+        let paths = Arc::new(path_facts(&plan));
         let (started, workers) = start_workers(workers)?;
         let supervisor = Supervisor {
             control: Arc::clone(&control),
@@ -79,6 +89,8 @@ impl Engine {
             desks: Arc::clone(&desks),
             hits: Arc::clone(&hits),
             memory: memory.clone(),
+            mover: Arc::clone(&mover),
+            paths: Arc::clone(&paths),
             started,
         };
         let observer = Observer {
@@ -86,6 +98,8 @@ impl Engine {
             lists,
             ports: names,
             cpus,
+            mover,
+            paths,
             memory: Arc::new(memory),
             desks,
             hits,
@@ -128,6 +142,20 @@ impl Running {
     #[must_use]
     pub fn hits_of(&self, address: IpAddr) -> RecentHits {
         self.observer.hits_of(address)
+    }
+
+    /// Every bucket of flows: whose it is, and what it brought.
+    #[must_use]
+    pub fn buckets(&self) -> Vec<BucketStatus> {
+        self.observer.buckets()
+    }
+
+    /// Gives buckets to other workers, all at once and without reordering a flow.
+    ///
+    /// # Errors
+    /// The moves before are not done yet; a bucket or worker that does not exist.
+    pub fn move_buckets(&self, moves: &[(u16, WorkerId)]) -> Result<(), MoveError> {
+        self.observer.move_buckets(moves)
     }
 
     /// Has the workers take samples until the receiver is dropped.
@@ -201,6 +229,41 @@ impl Stopper {
     }
 }
 
+/// Who moves buckets: by itself where some port is dispatched by flows and a source cannot wait,
+/// since whoever waits is never behind.
+fn mover(plan: &Plan) -> (Mover, Vec<BucketLoads>) {
+    let workers = plan.cpus.len();
+    let steers = path_facts(plan)
+        .ports
+        .iter()
+        .any(|port| port.policy != DispatchPolicy::Direct);
+    let waits = plan
+        .ports
+        .iter()
+        .all(|port| !port.rx_source() || port.lossless());
+    let balances = plan.dispatch.balance && steers && !waits && workers > 1;
+    let thresholds = balances.then(Thresholds::default);
+    Mover::new(plan.ports.len(), workers, thresholds)
+}
+
+/// What does not change of the run's dispatching.
+fn path_facts(plan: &Plan) -> PathFacts {
+    let workers = plan.cpus.len();
+    let port = |port: &dyn Port| {
+        let queues = port.queues_max().clamp(1, workers);
+        DispatchPort {
+            id: port.id(),
+            policy: DispatchPolicy::of_port(plan.dispatch.policy, queues, workers),
+            queues,
+        }
+    };
+    PathFacts {
+        settings: plan.dispatch,
+        cpus: plan.cpus.clone(),
+        ports: plan.ports.iter().map(|own| port(&**own)).collect(),
+    }
+}
+
 /// The shortcuts of the ports.
 fn shortcuts(plan: &Plan) -> Shortcuts {
     Shortcuts::new(plan.ports.iter().filter_map(|port| port.shortcut()))
@@ -211,8 +274,9 @@ fn make_workers(
     pools: Vec<FramePool>,
     control: &Arc<Control>,
     lists: &Publisher,
+    (handover, loads): (Arc<Handover>, Vec<BucketLoads>),
 ) -> Result<(Vec<Worker>, Vec<Desk>), EngineError> {
-    let mut attachments = attach_ports(&mut plan.ports, plan.cpus.len())?;
+    let mut attachments = attach_ports(&mut plan.ports, plan.cpus.len(), plan.dispatch)?;
     let receivers = attachments.iter().filter(|worker| receives(worker)).count() as u64;
     if receivers == 0 {
         return Err(EngineError::NoSource);
@@ -225,7 +289,9 @@ fn make_workers(
     let bridged = [PortId(0), PortId(1)];
     let (mut workers, mut desks) = (Vec::new(), Vec::new());
     let mut receiver = 0;
-    for (place, (pool, &cpu)) in pools.into_iter().zip(&plan.cpus).enumerate() {
+    let places = pools.into_iter().zip(&plan.cpus).zip(loads).enumerate();
+    for (place, ((pool, &cpu), loads)) in places {
+        let id = WorkerId(place as u16);
         let attachments = std::mem::take(&mut attachments[place]);
         let quota = if receives(&attachments) {
             receiver += 1;
@@ -236,14 +302,14 @@ fn make_workers(
         let (desk, inbox) = errands::desk(table());
         desks.push(desk);
         workers.push(Worker {
-            id: WorkerId(place as u16),
+            id,
             cpu,
             pool,
             pipeline: Pipeline::Bridge(Box::new(Bridge::new(bridged, table()))),
             versions: lists.reader(),
             would_drop_before: 0,
             attachments,
-            dispatcher: Dispatcher::new(plan.cpus.len() as u16),
+            steering: Steering::new(id, plan.cpus.len(), &handover, loads),
             burst_max: plan.burst,
             quota,
             can_wait,
@@ -286,15 +352,24 @@ fn quota(frames: Option<u64>, receivers: u64, receiver: u64) -> u64 {
 fn attach_ports(
     ports: &mut [Box<dyn Port>],
     workers: usize,
+    dispatch: DispatchSettings,
 ) -> Result<Vec<Vec<Attachment>>, EngineError> {
     let mut attachments: Vec<Vec<Attachment>> = (0..workers).map(|_| Vec::new()).collect();
     for port in ports {
         let queues = port.queues_max().clamp(1, workers);
         let (rx, tx) = (port.rx_source(), port.tx_sink());
         let owner = |worker: usize| worker % queues;
-        let mut decisions =
-            Exchange::mesh(workers, |from, _| rx && queues < workers && from < queues);
-        let mut transmissions = Exchange::mesh(workers, |from, to| {
+        let policy = DispatchPolicy::of_port(dispatch.policy, queues, workers);
+        let decided_elsewhere = |from: usize, to: usize| match policy {
+            DispatchPolicy::Direct => false,
+            DispatchPolicy::Hybrid => from != to,
+            DispatchPolicy::Deferred => true,
+        };
+        let limit = dispatch.ring_limit;
+        let mut decisions = Exchange::mesh(workers, limit, |from, to| {
+            rx && from < queues && decided_elsewhere(from, to)
+        });
+        let mut transmissions = Exchange::mesh(workers, limit, |from, to| {
             tx && from >= queues && to == owner(from)
         });
         for (place, worker) in attachments.iter_mut().enumerate() {
@@ -308,11 +383,13 @@ fn attach_ports(
                 empties: false,
                 queue,
                 transmits: tx,
-                spread: rx && queues < workers,
+                policy,
+                shared: queues < workers,
                 rx_dropped: 0,
                 tx_dropped: 0,
                 tx_owner: WorkerId(owner(place) as u16),
                 staged: Burst::new(),
+                kept: Kept::new(rx && policy != DispatchPolicy::Direct && workers > 1),
                 decisions: std::mem::take(&mut decisions[place]),
                 transmissions: std::mem::take(&mut transmissions[place]),
             });

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use frame::WorkerId;
+use frame::{Nanos, WorkerId};
 use plane::Side;
 use port::Port;
 
 use crate::counters::{Board, Count, Words, at_rest};
+use crate::dispatch::{DispatchBoard, DispatchReport, Mover, PathFacts, dispatch_report};
 use crate::errands::Desks;
 use crate::finish::{
     PortFacts, all_counts, balance, finish_queues, passed, port_report, worker_report,
@@ -50,6 +51,7 @@ pub(crate) struct Control {
     stop: AtomicBool,
     boards: Vec<Board>,
     holds: Vec<HoldBoard>,
+    dispatch: Vec<DispatchBoard>,
     /// What the control thread last saw of ports and of workers.
     views: Mutex<Vec<PortView>>,
     recent: Mutex<Recent>,
@@ -58,13 +60,16 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub(crate) fn new(workers: usize) -> Self {
+    pub(crate) fn new(ports: usize, workers: usize) -> Self {
         Self {
             asked: AtomicBool::new(false),
             drain: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             boards: (0..workers).map(|_| Board::new()).collect(),
             holds: (0..workers).map(|_| HoldBoard::default()).collect(),
+            dispatch: (0..workers)
+                .map(|_| DispatchBoard::new(ports, workers))
+                .collect(),
             views: Mutex::default(),
             recent: Mutex::default(),
             news: Mutex::default(),
@@ -150,6 +155,45 @@ impl Control {
         &self.holds[usize::from(worker.0)]
     }
 
+    pub(crate) fn dispatch_board(&self, worker: WorkerId) -> &DispatchBoard {
+        &self.dispatch[usize::from(worker.0)]
+    }
+
+    /// How frames were dispatched, as workers showed it last.
+    pub(crate) fn dispatch(&self, paths: &PathFacts, mover: &Mover) -> DispatchReport {
+        let shown: Vec<_> = self.dispatch.iter().map(DispatchBoard::read).collect();
+        DispatchReport {
+            moved: mover.moved,
+            elephants: mover.elephants.clone(),
+            ..dispatch_report(paths, &shown)
+        }
+    }
+
+    /// Looks at how load lies on the workers of a run since `started`, and has buckets moved; tells
+    /// of flows that no move helps against.
+    fn balance(&self, mover: &mut Mover, paths: &PathFacts, started: Instant) {
+        let now = Nanos(started.elapsed().as_nanos() as u64);
+        let words = self.boards.iter().map(Board::read).collect();
+        let rows = self.dispatch(paths, mover).rows;
+        let lost = (0..self.boards.len()).map(|worker| {
+            let own = rows
+                .iter()
+                .filter(|row| usize::from(row.worker.0) == worker);
+            let hold = self.holds[worker].missed();
+            own.map(|row| row.counts.dropped).sum::<u64>() + hold
+        });
+        let lost = lost.collect();
+        if let Some(elephant) = mover.look(now, words, lost) {
+            self.tell(vec![format!(
+                "one bucket of flows alone is {}.{} % of the load and more than worker {} can do \
+                 beside others: it stays there, and moving buckets does not help against it",
+                elephant.share / 10,
+                elephant.share % 10,
+                elephant.worker
+            )]);
+        }
+    }
+
     pub(crate) fn holds(&self) -> impl Iterator<Item = &HoldBoard> {
         self.holds.iter()
     }
@@ -207,6 +251,8 @@ pub(crate) struct Supervisor {
     /// Which addresses were hit.
     pub(crate) hits: Arc<Mutex<HitHistory>>,
     pub(crate) memory: MemoryReport,
+    pub(crate) paths: Arc<PathFacts>,
+    pub(crate) mover: Arc<Mutex<Mover>>,
     pub(crate) started: Instant,
 }
 
@@ -224,7 +270,9 @@ impl Supervisor {
         }
         for worker in &mut workers {
             worker.abandon();
+            worker.show_dispatch();
         }
+        let dispatch = self.control.dispatch(&self.paths, &locked(&self.mover));
         // In a second round, when every worker has let go of the others' frames.
         for worker in &mut workers {
             worker.pool.collect();
@@ -249,7 +297,8 @@ impl Supervisor {
         Ok(RunReport {
             seconds,
             books,
-            balanced: balance(&workers),
+            balanced: balance(&workers) && dispatch.balances(),
+            dispatch,
             ledger,
             would_drop: sum.get(Count::WouldDrop),
             ports: self
@@ -312,6 +361,8 @@ impl Supervisor {
             if looks.is_multiple_of(ATTEND_EVERY) {
                 self.ports.iter_mut().for_each(|port| port.attend());
                 self.meters.follow();
+                let mut mover = locked(&self.mover);
+                self.control.balance(&mut mover, &self.paths, self.started);
             }
             std::thread::park_timeout(WATCH_EVERY);
         }

@@ -9,9 +9,10 @@ use plane::{DropReason, Pipeline, Verdict, Verdicts};
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
 use crate::counters::{Count, Words};
-use crate::dispatch::Dispatcher;
+use crate::dispatch::Steering;
 use crate::doze::doze;
 use crate::errands::Inbox;
+use crate::exchange::Bound;
 use crate::idle::{Idle, IdleMode};
 use crate::publish::{Reader, Version};
 use crate::samples::Decided;
@@ -34,7 +35,7 @@ pub(crate) struct Worker {
     pub(crate) would_drop_before: u64,
     /// By port number.
     pub(crate) attachments: Vec<Attachment>,
-    pub(crate) dispatcher: Dispatcher,
+    pub(crate) steering: Steering,
     /// Frames taken from a queue in one step at most.
     pub(crate) burst_max: usize,
     /// Frames it may still receive.
@@ -130,16 +131,19 @@ impl Worker {
             self.change(|versions| _ = versions.refresh());
         }
         let mut moved = self.take_transmissions() + self.flush();
+        if self.steering.is_moved() {
+            moved += self.follow_moves();
+        }
         let drains = self.control.drains();
         if drains && !self.leaves {
             self.leaves = true;
             self.leave();
         }
         for place in 0..self.attachments.len() {
-            if self.is_clear() {
+            if self.may_decide() {
                 moved += self.take_decisions(place);
             }
-            if self.is_clear() && (!drains || self.attachments[place].empties) {
+            if self.may_receive(place) && (!drains || self.attachments[place].empties) {
                 moved += self.receive(place);
             }
         }
@@ -154,10 +158,9 @@ impl Worker {
     /// The books in the middle of a run: what came in has left, was handed off, was dropped, or
     /// waits to leave. Checked after every step of a debug build.
     fn books_balance(&self) -> bool {
-        let staged = self
-            .attachments
-            .iter()
-            .map(|attachment| attachment.staged.len() as u64);
+        let waits =
+            |attachment: &Attachment| (attachment.staged.len() + attachment.kept.len()) as u64;
+        let staged = self.attachments.iter().map(waits);
         let words = &self.words;
         let entered = words.get(Count::Rx) + words.get(Count::Received);
         let left = words.get(Count::Tx) + words.get(Count::HandedOff) + words.dropped_total();
@@ -181,31 +184,51 @@ impl Worker {
         attachments[place].empties &= frames != 0;
         if frames != 0 {
             self.quota -= frames as u64;
-            if self.attachments[place].spread {
-                self.spread(place);
+            if self.attachments[place].steers() {
+                self.steer(place);
+            } else {
+                self.attachments[place].decisions.counts.direct += frames as u64;
             }
             self.decide(place);
         }
         frames
     }
 
-    /// Keeps the frames whose flows are this worker's and stages the others for theirs.
-    fn spread(&mut self, place: usize) {
+    /// Keeps the frames whose flows are this worker's, unless all are to be queued, and stages the
+    /// others for theirs.
+    fn steer(&mut self, place: usize) {
+        let Self {
+            attachments,
+            burst,
+            steering,
+            words,
+            pool,
+            ..
+        } = self;
+        steering.place_received(burst);
+        let placed = steering.placed();
         let mut own = Burst::new();
-        let decisions = &mut self.attachments[place].decisions;
-        for frame in self.burst.drain() {
-            let owner = self.dispatcher.owner(&frame);
-            if let Err(frame) = decisions.stage(owner, frame, &mut self.words) {
+        let Attachment {
+            decisions, kept, ..
+        } = &mut attachments[place];
+        for (frame, &place) in burst.drain().zip(placed.places) {
+            if let Err(frame) = decisions.stage(placed.owner(place), frame, words) {
+                if placed.comes(place) {
+                    decisions.counts.kept += 1;
+                    kept.keep(frame);
+                    continue;
+                }
                 // This worker's: `own` has room for as many as the burst had.
-                let _full = own.push(frame).map_err(|frame| self.pool.free(frame));
+                let _full = own.push(frame).map_err(|frame| pool.free(frame));
             }
         }
-        self.burst.append(&mut own);
+        decisions.counts.hybrid += own.len() as u64;
+        burst.append(&mut own);
     }
 
     /// Gives every frame of the burst its verdict, carries it out and sends what may leave.
     #[inline]
-    fn decide(&mut self, place: usize) {
+    pub(crate) fn decide(&mut self, place: usize) {
         let from = PortId(place as u8);
         self.pipeline.decide(
             &self.burst,
@@ -299,7 +322,10 @@ impl Worker {
             attachments, words, ..
         } = self;
         let take = |attachment: &mut Attachment| {
-            attachment.transmissions.take(&mut attachment.staged, words)
+            attachment.transmissions.look();
+            let taken = attachment.transmissions.take(&mut attachment.staged, words);
+            attachment.transmissions.counts.taken += taken as u64;
+            taken
         };
         attachments.iter_mut().map(take).sum()
     }
@@ -307,13 +333,50 @@ impl Worker {
     /// Takes frames of this worker's flows that others received, and decides on them.
     #[inline]
     fn take_decisions(&mut self, place: usize) -> usize {
-        let taken = self.attachments[place]
-            .decisions
-            .take(&mut self.burst, &mut self.words);
-        if taken != 0 {
+        let decisions = &mut self.attachments[place].decisions;
+        decisions.look();
+        // Asked after the look: whoever sent by a newer table what waits has shown it.
+        let newest = self.steering.newest();
+        let stale = newest != self.steering.version;
+        let awaits = self.steering.awaits();
+        let Attachment {
+            decisions, kept, ..
+        } = &mut self.attachments[place];
+        let taken = if awaits || stale {
+            let bound = Bound {
+                handover: &self.steering.handover,
+                version: newest,
+                port: place,
+                me: self.id,
+            };
+            // What belongs to the newer table waits until this worker has it.
+            let room = if stale { 0 } else { kept.room() };
+            decisions.take_bounded(&mut self.burst, &mut self.words, room, &bound)
+        } else {
+            decisions.take(&mut self.burst, &mut self.words)
+        };
+        decisions.counts.taken += taken as u64;
+        if awaits && taken != 0 {
+            self.keep_back(place);
+        }
+        if !self.burst.is_empty() {
             self.decide(place);
         }
         taken
+    }
+
+    /// Nothing is staged anywhere, and what comes has room even if all of it must be kept back.
+    #[inline]
+    fn may_receive(&self, place: usize) -> bool {
+        let keeps = self.steering.awaits() && self.attachments[place].steers();
+        self.is_clear() && (!keeps || self.attachments[place].kept.room() >= self.burst_max)
+    }
+
+    /// Nothing that was decided on is staged anywhere. What is staged for other workers to decide
+    /// on may wait: two workers that hand over to each other would else wait for ever.
+    #[inline]
+    pub(crate) fn may_decide(&self) -> bool {
+        self.attachments.iter().all(Attachment::may_decide)
     }
 
     /// Nothing is staged anywhere, so a whole burst has room, whatever the verdicts.
@@ -337,7 +400,9 @@ impl Worker {
     #[inline]
     fn show_exchange(&mut self, drains: bool) {
         let dry = self.is_dry(drains);
-        let quiet = dry && self.is_clear() && !self.attachments.iter().any(Attachment::is_waiting);
+        let kept = self.attachments.iter().any(|own| !own.kept.is_empty());
+        let quiet =
+            dry && !kept && self.is_clear() && !self.attachments.iter().any(Attachment::is_waiting);
         self.board().show_exchange(&self.words, quiet);
     }
 
@@ -377,6 +442,12 @@ impl Worker {
     fn show_hold(&self) {
         let board = self.control.hold(self.id);
         board.show(&self.attachments, &self.pool);
+        self.show_dispatch();
+    }
+
+    /// Shows how it dispatched.
+    pub(crate) fn show_dispatch(&self) {
+        self.control.dispatch_board(self.id).show(&self.attachments);
     }
 
     /// Sleeps; then at the newest version.
@@ -416,6 +487,8 @@ impl Worker {
             attachment.discard_staged(pool, reason, words);
             attachment.discard_handoffs(pool, reason, words);
             attachment.decisions.discard_waiting(pool, reason, words);
+            attachment.decisions.counts.taken += attachment.kept.len() as u64;
+            attachment.kept.discard(pool, reason, words);
             attachment
                 .transmissions
                 .discard_waiting(pool, reason, words);

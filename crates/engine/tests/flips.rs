@@ -340,6 +340,7 @@ fn every_frame_is_judged_by_one_version_that_was_current() {
         burst: BURST,
         stride_bytes: 2112,
         pool_frames: 1024,
+        dispatch: engine::DispatchSettings::default(),
         idle: IdleMode::Spin,
         limits: Limits::default(),
     };

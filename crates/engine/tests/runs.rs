@@ -69,6 +69,7 @@ fn plan(specs: [&str; 2], entries: &Entries, workers: usize, frames: Option<u64>
         burst: 32,
         stride_bytes: 2112,
         pool_frames: DEFAULT_POOL_FRAMES,
+        dispatch: engine::DispatchSettings::default(),
         idle: engine::IdleMode::default(),
         limits: Limits {
             duration: None,

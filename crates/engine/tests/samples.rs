@@ -41,6 +41,7 @@ fn start(workers: usize) -> Running {
         burst: 64,
         stride_bytes: 2112,
         pool_frames: DEFAULT_POOL_FRAMES,
+        dispatch: engine::DispatchSettings::default(),
         idle: IdleMode::default(),
         limits: Limits::default(),
     };

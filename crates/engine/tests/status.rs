@@ -45,6 +45,7 @@ fn plan(policy: Policy, lists: Arc<CompiledLists>, workers: usize) -> Plan {
         burst: 64,
         stride_bytes: 2112,
         pool_frames: DEFAULT_POOL_FRAMES,
+        dispatch: engine::DispatchSettings::default(),
         idle: IdleMode::default(),
         limits: Limits::default(),
     }

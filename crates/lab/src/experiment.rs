@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::{
-    Chart, Noise, Samples, Value, Wire, batch, flows, ladder, locks, memory, pipeline, stride,
-    tables, veth,
+    Chart, Noise, Samples, Value, Wire, batch, dispatch, flows, ladder, locks, memory, pipeline,
+    stride, tables, veth,
 };
 
 /// How an experiment is run.
@@ -168,6 +168,12 @@ pub const EXPERIMENTS: &[Experiment] = &[
         sentence: "conversations found, begun and ended, by how many there are, and by a walk",
         over_ports: false,
         run: flows::run,
+    },
+    Experiment {
+        name: "dispatch",
+        sentence: "a frame given to the worker that owns its flow, by policy and burst, and no hop",
+        over_ports: false,
+        run: dispatch::run,
     },
     Experiment {
         name: "veth",

@@ -11,6 +11,7 @@ mod chart;
 mod conditions;
 mod contest;
 mod design;
+mod dispatch;
 mod experiment;
 mod flows;
 mod key;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use engine::IdleMode;
 
-use super::{PolicyArgs, ReadArgs, WorkerArgs, count, duration};
+use super::{DispatchArgs, PolicyArgs, ReadArgs, WorkerArgs, count, duration};
 use crate::exit::EXIT_CODES;
 
 /// Bridge two ports: what comes in by one leaves by the other, unless the policy stops it.
@@ -27,6 +27,8 @@ pub(crate) struct BridgeArgs {
     pub(crate) skip_bad_lines: bool,
     #[command(flatten)]
     pub(crate) workers: WorkerArgs,
+    #[command(flatten)]
+    pub(crate) dispatch: DispatchArgs,
     /// What workers do while no frame comes: doze (sleep until one does) or spin (go on looking).
     ///
     /// A worker that dozes takes a few hundredths of its CPU, and the first frame after a pause

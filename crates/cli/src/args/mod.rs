@@ -6,6 +6,7 @@ mod capture;
 mod count;
 mod cpu_list;
 mod demo;
+mod dispatch;
 mod doctor;
 mod drive;
 mod duration;
@@ -35,6 +36,7 @@ pub(crate) use bypass::{BypassArgs, BypassCommand, BypassOffArgs, BypassPlace, B
 pub(crate) use capture::{CaptureArgs, CaptureFormat};
 pub(crate) use cpu_list::CpuList;
 pub(crate) use demo::DemoArgs;
+pub(crate) use dispatch::DispatchArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use drive::{FrameArgs, GenArgs, SinkArgs};
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};

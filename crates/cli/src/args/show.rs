@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::{FactArgs, SocketArgs};
 use crate::exit::EXIT_CODES;
 
-/// Show what a running daemon does: ports, workers, drops, sets, hits, memory, configuration.
+/// Show what a running daemon does: ports, workers, dispatch, drops, sets, hits, memory, config.
 #[derive(Debug, Args)]
 #[command(after_long_help = SHOW_EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -20,6 +20,7 @@ pub(crate) struct ShowArgs {
 pub(crate) enum ShowCommand {
     Ports(ShowPortsArgs),
     Workers(ShowWorkersArgs),
+    Dispatch(ShowDispatchArgs),
     Drops(ShowDropsArgs),
     Sets(ShowSetsArgs),
     Hits(ShowHitsArgs),
@@ -50,6 +51,19 @@ pub(crate) struct ShowPortsArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after("workers", "how busy they are now"))]
 pub(crate) struct ShowWorkersArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show how frames get to the worker that decides on them, and how full the rings between are.
+///
+/// Of each worker, port and kind ('decide': frames for the owner of their flow; 'transmit': for a
+/// worker that has a queue of the port): Len frames in its queues, WMark the most there ever were,
+/// Disp'd handled at once under direct, HDisp'd under hybrid, QDrops dropped because a ring was
+/// full, Queued, and Handled in all. With --watch, Queued and Handled are those a second.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("dispatch", "how full the rings are now"))]
+pub(crate) struct ShowDispatchArgs {
     #[command(flatten)]
     pub(crate) facts: FactArgs,
 }

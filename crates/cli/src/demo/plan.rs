@@ -81,6 +81,7 @@ pub(super) fn plan(args: &DemoArgs, layout: &Layout, set: &Set) -> Result<Plan, 
         burst: layout.burst,
         stride_bytes: layout.stride_bytes(0),
         pool_frames: layout.pool_frames,
+        dispatch: engine::DispatchSettings::default(),
         idle: IdleMode::default(),
         limits: Limits {
             duration: Some(Duration::from_secs(args.seconds)),

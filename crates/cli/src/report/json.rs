@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use engine::{Books, EndedBy, Machine, RunReport};
 use serde::Serialize;
 
+use super::dispatched::Dispatch;
 use super::ledger::LedgerJson;
 use crate::build::{DEBUG, VERSION};
 
@@ -35,6 +36,8 @@ pub(crate) struct Report {
     pub(crate) would_drop: u64,
     /// One a worker.
     pub(crate) workers: Vec<Worker>,
+    /// How frames got to the worker that decided on them.
+    pub(crate) dispatch: Dispatch,
     /// In the order given.
     pub(crate) ports: Vec<Port>,
     /// In the order of the policy.
@@ -224,6 +227,7 @@ impl Report {
             ns_per_frame: ratio(busy_nanos as f64, rx as f64),
             would_drop: run.would_drop,
             workers: run.workers.iter().map(Worker::of).collect(),
+            dispatch: Dispatch::of(&run.dispatch),
             ports: run.ports.iter().map(Port::of).collect(),
             sets: run
                 .sets

@@ -1,5 +1,7 @@
 //! What came of a run: the report as data ([`json`]), and the same for people ([`text`]).
 
+pub(crate) mod dispatch;
+pub(crate) mod dispatched;
 pub(crate) mod json;
 pub(crate) mod ledger;
 pub(crate) mod number;

@@ -3,9 +3,10 @@
 
 use plane::DropReason;
 
+use super::dispatched::Dispatch;
 use super::number::{bytes, count, plural, seconds, share};
 use super::table::{Align, Table, clip, wrap};
-use super::{Report, json, ledger};
+use super::{Report, dispatch, json, ledger};
 use crate::paint::Paint;
 
 /// The whole report, no line wider than `width` characters.
@@ -18,6 +19,7 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
         states(&report.ports, paint, width),
         ledger::render("Ledger", &report.ledger, paint, width),
         workers(&report.workers, paint, width),
+        dispatched(&report.dispatch, paint, width),
         machine(&report.memory, &report.machine, paint, width),
     ];
     let mut text = String::from("\n");
@@ -257,6 +259,44 @@ pub(crate) fn workers(workers: &[json::Worker], paint: Paint, width: usize) -> S
         ]);
     }
     format!("{}\n{}", paint.bold("Workers"), table.render(paint, width))
+}
+
+/// How frames got to the worker that decided on them; nothing where there was but one.
+fn dispatched(dispatch: &Dispatch, paint: Paint, width: usize) -> String {
+    if dispatch.workers < 2 {
+        return String::new();
+    }
+    let ports = dispatch.ports.iter();
+    let names: Vec<String> = ports
+        .clone()
+        .map(|port| format!("port {}", port.id))
+        .collect();
+    let named = ports.zip(&names);
+    let settings = dispatch::Settings {
+        policy: dispatch.policy,
+        ring_limit: dispatch.ring_limit,
+        cpus: &dispatch.cpus,
+        ports: named
+            .map(|(port, name)| (name.as_str(), port.policy, port.queues))
+            .collect(),
+    };
+    let place = |id: u8| dispatch.ports.iter().position(|port| port.id == id);
+    let rows = dispatch.rows.iter().map(|row| dispatch::Row {
+        worker: row.worker,
+        port: place(row.port).map_or("", |place| &names[place]),
+        kind: row.kind,
+        counts: [
+            row.len,
+            row.wmark,
+            row.dispatched,
+            row.hybrid_dispatched,
+            row.qdrops,
+            row.queued,
+            row.handled,
+        ],
+    });
+    let text = dispatch::render(&settings, rows, paint, width);
+    format!("{}\n{text}", paint.bold("Dispatch"))
 }
 
 /// What it ran on.

@@ -1,7 +1,7 @@
 //! A whole bridge, ready to be loaded and opened, and its text for `--dry-run`.
 
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
-use engine::{IdleMode, Limits};
+use engine::{DispatchSettings, IdleMode, Limits};
 use plane::{Otherwise, SetRule, Sides};
 use port::PortSpec;
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ pub(crate) struct BridgeSettings {
     pub(crate) ports: Vec<PortSpec>,
     pub(crate) sets: SetPlan,
     pub(crate) layout: Layout,
+    pub(crate) dispatch: DispatchSettings,
     pub(crate) idle: IdleMode,
     /// Interrupts go beside their workers.
     pub(crate) pin_irqs: bool,
@@ -42,6 +43,7 @@ impl BridgeSettings {
             ports,
             sets,
             layout: args.workers.layout()?,
+            dispatch: args.dispatch.settings(),
             idle: args.idle.into(),
             pin_irqs: args.pin_irqs,
             limits: Limits {
@@ -111,6 +113,9 @@ impl BridgeSettings {
             "non_ip": otherwise(self.sets.policy.non_ip),
             "malformed": otherwise(self.sets.policy.malformed),
             "cpus": self.layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
+            "dispatch": self.dispatch.policy_name(),
+            "dispatch_limit": self.dispatch.ring_limit,
+            "balance": self.dispatch.balance,
             "idle": idle(self.idle),
             "pin_irqs": self.pin_irqs,
             "burst": self.layout.burst,
@@ -136,6 +141,7 @@ impl BridgeSettings {
         );
         let mut facts = vec![("otherwise", otherwise)];
         facts.extend(layout_facts(&self.layout));
+        facts.push(("dispatch", dispatch_fact(self.dispatch)));
         let pinned = if self.pin_irqs {
             ", interrupts beside them"
         } else {
@@ -157,6 +163,12 @@ impl BridgeSettings {
         facts.push(("seed", self.seed.to_string()));
         facts
     }
+}
+
+fn dispatch_fact(dispatch: DispatchSettings) -> String {
+    let limit = count(dispatch.ring_limit as u64);
+    let policy = dispatch.policy_name();
+    format!("{policy}, {limit} frames a ring between two workers")
 }
 
 /// Lines for a dry run.

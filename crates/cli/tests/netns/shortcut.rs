@@ -160,6 +160,7 @@ fn plan() -> Plan {
         burst: DEFAULT_BURST,
         stride_bytes: 2112,
         pool_frames: DEFAULT_POOL_FRAMES,
+        dispatch: engine::DispatchSettings::default(),
         idle: IdleMode::default(),
         limits: Limits::default(),
     }

@@ -248,6 +248,17 @@ fn facts_are_shown_as_tables_and_as_json() {
     for (what, parts) in [
         ("ports", &["outside", "no carrier", "1,000", "58.6 KiB"][..]),
         ("workers", &["25.0 %", "19.9", "125628.1"]),
+        (
+            "dispatch",
+            &[
+                "bound to CPU 2,3",
+                "1,024",
+                "hybrid",
+                "HDisp'd",
+                "640",
+                "996",
+            ],
+        ),
         ("drops", &["blocked_src", "4"]),
         ("sets", &["bad", "block", "office"]),
         ("hits", &["192.0.2.1", "never hit: office"]),

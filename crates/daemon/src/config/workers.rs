@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::IdleMode;
+use engine::{DEFAULT_RING_LIMIT, DispatchPolicy, DispatchSettings, IdleMode, RING_LIMIT_MAX};
 use frame::{BURST_MAX, CpuId};
 
 use super::error::{ConfigError, Wrong};
@@ -20,6 +20,8 @@ pub struct WorkersConfig {
     pub cpus: Option<Vec<CpuId>>,
     /// What they do while nothing comes.
     pub idle: IdleMode,
+    /// How frames get to the worker that decides on them.
+    pub dispatch: DispatchSettings,
     /// Interrupts of the ports' queues go beside their workers.
     pub pin_irqs: bool,
     /// Frames moved at a time, at most.
@@ -61,11 +63,23 @@ impl Default for LimitsConfig {
 
 const IDLE: [(&str, IdleMode); 2] = [("doze", IdleMode::Doze), ("spin", IdleMode::Spin)];
 
+const DISPATCH: [(&str, Option<DispatchPolicy>); 4] = [
+    ("auto", None),
+    ("direct", Some(DispatchPolicy::Direct)),
+    ("hybrid", Some(DispatchPolicy::Hybrid)),
+    ("deferred", Some(DispatchPolicy::Deferred)),
+];
+
 impl WorkersConfig {
     pub(crate) const DEFAULT: Self = Self {
         count: None,
         cpus: None,
         idle: IdleMode::Doze,
+        dispatch: DispatchSettings {
+            policy: None,
+            ring_limit: DEFAULT_RING_LIMIT,
+            balance: false,
+        },
         pin_irqs: false,
         burst: None,
     };
@@ -80,6 +94,7 @@ impl WorkersConfig {
                     choice(word, &IDLE)
                 })?
                 .unwrap_or_default(),
+            dispatch: read_dispatch(&section)?,
             pin_irqs: section.flag("pin_irqs")?.unwrap_or(false),
             burst: section.number("burst", (1, BURST_MAX as i64))?,
         };
@@ -104,11 +119,25 @@ impl WorkersConfig {
             out.raw("count", count);
         }
         out.text("idle", word(self.idle, &IDLE));
+        out.text("dispatch", word(self.dispatch.policy, &DISPATCH));
+        out.raw("dispatch_limit", self.dispatch.ring_limit);
+        out.raw("balance", self.dispatch.balance);
         out.raw("pin_irqs", self.pin_irqs);
         if let Some(burst) = self.burst {
             out.raw("burst", burst);
         }
     }
+}
+
+fn read_dispatch(section: &Section<'_>) -> Result<DispatchSettings, ConfigError> {
+    let example = "dispatch = \"auto\", \"direct\", \"hybrid\" or \"deferred\"";
+    let policy = section.parsed("dispatch", example, |word| choice(word, &DISPATCH))?;
+    let limit = section.number("dispatch_limit", (1, RING_LIMIT_MAX as i64))?;
+    Ok(DispatchSettings {
+        policy: policy.flatten(),
+        ring_limit: limit.unwrap_or(DEFAULT_RING_LIMIT),
+        balance: section.flag("balance")?.unwrap_or(false),
+    })
 }
 
 impl MemoryConfig {

@@ -2,8 +2,9 @@
 //! for it. Both are called from several connections' threads at once.
 
 use super::answers::{
-    ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Flushed, Hits, LoadParams,
-    Loaded, Memory, RefreshParams, Refreshed, Reloaded, SetFacts, SetList, Status, TestAnswer,
+    ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Dispatch, Flushed, Hits,
+    LoadParams, Loaded, Memory, RefreshParams, Refreshed, Reloaded, SetFacts, SetList, Status,
+    TestAnswer,
 };
 use super::error::{ErrorKind, RpcError};
 use super::stream::Stream;
@@ -84,6 +85,9 @@ pub trait Sets: Send + Sync {
 pub trait Facts: Send + Sync {
     /// All counts at one moment.
     fn status(&self) -> Status;
+
+    /// How frames get to the worker that decides on them.
+    fn dispatch(&self) -> Dispatch;
 
     /// The addresses hit most, at most `top`, and sets that never hit.
     ///

@@ -1,6 +1,7 @@
 //! What the control socket is told of the daemon: the engine's status in the protocol's words.
 
-use engine::{PortStatus, Status, TopHit, WorkerStatus};
+use engine::{DispatchPort, DispatchRow, PortStatus, Status, TopHit, WorkerStatus};
+use frame::PortId;
 use plane::Side;
 use port::interface::Link;
 
@@ -78,6 +79,44 @@ fn worker(worker: &WorkerStatus) -> WorkerFacts {
         drops: worker.dropped,
         pool_free: u64::from(worker.pool.free),
         pool_frames: u64::from(worker.pool.total),
+    }
+}
+
+/// How frames were dispatched; ports go by the names of the configuration.
+pub(super) fn dispatch(status: &Status, names: &[String]) -> answers::Dispatch {
+    let report = &status.dispatch;
+    let name = |port: PortId| {
+        let name = names.get(usize::from(port.0));
+        name.map_or_else(|| port.to_string(), String::clone)
+    };
+    let port = |port: &DispatchPort| answers::DispatchPort {
+        port: name(port.id),
+        policy: port.policy.name().to_owned(),
+        queues: port.queues as u64,
+    };
+    let cpus: Vec<u32> = report.cpus.iter().map(|cpu| u32::from(cpu.0)).collect();
+    let row = |row: &DispatchRow| answers::DispatchRow {
+        worker: u32::from(row.worker.0),
+        cpu: cpus.get(usize::from(row.worker.0)).copied().unwrap_or(0),
+        port: name(row.port),
+        kind: row.kind.name().to_owned(),
+        len: row.counts.len,
+        wmark: row.counts.watermark,
+        dispatched: row.counts.direct,
+        hybrid_dispatched: row.counts.hybrid,
+        qdrops: row.counts.dropped,
+        queued: row.counts.queued,
+        handled: row.counts.handled,
+    };
+    answers::Dispatch {
+        seconds: status.seconds,
+        policy: report.settings.policy_name().to_owned(),
+        ring_limit: report.settings.ring_limit as u64,
+        workers: cpus.len() as u64,
+        bound: true,
+        ports: report.ports.iter().map(port).collect(),
+        rows: report.rows.iter().map(row).collect(),
+        cpus,
     }
 }
 

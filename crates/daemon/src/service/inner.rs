@@ -94,6 +94,13 @@ impl Facts for Inner {
         })
     }
 
+    fn dispatch(&self) -> answers::Dispatch {
+        let status = self.observer.get().map(Observer::status);
+        status.map_or_else(answers::Dispatch::default, |status| {
+            facts::dispatch(&status, &self.ports)
+        })
+    }
+
     fn hits(&self, top: usize) -> Result<Hits, RpcError> {
         let observer = self.observer()?;
         let handle = sets::handle(&self.keeping);

@@ -224,6 +224,7 @@ impl Daemon {
             burst: layout.burst,
             stride_bytes,
             pool_frames: layout.pool_frames_at(stride_bytes),
+            dispatch: config.workers.dispatch,
             idle: config.workers.idle,
             limits,
         };

@@ -2,10 +2,10 @@
 //! The command line's tests use it too.
 
 use daemon::rpc::answers::{
-    Action, ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, DropFacts,
-    Flushed, HitAddress, HitCounts, Hits, LoadParams, Loaded, Match, Memory, MemoryFacts,
-    PortFacts, RefreshParams, Refreshed, Reloaded, SetFacts, SetHits, SetList, SetTest, Side,
-    Status, TestAnswer, WorkerFacts, parse_entry,
+    Action, ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Dispatch,
+    DispatchPort, DispatchRow, DropFacts, Flushed, HitAddress, HitCounts, Hits, LoadParams, Loaded,
+    Match, Memory, MemoryFacts, PortFacts, RefreshParams, Refreshed, Reloaded, SetFacts, SetHits,
+    SetList, SetTest, Side, Status, TestAnswer, WorkerFacts, parse_entry,
 };
 use daemon::rpc::{ErrorKind, Facts, Pending, RpcError, SetLines, Sets};
 use std::collections::BTreeMap;
@@ -336,6 +336,35 @@ fn ports() -> Vec<PortFacts> {
 }
 
 impl Facts for StandIn {
+    fn dispatch(&self) -> Dispatch {
+        let port = |port: &str| DispatchPort {
+            port: port.to_owned(),
+            policy: "hybrid".to_owned(),
+            queues: 1,
+        };
+        Dispatch {
+            seconds: 12.5,
+            policy: "auto".to_owned(),
+            ring_limit: 1024,
+            workers: 2,
+            bound: true,
+            cpus: vec![2, 3],
+            ports: vec![port("outside"), port("inside")],
+            rows: vec![DispatchRow {
+                worker: 1,
+                cpu: 3,
+                port: "outside".to_owned(),
+                kind: "decide".to_owned(),
+                len: 6,
+                wmark: 640,
+                qdrops: 4,
+                queued: 996,
+                handled: 990,
+                ..DispatchRow::default()
+            }],
+        }
+    }
+
     fn status(&self) -> Status {
         let drop = |reason: &str, frames| DropFacts {
             reason: reason.to_owned(),

@@ -13,9 +13,11 @@ use super::worker::{Driver, Sender, Span, Taker};
 use super::{DriveClosing, DrivePlan, Trial};
 use crate::attachment::Attachment;
 use crate::counters::Words;
+use crate::dispatch::DispatchPolicy;
 use crate::exchange::Exchange;
 use crate::finish::{PortFacts, all_counts, finish_queues, passed};
 use crate::ledger::{Meters, PortCounts};
+use crate::moves::Kept;
 use crate::report::MemoryReport;
 use crate::start::{begin_queues, map_pools};
 use crate::states::Watched;
@@ -80,7 +82,7 @@ impl Drive {
             port.prepare(region)?;
         }
         let attachments = attach(&mut ports, roles, plan.cpus.len())?;
-        let control = Arc::new(Control::new(plan.cpus.len()));
+        let control = Arc::new(Control::new(0, plan.cpus.len()));
         let workers = pools.into_iter().zip(&plan.cpus).zip(attachments).zip(0..);
         let worker = |(((pool, &cpu), attachments), id)| {
             let control = Arc::clone(&control);
@@ -147,7 +149,7 @@ impl Drive {
             // Numbers go round: frames of 65,536 streams before this are long gone.
             stamp.first_stream = streams.start as u16;
         }
-        let control = Arc::new(Control::new(self.workers.len()));
+        let control = Arc::new(Control::new(0, self.workers.len()));
         let several = [roles.rx, roles.tx.filter(|_| roles.returns)];
         let several = several.map(|place| self.with_queue(place) > 1);
         let (mut sender, mut receiver) = (0, 0);
@@ -365,11 +367,13 @@ fn attach(
                 empties: false,
                 queue,
                 transmits: port.tx_sink(),
-                spread: false,
+                policy: DispatchPolicy::Direct,
+                shared: false,
                 rx_dropped: 0,
                 tx_dropped: 0,
                 tx_owner: WorkerId(0),
                 staged: Burst::new(),
+                kept: Kept::new(false),
                 decisions: Exchange::default(),
                 transmissions: Exchange::default(),
             });

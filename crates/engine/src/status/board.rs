@@ -132,6 +132,13 @@ impl HoldBoard {
         }
     }
 
+    /// Frames of all ports that were there and that the worker did not receive.
+    pub(crate) fn missed(&self) -> u64 {
+        let mut hold = PortHold::default();
+        (0..PORTS).for_each(|place| self.add_port(place, &mut hold));
+        hold.passed.missed
+    }
+
     pub(crate) fn pool(&self) -> PoolAccounts {
         let [total, free, homeward] = load(&self.pool).map(|count| count as u32);
         PoolAccounts {

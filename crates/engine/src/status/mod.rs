@@ -16,6 +16,7 @@ use port::PortStatistics;
 use port::interface::Link;
 
 use crate::counters::{BURST_BUCKETS, Count, Words};
+use crate::dispatch::{BucketStatus, DispatchReport, MoveError, Mover, PathFacts};
 use crate::errands::Desks;
 use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::publish::Publisher;
@@ -41,6 +42,8 @@ pub struct Status {
     pub ports: Vec<PortStatus>,
     /// Each worker.
     pub workers: Vec<WorkerStatus>,
+    /// How frames got to the worker that decided on them; up to a tenth of a second old.
+    pub dispatch: DispatchReport,
     /// Frames dropped, by every reason there is, in the order of their declaration.
     pub drops: Vec<(DropReason, u64)>,
     /// Frames that at least one count set would have dropped, and no block set did.
@@ -138,6 +141,8 @@ pub struct Observer {
     pub(crate) lists: Publisher,
     pub(crate) ports: Arc<[PortName]>,
     pub(crate) cpus: Arc<[CpuId]>,
+    pub(crate) paths: Arc<PathFacts>,
+    pub(crate) mover: Arc<Mutex<Mover>>,
     pub(crate) memory: Arc<MemoryReport>,
     pub(crate) started: Instant,
     pub(crate) desks: Arc<Desks>,
@@ -155,6 +160,7 @@ impl Observer {
             seen: self.lists.seen(),
             ports: self.ports(&sum),
             workers: self.workers(),
+            dispatch: self.control.dispatch(&self.paths, &self.mover()),
             drops: DropReason::all()
                 .map(|reason| (reason, sum.dropped(reason)))
                 .collect(),
@@ -176,6 +182,25 @@ impl Observer {
             dropped: sum.dropped_total(),
             busy_nanos: sum.get(Count::BusyNanos),
         }
+    }
+
+    /// Every bucket of flows: whose it is, and what it brought.
+    #[must_use]
+    pub fn buckets(&self) -> Vec<BucketStatus> {
+        self.mover().buckets()
+    }
+
+    /// Gives buckets to other workers, all at once and without reordering a flow.
+    ///
+    /// # Errors
+    /// The moves before are not done yet; a bucket or worker that does not exist.
+    pub fn move_buckets(&self, moves: &[(u16, WorkerId)]) -> Result<(), MoveError> {
+        self.mover().apply(moves)
+    }
+
+    /// Held for some loads and stores.
+    fn mover(&self) -> MutexGuard<'_, Mover> {
+        self.mover.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The `count` addresses that were hit most in the last hour; up to a second old.

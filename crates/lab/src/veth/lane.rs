@@ -220,6 +220,7 @@ pub(super) fn ours(
         burst: DEFAULT_BURST,
         stride_bytes: STRIDE_BYTES,
         pool_frames: DEFAULT_POOL_FRAMES,
+        dispatch: engine::DispatchSettings::default(),
         idle: IdleMode::default(),
         limits: Limits::default(),
     };

@@ -1,12 +1,13 @@
 //! `linerate show`: a daemon's facts once, or again and again.
 
+mod dispatch;
 mod ports;
 mod tables;
 mod watch;
 
 use daemon::rpc::Client;
 use daemon::rpc::answers::{
-    ConfigAnswer, Drops, Hits, HitsParams, Memory, NoParams, Sets, Workers,
+    ConfigAnswer, Dispatch, Drops, Hits, HitsParams, Memory, NoParams, Sets, Workers,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,6 +27,10 @@ pub(crate) fn run(what: &ShowCommand, output: Output) -> Outcome {
         ShowCommand::Workers(args) => {
             let question = ("show.workers", &nothing);
             tell::<Workers, _>(&args.facts, question, tables::workers, output)
+        }
+        ShowCommand::Dispatch(args) => {
+            let question = ("show.dispatch", &nothing);
+            tell::<Dispatch, _>(&args.facts, question, dispatch::render, output)
         }
         ShowCommand::Drops(args) => {
             let question = ("show.drops", &nothing);

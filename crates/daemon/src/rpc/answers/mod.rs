@@ -5,6 +5,7 @@
 //! reads them skips what it does not know. Parameters refuse what they do not know.
 
 mod change;
+mod dispatch;
 mod entry_list;
 mod sets;
 mod show;
@@ -14,6 +15,7 @@ pub use change::{
     Action, ActionParams, AddParams, Added, DeleteParams, Deleted, Flushed, LoadParams, Loaded,
     RefreshParams, Refreshed, Side,
 };
+pub use dispatch::{Dispatch, DispatchPort, DispatchRow};
 pub(super) use entry_list::place_of;
 pub use entry_list::{EntryList, parse_entry};
 pub use sets::{

@@ -1,0 +1,149 @@
+//! What a worker counts of its dispatching, and where it shows that: one writer, plain stores.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::attachment::Attachment;
+
+/// What is counted by the worker that frames are for, of one port and purpose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct QueueCounts {
+    /// Handled at once under the direct policy.
+    pub(crate) direct: u64,
+    /// Handled at once under the hybrid policy.
+    pub(crate) hybrid: u64,
+    /// Handled out of a queue.
+    pub(crate) taken: u64,
+    /// Queued by this worker to itself without a ring.
+    pub(crate) kept: u64,
+    /// Frames in its queues, when it last looked, and the most it ever saw.
+    pub(crate) len: u64,
+    pub(crate) watermark: u64,
+}
+
+/// Words of [`QueueCounts`].
+const COUNTS: usize = 6;
+
+impl QueueCounts {
+    fn words(&self) -> [u64; COUNTS] {
+        [
+            self.direct,
+            self.hybrid,
+            self.taken,
+            self.kept,
+            self.len,
+            self.watermark,
+        ]
+    }
+
+    fn from_words([direct, hybrid, taken, kept, len, watermark]: [u64; COUNTS]) -> Self {
+        Self {
+            direct,
+            hybrid,
+            taken,
+            kept,
+            len,
+            watermark,
+        }
+    }
+
+    /// Told how many frames waited, and how many of them have been taken.
+    #[inline]
+    pub(crate) fn look(&mut self, waited: u64, taken: u64) {
+        // More may have come while some were taken.
+        self.len = waited.saturating_sub(taken);
+        self.watermark = self.watermark.max(waited);
+    }
+}
+
+/// All that one worker counted of one port and purpose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KindWords {
+    pub(crate) queue: QueueCounts,
+    /// By worker: frames it queued to that one, and frames it had to drop for want of room there.
+    pub(crate) sent: Vec<(u64, u64)>,
+}
+
+/// Where one worker shows it. Aligned to two lines, as other boards are.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct DispatchBoard {
+    /// By port, deciding before transmitting.
+    kinds: Vec<[AtomicU64; COUNTS]>,
+    /// By port and kind, and by worker: queued and dropped.
+    sent: Vec<[AtomicU64; 2]>,
+    workers: usize,
+}
+
+impl DispatchBoard {
+    pub(crate) fn new(ports: usize, workers: usize) -> Self {
+        let kinds = 2 * ports;
+        Self {
+            kinds: (0..kinds).map(|_| Default::default()).collect(),
+            sent: (0..kinds * workers).map(|_| Default::default()).collect(),
+            workers,
+        }
+    }
+
+    /// Shows what a worker counted. Only that worker may call it.
+    pub(crate) fn show(&self, attachments: &[Attachment]) {
+        let exchanges = attachments
+            .iter()
+            .flat_map(|attachment| [&attachment.decisions, &attachment.transmissions]);
+        for (kind, exchange) in exchanges.enumerate() {
+            let Some(shown) = self.kinds.get(kind) else {
+                return;
+            };
+            let mut counts = *exchange.counts();
+            // What is kept back of buckets to come waits to be decided on.
+            if kind % 2 == 0 {
+                counts.len += attachments[kind / 2].kept.len() as u64;
+            }
+            store(shown, counts.words());
+            let row = &self.sent[kind * self.workers..][..self.workers];
+            for (shown, (queued, dropped)) in row.iter().zip(exchange.sent()) {
+                store(shown, [queued, dropped]);
+            }
+        }
+    }
+
+    /// What it shows, by port, deciding before transmitting.
+    pub(crate) fn read(&self) -> Vec<KindWords> {
+        let kind = |(kind, words): (usize, &[AtomicU64; COUNTS])| {
+            let row = &self.sent[kind * self.workers..][..self.workers];
+            KindWords {
+                queue: QueueCounts::from_words(load(words)),
+                sent: row.iter().map(load).map(|[q, d]| (q, d)).collect(),
+            }
+        };
+        self.kinds.iter().enumerate().map(kind).collect()
+    }
+}
+
+fn store<const N: usize>(shown: &[AtomicU64; N], words: [u64; N]) {
+    for (shown, word) in shown.iter().zip(words) {
+        shown.store(word, Ordering::Relaxed);
+    }
+}
+
+fn load<const N: usize>(shown: &[AtomicU64; N]) -> [u64; N] {
+    std::array::from_fn(|place| shown[place].load(Ordering::Relaxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_comes_back_where_it_was() {
+        let words = std::array::from_fn(|place| place as u64 + 1);
+        assert_eq!(QueueCounts::from_words(words).words(), words);
+        let board = DispatchBoard::new(2, 3);
+        store(&board.kinds[3], words);
+        store(&board.sent[3 * 3 + 1], [8, 9]);
+        let seen = board.read();
+        assert_eq!(seen.len(), 4);
+        assert_eq!(seen[3].queue, QueueCounts::from_words(words));
+        assert_eq!(seen[3].sent, [(0, 0), (8, 9), (0, 0)]);
+        assert_eq!(seen[2].sent, [(0, 0); 3]);
+    }
+}

@@ -1,0 +1,211 @@
+//! From frames to buckets, and from buckets to workers: receive-side scaling in software.
+
+use std::sync::Arc;
+
+use frame::{BURST_MAX, Burst, Frame, WorkerId};
+use wire::toeplitz::{Key, Toeplitz};
+
+use super::handover::Handover;
+use crate::placement::{BUCKETS_MIN, BucketLoads};
+
+/// Buckets that flows are hashed to.
+pub(crate) const BUCKETS: usize = BUCKETS_MIN;
+
+/// The place of frames without addresses, behind the buckets: the first worker's, for good.
+pub(crate) const NO_FLOW: usize = BUCKETS;
+
+/// A place of the table for each bucket, and one for what has no flow.
+pub(crate) const PLACES: usize = BUCKETS + 1;
+
+/// One worker's copy of the indirection, and what it received by bucket.
+///
+/// The key is the symmetric one, so both directions of a flow meet on one worker. A flow key has
+/// ports for whole packets only: of a fragmented one only the first piece has them.
+pub(crate) struct Steering {
+    me: WorkerId,
+    hash: Toeplitz,
+    owners: [WorkerId; PLACES],
+    /// Where the frames of the burst that was placed last belong.
+    places: Box<[u8; BURST_MAX]>,
+    loads: BucketLoads,
+    pub(crate) handover: Arc<Handover>,
+    /// Of the copy.
+    pub(crate) version: u64,
+    /// Buckets that come to this worker and whose frames it keeps back until then.
+    coming: [bool; PLACES],
+    /// Whose they were; empty where none come. As much room as there are workers.
+    sources: Vec<WorkerId>,
+    /// Buckets have left this worker, and it has not drained.
+    going: bool,
+}
+
+const _: () = assert!(PLACES <= 1 << u8::BITS && BUCKETS.is_power_of_two());
+
+impl Steering {
+    /// The view of worker `me` of `workers`.
+    pub(crate) fn new(
+        me: WorkerId,
+        workers: usize,
+        handover: &Arc<Handover>,
+        loads: BucketLoads,
+    ) -> Self {
+        let mut steering = Self {
+            me,
+            hash: Toeplitz::new(&Key::SYMMETRIC),
+            owners: [WorkerId(0); PLACES],
+            places: Box::new([0; BURST_MAX]),
+            loads,
+            handover: Arc::clone(handover),
+            version: handover.owners.version(),
+            coming: [false; PLACES],
+            sources: Vec::with_capacity(workers),
+            going: false,
+        };
+        steering.copy_owners();
+        steering
+    }
+
+    /// Finds the place of each frame of a burst and counts it, received by this worker.
+    #[inline]
+    pub(crate) fn place_received(&mut self, burst: &Burst) {
+        self.place(burst);
+        for (&place, frame) in self.places.iter().zip(burst.frames()) {
+            if usize::from(place) != NO_FLOW {
+                self.loads.count(u16::from(place), frame.len() as u32);
+            }
+        }
+    }
+
+    /// Finds the place of each frame of a burst.
+    #[inline]
+    pub(crate) fn place(&mut self, burst: &Burst) {
+        for frame in burst.frames() {
+            frame::prefetch::read(frame.header_ptr());
+        }
+        for (place, frame) in self.places.iter_mut().zip(burst.frames()) {
+            *place = place_of(&self.hash, frame);
+        }
+    }
+
+    /// The places found last, one for each frame of that burst; who owns which place; and which of
+    /// them come to this worker and are not here yet.
+    #[inline]
+    pub(crate) fn placed(&self) -> Placed<'_> {
+        Placed {
+            places: &self.places,
+            owners: &self.owners,
+            coming: &self.coming,
+        }
+    }
+
+    /// Whether there is anything to do about buckets that move: one load where there is not.
+    #[inline]
+    pub(crate) fn is_moved(&self) -> bool {
+        self.going || self.awaits() || self.is_stale()
+    }
+
+    /// Whether there is a newer table.
+    #[inline]
+    pub(crate) fn is_stale(&self) -> bool {
+        self.newest() != self.version
+    }
+
+    /// The version of the newest table.
+    #[inline]
+    pub(crate) fn newest(&self) -> u64 {
+        self.handover.owners.version()
+    }
+
+    /// Whether buckets come to this worker that are not here yet.
+    #[inline]
+    pub(crate) fn awaits(&self) -> bool {
+        !self.sources.is_empty()
+    }
+
+    /// Whether buckets have left and this worker has not drained.
+    pub(crate) fn goes(&self) -> bool {
+        self.going
+    }
+
+    /// Takes the newest table; the marks are set. There is no newer one before this worker has
+    /// settled, so that the table stands still meanwhile.
+    pub(crate) fn adopt(&mut self) {
+        self.version = self.handover.owners.version();
+        let before = self.owners;
+        self.copy_owners();
+        let owners = before.iter().zip(&self.owners);
+        for ((&old, &new), coming) in owners.zip(&mut self.coming) {
+            if old == new {
+                continue;
+            }
+            self.going |= old == self.me;
+            if new == self.me {
+                *coming = true;
+                if !self.sources.contains(&old) {
+                    self.sources.push(old);
+                }
+            }
+        }
+        if !self.going {
+            self.handover.drain(self.me, self.version);
+        }
+        if !self.awaits() {
+            self.handover.settle(self.me, self.version);
+        }
+        self.handover.adopt(self.me, self.version);
+    }
+
+    fn copy_owners(&mut self) {
+        let owners = &self.handover.owners;
+        for (place, owner) in self.owners[..BUCKETS].iter_mut().enumerate() {
+            *owner = owners.owner(place as u16);
+        }
+    }
+
+    /// What has left will not come back.
+    pub(crate) fn drained(&mut self) {
+        self.going = false;
+        self.handover.drain(self.me, self.version);
+    }
+
+    /// Whether those who lose buckets to this worker have drained.
+    pub(crate) fn arrived(&self) -> bool {
+        let mut sources = self.sources.iter();
+        sources.all(|&source| self.handover.has_drained(source, self.version))
+    }
+
+    /// All that was kept back is decided on.
+    pub(crate) fn settled(&mut self) {
+        self.sources.clear();
+        self.coming = [false; PLACES];
+        self.handover.settle(self.me, self.version);
+    }
+}
+
+/// Where the frames of a burst belong.
+pub(crate) struct Placed<'a> {
+    pub(crate) places: &'a [u8; BURST_MAX],
+    owners: &'a [WorkerId; PLACES],
+    coming: &'a [bool; PLACES],
+}
+
+impl Placed<'_> {
+    #[inline]
+    pub(crate) fn owner(&self, place: u8) -> WorkerId {
+        self.owners[usize::from(place)]
+    }
+
+    #[inline]
+    pub(crate) fn comes(&self, place: u8) -> bool {
+        self.coming[usize::from(place)]
+    }
+}
+
+#[inline]
+fn place_of(hash: &Toeplitz, frame: &Frame) -> u8 {
+    let parsed = wire::parse(frame.bytes(), plane::original_len(frame));
+    match parsed.flow_key() {
+        Some(key) => (hash.hash(&key) as usize % BUCKETS) as u8,
+        None => NO_FLOW as u8,
+    }
+}

@@ -1,0 +1,159 @@
+//! What a worker does when buckets move: see [`crate::dispatch::handover`] for the order of it.
+
+use std::collections::VecDeque;
+
+use frame::{BURST_MAX, Burst, Frame, FramePool};
+use plane::DropReason;
+
+use crate::counters::Words;
+use crate::worker::Worker;
+
+/// Frames of buckets that are not here yet, in the order in which they came. As many as a ring
+/// holds unless it was chosen otherwise: the old owner has at most so many before it from each.
+pub(crate) struct Kept {
+    frames: VecDeque<Frame>,
+}
+
+const KEPT_MAX: usize = 4 * BURST_MAX;
+
+impl Kept {
+    /// With all the room there will be where buckets can move, and none elsewhere.
+    pub(crate) fn new(steers: bool) -> Self {
+        let room = if steers { KEPT_MAX } else { 0 };
+        Self {
+            frames: VecDeque::with_capacity(room),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// How many more it may take.
+    #[inline]
+    pub(crate) fn room(&self) -> usize {
+        KEPT_MAX.saturating_sub(self.frames.len())
+    }
+
+    /// Keeps a frame; the caller has looked at [`Kept::room`].
+    pub(crate) fn keep(&mut self, frame: Frame) {
+        debug_assert!(self.room() > 0, "more is kept than there is room for");
+        self.frames.push_back(frame);
+    }
+
+    /// Moves frames to a burst, oldest first, as many as fit; how many.
+    fn release(&mut self, burst: &mut Burst) -> usize {
+        let mut count = 0;
+        while burst.room() > 0
+            && let Some(frame) = self.frames.pop_front()
+        {
+            // There is room.
+            if let Err(frame) = burst.push(frame) {
+                self.frames.push_front(frame);
+                break;
+            }
+            count += 1;
+        }
+        count
+    }
+
+    /// Drops all.
+    pub(crate) fn discard(&mut self, pool: &mut FramePool, reason: DropReason, words: &mut Words) {
+        words.drop_frames(reason, self.frames.len() as u64);
+        self.frames.drain(..).for_each(|frame| pool.free(frame));
+    }
+}
+
+impl Worker {
+    /// Takes part in a change of owners. Returns how many frames moved.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn follow_moves(&mut self) -> usize {
+        if self.steering.is_stale() {
+            if self.attachments.iter().any(|own| own.decisions.is_staged()) {
+                // Placed by the old table: they go first.
+                return 0;
+            }
+            self.mark_rings();
+            self.steering.adopt();
+        }
+        if self.steering.goes() && self.has_drained() {
+            self.steering.drained();
+        }
+        if self.steering.awaits() && self.steering.arrived() {
+            return self.release();
+        }
+        0
+    }
+
+    /// Tells how many frames it has put into each ring.
+    fn mark_rings(&self) {
+        let handover = &self.steering.handover;
+        for (place, attachment) in self.attachments.iter().enumerate() {
+            for (to, (queued, _)) in attachment.decisions.sent().enumerate() {
+                handover.set_mark(place, self.id, to, queued);
+            }
+        }
+    }
+
+    /// Whether nothing of the buckets that left comes here any more, nor is on its way to a port.
+    fn has_drained(&self) -> bool {
+        let (handover, version) = (&self.steering.handover, self.steering.version);
+        let below_marks = |(place, attachment): (usize, &crate::attachment::Attachment)| {
+            let mut inlets = attachment.decisions.taken();
+            inlets.all(|(from, taken)| taken >= handover.mark(place, from, self.id))
+        };
+        handover.all_adopted(version)
+            && self.attachments.iter().enumerate().all(below_marks)
+            && self.may_decide()
+            && self
+                .attachments
+                .iter()
+                .all(|own| own.transmissions.is_taken())
+    }
+
+    /// Decides on what was kept back, as long as there is room for what comes of it.
+    fn release(&mut self) -> usize {
+        let mut moved = 0;
+        for place in 0..self.attachments.len() {
+            while !self.attachments[place].kept.is_empty() && self.may_decide() {
+                let attachment = &mut self.attachments[place];
+                let count = attachment.kept.release(&mut self.burst);
+                attachment.decisions.counts.taken += count as u64;
+                moved += count;
+                self.decide(place);
+            }
+        }
+        if self.attachments.iter().all(|own| own.kept.is_empty()) {
+            self.steering.settled();
+        }
+        moved
+    }
+
+    /// Of the frames taken from rings, keeps back those of buckets that are not here yet.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn keep_back(&mut self, place: usize) {
+        self.steering.place(&self.burst);
+        let placed = self.steering.placed();
+        let mut rest = Burst::new();
+        let attachment = &mut self.attachments[place];
+        for (frame, &place) in self.burst.drain().zip(placed.places) {
+            if placed.comes(place) {
+                attachment.kept.keep(frame);
+                // It is still queued.
+                attachment.decisions.counts.taken -= 1;
+            } else {
+                // As many as the burst had.
+                let _full = rest.push(frame).map_err(|frame| self.pool.free(frame));
+            }
+        }
+        self.burst.append(&mut rest);
+    }
+}

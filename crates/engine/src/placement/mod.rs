@@ -1,0 +1,20 @@
+//! Which worker a flow belongs to, what that costs each worker, and when it ought to change.
+//!
+//! A hash names a bucket ([`Indirection`]), a bucket has one worker at a time, and state of flows
+//! is sharded by bucket. [`BucketLoads`] counts what each bucket brought; [`Balancer`] finds the
+//! fewest buckets to move when one worker has too much and another has room, as RSS++ does (Barbette
+//! et al., "RSS++: load and state-aware receive side scaling", CoNEXT 2019). It only decides: who
+//! moves a bucket must let the old worker drain it first, or flows are reordered.
+
+mod balancer;
+mod even;
+mod indirection;
+mod loads;
+
+pub use balancer::{Balancer, Elephant, Outcome, Pressure, Proposal, Thresholds};
+pub use even::Move;
+pub use indirection::{BUCKETS_MAX, BUCKETS_MIN, Indirection, Owners};
+pub use loads::{BucketLoad, BucketLoads, BucketReader};
+
+#[cfg(test)]
+mod tests;
