@@ -65,6 +65,7 @@ pub use statistics::PortStatistics;
 pub use tap::Tap;
 pub use traffic::Share;
 pub use xdp::{
-    Bypass, Queues, Shortcut, SieveWords, Standing, Umems, Unclaimed, VlanTags, XdpAttachment,
-    XdpMap, XdpMapKind, XdpMode, XdpPort, XdpProgram, XdpSpec, standing, take_away, xdp_mtu_max,
+    Bypass, Queues, Shortcut, SieveWords, Standing, Transmit, Umems, Unclaimed, VlanTags,
+    XdpAttachment, XdpMap, XdpMapKind, XdpMode, XdpPort, XdpProgram, XdpSpec, standing, take_away,
+    xdp_mtu_max,
 };

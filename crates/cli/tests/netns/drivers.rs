@@ -39,11 +39,17 @@ pub(crate) const SHORTCUT: Driver = Driver {
     b: "xdp:b,shortcut=on",
 };
 
+/// Frames leave without a socket buffer each.
+pub(crate) const REDIRECT: Driver = Driver {
+    a: "xdp:a,transmit=redirect",
+    b: "xdp:b,transmit=redirect",
+};
+
 impl Driver {
     /// A veth end takes what a program redirects to it where its peer receives in bursts.
     #[track_caller]
     pub(crate) fn make_ready(self, bench: &Bench) {
-        if self.a.contains("shortcut") {
+        if self.a.contains("shortcut") || self.a.contains("redirect") {
             bench.expect(Side::Left, "ethtool -K l gro on");
             bench.expect(Side::Right, "ethtool -K r gro on");
         }
@@ -82,6 +88,10 @@ macro_rules! on_each_driver {
             #[test]
             fn mixed() {
                 super::$check($crate::drivers::MIXED);
+            }
+            #[test]
+            fn redirect() {
+                super::$check($crate::drivers::REDIRECT);
             }
         }
     )+ };

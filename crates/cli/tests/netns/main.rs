@@ -31,6 +31,7 @@ mod ndr_ways;
 mod odd;
 mod packet;
 mod random;
+mod redirect;
 mod running;
 #[path = "../screens/mod.rs"]
 mod screens;

@@ -31,7 +31,7 @@ pub struct LinkCounts {
 
 impl LinkCounts {
     /// Those of the interface of this number.
-    pub(super) fn of(interface: u32) -> io::Result<Self> {
+    pub(crate) fn of(interface: u32) -> io::Result<Self> {
         let answer = ask_route_netlink(&question(interface))?;
         Self::in_answer(&answer).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }

@@ -19,6 +19,8 @@ const MAP_FREEZE: c_int = 22;
 
 /// Programs may only read it (`BPF_F_RDONLY_PROG`): frozen, its value is a constant to them.
 const READ_ONLY_FOR_PROGRAMS: u32 = 1 << 7;
+/// This process may map its values (`BPF_F_MMAPABLE`).
+const MAPPABLE: u32 = 1 << 10;
 
 /// Kinds of maps that the XDP program uses, as the kernel numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +109,11 @@ impl Map {
         Self::create_with(name, shape, 0)
     }
 
+    /// A map whose values this process can map.
+    pub(super) fn mappable(name: &str, shape: MapShape) -> io::Result<Self> {
+        Self::create_with(name, shape, MAPPABLE)
+    }
+
     /// A map of one value that is a constant to programs.
     pub(crate) fn constant(name: &str, value: &[u8]) -> io::Result<Self> {
         let shape = MapShape::numbered(MapKind::Array, value.len(), 1);
@@ -189,6 +196,11 @@ impl Map {
     pub(super) fn is_numbers(&self) -> bool {
         let one_of_each = !matches!(self.shape.kind, MapKind::PerCpuArray);
         one_of_each && (self.shape.key_bytes, self.shape.value_bytes) == (4, 4)
+    }
+
+    /// Whether it is an array of values of so many bytes.
+    pub(super) fn has_entries_of(&self, bytes: usize) -> bool {
+        self.shape.kind == MapKind::Array && self.shape.value_bytes == bytes
     }
 
     /// Words of an entry of an array whose entries are whole words.

@@ -64,10 +64,57 @@ impl UpdateBatch {
     }
 }
 
+/// What a program is told of where a frame came from (`struct xdp_md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+struct Context {
+    data: u32,
+    data_end: u32,
+    data_meta: u32,
+    ingress_ifindex: u32,
+    rx_queue_index: u32,
+    egress_ifindex: u32,
+}
+
 impl Program {
     /// Runs it over this many frames, all of which begin as this one; what it writes into them may
     /// stay there. Returns when it is through.
     pub(crate) fn run(&self, frame: &[u8], frames: u32) -> io::Result<()> {
+        self.run_in(frame, frames, BATCH, None)
+    }
+
+    /// As [`Self::run`], as if the frames had come by a queue of an interface, and with batches of
+    /// so many.
+    pub(crate) fn run_as(
+        &self,
+        frame: &[u8],
+        frames: u32,
+        batch: u32,
+        (interface, queue): (u32, u32),
+    ) -> io::Result<()> {
+        let context = Context {
+            data_end: frame.len() as u32,
+            ingress_ifindex: interface,
+            rx_queue_index: queue,
+            ..Context::default()
+        };
+        self.run_in(frame, frames, batch, Some(context))
+    }
+
+    fn run_in(
+        &self,
+        frame: &[u8],
+        frames: u32,
+        batch: u32,
+        context: Option<Context>,
+    ) -> io::Result<()> {
+        let (context_at, context_bytes) = match &context {
+            None => (0, 0),
+            Some(context) => (
+                (&raw const *context).expose_provenance() as u64,
+                size_of::<Context>(),
+            ),
+        };
         let mut attributes = TestRun {
             prog_fd: self.raw_fd() as u32,
             retval: 0,
@@ -77,17 +124,17 @@ impl Program {
             data_out: 0,
             repeat: frames,
             duration: 0,
-            ctx_size_in: 0,
+            ctx_size_in: context_bytes as u32,
             ctx_size_out: 0,
-            ctx_in: 0,
+            ctx_in: context_at,
             ctx_out: 0,
             flags: LIVE_FRAMES,
             cpu: 0,
-            batch_size: BATCH,
+            batch_size: batch,
             end: 0,
         };
-        // SAFETY: the kernel reads `data_size_in` bytes of `frame`, which is borrowed for this
-        // call; what it writes, it writes into the struct.
+        // SAFETY: the kernel reads `data_size_in` bytes of `frame` and `ctx_size_in` of `context`,
+        // both of which are borrowed for this call; what it writes, it writes into the struct.
         unsafe { bpf(PROG_TEST_RUN, &mut attributes) }.map(drop)
     }
 }
@@ -140,6 +187,7 @@ mod tests {
     fn structs_are_the_kernels() {
         assert_eq!(std::mem::offset_of!(TestRun, batch_size), 72);
         assert_eq!(size_of::<TestRun>(), 80, "nothing in it is not named");
+        assert_eq!(size_of::<Context>(), 24);
         assert_eq!(std::mem::offset_of!(UpdateBatch, map_fd), 36);
     }
 

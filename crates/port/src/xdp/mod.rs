@@ -22,6 +22,7 @@ mod pinned;
 mod program;
 mod queue;
 mod ready;
+mod sender;
 mod shortcut;
 mod socket;
 mod spec;
@@ -48,9 +49,10 @@ use partners::Partner;
 use program::{Steering, refuse_foreign};
 use queue::XdpQueue;
 use ready::Ready;
+use sender::Senders;
 pub use shortcut::{Shortcut, SieveWords};
 use socket::Memory;
-pub use spec::{Bypass, Queues, Unclaimed, VlanTags, XdpMode, XdpSpec};
+pub use spec::{Bypass, Queues, Transmit, Unclaimed, VlanTags, XdpMode, XdpSpec};
 pub use standing::{Standing, standing, take_away};
 pub use umem::Umems;
 
@@ -89,6 +91,8 @@ pub struct XdpPort {
     /// Queues given out or to be, that have not begun to receive.
     yet_to_begin: Arc<AtomicUsize>,
     zero_copy: bool,
+    /// What sends without socket buffers, once asked for.
+    senders: Option<Arc<Senders>>,
 }
 
 impl XdpPort {
@@ -155,7 +159,34 @@ impl XdpPort {
             given: Vec::new(),
             yet_to_begin: Arc::default(),
             zero_copy: false,
+            senders: None,
         })
+    }
+
+    /// What sends without socket buffers, where that may be: for `of` workers.
+    fn senders(&mut self, of: usize) -> Result<Option<Arc<Senders>>, PortError> {
+        let name = &self.spec.interface;
+        let wanted = match self.spec.transmit {
+            Transmit::Socket => false,
+            Transmit::Auto => sender::obstacle(name, self.mtu).is_none() && !self.zero_copy,
+            Transmit::Redirect => match sender::obstacle(name, self.mtu) {
+                None => true,
+                Some(obstacle) => {
+                    let sentence = format!("xdp:{name}: {obstacle}, or leave out transmit=");
+                    return Err(PortError::new(PortErrorKind::Setting, sentence));
+                }
+            },
+        };
+        if !wanted || self.senders.is_some() {
+            return Ok(self.senders.clone());
+        }
+        match Senders::make(name, of as u32) {
+            Ok(senders) => self.senders = Some(Arc::new(senders)),
+            Err(error) if self.spec.transmit == Transmit::Redirect => return Err(error),
+            // By sockets then, as on kernels before 5.18 or without CAP_SYS_ADMIN.
+            Err(_) => {}
+        }
+        Ok(self.senders.clone())
     }
 }
 
@@ -300,7 +331,16 @@ impl Port for XdpPort {
             Some(_) => ", bypass",
         };
         let shortcut = if self.spec.shortcut { ", shortcut" } else { "" };
-        format!("AF_XDP {copies}, {program}, {queues} {plural}{shortcut}{bypass}{off}")
+        let redirects = self
+            .senders
+            .as_ref()
+            .is_some_and(|senders| senders.is_open());
+        let sends = if redirects {
+            ", sends by redirection"
+        } else {
+            ""
+        };
+        format!("AF_XDP {copies}, {program}, {queues} {plural}{sends}{shortcut}{bypass}{off}")
     }
 
     fn queues_max(&self) -> usize {
@@ -341,6 +381,9 @@ impl Port for XdpPort {
         let followed = self.local.as_mut().map_or(Ok(()), Local::follow);
         if let Err(sentence) = followed {
             self.steering.note_trouble(sentence);
+        }
+        if let Some(senders) = &self.senders {
+            senders.look();
         }
         // One of two interfaces that were made anew may lack something yet.
         if let Err(error) = self.umems.partners().complete() {
@@ -412,9 +455,12 @@ impl Port for XdpPort {
         };
         let sockets = origin.open(self.interface, true)?;
         self.zero_copy = sockets.iter().any(|bound| bound.granted.zero_copy);
+        let senders = self.senders(of)?;
+        let sender = senders.and_then(|senders| senders.sender(queue.0).ok());
         self.given.push(queue);
         let longest = (self.mtu + HEADER_BYTES) as usize;
         let speaks = queue.0 == 0;
-        Ok(Box::new(XdpQueue::new(origin, sockets, speaks, longest)))
+        let queue = XdpQueue::new(origin, sockets, speaks, longest);
+        Ok(Box::new(queue.with_sender(sender)))
     }
 }

@@ -12,6 +12,7 @@ use super::bypass::Standby;
 use super::maps::Counted;
 use super::member::Member;
 use super::origin::Origin;
+use super::sender::{Sender, Sent};
 use super::socket::Bound;
 use super::spread;
 use crate::interface::{Sampler, Watch};
@@ -50,6 +51,8 @@ pub(super) struct XdpQueue {
     /// Frames that the interface cannot carry, and how many of them the worker knows of.
     refused: u64,
     refused_told: u64,
+    /// Frames that were given up, since there was no interface to redirect them to.
+    stranded: u64,
     /// Entries of the rings that one side did not understand.
     misunderstood: u64,
     /// Received frames that fitted no chunk, at sockets that are gone.
@@ -67,6 +70,10 @@ pub(super) struct XdpQueue {
     returns: u64,
     /// Why the last attempt to come back failed.
     failure: Option<PortError>,
+    /// What sends without socket buffers.
+    sender: Option<Sender>,
+    /// Whether frames leave by it now.
+    redirects: bool,
 }
 
 impl XdpQueue {
@@ -92,6 +99,7 @@ impl XdpQueue {
             statistics: PortStatistics::default(),
             refused: 0,
             refused_told: 0,
+            stranded: 0,
             misunderstood: 0,
             too_long: 0,
             watch: Watch::default(),
@@ -99,9 +107,76 @@ impl XdpQueue {
             losses: 0,
             returns: 0,
             failure: None,
+            sender: None,
+            redirects: false,
         };
         queue.take_up(sockets);
         queue
+    }
+
+    /// With what sends without socket buffers.
+    pub(super) fn with_sender(self, sender: Option<Sender>) -> Self {
+        Self { sender, ..self }
+    }
+
+    /// Goes over to the other way of sending where the interface began or ceased to take redirected
+    /// frames; what was taken the one way leaves before anything the other.
+    #[cold]
+    fn change_ways(&mut self) {
+        if self.redirects {
+            self.send_gathered();
+            self.redirects = false;
+        } else {
+            let mut members = self.members.iter_mut();
+            self.redirects = members.all(|member| member.waiting() == 0);
+            if let Some(sender) = &mut self.sender {
+                sender.begin();
+            }
+        }
+    }
+
+    /// Whether frames leave by redirection.
+    #[inline]
+    fn redirects(&mut self) -> bool {
+        let Some(sender) = &self.sender else {
+            return false;
+        };
+        if sender.is_open() != self.redirects {
+            self.change_ways();
+        }
+        self.redirects
+    }
+
+    /// Sends what was gathered.
+    fn send_gathered(&mut self) {
+        if let Some(sender) = self.sender.as_mut().filter(|sender| sender.held() != 0) {
+            let sent = sender.send();
+            self.note(sent);
+        }
+    }
+
+    fn note(&mut self, sent: Sent) {
+        self.statistics.tx_frames += sent.frames;
+        self.statistics.tx_bytes += sent.bytes;
+        self.stranded += sent.given_up;
+    }
+
+    /// Gathers frames, and sends them whenever there is room for no more.
+    fn send_redirected(&mut self, burst: &mut Burst, pool: &mut FramePool) {
+        let Some(sender) = &mut self.sender else {
+            return;
+        };
+        let mut sent = Sent::default();
+        for frame in burst.frames() {
+            if !self.carries.contains(&frame.len()) {
+                self.refused += 1;
+            } else if !sender.push(frame.bytes()) {
+                sent += sender.send();
+                let _there_is_room = sender.push(frame.bytes());
+            }
+        }
+        pool.free_burst(burst);
+        self.note(sent);
     }
 
     fn take_up(&mut self, sockets: Vec<Bound>) {
@@ -217,6 +292,10 @@ impl XdpQueue {
             self.refused,
             "frames sent here were too long or too short for it; compare the MTUs of both ports",
         );
+        warn(
+            self.stranded,
+            "frames were dropped because the interface was not there to send them",
+        );
         let now: u64 = self.members.iter().map(Member::too_long).sum();
         warn(
             self.too_long + now,
@@ -299,12 +378,17 @@ impl PortQueue for XdpQueue {
             member.refill(pool, &mut self.spare);
         }
         self.origin.steer(self.members.iter().map(Member::wake))?;
-        self.origin.begun(self.zero_copy)
+        self.origin.begun(self.zero_copy)?;
+        if let Some(sender) = &self.sender {
+            sender.look();
+        }
+        Ok(())
     }
 
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
         match self.members.len() {
             0 => return,
+            _ if self.redirects() => return self.send_redirected(burst, pool),
             1 => {
                 let room = self.members[0].make_room(burst.frames(), pool, &mut self.spare);
                 for frame in burst.drain_front(room) {
@@ -317,8 +401,9 @@ impl PortQueue for XdpQueue {
     }
 
     fn take_refused(&mut self) -> u64 {
-        let refused = self.refused - self.refused_told;
-        self.refused_told = self.refused;
+        let given_up = self.refused + self.stranded;
+        let refused = given_up - self.refused_told;
+        self.refused_told = given_up;
         refused
     }
 
@@ -326,6 +411,9 @@ impl PortQueue for XdpQueue {
         for member in &mut self.members {
             member.complete(pool, &mut self.spare);
             member.kick();
+        }
+        if let Some(sent) = self.sender.as_mut().and_then(Sender::step) {
+            self.note(sent);
         }
     }
 
@@ -394,10 +482,12 @@ impl PortQueue for XdpQueue {
     }
 
     fn in_flight(&self) -> u32 {
-        self.members.iter().map(Member::held).sum()
+        let gathered = self.sender.as_ref().map_or(0, Sender::held);
+        gathered + self.members.iter().map(Member::held).sum::<u32>()
     }
 
     fn finish(&mut self) -> Result<Vec<String>, PortError> {
+        self.send_gathered();
         for _ in 0..FINISH_TRIES {
             let waits = |member: &mut Member| {
                 member.kick();

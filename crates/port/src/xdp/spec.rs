@@ -5,7 +5,7 @@ use std::fmt;
 use crate::SpecError;
 use crate::spec::{Settings, check_interface, escape};
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "queues",
     "mode",
     "ring",
@@ -15,6 +15,7 @@ const KEYS: [&str; 9] = [
     "keep-local",
     "bypass",
     "shortcut",
+    "transmit",
 ];
 
 /// Entries of each ring of a socket unless the spec says otherwise.
@@ -167,6 +168,44 @@ impl fmt::Display for Bypass {
     }
 }
 
+/// How frames leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transmit {
+    /// By redirection where the kernel would copy, the driver is veth's, and the far end receives
+    /// at once; else by sockets.
+    Auto,
+    /// By the sockets' rings.
+    Socket,
+    /// As `Auto`, and the port is refused where that can never be: the driver is another, or the
+    /// MTU too large.
+    Redirect,
+}
+
+impl Transmit {
+    /// The word after `transmit=`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Socket => "socket",
+            Self::Redirect => "redirect",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, SpecError> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "socket" => Ok(Self::Socket),
+            "redirect" => Ok(Self::Redirect),
+            _ => Err(SpecError::value(
+                "transmit",
+                text,
+                "auto, socket or redirect",
+            )),
+        }
+    }
+}
+
 /// Which queues of the interface are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queues {
@@ -232,6 +271,8 @@ pub struct XdpSpec {
     pub bypass: Bypass,
     /// Whether the kernel forwards what is surely in no list.
     pub shortcut: bool,
+    /// How frames leave.
+    pub transmit: Transmit,
 }
 
 impl XdpSpec {
@@ -242,6 +283,7 @@ impl XdpSpec {
         let unclaimed = settings.take("unclaimed").as_deref().map(Unclaimed::parse);
         let vlan = settings.take("vlan").as_deref().map(VlanTags::parse);
         let bypass = settings.take("bypass").as_deref().map(Bypass::parse);
+        let transmit = settings.take("transmit").as_deref().map(Transmit::parse);
         let busy_poll = settings.take_number("busy-poll", 0..=BUSY_POLL_MAX)?;
         Ok(Self {
             queues: queues.transpose()?.unwrap_or(Queues::All),
@@ -253,6 +295,7 @@ impl XdpSpec {
             bypass: bypass.transpose()?.unwrap_or(Bypass::Off),
             keep_local: settings.take_switch("keep-local")?.unwrap_or(false),
             shortcut: settings.take_switch("shortcut")?.unwrap_or(false),
+            transmit: transmit.transpose()?.unwrap_or(Transmit::Auto),
             interface: interface(settings)?,
         })
     }
@@ -290,7 +333,7 @@ impl fmt::Display for XdpSpec {
         write!(
             f,
             "xdp:{},queues={},mode={},ring={},busy-poll={},unclaimed={},vlan={},keep-local={},\
-             bypass={},shortcut={}",
+             bypass={},shortcut={},transmit={}",
             escape(&self.interface),
             self.queues,
             self.mode.name(),
@@ -300,7 +343,8 @@ impl fmt::Display for XdpSpec {
             self.vlan.name(),
             on_or_off(self.keep_local),
             self.bypass,
-            on_or_off(self.shortcut)
+            on_or_off(self.shortcut),
+            self.transmit.name()
         )
     }
 }
