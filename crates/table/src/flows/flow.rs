@@ -118,6 +118,13 @@ impl<A: Address> Flow<A> {
         self.timeout = ticks;
     }
 
+    /// True when its time is over: it is still there because nobody has looked at it since.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_over(&self, now: Tick) -> bool {
+        self.over_at() <= now.0
+    }
+
     /// The tick at which it is over if nothing comes.
     #[inline(always)]
     pub(crate) fn over_at(&self) -> u32 {
