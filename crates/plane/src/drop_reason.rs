@@ -116,7 +116,7 @@ drop_reasons! {
     NotEstablished = "not_established", Policy,
         "the bridge is stateful, and the packet is of no known conversation and may begin none",
         "this is what `--stateful` is for; where it should have passed, name the side it comes in \
-         by under `allow-new`, or give conversations more time or room";
+         by under `allow-new`, or give conversations more room";
     IcmpUnrelated = "icmp_unrelated", Policy,
         "the bridge is stateful, and the ICMP error is about no packet of a known conversation",
         "nothing, where nobody misses it: errors about conversations that are over come late";

@@ -12,6 +12,7 @@ mod help;
 mod laboratory;
 mod ndr;
 mod set_check;
+mod stateful;
 mod usage;
 mod watching;
 
