@@ -111,7 +111,10 @@ impl<A: Address> FlowTable<A> {
         Ok(Self {
             hash: FlowHash::new(secret),
             level,
-            shards: shards.into_iter().map(Some).collect(),
+            shards: shards
+                .into_iter()
+                .map(|shard| Some(Box::new(shard)))
+                .collect(),
             full: limits.full,
             counts: FlowCounts::default(),
             sweep: Sweep::default(),

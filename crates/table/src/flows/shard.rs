@@ -64,7 +64,7 @@ pub struct Shard<A> {
 
 impl<A: Address> Shard<A> {
     /// `count` shards of so many records each.
-    pub(crate) fn several(records: usize, count: usize) -> Result<Vec<Box<Self>>, CompileError> {
+    pub(crate) fn several(records: usize, count: usize) -> Result<Vec<Self>, CompileError> {
         let indices = Index::several(records, count)?;
         let wheels = Wheel::several(records, count)?;
         let records = pieces(records, count)?;
@@ -77,7 +77,7 @@ impl<A: Address> Shard<A> {
             fresh: 0,
             len: 0,
         };
-        Ok(parts.map(|parts| Box::new(shard(parts))).collect())
+        Ok(parts.map(shard).collect())
     }
 
     /// How many conversations there are.
