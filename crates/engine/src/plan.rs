@@ -8,7 +8,7 @@ use std::time::Duration;
 use frame::{BURST_MAX, CpuId, RegionError};
 use plane::{Judgement, ListsMismatch, Policy};
 use port::{Port, PortError};
-use table::CompiledLists;
+use table::{CompileError, CompiledLists};
 use traffic::RecipeError;
 
 use crate::dispatch::RING_LIMIT_MAX;
@@ -81,6 +81,9 @@ impl Plan {
         if self.cpus.is_empty() {
             return Err(EngineError::NoCpu);
         }
+        if self.policy.stateful.is_some() && self.cpus.len() > 1 {
+            return Err(EngineError::StatefulWorkers(self.cpus.len()));
+        }
         if self.burst == 0 || self.burst > BURST_MAX {
             return Err(EngineError::Burst(self.burst));
         }
@@ -119,6 +122,10 @@ pub enum EngineError {
     Ports(usize),
     /// No CPU to run a worker on.
     NoCpu,
+    /// A bridge that remembers conversations, with this many workers.
+    StatefulWorkers(usize),
+    /// The table of conversations could not be had.
+    Conversations(CompileError),
     /// A burst of this many frames.
     Burst(usize),
     /// A pool too small to work with.
@@ -162,6 +169,15 @@ impl fmt::Display for EngineError {
         match self {
             Self::Ports(given) => write!(f, "a bridge has two ports and {given} are given"),
             Self::NoCpu => write!(f, "no CPU is given to run a worker on"),
+            Self::StatefulWorkers(given) => write!(
+                f,
+                "a bridge that remembers conversations has one worker and {given} are asked for: \
+                 choose one CPU, or leave out --stateful"
+            ),
+            Self::Conversations(error) => write!(
+                f,
+                "there is no memory for the table of conversations ({error}): choose fewer --flows"
+            ),
             Self::Burst(given) => {
                 write!(
                     f,

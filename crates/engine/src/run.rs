@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
-use plane::{Bridge, HitAddresses, Pipeline, Verdicts};
+use plane::{Bridge, HitAddresses, Pipeline, Stateful, Verdicts};
 use port::Port;
 
 use crate::attachment::Attachment;
@@ -301,11 +301,14 @@ fn make_workers(
         };
         let (desk, inbox) = errands::desk(table());
         desks.push(desk);
+        let stateful = plan.policy.stateful.map(Stateful::new).transpose();
+        let stateful = stateful.map_err(EngineError::Conversations)?.map(Box::new);
+        let bridge = Bridge::new(bridged, table()).with_stateful(stateful);
         workers.push(Worker {
             id,
             cpu,
             pool,
-            pipeline: Pipeline::Bridge(Box::new(Bridge::new(bridged, table()))),
+            pipeline: Pipeline::Bridge(Box::new(bridge)),
             versions: lists.reader(),
             would_drop_before: 0,
             attachments,

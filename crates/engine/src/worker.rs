@@ -230,6 +230,7 @@ impl Worker {
     #[inline]
     pub(crate) fn decide(&mut self, place: usize) {
         let from = PortId(place as u8);
+        self.pipeline.set_now(self.now);
         self.pipeline.decide(
             &self.burst,
             from,

@@ -11,6 +11,7 @@ mod error;
 mod mapping;
 mod node;
 mod paged;
+mod piece;
 mod slice;
 mod smaps;
 #[cfg(miri)]
@@ -29,6 +30,7 @@ pub use mapping::Mapping;
 pub(crate) use mapping::Placement;
 pub use node::{node_of_cpu, nodes_online};
 pub use paged::{PAGED_BYTES, Paged, PagedView};
+pub use piece::HugePiece;
 pub use slice::HugeSlice;
 
 /// Bytes of a huge page on the processors this is written for.

@@ -1,10 +1,10 @@
 //! The bridge: what came in by one of two ports leaves by the other, unless the policy stops it.
 
-use frame::{Burst, PortId};
+use frame::{Burst, Nanos, PortId};
 use wire::{Family, Parsed, ether_type};
 
 use crate::judgement::{Matched, PolicyMasks};
-use crate::{Classifier, DropReason, HitAddresses, Hits, Judgement, Verdict, Verdicts};
+use crate::{Classifier, DropReason, HitAddresses, Hits, Judgement, Stateful, Verdict, Verdicts};
 
 /// Two ports and what was counted between them; owned by one worker.
 #[derive(Debug)]
@@ -12,6 +12,7 @@ pub struct Bridge {
     ports: [PortId; 2],
     classifier: Classifier,
     counted: Counted,
+    stateful: Option<Box<Stateful>>,
 }
 
 /// What is counted of frames with an address in a set.
@@ -32,6 +33,27 @@ impl Bridge {
                 hits: Hits::new(),
                 addresses,
             },
+            stateful: None,
+        }
+    }
+
+    /// The same with a memory of conversations, which what the policy forwards must be part of.
+    #[must_use]
+    pub fn with_stateful(self, stateful: Option<Box<Stateful>>) -> Self {
+        Self { stateful, ..self }
+    }
+
+    /// The conversations, if the bridge remembers them.
+    #[must_use]
+    pub fn stateful(&self) -> Option<&Stateful> {
+        self.stateful.as_deref()
+    }
+
+    /// What time it is, for conversations: by a clock that never goes back.
+    #[inline]
+    pub fn set_now(&mut self, now: Nanos) {
+        if let Some(stateful) = &mut self.stateful {
+            stateful.set_now(now);
         }
     }
 
@@ -62,6 +84,10 @@ impl Bridge {
     ) {
         self.classifier.classify(burst, judgement.lists());
         self.judge(from, judgement, verdicts);
+        if let Some(stateful) = &mut self.stateful {
+            let arrival = (from, usize::from(from != self.ports[0]));
+            stateful.judge(burst, self.classifier.parsed(), arrival, verdicts);
+        }
     }
 
     /// The first half of [`Bridge::decide`], pass by pass.
@@ -80,6 +106,7 @@ impl Bridge {
             classifier,
             counted,
             ports,
+            ..
         } = self;
         let arrival = usize::from(from != ports[0]);
         let (to, masks) = (ports[1 - arrival], judgement.masks(from));

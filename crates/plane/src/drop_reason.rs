@@ -113,6 +113,17 @@ drop_reasons! {
     NotAllowed = "not_allowed", Policy,
         "the default is to drop, and neither address is in an allow set",
         "add one of the addresses to an allow set, or let the default be to forward";
+    NotEstablished = "not_established", Policy,
+        "the bridge is stateful, and the packet is of no known conversation and may begin none",
+        "this is what `--stateful` is for; where it should have passed, name the side it comes in \
+         by under `allow-new`, or give conversations more room";
+    IcmpUnrelated = "icmp_unrelated", Policy,
+        "the bridge is stateful, and the ICMP error is about no packet of a known conversation",
+        "nothing, where nobody misses it: errors about conversations that are over come late";
+    FragmentUnknown = "fragment_unknown", Policy,
+        "the bridge is stateful, and the fragment came before the first one of its packet",
+        "fragments of a packet that arrive in another order are lost; let the senders keep to the \
+         path's MTU";
     NonIp = "non_ip", Policy,
         "the frame is not IP, and the policy drops such frames",
         "forward them if ARP, LLDP or spanning tree must pass: a link without ARP carries no \
@@ -136,6 +147,9 @@ drop_reasons! {
         "the ring to the worker that owns its flow had no room, and the source cannot wait",
         "one worker has more than it can do: `linerate top` shows which; more workers, or \
          receive queues that spread flows (RSS)";
+    FlowsFull = "flows_full", Resource,
+        "the table of conversations had no room for the one that the packet would begin",
+        "more `--flows`, or `--flows-full evict`; one side that begins very many is a flood";
     Shutdown = "shutdown", Resource,
         "it was still under way when the run was ended",
         "nothing: it happens once, at the end";

@@ -17,6 +17,7 @@ mod judgement;
 mod pipeline;
 mod policy;
 mod ports;
+mod stateful;
 mod verdict;
 
 pub use bridge::{Bridge, MatchedLists};
@@ -28,4 +29,5 @@ pub use judgement::{Judgement, ListsMismatch};
 pub use pipeline::Pipeline;
 pub use policy::{Action, Exception, Otherwise, Policy, PolicyError, SetRule, Side, Sides};
 pub use ports::Ports;
+pub use stateful::{Stateful, StatefulConfig, Timeouts};
 pub use verdict::{Verdict, Verdicts};

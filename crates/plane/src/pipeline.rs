@@ -1,6 +1,6 @@
 //! The order of stages, as an enum of known shapes.
 
-use frame::{Burst, PortId};
+use frame::{Burst, Nanos, PortId};
 
 use crate::{Bridge, HitAddresses, Hits, Judgement, MatchedLists, Verdicts};
 
@@ -23,6 +23,14 @@ impl Pipeline {
     ) {
         match self {
             Self::Bridge(bridge) => bridge.decide(burst, from, judgement, verdicts),
+        }
+    }
+
+    /// What time it is, for conversations.
+    #[inline]
+    pub fn set_now(&mut self, now: Nanos) {
+        match self {
+            Self::Bridge(bridge) => bridge.set_now(now),
         }
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use frame::PortId;
 use table::LISTS_MAX;
 
-use crate::Ports;
+use crate::{Ports, StatefulConfig};
 
 /// What a set does with a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +179,9 @@ pub struct Policy {
     pub non_ip: Otherwise,
     /// For frames that break a protocol's rules and are not blocked by an address.
     pub malformed: Otherwise,
+    /// What a bridge remembers of conversations, if it does. Read when a run begins: a policy that
+    /// takes the place of another one does not change it.
+    pub stateful: Option<StatefulConfig>,
 }
 
 /// Why a policy was refused.
@@ -227,6 +230,7 @@ impl Policy {
             default: Otherwise::Forward,
             non_ip: Otherwise::Forward,
             malformed: Otherwise::Drop,
+            stateful: None,
         })
     }
 

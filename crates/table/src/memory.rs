@@ -1,7 +1,7 @@
 //! Zeroed memory for tables: large pages where a table is large.
 
 use crate::compiled::CompileError;
-use frame::HugeSlice;
+use frame::{HugePiece, HugeSlice};
 use std::ops::{Deref, DerefMut};
 use zerocopy::FromZeros;
 
@@ -25,6 +25,15 @@ pub(crate) fn zeroed<T: FromZeros + Clone>(len: usize) -> Result<Slab<T>, Compil
     HugeSlice::zeroed(len)
         .map(Slab::Huge)
         .map_err(out_of_memory)
+}
+
+/// `count` columns of `len` zeros each that have owners of their own and lie side by side, so that
+/// many small ones are in large pages.
+pub(crate) fn pieces<T: FromZeros>(
+    len: usize,
+    count: usize,
+) -> Result<Vec<HugePiece<T>>, CompileError> {
+    HugePiece::zeroed(len, count).map_err(out_of_memory)
 }
 
 /// Memory that is not there, as an error of this crate.

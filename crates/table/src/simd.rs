@@ -29,6 +29,11 @@ pub(crate) trait Lanes: Copy {
     fn among31(self, line: &[u16; 32], value: u16) -> bool {
         self.equal16(line, value) << 1 != 0
     }
+    /// [`Lanes::equal16`] of the first ten places.
+    #[inline(always)]
+    fn equal10(self, line: &[u16; 32], value: u16) -> u32 {
+        self.equal16(line, value) & FIRST_10
+    }
     fn equal32(self, line: &[u32; 16], value: u32) -> u32;
     /// Compares four places of two words, `i` and `4 + i` of the line, with `value`, but for the
     /// top byte of the second word.
@@ -53,6 +58,9 @@ pub(crate) trait Lanes: Copy {
 
 /// All but the top byte of the second word of a place of [`Lanes::equal120`].
 const BELOW_TOP: u64 = u64::MAX >> 8;
+
+/// The places of [`Lanes::equal10`].
+const FIRST_10: u32 = (1 << 10) - 1;
 
 /// All but the last two places of [`Lanes::below30`].
 const FIRST_30: u32 = u32::MAX >> 2;
@@ -369,6 +377,18 @@ impl Lanes for Avx2 {
             _mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(packed))
         };
         mask.cast_unsigned()
+    }
+    #[inline(always)]
+    fn equal10(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the loads read the first 32 bytes of `line`.
+        let mask = unsafe {
+            let wanted = _mm_set1_epi16(value.cast_signed());
+            let low = _mm_cmpeq_epi16(_mm_loadu_si128(line.as_ptr().cast()), wanted);
+            let high = _mm_loadu_si128(line.as_ptr().add(8).cast());
+            let high = _mm_cmpeq_epi16(high, wanted);
+            _mm_movemask_epi8(_mm_packs_epi16(low, high))
+        };
+        mask.cast_unsigned() & FIRST_10
     }
     #[inline(always)]
     fn among31(self, line: &[u16; 32], value: u16) -> bool {

@@ -11,6 +11,7 @@ pub mod checksum;
 pub mod emit;
 pub mod ether_type;
 mod flow_key;
+mod follow;
 mod mac;
 mod malformed;
 pub mod parse;
@@ -20,6 +21,7 @@ mod turn;
 pub mod view;
 
 pub use flow_key::{Family, FlowKey};
+pub use follow::{Follow, follow};
 pub use mac::{MacAddress, NotAMacAddress};
 pub use malformed::Malformed;
 pub use parse::{Fragment, Parsed, Readable, parse, parse_into};

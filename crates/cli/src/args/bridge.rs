@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use engine::IdleMode;
 
-use super::{DispatchArgs, PolicyArgs, ReadArgs, WorkerArgs, count, duration};
+use super::{DispatchArgs, PolicyArgs, ReadArgs, StatefulArgs, WorkerArgs, count, duration};
 use crate::exit::EXIT_CODES;
 
 /// Bridge two ports: what comes in by one leaves by the other, unless the policy stops it.
@@ -20,6 +20,8 @@ pub(crate) struct BridgeArgs {
     pub(crate) second: String,
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
+    #[command(flatten)]
+    pub(crate) stateful: StatefulArgs,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     /// Load the rest of a list that has bad lines, and say how many were left out.
@@ -115,6 +117,8 @@ Examples:
       only what speaks to the servers, as a filter between two programs
   linerate bridge xdp:eth1 xdp:eth2 --block ipsum.txt
       a filter in the wire between two network interfaces, until Ctrl-C
+  linerate bridge xdp:eth1 xdp:eth2 --stateful allow-new=eth1
+      what is behind eth1 may speak to all, and be answered; nobody else begins
   linerate bridge xdp:eth1 xdp:eth2 --workers 2 --pin-irqs --idle spin
       the same for the least delay: workers never sleep, interrupts come beside them
   linerate bridge xdp:eth1,bypass=on xdp:eth2,bypass=on --block ipsum.txt

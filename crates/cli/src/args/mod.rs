@@ -23,6 +23,7 @@ mod set_file;
 mod show;
 mod simulated;
 mod socket;
+mod stateful;
 mod top;
 mod workers;
 
@@ -54,6 +55,7 @@ pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
 pub(crate) use show::{ReloadArgs, ShowArgs, ShowCommand, ShowHitsArgs, ShowPortsArgs};
 pub(crate) use socket::{FactArgs, SocketArgs};
+pub(crate) use stateful::StatefulArgs;
 pub(crate) use top::TopArgs;
 pub(crate) use workers::WorkerArgs;
 

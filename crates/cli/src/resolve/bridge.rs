@@ -2,6 +2,7 @@
 
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{DispatchSettings, IdleMode, Limits};
+use frame::PortId;
 use plane::{Otherwise, SetRule, Sides};
 use port::PortSpec;
 use serde_json::{Value, json};
@@ -35,7 +36,9 @@ impl BridgeSettings {
     /// What was typed, as it is meant here.
     pub(crate) fn resolve(args: &BridgeArgs) -> Result<Self, Error> {
         let ports = ports::parse(&[&args.first, &args.second])?;
-        let sets = SetPlan::resolve(&args.policy)?;
+        let mut sets = SetPlan::resolve(&args.policy)?;
+        let stateful = args.stateful.config([&args.first, &args.second]);
+        sets.policy.stateful = stateful.map_err(Error::refused)?;
         ports::check_rings(&ports)?;
         ports::check_streams(&ports, sets.stdin_count(), args.run.json)?;
         let taken = ports::writes_stdout(&ports);
@@ -112,6 +115,7 @@ impl BridgeSettings {
             "default": otherwise(self.sets.policy.default),
             "non_ip": otherwise(self.sets.policy.non_ip),
             "malformed": otherwise(self.sets.policy.malformed),
+            "stateful_flows": self.sets.policy.stateful.map(|stateful| stateful.flows),
             "cpus": self.layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
             "dispatch": self.dispatch.policy_name(),
             "dispatch_limit": self.dispatch.ring_limit,
@@ -140,6 +144,16 @@ impl BridgeSettings {
             otherwise(policy.malformed)
         );
         let mut facts = vec![("otherwise", otherwise)];
+        if let Some(stateful) = &policy.stateful {
+            let begin = (0..2).filter(|&port| stateful.allow_new.contains(PortId(port)));
+            let begin: Vec<String> = begin.map(|port| format!("port {port}")).collect();
+            let flows = count(u64::from(stateful.flows));
+            let from = begin.join(" and ");
+            facts.push((
+                "stateful",
+                format!("{flows} conversations, begun from {from}"),
+            ));
+        }
         facts.extend(layout_facts(&self.layout));
         facts.push(("dispatch", dispatch_fact(self.dispatch)));
         let pinned = if self.pin_irqs {

@@ -19,6 +19,7 @@ mod ndr;
 mod screens;
 mod set_check;
 mod sourced;
+mod stateful;
 mod terminal;
 mod usage;
 mod watching;

@@ -14,6 +14,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use frame::Nanos;
 use table::flows::{FlowLimits, FlowTable, LOCATE_MAX, Tick, WhenFull};
 
 use crate::contest::{Contest, Contestant, rate, refused};
@@ -21,7 +22,7 @@ use crate::experiment::{LabError, Outcome, Row, Settings};
 use crate::memory::{Field, Limit};
 use crate::shuffle::Seeded;
 use crate::{Chart, ChartKind};
-use path::{Frames, IDLE_SECONDS, Path, Tracked};
+use path::{Columns, Frames, IDLE_SECONDS, Path, Tracked};
 use population::{BUCKETS, Ends, Population};
 use walk::Walked;
 
@@ -92,8 +93,11 @@ fn found(live: u64, scale: &Scale) -> Result<Vec<Contestant>, LabError> {
     let mut known = Tracked::new(table_for(live)?);
     for first in (0..live).step_by(LOCATE_MAX) {
         let last = (first + LOCATE_MAX as u64).min(live);
-        let ends: Vec<Ends> = (first..last).map(Ends::of).collect();
-        known.burst(&ends);
+        let mut columns = Columns::EMPTY;
+        for (at, number) in (first..last).enumerate() {
+            columns.set(at, Ends::of(number));
+        }
+        known.burst(&columns, (last - first) as usize);
     }
     let bytes = known.table.bytes();
     let field = Field::new(bytes, scale.seed)?;
@@ -133,23 +137,18 @@ fn found(live: u64, scale: &Scale) -> Result<Vec<Contestant>, LabError> {
 }
 
 fn drive(tracked: &mut Tracked, population: &mut Population, count: usize) {
-    let mut ends = [Ends {
-        src: 0,
-        dst: 0,
-        ports: 0,
-    }; LOCATE_MAX];
+    let mut columns = Columns::EMPTY;
     for _ in 0..count / LOCATE_MAX {
-        for ends in &mut ends {
-            *ends = Ends::of(population.next());
+        for at in 0..LOCATE_MAX {
+            columns.set(at, Ends::of(population.next()));
         }
-        tracked.burst(&ends);
+        tracked.burst(&columns, LOCATE_MAX);
     }
 }
 
 /// The path of frames without a table and with one in which conversations come and go.
 fn on_the_way(scale: &Scale) -> Result<Vec<Contestant>, LabError> {
-    let population = Population::new(PATH_LIVE, PACKETS_PER_NEW, scale.seed);
-    let frames = Rc::new(RefCell::new(Frames::new(population, scale.seed)));
+    let frames = Rc::new(RefCell::new(Frames::new(scale.seed)));
     // Alive are those that packets come for and those that go on waiting for one.
     let waiting = 10_000_000 / PACKETS_PER_NEW * u64::from(IDLE_SECONDS + 1);
     let tracked = Tracked::new(table_for(PATH_LIVE + waiting)?);
@@ -166,9 +165,9 @@ fn on_the_way(scale: &Scale) -> Result<Vec<Contestant>, LabError> {
     for (operation, table) in [("path alone", None), ("path with flows", Some(tracked))] {
         let mut path = Path {
             frames: Rc::clone(&frames),
+            population: Population::new(PATH_LIVE, PACKETS_PER_NEW, scale.seed),
             table,
         };
-        // The conversations of 30 virtual seconds, so that as many end as begin.
         let mut warm = path.table.is_some();
         let wanted = scale.trial;
         contestants.push(Contestant {
@@ -176,7 +175,7 @@ fn on_the_way(scale: &Scale) -> Result<Vec<Contestant>, LabError> {
             metric: "ns_per_frame",
             measure: Box::new(move |_| {
                 if std::mem::take(&mut warm) {
-                    path.measure(WARM);
+                    path.warm(WARM);
                 }
                 path.measure(wanted)
             }),
@@ -185,8 +184,9 @@ fn on_the_way(scale: &Scale) -> Result<Vec<Contestant>, LabError> {
     Ok(contestants)
 }
 
-/// How long the path with flows runs before its first trial.
-const WARM: Duration = Duration::from_secs(4);
+/// How long the path with flows runs before its first trial, by the clock of its table: all that
+/// packets come for are there, and conversations have ended for longer than they wait.
+const WARM: Nanos = Nanos(5_000_000_000);
 
 /// Conversations that end one after the other, by the wheel and by a walk.
 fn ended(scale: &Scale) -> Result<Vec<Contestant>, LabError> {

@@ -36,10 +36,11 @@ fn conversations_come_and_go_at_the_rate_asked_for() {
 #[test]
 fn the_path_finds_what_it_parsed() {
     let population = Population::new(50, 0, 3);
-    let frames = Rc::new(RefCell::new(Frames::new(population, 3)));
+    let frames = Rc::new(RefCell::new(Frames::new(3)));
     let tracked = Tracked::new(table_for(1000).expect("some kilobytes"));
     let mut path = Path {
         frames,
+        population,
         table: Some(tracked),
     };
     assert!(path.measure(Duration::from_nanos(1)) > 0.0);

@@ -1,5 +1,6 @@
 //! The record of a conversation.
 
+use super::wheel::Spot;
 use super::{End, FlowId};
 use crate::address::Address;
 use zerocopy::FromZeros;
@@ -12,11 +13,17 @@ pub(crate) const TICK_BITS: u32 = 28;
 #[derive(Clone, Copy, Debug, FromZeros)]
 #[repr(C, align(64))]
 pub struct Flow<A> {
-    id: FlowId<A>,
+    low: A,
+    high: A,
+    ports: [u16; 2],
+    protocol: u8,
     /// What its owner makes of it, as the state of a TCP connection.
     pub state: u8,
     /// 1 when the higher end sent the first packet.
     by_high: u8,
+    unused: u8,
+    /// Where on the wheel it is.
+    pub(crate) spot: Spot,
     /// Ticks without a packet after which it is over.
     timeout: u32,
     /// The tick of the last packet.
@@ -30,9 +37,14 @@ pub struct Flow<A> {
 impl<A: Address> Flow<A> {
     pub(crate) fn new(id: FlowId<A>, first: End, now: u32) -> Self {
         Self {
-            id,
+            low: id.low,
+            high: id.high,
+            ports: id.ports,
+            protocol: id.protocol,
             state: 0,
             by_high: u8::from(first == End::High),
+            unused: 0,
+            spot: Spot(0),
             timeout: 0,
             last: now,
             begun: now,
@@ -42,9 +54,25 @@ impl<A: Address> Flow<A> {
     }
 
     /// Which conversation it is.
+    #[inline]
     #[must_use]
-    pub fn id(&self) -> &FlowId<A> {
-        &self.id
+    pub fn id(&self) -> FlowId<A> {
+        FlowId {
+            low: self.low,
+            high: self.high,
+            ports: self.ports,
+            protocol: self.protocol,
+        }
+    }
+
+    /// True when it is conversation `id`. All is compared: a branch for each part that differs
+    /// costs more than it saves where nearly all are equal.
+    #[inline(always)]
+    pub(crate) fn is(&self, id: &FlowId<A>) -> bool {
+        (self.low == id.low)
+            & (self.high == id.high)
+            & (u32_of(self.ports) == u32_of(id.ports))
+            & (self.protocol == id.protocol)
     }
 
     /// The end that sent the first packet seen.
@@ -90,11 +118,23 @@ impl<A: Address> Flow<A> {
         self.timeout = ticks;
     }
 
+    /// True when its time is over: it is still there because nobody has looked at it since.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_over(&self, now: Tick) -> bool {
+        self.over_at() <= now.0
+    }
+
     /// The tick at which it is over if nothing comes.
     #[inline(always)]
     pub(crate) fn over_at(&self) -> u32 {
         self.last.saturating_add(self.timeout)
     }
+}
+
+#[inline(always)]
+fn u32_of([low, high]: [u16; 2]) -> u32 {
+    u32::from(low) | u32::from(high) << 16
 }
 
 /// A time in ticks since the origin of the clock.

@@ -1,17 +1,18 @@
 //! Which conversation a packet belongs to.
 
 use crate::address::Address;
+use std::hint::select_unpredictable;
 use zerocopy::FromZeros;
 
 /// A conversation between two ends, the same for packets of both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, FromZeros)]
 #[repr(C)]
 pub struct FlowId<A> {
-    low: A,
-    high: A,
+    pub(super) low: A,
+    pub(super) high: A,
     /// Ports of `low`, then of `high`.
-    ports: [u16; 2],
-    protocol: u8,
+    pub(super) ports: [u16; 2],
+    pub(super) protocol: u8,
 }
 
 /// Which end of a conversation sent a packet.
@@ -39,18 +40,18 @@ impl<A: Address> FlowId<A> {
     #[inline]
     #[must_use]
     pub fn of(src: (A, u16), dst: (A, u16), protocol: u8) -> (Self, End) {
-        let (low, high, end) = if src <= dst {
-            (src, dst, End::Low)
-        } else {
-            (dst, src, End::High)
-        };
+        // No branch: which end is lower is as good as drawn, and guessed wrong every other time.
+        let in_order = (src.0 < dst.0) | ((src.0 == dst.0) & (src.1 <= dst.1));
         let id = Self {
-            low: low.0,
-            high: high.0,
-            ports: [low.1, high.1],
+            low: select_unpredictable(in_order, src.0, dst.0),
+            high: select_unpredictable(in_order, dst.0, src.0),
+            ports: [
+                select_unpredictable(in_order, src.1, dst.1),
+                select_unpredictable(in_order, dst.1, src.1),
+            ],
             protocol,
         };
-        (id, end)
+        (id, select_unpredictable(in_order, End::Low, End::High))
     }
 
     /// Address and port of an end.

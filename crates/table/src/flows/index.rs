@@ -8,8 +8,9 @@
 //! full, so that of ten one always can.
 
 use crate::compiled::CompileError;
-use crate::memory::{Slab, zeroed};
+use crate::memory::pieces;
 use crate::simd::Lanes;
+use frame::HugePiece;
 use zerocopy::FromZeros;
 
 /// Places of a line.
@@ -28,9 +29,25 @@ pub(crate) fn lines_for(records: usize) -> usize {
 /// Tags, the numbers of records in two halves, and how many are displaced.
 #[derive(Clone, Copy, Debug, FromZeros)]
 #[repr(C, align(64))]
-struct Line([u16; 32]);
+pub(crate) struct Line([u16; 32]);
 
 impl Line {
+    /// What is read where there is no index: nothing is in it, and nothing was displaced.
+    pub(crate) const EMPTY: Self = Self([0; 32]);
+
+    /// The first record that may be meant by `hash`.
+    #[inline(always)]
+    pub(crate) fn guess<L: Lanes>(&self, lanes: L, hash: u64) -> Option<u32> {
+        let equal = lanes.equal10(&self.0, tag_of(hash));
+        (equal != 0).then(|| self.record(equal.trailing_zeros() as usize % PLACES))
+    }
+
+    /// True when a conversation of this line is in its other one.
+    #[inline(always)]
+    pub(crate) fn has_displaced(&self) -> bool {
+        self.0[DISPLACED] != 0
+    }
+
     #[inline(always)]
     fn record(&self, place: usize) -> u32 {
         u32::from(self.0[LOWER + place]) | u32::from(self.0[UPPER + place]) << 16
@@ -62,22 +79,33 @@ struct Spots {
 /// Lines of places.
 #[derive(Debug)]
 pub(crate) struct Index {
-    lines: Slab<Line>,
+    lines: HugePiece<Line>,
+}
+
+/// No tag is 0, which marks a free place.
+#[inline(always)]
+fn tag_of(hash: u64) -> u16 {
+    (hash as u16).max(1)
 }
 
 impl Index {
-    /// For so many records.
-    pub(crate) fn new(records: usize) -> Result<Self, CompileError> {
-        Ok(Self {
-            lines: zeroed(lines_for(records))?,
-        })
+    /// Several, each for so many records.
+    pub(crate) fn several(records: usize, count: usize) -> Result<Vec<Self>, CompileError> {
+        let lines = pieces(lines_for(records), count)?;
+        Ok(lines.into_iter().map(|lines| Self { lines }).collect())
+    }
+
+    /// The line that `hash` names.
+    #[inline(always)]
+    pub(crate) fn line(&self, hash: u64) -> &Line {
+        let mask = self.lines.len() - 1;
+        &self.lines[(hash >> 32) as usize & mask]
     }
 
     #[inline(always)]
     fn spots(&self, hash: u64) -> Spots {
         let mask = self.lines.len() - 1;
-        // No tag is 0, which marks a free place.
-        let tag = (hash as u16).max(1);
+        let tag = tag_of(hash);
         let first = (hash >> 32) as usize & mask;
         // Odd, so that the other line is another one wherever there are two.
         let step = (hash >> 16) as usize & 0xFFFF | 1;
@@ -86,12 +114,6 @@ impl Index {
             other: (first ^ step) & mask,
             tag,
         }
-    }
-
-    /// Asks for the line that `hash` names.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, hash: u64) {
-        crate::simd::prefetch(&self.lines, self.spots(hash).first);
     }
 
     /// The record for which `is_it` holds among those that may be meant by `hash`.
@@ -173,7 +195,7 @@ impl Index {
 
 #[inline(always)]
 fn among<L: Lanes>(lanes: L, line: &Line, tag: u16, is_it: &impl Fn(u32) -> bool) -> Option<u32> {
-    let mut equal = lanes.equal16(&line.0, tag) & ((1 << PLACES) - 1);
+    let mut equal = lanes.equal10(&line.0, tag);
     while equal != 0 {
         let record = line.record(equal.trailing_zeros() as usize % PLACES);
         if is_it(record) {

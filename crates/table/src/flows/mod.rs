@@ -19,6 +19,7 @@ use crate::compiled::CompileError;
 use crate::secret::Secret;
 use crate::simd::{Job, Lanes, Level, run};
 use hash::FlowHash;
+use index::Line;
 
 pub use flow::{Flow, TICK_NANOS, Tick, ticks};
 pub use id::{End, FlowId};
@@ -106,11 +107,14 @@ impl<A: Address> FlowTable<A> {
         secret: &Secret,
         level: Level,
     ) -> Result<Self, CompileError> {
-        let shard = |_| Shard::new(limits.per_bucket as usize).map(|shard| Some(Box::new(shard)));
+        let shards = Shard::several(limits.per_bucket as usize, limits.buckets.into())?;
         Ok(Self {
             hash: FlowHash::new(secret),
             level,
-            shards: (0..limits.buckets).map(shard).collect::<Result<_, _>>()?,
+            shards: shards
+                .into_iter()
+                .map(|shard| Some(Box::new(shard)))
+                .collect(),
             full: limits.full,
             counts: FlowCounts::default(),
             sweep: Sweep::default(),
@@ -188,6 +192,27 @@ impl<A: Address> FlowTable<A> {
         );
     }
 
+    /// Shows `known` the records of the conversations of a burst, one after the other, with their
+    /// places in the burst; returns those places that have none here, a bit each, which
+    /// [`FlowTable::insert`] is for. Of a longer burst than [`LOCATE_MAX`] the rest is left out.
+    #[inline]
+    pub fn visit(
+        &mut self,
+        burst: &[Sighting<A>],
+        known: &mut impl FnMut(usize, &mut Flow<A>),
+    ) -> u64 {
+        let burst = &burst[..burst.len().min(LOCATE_MAX)];
+        let level = self.level;
+        run(
+            level,
+            Visit {
+                table: self,
+                burst,
+                known,
+            },
+        )
+    }
+
     /// The record at a place.
     #[inline(always)]
     #[must_use]
@@ -225,14 +250,8 @@ impl<A: Address> FlowTable<A> {
             return Err(NoRoom::Elsewhere);
         };
         let hash = self.hash.of(&sighting.id);
-        let known = run(
-            self.level,
-            Find {
-                shard,
-                hash,
-                id: &sighting.id,
-            },
-        );
+        let id = &sighting.id;
+        let known = run(self.level, Find { shard, hash, id });
         if let Some(record) = known {
             return Ok(Place { bucket, record });
         }
@@ -307,8 +326,65 @@ impl<A: Address> FlowTable<A> {
     }
 }
 
-/// [`FlowTable::locate`] in three passes, none of which waits for memory that the one before did
-/// not ask for.
+/// What two passes over a burst find, neither of which waits for memory that was not asked for: the
+/// hashes, and the record that each conversation most likely has.
+struct Guesses {
+    hashes: [u64; LOCATE_MAX],
+    /// [`NO_RECORD`] where the index has none in the first line.
+    records: [u32; LOCATE_MAX],
+    /// Places of the burst whose conversations may be in their other lines.
+    displaced: u64,
+}
+
+/// No record.
+const NO_RECORD: u32 = u32::MAX;
+
+impl<A: Address> FlowTable<A> {
+    #[inline(always)]
+    fn guess<L: Lanes>(&self, lanes: L, burst: &[Sighting<A>]) -> Guesses {
+        let mut lines = [&Line::EMPTY; LOCATE_MAX];
+        let mut guesses = Guesses {
+            hashes: [0; LOCATE_MAX],
+            records: [NO_RECORD; LOCATE_MAX],
+            displaced: 0,
+        };
+        let hashes = &mut guesses.hashes;
+        for ((line, hash), sighting) in lines.iter_mut().zip(hashes).zip(burst) {
+            *hash = self.hash.of(&sighting.id);
+            if let Some(shard) = self.shard(sighting.bucket) {
+                *line = shard.line(*hash);
+                frame::prefetch::read((&raw const **line).cast());
+            }
+        }
+        let mut bit = 1;
+        let places = lines.iter().zip(&guesses.hashes).zip(&mut guesses.records);
+        for (((line, &hash), record), sighting) in places.zip(burst) {
+            let guess = line.guess(lanes, hash);
+            if line.has_displaced() {
+                guesses.displaced |= bit;
+            }
+            bit <<= 1;
+            if let Some(shard) = self.shard(sighting.bucket) {
+                match guess {
+                    Some(guess) => shard.prefetch(guess),
+                    None => shard.prefetch_free(),
+                }
+            }
+            *record = guess.unwrap_or(NO_RECORD);
+        }
+        guesses
+    }
+
+    /// The record of a conversation when the guess was not it.
+    #[inline(never)]
+    fn find(&self, hash: u64, sighting: &Sighting<A>) -> Option<u32> {
+        let shard = self.shard(sighting.bucket)?;
+        let id = &sighting.id;
+        run(self.level, Find { shard, hash, id })
+    }
+}
+
+/// [`FlowTable::locate`].
 struct Locate<'a, A> {
     table: &'a FlowTable<A>,
     burst: &'a [Sighting<A>],
@@ -320,29 +396,58 @@ impl<A: Address> Job for Locate<'_, A> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let mut hashes = [0; LOCATE_MAX];
-        for (hash, sighting) in hashes.iter_mut().zip(self.burst) {
-            *hash = self.table.hash.of(&sighting.id);
-            if let Some(shard) = self.table.shard(sighting.bucket) {
-                shard.prefetch(*hash);
-            }
-        }
-        for ((place, sighting), &hash) in self.places.iter_mut().zip(self.burst).zip(&hashes) {
+        let guesses = self.table.guess(lanes, self.burst);
+        for (at, (place, sighting)) in self.places.iter_mut().zip(self.burst).enumerate() {
+            let guess = guesses.records[at];
             let shard = self.table.shard(sighting.bucket);
-            let record = shard.and_then(|shard| shard.guess(lanes, hash));
+            let is_it = |shard: &Shard<A>| guess != NO_RECORD && shard.is(guess, &sighting.id);
+            let record = if shard.is_some_and(is_it) {
+                Some(guess)
+            } else if guess != NO_RECORD || guesses.displaced >> at & 1 != 0 {
+                self.table.find(guesses.hashes[at], sighting)
+            } else {
+                None
+            };
             let bucket = sighting.bucket;
             *place = record.map(|record| Place { bucket, record });
         }
-        for ((place, sighting), &hash) in self.places.iter_mut().zip(self.burst).zip(&hashes) {
-            let Some(guess) = *place else { continue };
-            let Some(shard) = self.table.shard(sighting.bucket) else {
+    }
+}
+
+/// [`FlowTable::visit`].
+struct Visit<'a, A, K> {
+    table: &'a mut FlowTable<A>,
+    burst: &'a [Sighting<A>],
+    known: &'a mut K,
+}
+
+impl<A: Address, K: FnMut(usize, &mut Flow<A>)> Job for Visit<'_, A, K> {
+    type Answer = u64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> u64 {
+        let guesses = self.table.guess(lanes, self.burst);
+        let mut missing = 0;
+        for (at, sighting) in self.burst.iter().enumerate().take(LOCATE_MAX) {
+            let guess = guesses.records[at];
+            let shard = self.table.shards.get_mut(usize::from(sighting.bucket));
+            if let Some(shard) = shard.and_then(|shard| shard.as_deref_mut())
+                && let Some(flow) = shard.at_mut(guess)
+                && flow.is(&sighting.id)
+            {
+                (self.known)(at, flow);
                 continue;
-            };
-            if !shard.is(guess.record, &sighting.id) {
-                let record = shard.find(lanes, hash, &sighting.id);
-                *place = record.map(|record| Place { record, ..guess });
+            }
+            let rare = guess != NO_RECORD || guesses.displaced >> at & 1 != 0;
+            let found = rare.then(|| self.table.find(guesses.hashes[at], sighting));
+            let bucket = sighting.bucket;
+            let place = found.flatten().map(|record| Place { bucket, record });
+            match place.and_then(|place| self.table.flow_mut(place)) {
+                Some(flow) => (self.known)(at, flow),
+                None => missing |= 1 << at,
             }
         }
+        missing
     }
 }
 

@@ -80,6 +80,16 @@ fn against_a_map<A: Address>(level: Level) {
         let sightings: Vec<_> = burst.iter().map(|&one| sighting::<A>(one, back)).collect();
         let mut places = vec![None; burst.len()];
         table.locate(&sightings, &mut places);
+        let mut visited = 0;
+        let missing = table.visit(&sightings, &mut |at, flow| {
+            assert_eq!(flow.id(), sightings[at].id);
+            visited |= 1 << at;
+        });
+        let found = |mask: u64, at: usize| mask >> at & 1 == 1;
+        for (at, place) in places.iter().enumerate() {
+            assert_eq!(found(visited, at), place.is_some(), "{at} at tick {now}");
+            assert_eq!(found(missing, at), place.is_none(), "{at} at tick {now}");
+        }
         for ((&number, sighting), place) in burst.iter().zip(&sightings).zip(places) {
             let before = model.get(&number).map(|known| known.timeout);
             let timeout = before.unwrap_or(1).max(random.below(400));
@@ -92,7 +102,7 @@ fn against_a_map<A: Address>(level: Level) {
             assert_eq!(place.is_ok(), room, "{number} at tick {now}: {place:?}");
             let Ok(place) = place else { continue };
             let flow = table.flow_mut(place).expect("a place");
-            assert_eq!(*flow.id(), sighting.id);
+            assert_eq!(flow.id(), sighting.id);
             flow.count(sighting.from, 60, Tick(now));
             flow.set_timeout(timeout);
             let known = model.entry(number).or_insert(Known {
@@ -137,7 +147,7 @@ fn a_full_bucket_evicts_what_would_be_over_first() {
     let flow = table.flow_mut(second).expect("a place");
     flow.count(End::Low, 60, Tick(50));
     let mut gone = Vec::new();
-    let mut ended = |flow: &Flow<u32>| gone.push(*flow.id());
+    let mut ended = |flow: &Flow<u32>| gone.push(flow.id());
     let last = table.insert(&sighting(numbers[8], false), 100, Tick(51), &mut ended);
     assert!(last.is_ok());
     assert_eq!(gone, [sighting::<u32>(numbers[1], false).id]);

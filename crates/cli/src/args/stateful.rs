@@ -1,0 +1,151 @@
+//! Options of a bridge that remembers conversations.
+
+use clap::{Args, ValueEnum};
+use plane::{StatefulConfig, Timeouts};
+use table::flows::WhenFull;
+
+use super::count;
+
+/// What a bridge remembers.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Conversations")]
+pub(crate) struct StatefulArgs {
+    /// Let only conversations pass that began on these sides: allow-new=PORT[,PORT].
+    ///
+    /// PORT is 'first' or 'second', or the name of one of the ports, as eth0 of xdp:eth0. What is
+    /// of a known conversation passes both ways. TCP is followed by its flags, ICMP errors pass if
+    /// they quote a packet of a known conversation, fragments if they come after the first of their
+    /// packet. Works with one worker.
+    #[arg(long, value_name = "allow-new=PORT")]
+    pub(crate) stateful: Option<AllowNew>,
+    /// Remember N conversations at most, of IPv4 and as many of IPv6.
+    ///
+    /// They are spread over 128 buckets by a hash, each with its part of them.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "65536",
+        value_parser = count::parse,
+        requires = "stateful"
+    )]
+    pub(crate) flows: u64,
+    /// Do this with new conversations where there is no room: refuse, or evict another one.
+    ///
+    /// Evicted is, of eight, the one that would be over first: those that nobody answered go before
+    /// those that both sides speak.
+    #[arg(
+        long,
+        value_name = "ACTION",
+        default_value = "refuse",
+        hide_possible_values = true,
+        requires = "stateful"
+    )]
+    pub(crate) flows_full: FlowsFull,
+}
+
+/// The names behind `allow-new=`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AllowNew(pub(crate) Vec<String>);
+
+impl std::str::FromStr for AllowNew {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = text.strip_prefix("allow-new=").unwrap_or_default();
+        let names: Vec<String> = names.split(',').map(str::to_owned).collect();
+        if names.iter().any(String::is_empty) {
+            return Err("write allow-new=PORT, as in allow-new=first or allow-new=eth0".to_owned());
+        }
+        Ok(Self(names))
+    }
+}
+
+/// What happens when there is no room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FlowsFull {
+    #[default]
+    Refuse,
+    Evict,
+}
+
+impl StatefulArgs {
+    /// What the bridge is told, if it is to remember; `ports` are as they were typed.
+    pub(crate) fn config(&self, ports: [&str; 2]) -> Result<Option<StatefulConfig>, String> {
+        let Some(AllowNew(names)) = &self.stateful else {
+            return Ok(None);
+        };
+        let mut allow_new = plane::Ports::NONE;
+        for name in names {
+            allow_new = allow_new.with(frame::PortId(place_of(name, ports)?));
+        }
+        let flows = u32::try_from(self.flows)
+            .ok()
+            .filter(|&flows| flows <= FLOWS_MAX);
+        let flows = flows.ok_or_else(|| {
+            format!(
+                "--flows {}: a worker remembers at most {FLOWS_MAX} conversations: choose fewer",
+                self.flows
+            )
+        })?;
+        Ok(Some(StatefulConfig {
+            allow_new,
+            flows,
+            full: match self.flows_full {
+                FlowsFull::Refuse => WhenFull::Refuse,
+                FlowsFull::Evict => WhenFull::Evict,
+            },
+            timeouts: Timeouts::default(),
+        }))
+    }
+}
+
+/// Some 25 GB of both families: more is a slip of the keyboard.
+const FLOWS_MAX: u32 = 100_000_000;
+
+/// Which port a name means.
+fn place_of(name: &str, ports: [&str; 2]) -> Result<u8, String> {
+    let short = |spec: &str| {
+        let of_driver = spec.split_once(':').map_or(spec, |(_, rest)| rest);
+        of_driver.split(',').next().unwrap_or_default().to_owned()
+    };
+    let is = [0, 1].map(|place: usize| {
+        let word = ["first", "second"][place];
+        name == word || name == ports[place] || name == short(ports[place])
+    });
+    match is {
+        [true, false] => Ok(0),
+        [false, true] => Ok(1),
+        [true, true] => Err(format!(
+            "--stateful: both ports are called '{name}': write first or second"
+        )),
+        [false, false] => Err(format!(
+            "--stateful: no port is called '{name}': write first or second, or {} or {}",
+            short(ports[0]),
+            short(ports[1])
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_by_their_names() {
+        let ports = ["xdp:eth0,queues=2", "packet:eth1"];
+        for (name, place) in [("first", 0), ("second", 1), ("eth0", 0), ("packet:eth1", 1)] {
+            assert_eq!(place_of(name, ports), Ok(place), "{name}");
+        }
+        assert!(place_of("eth2", ports).is_err_and(|why| why.contains("eth0 or eth1")));
+        assert!(place_of("null", ["tap:null", "memif:null"]).is_err());
+    }
+
+    #[test]
+    fn names_are_asked_for() {
+        let names = "allow-new=a,b".parse::<AllowNew>();
+        assert_eq!(names, Ok(AllowNew(vec!["a".to_owned(), "b".to_owned()])));
+        for text in ["", "a", "allow-new=", "allow-new=a,"] {
+            assert!(text.parse::<AllowNew>().is_err(), "{text}");
+        }
+    }
+}

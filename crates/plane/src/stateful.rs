@@ -1,0 +1,356 @@
+//! The bridge's memory of conversations: what belongs to one passes, and new ones begin from
+//! allowed sides alone.
+//!
+//! It looks at frames that the policy forwards, and only ever makes a drop of them. A conversation
+//! is known by addresses, protocol and ports; each of its ends is on the side where it was first
+//! seen, and a packet that claims to be of an end and comes in by the other side is none of it.
+//! TCP is followed loosely ([`tcp`]): flags, no sequence numbers. An ICMP error passes towards the
+//! sender of the packet that it quotes. Of a packet in pieces the first has the ports: when it
+//! passes, pieces with its identification do for [`Timeouts::pieces`].
+
+mod config;
+mod tcp;
+#[cfg(test)]
+mod tests;
+
+use frame::{Burst, Nanos, PortId};
+use table::flows::{
+    End, Flow, FlowCounts, FlowId, FlowLimits, FlowTable, LOCATE_MAX, NoRoom, Sighting, Tick,
+};
+use table::{Address, CompileError};
+use wire::toeplitz::{Key, Toeplitz};
+use wire::{Family, FlowKey, Follow, Parsed, protocol};
+
+use crate::{DropReason, Verdict, Verdicts, original_len};
+
+pub use config::{StatefulConfig, Timeouts};
+
+/// RSS buckets: as the engine deals them out to workers.
+const BUCKETS: u16 = 128;
+/// Records that are looked at for expiry after a burst, at most.
+const EXPIRED_MAX: usize = 64;
+/// Of a record's state: its first packet came in by the second port.
+const SECOND_PORT: u8 = 0x80;
+/// Of a record's state: the other end has answered.
+const ANSWERED: u8 = 0x40;
+
+/// Conversations that this worker knows, of both families.
+#[derive(Debug)]
+pub struct Stateful {
+    config: StatefulConfig,
+    hash: Toeplitz,
+    now: Tick,
+    v4: Known<u32>,
+    v6: Known<u128>,
+}
+
+/// The conversations of one family, and packets that wait to be looked up together.
+#[derive(Debug)]
+struct Known<A> {
+    table: FlowTable<A>,
+    sightings: [Sighting<A>; LOCATE_MAX],
+    packets: [Packet; LOCATE_MAX],
+    len: usize,
+}
+
+/// What is to be decided of a packet.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    /// Its place in the burst.
+    place: u8,
+    part: Part,
+    tcp_flags: u8,
+    bytes: u32,
+    /// Of a first piece: the key of the others.
+    pieces: Option<FlowKey>,
+}
+
+/// A packet's part in its conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Of,
+    Answer,
+    Later,
+    Error,
+}
+
+/// The burst that is being judged.
+struct Judged<'a> {
+    config: &'a StatefulConfig,
+    now: Tick,
+    /// Where it came in: 0 or 1, and whether conversations may begin there.
+    arrival: usize,
+    may_begin: bool,
+    hash: &'a Toeplitz,
+}
+
+impl Stateful {
+    /// No conversations yet, and the memory for as many as configured.
+    ///
+    /// # Errors
+    /// When the memory is not there.
+    pub fn new(config: StatefulConfig) -> Result<Self, CompileError> {
+        Ok(Self {
+            config,
+            hash: Toeplitz::new(&Key::SYMMETRIC),
+            now: Tick(0),
+            v4: Known::new(&config)?,
+            v6: Known::new(&config)?,
+        })
+    }
+
+    /// What time it is, by a clock that never goes back; ends what is over, some at a time.
+    #[inline]
+    pub fn set_now(&mut self, now: Nanos) {
+        self.now = Tick::from(now);
+        self.v4.table.expire(self.now, EXPIRED_MAX, &mut |_| ());
+        self.v6.table.expire(self.now, EXPIRED_MAX, &mut |_| ());
+    }
+
+    /// Conversations there are, of IPv4 and of IPv6.
+    #[must_use]
+    pub fn len(&self) -> [usize; 2] {
+        [self.v4.table.len(), self.v6.table.len()]
+    }
+
+    /// True when there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == [0, 0]
+    }
+
+    /// Bytes of memory; they do not change.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.v4.table.bytes() + self.v6.table.bytes()
+    }
+
+    /// What was done so far, of IPv4 and of IPv6.
+    #[must_use]
+    pub fn counts(&self) -> [&FlowCounts; 2] {
+        [self.v4.table.counts(), self.v6.table.counts()]
+    }
+
+    /// Drops of a burst that came in by `from`, at place `arrival` of the two ports, what belongs
+    /// to no conversation and may begin none.
+    pub fn judge(
+        &mut self,
+        burst: &Burst,
+        parsed: &[Parsed],
+        (from, arrival): (PortId, usize),
+        verdicts: &mut Verdicts,
+    ) {
+        let judged = Judged {
+            config: &self.config,
+            now: self.now,
+            arrival,
+            may_begin: self.config.allow_new.contains(from),
+            hash: &self.hash,
+        };
+        for (place, (frame, parsed)) in burst.frames().iter().zip(parsed).enumerate() {
+            let forwarded = matches!(verdicts.as_slice().get(place), Some(Verdict::Forward(_)));
+            if !forwarded || !parsed.is_ip() {
+                continue;
+            }
+            let packet = |part, pieces| Packet {
+                place: place as u8,
+                part,
+                tcp_flags: parsed.tcp_flags,
+                bytes: original_len(frame) as u32,
+                pieces,
+            };
+            let (key, packet) = match wire::follow(frame.bytes(), parsed) {
+                Follow::Of(key) => (key, packet(Part::Of, None)),
+                Follow::Answer(key) => (key, packet(Part::Answer, None)),
+                Follow::First { of, pieces } => (of, packet(Part::Of, Some(pieces))),
+                Follow::Later(key) => (key, packet(Part::Later, None)),
+                Follow::Error(key) => (key, packet(Part::Error, None)),
+                Follow::Link => continue,
+                Follow::None => {
+                    if !judged.may_begin {
+                        verdicts.set(place, Verdict::Drop(DropReason::NotEstablished));
+                    }
+                    continue;
+                }
+            };
+            if key.family == Family::V4 {
+                self.v4.push(&key, packet, &judged, verdicts);
+            } else {
+                self.v6.push(&key, packet, &judged, verdicts);
+            }
+        }
+        self.v4.judge(&judged, verdicts);
+        self.v6.judge(&judged, verdicts);
+    }
+}
+
+impl<A: Address> Known<A> {
+    fn new(config: &StatefulConfig) -> Result<Self, CompileError> {
+        let limits = FlowLimits {
+            buckets: BUCKETS,
+            per_bucket: config.flows.div_ceil(u32::from(BUCKETS)).max(1),
+            full: config.full,
+        };
+        let none = Packet {
+            place: 0,
+            part: Part::Of,
+            tcp_flags: 0,
+            bytes: 0,
+            pieces: None,
+        };
+        Ok(Self {
+            table: FlowTable::new(limits)?,
+            sightings: [Sighting::default(); LOCATE_MAX],
+            packets: [none; LOCATE_MAX],
+            len: 0,
+        })
+    }
+
+    fn push(&mut self, key: &FlowKey, packet: Packet, on: &Judged<'_>, verdicts: &mut Verdicts) {
+        self.sightings[self.len] = sighting(key, on.hash);
+        self.packets[self.len] = packet;
+        self.len += 1;
+        if self.len == LOCATE_MAX {
+            self.judge(on, verdicts);
+        }
+    }
+
+    /// Decides on the packets that wait: those of known conversations first, then, in their order,
+    /// those that are not or that say something of others. A conversation has packets of one kind
+    /// only, so that its order holds.
+    fn judge(&mut self, on: &Judged<'_>, verdicts: &mut Verdicts) {
+        let count = std::mem::take(&mut self.len);
+        let (sightings, packets) = (&self.sightings[..count], &self.packets[..count]);
+        let (mut over, mut first) = (0_u64, 0_u64);
+        let missing = self.table.visit(sightings, &mut |at, flow| {
+            let packet = &packets[at];
+            if flow.is_over(on.now) {
+                over |= 1 << at;
+                return;
+            }
+            match on.follow(flow, &sightings[at], packet) {
+                Some(reason) => verdicts.set(packet.place.into(), Verdict::Drop(reason)),
+                None => first |= u64::from(packet.pieces.is_some()) << at,
+            }
+        });
+        let mut left = missing | over | first;
+        while left != 0 {
+            let at = left.trailing_zeros() as usize % LOCATE_MAX;
+            let passed = if first >> at & 1 == 0 {
+                self.meet(at, on)
+            } else {
+                Ok(())
+            };
+            left &= left - 1;
+            let packet = self.packets[at];
+            let passed = match (passed, packet.pieces) {
+                (Ok(()), Some(pieces)) => self.expect(&pieces, on),
+                (passed, _) => passed,
+            };
+            if let Err(reason) = passed {
+                verdicts.set(packet.place.into(), Verdict::Drop(reason));
+            }
+        }
+    }
+
+    /// A packet that was of no conversation when the burst came, or of one whose time was over.
+    fn meet(&mut self, at: usize, on: &Judged<'_>) -> Result<(), DropReason> {
+        let (sighting, packet) = (self.sightings[at], self.packets[at]);
+        let mut place = [None];
+        self.table.locate(&[sighting], &mut place);
+        if let Some(place) = place[0]
+            && let Some(flow) = self.table.flow_mut(place)
+        {
+            if !flow.is_over(on.now) {
+                return on.follow(flow, &sighting, &packet).map_or(Ok(()), Err);
+            }
+            self.table.remove(place);
+        }
+        let is_tcp = sighting.id.protocol() == protocol::TCP;
+        match packet.part {
+            Part::Later => return Err(DropReason::FragmentUnknown),
+            Part::Error => return Err(DropReason::IcmpUnrelated),
+            Part::Answer => return Err(DropReason::NotEstablished),
+            Part::Of if !on.may_begin || is_tcp && !tcp::may_begin(packet.tcp_flags) => {
+                return Err(DropReason::NotEstablished);
+            }
+            Part::Of => {}
+        }
+        let flow = self.begin(&sighting, on)?;
+        on.follow(flow, &sighting, &packet).map_or(Ok(()), Err)
+    }
+
+    /// Lets the other pieces of a packet pass.
+    fn expect(&mut self, pieces: &FlowKey, on: &Judged<'_>) -> Result<(), DropReason> {
+        let sighting = sighting(pieces, on.hash);
+        self.begin(&sighting, on).map(|flow| {
+            flow.set_timeout(on.config.timeouts.pieces_ticks());
+        })
+    }
+
+    fn begin(
+        &mut self,
+        sighting: &Sighting<A>,
+        on: &Judged<'_>,
+    ) -> Result<&mut Flow<A>, DropReason> {
+        let timeout = on.config.timeouts.pieces_ticks();
+        let begun = self.table.counts().begun;
+        let place = self.table.insert(sighting, timeout, on.now, &mut |_| ());
+        let full = |_: NoRoom| DropReason::FlowsFull;
+        let place = place.map_err(full)?;
+        let is_new = self.table.counts().begun != begun;
+        let flow = self.table.flow_mut(place).ok_or(DropReason::FlowsFull)?;
+        if is_new {
+            flow.state = on.arrival as u8 * SECOND_PORT;
+        }
+        Ok(flow)
+    }
+}
+
+impl Judged<'_> {
+    /// A packet of a conversation: why it may not pass, or nothing, and then it is counted.
+    #[inline]
+    fn follow<A: Address>(
+        &self,
+        flow: &mut Flow<A>,
+        sighting: &Sighting<A>,
+        packet: &Packet,
+    ) -> Option<DropReason> {
+        let of_first = sighting.from == flow.first();
+        let home = usize::from(flow.state & SECOND_PORT != 0) ^ usize::from(!of_first);
+        if packet.part == Part::Error {
+            // It goes to who sent what it quotes, and comes in by the other side.
+            return (self.arrival == home).then_some(DropReason::IcmpUnrelated);
+        }
+        if self.arrival != home {
+            return Some(DropReason::NotEstablished);
+        }
+        let is_tcp = flow.id().protocol() == protocol::TCP;
+        if is_tcp && tcp::is_opening(packet.tcp_flags) && !self.may_begin {
+            return Some(DropReason::NotEstablished);
+        }
+        if !of_first {
+            flow.state |= ANSWERED;
+        }
+        let timeouts = &self.config.timeouts;
+        if is_tcp {
+            flow.state = tcp::next(flow.state, of_first, packet.tcp_flags);
+            flow.set_timeout(tcp::timeout(flow.state, timeouts));
+        } else {
+            let answered = flow.state & ANSWERED != 0;
+            flow.set_timeout(timeouts.of(flow.id().protocol(), answered));
+        }
+        flow.count(sighting.from, packet.bytes, self.now);
+        None
+    }
+}
+
+fn sighting<A: Address>(key: &FlowKey, hash: &Toeplitz) -> Sighting<A> {
+    let (id, from): (FlowId<A>, End) = FlowId::of(
+        (A::narrow(key.src), key.src_port),
+        (A::narrow(key.dst), key.dst_port),
+        key.protocol,
+    );
+    let bucket = hash.hash(key) as u16 % BUCKETS;
+    Sighting { id, from, bucket }
+}

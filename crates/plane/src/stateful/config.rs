@@ -1,0 +1,77 @@
+//! What a stateful bridge is told: who may begin conversations, how many there may be, and when
+//! they are over.
+
+use table::flows::{WhenFull, ticks};
+use wire::protocol;
+
+use crate::Ports;
+
+/// What a [`crate::Stateful`] is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatefulConfig {
+    /// Where frames may come in that begin a conversation.
+    pub allow_new: Ports,
+    /// Conversations a worker knows at most, of IPv4 and as many of IPv6; a bucket of the 128 that
+    /// packets hash to has its even part of them.
+    pub flows: u32,
+    /// What happens when a bucket has no room.
+    pub full: WhenFull,
+    /// When conversations are over.
+    pub timeouts: Timeouts,
+}
+
+/// Seconds without a packet after which a conversation is over, by its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// TCP that nobody has answered, or whose opening nobody has acknowledged.
+    pub half_open: u32,
+    /// TCP that both sides speak. RFC 5382 section 5: no less than 2 hours and 4 minutes.
+    pub established: u32,
+    /// TCP that one side has ended.
+    pub closing: u32,
+    /// TCP that was ended by both or reset by one.
+    pub closed: u32,
+    /// UDP that nobody has answered.
+    pub udp: u32,
+    /// UDP that was answered. RFC 4787 section 4.3: no less than 2 minutes.
+    pub udp_answered: u32,
+    /// Echoes.
+    pub echo: u32,
+    /// Pieces of a packet, from its first on. RFC 791: 15 seconds, as hosts wait.
+    pub pieces: u32,
+    /// Other protocols.
+    pub other: u32,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            half_open: 30,
+            established: 7440,
+            closing: 120,
+            closed: 10,
+            udp: 30,
+            udp_answered: 180,
+            echo: 30,
+            pieces: 15,
+            other: 600,
+        }
+    }
+}
+
+impl Timeouts {
+    pub(super) fn pieces_ticks(&self) -> u32 {
+        ticks(self.pieces)
+    }
+
+    /// Ticks for what is not TCP.
+    pub(super) fn of(&self, number: u8, answered: bool) -> u32 {
+        ticks(match (number, answered) {
+            (protocol::UDP | protocol::UDP_LITE, false) => self.udp,
+            (protocol::UDP | protocol::UDP_LITE, true) => self.udp_answered,
+            (protocol::ICMP | protocol::ICMPV6, _) => self.echo,
+            (protocol::FRAGMENT, _) => self.pieces,
+            _ => self.other,
+        })
+    }
+}
