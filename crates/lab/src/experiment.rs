@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::{
-    Chart, Noise, Samples, Value, Wire, batch, flows, ladder, locks, memory, pipeline, stride,
+    Chart, Noise, Samples, Value, Wire, batch, flows, ladder, locks, memory, pipeline, rss, stride,
     tables, veth,
 };
 
@@ -168,6 +168,12 @@ pub const EXPERIMENTS: &[Experiment] = &[
         sentence: "conversations found, begun and ended, by how many there are, and by a walk",
         over_ports: false,
         run: flows::run,
+    },
+    Experiment {
+        name: "rss",
+        sentence: "flows over buckets, Zipf before and after moving some, a hash's cost, workers",
+        over_ports: false,
+        run: rss::run,
     },
     Experiment {
         name: "veth",

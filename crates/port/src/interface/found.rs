@@ -216,7 +216,7 @@ mod tests {
             Found::read(&text.replace("end\n", &format!("{line}\nend\n"))).unwrap_err()
         };
         assert!(with("offload tx-udp-segmentation on").contains("no offload that this program"));
-        assert!(with("offload rx-gro off").contains("line 11: `offload` is not understood"));
+        assert!(with("offload rx-gro off").contains("line 16: `offload` is not understood"));
         assert!(with("interrupt 5 ../../x").contains("not understood"));
         assert!(with("interrupt x 0").contains("`x` is no number"));
         assert!(with("sysctl kernel.x 1").contains("not understood"));
