@@ -141,8 +141,8 @@ fn skew_findings(rows: &[Row]) -> Vec<String> {
         let (dealt, moved) = (of(exponent, "dealt")?, of(exponent, "balanced")?);
         let moves = of(exponent, "buckets moved")?;
         Some(format!(
-            "Zipf {exponent}: the busier of two workers has {:.2} of the mean, and {:.2} after {:.0} \
-             buckets moved",
+            "Zipf {exponent}: the busier of two workers has {:.2} of the mean, and {:.2} after \
+             {:.0} buckets moved",
             dealt.samples.median(),
             moved.samples.median(),
             moves.samples.median(),
