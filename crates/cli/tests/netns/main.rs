@@ -29,6 +29,7 @@ mod ndr_ways;
 mod odd;
 mod packet;
 mod random;
+mod rss;
 mod running;
 mod short_peer;
 mod shortcut;
