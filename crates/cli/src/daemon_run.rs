@@ -4,12 +4,13 @@ use std::thread;
 use std::time::Duration;
 
 use daemon::config::Config;
-use daemon::{Daemon, StartOptions};
+use daemon::{Daemon, StartError, StartOptions};
 use engine::{Limits, Machine};
 
 use crate::args::DaemonArgs;
 use crate::build;
 use crate::error::{Error, Outcome};
+use crate::exit::ExitCode;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
 use crate::report::{Report, SetFacts};
@@ -22,7 +23,8 @@ const NAP: Duration = Duration::from_millis(20);
 pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
     let config = Config::read(&args.config).map_err(Error::refused)?;
     if args.check {
-        daemon::layout(&config).map_err(Error::refused)?;
+        let said = daemon::check(&config).map_err(Error::refused)?;
+        said.iter().for_each(|sentence| output.warn(sentence));
         return output.print(Stream::Stdout, &config.resolved());
     }
     daemon::privileges::become_user(&config).map_err(Error::refused)?;
@@ -37,8 +39,14 @@ pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
         },
         recover: args.recover,
         commit: build::commit().unwrap_or_default().to_owned(),
+        stop: interrupt.asked(),
     };
-    let mut daemon = Daemon::start(&config, options).map_err(Error::refused)?;
+    let mut daemon = match Daemon::start(&config, options) {
+        Ok(daemon) => daemon,
+        // Whoever asked knows: there is nothing to report.
+        Err(StartError::Stopped) => return Ok(ExitCode::Done),
+        Err(error) => return Err(Error::refused(error)),
+    };
     let mut stopping = false;
     while !daemon.is_finished() {
         if interrupt.is_asked() && !std::mem::replace(&mut stopping, true) {

@@ -49,6 +49,11 @@ impl Interrupt {
         Ok(Self { asked, reload })
     }
 
+    /// The same, for who looks at it elsewhere.
+    pub(crate) fn asked(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.asked)
+    }
+
     pub(crate) fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }

@@ -22,4 +22,4 @@ pub mod sources;
 pub use layout::{DEFAULT_STRIDE_BYTES, Layout, LayoutAsked, LayoutError};
 pub use pins::Pinned;
 pub use samples::Samples;
-pub use service::{Daemon, StartError, StartOptions, layout};
+pub use service::{Daemon, StartError, StartOptions, check, layout};

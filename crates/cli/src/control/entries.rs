@@ -253,6 +253,13 @@ impl<'a> Bulk<'a> {
             };
             let waited = self.verb.wait(&mut self.client, sent, &mut self.sum);
             waited.map_err(|error| match error.is_answer() {
+                true if error.is_of_made_change() => Error::check_failed(format!(
+                    "standard input:{first}: {error} (of this line to line {last}; see 'linerate \
+                     set list' for those after them)"
+                )),
+                true if error.is_of_half_made_change() => Error::check_failed(format!(
+                    "standard input:{first}: {error} (some of this line to line {last} may be done)"
+                )),
                 true => Error::check_failed(format!(
                     "standard input:{first}: {error} (nothing from this line to line {last} was \
                      done)"

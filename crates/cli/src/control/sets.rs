@@ -248,6 +248,12 @@ fn hits(hits: &HitCounts) -> String {
     )
 }
 
+/// A comment of an older release may hold what does something to a terminal.
+fn printable(comment: &str) -> String {
+    let shown = |c: char| if c.is_control() { '?' } else { c };
+    comment.chars().map(shown).collect()
+}
+
 fn matches(matches: &[Match]) -> Table {
     let mut table = Table::new(&[
         ("entry", Align::Left),
@@ -264,7 +270,7 @@ fn matches(matches: &[Match]) -> Table {
             found
                 .left_ms
                 .map_or_else(|| "-".to_owned(), |left| span(left / 1000)),
-            found.comment.clone().unwrap_or_default(),
+            printable(found.comment.as_deref().unwrap_or_default()),
         ]);
     }
     table

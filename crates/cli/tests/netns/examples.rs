@@ -43,7 +43,7 @@ pub(crate) fn folder() -> TempDir {
 }
 
 /// `eth1` and `eth2` where there are `a` and `b` else.
-fn bench() -> Option<Bench> {
+pub(crate) fn bench() -> Option<Bench> {
     let bench = Bench::new()?;
     for (old, new) in [("a", "eth1"), ("b", "eth2")] {
         bench.ip(&format!("link set dev {old} down"));

@@ -11,6 +11,7 @@ mod daemon;
 mod drive;
 mod drivers;
 mod examples;
+mod first_week;
 mod hostile;
 mod jumbo;
 mod keep_local;
@@ -31,6 +32,8 @@ mod packet;
 mod random;
 mod rss;
 mod running;
+#[path = "../screens/mod.rs"]
+mod screens;
 mod short_peer;
 mod shortcut;
 mod soak;

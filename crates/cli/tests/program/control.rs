@@ -246,9 +246,9 @@ fn an_action_changes() {
 fn facts_are_shown_as_tables_and_as_json() {
     let daemon = Daemon::new();
     for (what, parts) in [
-        ("ports", &["outside", "link down", "1,000", "58.6 KiB"][..]),
+        ("ports", &["outside", "no carrier", "1,000", "58.6 KiB"][..]),
         ("workers", &["25.0 %", "19.9", "125628.1"]),
-        ("drops", &["blocked-source", "4"]),
+        ("drops", &["blocked_src", "4"]),
         ("sets", &["bad", "block", "office"]),
         ("hits", &["192.0.2.1", "never hit: office"]),
         (
@@ -313,7 +313,7 @@ fn what_is_watched_goes_on_until_nobody_reads() {
     );
     for line in watched(&daemon, "show drops --json --watch --interval 100ms", 3) {
         let value: Value = serde_json::from_str(&line).expect("JSON");
-        assert_eq!(value["drops"][0]["reason"], "blocked-source");
+        assert_eq!(value["drops"][0]["reason"], "blocked_src");
     }
     let lines = watched(&daemon, "show drops --watch --interval 100ms", 8);
     assert!(

@@ -17,13 +17,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const ALL: &str = "0.0.0.0/1 128.0.0.0/1";
 
 /// A daemon while it runs.
-struct Daemon<'p> {
+pub(crate) struct Daemon<'p> {
     place: &'p Place,
     child: Child,
 }
 
 impl<'p> Daemon<'p> {
-    fn start(place: &'p Place, words: &str) -> Self {
+    pub(crate) fn start(place: &'p Place, words: &str) -> Self {
         let child = place.command(words).stdin(Stdio::null()).spawn();
         let mut daemon = Self {
             place,
@@ -60,7 +60,7 @@ impl<'p> Daemon<'p> {
 
     /// Ends it as a service manager does: its report, and what it logged.
     #[track_caller]
-    fn stop(self) -> (Value, String) {
+    pub(crate) fn stop(self) -> (Value, String) {
         self.signal(Signal::TERM);
         let ran = Ran::of(self.child.wait_with_output().expect("it ends"));
         let ran = ran.ended(0);
@@ -79,7 +79,7 @@ impl<'p> Daemon<'p> {
 
     /// Waits until this many frames more have left.
     #[track_caller]
-    fn await_sent(&self, more: u64) {
+    pub(crate) fn await_sent(&self, more: u64) {
         let (begun, before) = (Instant::now(), self.sent());
         while self.sent() < before + more {
             assert!(begun.elapsed() < PATIENCE, "frames do not leave");
@@ -88,7 +88,7 @@ impl<'p> Daemon<'p> {
     }
 }
 
-const BRIDGE: &str = "[[port]]\nname = 'outside'\nspec = 'gen:size=64'\n\
+pub(crate) const BRIDGE: &str = "[[port]]\nname = 'outside'\nspec = 'gen:size=64'\n\
                       [[port]]\nname = 'inside'\nspec = 'null:'\n\
                       [control]\nsocket = 'ctl.sock'\n[state]\ndir = 'state'\n";
 

@@ -5,12 +5,16 @@ mod capture;
 mod contract;
 mod control;
 mod daemon;
+mod daemon_pages;
 mod doctor;
 mod drive;
 mod drops;
 mod help;
+mod hostile_daemon;
 mod laboratory;
 mod ndr;
+#[path = "../screens/mod.rs"]
+mod screens;
 mod set_check;
 mod usage;
 mod watching;

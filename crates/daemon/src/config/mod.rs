@@ -90,13 +90,13 @@ impl Config {
         let mut bounded = file.take(FILE_BYTES_MAX + 1);
         bounded.read_to_end(&mut bytes).map_err(unread)?;
         if bytes.len() as u64 > FILE_BYTES_MAX {
-            let what = "the configuration is longer than 1 MiB".to_owned();
+            let what = "it is longer than 1 MiB, which no configuration is".to_owned();
             return Err(refused(what, "name a configuration"));
         }
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let what = format!("the configuration is no UTF-8 text at byte {at}");
-            refused(what, "name a configuration")
+            refused(what, "save it as UTF-8, or name another file")
         })?;
         let absolute = std::path::absolute(path).map_err(unread)?;
         // Errors name the file as the user did.

@@ -11,6 +11,9 @@ use toml::de::{DeTable, DeValue};
 use super::error::{ConfigError, Wrong};
 use super::words;
 
+/// Characters of what is said to be wrong.
+const WHAT_CHARS_MAX: usize = 300;
+
 /// The text of a configuration, and what its lines and relative paths are held against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text<'t> {
@@ -25,7 +28,7 @@ impl Text<'_> {
         ConfigError {
             file: self.file.display().to_string(),
             line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(),
-            what: wrong.what,
+            what: cut(wrong.what),
             remedy: wrong.remedy,
         }
     }
@@ -114,7 +117,19 @@ impl<'t> Section<'t> {
         self.text(key)?.ok_or_else(|| self.missing(key))
     }
 
-    pub(crate) fn missing(&self, key: &str) -> ConfigError {
+    /// That a key is missing, or, where one is there that is nearly it, that this is unknown.
+    pub(crate) fn missing(&self, key: &'static str) -> ConfigError {
+        let asked = self.asked.borrow();
+        let given = self.table.keys();
+        let mut slips = given.filter(|given| {
+            let word = given.get_ref().as_ref();
+            !asked.contains(&word) && port::nearest_word(word, &[key]).is_some()
+        });
+        if let Some(slip) = slips.next() {
+            let what = format!("{} knows no key '{}'", self.name, slip.get_ref());
+            let wrong = Wrong::new(what, format!("did you mean '{key}'?"));
+            return self.source.error(slip.span().start, wrong);
+        }
         let what = format!("{} has no {key}", self.name);
         self.error(Wrong::new(what, format!("add {key} = \"...\" to it")))
     }
@@ -315,6 +330,15 @@ impl<'t> Section<'t> {
         }
         Ok(())
     }
+}
+
+/// What is quoted of a file may be as long as the file.
+fn cut(mut what: String) -> String {
+    if let Some((end, _)) = what.char_indices().nth(WHAT_CHARS_MAX) {
+        what.truncate(end);
+        what.push_str("...");
+    }
+    what
 }
 
 fn integer(value: &DeValue<'_>) -> Option<i64> {

@@ -213,7 +213,8 @@ impl CrowdsecConfig {
         let url = section.required("url")?;
         let sound = url.starts_with("http://") || url.starts_with("https://");
         if !sound || !url.bytes().all(|byte| byte.is_ascii_graphic()) {
-            let what = format!("url {url:?} in [crowdsec] is no address of its local API");
+            // Not repeated: it may hold a password.
+            let what = "url in [crowdsec] is no address of its local API";
             let wrong = Wrong::new(what, "write http://127.0.0.1:8080/");
             return Err(section.error_at("url", wrong));
         }

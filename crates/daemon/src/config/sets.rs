@@ -229,7 +229,11 @@ impl Source {
                 "use https://, or http:// on 127.0.0.1 alone",
             )),
             _ => Err(Wrong::new(
-                format!("{text:?} cannot be fetched"),
+                // What follows may be a licence key.
+                format!(
+                    "{:?} cannot be fetched",
+                    text.split('?').next().unwrap_or(text)
+                ),
                 "write /a/path, https://... or { command = [\"...\"] }",
             )),
         }

@@ -150,6 +150,10 @@ fn what_is_wrong_is_named_with_its_line_and_a_remedy() {
         ),
         (
             "[[set]]\nname = 'a'\nacton = 'block'",
+            "8: [[set]] knows no key 'acton': did you mean 'action'?",
+        ),
+        (
+            "[[set]]\nname = 'a'\nsides = 'both'",
             "6: [[set]] has no action: add action = \"...\" to it",
         ),
         (

@@ -95,9 +95,13 @@ impl Folder {
         // One that was begun and never used is of a start that was killed.
         let options = options.create(true).append(true).mode(0o600);
         let mut file = options.open(&path).map_err(failed())?;
-        file.set_len(0).map_err(failed())?;
         let header = file::header(generation, first_seq);
-        file.write_all(&header).map_err(failed())?;
+        let begun = file.set_len(0).and_then(|()| file.write_all(&header));
+        if let Err(error) = begun {
+            // The one before goes on, and must stay the last: only of the last may an end be cut.
+            let _ = fs::remove_file(&path);
+            return Err(failed()(error));
+        }
         Ok(Appender::new(path, file, generation, first_seq))
     }
 
@@ -134,10 +138,17 @@ impl Folder {
             put(&[], count)?;
             Ok(out.into_inner()?)
         };
-        let file = write().map_err(failed())?;
-        file.sync_all().map_err(failed())?;
-        let bytes = file.metadata().map_err(failed())?.len();
-        fs::rename(&aside, &path).map_err(JournalError::io("write", &path))?;
+        let written = write().and_then(|file| {
+            file.sync_all()?;
+            let bytes = file.metadata()?.len();
+            fs::rename(&aside, &path)?;
+            Ok(bytes)
+        });
+        let bytes = written.map_err(|error| {
+            // Half of it would keep full the disk that had no room for the whole.
+            let _ = fs::remove_file(&aside);
+            failed()(error)
+        })?;
         self.sync()?;
         Ok(bytes)
     }

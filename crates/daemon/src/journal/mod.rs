@@ -32,7 +32,7 @@ mod sync;
 
 pub use error::JournalError;
 pub use op::{Op, Operations, read};
-pub use recover::Report;
+pub use recover::{ENTRIES_MAX, Report};
 pub use state::{Kept, KeptSet, KeptSets};
 pub(crate) use state::{Pieces, op as kept_op};
 
@@ -76,6 +76,8 @@ pub struct Journal {
     attempted: Option<Instant>,
     /// Why the journal takes nothing any more, until a compaction has begun a new one.
     broken: Option<String>,
+    /// Changes were answered as not kept, and no snapshot has them yet.
+    owing: bool,
 }
 
 /// A snapshot to be written, on whatever thread has time for it.
@@ -123,6 +125,7 @@ impl Journal {
             compacting: false,
             attempted: None,
             broken: None,
+            owing: false,
         };
         Ok((journal, kept, report))
     }
@@ -144,6 +147,7 @@ impl Journal {
         };
         let why = format!("{}: {why}", self.appender.path().display());
         self.broken = Some(why.clone());
+        self.owing = true;
         Err(why)
     }
 
@@ -152,13 +156,14 @@ impl Journal {
     pub fn is_due(&self) -> bool {
         let outgrown = self.appender.bytes() > COMPACT_BYTES_MIN.max(2 * self.snapshot_bytes);
         let rested = self.attempted.is_none_or(|at| at.elapsed() >= RETRY_EVERY);
-        !self.compacting && rested && (outgrown || self.broken.is_some())
+        !self.compacting && rested && (outgrown || self.owing)
     }
 
-    /// True when changes are not kept at present.
+    /// True from the first change that could not be kept until a snapshot has them all: then
+    /// [`Journal::is_due`] is to be asked every second.
     #[must_use]
-    pub fn is_broken(&self) -> bool {
-        self.broken.is_some()
+    pub fn is_owing(&self) -> bool {
+        self.owing
     }
 
     /// Begins a generation: what is appended from now on goes into its journal. The snapshot must
@@ -190,6 +195,8 @@ impl Journal {
         self.compacting = false;
         if let Some(compacted) = ended {
             self.snapshot_bytes = compacted.bytes;
+            // What was refused while the snapshot was written is not in it.
+            self.owing = self.broken.is_some();
         }
     }
 }

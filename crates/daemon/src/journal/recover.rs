@@ -9,7 +9,7 @@ use super::state::KeptSets;
 use std::path::{Path, PathBuf};
 
 /// The most entries that are taken from a journal: some gigabytes.
-const ENTRIES_MAX: usize = 16 << 20;
+pub const ENTRIES_MAX: usize = 16 << 20;
 
 /// What reading told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

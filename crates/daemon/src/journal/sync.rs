@@ -26,6 +26,8 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     file: Arc<File>,
+    /// Files before it whose last records were not synced yet.
+    before: Vec<Arc<File>>,
     /// Records noted, and how many of them were synced.
     noted: u64,
     synced: u64,
@@ -61,7 +63,12 @@ impl Shared {
                 return;
             }
             let (file, noted) = (Arc::clone(&state.file), state.noted);
+            let before = std::mem::take(&mut state.before);
             drop(state);
+            for earlier in before {
+                // Where this fails the snapshot under way has what it holds.
+                let _ = earlier.sync_data();
+            }
             let failed = file.sync_data().is_err();
             let mut state = self.lock();
             state.failed |= failed && Arc::ptr_eq(&state.file, &file);
@@ -80,6 +87,7 @@ impl Syncer {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 file,
+                before: Vec::new(),
                 noted: 0,
                 synced: 0,
                 failed: false,
@@ -119,7 +127,8 @@ impl Syncer {
     /// From now on records go into another file.
     pub(super) fn follow(&self, file: Arc<File>) {
         let mut state = self.shared.lock();
-        state.file = file;
+        let before = std::mem::replace(&mut state.file, file);
+        state.before.push(before);
         state.failed = false;
         state.noted += 1;
         drop(state);

@@ -51,6 +51,12 @@ pub fn group_id(name: &str) -> Option<u32> {
     number(fields_of(&text, name)?.get(2)?)
 }
 
+/// Whether there is a user of this name.
+#[must_use]
+pub fn is_user(name: &str) -> bool {
+    Account::of(name).is_ok()
+}
+
 /// The name of the user that the process runs as; none if he has none.
 #[must_use]
 pub fn user_name() -> Option<String> {

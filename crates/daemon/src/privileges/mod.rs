@@ -25,7 +25,7 @@ use rustix::thread::{
     set_thread_groups, set_thread_res_gid, set_thread_res_uid,
 };
 
-pub use accounts::{group_id, user_name};
+pub use accounts::{group_id, is_user, user_name};
 
 use crate::config::Config;
 use accounts::Account;

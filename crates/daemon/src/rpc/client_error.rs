@@ -45,6 +45,21 @@ impl ClientError {
     pub fn is_answer(&self) -> bool {
         matches!(self, Self::Refused(_))
     }
+
+    /// Whether the daemon was about to stop, or to take over another configuration: of a request
+    /// of many entries some may have been done.
+    #[must_use]
+    pub fn is_of_half_made_change(&self) -> bool {
+        matches!(self, Self::Refused(error) if error.reason == "stopped")
+    }
+
+    /// Whether the change was made all the same: it is not in the journal, or a worker was too
+    /// slow to confirm it.
+    #[must_use]
+    pub fn is_of_made_change(&self) -> bool {
+        let made = ["not-kept", "not-confirmed"];
+        matches!(self, Self::Refused(error) if made.contains(&&*error.reason))
+    }
 }
 
 impl fmt::Display for ClientError {

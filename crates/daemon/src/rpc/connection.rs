@@ -24,6 +24,9 @@ const RECEIVED_MAX: usize = 64 << 10;
 /// Answers are sent when there are so many bytes of them.
 const SENT_MIN: usize = 64 << 10;
 
+/// So much of parameters stands in the log.
+const NOTED_CHARS_MAX: usize = 300;
+
 /// Who is at the other end, by the kernel's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peer {
@@ -110,6 +113,16 @@ struct Asked {
     begun: Begun,
 }
 
+impl From<BadLine<'_>> for Asked {
+    fn from(BadLine { id, error }: BadLine<'_>) -> Self {
+        Self {
+            id: id.map(ToOwned::to_owned),
+            wants_answer: true,
+            begun: Begun::Done(Err(error)),
+        }
+    }
+}
+
 impl Connection {
     pub(super) fn new(
         socket: UnixStream,
@@ -167,8 +180,9 @@ impl Connection {
         let more = self.answer_lines()?;
         self.streams.take(&mut self.out, Instant::now());
         self.send()?;
-        let wait = if more { Duration::ZERO } else { self.wait() };
-        if self.readable(wait)? {
+        // What waits for its answer is not added to: a peer that asks faster than it is answered
+        // fills the kernel's buffer, not ours.
+        if !more && self.readable(self.wait())? {
             self.receive()?;
         }
         self.judge_silence()
@@ -180,30 +194,24 @@ impl Connection {
         let (mut more, mut begins_anew) = (false, false);
         while let Some(line) = self.buffer.next_line() {
             begins_anew = true;
-            let request = match Request::parse(line) {
-                Ok(request) => request,
-                Err(BadLine { id, error }) => {
+            match Request::parse(line) {
+                Ok(request) => {
+                    if !Services::is_queued(&request.method) {
+                        // What came before is done before what sees or replaces it begins.
+                        self.tally.settle(asked.drain(..), &mut self.out);
+                    }
+                    let begun = self
+                        .services
+                        .begin(&request, &mut self.file, &mut self.streams);
+                    self.peer.note(&request, &begun);
                     asked.push(Asked {
-                        id: id.map(ToOwned::to_owned),
-                        wants_answer: true,
-                        begun: Begun::Done(Err(error)),
+                        id: request.id.map(ToOwned::to_owned),
+                        wants_answer: request.id.is_some(),
+                        begun,
                     });
-                    continue;
                 }
-            };
-            if !Services::is_queued(&request.method) {
-                // What came before is done before what sees or replaces it begins.
-                self.tally.settle(asked.drain(..), &mut self.out);
+                Err(bad) => asked.push(bad.into()),
             }
-            let begun = self
-                .services
-                .begin(&request, &mut self.file, &mut self.streams);
-            self.peer.note(&request, &begun);
-            asked.push(Asked {
-                id: request.id.map(ToOwned::to_owned),
-                wants_answer: request.id.is_some(),
-                begun,
-            });
             if asked.len() == PIPELINED_MAX || self.out.len() > SENT_MIN {
                 more = true;
                 break;
@@ -330,6 +338,8 @@ impl Peer {
             return;
         };
         let params = request.params.map_or("{}", RawValue::get);
+        // A line may be long, and most of it be none of ours.
+        let params: String = params.chars().take(NOTED_CHARS_MAX).collect();
         match begun {
             Begun::Done(Err(error)) => {
                 tracing::warn!(peer = %self, method, params, %error, "refused");

@@ -4,9 +4,11 @@ use super::answers::{LoadParams, Loaded};
 use super::error::{ErrorKind, RpcError};
 use super::facts::Sets;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,6 +21,12 @@ const TURN_WITHIN: Duration = Duration::from_secs(60);
 /// How long a pipe may bring nothing.
 const SILENT_MAX: Duration = Duration::from_secs(30);
 
+/// How long a list may take in all: a pipe that trickles keeps a place from others.
+const READ_WITHIN: Duration = Duration::from_secs(600);
+
+/// How often it is looked meanwhile whether the daemon stops.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
 /// Longest name of a file, bytes.
 const NAME_BYTES_MAX: usize = 1024;
 
@@ -27,6 +35,8 @@ const NAME_BYTES_MAX: usize = 1024;
 pub(super) struct Loading {
     busy: Mutex<usize>,
     ended: Condvar,
+    /// The daemon does not wait for pipes.
+    stopping: AtomicBool,
 }
 
 /// A place among those that load; free again when it is dropped.
@@ -50,10 +60,19 @@ impl Loading {
         }
         let _turn = self.turn()?;
         let began = Instant::now();
-        let mut input = Patient(File::from(file));
+        let mut input = Patient {
+            file: File::from(file),
+            end: began + READ_WITHIN,
+            stopping: &self.stopping,
+        };
         let mut loaded = sets.load(params, &mut input)?;
         loaded.seconds = began.elapsed().as_secs_f64();
         Ok(loaded)
+    }
+
+    /// Gives up what is being read.
+    pub(super) fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
     }
 
     fn turn(&self) -> Result<Turn<'_>, RpcError> {
@@ -78,21 +97,39 @@ impl Drop for Turn<'_> {
 }
 
 /// A file or a pipe that is not waited for without end.
-struct Patient(File);
+struct Patient<'l> {
+    file: File,
+    end: Instant,
+    stopping: &'l AtomicBool,
+}
 
-impl Read for Patient {
+impl Read for Patient<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let mut waiting = [PollFd::new(&self.0, PollFlags::IN)];
-        let within = Timespec {
-            tv_sec: SILENT_MAX.as_secs().cast_signed(),
-            tv_nsec: 0,
+        let silent = Instant::now() + SILENT_MAX;
+        let late = |within: Duration, what: &str| {
+            let text = format!("{what} in {} s", within.as_secs());
+            Err(io::Error::new(io::ErrorKind::TimedOut, text))
         };
-        match poll(&mut waiting, Some(&within)) {
-            Ok(0) => Err(io::Error::new(
-                io::ErrorKind::TimedOut,
-                format!("nothing came for {} s", SILENT_MAX.as_secs()),
-            )),
-            _ => self.0.read(bytes),
+        loop {
+            let now = Instant::now();
+            if self.stopping.load(Ordering::Relaxed) {
+                return Err(io::Error::other("the daemon is stopping"));
+            }
+            if now >= self.end {
+                return late(READ_WITHIN, "it did not end");
+            }
+            if now >= silent {
+                return late(SILENT_MAX, "nothing came");
+            }
+            let mut waiting = [PollFd::new(&self.file, PollFlags::IN)];
+            let within = Timespec {
+                tv_sec: 0,
+                tv_nsec: i64::from(LOOK_EVERY.subsec_nanos()),
+            };
+            match poll(&mut waiting, Some(&within)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                _ => return self.file.read(bytes),
+            }
         }
     }
 }

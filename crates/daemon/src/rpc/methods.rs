@@ -86,6 +86,11 @@ impl Services {
         }
     }
 
+    /// Gives up what would hold up the end.
+    pub(super) fn stop(&self) {
+        self.loading.stop();
+    }
+
     /// Whether requests of this method that came together may be on their way together.
     pub(super) fn is_queued(method: &str) -> bool {
         matches!(method, "set.add" | "set.delete")

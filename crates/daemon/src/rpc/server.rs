@@ -130,6 +130,7 @@ impl Accepting {
             }
             self.threads.retain(|thread| !thread.is_finished());
         }
+        self.services.stop();
         for guest in lock(&self.guests).values() {
             let _ = guest.socket.shutdown(Shutdown::Both);
         }

@@ -28,6 +28,8 @@ pub enum StartError {
     Port(PortError),
     /// The workers cannot be started.
     Engine(EngineError),
+    /// It was told to end before it forwarded.
+    Stopped,
     /// Something around them, as a sentence.
     Other(String),
 }
@@ -42,6 +44,7 @@ impl fmt::Display for StartError {
             Self::Control(error) => error.fmt(f),
             Self::Port(error) => error.fmt(f),
             Self::Engine(error) => error.fmt(f),
+            Self::Stopped => f.write_str("it was told to end before it forwarded anything"),
             Self::Other(sentence) => f.write_str(sentence),
         }
     }

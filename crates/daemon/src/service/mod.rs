@@ -5,6 +5,7 @@
 //! that a list would have stopped. At the end nobody may ask any more, sources stop, workers send
 //! what they hold, and the keeper writes the last of its journal.
 
+mod check;
 mod cpus;
 mod error;
 mod exchange;
@@ -21,27 +22,33 @@ mod space;
 mod watched;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use engine::{Engine, Judgement, Limits, Plan, RunReport, Running, allowed_cpus};
 use port::PortSpec;
 
+pub use check::check;
 pub use error::StartError;
 
 use crate::config::{Config, Source};
 use crate::metrics;
 use crate::notify::Notifier;
+use crate::privileges::{self, PrivilegeError};
 use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, Reply, Request};
 use crate::sources::{Sources, ToKeeper};
-use crate::{Layout, LayoutAsked, Pinned, Samples, privileges};
+use crate::{Layout, LayoutAsked, Pinned, Samples};
 use inner::{Inner, Live};
 use recent::Recent;
 use watched::Watched;
 
 /// How long a start waits for lists: a server that does not answer must not keep the wire cut.
 const LISTS_WITHIN: Duration = Duration::from_secs(60);
+
+/// How often it is looked meanwhile whether it is to end.
+const LISTS_LOOK: Duration = Duration::from_millis(50);
 
 /// What a start is told beside the configuration.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +61,8 @@ pub struct StartOptions {
     pub recover: bool,
     /// The commit that the program was built from, for metrics; may be empty.
     pub commit: String,
+    /// Raised when it is to end before it has begun to forward.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// A daemon that runs. Dropped, it ends.
@@ -113,7 +122,7 @@ impl Daemon {
             notifier: Notifier::of_environment(),
             watched: Watched::default(),
         };
-        daemon.fill(config, (&lists, &apis))?;
+        daemon.fill(config, (&lists, &apis), &options.stop)?;
         daemon.forward(config, &layout, options.limits, (&handle, &deferred))?;
         daemon.notifier.ready();
         tracing::info!(
@@ -133,6 +142,7 @@ impl Daemon {
             &[crate::sources::SourceSpec],
             &[crate::sources::CrowdSecSpec],
         ),
+        stop: &AtomicBool,
     ) -> Result<(), StartError> {
         let mut live = self.inner.live();
         let started = live.sources.replace(lists, apis);
@@ -141,8 +151,17 @@ impl Daemon {
                 "a source cannot be started ({error}): raise the limits"
             ))
         })?;
-        if !live.sources.wait_tried(LISTS_WITHIN) {
-            tracing::error!("some lists have not come in a minute: forwarding begins without them");
+        let end = Instant::now() + LISTS_WITHIN;
+        while !live.sources.wait_tried(LISTS_LOOK) {
+            if stop.load(Ordering::Relaxed) {
+                return Err(StartError::Stopped);
+            }
+            if Instant::now() >= end {
+                tracing::error!(
+                    "some lists have not come in a minute: forwarding begins without them"
+                );
+                break;
+            }
         }
         for state in live.sources.states() {
             let Some(failure) = &state.last_error else {
@@ -275,6 +294,7 @@ impl Drop for Daemon {
             let _ = running.join();
         }
         live.keeper = None;
+        Sources::forget_passing();
     }
 }
 
@@ -293,10 +313,13 @@ fn control(config: &Config, inner: &Arc<Inner>) -> Result<Server, StartError> {
         connections: config.limits.connections_max,
         ..rpc::Limits::default()
     };
-    let group = config.control.group.as_deref();
+    let group = config.control.group.as_deref().map(|name| {
+        let none = || PrivilegeError::NoGroup(name.to_owned());
+        privileges::group_id(name).ok_or_else(|| StartError::Other(none().to_string()))
+    });
     let server = ServerConfig {
         limits,
-        group: group.and_then(privileges::group_id),
+        group: group.transpose()?,
         ..ServerConfig::new(config.control.socket.clone())
     };
     let keeping = Arc::clone(&inner.keeping);

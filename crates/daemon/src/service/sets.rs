@@ -113,6 +113,16 @@ pub(super) fn refused(refusal: &Refusal) -> RpcError {
     error
 }
 
+/// Others read a comment, on their terminals.
+fn plain(comment: Option<&str>) -> Result<(), RpcError> {
+    match comment.is_some_and(|comment| comment.contains(char::is_control)) {
+        false => Ok(()),
+        true => Err(RpcError::params(
+            "params of set.add: comment holds a control character: write one line of plain text",
+        )),
+    }
+}
+
 fn named(set: &str) -> Result<SetName, RpcError> {
     SetName::new(set).map_err(|error| RpcError::new(ErrorKind::NoSuchSet, error))
 }
@@ -163,6 +173,9 @@ impl rpc::Sets for KeptSets {
             Ok(set) => set,
             Err(error) => return known(Err(error)),
         };
+        if let Err(error) = plain(params.comment.as_deref()) {
+            return known(Err(error));
+        }
         let entry = |entry| NewEntry {
             entry,
             timeout: params.timeout_ms.map(Duration::from_millis),

@@ -91,6 +91,9 @@ pub struct KeeperConfig {
     pub confirm_within: Duration,
     /// Requests that may wait; who comes later waits to get in.
     pub queue_max: usize,
+    /// Single entries of all sets together, at most: what a journal may hold, so that what was
+    /// answered can be read back.
+    pub dynamic_max: usize,
     /// Who knows what was hit lately.
     pub recent_hits: Arc<dyn RecentHits>,
     /// Who knows the addresses that a load may not newly cover; asked at each load.
@@ -106,6 +109,7 @@ impl KeeperConfig {
             defaults: Defaults::default(),
             confirm_within: Duration::from_secs(2),
             queue_max: 1024,
+            dynamic_max: crate::journal::ENTRIES_MAX,
             recent_hits: Arc::new(NoHits),
             own_addresses: engine::own_addresses,
         }

@@ -17,6 +17,9 @@ use std::time::Duration;
 /// The longest sleep: what is due later is looked at again then.
 const REST_MAX: Duration = Duration::from_secs(3600);
 
+/// The longest sleep while the disk lacks changes: it may have room again.
+const OWING_REST: Duration = Duration::from_secs(1);
+
 /// The one thread that changes sets.
 #[derive(Debug)]
 pub struct Keeper {
@@ -39,13 +42,14 @@ impl Keeper {
         let mut sets = Sets::new(config.sets.clone(), config.defaults)?;
         let (journal, kept) = journal.unzip();
         let left = sets.restore_all(kept.unwrap_or_default(), clock.now())?;
-        let confirm_within = config.confirm_within;
+        let (confirm_within, dynamic_max) = (config.confirm_within, config.dynamic_max);
         let (handle, messages) = Handle::new(config);
         let mut running = Running {
             sets,
             clock,
             publish,
             confirm_within,
+            dynamic_max,
             journal,
             left: Arc::new(left),
             operations: Operations::default(),
@@ -94,6 +98,7 @@ pub(super) struct Running {
     pub(super) clock: Clock,
     publish: Box<dyn Publish>,
     confirm_within: Duration,
+    dynamic_max: usize,
     pub(super) journal: Option<Journal>,
     /// What the journal has of sets that the configuration does not.
     pub(super) left: Arc<KeptSets>,
@@ -143,9 +148,13 @@ impl Running {
             };
             return messages.try_recv().map_err(disconnected);
         }
+        let rest_max = match &self.journal {
+            Some(journal) if journal.is_owing() => OWING_REST,
+            _ => REST_MAX,
+        };
         let rest = match self.sets.live.next_expiry() {
-            Some(due) => Duration::from_nanos(due.since(self.now().mono)).min(REST_MAX),
-            None => REST_MAX,
+            Some(due) => Duration::from_nanos(due.since(self.now().mono)).min(rest_max),
+            None => rest_max,
         };
         messages.recv_timeout(rest)
     }
@@ -163,6 +172,18 @@ impl Running {
             .is_some_and(|due| due <= now.mono)
         {
             self.sets.expire(now)?;
+        }
+        Ok(())
+    }
+
+    /// Whether so many single entries more can be kept. Some of them may be there already.
+    pub(super) fn room_for(&self, more: usize) -> Result<(), Refusal> {
+        let places = 0..self.sets.sets.len();
+        let there = places.map(|place| self.sets.live.counts(place).dynamic);
+        let all = there.sum::<usize>() + self.left.entry_count() + more;
+        let entries_max = self.dynamic_max;
+        if all > entries_max {
+            return Err(Refusal::TooMany { entries_max });
         }
         Ok(())
     }

@@ -22,6 +22,11 @@ pub enum Refusal {
         /// As given.
         bytes: usize,
     },
+    /// There are too many single entries.
+    TooMany {
+        /// So many there may be, in all sets.
+        entries_max: usize,
+    },
     /// The origin cannot give or take single entries.
     NotSingle {
         /// As given.
@@ -126,6 +131,7 @@ impl Refusal {
         match self {
             Self::NoSuchSet { .. } => "no-such-set",
             Self::CommentTooLong { .. } => "comment-too-long",
+            Self::TooMany { .. } => "too-many",
             Self::NotSingle { .. } => "not-single",
             Self::Empty { .. } => "empty",
             Self::ChangesTooMuch { .. } => "changes-too-much",
@@ -215,6 +221,11 @@ impl fmt::Display for Refusal {
                 "the comment of {entry} has {bytes} bytes and at most {COMMENT_BYTES_MAX} are \
                  kept: shorten it"
             ),
+            Self::TooMany { entries_max } => write!(
+                f,
+                "all sets together may have {entries_max} entries that were added one by one: load \
+                 a file in place of adding more"
+            ),
             Self::NotSingle { origin } => write!(
                 f,
                 "a {origin} source gives whole lists: load them in place of adding entries"
@@ -235,7 +246,10 @@ impl fmt::Display for Refusal {
                  be written: {reason}"
             ),
             Self::NeedsRestart { what } => write!(f, "{what} cannot change live: restart"),
-            Self::Stopped => write!(f, "the daemon is stopping"),
+            Self::Stopped => write!(
+                f,
+                "the daemon takes no changes now, since it is being reloaded or stops: try again"
+            ),
         }
     }
 }

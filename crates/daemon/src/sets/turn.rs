@@ -134,6 +134,12 @@ impl Running {
         let giver = Giver::of(origin).ok_or(Refusal::NotSingle { origin });
         let placed = giver.and_then(|giver| Ok((giver, self.sets.place(set)?)));
         let placed = placed.and_then(|placed| edit.check().map(|()| placed));
+        let placed = match &edit {
+            Edit::Add(entries) => {
+                placed.and_then(|placed| self.room_for(entries.len()).map(|()| placed))
+            }
+            Edit::Delete(_) => placed,
+        };
         let (giver, set) = match placed {
             Ok(placed) => placed,
             Err(refusal) => return turn.tell(answer, Err(refusal)),

@@ -133,7 +133,7 @@ fn what_never_ends_is_ended_with_all_it_started() {
     let text = bench.failure();
     assert_eq!(
         text,
-        "/bin/sh took longer than 0.7 s: raise the set's time limit if that is normal"
+        "/bin/sh took longer than 0.7 s: raise list_time in [limits] if that is normal"
     );
     let pids = std::fs::read_to_string(pids).unwrap();
     assert_eq!(pids.lines().count(), 2);

@@ -7,7 +7,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -101,7 +101,9 @@ impl Copies {
     ) -> Result<Spooled, SourceError> {
         let part = self.path("part");
         let cannot = |error| SourceError::io(part.display().to_string(), "be written", error);
-        fs::create_dir_all(&self.folder).map_err(cannot)?;
+        let mut folder = fs::DirBuilder::new();
+        let made = folder.recursive(true).mode(0o700).create(&self.folder);
+        made.map_err(cannot)?;
         let mut file = aside(&part).map_err(cannot)?;
         let mut spooled = Spooled {
             path: part.clone(),

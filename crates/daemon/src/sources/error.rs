@@ -145,7 +145,7 @@ impl fmt::Display for SourceError {
                 write!(
                     f,
                     "{name} is larger than {bytes_max} bytes{packed}: split the list, or raise \
-                     the set's limit"
+                     list_bytes in [limits]"
                 )
             }
             Self::Unsettled { name } => write!(
@@ -155,7 +155,7 @@ impl fmt::Display for SourceError {
             ),
             Self::TooSlow { name, limit } => write!(
                 f,
-                "{name} took longer than {} s: raise the set's time limit if that is normal",
+                "{name} took longer than {} s: raise list_time in [limits] if that is normal",
                 limit.as_secs_f32()
             ),
             Self::CutOff { name, sign } => write!(f, "{name} was cut off on its way: {sign}"),

@@ -13,7 +13,7 @@ use ureq::{Agent, Body};
 use super::bounded::Bounded;
 use super::error::SourceError;
 use super::http_date;
-use super::source::ListUrl;
+use super::source::{ListUrl, SpecError};
 
 /// Redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
@@ -123,7 +123,10 @@ impl Fetch {
             let Some(location) = text(response.headers(), header::LOCATION.as_str()) else {
                 return Err(refused(&url, &response));
             };
-            url = url.redirected(location).map_err(SourceError::Address)?;
+            url = url.redirected(location).map_err(|error| {
+                let name = url.shown();
+                SourceError::Address(SpecError(format!("{name} redirects elsewhere: {error}")))
+            })?;
         }
         Err(SourceError::Connection {
             name: url.shown().to_owned(),
@@ -247,6 +250,12 @@ fn failed(name: &str, error: ureq::Error) -> SourceError {
             let sign = "the connection ended early";
             SourceError::CutOff { name, sign }
         }
+        // How many bytes had come by then differs from time to time, and the log tells each new
+        // sentence.
+        ureq::Error::LargeResponseHeader(..) => SourceError::Connection {
+            name,
+            text: format!("the head of the answer is longer than {HEAD_BYTES_MAX} bytes"),
+        },
         error => {
             let text = error.to_string();
             SourceError::Connection { name, text }

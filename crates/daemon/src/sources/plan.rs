@@ -1,7 +1,8 @@
 //! From the configuration to sources.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::crowdsec::CrowdSecSpec;
 use super::source::{Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
@@ -16,10 +17,14 @@ impl Sources {
     /// one for this process alone: lists pass through it on their way.
     #[must_use]
     pub fn folder(config: &Config) -> PathBuf {
-        let pid = std::process::id();
-        let passing = || std::env::temp_dir().join(format!("linerate-{pid}"));
-        let state = config.state.dir.clone().unwrap_or_else(passing);
-        state.join(FOLDER)
+        let state = config.state.dir.clone();
+        state.unwrap_or_else(|| passing().clone()).join(FOLDER)
+    }
+
+    /// Takes the folder of this process alone away, if there is one.
+    pub fn forget_passing() {
+        // There is none where everything is kept, or nothing was fetched.
+        let _ = std::fs::remove_dir_all(passing());
     }
 
     /// What the configuration says that entries come from.
@@ -36,6 +41,18 @@ impl Sources {
             apis.collect::<Result<_, _>>()?,
         ))
     }
+}
+
+/// Where lists pass through that are not kept. Nobody can have made it before, with links in it to
+/// files of ours: half of its name is drawn.
+fn passing() -> &'static PathBuf {
+    static PASSING: OnceLock<PathBuf> = OnceLock::new();
+    PASSING.get_or_init(|| {
+        // The keys of a new hasher are random.
+        let drawn = RandomState::new().build_hasher().finish();
+        let pid = std::process::id();
+        std::env::temp_dir().join(format!("linerate-{pid}-{drawn:016x}"))
+    })
 }
 
 /// The bounds of the configuration: of the text and, packed, of what comes.

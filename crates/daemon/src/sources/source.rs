@@ -287,8 +287,7 @@ impl ListUrl {
         let next = Self::new(&target, self.http_allowed)?;
         if self.is_https() && !next.is_https() {
             return Err(SpecError(format!(
-                "{} redirects to {}, which is not encrypted: ask whoever runs the server",
-                self.shown,
+                "{} is not encrypted: ask whoever runs the server",
                 next.shown()
             )));
         }

@@ -391,7 +391,10 @@ fn encrypted_and_by_whom() {
     let mut bench = Bench::new();
     bench.start(trusting("/down"));
     let text = bench.failure().text;
-    assert!(text.contains("which is not encrypted"), "{text}");
+    assert!(
+        text.contains("/down redirects elsewhere") && text.contains("is not encrypted"),
+        "{text}"
+    );
     let mut bench = Bench::new();
     bench.start(spec(&server.url("/")));
     let text = bench.failure().text;

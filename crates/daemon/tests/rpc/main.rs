@@ -1,6 +1,7 @@
 //! The control socket from outside: what it answers, and what it does with who means it no good.
 
 mod document;
+mod floods;
 mod hostile;
 mod python;
 mod speaking;

@@ -307,7 +307,7 @@ fn ports() -> Vec<PortFacts> {
     let inside = PortFacts {
         port: "inside".to_owned(),
         spec: "xdp:eth2".to_owned(),
-        state: "link down".to_owned(),
+        state: "no carrier".to_owned(),
         in_frames: 990,
         in_bytes: 59_400,
         in_errors: 1,
@@ -341,8 +341,8 @@ impl Facts for StandIn {
                 pool_frames: 4096,
             }],
             drops: vec![
-                drop("runt", 1),
-                drop("blocked-source", 4),
+                drop("udp_truncated", 1),
+                drop("blocked_src", 4),
                 drop("no-room", 0),
             ],
             sets: vec![

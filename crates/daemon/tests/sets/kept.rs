@@ -8,16 +8,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-fn open(dir: &Path, recover: bool) -> Result<(Journal, KeptSets, Report), JournalError> {
+pub(crate) fn open(dir: &Path, recover: bool) -> Result<(Journal, KeptSets, Report), JournalError> {
     Journal::open(dir, OpenOptions { recover }, now_ms())
 }
 
-fn folder() -> tempfile::TempDir {
+pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
 /// A record of one entry.
-fn one(index: u32) -> Operations {
+pub(crate) fn one(index: u32) -> Operations {
     let mut operations = Operations::default();
     let op = Op::Add {
         entry: table::live::Entry::address_v4(index),

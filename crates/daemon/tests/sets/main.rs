@@ -2,6 +2,7 @@
 //! what was published.
 
 mod answers;
+mod full_disk;
 mod guards;
 mod kept;
 mod killed;

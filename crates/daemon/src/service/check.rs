@@ -1,0 +1,129 @@
+//! What `linerate run --check` looks at beside the text: whether this machine has what the
+//! configuration names. No port is touched, no list read, no command run.
+
+use std::fs;
+use std::path::Path;
+
+use super::{StartError, layout};
+use crate::config::{Config, KeyFrom, SetConfig, Source};
+use crate::privileges;
+use crate::sources::Sources;
+
+/// Looks at a configuration from here.
+///
+/// What is missing here may be there on the machine that the configuration is for: it is told,
+/// a sentence each, and is no error.
+///
+/// # Errors
+///
+/// What no machine would take, and CPUs that this one has not.
+pub fn check(config: &Config) -> Result<Vec<String>, StartError> {
+    layout(config)?;
+    Sources::planned(config)?;
+    let mut said: Vec<String> = config.sets.iter().flat_map(of_set).collect();
+    if let Some(crowdsec) = &config.crowdsec {
+        let who = "[crowdsec]";
+        said.extend(match &crowdsec.key {
+            KeyFrom::File(path) => readable(who, path),
+            KeyFrom::Environment(name) => std::env::var_os(name).is_none().then(|| {
+                format!("{who}: there is no {name} in this environment: set it where it is run")
+            }),
+        });
+        said.extend(
+            crowdsec
+                .ca_file
+                .iter()
+                .filter_map(|path| readable(who, path)),
+        );
+    }
+    let group = config.control.group.as_deref();
+    said.extend(
+        group
+            .filter(|name| privileges::group_id(name).is_none())
+            .map(|name| {
+                format!("[control]: there is no group '{name}' here: groupadd --system {name}")
+            }),
+    );
+    let user = config.user.as_ref().map(|user| user.name.as_str());
+    said.extend(
+        user.filter(|name| !privileges::is_user(name))
+            .map(|name| format!("[user]: there is no user '{name}' here: useradd --system {name}")),
+    );
+    Ok(said)
+}
+
+fn of_set(set: &SetConfig) -> Vec<String> {
+    let who = format!("set '{}'", set.name);
+    let (path, ca_file) = match &set.source {
+        None => (None, None),
+        Some(Source::File(path)) => (Some(path.as_path()), None),
+        Some(Source::Command { argv }) => (argv.first().map(Path::new), None),
+        Some(Source::Url { ca_file, .. }) => (None, ca_file.as_deref()),
+    };
+    let both = path.into_iter().chain(ca_file);
+    both.filter_map(|path| readable(&who, path)).collect()
+}
+
+/// None for a file that is there. Opening it would wait for a FIFO's other end.
+fn readable(who: &str, path: &Path) -> Option<String> {
+    let shown = path.display();
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => None,
+        Ok(_) => Some(format!("{who}: {shown} is no file: name one")),
+        Err(error) => Some(format!(
+            "{who}: {shown} is not to be had here ({error}): the start needs it"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(more: &str) -> Result<Vec<String>, String> {
+        let bridge = "[[port]]\nname = 'a'\nspec = 'gen:'\n[[port]]\nname = 'b'\nspec = 'null:'\n";
+        let config = Config::parse(Path::new("/etc/a.toml"), &format!("{bridge}{more}"));
+        check(&config.expect("a configuration")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_not_here_is_named() {
+        let set = |source: &str| format!("[[set]]\nname = 's'\naction = 'block'\n{source}\n");
+        for (more, wanted) in [
+            (set("source = '/no/list.txt'"), Some("/no/list.txt")),
+            (set("source = '/tmp'"), Some("/tmp is no file")),
+            (
+                set("source = { command = ['/no/program'] }"),
+                Some("/no/program"),
+            ),
+            (
+                set("source = 'https://a.example/'\nca_file = '/no/ca'"),
+                Some("/no/ca"),
+            ),
+            (set("source = { command = ['/bin/sh'] }"), None),
+            (set(""), None),
+            ("[user]\nname = 'no-such-user'".to_owned(), Some("useradd")),
+            (
+                "[control]\ngroup = 'no-such-group'".to_owned(),
+                Some("groupadd"),
+            ),
+        ] {
+            let said = said(&more).expect("no machine is to blame");
+            assert_eq!(
+                said.len(),
+                usize::from(wanted.is_some()),
+                "{more}: {said:?}"
+            );
+            let named = wanted.is_none_or(|wanted| said[0].contains(wanted));
+            assert!(named, "{more}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_refused_and_not_repeated() {
+        let set = "[[set]]\nname = 's'\naction = 'block'\nsource = 'https://me:SECRET@a.example/'";
+        let refused = said(set).expect_err("a password");
+        assert!(refused.contains("password"), "{refused}");
+        assert!(!refused.contains("SECRET"), "{refused}");
+    }
+}
