@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     Chart, Noise, Samples, Value, Wire, batch, dispatch, flows, ladder, locks, memory, pipeline,
-    stride, tables, veth,
+    rss, stride, tables, veth,
 };
 
 /// How an experiment is run.
@@ -174,6 +174,12 @@ pub const EXPERIMENTS: &[Experiment] = &[
         sentence: "a frame given to the worker that owns its flow, by policy and burst, and no hop",
         over_ports: false,
         run: dispatch::run,
+    },
+    Experiment {
+        name: "rss",
+        sentence: "flows over buckets, Zipf before and after moving some, a hash's cost, workers",
+        over_ports: false,
+        run: rss::run,
     },
     Experiment {
         name: "veth",

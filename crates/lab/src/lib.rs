@@ -25,6 +25,7 @@ mod noise;
 mod paired;
 mod pipeline;
 mod ratio;
+mod rss;
 mod sample;
 mod shuffle;
 mod source_cost;

@@ -57,7 +57,7 @@ pub use loss::{Loss, QueueLoss};
 pub use memif::{Listeners, MemifPort, MemifRole, MemifSpec};
 pub use null::NullPort;
 pub use open::{OpenContext, open};
-pub use packet::{PacketPort, PacketSpec};
+pub use packet::{Fanout, PacketPort, PacketSpec, QUEUE_UNTOLD};
 pub use port::{Port, PortQueue, RxState};
 pub use ring::{RingEnd, RingPort, RingSpec, Rings};
 pub use spec::{PortSpec, SpecError, nearest_word};

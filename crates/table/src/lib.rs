@@ -43,6 +43,6 @@ pub use mask::{LISTS_MAX, ListMask};
 pub use network::{Network, NetworkError};
 pub use prefixes::PrefixSet;
 pub use range::{Range, RangeError};
-pub use rss::{FlowColumns, RssHash, SourcePlan};
+pub use rss::{FlowColumns, KeyWeakness, RssHash, SourcePlan, check_key, random_key};
 pub use sieve::{SIEVE_BLOCK_WORDS, Sieve};
 pub use simd::Level;

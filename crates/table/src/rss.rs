@@ -4,6 +4,7 @@
 //! columns, by carry-less multiplication where the CPU has it and by tables of whole bytes where
 //! not. Placement only: anybody can make flows that collide, so no table of ours is keyed by it.
 
+mod keys;
 mod plan;
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -11,6 +12,7 @@ use crate::simd::{Carryless, Factors, WideFactors};
 use std::fmt;
 use wire::toeplitz::{Key, Toeplitz};
 
+pub use keys::{KeyWeakness, check_key, random_key};
 pub use plan::SourcePlan;
 
 /// The columns of a burst of flows, each as long as the others.
@@ -25,9 +27,16 @@ pub struct FlowColumns<'a, A> {
 }
 
 impl<A> FlowColumns<'_, A> {
-    /// How many flows there are: the length of the shortest column.
-    fn len(&self) -> usize {
-        self.src.len().min(self.dst.len()).min(self.ports.len())
+    /// The first flows, as many as every column and a column of `hashes` hashes have.
+    #[inline(always)]
+    fn cut(self, hashes: usize) -> Self {
+        let count = self.src.len().min(self.dst.len()).min(self.ports.len());
+        let count = count.min(hashes);
+        Self {
+            src: &self.src[..count],
+            dst: &self.dst[..count],
+            ports: &self.ports[..count],
+        }
     }
 }
 
@@ -101,40 +110,32 @@ impl RssHash {
     /// length of the shortest column.
     #[inline]
     pub fn hash_v4(&self, flows: FlowColumns<'_, u32>, hashes: &mut [u32]) -> usize {
-        let count = flows.len().min(hashes.len());
-        let FlowColumns { src, dst, ports } = flows;
-        let (src, dst, ports) = (&src[..count], &dst[..count], &ports[..count]);
-        let hashes = &mut hashes[..count];
+        let flows = flows.cut(hashes.len());
+        let hashes = &mut hashes[..flows.src.len()];
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if let Some(vectors) = &self.vectors {
-            let columns = crate::simd::Columns { src, dst, ports };
-            vectors.unit.hash(&vectors.factors, columns, hashes);
-            return count;
+            vectors.unit.hash(&vectors.factors, flows, hashes);
+            return hashes.len();
         }
-        for (((src, dst), ports), hash) in src.iter().zip(dst).zip(ports).zip(hashes) {
-            *hash = self.by_bytes([*src, *dst, *ports]);
-        }
-        count
+        one_by_one(flows, hashes, |src, dst, ports| {
+            self.by_bytes([src, dst, ports])
+        })
     }
 
     /// The hashes of IPv6 flows; returns how many places of `hashes` were written, which is the
     /// length of the shortest column.
     #[inline]
     pub fn hash_v6(&self, flows: FlowColumns<'_, u128>, hashes: &mut [u32]) -> usize {
-        let count = flows.len().min(hashes.len());
-        let FlowColumns { src, dst, ports } = flows;
-        let (src, dst, ports) = (&src[..count], &dst[..count], &ports[..count]);
-        let hashes = &mut hashes[..count];
+        let flows = flows.cut(hashes.len());
+        let hashes = &mut hashes[..flows.src.len()];
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if let Some(vectors) = &self.vectors {
-            let columns = crate::simd::WideColumns { src, dst, ports };
-            vectors.unit.hash_wide(&vectors.wide, columns, hashes);
-            return count;
+            vectors.unit.hash_wide(&vectors.wide, flows, hashes);
+            return hashes.len();
         }
-        for (((src, dst), ports), hash) in src.iter().zip(dst).zip(ports).zip(hashes) {
-            *hash = self.one.hash_v6(*src, *dst, *ports);
-        }
-        count
+        one_by_one(flows, hashes, |src, dst, ports| {
+            self.one.hash_v6(src, dst, ports)
+        })
     }
 
     /// Twelve reads of 12 KiB that none waits for another.
@@ -150,6 +151,20 @@ impl RssHash {
         let parts = words.into_iter().zip(tables);
         parts.fold(0, |hash, (word, tables)| hash ^ of_word(word, tables))
     }
+}
+
+/// Columns without vectors; returns how many hashes there are.
+#[inline(always)]
+fn one_by_one<A: Copy>(
+    flows: FlowColumns<'_, A>,
+    hashes: &mut [u32],
+    hash: impl Fn(A, A, u32) -> u32,
+) -> usize {
+    let columns = flows.src.iter().zip(flows.dst).zip(flows.ports);
+    for (((src, dst), ports), place) in columns.zip(&mut *hashes) {
+        *place = hash(*src, *dst, *ports);
+    }
+    hashes.len()
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]

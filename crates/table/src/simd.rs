@@ -10,7 +10,7 @@ mod level;
 mod portable;
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(crate) use carryless::{Carryless, Columns, Factors, WideColumns, WideFactors};
+pub(crate) use carryless::{Carryless, Factors, WideFactors};
 pub use level::Level;
 pub(crate) use portable::Portable;
 #[cfg(all(target_arch = "x86_64", not(miri)))]

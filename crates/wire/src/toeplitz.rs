@@ -10,12 +10,14 @@
 //!
 //! The hash is for placement only: anybody can make frames that collide.
 
+mod types;
 mod vectors;
 
 use core::{fmt, str::FromStr};
 
 use crate::{Family, FlowKey};
 
+pub use types::{HashInput, HashTypes, extended_addresses};
 pub use vectors::{VECTORS, Vector};
 
 /// Bytes of a key that a hash of two IPv6 addresses and two ports uses.

@@ -5,9 +5,10 @@ use std::net::IpAddr;
 use clap::{Args, Subcommand};
 use wire::toeplitz::Key;
 
+use super::{RssApplyArgs, RssShowArgs, RssVerifyArgs};
 use crate::exit::EXIT_CODES;
 
-/// Hash flows as network cards do to place them (receive side scaling).
+/// Hash flows as network cards do to place them (receive side scaling), and look at cards.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -23,6 +24,9 @@ pub(crate) enum RssCommand {
     Hash(RssHashArgs),
     Vectors(RssVectorsArgs),
     Plan(RssPlanArgs),
+    Show(RssShowArgs),
+    Apply(RssApplyArgs),
+    Verify(RssVerifyArgs),
 }
 
 /// The key and the buckets.
@@ -110,7 +114,11 @@ Examples:
   linerate rss plan --src 10.0.0.0/16 --dst 192.0.2.1
       one source a bucket
   linerate rss vectors
-      is our hash the published one on this machine?";
+      is our hash the published one on this machine?
+  linerate rss show eth0
+      the key, the table and the hash types of a card
+  linerate rss verify eth0
+      does the card do as it says?";
 
 fn hash_examples() -> String {
     format!(

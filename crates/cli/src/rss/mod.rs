@@ -1,8 +1,12 @@
-//! `linerate rss`: the placement hash, printed, checked and searched.
+//! `linerate rss`: the placement hash, printed, checked and searched, and that of cards.
 
+mod apply;
+mod card;
 mod hash;
 mod plan;
+mod show;
 mod vectors;
+mod verify;
 
 use std::net::IpAddr;
 
@@ -18,6 +22,9 @@ pub(crate) fn run(command: &RssCommand, output: Output) -> Outcome {
         RssCommand::Hash(args) => hash::run(args, output),
         RssCommand::Vectors(args) => vectors::run(args, output),
         RssCommand::Plan(args) => plan::run(args, output),
+        RssCommand::Show(args) => show::run(args, output),
+        RssCommand::Apply(args) => apply::run(args, output),
+        RssCommand::Verify(args) => verify::run(args, output),
     }
 }
 

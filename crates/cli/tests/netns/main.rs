@@ -32,6 +32,7 @@ mod odd;
 mod packet;
 mod random;
 mod redirect;
+mod rss;
 mod running;
 #[path = "../screens/mod.rs"]
 mod screens;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{MERGING, TAKING_TAGS};
+use super::{HashSettings, MERGING, TAKING_TAGS};
 
 /// The first line: a file of another kind or version is not read further.
 const HEADING: &str = "linerate found 1";
@@ -33,6 +33,8 @@ pub(crate) struct Found {
     pub(crate) offloads: Vec<String>,
     /// Interrupts and the CPUs they were allowed on.
     pub(crate) interrupts: Vec<(u32, String)>,
+    /// How it chose queues, where that is changed.
+    pub(crate) placement: Option<HashSettings>,
 }
 
 impl fmt::Display for Found {
@@ -49,6 +51,9 @@ impl fmt::Display for Found {
         }
         for (number, cpus) in &self.interrupts {
             writeln!(f, "interrupt {number} {cpus}")?;
+        }
+        if let Some(placement) = &self.placement {
+            write!(f, "{placement}")?;
         }
         writeln!(f, "end")
     }
@@ -79,6 +84,7 @@ impl Found {
             address: address(next("address")?)?,
             offloads: Vec::new(),
             interrupts: Vec::new(),
+            placement: None,
         };
         for (line, place) in lines {
             if line == "end" {
@@ -106,6 +112,10 @@ impl Found {
             }
             "interrupt" if is_cpu_list(value) => {
                 self.interrupts.push((number(subject)?, value.to_owned()));
+            }
+            "placement" => {
+                let placement = self.placement.get_or_insert_default();
+                placement.take(subject, value)?;
             }
             _ => return Err(format!("`{what}` is not understood")),
         }
@@ -144,6 +154,7 @@ pub(crate) fn is_cpu_list(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{FlowKind, Rss};
     use super::*;
 
     fn found() -> Found {
@@ -158,6 +169,18 @@ mod tests {
             address: [2, 0xfc, 0, 0, 0, 1],
             offloads: vec!["rx-gro".to_owned(), "rx-vlan-hw-parse".to_owned()],
             interrupts: vec![(38, "0-1".to_owned()), (39, "0,2-3".to_owned())],
+            placement: Some(HashSettings {
+                rss: Rss {
+                    indirection: vec![0, 1, 0, 1],
+                    key: (0..40).collect(),
+                    function: 1,
+                    transform: 0,
+                },
+                hashed: vec![
+                    (FlowKind::Tcp4, "sdfn".to_owned()),
+                    (FlowKind::Udp6, "sd".to_owned()),
+                ],
+            }),
         }
     }
 
@@ -193,10 +216,16 @@ mod tests {
             Found::read(&text.replace("end\n", &format!("{line}\nend\n"))).unwrap_err()
         };
         assert!(with("offload tx-udp-segmentation on").contains("no offload that this program"));
-        assert!(with("offload rx-gro off").contains("line 11: `offload` is not understood"));
+        assert!(with("offload rx-gro off").contains("line 16: `offload` is not understood"));
         assert!(with("interrupt 5 ../../x").contains("not understood"));
         assert!(with("interrupt x 0").contains("`x` is no number"));
         assert!(with("sysctl kernel.x 1").contains("not understood"));
+        assert!(with("placement table 0,x").contains("`x` is no number"));
+        assert!(with("placement key 6d5").contains("no key"));
+        assert!(with("placement key 6\u{e9}5").contains("no key"));
+        assert!(with("placement function 0 7 9").contains("no hash function"));
+        assert!(with("placement tcp4 sdq").contains("no fields"));
+        assert!(with("placement sctp4 sd").contains("no kind of frame"));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use super::offloads::{not_written, record};
+use super::offloads::{Changes, not_written, record};
 use super::records::{Kept, Records};
 use super::{Interface, Interrupt, Root};
 use crate::PortError;
@@ -72,7 +72,11 @@ impl InterruptPins {
         if found.is_empty() {
             return pins;
         }
-        match record(records, interface, Vec::new(), found.clone()) {
+        let changes = Changes {
+            interrupts: found.clone(),
+            ..Changes::default()
+        };
+        match record(records, interface, changes) {
             Ok(record) => pins.record = Some(record),
             Err(error) => pins.notes.push(not_written(name, &error)),
         }

@@ -20,6 +20,7 @@ mod peer;
 mod queueing;
 mod records;
 mod restore;
+mod rss;
 mod survey;
 mod sysfs;
 mod watch;
@@ -45,13 +46,16 @@ pub use offloads::{MERGING, Offloads};
 pub use queueing::{Queueing, QueueingCounts};
 pub use records::records_folder;
 pub use restore::{LeftBehind, Restored, left_behind, restore};
+pub use rss::{HashSettings, RssAccess, RssChange};
 pub use survey::{Offload, Program, Survey, names_here};
 pub use sysfs::{Interrupt, Root};
 pub(crate) use watch::Watch;
 pub use xdp_support::XdpSupport;
 
 use crate::sys::ethtool;
-pub use crate::sys::ethtool::{Channels, Coalescing, Feature, FlowKind, Pause, RingSizes, Rss};
+pub use crate::sys::ethtool::{
+    Channels, Coalescing, Feature, FlowKind, HASH_FUNCTIONS, Pause, RingSizes, Rss,
+};
 use crate::sys::ioctl::{ControlSocket, InterfaceName};
 use crate::{PortError, PortErrorKind};
 

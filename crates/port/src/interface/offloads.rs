@@ -2,7 +2,7 @@
 
 use super::found::{Found, Place};
 use super::records::{Kept, Records};
-use super::{Interface, Restored};
+use super::{HashSettings, Interface, Restored};
 use crate::sys::ethtool::Feature;
 
 /// What merges frames on receive into larger ones than the wire's.
@@ -69,7 +69,11 @@ impl Offloads {
         if names.is_empty() {
             return;
         }
-        match record(&Records::here(), interface, names, Vec::new()) {
+        let changes = Changes {
+            offloads: names,
+            ..Changes::default()
+        };
+        match record(&Records::here(), interface, changes) {
             Ok(record) => self.record = Some(record),
             Err(error) => self.notes.push(not_written(interface.name(), &error)),
         }
@@ -127,13 +131,25 @@ impl Offloads {
     }
 }
 
+/// What is about to be changed, as it is now.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub(super) offloads: Vec<String>,
+    pub(super) interrupts: Vec<(u32, String)>,
+    pub(super) placement: Option<HashSettings>,
+}
+
 /// Writes down what is there before it is changed.
 pub(super) fn record(
     records: &Records,
     interface: &Interface,
-    offloads: Vec<String>,
-    interrupts: Vec<(u32, String)>,
+    changes: Changes,
 ) -> std::io::Result<Kept> {
+    let Changes {
+        offloads,
+        interrupts,
+        placement,
+    } = changes;
     let place = Place::here().ok_or(std::io::ErrorKind::NotFound)?;
     let (_, address) = interface.hardware_address()?;
     records.keep(&Found {
@@ -144,6 +160,7 @@ pub(super) fn record(
         address,
         offloads,
         interrupts,
+        placement,
     })
 }
 

@@ -286,6 +286,7 @@ mod tests {
             address: [0; 6],
             offloads: vec!["rx-gro".to_owned()],
             interrupts: Vec::new(),
+            placement: None,
         }
     }
 

@@ -2,8 +2,11 @@
 
 use super::found::{Found, Place};
 use super::records::{Orphan, Records};
-use super::{Interface, Root, names_here};
+use super::{Interface, Root, RssAccess, names_here};
 use crate::PortError;
+
+/// What people are told of hash settings that are put back.
+const PLACEMENT: &str = "key, table and types of its receive hash";
 
 /// What became of one record of a dead process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +138,8 @@ fn listed(found: &Found) -> Vec<String> {
     let offloads = found.offloads.iter().map(|name| format!("{name} on"));
     let interrupts = found.interrupts.iter();
     let interrupts = interrupts.map(|(number, cpus)| format!("interrupt {number} on CPU {cpus}"));
-    offloads.chain(interrupts).collect()
+    let placement = found.placement.iter().map(|_| PLACEMENT.to_owned());
+    offloads.chain(interrupts).chain(placement).collect()
 }
 
 /// An interface is known by number and address; it may have another name by now.
@@ -161,6 +165,7 @@ fn put_back(found: &Found, here: &Place, root: &Root) -> Restored {
     let name = interface.name().to_owned();
     match offloads(found, &interface).and_then(|mut what| {
         what.extend(interrupts(found, &interface, root)?);
+        what.extend(placement(found, &interface)?);
         Ok(what)
     }) {
         Ok(what) => Restored::Done { name, what },
@@ -185,6 +190,17 @@ fn offloads(found: &Found, interface: &Interface) -> std::io::Result<Vec<String>
         what.push(format!("{name} on"));
     }
     Ok(what)
+}
+
+fn placement(found: &Found, interface: &dyn RssAccess) -> std::io::Result<Option<String>> {
+    let Some(before) = &found.placement else {
+        return Ok(None);
+    };
+    if interface.settings()? == *before {
+        return Ok(None);
+    }
+    before.write_to(interface)?;
+    Ok(Some(PLACEMENT.to_owned()))
 }
 
 fn interrupts(found: &Found, interface: &Interface, root: &Root) -> std::io::Result<Vec<String>> {
@@ -221,6 +237,7 @@ mod tests {
             address: interface.hardware_address().unwrap().1,
             offloads: Vec::new(),
             interrupts: vec![(38, "0-1".to_owned()), (99, "0-1".to_owned())],
+            placement: None,
         }
     }
 

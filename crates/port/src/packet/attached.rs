@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::spec::Fanout;
 use crate::sys::packet_ring::{BlockRing, RingSize};
 use crate::sys::packet_send::Sender;
 use crate::sys::packet_socket::{EVERY_PROTOCOL, NO_PROTOCOL, OWN_MARK, PacketSocket};
@@ -43,7 +44,7 @@ fn step(what: &'static str) -> impl Fn(io::Error) -> AttachError {
 
 impl Attached {
     /// Opens both sockets; nothing comes in before [`Attached::begin`].
-    pub(super) fn open(index: u32, qdisc: bool) -> Result<Self, AttachError> {
+    pub(super) fn open(index: u32, qdisc: bool, fanout: Fanout) -> Result<Self, AttachError> {
         let receiver = PacketSocket::new().map_err(step("open a packet socket"))?;
         // Linux before 4.20 does not know the option.
         let sees_outgoing = receiver.ignore_outgoing().is_err();
@@ -51,7 +52,8 @@ impl Attached {
             .ask_for_offloads()
             .map_err(step("ask for offload records"))?;
         receiver.keep_out().map_err(step("set a filter"))?;
-        let ring = BlockRing::new(receiver, RING).map_err(step("make a receive ring"))?;
+        let ring = BlockRing::new(receiver, RING, fanout == Fanout::Queue);
+        let ring = ring.map_err(step("make a receive ring"))?;
         let receiver = ring.socket();
         receiver
             .bind(index, EVERY_PROTOCOL)
@@ -82,9 +84,13 @@ impl Attached {
     }
 
     /// Shares frames with the group, or with a new one; its number.
-    pub(super) fn join(&mut self, group: Option<u16>) -> Result<u16, AttachError> {
+    pub(super) fn join(&mut self, group: Option<u16>, fanout: Fanout) -> Result<u16, AttachError> {
+        let by = match fanout {
+            Fanout::Flow => libc::PACKET_FANOUT_HASH,
+            Fanout::Queue => libc::PACKET_FANOUT_QM,
+        };
         let socket = self.ring.socket();
-        socket.fan_out(group).map_err(step("share frames by flow"))
+        socket.fan_out(group, by).map_err(step("share frames"))
     }
 
     /// Lets frames in.

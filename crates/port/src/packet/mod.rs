@@ -21,7 +21,7 @@ use frame::{PortId, QueueId};
 
 use queue::PacketQueue;
 use shared::Shared;
-pub use spec::PacketSpec;
+pub use spec::{Fanout, PacketSpec, QUEUE_UNTOLD};
 
 use crate::interface::{Interface, Meter, Monitor};
 use crate::port::check_queue;
@@ -52,7 +52,7 @@ impl PacketPort {
             spec: spec.to_string(),
             queues_max: spec.queues.map_or(QUEUES_MAX, usize::from),
             queues: 0,
-            shared: Arc::new(Shared::prepare(interface, spec.qdisc)?),
+            shared: Arc::new(Shared::prepare(interface, spec)?),
         })
     }
 }
@@ -69,7 +69,11 @@ impl Port for PacketPort {
     fn mode(&self) -> String {
         let mut mode = "AF_PACKET, TPACKET_V3".to_owned();
         if self.queues > 1 {
-            mode += &format!(", {} queues by flow hash", self.queues);
+            let by = match self.shared.fanout {
+                Fanout::Flow => "flow hash",
+                Fanout::Queue => "receive queue",
+            };
+            mode += &format!(", {} queues by {by}", self.queues);
         }
         if self.shared.qdisc {
             mode += ", by the queueing discipline";

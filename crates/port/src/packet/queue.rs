@@ -10,6 +10,7 @@ use frame::{Burst, Frame, FrameMeta, FramePool, PortId, QueueId};
 use super::attached::{AttachError, Attached};
 use super::receive::{Unfit, fill};
 use super::shared::Shared;
+use super::spec::Fanout;
 use crate::interface::{Counts, Watch};
 use crate::{Loss, PortError, PortErrorKind, PortQueue, PortStatistics, QueueLoss, RxState};
 
@@ -271,7 +272,11 @@ impl PortQueue for PacketQueue {
         };
         let meta = FrameMeta {
             port: self.port,
-            queue: self.queue,
+            queue: match self.shared.fanout {
+                Fanout::Flow => self.queue,
+                // The kernel counts from 1, and 0 is for those whose driver told none.
+                Fanout::Queue => QueueId(self.queue.0.wrapping_sub(1)),
+            },
             ..FrameMeta::default()
         };
         let (before, taken) = (burst.len(), attached.taken);

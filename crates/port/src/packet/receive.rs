@@ -78,6 +78,7 @@ pub(super) fn fill(
     };
     *frame.meta_mut() = FrameMeta {
         time_ns: received.time_ns,
+        rss_hash: received.hash,
         ..meta
     };
     let unfinished = received.offload.flags & CHECKSUM_UNFINISHED != 0;

@@ -4,6 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::attached::{AttachError, Attached};
+use super::spec::{Fanout, PacketSpec};
 use crate::interface::{Interface, Link, MERGING, Offloads, Signal};
 use crate::{PortError, PortErrorKind};
 
@@ -18,6 +19,7 @@ pub(super) struct Shared {
     pub(super) signal: Signal,
     /// Whether frames leave by the queueing discipline.
     pub(super) qdisc: bool,
+    pub(super) fanout: Fanout,
     state: Mutex<State>,
 }
 
@@ -31,7 +33,7 @@ struct State {
 }
 
 impl Shared {
-    pub(super) fn prepare(interface: Interface, qdisc: bool) -> Result<Self, PortError> {
+    pub(super) fn prepare(interface: Interface, spec: &PacketSpec) -> Result<Self, PortError> {
         // A socket is tried first: without the right to one nothing is changed.
         crate::sys::packet_socket::PacketSocket::new().map_err(|error| {
             let remedy = match error.raw_os_error() {
@@ -53,7 +55,8 @@ impl Shared {
         Ok(Self {
             interface,
             signal: Signal::default(),
-            qdisc,
+            qdisc: spec.qdisc,
+            fanout: spec.fanout,
             state: Mutex::new(state),
         })
     }
@@ -70,9 +73,9 @@ impl Shared {
                 group: None,
             };
         }
-        let mut attached = Attached::open(index, self.qdisc)?;
+        let mut attached = Attached::open(index, self.qdisc, self.fanout)?;
         if shares {
-            state.group = Some(attached.join(state.group)?);
+            state.group = Some(attached.join(state.group, self.fanout)?);
         }
         attached.begin()?;
         Ok(attached)

@@ -1,4 +1,4 @@
-//! `packet:IFACE[,queues=N][,qdisc=on]`: what a user says of an interface.
+//! `packet:IFACE[,queues=N][,qdisc=on][,fanout=queue]`: what a user says of an interface.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::QUEUES_MAX;
 use crate::SpecError;
 use crate::spec::{Settings, escape};
 
-const KEYS: [&str; 2] = ["queues", "qdisc"];
+const KEYS: [&str; 3] = ["queues", "qdisc", "fanout"];
 
 /// A kernel interface by packet sockets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,18 +17,47 @@ pub struct PacketSpec {
     pub queues: Option<u16>,
     /// Whether frames leave by the interface's queueing discipline, and not past it.
     pub qdisc: bool,
+    /// How sockets share the interface's frames.
+    pub fanout: Fanout,
 }
+
+/// How several sockets share the frames of one interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fanout {
+    /// By the flow, as the kernel hashes it.
+    #[default]
+    Flow,
+    /// By the interface's receive queue: the first socket has frames of which the driver told no
+    /// queue, the second those of queue 0, and so on; a frame's record says which queue, or
+    /// [`QUEUE_UNTOLD`], and what hash the kernel has of it. For looking at a card's choices.
+    Queue,
+}
+
+impl Fanout {
+    fn parse(text: &str) -> Result<Self, SpecError> {
+        match text {
+            "flow" => Ok(Self::Flow),
+            "queue" => Ok(Self::Queue),
+            _ => Err(SpecError::value("fanout", text, "flow or queue")),
+        }
+    }
+}
+
+/// The queue of frames of which the driver told none.
+pub const QUEUE_UNTOLD: u16 = u16::MAX;
 
 impl PacketSpec {
     pub(crate) fn from_settings(settings: &mut Settings) -> Result<Self, SpecError> {
         settings.expect(&KEYS)?;
         let queues = settings.take_number("queues", 1..=QUEUES_MAX as u64)?;
         let qdisc = settings.take_switch("qdisc")?;
+        let fanout = settings.take("fanout").as_deref().map(Fanout::parse);
         let interface = settings.take_interface("packet:eth0")?;
         Ok(Self {
             interface,
             queues: queues.map(|queues| queues as u16),
             qdisc: qdisc.unwrap_or(false),
+            fanout: fanout.transpose()?.unwrap_or_default(),
         })
     }
 }
@@ -39,6 +68,10 @@ impl fmt::Display for PacketSpec {
         if let Some(queues) = self.queues {
             write!(f, ",queues={queues}")?;
         }
-        f.write_str(if self.qdisc { ",qdisc=on" } else { "" })
+        f.write_str(if self.qdisc { ",qdisc=on" } else { "" })?;
+        f.write_str(match self.fanout {
+            Fanout::Flow => "",
+            Fanout::Queue => ",fanout=queue",
+        })
     }
 }

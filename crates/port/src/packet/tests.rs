@@ -20,6 +20,7 @@ fn received(bytes: &[u8]) -> Received<'_> {
         time_ns: 77,
         offload: Offload::default(),
         outgoing: false,
+        hash: 0,
     }
 }
 

@@ -13,11 +13,13 @@ const GET_PAUSE: u32 = 0x12;
 const GET_STRINGS: u32 = 0x1b;
 const GET_STATISTICS: u32 = 0x1d;
 const GET_HASHED: u32 = 0x29;
+const SET_HASHED: u32 = 0x2a;
 const GET_STRING_COUNTS: u32 = 0x37;
 const GET_FEATURES: u32 = 0x3a;
 const SET_FEATURES: u32 = 0x3b;
 const GET_CHANNELS: u32 = 0x3c;
 const GET_RSS: u32 = 0x46;
+const SET_RSS: u32 = 0x47;
 /// `ETH_SS_STATS`: the set of strings that names the driver's counters.
 const STATISTICS_NAMES: u32 = 1;
 /// More counters than this no driver has: cards with hundreds of queues have some thousands. The
@@ -36,6 +38,8 @@ const RINGS_WORDS: usize = 9;
 const PAUSE_WORDS: usize = 4;
 const RSS_WORDS: usize = 6;
 const HASHED_WORDS: usize = 48;
+/// The fields are a number of 64 bits from the third word on, of which the low half holds all.
+const FIELDS_WORD: usize = if cfg!(target_endian = "big") { 3 } else { 2 };
 /// Fields of a frame (`RXH_IP_SRC` and so on) as `ethtool -N IFACE rx-flow-hash` writes them.
 const HASHED_FIELDS: [(u32, char); 7] = [
     (1, 'm'),
@@ -161,12 +165,59 @@ pub(crate) fn pause(socket: &ControlSocket, name: &InterfaceName) -> io::Result<
 }
 
 /// How an interface chooses a frame's queue.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rss {
     /// The queue of each bucket.
     pub indirection: Vec<u32>,
     /// The key of the hash; empty where the driver keeps it to itself.
     pub key: Vec<u8>,
+    /// The hash function, a bit of [`HASH_FUNCTIONS`]; 0 where the driver does not say.
+    pub function: u8,
+    /// What is done to the input first: 0 for nothing, 1 for both halves XORed, 2 for ORed too.
+    pub transform: u8,
+}
+
+/// `ETH_RSS_HASH_...`: the hash functions as `ethtool -x` names them, each one bit.
+pub const HASH_FUNCTIONS: [&str; 3] = ["toeplitz", "xor", "crc32"];
+
+impl Rss {
+    /// From the kernel's structure with what follows it; `None` where it announces more than is
+    /// there, or than any card has.
+    fn from_words(words: &[u32]) -> Option<Self> {
+        let header = words.first_chunk::<RSS_WORDS>()?;
+        let (buckets, key_bytes) = (header[2], header[3]);
+        if buckets > RSS_BUCKETS_MAX || key_bytes > RSS_KEY_BYTES_MAX {
+            return None;
+        }
+        let (table, key) = words[RSS_WORDS..].split_at_checked(buckets as usize)?;
+        let key = key.get(..key_bytes.div_ceil(4) as usize)?;
+        let key = key.iter().flat_map(|word| word.to_ne_bytes());
+        let [function, transform, ..] = header[4].to_ne_bytes();
+        Some(Self {
+            indirection: table.to_vec(),
+            key: key.take(key_bytes as usize).collect(),
+            function,
+            transform,
+        })
+    }
+
+    /// The kernel's structure that sets all of this. An empty table or key is left as it is.
+    fn to_words(&self) -> Vec<u32> {
+        /// `ETH_RXFH_INDIR_NO_CHANGE`; 0 would ask for the driver's own table.
+        const SAME_TABLE: u32 = u32::MAX;
+        let buckets = match self.indirection.len() {
+            0 => SAME_TABLE,
+            buckets => buckets as u32,
+        };
+        let function = u32::from_ne_bytes([self.function, self.transform, 0, 0]);
+        let mut words = vec![SET_RSS, 0, buckets, self.key.len() as u32, function, 0];
+        words.extend(&self.indirection);
+        words.extend(self.key.chunks(4).map(|chunk| {
+            let byte = |at: usize| chunk.get(at).copied().unwrap_or(0);
+            u32::from_ne_bytes([byte(0), byte(1), byte(2), byte(3)])
+        }));
+        words
+    }
 }
 
 pub(crate) fn rss(socket: &ControlSocket, name: &InterfaceName) -> io::Result<Rss> {
@@ -178,19 +229,20 @@ pub(crate) fn rss(socket: &ControlSocket, name: &InterfaceName) -> io::Result<Rs
     if buckets > RSS_BUCKETS_MAX || key_bytes > RSS_KEY_BYTES_MAX {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    let key_start = RSS_WORDS + buckets as usize;
-    let mut words = vec![0; key_start + key_bytes.div_ceil(4) as usize];
+    let mut words = vec![0; RSS_WORDS + buckets as usize + key_bytes.div_ceil(4) as usize];
     (words[0], words[2], words[3]) = (GET_RSS, buckets, key_bytes);
     // SAFETY: the kernel writes the table and the key of the lengths given here, and refuses when
     // they are no longer the device's.
     unsafe { socket.ethtool(name, &mut words)? };
-    let key = words[key_start..]
-        .iter()
-        .flat_map(|word| word.to_ne_bytes());
-    Ok(Rss {
-        key: key.take(key_bytes as usize).collect(),
-        indirection: words[RSS_WORDS..key_start].to_vec(),
-    })
+    Rss::from_words(&words).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// Sets table, key and function. The driver may refuse any of them.
+pub(crate) fn set_rss(socket: &ControlSocket, name: &InterfaceName, rss: &Rss) -> io::Result<()> {
+    let mut words = rss.to_words();
+    // SAFETY: the table and the key follow in the lengths that the structure announces; the kernel
+    // reads them and writes no more than its six words.
+    unsafe { socket.ethtool(name, &mut words) }
 }
 
 /// Which kind of frames a question about hashing is of.
@@ -217,12 +269,27 @@ pub(crate) fn hashed(
     (words[0], words[1]) = (GET_HASHED, kind as u32);
     // SAFETY: `struct ethtool_rxnfc` has 192 bytes, 48 words, without rules behind it.
     unsafe { socket.ethtool(name, &mut words)? };
-    // A number of 64 bits, of which the low half holds all fields there are.
-    let fields = words[if cfg!(target_endian = "big") { 3 } else { 2 }];
+    let fields = words[FIELDS_WORD];
     let set = HASHED_FIELDS
         .iter()
         .filter(|(bit, _)| fields >> bit & 1 == 1);
     Ok(set.map(|&(_, letter)| letter).collect())
+}
+
+/// Sets it, by the same letters; those of no field count for nothing.
+pub(crate) fn set_hashed(
+    socket: &ControlSocket,
+    name: &InterfaceName,
+    kind: FlowKind,
+    letters: &str,
+) -> io::Result<()> {
+    let mut words = [0; HASHED_WORDS];
+    (words[0], words[1]) = (SET_HASHED, kind as u32);
+    let bit = |letter: char| HASHED_FIELDS.iter().find(|(_, known)| *known == letter);
+    let bits = letters.chars().filter_map(bit).map(|(bit, _)| 1 << bit);
+    words[FIELDS_WORD] = bits.fold(0, |fields, bit| fields | bit);
+    // SAFETY: `struct ethtool_rxnfc` has 192 bytes, 48 words, without rules behind it.
+    unsafe { socket.ethtool(name, &mut words) }
 }
 
 /// One offload of an interface.
@@ -349,4 +416,42 @@ fn text(words: &[u32]) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     let end = bytes.iter().position(|&byte| byte == 0);
     String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card() -> Rss {
+        Rss {
+            indirection: (0..128).map(|bucket| bucket % 4).collect(),
+            key: (1..=41).collect(),
+            function: 1,
+            transform: 1,
+        }
+    }
+
+    #[test]
+    fn what_is_set_is_what_was_read() {
+        assert_eq!(Rss::from_words(&card().to_words()), Some(card()));
+        let silent = Rss::default();
+        assert_eq!(silent.to_words()[2], u32::MAX, "the table stays");
+        assert_eq!(silent.to_words()[3], 0, "and so does the key");
+    }
+
+    /// A driver may say anything of lengths.
+    #[test]
+    fn no_answer_is_believed_beyond_its_end() {
+        let whole = card().to_words();
+        for end in 0..whole.len() {
+            assert_eq!(Rss::from_words(&whole[..end]), None, "cut at {end}");
+        }
+        for place in [2, 3] {
+            for length in [129, 1 << 16, (1 << 16) + 1, i32::MAX as u32, u32::MAX] {
+                let mut words = whole.clone();
+                words[place] = length;
+                assert_eq!(Rss::from_words(&words), None, "{place} {length}");
+            }
+        }
+    }
 }

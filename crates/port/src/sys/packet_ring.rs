@@ -42,6 +42,9 @@ pub(crate) struct Offload {
 /// `VIRTIO_NET_HDR_F_NEEDS_CSUM`: only the pseudo header is summed up yet.
 pub(crate) const CHECKSUM_UNFINISHED: u8 = 1;
 
+/// linux/if_packet.h: the hash of each frame is told.
+const TP_FT_REQ_FILL_RXHASH: u32 = 1;
+
 /// One frame in a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Received<'a> {
@@ -58,6 +61,8 @@ pub(crate) struct Received<'a> {
     pub(crate) offload: Offload,
     /// It left by the interface; only kernels that cannot leave those out show them.
     pub(crate) outgoing: bool,
+    /// What the driver or the kernel hashed it to; 0 where nobody was asked.
+    pub(crate) hash: u32,
 }
 
 /// How a ring is laid out.
@@ -88,7 +93,9 @@ unsafe impl Send for BlockRing {}
 
 impl BlockRing {
     /// Makes the ring of a socket that has none and is not bound yet, and maps it.
-    pub(crate) fn new(socket: PacketSocket, size: RingSize) -> io::Result<Self> {
+    /// With `hashes` the kernel tells the hash of each frame, and makes one where the driver gave
+    /// none, which takes its time.
+    pub(crate) fn new(socket: PacketSocket, size: RingSize, hashes: bool) -> io::Result<Self> {
         let version = libc::tpacket_versions::TPACKET_V3 as u32;
         socket.set(libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
         let request = tpacket_req3 {
@@ -98,7 +105,7 @@ impl BlockRing {
             tp_frame_nr: size.block_bytes / FRAME_UNIT_BYTES * size.blocks,
             tp_retire_blk_tov: size.retire_ms,
             tp_sizeof_priv: 0,
-            tp_feature_req_word: 0,
+            tp_feature_req_word: if hashes { TP_FT_REQ_FILL_RXHASH } else { 0 },
         };
         socket.set(libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
         let start = map(&socket, size.block_bytes as usize * size.blocks as usize)?;
@@ -167,6 +174,7 @@ impl BlockRing {
             time_ns: u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec),
             offload,
             outgoing: address.sll_pkttype == libc::PACKET_OUTGOING,
+            hash: header.hv1.tp_rxhash,
         })
     }
 

@@ -118,14 +118,14 @@ impl PacketSocket {
         Ok(())
     }
 
-    /// Shares the interface's frames with the other sockets of a group, by the hash of the flow;
+    /// Shares the interface's frames with the other sockets of a group, by a `PACKET_FANOUT_...`;
     /// without a number a new group, whose number comes back. Fragments stay as they are.
-    pub(crate) fn fan_out(&self, group: Option<u16>) -> io::Result<u16> {
+    pub(crate) fn fan_out(&self, group: Option<u16>, by: c_uint) -> io::Result<u16> {
         let unique = match group {
             Some(_) => 0,
             None => libc::PACKET_FANOUT_FLAG_UNIQUEID,
         };
-        let asked = u32::from(group.unwrap_or(0)) | (libc::PACKET_FANOUT_HASH | unique) << 16;
+        let asked = u32::from(group.unwrap_or(0)) | (by | unique) << 16;
         self.set(libc::SOL_PACKET, libc::PACKET_FANOUT, &asked)?;
         let granted: c_uint = self.get(libc::SOL_PACKET, libc::PACKET_FANOUT, 0)?;
         Ok(granted as u16)

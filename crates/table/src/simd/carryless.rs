@@ -8,6 +8,8 @@
 
 use core::arch::x86_64::*;
 
+use crate::FlowColumns;
+
 /// The key from the place of each word of the input on: 63 bits, the first one lowest.
 pub(crate) type Factors = [u64; 3];
 
@@ -15,27 +17,11 @@ pub(crate) type Factors = [u64; 3];
 /// last place has two bytes for each port and nothing beyond.
 pub(crate) type WideFactors = [[u64; 2]; 5];
 
-/// The columns of a burst of IPv4 flows.
-#[derive(Clone, Copy)]
-pub(crate) struct Columns<'a> {
-    /// Source addresses.
-    pub(crate) src: &'a [u32],
-    /// Destination addresses, as many.
-    pub(crate) dst: &'a [u32],
-    /// `src_port << 16 | dst_port`, as many.
-    pub(crate) ports: &'a [u32],
-}
+/// The columns of a burst of IPv4 flows, each as long as the others.
+pub(crate) type Columns<'a> = FlowColumns<'a, u32>;
 
-/// The columns of a burst of IPv6 flows.
-#[derive(Clone, Copy)]
-pub(crate) struct WideColumns<'a> {
-    /// Source addresses.
-    pub(crate) src: &'a [u128],
-    /// Destination addresses, as many.
-    pub(crate) dst: &'a [u128],
-    /// `src_port << 16 | dst_port`, as many.
-    pub(crate) ports: &'a [u32],
-}
+/// The columns of a burst of IPv6 flows, each as long as the others.
+pub(crate) type WideColumns<'a> = FlowColumns<'a, u128>;
 
 /// Proof that the CPU multiplies without carry: in 32-byte vectors, or at least in 16-byte ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

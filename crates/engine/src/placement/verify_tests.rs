@@ -1,0 +1,294 @@
+//! A card that is right, and one of each fault, made of a decorator before generated frames.
+
+use std::time::Duration;
+
+use frame::{Burst, FramePool, PortId, QueueId};
+use port::{
+    OpenContext, Port, PortError, PortQueue, PortSpec, PortStatistics, QUEUE_UNTOLD, RxState,
+};
+use wire::FlowKey;
+use wire::toeplitz::{HashTypes, Key, Toeplitz};
+
+use super::*;
+
+/// What is wrong with the card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    None,
+    /// Hashes by another key than it tells.
+    Key,
+    /// Hashes UDP by addresses, and tells ports.
+    Types,
+    /// Gives a hash of another function.
+    OtherHash,
+    /// Gives no hash.
+    NoHash,
+    /// Delivers what is due in queue 1 to 2, and the other way round.
+    Swapped,
+    /// Steers one flow in eight past the table.
+    Steered,
+    /// Moves flows to the next queue halfway.
+    Moving,
+    /// Tells no queue.
+    NoQueue,
+}
+
+const QUEUES: u32 = 4;
+const FRAMES: u64 = 4000;
+
+fn table() -> Vec<u32> {
+    (0..128).map(|bucket| bucket % QUEUES).collect()
+}
+
+/// A port whose frames have passed a card.
+struct Card {
+    inner: Box<dyn Port>,
+    fault: Fault,
+}
+
+struct CardQueue {
+    inner: Box<dyn PortQueue>,
+    fault: Fault,
+    hash: Toeplitz,
+    frames: u64,
+}
+
+impl Port for Card {
+    fn id(&self) -> PortId {
+        self.inner.id()
+    }
+
+    fn spec(&self) -> &str {
+        self.inner.spec()
+    }
+
+    fn mode(&self) -> String {
+        self.inner.mode()
+    }
+
+    fn queues_max(&self) -> usize {
+        self.inner.queues_max()
+    }
+
+    fn lossless(&self) -> bool {
+        self.inner.lossless()
+    }
+
+    fn rx_source(&self) -> bool {
+        self.inner.rx_source()
+    }
+
+    fn tx_sink(&self) -> bool {
+        self.inner.tx_sink()
+    }
+
+    fn frame_bytes_max_hint(&self) -> usize {
+        self.inner.frame_bytes_max_hint()
+    }
+
+    fn open_queue(&mut self, queue: QueueId, of: usize) -> Result<Box<dyn PortQueue>, PortError> {
+        let key = match self.fault {
+            Fault::Key => Key::SYMMETRIC,
+            _ => Key::MICROSOFT,
+        };
+        Ok(Box::new(CardQueue {
+            inner: self.inner.open_queue(queue, of)?,
+            fault: self.fault,
+            hash: Toeplitz::new(&key),
+            frames: 0,
+        }))
+    }
+}
+
+impl CardQueue {
+    fn hash(&self, flow: &FlowKey) -> u32 {
+        let types = match self.fault {
+            Fault::Types => HashTypes::UDP_BY_ADDRESSES,
+            _ => HashTypes::ALL,
+        };
+        let hash = self.hash.hash(&types.masked(flow).expect("all are hashed"));
+        match self.fault {
+            Fault::OtherHash => (hash ^ 0x55).wrapping_mul(0x9E37_79B1) | 1,
+            _ => hash,
+        }
+    }
+
+    fn queue(&self, hash: u32) -> u16 {
+        let due = (hash % 128 % QUEUES) as u16;
+        match self.fault {
+            Fault::Swapped if due == 1 || due == 2 => 3 - due,
+            Fault::Steered if hash >> 20 & 7 == 0 => (due + 1) % QUEUES as u16,
+            Fault::Moving if self.frames > FRAMES / 2 => (due + 1) % QUEUES as u16,
+            Fault::NoQueue => QUEUE_UNTOLD,
+            _ => due,
+        }
+    }
+}
+
+impl PortQueue for CardQueue {
+    fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
+        let before = burst.len();
+        let state = self.inner.rx_burst(pool, burst, max);
+        for at in before..burst.len() {
+            let parsed = wire::parse(burst.frames()[at].bytes(), 60);
+            let hash = self.hash(&parsed.flow_key().expect("generated frames have one"));
+            self.frames += 1;
+            let queue = self.queue(hash);
+            let meta = burst.frames_mut()[at].meta_mut();
+            meta.queue = QueueId(queue);
+            meta.rss_hash = if self.fault == Fault::NoHash { 0 } else { hash };
+        }
+        state
+    }
+
+    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
+        self.inner.tx_burst(burst, pool);
+    }
+
+    fn statistics(&self) -> PortStatistics {
+        self.inner.statistics()
+    }
+}
+
+fn verified(fault: Fault) -> Verification {
+    let spec = format!("gen:addresses=200,frames={FRAMES},seed=7");
+    let spec = PortSpec::parse(&spec).expect("a spec");
+    let inner = port::open(&spec, PortId(0), &OpenContext::default()).expect("a generator");
+    let mut verifier = Verifier::new(Claims {
+        key: Some(Key::MICROSOFT),
+        types: HashTypes::ALL,
+        table: table(),
+        driver: "test".to_owned(),
+        other_function: false,
+    });
+    let enough = Enough {
+        frames: FRAMES,
+        duration: Duration::from_secs(600),
+    };
+    let mut card = Card { inner, fault };
+    observe(&mut card, 1, &mut verifier, enough, &|| false).expect("frames");
+    let found = verifier.conclude();
+    assert_eq!((found.frames, found.without_flow), (FRAMES, 0), "{fault:?}");
+    found
+}
+
+fn cause(found: &Verification, wanted: &str) {
+    assert!(
+        found.causes.iter().any(|cause| cause.contains(wanted)),
+        "{:?}",
+        found.causes
+    );
+}
+
+#[test]
+fn a_card_that_does_as_it_says() {
+    let found = verified(Fault::None);
+    assert!(found.agrees(), "{found:?}");
+    assert_eq!(found.hash.right, FRAMES);
+    assert_eq!(found.queue.right, FRAMES);
+    assert_eq!(found.flow.right, FRAMES - found.flows as u64);
+    assert!(found.causes.is_empty(), "{:?}", found.causes);
+}
+
+#[test]
+fn a_wrong_hash_is_explained() {
+    let found = verified(Fault::Key);
+    assert_eq!((found.hash.right, found.hash.wrong), (0, FRAMES));
+    assert_eq!(found.instead[&("udp4", Instead::Symmetric)], FRAMES);
+    // By the card's own hash its queues are right.
+    assert_eq!((found.queue.wrong, found.flow.wrong), (0, 0));
+    cause(&found, "symmetric key");
+    assert!(!found.is_other_hash());
+    let found = verified(Fault::Types);
+    assert_eq!(found.instead[&("udp4", Instead::Addresses)], FRAMES);
+    cause(&found, "rx-flow-hash udp4 sdfn");
+    assert_eq!(found.hash.first.len(), 5);
+    assert_eq!(found.hash.first[0].number, 1);
+}
+
+#[test]
+fn another_function_is_said_to_be_so() {
+    let found = verified(Fault::OtherHash);
+    assert!(found.is_other_hash());
+    cause(&found, "the hash of the driver test is not Toeplitz");
+    assert_eq!(found.queue.wrong, 0);
+    let found = verified(Fault::NoHash);
+    assert_eq!((found.hash.wrong, found.hash_untold), (0, FRAMES));
+    assert_eq!(found.queue.right, FRAMES, "by our own hash");
+    cause(&found, "no hash comes with frames");
+}
+
+#[test]
+fn wrong_queues_are_told_apart() {
+    let found = verified(Fault::Swapped);
+    let pairs: Vec<_> = found.queue_pairs.keys().copied().collect();
+    assert_eq!(pairs, [(1, 2), (2, 1)]);
+    assert_eq!(
+        (found.hash.wrong, found.flow.wrong, found.split_buckets),
+        (0, 0, 0)
+    );
+    cause(&found, "the card's table is not the one");
+    let found = verified(Fault::Steered);
+    assert!(found.queue.wrong > 0 && found.split_buckets > 0);
+    assert_eq!(found.flow.wrong, 0, "each flow stays where it was steered");
+    cause(&found, "steers past the table");
+    let wrong = found.queue.first[0];
+    assert_eq!(wrong.due, wrong.seen.hash % 128 % QUEUES);
+    assert_ne!(wrong.seen.queue, Some(wrong.due));
+}
+
+#[test]
+fn a_flow_that_moves_is_seen_whatever_the_table() {
+    let found = verified(Fault::Moving);
+    assert!(
+        (1..=found.flows as u64).contains(&found.flow.wrong),
+        "{found:?}"
+    );
+    assert!(
+        found
+            .flow_pairs
+            .keys()
+            .all(|(before, after)| (before + 1) % QUEUES == *after)
+    );
+    cause(&found, "flows change their queue");
+    let found = verified(Fault::NoQueue);
+    assert_eq!(
+        (found.queue_untold, found.queue.right, found.flow.right),
+        (FRAMES, 0, 0)
+    );
+    assert!(found.agrees());
+}
+
+/// One fault is not hidden by another: whatever is claimed, nothing panics.
+#[test]
+fn claims_without_sense_are_survived() {
+    let mut verifier = Verifier::new(Claims {
+        key: None,
+        types: HashTypes {
+            ipv4: false,
+            ..HashTypes::ADDRESSES
+        },
+        table: vec![u32::MAX; 3],
+        driver: String::new(),
+        other_function: true,
+    });
+    verifier.see(None);
+    for port in 0..1000 {
+        verifier.see(Some(Sighting {
+            flow: FlowKey::v4(1, 2, port, 4, 6),
+            hash: u32::from(port).wrapping_mul(77) | 1,
+            queue: Some(u32::from(port)),
+        }));
+    }
+    verifier.see(Some(Sighting {
+        flow: FlowKey::v4(1, 2, 3, 4, 1),
+        hash: 1,
+        queue: None,
+    }));
+    let found = verifier.conclude();
+    assert_eq!(
+        (found.frames, found.without_flow, found.queue.wrong),
+        (1002, 2, 1000)
+    );
+    cause(&found, "the driver says so itself");
+}
