@@ -35,8 +35,8 @@ print("%d workers, %.1f Mpps, balanced" % (len(report["workers"]), report["mpps"
     echo "round $round: fuzz replay with LINERATE_FUZZ_SEED=$((round * 7919)) passed"
 done
 
-# A hundred million frames that arrive on the wrong worker, by each policy; ten million while buckets
-# move.
+# A hundred million frames that arrive on the wrong worker, by each policy; ten million while
+# buckets move.
 LINERATE_DISPATCH_FRAMES=100000000 cargo test --quiet --release -p linerate-engine --test dispatch \
     linerate_dispatch_frames -- --nocapture | grep -E 'frames of|test result'
 LINERATE_DISPATCH_FRAMES=10000000 cargo test --quiet --release -p linerate-engine --test dispatch \

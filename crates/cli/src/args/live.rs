@@ -79,14 +79,14 @@ pub(crate) struct EntryArgs {
     pub(crate) answer: AnswerArgs,
 }
 
-/// Replace what a set of a running daemon has from its file by another file, or read its source now.
+/// Replace what a set of a running daemon has from its file, or read its source now.
 ///
 /// Without FILE the set's own source, a file, address or command, is read again, and what it gives
-/// is loaded. Entries added one by one stay. The list is refused, and the old one stays, when a line is bad,
-/// when it is empty, changes the set by more than its max_change, or newly covers private space or
-/// this machine's own addresses; --force overrides all but the first. The file is opened here, by
-/// your rights, in any format that 'set check' reads. A set with a source of its own goes back to
-/// that at its next refresh.
+/// is loaded. Entries added one by one stay. The list is refused, and the old one stays, when a
+/// line is bad, when it is empty, changes the set by more than its max_change, or newly covers
+/// private space or this machine's own addresses; --force overrides all but the first. The file is
+/// opened here, by your rights, in any format that 'set check' reads. A set with a source of its
+/// own goes back to that at its next refresh.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(LOAD_EXAMPLES))]
 pub(crate) struct LoadArgs {

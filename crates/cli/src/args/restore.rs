@@ -8,8 +8,8 @@ use crate::exit::EXIT_CODES;
 ///
 /// A bridge switches off what merges frames or takes VLAN tags off, may move interrupts
 /// (--pin-irqs), and puts all of it back at its end. Before it changes anything it writes down what
-/// it found in /run/linerate-UID, so that it can be put back after 'kill -9' too: by the next bridge on
-/// the interface, or by this command. Interfaces of a bridge that runs are left alone.
+/// it found in /run/linerate-UID, so that it can be put back after 'kill -9' too: by the next
+/// bridge on the interface, or by this command. Interfaces of a bridge that runs are left alone.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after_long())]
 pub(crate) struct RestoreArgs {

@@ -10,7 +10,7 @@ use super::count;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Conversations")]
 pub(crate) struct StatefulArgs {
-    /// Let only conversations pass that began on these sides: allow-new=PORT[,PORT].
+    /// Let only conversations pass that began on these sides: allow-new=PORT,PORT.
     ///
     /// PORT is 'first' or 'second', or the name of one of the ports, as eth0 of xdp:eth0. What is
     /// of a known conversation passes both ways. TCP is followed by its flags, ICMP errors pass if

@@ -44,6 +44,8 @@ fn card() -> Survey {
         rss: Some(Rss {
             indirection: vec![0, 1, 2, 3],
             key: vec![0x6d, 0x5a],
+            function: 1,
+            transform: 0,
         }),
         hashed: vec![("tcp4", "sdfn".to_owned()), ("udp4", "sd".to_owned())],
         programs: Some(Vec::new()),

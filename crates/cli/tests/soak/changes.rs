@@ -305,7 +305,12 @@ pub(crate) fn flipped(bridge: &Bridge, sides: &Sides, mut random: Random, done: 
         let action = if blocks { Action::Block } else { Action::Count };
         let set = "flip".to_owned();
         let version = track.announce(Change::blocks(blocks));
-        let params = ActionParams { set, action };
+        let params = ActionParams {
+            set,
+            action,
+            side: None,
+            port: None,
+        };
         if let Some::<SetFacts>(facts) = answer(done, client.call("set.action", &params)) {
             assert_eq!(facts.action, action);
         }

@@ -1,7 +1,8 @@
 //! The daemon while its sets change: every frame is held against the lists that were current.
 //!
 //! A short form runs with all tests. `LINERATE_SOAK_SECONDS` makes it longer, and
-//! `LINERATE_SOAK_ENTRIES` its file list; `./soak.sh` sets both. `LINERATE_SOAK_SEED` runs one again.
+//! `LINERATE_SOAK_ENTRIES` its file list; `./soak.sh` sets both. `LINERATE_SOAK_SEED` runs one
+//! again.
 //! `LINERATE_SOAK_PROGRAM` is another program than the one built for the test.
 
 mod bridge;

@@ -10,8 +10,8 @@
 //! | 3 | giver (1), entry | deleted, for a person from all who gave it |
 //! | 4 | configured (1), live (1) | the set's action was changed |
 //! | 5 | fingerprint (8; 0 none) | a list was loaded by force, or one that needed none |
-//! | 6 | length (2; 0 none, and no more), name, sum (4), bytes (8), at (8) | the list loaded by hand |
-//! | 7 | rule (4), count (1), each: sides (1), action (1), length (1), port | actions by side and port |
+//! | 6 | length (2; 0: no more), name, sum (4), bytes (8), at (8) | the list loaded by hand |
+//! | 7 | rule (4), count (1), each: sides (1), action (1), length (1), port | actions by port |
 //!
 //! An entry is a byte and what it takes: 4 or 6 an address (4 or 16 bytes), 14 or 16 a range (two
 //! addresses). Times are milliseconds since 1970.
@@ -177,7 +177,10 @@ impl Operations {
     fn push_list(&mut self, list: Option<&KeptList>) {
         self.bytes.push(LIST);
         let name = list.map_or("", |list| &list.name);
-        let end = name.floor_char_boundary(LIST_NAME_BYTES_MAX);
+        let most = name.len().min(LIST_NAME_BYTES_MAX);
+        let end = (0..=most)
+            .rfind(|&end| name.is_char_boundary(end))
+            .unwrap_or(0);
         self.bytes.extend_from_slice(&(end as u16).to_le_bytes());
         self.bytes.extend_from_slice(&name.as_bytes()[..end]);
         if let Some(list) = list.filter(|_| end != 0) {

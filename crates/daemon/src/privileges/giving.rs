@@ -1,8 +1,8 @@
 //! Giving a folder that root has to a user, and nothing that is somebody else's.
 //!
 //! Whoever may write into a folder may have put anything there by the time that root looks: a link
-//! to a file of another's, by name or by number, would become the user's with it. So root gives what
-//! nobody but root could write to, and holds folders by descriptors, never by names.
+//! to a file of another's, by name or by number, would become the user's with it. So root gives
+//! what nobody but root could write to, and holds folders by descriptors, never by names.
 
 use std::fmt;
 use std::io;
@@ -71,8 +71,8 @@ impl fmt::Display for NotGiven {
             ),
             Self::Owned(path, uid) => write!(
                 f,
-                "{} belongs to user {uid}, who is neither root nor the user of [user]: name another \
-                 folder, or chown it",
+                "{} belongs to user {uid}, who is neither root nor the user of [user]: name \
+                 another folder, or chown it",
                 path.display()
             ),
             Self::Open(path) => write!(

@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// Every method, in the order of the protocol's document.
-pub const METHODS: [&str; 23] = [
+pub const METHODS: [&str; 24] = [
     "hello",
     "set.list",
     "set.show",

@@ -21,7 +21,7 @@ use crate::sets::{
 
 use crate::sources::{Asking, SourceState};
 
-use super::hand::{Arrived, HandLists};
+use super::hand::HandLists;
 use super::reading;
 
 /// Who keeps the sets now: another after a reload that adds or takes away sets.
@@ -320,7 +320,9 @@ impl rpc::Sets for KeptSets {
         };
         let reply = pending.finish(read.entries, from, Origin::Hand, params.force);
         let reply = reply.map_err(|refusal| refused(&refusal))?;
-        arrived.map(Arrived::keep);
+        if let Some(arrived) = arrived {
+            arrived.keep();
+        }
         match reply {
             Reply::Loaded(load) => Ok(answers::Loaded {
                 entries: load.entries,

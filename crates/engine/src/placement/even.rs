@@ -215,7 +215,7 @@ impl Sums {
         for (item, row) in items.iter().zip(&self.taken).rev() {
             if row[at] {
                 chosen.push(item.bucket);
-                at = at.strict_sub_signed(item.units as isize);
+                at = at.wrapping_add_signed(-(item.units as isize));
             }
         }
         chosen

@@ -84,11 +84,14 @@ fn half_bytes(hash: &Toeplitz, flows: FlowColumns<'_, u32>, hashes: &mut [u32; B
     }
 }
 
+/// Hashes a burst of flows.
+type Way = Box<dyn Fn(FlowColumns<'_, u32>, &mut [u32; BURST])>;
+
 /// All ways of this machine, interleaved.
 pub(super) fn contestants(scale: &Scale) -> Vec<Contestant> {
     let columns = Rc::new(Columns::new(1));
     let trial = scale.trial;
-    let way = |name: &'static str, hash: Box<dyn Fn(FlowColumns<'_, u32>, &mut [u32; BURST])>| {
+    let way = |name: &'static str, hash: Way| {
         let columns = Rc::clone(&columns);
         let variant = vec![("hash", name.into())];
         contestant(variant, "ns_per_hash", move |_| {

@@ -31,7 +31,7 @@ fn balancing_takes_load_off_the_busier() {
             let loads = zipf(exponent, seed);
             let (before, after, moved) = balanced(&loads);
             assert!(after <= before, "{exponent} {seed}");
-            assert!(moved > 0 || before - after < f64::EPSILON);
+            assert!(moved > 0 || after >= before, "{exponent} {seed}");
         }
     }
 }

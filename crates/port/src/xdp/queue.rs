@@ -1,5 +1,7 @@
 //! A worker's queue of a port: one socket for each queue of the interface that is its share.
 
+mod redirected;
+
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::slice;
@@ -12,7 +14,7 @@ use super::bypass::Standby;
 use super::maps::Counted;
 use super::member::Member;
 use super::origin::Origin;
-use super::sender::{Sender, Sent};
+use super::sender::Sender;
 use super::socket::Bound;
 use super::spread;
 use crate::interface::{Sampler, Watch};
@@ -117,66 +119,6 @@ impl XdpQueue {
     /// With what sends without socket buffers.
     pub(super) fn with_sender(self, sender: Option<Sender>) -> Self {
         Self { sender, ..self }
-    }
-
-    /// Goes over to the other way of sending where the interface began or ceased to take redirected
-    /// frames; what was taken the one way leaves before anything the other.
-    #[cold]
-    fn change_ways(&mut self) {
-        if self.redirects {
-            self.send_gathered();
-            self.redirects = false;
-        } else {
-            let mut members = self.members.iter_mut();
-            self.redirects = members.all(|member| member.waiting() == 0);
-            if let Some(sender) = &mut self.sender {
-                sender.begin();
-            }
-        }
-    }
-
-    /// Whether frames leave by redirection.
-    #[inline]
-    fn redirects(&mut self) -> bool {
-        let Some(sender) = &self.sender else {
-            return false;
-        };
-        if sender.is_open() != self.redirects {
-            self.change_ways();
-        }
-        self.redirects
-    }
-
-    /// Sends what was gathered.
-    fn send_gathered(&mut self) {
-        if let Some(sender) = self.sender.as_mut().filter(|sender| sender.held() != 0) {
-            let sent = sender.send();
-            self.note(sent);
-        }
-    }
-
-    fn note(&mut self, sent: Sent) {
-        self.statistics.tx_frames += sent.frames;
-        self.statistics.tx_bytes += sent.bytes;
-        self.stranded += sent.given_up;
-    }
-
-    /// Gathers frames, and sends them whenever there is room for no more.
-    fn send_redirected(&mut self, burst: &mut Burst, pool: &mut FramePool) {
-        let Some(sender) = &mut self.sender else {
-            return;
-        };
-        let mut sent = Sent::default();
-        for frame in burst.frames() {
-            if !self.carries.contains(&frame.len()) {
-                self.refused += 1;
-            } else if !sender.push(frame.bytes()) {
-                sent += sender.send();
-                let _there_is_room = sender.push(frame.bytes());
-            }
-        }
-        pool.free_burst(burst);
-        self.note(sent);
     }
 
     fn take_up(&mut self, sockets: Vec<Bound>) {
