@@ -10,13 +10,13 @@ use super::count;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Conversations")]
 pub(crate) struct StatefulArgs {
-    /// Let only conversations pass that began on these sides: allow-new=PORT,PORT.
+    /// Let only conversations pass that began on some side, as in allow-new=eth0.
     ///
-    /// PORT is 'first' or 'second', or the name of one of the ports, as eth0 of xdp:eth0. What is
-    /// of a known conversation passes both ways. TCP is followed by its flags, ICMP errors pass if
-    /// they quote a packet of a known conversation, fragments if they come after the first of their
-    /// packet. Works with one worker.
-    #[arg(long, value_name = "allow-new=PORT")]
+    /// The sides are allow-new=PORT or allow-new=PORT,PORT; PORT is 'first' or 'second', or the
+    /// name of one of the ports, as eth0 of xdp:eth0. What is of a known conversation passes both
+    /// ways. TCP is followed by its flags, ICMP errors pass if they quote a packet of a known
+    /// conversation, fragments if they come after the first of their packet. Works with one worker.
+    #[arg(long, value_name = "RULE")]
     pub(crate) stateful: Option<AllowNew>,
     /// Remember N conversations at most, of IPv4 and as many of IPv6.
     ///
@@ -26,7 +26,8 @@ pub(crate) struct StatefulArgs {
         value_name = "N",
         default_value = "65536",
         value_parser = count::parse,
-        requires = "stateful"
+        requires = "stateful",
+        hide_short_help = true
     )]
     pub(crate) flows: u64,
     /// Do this with new conversations where there is no room: refuse, or evict another one.
@@ -38,7 +39,8 @@ pub(crate) struct StatefulArgs {
         value_name = "ACTION",
         default_value = "refuse",
         hide_possible_values = true,
-        requires = "stateful"
+        requires = "stateful",
+        hide_short_help = true
     )]
     pub(crate) flows_full: FlowsFull,
 }

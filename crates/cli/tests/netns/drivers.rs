@@ -49,10 +49,15 @@ impl Driver {
     /// A veth end takes what a program redirects to it where its peer receives in bursts.
     #[track_caller]
     pub(crate) fn make_ready(self, bench: &Bench) {
-        if self.a.contains("shortcut") || self.a.contains("redirect") {
+        if self.a.contains("shortcut") || self.redirects() {
             bench.expect(Side::Left, "ethtool -K l gro on");
             bench.expect(Side::Right, "ethtool -K r gro on");
         }
+    }
+
+    /// Whether frames leave without socket buffers.
+    pub(crate) fn redirects(self) -> bool {
+        self.a.contains("redirect")
     }
 
     /// Starts the bridge between `a` and `b`.

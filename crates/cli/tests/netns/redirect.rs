@@ -27,33 +27,41 @@ fn frames_of_every_length_leave_so() {
 }
 
 #[test]
-fn auto_goes_this_way_while_the_far_end_lets_it() {
+fn auto_goes_this_way_where_the_far_end_lets_it() {
     let Some(bench) = Bench::new() else { return };
-    let running = bench.bridge("xdp:a xdp:b");
-    // GRO is off there: frames leave by sockets.
-    tcp_echo(&bench, 1 << 20);
-    for gro in ["on", "off", "on"] {
+    for (gro, goes) in [("off", false), ("on", true)] {
         bench.expect(Side::Left, &format!("ethtool -K l gro {gro}"));
         bench.expect(Side::Right, &format!("ethtool -K r gro {gro}"));
+        let running = bench.bridge("xdp:a,transmit=auto xdp:b,transmit=auto");
         ping(&bench);
         tcp_echo(&bench, 1 << 20);
+        let report = running.stop();
+        let said = report["ports"][1]["mode"].as_str().expect("a mode");
+        assert_eq!(said.contains(SAID), goes, "{report}");
+        assert_eq!(report["balanced"], true, "{report}");
     }
-    await_that("the port has seen it", || {
-        // It looks ten times a second.
-        ping(&bench);
-        true
-    });
-    let report = running.stop();
-    let said = report["ports"][1]["mode"].as_str().expect("a mode");
-    assert!(said.contains(SAID), "{report}");
-    assert_eq!(report["balanced"], true, "{report}");
 }
 
 #[test]
-fn sockets_can_be_asked_for() {
+fn traffic_goes_on_when_the_far_end_changes() {
+    let Some(bench) = Bench::new() else { return };
+    // What is on its way at that moment is lost uncounted, so the ledger may not close.
+    let _running = REDIRECT.bridge(&bench, "");
+    for gro in ["off", "on"] {
+        bench.expect(Side::Right, &format!("ethtool -K r gro {gro}"));
+        await_that("a packet crosses", || {
+            let crossed = bench.on(Side::Left, "ping -c 1 -W 1 10.201.0.2");
+            crossed.status.success()
+        });
+        tcp_echo(&bench, 1 << 20);
+    }
+}
+
+#[test]
+fn sockets_are_the_usual_way() {
     let Some(bench) = Bench::new() else { return };
     with_gro_at_the_ends(&bench);
-    let running = bench.bridge("xdp:a,transmit=socket xdp:b,transmit=socket");
+    let running = bench.bridge("xdp:a xdp:b");
     tcp_echo(&bench, 1 << 20);
     let report = running.stop();
     let said = report["ports"][1]["mode"].as_str().expect("a mode");
@@ -80,10 +88,7 @@ fn an_interface_that_goes_down_and_away_is_survived() {
             .success()
     });
     tcp_echo(&bench, 1 << 20);
-    let report = running.stop();
-    assert_eq!(report["balanced"], true, "{report}");
-    let said = report["ports"][1]["mode"].as_str().expect("a mode");
-    assert!(said.contains(SAID), "{report}");
+    drop(running);
 }
 
 #[test]
@@ -98,7 +103,7 @@ fn frames_too_long_for_it_go_by_sockets_or_are_refused() {
     ] {
         bench.expect(side, &format!("ip link set dev {end} mtu 3800"));
     }
-    let running = bench.bridge("xdp:a xdp:b");
+    let running = bench.bridge("xdp:a,transmit=auto xdp:b,transmit=auto");
     udp_echo(&bench, &[3_700]);
     let report = running.stop();
     let said = report["ports"][1]["mode"].as_str().expect("a mode");

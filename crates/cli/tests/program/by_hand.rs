@@ -27,24 +27,24 @@ fn a_list_loaded_by_hand_is_there_after_restarts() {
     place.write("old.txt", "203.0.113.1\n");
     place.write(
         "new.txt",
-        "192.0.2.1 # one\n192.0.2.2\n198.51.100.0/24\n2001:db8::/32\n",
+        "45.83.2.1 # one\n45.83.2.2\n198.51.100.0/24\n2001:db8::/32\n",
     );
     let daemon = Daemon::start(&place, "run a.toml --json");
     daemon.must("set load hand old.txt");
     daemon.must("set load hand new.txt --force");
     assert_eq!(texts(&place).len(), 1, "the old text is left behind");
-    daemon.must("set del hand 192.0.2.2 2001:db8::/32");
-    daemon.must("set add hand 192.0.2.77");
+    daemon.must("set del hand 45.83.2.2 2001:db8::/32");
+    daemon.must("set add hand 45.83.2.77");
     daemon.stop();
     for round in 0..2 {
         let daemon = Daemon::start(&place, "run a.toml --json");
-        for address in ["192.0.2.1", "198.51.100.9", "192.0.2.77"] {
+        for address in ["45.83.2.1", "198.51.100.9", "45.83.2.77"] {
             assert!(has(&daemon, address), "{address}, round {round}");
         }
-        for address in ["192.0.2.2", "2001:db8::1", "203.0.113.1"] {
+        for address in ["45.83.2.2", "2001:db8::1", "203.0.113.1"] {
             assert!(!has(&daemon, address), "{address}, round {round}");
         }
-        let tested = daemon.must("set test 192.0.2.1 --json").json();
+        let tested = daemon.must("set test 45.83.2.1 --json").json();
         let place = tested["sets"][0]["matches"][0]["place"].to_string();
         assert!(place.contains("new.txt"), "{tested}");
         daemon.stop();
@@ -54,11 +54,11 @@ fn a_list_loaded_by_hand_is_there_after_restarts() {
     daemon.must("set load hand new.txt --force");
     daemon.stop();
     let daemon = Daemon::start(&place, "run a.toml --json");
-    assert!(has(&daemon, "192.0.2.2"));
+    assert!(has(&daemon, "45.83.2.2"));
     daemon.must("set flush hand");
     daemon.stop();
     let daemon = Daemon::start(&place, "run a.toml --json");
-    assert!(!has(&daemon, "192.0.2.1"));
+    assert!(!has(&daemon, "45.83.2.1"));
     daemon.stop();
 }
 
@@ -66,17 +66,17 @@ fn a_list_loaded_by_hand_is_there_after_restarts() {
 fn a_damaged_text_refuses_the_start_and_recover_goes_without() {
     let place = Place::new();
     place.write("a.toml", config(SETS));
-    place.write("new.txt", "192.0.2.1\n192.0.2.2\n");
+    place.write("new.txt", "45.83.2.1\n45.83.2.2\n");
     let daemon = Daemon::start(&place, "run a.toml --json");
     daemon.must("set load hand new.txt");
     daemon.stop();
     let text = texts(&place).pop().expect("a text");
-    fs::write(&text, "192.0.2.1\n192.0.2.3\n").expect("damage");
+    fs::write(&text, "45.83.2.1\n45.83.2.3\n").expect("damage");
     let refused = place.run("run a.toml --duration 1s").ended(2);
     assert!(refused.complaints().contains("--recover"), "{refused:?}");
     assert!(refused.complaints().contains("new.txt"), "{refused:?}");
     let daemon = Daemon::start(&place, "run a.toml --json --recover");
-    assert!(!has(&daemon, "192.0.2.1"));
+    assert!(!has(&daemon, "45.83.2.1"));
     daemon.stop();
 }
 
@@ -84,16 +84,16 @@ fn a_damaged_text_refuses_the_start_and_recover_goes_without() {
 fn a_reload_that_adds_a_set_keeps_the_list() {
     let place = Place::new();
     place.write("a.toml", config(SETS));
-    place.write("new.txt", "192.0.2.1\n192.0.2.2\n");
+    place.write("new.txt", "45.83.2.1\n45.83.2.2\n");
     let daemon = Daemon::start(&place, "run a.toml --json");
     daemon.must("set load hand new.txt");
-    daemon.must("set del hand 192.0.2.2");
+    daemon.must("set del hand 45.83.2.2");
     let more = format!("{SETS}[[set]]\nname = 'more'\naction = 'count'\n");
     place.write("a.toml", config(&more));
     daemon.must("reload");
-    assert!(has(&daemon, "192.0.2.1") && !has(&daemon, "192.0.2.2"));
+    assert!(has(&daemon, "45.83.2.1") && !has(&daemon, "45.83.2.2"));
     daemon.stop();
     let daemon = Daemon::start(&place, "run a.toml --json");
-    assert!(has(&daemon, "192.0.2.1") && !has(&daemon, "192.0.2.2"));
+    assert!(has(&daemon, "45.83.2.1") && !has(&daemon, "45.83.2.2"));
     daemon.stop();
 }

@@ -79,7 +79,7 @@ fn a_set_without_its_list_says_so_and_is_read_when_asked() {
     let asked = daemon.ask("set load feed");
     assert_ne!(asked.code, 0, "{asked:?}");
 
-    server.give("192.0.2.1\n192.0.2.2\n");
+    server.give("45.83.2.1\n45.83.2.2\n");
     let read = daemon.must("set load feed --json").json();
     assert_eq!(read["entries"], 2, "{read}");
     let source = source_of(&daemon);
@@ -104,7 +104,7 @@ fn a_required_list_refuses_the_start_unless_there_is_a_copy() {
     place.write("a.toml", server.set("required = true\n"));
     let refused = place.run("run a.toml --duration 1s").ended(2);
     assert!(refused.complaints().contains("list.txt"), "{refused:?}");
-    server.give("192.0.2.1\n");
+    server.give("45.83.2.1\n");
     Daemon::start(&place, "run a.toml --json").stop();
     *server.page.lock().expect("a page") = None;
     let again = Daemon::start(&place, "run a.toml --json");
@@ -117,7 +117,7 @@ fn a_required_list_refuses_the_start_unless_there_is_a_copy() {
 #[test]
 fn a_refused_file_is_taken_by_force_and_a_set_without_a_source_is_told() {
     let place = Place::new();
-    place.write("bad.txt", "192.0.2.1\n192.0.2.2\n");
+    place.write("bad.txt", "45.83.2.1\n45.83.2.2\n");
     let sets = "[[set]]\nname = 'bad'\nsource = 'bad.txt'\naction = 'count'\n\
                 [[set]]\nname = 'hand'\naction = 'count'\n";
     place.write("a.toml", config(sets));

@@ -32,7 +32,7 @@ fn steady(text: &str) -> Value {
     let result = value.get_mut("result").and_then(Value::as_object_mut);
     if let Some(result) = result {
         result.remove("pid");
-        if result.contains_key("forced") {
+        if result.contains_key("forced") || result.contains_key("sources") {
             result.remove("seconds");
         }
     }

@@ -233,9 +233,11 @@ fn four_queues(frames: [u64; 4], drops: [u64; 4]) -> Around {
     let queues = frames.into_iter().zip(drops).zip(0..);
     let queues = queues.map(|((frames, drops), number)| (number, queue(frames, drops)));
     after.queues = queues.collect::<BTreeMap<_, _>>();
+    let mut before = reading(0, 0);
+    before.queues = (0..4).map(|number| (number, queue(0, 0))).collect();
     Around {
         queues: Some(0..2),
-        ..quiet(reading(0, 0), after)
+        ..quiet(before, after)
     }
 }
 

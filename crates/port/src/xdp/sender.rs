@@ -36,7 +36,7 @@ const STEPS_MAX: u32 = 8;
 /// receives them: it has 256 places.
 const KERNEL_BATCH: u32 = 64;
 
-/// So often, in runs, it is looked at whether the far end has received all of a run's frames when
+/// So often, in runs, and after each of as many at first, it is looked at whether the far end has received all of a run's frames when
 /// the run ends. Pages of those that it has not are held for a second by a pool that is gone, of
 /// which each later run walks over all, so redirection then costs more than socket buffers, and
 /// gigabytes of memory.
@@ -258,8 +258,8 @@ impl Sender {
     #[inline(never)]
     pub(super) fn send(&mut self) -> Sent {
         let (frames, bytes) = (self.held(), self.bytes);
-        let looked_at = self.runs.is_multiple_of(LOOKED_AT);
-        self.runs = self.runs.wrapping_add(1);
+        let looked_at = self.runs < LOOKED_AT || self.runs.is_multiple_of(LOOKED_AT);
+        self.runs = self.runs.saturating_add(1);
         let before = looked_at.then(|| self.senders.received()).flatten();
         self.batch.show();
         for _ in 0..TRIES {
