@@ -81,6 +81,8 @@ fn an_interface_that_goes_down_and_away_is_survived() {
     let _nobody_answers = bench.on(Side::Left, "ping -c 5 -i 0.1 -W 1 10.201.0.2");
     bench.try_join_one(Side::Right, 1).expect("a veth pair");
     bench.expect(Side::Right, "ethtool -K r gro on");
+    // The new one has another Ethernet address.
+    bench.expect(Side::Left, "ip neigh flush dev l");
     await_that("it is back", || {
         bench
             .on(Side::Left, "ping -c 1 -W 1 10.201.0.2")
