@@ -10,9 +10,9 @@ pub(crate) struct DispatchArgs {
     /// Who decides on a frame: direct, hybrid or deferred.
     ///
     /// direct: the worker that received it; hybrid: the one that owns its flow, at once where it
-    /// received it; deferred: the same, always by way of a queue. auto is direct for a port that has
-    /// a receive queue for each worker, and hybrid for one with fewer. Hybrid puts right what an
-    /// interface spreads wrongly, at the cost of a hash a frame.
+    /// received it; deferred: the same, always by way of a queue. auto is direct for a port that
+    /// has a receive queue for each worker, and hybrid for one with fewer. Hybrid puts right what
+    /// an interface spreads wrongly, at the cost of a hash a frame.
     #[arg(
         long,
         value_name = "POLICY",

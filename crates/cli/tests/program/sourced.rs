@@ -122,13 +122,13 @@ fn a_refused_file_is_taken_by_force_and_a_set_without_a_source_is_told() {
                 [[set]]\nname = 'hand'\naction = 'count'\n";
     place.write("a.toml", config(sets));
     let daemon = Daemon::start(&place, "run a.toml --json");
-    place.write("bad.new", "45.83.2.1\n45.83.2.2\n10.0.0.0/8\n");
+    place.write("bad.new", "45.83.2.1\n45.83.2.2\n10.1.2.3\n");
     std::fs::rename(place.path("bad.new"), place.path("bad.txt")).expect("a new list");
     let refused = daemon.ask("set load bad");
-    assert!(refused.stderr.contains("10.0.0.0/8"), "{refused:?}");
+    assert!(refused.stderr.contains("10.1.2.3"), "{refused:?}");
     daemon.must("set load bad --force");
     let tested = daemon.must("set test 10.1.2.3 --json").json();
-    assert_eq!(tested["sets"][0]["matches"][0]["entry"], "10.0.0.0/8");
+    assert_eq!(tested["sets"][0]["matches"][0]["entry"], "10.1.2.3");
     let none = daemon.ask("set load hand --force");
     assert!(none.stderr.contains("no source"), "{none:?}");
     daemon.stop();

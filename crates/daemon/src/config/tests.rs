@@ -182,15 +182,15 @@ fn what_is_wrong_is_named_with_its_line_and_a_remedy() {
         ),
         (
             "[[port]]\nspec = 'xdp:eth1,shortcut=on'",
-            "8: shortcut=on would stay closed: it needs lists that never change",
+            "7: shortcut=on would stay closed: it needs lists that never change",
         ),
         (
             "[[set]]\nname = 'a'\naction = 'block'\nrequired = true",
-            "10: required is given without a source: remove it",
+            "9: required is given without a source: remove it",
         ),
         (
             "[crowdsec]\nurl='http://127.0.0.1:1/'\nkey_file='k'\nset='a'\nscopes=['as']",
-            "11: scopes in [crowdsec]: 'as' is unknown: write ip, range",
+            "10: 'as' is unknown: write ip, range",
         ),
         (
             "[user]\nname = 1 2",

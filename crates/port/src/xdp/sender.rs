@@ -36,10 +36,10 @@ const STEPS_MAX: u32 = 8;
 /// receives them: it has 256 places.
 const KERNEL_BATCH: u32 = 64;
 
-/// So often, in runs, and after each of as many at first, it is looked at whether the far end has received all of a run's frames when
-/// the run ends. Pages of those that it has not are held for a second by a pool that is gone, of
-/// which each later run walks over all, so redirection then costs more than socket buffers, and
-/// gigabytes of memory.
+/// So often, in runs, and after each of as many at first, it is looked at whether the far end has
+/// received all of a run's frames when the run ends. Pages of those that it has not are held for a
+/// second by a pool that is gone, of which each later run walks over all, so redirection then costs
+/// more than socket buffers, and gigabytes of memory.
 const LOOKED_AT: u32 = 64;
 /// For how many looks at the interface, ten of which are a second, frames leave by sockets then.
 const REST: u32 = 100;
