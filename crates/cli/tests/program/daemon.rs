@@ -19,7 +19,8 @@ const ALL: &str = "0.0.0.0/1 128.0.0.0/1";
 /// A daemon while it runs.
 pub(crate) struct Daemon<'p> {
     place: &'p Place,
-    child: Child,
+    /// Until it is waited for.
+    child: Option<Child>,
 }
 
 impl<'p> Daemon<'p> {
@@ -27,11 +28,12 @@ impl<'p> Daemon<'p> {
         let child = place.command(words).stdin(Stdio::null()).spawn();
         let mut daemon = Self {
             place,
-            child: child.expect("it starts"),
+            child: Some(child.expect("it starts")),
         };
         let begun = Instant::now();
         while !daemon.forwards() {
-            let ended = daemon.child.try_wait().expect("its state");
+            let child = daemon.child.as_mut().expect("it runs");
+            let ended = child.try_wait().expect("its state");
             assert!(ended.is_none() && begun.elapsed() < PATIENCE, "{ended:?}");
             sleep(Duration::from_millis(20));
         }
@@ -54,15 +56,17 @@ impl<'p> Daemon<'p> {
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let pid = self.child.as_ref().expect("it runs").id();
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
         kill_process(pid.expect("a process"), signal).expect("a signal");
     }
 
     /// Ends it as a service manager does: its report, and what it logged.
     #[track_caller]
-    pub(crate) fn stop(self) -> (Value, String) {
+    pub(crate) fn stop(mut self) -> (Value, String) {
         self.signal(Signal::TERM);
-        let ran = Ran::of(self.child.wait_with_output().expect("it ends"));
+        let child = self.child.take().expect("it runs");
+        let ran = Ran::of(child.wait_with_output().expect("it ends"));
         let ran = ran.ended(0);
         let report = ran.json();
         assert_eq!(report["balanced"], true, "{report}");
@@ -84,6 +88,16 @@ impl<'p> Daemon<'p> {
         while self.sent() < before + more {
             assert!(begun.elapsed() < PATIENCE, "frames do not leave");
             sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// A test that fails leaves nothing behind that takes CPU time from others.
+impl Drop for Daemon<'_> {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ended_already = child.kill();
+            let _ended_already = child.wait();
         }
     }
 }

@@ -15,7 +15,8 @@ use crate::placement::{
 };
 
 /// What receiving a frame for another worker costs, of what deciding on one costs, per mille: a
-/// share of a worker's load that stays with it wherever buckets go. Of the laboratory's `dispatch`.
+/// share of a worker's load that stays with it wherever buckets go. An estimate: the laboratory's
+/// `dispatch` measures both ends of a hop together.
 const RECEIVE_SHARE: u64 = 400;
 
 /// One bucket: whose it is, and what it brought since the start.
