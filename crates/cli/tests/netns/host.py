@@ -12,6 +12,7 @@ hold INTERFACE MILLISECONDS COUNT    send so many IPv4 frames back, each held fo
 record INTERFACE    print number and digest of each frame of a replay
 """
 
+import contextlib
 import hashlib
 import socket
 import struct
@@ -112,7 +113,9 @@ def send_past(interface, frame):
     raw.setsockopt(SOL_PACKET, PACKET_QDISC_BYPASS, 1)
     raw.bind((interface, 0))
     while True:
-        raw.send(bytes.fromhex(frame))
+        # The interface refuses frames while a program is put on it or its far end.
+        with contextlib.suppress(OSError):
+            raw.send(bytes.fromhex(frame))
         time.sleep(0.001)
 
 

@@ -147,6 +147,7 @@ fn shell(place: &Place, line: &str) -> Ran {
         .current_dir(place.path(""))
         .env("PATH", here_first)
         .env("LINERATE_SOCKET", place.path("ctl.sock"))
+        .env("no_proxy", "*")
         .env_remove("NO_COLOR")
         .output();
     Ran::of(output.expect("a shell"))
