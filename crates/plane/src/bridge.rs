@@ -59,6 +59,7 @@ impl Bridge {
 
     /// Begins with another table of addresses and returns the one so far.
     pub fn swap_addresses(&mut self, next: Box<HitAddresses>) -> Box<HitAddresses> {
+        self.counted.addresses.settle();
         std::mem::replace(&mut self.counted.addresses, next)
     }
 

@@ -18,6 +18,7 @@ mod laboratory;
 mod ndr;
 #[path = "../screens/mod.rs"]
 mod screens;
+mod service_manager;
 mod set_check;
 mod sourced;
 mod stateful;
