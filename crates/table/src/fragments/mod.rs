@@ -124,6 +124,8 @@ pub struct FragmentCounts {
     pub reused: u64,
     /// Pieces that were there already.
     pub duplicates: u64,
+    /// Things that were to wait.
+    pub waited: u64,
     /// Most that waited at once.
     pub held_max: u64,
 }
@@ -522,6 +524,7 @@ impl<V: Copy, T> FragmentTable<V, T> {
         match self.held.push(&mut record.waiting, id.at, item) {
             Ok(()) => {
                 self.sources.hold(source);
+                self.counts.waited += 1;
                 self.counts.held_max = self.counts.held_max.max(self.held.len() as u64);
                 Ok(())
             }
