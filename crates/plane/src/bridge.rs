@@ -4,7 +4,9 @@ use frame::{Burst, Nanos, PortId};
 use wire::{Family, Parsed, ether_type};
 
 use crate::judgement::{Matched, PolicyMasks};
-use crate::{Classifier, DropReason, HitAddresses, Hits, Judgement, Stateful, Verdict, Verdicts};
+use crate::{
+    Classifier, DropReason, Fragments, HitAddresses, Hits, Judgement, Stateful, Verdict, Verdicts,
+};
 
 /// Two ports and what was counted between them; owned by one worker.
 #[derive(Debug)]
@@ -13,6 +15,7 @@ pub struct Bridge {
     classifier: Classifier,
     counted: Counted,
     stateful: Option<Box<Stateful>>,
+    fragments: Option<Box<Fragments>>,
 }
 
 /// What is counted of frames with an address in a set.
@@ -34,6 +37,7 @@ impl Bridge {
                 addresses,
             },
             stateful: None,
+            fragments: None,
         }
     }
 
@@ -41,6 +45,42 @@ impl Bridge {
     #[must_use]
     pub fn with_stateful(self, stateful: Option<Box<Stateful>>) -> Self {
         Self { stateful, ..self }
+    }
+
+    /// The same with a memory of packets in fragments: those that come before the first one of
+    /// their packet wait for it. It needs a bridge that remembers conversations, since no other
+    /// has a use for ports.
+    #[must_use]
+    pub fn with_fragments(mut self, fragments: Option<Box<Fragments>>) -> Self {
+        if let (Some(stateful), Some(_)) = (&mut self.stateful, &fragments) {
+            stateful.leave_later_pieces();
+            self.fragments = fragments;
+        }
+        self
+    }
+
+    /// Packets in fragments, if the bridge remembers them.
+    #[inline]
+    pub fn fragments(&mut self) -> Option<&mut Fragments> {
+        self.fragments.as_deref_mut()
+    }
+
+    /// Whether frames wait to be carried out behind fragments that were held.
+    #[must_use]
+    #[inline]
+    pub fn has_released(&self) -> bool {
+        self.fragments
+            .as_ref()
+            .is_some_and(|fragments| fragments.has_released())
+    }
+
+    /// Frames that wait for others.
+    #[must_use]
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.fragments
+            .as_ref()
+            .map_or(0, |fragments| fragments.held())
     }
 
     /// The conversations, if the bridge remembers them.
@@ -54,6 +94,9 @@ impl Bridge {
     pub fn set_now(&mut self, now: Nanos) {
         if let Some(stateful) = &mut self.stateful {
             stateful.set_now(now);
+        }
+        if let Some(fragments) = &mut self.fragments {
+            fragments.set_now(now);
         }
     }
 
@@ -87,7 +130,14 @@ impl Bridge {
         self.judge(from, judgement, verdicts);
         if let Some(stateful) = &mut self.stateful {
             let arrival = (from, usize::from(from != self.ports[0]));
-            stateful.judge(burst, self.classifier.parsed(), arrival, verdicts);
+            let parsed = self.classifier.parsed();
+            if let Some(fragments) = &mut self.fragments {
+                fragments.meet(burst, parsed, arrival, verdicts);
+            }
+            stateful.judge(burst, parsed, arrival, verdicts);
+            if let Some(fragments) = &mut self.fragments {
+                fragments.decide(verdicts);
+            }
         }
     }
 
