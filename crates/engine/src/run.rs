@@ -303,7 +303,9 @@ fn make_workers(
         desks.push(desk);
         let stateful = plan.policy.stateful.map(Stateful::new).transpose();
         let stateful = stateful.map_err(EngineError::Conversations)?.map(Box::new);
-        let bridge = Bridge::new(bridged, table()).with_stateful(stateful);
+        let bridge = Bridge::new(bridged, table())
+            .with_stateful(stateful)
+            .with_tunnels(&plan.policy);
         workers.push(Worker {
             id,
             cpu,
@@ -312,7 +314,7 @@ fn make_workers(
             versions: lists.reader(),
             would_drop_before: 0,
             attachments,
-            steering: Steering::new(id, plan.cpus.len(), &handover, loads),
+            steering: Steering::new(id, plan.cpus.len(), &handover, loads, plan.policy.placing()),
             burst_max: plan.burst,
             quota,
             can_wait,

@@ -18,6 +18,7 @@ mod pipeline;
 mod policy;
 mod ports;
 mod stateful;
+mod tunnelled;
 mod verdict;
 
 pub use bridge::{Bridge, MatchedLists};
@@ -27,7 +28,9 @@ pub use hit_addresses::{HIT_ADDRESSES_MAX, HitAddress, HitAddresses};
 pub use hits::{Hits, SideHits};
 pub use judgement::{Judgement, ListsMismatch};
 pub use pipeline::Pipeline;
-pub use policy::{Action, Exception, Otherwise, Policy, PolicyError, SetRule, Side, Sides};
+pub use policy::{
+    Action, Exception, Headers, Otherwise, Policy, PolicyError, SetRule, Side, Sides, TunnelPolicy,
+};
 pub use ports::Ports;
 pub use stateful::{Stateful, StatefulConfig, Timeouts};
 pub use verdict::{Verdict, Verdicts};
