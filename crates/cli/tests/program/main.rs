@@ -13,6 +13,7 @@ mod drive;
 mod drops;
 mod help;
 mod hostile_daemon;
+mod interrupt;
 mod laboratory;
 mod ndr;
 #[path = "../screens/mod.rs"]
