@@ -12,7 +12,7 @@ use table::{CompileError, CompiledLists};
 use traffic::RecipeError;
 
 use crate::dispatch::RING_LIMIT_MAX;
-use crate::{DispatchSettings, IdleMode};
+use crate::{DispatchPolicy, DispatchSettings, IdleMode};
 
 /// Frames a step takes from a queue at most, unless the plan says otherwise. From 64 up the rate
 /// of the demo no longer rises, and a burst's columns stay well inside the first-level cache.
@@ -81,8 +81,9 @@ impl Plan {
         if self.cpus.is_empty() {
             return Err(EngineError::NoCpu);
         }
-        if self.policy.stateful.is_some() && self.cpus.len() > 1 {
-            return Err(EngineError::StatefulWorkers(self.cpus.len()));
+        let direct = self.dispatch.policy == Some(DispatchPolicy::Direct);
+        if self.policy.stateful.is_some() && self.cpus.len() > 1 && direct {
+            return Err(EngineError::StatefulDirect(self.cpus.len()));
         }
         if self.burst == 0 || self.burst > BURST_MAX {
             return Err(EngineError::Burst(self.burst));
@@ -122,8 +123,9 @@ pub enum EngineError {
     Ports(usize),
     /// No CPU to run a worker on.
     NoCpu,
-    /// A bridge that remembers conversations, with this many workers.
-    StatefulWorkers(usize),
+    /// A bridge that remembers conversations, with this many workers that decide on what they
+    /// receive, whoever knows its conversation.
+    StatefulDirect(usize),
     /// The table of conversations could not be had.
     Conversations(CompileError),
     /// A burst of this many frames.
@@ -169,10 +171,10 @@ impl fmt::Display for EngineError {
         match self {
             Self::Ports(given) => write!(f, "a bridge has two ports and {given} are given"),
             Self::NoCpu => write!(f, "no CPU is given to run a worker on"),
-            Self::StatefulWorkers(given) => write!(
+            Self::StatefulDirect(given) => write!(
                 f,
-                "a bridge that remembers conversations has one worker and {given} are asked for: \
-                 choose one CPU, or leave out --stateful"
+                "a bridge that remembers conversations cannot be dispatched directly to {given} \
+                 workers: choose --dispatch hybrid or deferred, or one worker"
             ),
             Self::Conversations(error) => write!(
                 f,

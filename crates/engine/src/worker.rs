@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use frame::{Burst, CpuId, FramePool, Nanos, PortId, WorkerId};
-use plane::{DropReason, Pipeline, Verdict, Verdicts};
+use frame::{Burst, Consumer, CpuId, FramePool, Nanos, PortId, WorkerId};
+use plane::{DropReason, FlowRecord, Pipeline, Stateful, Verdict, Verdicts};
 
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
+use crate::conversations;
 use crate::counters::{Count, Words};
-use crate::dispatch::Steering;
+use crate::dispatch::{StateLinks, Steering};
 use crate::doze::doze;
 use crate::errands::Inbox;
 use crate::exchange::Bound;
@@ -22,6 +23,12 @@ use crate::supervise::Control;
 
 /// How often the counters are shown to others, nanoseconds.
 const SHOW_EVERY_NANOS: u64 = 1_000_000;
+
+/// Receptions of which one is timed: two readings of the clock are 1 ns a burst then.
+const TIMED_EVERY: u32 = 64;
+
+/// What a reception takes at most, nanoseconds.
+const RECEPTION_NANOS_MAX: u64 = 1_000_000;
 
 /// A worker: its pool, its queues, its tables, its counters. Nothing of it is shared but the
 /// rings, the board and the published lists.
@@ -36,6 +43,8 @@ pub(crate) struct Worker {
     /// By port number.
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) steering: Steering,
+    /// By which conversations go where their buckets go.
+    pub(crate) state: StateLinks,
     /// Frames taken from a queue in one step at most.
     pub(crate) burst_max: usize,
     /// Frames it may still receive.
@@ -54,6 +63,8 @@ pub(crate) struct Worker {
     pub(crate) inbox: Inbox,
     /// When the step began.
     pub(crate) now: Nanos,
+    /// Receptions that brought frames to be steered.
+    pub(crate) receptions: u32,
     /// When it last moved a frame.
     pub(crate) active_until: Nanos,
 }
@@ -94,7 +105,7 @@ impl Worker {
         self.inbox.attend(&mut self.pipeline);
         while !self.control.stops() {
             self.now = begun;
-            let moved = self.step();
+            let moved = self.step(clock);
             let ended = clock.now();
             begun = if moved != 0 {
                 self.words.add(Count::BusyNanos, ended.since(begun));
@@ -126,7 +137,7 @@ impl Worker {
 
     /// One turn, with the newest lists for all of it: take what others want transmitted, send what
     /// waits, decide on what others received, receive. Returns how many frames moved.
-    pub(crate) fn step(&mut self) -> usize {
+    pub(crate) fn step(&mut self, clock: &impl Clock) -> usize {
         if !self.versions.is_newest() {
             self.change(|versions| _ = versions.refresh());
         }
@@ -144,7 +155,7 @@ impl Worker {
                 moved += self.take_decisions(place);
             }
             if self.may_receive(place) && (!drains || self.attachments[place].empties) {
-                moved += self.receive(place);
+                moved += self.receive(place, clock);
             }
         }
         if self.has_failed() {
@@ -167,9 +178,12 @@ impl Worker {
         entered == left + staged.sum::<u64>() && self.burst.is_empty()
     }
 
-    /// Receives from one queue and decides on what came.
+    /// Receives from one queue and decides on what came. Now and then it measures what receiving
+    /// takes where frames may be other workers': that part of a bucket's load stays when it moves.
     #[inline]
-    fn receive(&mut self, place: usize) -> usize {
+    fn receive(&mut self, place: usize, clock: &impl Clock) -> usize {
+        let timed = self.receptions.is_multiple_of(TIMED_EVERY) && self.attachments[place].steers();
+        let begun = if timed { clock.now() } else { self.now };
         let max = self
             .burst_max
             .min(usize::try_from(self.quota).unwrap_or(usize::MAX));
@@ -186,12 +200,24 @@ impl Worker {
             self.quota -= frames as u64;
             if self.attachments[place].steers() {
                 self.steer(place);
+                self.receptions = self.receptions.wrapping_add(1);
+                if timed {
+                    self.time_reception(clock.now().since(begun), frames);
+                }
             } else {
                 self.attachments[place].decisions.counts.direct += frames as u64;
             }
             self.decide(place);
         }
         frames
+    }
+
+    fn time_reception(&mut self, nanos: u64, frames: usize) {
+        // More is no work: the worker was not running.
+        if nanos < RECEPTION_NANOS_MAX {
+            self.words.add(Count::ReceptionNanos, nanos);
+            self.words.add(Count::ReceptionFrames, frames as u64);
+        }
     }
 
     /// Keeps the frames whose flows are this worker's, unless all are to be queued, and stages the
@@ -428,6 +454,9 @@ impl Worker {
 
     fn show(&mut self) {
         self.show_hits();
+        if let Some(stateful) = self.pipeline.stateful() {
+            conversations::count(stateful, &mut self.words);
+        }
         self.board().show(&self.words);
     }
 
@@ -470,6 +499,21 @@ impl Worker {
         }
     }
 
+    /// The reading ends of what it writes down of conversations.
+    pub(crate) fn take_log_readers(&mut self) -> Vec<Consumer<FlowRecord>> {
+        let stateful = self.pipeline.stateful_mut();
+        stateful.map(Stateful::take_readers).unwrap_or_default()
+    }
+
+    /// Writes down the conversations that go on, after all workers have stopped; `wait` as of
+    /// [`plane::Stateful::write_last`].
+    pub(crate) fn end_conversations(&mut self, wait: impl FnMut() -> bool) {
+        if let Some(stateful) = self.pipeline.stateful_mut() {
+            stateful.write_last(wait);
+            conversations::count(stateful, &mut self.words);
+        }
+    }
+
     fn board(&self) -> &crate::counters::Board {
         self.control.board(self.id)
     }
@@ -477,6 +521,7 @@ impl Worker {
     /// Ends the worker's hold on frames after all workers have stopped: drops what is still
     /// staged or on its way to it.
     pub(crate) fn abandon(&mut self) {
+        self.take_conversations();
         let reason = DropReason::Shutdown;
         let Self {
             attachments,

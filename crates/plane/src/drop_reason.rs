@@ -122,8 +122,8 @@ drop_reasons! {
         "nothing, where nobody misses it: errors about conversations that are over come late";
     FragmentUnknown = "fragment_unknown", Policy,
         "the bridge is stateful, and the fragment came before the first one of its packet",
-        "fragments of a packet that arrive in another order are lost; let the senders keep to the \
-         path's MTU";
+        "fragments of a packet that arrive in another order, and with several workers all but the \
+         first, are lost; let the senders keep to the path's MTU";
     NonIp = "non_ip", Policy,
         "the frame is not IP, and the policy drops such frames",
         "forward them if ARP, LLDP or spanning tree must pass: a link without ARP carries no \

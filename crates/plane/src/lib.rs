@@ -29,5 +29,8 @@ pub use judgement::{Judgement, ListsMismatch};
 pub use pipeline::Pipeline;
 pub use policy::{Action, Exception, Otherwise, Policy, PolicyError, SetRule, Side, Sides};
 pub use ports::Ports;
-pub use stateful::{Stateful, StatefulConfig, Timeouts};
+pub use stateful::{
+    CONVERSATION_BUCKETS, FlowEvent, FlowLogConfig, FlowRecord, Shards, Stateful, StatefulConfig,
+    Timeouts,
+};
 pub use verdict::{Verdict, Verdicts};

@@ -9,13 +9,14 @@
 //! passes, pieces with its identification do for [`Timeouts::pieces`].
 
 mod config;
+mod log;
 mod tcp;
 #[cfg(test)]
 mod tests;
 
-use frame::{Burst, Nanos, PortId};
+use frame::{Burst, Consumer, Nanos, PortId};
 use table::flows::{
-    End, Flow, FlowCounts, FlowId, FlowLimits, FlowTable, LOCATE_MAX, NoRoom, Sighting, Tick,
+    End, Flow, FlowCounts, FlowId, FlowLimits, FlowTable, LOCATE_MAX, NoRoom, Shard, Sighting, Tick,
 };
 use table::{Address, CompileError};
 use wire::toeplitz::{Key, Toeplitz};
@@ -24,9 +25,12 @@ use wire::{Family, FlowKey, Follow, Parsed, protocol};
 use crate::{DropReason, Verdict, Verdicts, original_len};
 
 pub use config::{StatefulConfig, Timeouts};
+pub use log::{FlowEvent, FlowLogConfig, FlowRecord};
 
-/// RSS buckets: as the engine deals them out to workers.
-const BUCKETS: u16 = 128;
+use log::FlowLog;
+
+/// Buckets that conversations are hashed to: as the engine deals them out to workers.
+pub const CONVERSATION_BUCKETS: u16 = 128;
 /// Records that are looked at for expiry after a burst, at most.
 const EXPIRED_MAX: usize = 64;
 /// Of a record's state: its first packet came in by the second port.
@@ -40,8 +44,19 @@ pub struct Stateful {
     config: StatefulConfig,
     hash: Toeplitz,
     now: Tick,
+    /// Other workers have the other buckets.
+    shared: bool,
     v4: Known<u32>,
     v6: Known<u128>,
+    /// Of the logs, until somebody takes them.
+    readers: Vec<Consumer<FlowRecord>>,
+}
+
+/// The conversations of one bucket: what goes from worker to worker.
+#[derive(Debug)]
+pub struct Shards {
+    v4: Box<Shard<u32>>,
+    v6: Box<Shard<u128>>,
 }
 
 /// The conversations of one family, and packets that wait to be looked up together.
@@ -51,6 +66,7 @@ struct Known<A> {
     sightings: [Sighting<A>; LOCATE_MAX],
     packets: [Packet; LOCATE_MAX],
     len: usize,
+    log: Option<Box<FlowLog>>,
 }
 
 /// What is to be decided of a packet.
@@ -90,21 +106,108 @@ impl Stateful {
     /// # Errors
     /// When the memory is not there.
     pub fn new(config: StatefulConfig) -> Result<Self, CompileError> {
-        Ok(Self {
+        let stateful = Self {
             config,
             hash: Toeplitz::new(&Key::SYMMETRIC),
             now: Tick(0),
+            shared: false,
             v4: Known::new(&config)?,
             v6: Known::new(&config)?,
-        })
+            readers: Vec::new(),
+        };
+        Ok(stateful.with_log())
+    }
+
+    fn with_log(mut self) -> Self {
+        if let Some(config) = self.config.log {
+            for log in [&mut self.v4.log, &mut self.v6.log] {
+                let (writer, reader) = FlowLog::new(config);
+                *log = Some(Box::new(writer));
+                self.readers.push(reader);
+            }
+        }
+        self
+    }
+
+    /// The reading ends of the log; none where nothing is written down, or they were taken.
+    pub fn take_readers(&mut self) -> Vec<Consumer<FlowRecord>> {
+        std::mem::take(&mut self.readers)
+    }
+
+    /// Writes down what goes on at the end of a run. `wait` is called while the log is full, and
+    /// says whether to go on waiting.
+    pub fn write_last(&mut self, mut wait: impl FnMut() -> bool) {
+        self.v4.write_last(self.now, &mut wait);
+        self.v6.write_last(self.now, &mut wait);
+    }
+
+    /// Records written down, and those that found no room.
+    #[must_use]
+    pub fn log_counts(&self) -> (u64, u64) {
+        let counts = |log: &FlowLog| (log.written, log.lost);
+        let both = [&self.v4.log, &self.v6.log].map(|log| log.as_deref().map_or((0, 0), counts));
+        (both[0].0 + both[1].0, both[0].1 + both[1].1)
+    }
+
+    /// One for each of `workers`, with the buckets that are `owner`'s, all in the memory of one.
+    ///
+    /// # Errors
+    /// When the memory is not there.
+    pub fn dealt(
+        config: StatefulConfig,
+        workers: usize,
+        owner: impl Fn(u16) -> usize,
+    ) -> Result<Vec<Self>, CompileError> {
+        let mut all = vec![Self::new(config)?];
+        all[0].shared = workers > 1;
+        for _ in 1..workers {
+            all.push(all[0].sibling());
+        }
+        for bucket in 0..CONVERSATION_BUCKETS {
+            let to = owner(bucket);
+            if (1..workers).contains(&to)
+                && let Some(shards) = all[0].take_bucket(bucket)
+            {
+                all[to].put_bucket(bucket, shards);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Another worker's, without a bucket yet.
+    fn sibling(&self) -> Self {
+        Self {
+            config: self.config,
+            hash: Toeplitz::new(&Key::SYMMETRIC),
+            now: self.now,
+            shared: true,
+            v4: self.v4.sibling(),
+            v6: self.v6.sibling(),
+            readers: Vec::new(),
+        }
+        .with_log()
+    }
+
+    /// Gives a bucket away, with all its conversations; none where it is not here.
+    pub fn take_bucket(&mut self, bucket: u16) -> Option<Shards> {
+        let v4 = self.v4.table.take_bucket(bucket)?;
+        let v6 = self.v6.table.take_bucket(bucket)?;
+        Some(Shards { v4, v6 })
+    }
+
+    /// Takes over what another worker's [`Stateful::take_bucket`] gave.
+    pub fn put_bucket(&mut self, bucket: u16, shards: Shards) {
+        let v4 = self.v4.table.put_bucket(bucket, shards.v4);
+        let v6 = self.v6.table.put_bucket(bucket, shards.v6);
+        debug_assert!(v4.is_none() && v6.is_none(), "bucket {bucket} was here");
     }
 
     /// What time it is, by a clock that never goes back; ends what is over, some at a time.
     #[inline]
     pub fn set_now(&mut self, now: Nanos) {
         self.now = Tick::from(now);
-        self.v4.table.expire(self.now, EXPIRED_MAX, &mut |_| ());
-        self.v6.table.expire(self.now, EXPIRED_MAX, &mut |_| ());
+        self.v4.expire(self.now);
+        self.v6.expire(self.now);
     }
 
     /// Conversations there are, of IPv4 and of IPv6.
@@ -162,7 +265,10 @@ impl Stateful {
             let (key, packet) = match wire::follow(frame.bytes(), parsed) {
                 Follow::Of(key) => (key, packet(Part::Of, None)),
                 Follow::Answer(key) => (key, packet(Part::Answer, None)),
-                Follow::First { of, pieces } => (of, packet(Part::Of, Some(pieces))),
+                // The other pieces have no ports and go to a worker of their own.
+                Follow::First { of, pieces } => {
+                    (of, packet(Part::Of, (!self.shared).then_some(pieces)))
+                }
                 Follow::Later(key) => (key, packet(Part::Later, None)),
                 Follow::Error(key) => (key, packet(Part::Error, None)),
                 Follow::Link => continue,
@@ -187,10 +293,17 @@ impl Stateful {
 impl<A: Address> Known<A> {
     fn new(config: &StatefulConfig) -> Result<Self, CompileError> {
         let limits = FlowLimits {
-            buckets: BUCKETS,
-            per_bucket: config.flows.div_ceil(u32::from(BUCKETS)).max(1),
+            buckets: CONVERSATION_BUCKETS,
+            per_bucket: config
+                .flows
+                .div_ceil(u32::from(CONVERSATION_BUCKETS))
+                .max(1),
             full: config.full,
         };
+        Ok(Self::over(FlowTable::new(limits)?))
+    }
+
+    fn over(table: FlowTable<A>) -> Self {
         let none = Packet {
             place: 0,
             part: Part::Of,
@@ -198,12 +311,36 @@ impl<A: Address> Known<A> {
             bytes: 0,
             pieces: None,
         };
-        Ok(Self {
-            table: FlowTable::new(limits)?,
+        Self {
+            table,
             sightings: [Sighting::default(); LOCATE_MAX],
             packets: [none; LOCATE_MAX],
             len: 0,
-        })
+            log: None,
+        }
+    }
+
+    #[inline]
+    fn expire(&mut self, now: Tick) {
+        let Self { table, log, .. } = self;
+        match log {
+            None => table.expire(now, EXPIRED_MAX, &mut |_| ()),
+            Some(log) => {
+                let mut ended = |flow: &Flow<A>| log.write(flow, FlowEvent::Expired, now);
+                table.expire(now, EXPIRED_MAX, &mut ended)
+            }
+        };
+    }
+
+    fn write_last(&mut self, now: Tick, wait: &mut impl FnMut() -> bool) {
+        if let Some(log) = &mut self.log {
+            let flows = self.table.flows();
+            flows.for_each(|flow| log.write_last(flow, now, wait));
+        }
+    }
+
+    fn sibling(&self) -> Self {
+        Self::over(self.table.sibling())
     }
 
     fn push(&mut self, key: &FlowKey, packet: Packet, on: &Judged<'_>, verdicts: &mut Verdicts) {
@@ -221,16 +358,23 @@ impl<A: Address> Known<A> {
     fn judge(&mut self, on: &Judged<'_>, verdicts: &mut Verdicts) {
         let count = std::mem::take(&mut self.len);
         let (sightings, packets) = (&self.sightings[..count], &self.packets[..count]);
+        let (table, log) = (&mut self.table, &mut self.log);
         let (mut over, mut first) = (0_u64, 0_u64);
-        let missing = self.table.visit(sightings, &mut |at, flow| {
+        let missing = table.visit(sightings, &mut |at, flow| {
             let packet = &packets[at];
             if flow.is_over(on.now) {
                 over |= 1 << at;
                 return;
             }
+            let last = flow.last();
             match on.follow(flow, &sightings[at], packet) {
                 Some(reason) => verdicts.set(packet.place.into(), Verdict::Drop(reason)),
-                None => first |= u64::from(packet.pieces.is_some()) << at,
+                None => {
+                    first |= u64::from(packet.pieces.is_some()) << at;
+                    if let Some(log) = log {
+                        log.look(flow, last, on.now);
+                    }
+                }
             }
         });
         let mut left = missing | over | first;
@@ -264,6 +408,9 @@ impl<A: Address> Known<A> {
             if !flow.is_over(on.now) {
                 return on.follow(flow, &sighting, &packet).map_or(Ok(()), Err);
             }
+            if let Some(log) = &mut self.log {
+                log.write(flow, FlowEvent::Expired, on.now);
+            }
             self.table.remove(place);
         }
         let is_tcp = sighting.id.protocol() == protocol::TCP;
@@ -295,7 +442,12 @@ impl<A: Address> Known<A> {
     ) -> Result<&mut Flow<A>, DropReason> {
         let timeout = on.config.timeouts.pieces_ticks();
         let begun = self.table.counts().begun;
-        let place = self.table.insert(sighting, timeout, on.now, &mut |_| ());
+        let Self { table, log, .. } = self;
+        let place = table.insert(sighting, timeout, on.now, &mut |flow| {
+            if let Some(log) = log {
+                log.write(flow, FlowEvent::Evicted, on.now);
+            }
+        });
         let full = |_: NoRoom| DropReason::FlowsFull;
         let place = place.map_err(full)?;
         let is_new = self.table.counts().begun != begun;
@@ -351,6 +503,6 @@ fn sighting<A: Address>(key: &FlowKey, hash: &Toeplitz) -> Sighting<A> {
         (A::narrow(key.dst), key.dst_port),
         key.protocol,
     );
-    let bucket = hash.hash(key) as u16 % BUCKETS;
+    let bucket = hash.hash(key) as u16 % CONVERSATION_BUCKETS;
     Sighting { id, from, bucket }
 }

@@ -33,6 +33,7 @@ impl Bench {
             flows,
             full,
             timeouts: Timeouts::default(),
+            log: None,
         };
         let stateful = Box::new(Stateful::new(config).expect("some megabytes"));
         let bridge = Bridge::new([INSIDE, OUTSIDE], Box::new(HitAddresses::new([1, 2])));
