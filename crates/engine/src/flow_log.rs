@@ -7,6 +7,8 @@ use frame::Consumer;
 use plane::FlowRecord;
 use table::flows::{TICK_NANOS, Tick};
 
+use crate::worker::Worker;
+
 /// The reading end of all workers' records. Whoever has it reads it now and then: what finds no
 /// room is lost, and counted.
 pub struct FlowLogReader {
@@ -15,9 +17,11 @@ pub struct FlowLogReader {
 }
 
 impl FlowLogReader {
-    pub(crate) fn new(readers: Vec<Consumer<FlowRecord>>) -> Self {
+    /// Of workers that have not begun.
+    pub(crate) fn of(workers: &mut [Worker]) -> Self {
+        let readers = workers.iter_mut().flat_map(Worker::take_log_readers);
         Self {
-            readers,
+            readers: readers.collect(),
             began: SystemTime::now(),
         }
     }

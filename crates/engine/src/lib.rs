@@ -33,11 +33,13 @@ mod report;
 mod run;
 mod samples;
 mod shortcuts;
+mod shown;
 mod start;
 mod states;
 mod status;
 mod supervise;
 mod tally;
+mod waiting;
 mod worker;
 
 pub use activity::{Activity, CpuActivity};
@@ -47,7 +49,7 @@ pub use conversations::ConversationReport;
 pub use cpu::{allowed_cpus, pin_to};
 pub use dispatch::{
     BucketStatus, DEFAULT_RING_LIMIT, DispatchCounts, DispatchKind, DispatchPolicy, DispatchPort,
-    DispatchReport, DispatchRow, DispatchSettings, MoveError, RING_LIMIT_MAX,
+    DispatchReport, DispatchRow, DispatchSettings, MoveError, RING_LIMIT_MAX, bucket_of,
 };
 pub use drive::{
     ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive,

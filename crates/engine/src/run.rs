@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
-use plane::{Bridge, HitAddresses, Pipeline, Stateful, Verdicts};
+use plane::{Bridge, Fragments, HitAddresses, Pipeline, Stateful, Verdicts};
 use port::Port;
 
 use crate::attachment::Attachment;
 use crate::counters::Words;
 use crate::dispatch::handover::Handover;
 use crate::dispatch::{
-    BucketStatus, DispatchPolicy, DispatchPort, DispatchSettings, MoveError, Mover, PathFacts,
-    Placing, StateLinks, Steering,
+    BucketStatus, By, DispatchPolicy, DispatchPort, DispatchSettings, MoveError, Mover, PathFacts,
+    StateLinks, Steering,
 };
 use crate::errands::{self, Desk, Desks};
 use crate::exchange::Exchange;
@@ -50,11 +50,8 @@ impl Engine {
     /// A plan that cannot work, memory, queues or threads that cannot be had.
     pub fn start(mut plan: Plan) -> Result<Running, EngineError> {
         plan.check()?;
-        if plan.policy.stateful.is_some() && plan.cpus.len() > 1 {
-            // Each conversation is known to one worker, wherever its frames arrive.
-            plan.dispatch.policy.get_or_insert(DispatchPolicy::Hybrid);
-        }
-        let frames = (plan.pool_frames, plan.stride_bytes);
+        plan.dispatch_conversations();
+        let frames = (plan.pool_frames + plan.held_frames(), plan.stride_bytes);
         let (region, pools, memory) = map_pools(&plan.ports, &plan.cpus, frames)?;
         for port in &mut plan.ports {
             port.prepare(region)?;
@@ -68,8 +65,7 @@ impl Engine {
         let mover = Arc::new(Mutex::new(mover));
         let lists = Publisher::new(first, plan.cpus.len(), shortcuts(&plan));
         let (mut workers, desks) = make_workers(&mut plan, pools, &control, &lists, steers)?;
-        let readers = workers.iter_mut().flat_map(Worker::take_log_readers);
-        let flow_log = FlowLogReader::new(readers.collect());
+        let flow_log = FlowLogReader::of(&mut workers);
         let desks = Arc::new(Desks::new(desks));
         let hits = Arc::new(Mutex::new(HitHistory::new()));
         meters.begun();
@@ -300,23 +296,14 @@ fn make_workers(
     if receivers == 0 {
         return Err(EngineError::NoSource);
     }
-    let can_wait = plan
-        .ports
-        .iter()
-        .filter(|port| port.rx_source())
-        .all(|port| port.lossless());
+    let mut sources = plan.ports.iter().filter(|port| port.rx_source());
+    let can_wait = sources.all(|port| port.lossless());
     let bridged = [PortId(0), PortId(1)];
     let (mut workers, mut desks) = (Vec::new(), Vec::new());
     let mut receiver = 0;
-    let (mut stateful, placing) = conversations(plan, &handover)?;
-    let linked = if stateful.is_empty() {
-        0
-    } else {
-        plan.cpus.len()
-    };
-    let mut state = StateLinks::mesh(linked);
-    // As `stateful`: taken from the end.
-    state.reverse();
+    let (mut stateful, by) = conversations(plan, &handover)?;
+    // As `stateful`, taken from the end.
+    let mut state = StateLinks::mesh(stateful.len());
     let places = pools.into_iter().zip(&plan.cpus).zip(loads).enumerate();
     for (place, ((pool, &cpu), loads)) in places {
         let id = WorkerId(place as u16);
@@ -329,7 +316,11 @@ fn make_workers(
         };
         let (desk, inbox) = errands::desk(table());
         desks.push(desk);
-        let bridge = Bridge::new(bridged, table()).with_stateful(stateful.pop());
+        let fragments = plan.fragments().map(Fragments::new).map(Box::new);
+        let bridge = Bridge::new(bridged, table())
+            .with_stateful(stateful.pop())
+            .with_fragments(fragments)
+            .with_tunnels(&plan.policy);
         workers.push(Worker {
             id,
             cpu,
@@ -338,7 +329,7 @@ fn make_workers(
             versions: lists.reader(),
             would_drop_before: 0,
             attachments,
-            steering: Steering::new(id, plan.cpus.len(), &handover, (loads, placing)),
+            steering: Steering::new(id, plan.cpus.len(), &handover, (loads, by)),
             state: state.pop().unwrap_or_default(),
             burst_max: plan.burst,
             quota,
@@ -363,15 +354,15 @@ fn make_workers(
 fn conversations(
     plan: &Plan,
     handover: &Handover,
-) -> Result<(Vec<Box<Stateful>>, Placing), EngineError> {
+) -> Result<(Vec<Box<Stateful>>, By), EngineError> {
     let Some(config) = plan.policy.stateful else {
-        return Ok((Vec::new(), Placing::Flow));
+        return Ok((Vec::new(), By::Flow(plan.policy.placing())));
     };
     let owner = |bucket| usize::from(handover.owners.owner(bucket).0);
     let dealt = Stateful::dealt(config, plan.cpus.len(), owner);
     let dealt = dealt.map_err(EngineError::Conversations)?;
     let boxed = dealt.into_iter().rev().map(Box::new).collect();
-    Ok((boxed, Placing::Conversation))
+    Ok((boxed, By::Conversation))
 }
 
 /// A table of addresses with a key of its own, drawn from the system's random source by way of

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use frame::{Burst, Consumer, CpuId, FramePool, Nanos, PortId, WorkerId};
-use plane::{DropReason, FlowRecord, Pipeline, Stateful, Verdict, Verdicts};
+use frame::{Burst, CpuId, Frame, FramePool, Nanos, PortId, WorkerId};
+use plane::{DropReason, Pipeline, Verdict, Verdicts};
 
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
-use crate::conversations;
 use crate::counters::{Count, Words};
 use crate::dispatch::{StateLinks, Steering};
 use crate::doze::doze;
@@ -26,9 +25,6 @@ const SHOW_EVERY_NANOS: u64 = 1_000_000;
 
 /// Receptions of which one is timed: two readings of the clock are 1 ns a burst then.
 const TIMED_EVERY: u32 = 64;
-
-/// What a reception takes at most, nanoseconds.
-const RECEPTION_NANOS_MAX: u64 = 1_000_000;
 
 /// A worker: its pool, its queues, its tables, its counters. Nothing of it is shared but the
 /// rings, the board and the published lists.
@@ -141,7 +137,7 @@ impl Worker {
         if !self.versions.is_newest() {
             self.change(|versions| _ = versions.refresh());
         }
-        let mut moved = self.take_transmissions() + self.flush();
+        let mut moved = self.take_transmissions() + self.flush() + self.attend_held();
         if self.steering.is_moved() {
             moved += self.follow_moves();
         }
@@ -172,10 +168,11 @@ impl Worker {
         let waits =
             |attachment: &Attachment| (attachment.staged.len() + attachment.kept.len()) as u64;
         let staged = self.attachments.iter().map(waits);
+        let held = self.pipeline.held() as u64;
         let words = &self.words;
         let entered = words.get(Count::Rx) + words.get(Count::Received);
         let left = words.get(Count::Tx) + words.get(Count::HandedOff) + words.dropped_total();
-        entered == left + staged.sum::<u64>() && self.burst.is_empty()
+        entered == left + held + staged.sum::<u64>() && self.burst.is_empty()
     }
 
     /// Receives from one queue and decides on what came. Now and then it measures what receiving
@@ -210,14 +207,6 @@ impl Worker {
             self.decide(place);
         }
         frames
-    }
-
-    fn time_reception(&mut self, nanos: u64, frames: usize) {
-        // More is no work: the worker was not running.
-        if nanos < RECEPTION_NANOS_MAX {
-            self.words.add(Count::ReceptionNanos, nanos);
-            self.words.add(Count::ReceptionFrames, frames as u64);
-        }
     }
 
     /// Keeps the frames whose flows are this worker's, unless all are to be queued, and stages the
@@ -267,7 +256,9 @@ impl Worker {
         if !self.inbox.samplers.is_empty() {
             self.sample(from);
         }
-        self.carry_out(place);
+        if !self.settle_fragments() {
+            self.carry_out(place);
+        }
         self.flush();
     }
 
@@ -312,23 +303,12 @@ impl Worker {
             return;
         }
         for (frame, &verdict) in burst.drain().zip(verdicts.as_slice()) {
-            let (reason, frame) = match verdict {
-                Verdict::Drop(reason) => (reason, frame),
-                Verdict::Forward(port) => {
-                    match attachments[usize::from(port.0)].stage(frame, words) {
-                        Ok(()) => continue,
-                        Err(frame) => (DropReason::NoTransmit, frame),
-                    }
-                }
-            };
-            words.drop_frames(reason, 1);
-            attachments[place].rx_dropped += 1;
-            pool.free(frame);
+            carry_out_one(frame, verdict, place, attachments, pool, words);
         }
     }
 
     #[inline]
-    fn flush(&mut self) -> usize {
+    pub(crate) fn flush(&mut self) -> usize {
         let Self {
             attachments,
             pool,
@@ -403,13 +383,13 @@ impl Worker {
     /// on may wait: two workers that hand over to each other would else wait for ever.
     #[inline]
     pub(crate) fn may_decide(&self) -> bool {
-        self.attachments.iter().all(Attachment::may_decide)
+        !self.has_released() && self.attachments.iter().all(Attachment::may_decide)
     }
 
     /// Nothing is staged anywhere, so a whole burst has room, whatever the verdicts.
     #[inline]
-    fn is_clear(&self) -> bool {
-        self.attachments.iter().all(Attachment::is_clear)
+    pub(crate) fn is_clear(&self) -> bool {
+        !self.has_released() && self.attachments.iter().all(Attachment::is_clear)
     }
 
     /// A port that has failed ends the run: what is received after it has nowhere to go.
@@ -418,19 +398,10 @@ impl Worker {
     }
 
     /// Nothing will come from its own queues any more.
-    fn is_dry(&self, drains: bool) -> bool {
+    pub(crate) fn is_dry(&self, drains: bool) -> bool {
         let closed = |attachment: &Attachment| attachment.queue.is_none() || !attachment.open;
         let empties = self.attachments.iter().any(|attachment| attachment.empties);
         (drains && !empties) || self.quota == 0 || self.attachments.iter().all(closed)
-    }
-
-    #[inline]
-    fn show_exchange(&mut self, drains: bool) {
-        let dry = self.is_dry(drains);
-        let kept = self.attachments.iter().any(|own| !own.kept.is_empty());
-        let quiet =
-            dry && !kept && self.is_clear() && !self.attachments.iter().any(Attachment::is_waiting);
-        self.board().show_exchange(&self.words, quiet);
     }
 
     /// Tells the queues that somebody is at work.
@@ -452,34 +423,6 @@ impl Worker {
         }
     }
 
-    fn show(&mut self) {
-        self.show_hits();
-        if let Some(stateful) = self.pipeline.stateful() {
-            conversations::count(stateful, &mut self.words);
-        }
-        self.board().show(&self.words);
-    }
-
-    /// Shows the hits by the policy it is at.
-    fn show_hits(&mut self) {
-        let hits = self.pipeline.hits();
-        let would_drop = self.would_drop_before + hits.would_drop_frames;
-        self.words.set(Count::WouldDrop, would_drop);
-        self.versions.get().tally.show(self.id, hits);
-    }
-
-    /// Shows what it holds.
-    fn show_hold(&self) {
-        let board = self.control.hold(self.id);
-        board.show(&self.attachments, &self.pool);
-        self.show_dispatch();
-    }
-
-    /// Shows how it dispatched.
-    pub(crate) fn show_dispatch(&self) {
-        self.control.dispatch_board(self.id).show(&self.attachments);
-    }
-
     /// Sleeps; then at the newest version.
     fn nap(&mut self, nap: Duration) {
         let attachments = std::mem::take(&mut self.attachments);
@@ -499,30 +442,12 @@ impl Worker {
         }
     }
 
-    /// The reading ends of what it writes down of conversations.
-    pub(crate) fn take_log_readers(&mut self) -> Vec<Consumer<FlowRecord>> {
-        let stateful = self.pipeline.stateful_mut();
-        stateful.map(Stateful::take_readers).unwrap_or_default()
-    }
-
-    /// Writes down the conversations that go on, after all workers have stopped; `wait` as of
-    /// [`plane::Stateful::write_last`].
-    pub(crate) fn end_conversations(&mut self, wait: impl FnMut() -> bool) {
-        if let Some(stateful) = self.pipeline.stateful_mut() {
-            stateful.write_last(wait);
-            conversations::count(stateful, &mut self.words);
-        }
-    }
-
-    fn board(&self) -> &crate::counters::Board {
-        self.control.board(self.id)
-    }
-
     /// Ends the worker's hold on frames after all workers have stopped: drops what is still
     /// staged or on its way to it.
     pub(crate) fn abandon(&mut self) {
         self.take_conversations();
         let reason = DropReason::Shutdown;
+        self.discard_held(reason);
         let Self {
             attachments,
             pool,
@@ -540,4 +465,28 @@ impl Worker {
                 .discard_waiting(pool, reason, words);
         }
     }
+}
+
+/// Stages or drops one frame that came in by the port at `place`.
+#[inline]
+pub(crate) fn carry_out_one(
+    frame: Frame,
+    verdict: Verdict,
+    place: usize,
+    attachments: &mut [Attachment],
+    pool: &mut FramePool,
+    words: &mut Words,
+) {
+    let (reason, frame) = match verdict {
+        Verdict::Drop(reason) => (reason, frame),
+        Verdict::Forward(port) => match attachments[usize::from(port.0)].stage(frame, words) {
+            Ok(()) => return,
+            Err(frame) => (DropReason::NoTransmit, frame),
+        },
+        // Only fragments wait, and bursts in which one does are settled.
+        Verdict::Hold => (DropReason::FragmentUnknown, frame),
+    };
+    words.drop_frames(reason, 1);
+    attachments[place].rx_dropped += 1;
+    pool.free(frame);
 }

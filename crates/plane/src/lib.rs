@@ -11,24 +11,31 @@
 mod bridge;
 mod classify;
 mod drop_reason;
+mod fragments;
 mod hit_addresses;
 mod hits;
 mod judgement;
 mod pipeline;
 mod policy;
 mod ports;
+mod reassemble;
 mod stateful;
+mod tunnelled;
 mod verdict;
 
 pub use bridge::{Bridge, MatchedLists};
 pub use classify::{Classifier, original_len};
 pub use drop_reason::{DropReason, Severity};
+pub use fragments::{Fragments, Released};
 pub use hit_addresses::{HIT_ADDRESSES_MAX, HitAddress, HitAddresses};
 pub use hits::{Hits, SideHits};
 pub use judgement::{Judgement, ListsMismatch};
 pub use pipeline::Pipeline;
-pub use policy::{Action, Exception, Otherwise, Policy, PolicyError, SetRule, Side, Sides};
+pub use policy::{
+    Action, Exception, Headers, Otherwise, Policy, PolicyError, SetRule, Side, Sides, TunnelPolicy,
+};
 pub use ports::Ports;
+pub use reassemble::{Reassembled, Reassembler};
 pub use stateful::{
     CONVERSATION_BUCKETS, FlowEvent, FlowLogConfig, FlowRecord, Shards, Stateful, StatefulConfig,
     Timeouts,

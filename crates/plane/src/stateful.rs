@@ -5,18 +5,20 @@
 //! is known by addresses, protocol and ports; each of its ends is on the side where it was first
 //! seen, and a packet that claims to be of an end and comes in by the other side is none of it.
 //! TCP is followed loosely ([`tcp`]): flags, no sequence numbers. An ICMP error passes towards the
-//! sender of the packet that it quotes. Of a packet in pieces the first has the ports: when it
-//! passes, pieces with its identification do for [`Timeouts::pieces`].
+//! sender of the packet that it quotes. Of a packet in pieces the first has the ports: what is
+//! decided of it holds for the others, which [`crate::Fragments`] sees to; without it, when the
+//! first passes, pieces with its identification do for [`Timeouts::pieces`].
 
 mod config;
 mod log;
+mod shards;
 mod tcp;
 #[cfg(test)]
 mod tests;
 
 use frame::{Burst, Consumer, Nanos, PortId};
 use table::flows::{
-    End, Flow, FlowCounts, FlowId, FlowLimits, FlowTable, LOCATE_MAX, NoRoom, Shard, Sighting, Tick,
+    End, Flow, FlowCounts, FlowId, FlowLimits, FlowTable, LOCATE_MAX, NoRoom, Sighting, Tick,
 };
 use table::{Address, CompileError};
 use wire::toeplitz::{Key, Toeplitz};
@@ -26,6 +28,7 @@ use crate::{DropReason, Verdict, Verdicts, original_len};
 
 pub use config::{StatefulConfig, Timeouts};
 pub use log::{FlowEvent, FlowLogConfig, FlowRecord};
+pub use shards::Shards;
 
 use log::FlowLog;
 
@@ -48,15 +51,10 @@ pub struct Stateful {
     shared: bool,
     v4: Known<u32>,
     v6: Known<u128>,
+    /// Others see to later pieces.
+    leaves_later: bool,
     /// Of the logs, until somebody takes them.
     readers: Vec<Consumer<FlowRecord>>,
-}
-
-/// The conversations of one bucket: what goes from worker to worker.
-#[derive(Debug)]
-pub struct Shards {
-    v4: Box<Shard<u32>>,
-    v6: Box<Shard<u128>>,
 }
 
 /// The conversations of one family, and packets that wait to be looked up together.
@@ -113,93 +111,15 @@ impl Stateful {
             shared: false,
             v4: Known::new(&config)?,
             v6: Known::new(&config)?,
+            leaves_later: false,
             readers: Vec::new(),
         };
         Ok(stateful.with_log())
     }
 
-    fn with_log(mut self) -> Self {
-        if let Some(config) = self.config.log {
-            for log in [&mut self.v4.log, &mut self.v6.log] {
-                let (writer, reader) = FlowLog::new(config);
-                *log = Some(Box::new(writer));
-                self.readers.push(reader);
-            }
-        }
-        self
-    }
-
-    /// The reading ends of the log; none where nothing is written down, or they were taken.
-    pub fn take_readers(&mut self) -> Vec<Consumer<FlowRecord>> {
-        std::mem::take(&mut self.readers)
-    }
-
-    /// Writes down what goes on at the end of a run. `wait` is called while the log is full, and
-    /// says whether to go on waiting.
-    pub fn write_last(&mut self, mut wait: impl FnMut() -> bool) {
-        self.v4.write_last(self.now, &mut wait);
-        self.v6.write_last(self.now, &mut wait);
-    }
-
-    /// Records written down, and those that found no room.
-    #[must_use]
-    pub fn log_counts(&self) -> (u64, u64) {
-        let counts = |log: &FlowLog| (log.written, log.lost);
-        let both = [&self.v4.log, &self.v6.log].map(|log| log.as_deref().map_or((0, 0), counts));
-        (both[0].0 + both[1].0, both[0].1 + both[1].1)
-    }
-
-    /// One for each of `workers`, with the buckets that are `owner`'s, all in the memory of one.
-    ///
-    /// # Errors
-    /// When the memory is not there.
-    pub fn dealt(
-        config: StatefulConfig,
-        workers: usize,
-        owner: impl Fn(u16) -> usize,
-    ) -> Result<Vec<Self>, CompileError> {
-        let mut all = vec![Self::new(config)?];
-        all[0].shared = workers > 1;
-        for _ in 1..workers {
-            all.push(all[0].sibling());
-        }
-        for bucket in 0..CONVERSATION_BUCKETS {
-            let to = owner(bucket);
-            if (1..workers).contains(&to)
-                && let Some(shards) = all[0].take_bucket(bucket)
-            {
-                all[to].put_bucket(bucket, shards);
-            }
-        }
-        Ok(all)
-    }
-
-    /// Another worker's, without a bucket yet.
-    fn sibling(&self) -> Self {
-        Self {
-            config: self.config,
-            hash: Toeplitz::new(&Key::SYMMETRIC),
-            now: self.now,
-            shared: true,
-            v4: self.v4.sibling(),
-            v6: self.v6.sibling(),
-            readers: Vec::new(),
-        }
-        .with_log()
-    }
-
-    /// Gives a bucket away, with all its conversations; none where it is not here.
-    pub fn take_bucket(&mut self, bucket: u16) -> Option<Shards> {
-        let v4 = self.v4.table.take_bucket(bucket)?;
-        let v6 = self.v6.table.take_bucket(bucket)?;
-        Some(Shards { v4, v6 })
-    }
-
-    /// Takes over what another worker's [`Stateful::take_bucket`] gave.
-    pub fn put_bucket(&mut self, bucket: u16, shards: Shards) {
-        let v4 = self.v4.table.put_bucket(bucket, shards.v4);
-        let v6 = self.v6.table.put_bucket(bucket, shards.v6);
-        debug_assert!(v4.is_none() && v6.is_none(), "bucket {bucket} was here");
+    /// From now on, says nothing of pieces that are not the first of their packet.
+    pub(crate) fn leave_later_pieces(&mut self) {
+        self.leaves_later = true;
     }
 
     /// What time it is, by a clock that never goes back; ends what is over, some at a time.
@@ -265,10 +185,12 @@ impl Stateful {
             let (key, packet) = match wire::follow(frame.bytes(), parsed) {
                 Follow::Of(key) => (key, packet(Part::Of, None)),
                 Follow::Answer(key) => (key, packet(Part::Answer, None)),
-                // The other pieces have no ports and go to a worker of their own.
+                // With several workers the other pieces go to one of their own, for want of ports.
                 Follow::First { of, pieces } => {
-                    (of, packet(Part::Of, (!self.shared).then_some(pieces)))
+                    let expects = !self.shared && !self.leaves_later;
+                    (of, packet(Part::Of, expects.then_some(pieces)))
                 }
+                Follow::Later(_) if self.leaves_later => continue,
                 Follow::Later(key) => (key, packet(Part::Later, None)),
                 Follow::Error(key) => (key, packet(Part::Error, None)),
                 Follow::Link => continue,

@@ -10,6 +10,7 @@ mod dispatch;
 mod doctor;
 mod drive;
 mod duration;
+mod fragments;
 mod lab;
 mod live;
 mod ndr;
@@ -41,6 +42,7 @@ pub(crate) use demo::DemoArgs;
 pub(crate) use dispatch::DispatchArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use drive::{FrameArgs, GenArgs, SinkArgs};
+pub(crate) use fragments::FragmentArgs;
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
 pub(crate) use live::{
     ActionArgs, AddArgs, DelArgs, EntryArgs, FlushArgs, ListArgs, LoadArgs, SaveArgs, ShowSetArgs,

@@ -19,9 +19,8 @@ pub(crate) struct StatefulArgs {
     /// The sides are allow-new=PORT or allow-new=PORT,PORT; PORT is 'first' or 'second', or the
     /// name of one of the ports, as eth0 of xdp:eth0. What is of a known conversation passes both
     /// ways. TCP is followed by its flags, ICMP errors pass if they quote a packet of a known
-    /// conversation, fragments if they come after the first of their packet and there is one worker.
-    /// Of several workers each knows the conversations of its buckets, and frames go to who knows
-    /// theirs (--dispatch hybrid).
+    /// conversation. Of several workers each knows the conversations of its buckets, and frames go
+    /// to who knows theirs (--dispatch hybrid); fragments pass with one worker alone.
     #[arg(long, value_name = "RULE")]
     pub(crate) stateful: Option<AllowNew>,
     /// Remember N conversations at most, of IPv4 and as many of IPv6.

@@ -13,10 +13,12 @@ mod drive;
 mod drops;
 mod help;
 mod hostile_daemon;
+mod interrupt;
 mod laboratory;
 mod ndr;
 #[path = "../screens/mod.rs"]
 mod screens;
+mod service_manager;
 mod set_check;
 mod sourced;
 mod stateful;

@@ -28,7 +28,8 @@ pub use mover::{BucketStatus, MoveError};
 pub use report::{DispatchCounts, DispatchKind, DispatchPort, DispatchReport, DispatchRow};
 pub(crate) use report::{PathFacts, dispatch_report};
 pub(crate) use state::StateLinks;
-pub(crate) use steering::{BUCKETS, Placing, Steering};
+pub use steering::bucket_of;
+pub(crate) use steering::{BUCKETS, By, Steering};
 
 use crate::EngineError;
 

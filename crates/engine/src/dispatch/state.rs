@@ -1,4 +1,4 @@
-//! The way that the conversations of a bucket take to its next worker: rings beside those of frames.
+//! The way of a bucket's conversations to its next worker: rings beside those of frames.
 
 use frame::{Consumer, Producer, WorkerId};
 use plane::{CONVERSATION_BUCKETS, Shards};
@@ -19,7 +19,8 @@ pub(crate) struct StateLinks {
 
 impl StateLinks {
     /// A ring from each of `workers` to each, itself among them, with room for every bucket: one
-    /// version of the table is followed at a time, and a bucket moves once in it.
+    /// version of the table is followed at a time, and a bucket moves once in it. The last worker's
+    /// come first.
     pub(crate) fn mesh(workers: usize) -> Vec<Self> {
         let mut mesh: Vec<Self> = (0..workers).map(|_| Self::default()).collect();
         for from in 0..workers {
@@ -29,6 +30,7 @@ impl StateLinks {
                 mesh[to].inlets.push(inlet);
             }
         }
+        mesh.reverse();
         mesh
     }
 

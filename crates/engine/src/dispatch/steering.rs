@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use frame::{BURST_MAX, Burst, Frame, WorkerId};
+use wire::Placing;
 use wire::toeplitz::{Key, Toeplitz};
 
 use super::handover::Handover;
@@ -19,9 +20,9 @@ pub(crate) const PLACES: usize = BUCKETS + 1;
 
 /// What a frame is placed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placing {
-    /// Its own addresses and ports.
-    Flow,
+pub(crate) enum By {
+    /// The flow of its innermost or outermost packet.
+    Flow(Placing),
     /// The conversation it is of, which for an ICMP error is that of the packet it quotes.
     Conversation,
 }
@@ -29,11 +30,12 @@ pub(crate) enum Placing {
 /// One worker's copy of the indirection, and what it received by bucket.
 ///
 /// The key is the symmetric one, so both directions of a flow meet on one worker. A flow key has
-/// ports for whole packets only: of a fragmented one only the first piece has them.
+/// ports for whole packets only: of a fragmented one only the first piece has them. Whose flow a
+/// frame inside a tunnel is of, [`By`] says.
 pub(crate) struct Steering {
     me: WorkerId,
     hash: Toeplitz,
-    by: Placing,
+    by: By,
     owners: [WorkerId; PLACES],
     /// Where the frames of the burst that was placed last belong.
     places: Box<[u8; BURST_MAX]>,
@@ -58,7 +60,7 @@ impl Steering {
         me: WorkerId,
         workers: usize,
         handover: &Arc<Handover>,
-        (loads, by): (BucketLoads, Placing),
+        (loads, by): (BucketLoads, By),
     ) -> Self {
         let mut steering = Self {
             me,
@@ -95,7 +97,7 @@ impl Steering {
             frame::prefetch::read(frame.header_ptr());
         }
         for (place, frame) in self.places.iter_mut().zip(burst.frames()) {
-            *place = place_of(&self.hash, self.by, frame);
+            *place = place_of(&self.hash, &self.by, frame);
         }
     }
 
@@ -221,14 +223,23 @@ impl Placed<'_> {
 }
 
 #[inline]
-fn place_of(hash: &Toeplitz, by: Placing, frame: &Frame) -> u8 {
+fn place_of(hash: &Toeplitz, by: &By, frame: &Frame) -> u8 {
     let parsed = wire::parse(frame.bytes(), plane::original_len(frame));
-    let followed = match by {
-        Placing::Flow => None,
-        Placing::Conversation => wire::follow(frame.bytes(), &parsed).key(),
+    let key = match by {
+        By::Flow(placing) => placing.flow_key(frame.bytes(), &parsed),
+        By::Conversation => {
+            let followed = wire::follow(frame.bytes(), &parsed).key();
+            followed.or_else(|| parsed.flow_key())
+        }
     };
-    match followed.or_else(|| parsed.flow_key()) {
-        Some(key) => (hash.hash(&key) as usize % BUCKETS) as u8,
+    match key {
+        Some(key) => bucket_of(hash.hash(&key)) as u8,
         None => NO_FLOW as u8,
     }
+}
+
+/// The bucket that flows with this hash are in.
+#[must_use]
+pub fn bucket_of(hash: u32) -> u16 {
+    (hash as usize % BUCKETS) as u16
 }

@@ -65,8 +65,8 @@ impl Tally {
         self.due.fetch_add(frames, Ordering::Relaxed);
     }
 
-    /// A frame is sent that was due at this time. Whichever worker sends the next of its flow does so after this one: else
-    /// the numbers show it.
+    /// A frame is sent that was due at this time. Whichever worker sends the next of its flow does
+    /// so after this one: else the numbers show it.
     pub(super) fn sent(&self, flow: u64, number: u64, due: u64) {
         let next = &self.next[flow as usize % FLOWS];
         if number < next.load(Ordering::Acquire) {

@@ -12,8 +12,8 @@ use crate::Ports;
 pub struct StatefulConfig {
     /// Where frames may come in that begin a conversation.
     pub allow_new: Ports,
-    /// Conversations that are known at most, of IPv4 and as many of IPv6, by all workers together; a
-    /// bucket of the 128 that packets hash to has its even part of them.
+    /// Conversations that are known at most, of IPv4 and as many of IPv6, by all workers together;
+    /// a bucket of the 128 that packets hash to has its even part of them.
     pub flows: u32,
     /// What happens when a bucket has no room.
     pub full: WhenFull,
