@@ -326,7 +326,6 @@ pub(crate) fn reason_of_lost(why: Lost) -> DropReason {
         Lost::TimedOut => DropReason::FragmentTimeout,
         Lost::Evicted => DropReason::FragmentEvicted,
         Lost::Source => DropReason::FragmentSource,
-        Lost::Reused => DropReason::FragmentReused,
         Lost::Flawed(flaw) => reason_of(Refused::Flawed(flaw)),
     }
 }
@@ -339,5 +338,6 @@ pub(crate) fn reason_of(refused: Refused) -> DropReason {
         Refused::Flawed(Flaw::Overlap) => DropReason::FragmentOverlap,
         Refused::Flawed(Flaw::Length) => DropReason::FragmentLength,
         Refused::Flawed(Flaw::Pieces) => DropReason::FragmentPieces,
+        Refused::Flawed(Flaw::Reused) => DropReason::FragmentReused,
     }
 }
