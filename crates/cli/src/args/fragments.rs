@@ -97,7 +97,15 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        for text in ["", "on", "held", "held=0", "pieces=8193", "timeout=60001", "held=x"] {
+        for text in [
+            "",
+            "on",
+            "held",
+            "held=0",
+            "pieces=8193",
+            "timeout=60001",
+            "held=x",
+        ] {
             assert!(text.parse::<FragmentRule>().is_err(), "{text}");
         }
     }

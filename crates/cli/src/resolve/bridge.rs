@@ -169,7 +169,10 @@ impl BridgeSettings {
                 format!("{flows} conversations, begun from {from}"),
             ));
         }
-        facts.extend(self.fragments().map(|limits| ("fragments", fragments_fact(&limits))));
+        facts.extend(
+            self.fragments()
+                .map(|limits| ("fragments", fragments_fact(&limits))),
+        );
         facts.extend(layout_facts(&self.layout));
         facts.push(("dispatch", dispatch_fact(self.dispatch)));
         let pinned = if self.pin_irqs {
