@@ -44,7 +44,7 @@ pub use books::Books;
 pub use cpu::{allowed_cpus, pin_to};
 pub use dispatch::{
     BucketStatus, DEFAULT_RING_LIMIT, DispatchCounts, DispatchKind, DispatchPolicy, DispatchPort,
-    DispatchReport, DispatchRow, DispatchSettings, MoveError, RING_LIMIT_MAX,
+    DispatchReport, DispatchRow, DispatchSettings, MoveError, RING_LIMIT_MAX, bucket_of,
 };
 pub use drive::{
     ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive,

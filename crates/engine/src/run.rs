@@ -304,8 +304,10 @@ fn make_workers(
         let stateful = plan.policy.stateful.map(Stateful::new).transpose();
         let stateful = stateful.map_err(EngineError::Conversations)?.map(Box::new);
         let fragments = plan.fragments().map(Fragments::new).map(Box::new);
-        let bridge = Bridge::new(bridged, table());
-        let bridge = bridge.with_stateful(stateful).with_fragments(fragments);
+        let bridge = Bridge::new(bridged, table())
+            .with_stateful(stateful)
+            .with_fragments(fragments)
+            .with_tunnels(&plan.policy);
         workers.push(Worker {
             id,
             cpu,
@@ -314,7 +316,7 @@ fn make_workers(
             versions: lists.reader(),
             would_drop_before: 0,
             attachments,
-            steering: Steering::new(id, plan.cpus.len(), &handover, loads),
+            steering: Steering::new(id, plan.cpus.len(), &handover, loads, plan.policy.placing()),
             burst_max: plan.burst,
             quota,
             can_wait,

@@ -1,11 +1,14 @@
 //! The bridge: what came in by one of two ports leaves by the other, unless the policy stops it.
 
 use frame::{Burst, Nanos, PortId};
-use wire::{Family, Parsed, ether_type};
+use wire::{Family, HashHeader, Parsed, ether_type};
 
+use crate::classify::FrameHeaders;
+use crate::hits::would_stop;
 use crate::judgement::{Matched, PolicyMasks};
 use crate::{
-    Classifier, DropReason, Fragments, HitAddresses, Hits, Judgement, Stateful, Verdict, Verdicts,
+    Classifier, DropReason, Fragments, HitAddresses, Hits, Judgement, Policy, Stateful, Verdict,
+    Verdicts,
 };
 
 /// Two ports and what was counted between them; owned by one worker.
@@ -16,6 +19,8 @@ pub struct Bridge {
     counted: Counted,
     stateful: Option<Box<Stateful>>,
     fragments: Option<Box<Fragments>>,
+    /// The conversations are those of the innermost packets.
+    follows_inner: bool,
 }
 
 /// What is counted of frames with an address in a set.
@@ -38,6 +43,17 @@ impl Bridge {
             },
             stateful: None,
             fragments: None,
+            follows_inner: false,
+        }
+    }
+
+    /// The same with what the policy says of tunnels.
+    #[must_use]
+    pub fn with_tunnels(self, policy: &Policy) -> Self {
+        Self {
+            follows_inner: policy.placing().header == HashHeader::Inner,
+            classifier: self.classifier.with_tunnel_ports(policy.tunnels.ports),
+            ..self
         }
     }
 
@@ -52,8 +68,7 @@ impl Bridge {
     /// has a use for ports.
     #[must_use]
     pub fn with_fragments(mut self, fragments: Option<Box<Fragments>>) -> Self {
-        if let (Some(stateful), Some(_)) = (&mut self.stateful, &fragments) {
-            stateful.leave_later_pieces();
+        if self.stateful.is_some() {
             self.fragments = fragments;
         }
         self
@@ -102,6 +117,7 @@ impl Bridge {
 
     /// Begins with another table of addresses and returns the one so far.
     pub fn swap_addresses(&mut self, next: Box<HitAddresses>) -> Box<HitAddresses> {
+        self.counted.addresses.settle();
         std::mem::replace(&mut self.counted.addresses, next)
     }
 
@@ -129,11 +145,19 @@ impl Bridge {
         self.judge(from, judgement, verdicts);
         if let Some(stateful) = &mut self.stateful {
             let arrival = (from, usize::from(from != self.ports[0]));
-            let parsed = self.classifier.parsed();
             if let Some(fragments) = &mut self.fragments {
-                fragments.meet(burst, parsed, arrival, verdicts);
+                fragments.meet(burst, self.classifier.parsed(), arrival, verdicts);
             }
-            stateful.judge(burst, parsed, arrival, verdicts);
+            let parsed = match self.follows_inner {
+                true => self.classifier.parsed_inside(),
+                false => self.classifier.parsed(),
+            };
+            stateful.judge(
+                burst,
+                (parsed, self.fragments.as_deref()),
+                arrival,
+                verdicts,
+            );
             if let Some(fragments) = &mut self.fragments {
                 fragments.decide(verdicts);
             }
@@ -168,6 +192,9 @@ impl Bridge {
         classifier.each_match(masks.any, |place, parsed, matched| {
             verdicts.set(place, judge(parsed, matched, masks, counted, (arrival, to)));
         });
+        classifier.each_tunnelled(|place, headers| {
+            verdicts.set(place, judge_all(headers, masks, counted, (arrival, to)));
+        });
     }
 
     /// Tells again which frames of the last burst, which came in by `from`, had an address in a
@@ -178,10 +205,19 @@ impl Bridge {
         judgement: &Judgement,
         mut each: impl FnMut(usize, MatchedLists),
     ) {
-        let any = judgement.masks(from).any;
-        self.classifier.each_match(any, |place, _, matched| {
+        let masks = judgement.masks(from);
+        let mut tell = |place, matched: Matched| {
             let (src, dst) = (matched.src.0, matched.dst.0);
             each(place, MatchedLists { src, dst });
+        };
+        let classifier = &self.classifier;
+        classifier.each_match(masks.any, |place, _, matched| tell(place, matched));
+        classifier.each_tunnelled(|place, headers| {
+            let looked_at = looked_at(headers, masks);
+            let matched = looked_at.fold(Matched::default(), |all, (_, one)| all.or(one.matched));
+            if !matched.is_empty() {
+                tell(place, matched);
+            }
         });
     }
 }
@@ -223,11 +259,86 @@ fn judge(
         return Verdict::Drop(reason);
     }
     if hit {
-        counted.hits.record_trial(matched, masks);
+        counted.hits.record_trial(would_stop(matched, masks));
     }
     match stopped(parsed, matched, masks) {
         Some(reason) => Verdict::Drop(reason),
         None => Verdict::Forward(to),
+    }
+}
+
+/// What of one header counts.
+#[derive(Clone, Copy)]
+struct LookedAt {
+    /// The sets that its addresses are in and that look at it.
+    matched: Matched,
+    /// The sets that look at it.
+    lists: u32,
+}
+
+/// The IP headers of a frame that carries other packets, from the outside in, as its sets see
+/// them.
+fn looked_at<'a>(
+    headers: &'a FrameHeaders<'_>,
+    masks: &'a PolicyMasks,
+) -> impl Iterator<Item = (&'a Parsed, LookedAt)> {
+    let carries_ip = headers.iter().skip(1).any(|(inner, _)| inner.is_ip());
+    let lists = move |place| match place {
+        0 if !carries_ip => u32::MAX,
+        0 => masks.outer,
+        _ => masks.inner,
+    };
+    let ip = headers
+        .iter()
+        .enumerate()
+        .filter(|(_, header)| header.0.is_ip());
+    ip.map(move |(place, (parsed, matched))| {
+        let lists = lists(place);
+        let matched = matched.within(masks.any, lists);
+        (parsed, LookedAt { matched, lists })
+    })
+}
+
+/// The verdict on a frame that carries other packets: each header is weighed by the sets that look
+/// at it, the outermost first, before faults inside, which count where a set looks inside.
+#[inline(never)]
+fn judge_all(
+    headers: &FrameHeaders<'_>,
+    masks: &PolicyMasks,
+    counted: &mut Counted,
+    (arrival, to): (usize, PortId),
+) -> Verdict {
+    let (mut matched, mut trial, mut stopped) = (Matched::default(), 0, None);
+    let allowing = masks.allow.src | masks.allow.dst;
+    let (mut one_allowed, mut all_allowed) = (false, true);
+    for (parsed, header) in looked_at(headers, masks) {
+        if !header.matched.is_empty() {
+            matched = matched.or(header.matched);
+            counted.addresses.record(parsed, header.matched);
+            trial |= would_stop(header.matched, masks);
+        }
+        stopped = stopped.or_else(|| blocked(header.matched, masks));
+        if header.lists & allowing != 0 {
+            let allowed = is_allowed(header.matched, masks);
+            one_allowed |= allowed;
+            all_allowed &= allowed;
+        }
+    }
+    if !matched.is_empty() {
+        counted.hits.record(arrival, matched);
+    }
+    if let Some(reason) = stopped {
+        return Verdict::Drop(reason);
+    }
+    counted.hits.record_trial(trial);
+    match headers.fault {
+        Some(fault) if masks.malformed_drop && masks.inner != 0 => {
+            Verdict::Drop(DropReason::Malformed(fault))
+        }
+        _ if masks.default_drop && !(one_allowed && all_allowed) => {
+            Verdict::Drop(DropReason::NotAllowed)
+        }
+        _ => Verdict::Forward(to),
     }
 }
 
@@ -255,8 +366,13 @@ fn stopped(parsed: &Parsed, matched: Matched, masks: &PolicyMasks) -> Option<Dro
     {
         return Some(DropReason::Malformed(fault));
     }
-    let allowed = matched.src.0 & masks.allow.src | matched.dst.0 & masks.allow.dst != 0;
+    let allowed = is_allowed(matched, masks);
     (masks.default_drop && !allowed).then_some(DropReason::NotAllowed)
+}
+
+#[inline]
+fn is_allowed(matched: Matched, masks: &PolicyMasks) -> bool {
+    matched.src.0 & masks.allow.src | matched.dst.0 & masks.allow.dst != 0
 }
 
 /// Whether the frame is known to carry something other than IP. A frame that ends before it says

@@ -3,15 +3,20 @@
 //! Three passes, so that no frame waits for memory alone: ask for every header; parse each frame
 //! and gather its addresses into one column a family; look a whole column up at once, which keeps
 //! many table lines in flight.
+//!
+//! Frames that may carry another packet are rare in most traffic: they are marked in the second
+//! pass and opened behind it, out of its loop, and what they carry is looked up with all the rest.
 
 use frame::{BURST_MAX, Burst, Frame};
 use table::{CompiledLists, ListMask};
-use wire::{Family, Parsed, Readable};
+use wire::parse::TUNNELS_MAX;
+use wire::{Family, Malformed, Parsed, Readable, TunnelPorts};
 
 use crate::judgement::Matched;
+use crate::tunnelled::{Header, Tunnelled};
 
-/// Two addresses a frame: source, then destination.
-const KEYS_MAX: usize = 2 * BURST_MAX;
+/// Two addresses a packet, source, then destination, of those inside others, too.
+const KEYS_MAX: usize = 2 * BURST_MAX * (1 + TUNNELS_MAX);
 /// Pairs whose answers are weighed at once when looking for one that is not empty.
 const PAIRS_AT_ONCE: usize = 8;
 
@@ -22,10 +27,12 @@ const _: () = assert!(BURST_MAX <= 1 << u8::BITS, "a frame's place fits a byte")
 struct Column<A> {
     keys: [A; KEYS_MAX],
     masks: [ListMask; KEYS_MAX],
-    /// Whose pair it is: places in the burst, by pair.
+    /// Whose pair it is: places in the burst, by pair, for those of outermost packets.
     owners: [u8; BURST_MAX],
     /// Keys.
     len: usize,
+    /// Keys of outermost packets, which come first.
+    outer_len: usize,
 }
 
 impl<A: Copy> Column<A> {
@@ -35,6 +42,32 @@ impl<A: Copy> Column<A> {
             masks: [ListMask(0); KEYS_MAX],
             owners: [0; BURST_MAX],
             len: 0,
+            outer_len: 0,
+        }
+    }
+
+    /// Adds the pair of a packet inside another; returns its place.
+    fn push_inner(&mut self, src: A, dst: A) -> Option<usize> {
+        let place = self.len;
+        let [first, second] = self.keys.get_mut(place..place + 2)? else {
+            return None;
+        };
+        (*first, *second) = (src, dst);
+        self.len = place + 2;
+        Some(place / 2)
+    }
+
+    /// The place of the pair of this frame's outermost packet, if it is of this family.
+    fn pair_of(&self, owner: usize) -> Option<usize> {
+        let owners = &self.owners[..self.outer_len / 2];
+        owners.binary_search(&(owner as u8)).ok()
+    }
+
+    /// The answers to a pair.
+    fn matched(&self, pair: usize) -> Matched {
+        match self.masks.get(2 * pair..2 * pair + 2) {
+            Some(&[src, dst]) => Matched { src, dst },
+            _ => Matched::default(),
         }
     }
 
@@ -58,7 +91,7 @@ impl<A: Copy> Column<A> {
     /// Hits are rare in most traffic: a chunk of pairs without one costs a compare.
     #[inline(always)]
     fn each_match(&self, any: Matched, mut each: impl FnMut(usize, Matched)) {
-        let masks = self.masks[..self.len].chunks(2 * PAIRS_AT_ONCE);
+        let masks = self.masks[..self.outer_len].chunks(2 * PAIRS_AT_ONCE);
         for (masks, owners) in masks.zip(self.owners.chunks(PAIRS_AT_ONCE)) {
             let pairs = masks.as_chunks::<2>().0;
             let joined = pairs.iter().fold(0, |joined, &[src, dst]| {
@@ -87,6 +120,8 @@ pub struct Classifier {
     odd_len: usize,
     v4: Column<u32>,
     v6: Column<u128>,
+    tunnel_ports: TunnelPorts,
+    tunnelled: Tunnelled,
 }
 
 impl Classifier {
@@ -100,6 +135,17 @@ impl Classifier {
             odd_len: 0,
             v4: Column::new(0),
             v6: Column::new(0),
+            tunnel_ports: TunnelPorts::default(),
+            tunnelled: Tunnelled::new(),
+        }
+    }
+
+    /// The same with other ports that UDP tunnels are known by.
+    #[must_use]
+    pub fn with_tunnel_ports(self, tunnel_ports: TunnelPorts) -> Self {
+        Self {
+            tunnel_ports,
+            ..self
         }
     }
 
@@ -142,9 +188,47 @@ impl Classifier {
                 Family::V6 => self.v6.push(place, parsed.src, parsed.dst),
                 Family::None => {}
             }
+            let odd = !is_sound_ip(parsed) | self.tunnel_ports.may_carry(parsed);
             self.odd[self.odd_len % BURST_MAX] = place as u8;
-            self.odd_len += usize::from(!is_sound_ip(parsed));
+            self.odd_len += usize::from(odd);
         }
+        (self.v4.outer_len, self.v6.outer_len) = (self.v4.len, self.v6.len);
+        self.tunnelled.clear();
+        if self.odd_len != 0 {
+            self.open_tunnels(frames);
+        }
+    }
+
+    /// Opens the tunnels among the odd frames: those that are one are odd no longer.
+    #[inline(never)]
+    fn open_tunnels(&mut self, frames: &[Frame]) {
+        let mut left = 0;
+        for at in 0..self.odd_len {
+            let place = usize::from(self.odd[at]);
+            let outer = &self.parsed[place];
+            if is_sound_ip(outer) && self.tunnel_ports.may_carry(outer) {
+                let (ports, bytes) = (&self.tunnel_ports, frames[place].bytes());
+                let (v4, v6) = (&mut self.v4, &mut self.v6);
+                let pair = match outer.family {
+                    Family::V4 => v4.pair_of(place),
+                    _ => v6.pair_of(place),
+                };
+                let outer = Header::new(outer, pair);
+                let opened =
+                    self.tunnelled
+                        .open(place, outer, ports, bytes, |inner| match inner.family {
+                            Family::V4 => v4.push_inner(inner.src as u32, inner.dst as u32),
+                            Family::V6 => v6.push_inner(inner.src, inner.dst),
+                            Family::None => None,
+                        });
+                if opened {
+                    continue;
+                }
+            }
+            self.odd[left] = place as u8;
+            left += 1;
+        }
+        self.odd_len = left;
     }
 
     /// The third pass: looks the columns up.
@@ -171,18 +255,43 @@ impl Classifier {
             let Some(parsed) = self.parsed.get(place) else {
                 return;
             };
-            if !parsed.readable.src() {
-                matched.src = ListMask(0);
+            if self.tunnelled.has(place) {
+                return;
             }
-            if !parsed.readable.dst() {
-                matched.dst = ListMask(0);
-            }
+            matched = readable_of(parsed, matched);
             if !(matched.src | matched.dst).is_empty() {
                 each(place, parsed, matched);
             }
         };
         self.v4.each_match(any, &mut readable);
         self.v6.each_match(any, &mut readable);
+    }
+
+    /// Tells the frames that carry other packets: their places, the headers from the outside in,
+    /// each with the lists that its addresses are in, and what is wrong inside.
+    #[inline]
+    pub(crate) fn each_tunnelled(&self, mut each: impl FnMut(usize, &FrameHeaders<'_>)) {
+        for frame in self.tunnelled.frames() {
+            let headers = FrameHeaders {
+                classifier: self,
+                headers: self.tunnelled.headers(frame),
+                fault: frame.fault,
+            };
+            each(usize::from(frame.place), &headers);
+        }
+    }
+
+    /// What the parser saw, of frames that carry other packets the innermost that has addresses.
+    /// Holds until the next burst.
+    pub(crate) fn parsed_inside(&mut self) -> &[Parsed] {
+        for frame in self.tunnelled.frames() {
+            let mut inner = self.tunnelled.headers(frame).iter().rev();
+            let found = inner.find(|header| header.parsed.readable.has(Readable::ADDRESSES));
+            if let Some(header) = found {
+                self.parsed[usize::from(frame.place)] = header.parsed;
+            }
+        }
+        self.parsed()
     }
 
     /// Places and records of the frames that are not sound IP with both addresses.
@@ -196,6 +305,40 @@ impl Classifier {
 #[inline(always)]
 fn parse_frame(frame: &Frame, parsed: &mut Parsed) {
     wire::parse_into(frame.bytes(), original_len(frame), parsed);
+}
+
+/// The headers of one frame that carries other packets.
+pub(crate) struct FrameHeaders<'a> {
+    classifier: &'a Classifier,
+    headers: &'a [Header],
+    /// The first fault inside.
+    pub(crate) fault: Option<Malformed>,
+}
+
+impl FrameHeaders<'_> {
+    /// From the outside in, each with the lists that its addresses are in.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Parsed, Matched)> {
+        self.headers.iter().map(|Header { parsed, pair }| {
+            let matched = match (pair, parsed.family) {
+                (Some(pair), Family::V4) => self.classifier.v4.matched(usize::from(*pair)),
+                (Some(pair), _) => self.classifier.v6.matched(usize::from(*pair)),
+                (None, _) => Matched::default(),
+            };
+            (parsed, readable_of(parsed, matched))
+        })
+    }
+}
+
+/// An address that could not be read is in no list.
+#[inline(always)]
+fn readable_of(parsed: &Parsed, mut matched: Matched) -> Matched {
+    if !parsed.readable.src() {
+        matched.src = ListMask(0);
+    }
+    if !parsed.readable.dst() {
+        matched.dst = ListMask(0);
+    }
+    matched
 }
 
 #[inline(always)]

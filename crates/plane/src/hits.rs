@@ -70,13 +70,18 @@ impl Hits {
 
     /// Counts a frame that no block set stopped, by the count sets that would have.
     #[inline]
-    pub(crate) fn record_trial(&mut self, matched: Matched, masks: &PolicyMasks) {
-        let exempt = |lists: u32, allow: u32| if lists & allow == 0 { lists } else { 0 };
-        let sides = exempt(matched.src.0, masks.allow.src) & masks.count.src
-            | exempt(matched.dst.0, masks.allow.dst) & masks.count.dst;
-        count_bits(sides, &mut self.would_drop);
-        self.would_drop_frames += u64::from(sides != 0);
+    pub(crate) fn record_trial(&mut self, would_stop: u32) {
+        count_bits(would_stop, &mut self.would_drop);
+        self.would_drop_frames += u64::from(would_stop != 0);
     }
+}
+
+/// The count sets that would stop what matched so.
+#[inline]
+pub(crate) fn would_stop(matched: Matched, masks: &PolicyMasks) -> u32 {
+    let exempt = |lists: u32, allow: u32| if lists & allow == 0 { lists } else { 0 };
+    exempt(matched.src.0, masks.allow.src) & masks.count.src
+        | exempt(matched.dst.0, masks.allow.dst) & masks.count.dst
 }
 
 #[inline]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use frame::PortId;
 use table::{CompiledLists, ListMask};
 
-use crate::{Action, Otherwise, Policy, Ports, SetRule, Side};
+use crate::{Action, Headers, Otherwise, Policy, Ports, SetRule, Side};
 
 /// Compiled lists and a policy that has one rule for each of them, in their order.
 ///
@@ -105,6 +105,10 @@ pub(crate) struct PolicyMasks {
     pub(crate) count: SideMasks,
     pub(crate) allow: SideMasks,
     pub(crate) any: Matched,
+    /// The lists that look at the outermost header of a packet that carries another, and those
+    /// that look at what it carries.
+    pub(crate) outer: u32,
+    pub(crate) inner: u32,
     pub(crate) default_drop: bool,
     pub(crate) non_ip_drop: bool,
     pub(crate) malformed_drop: bool,
@@ -119,11 +123,21 @@ impl PolicyMasks {
             count: masks(&|action| action == Action::Count),
             allow: masks(&|action| action == Action::Allow),
             any: masks(&|_| true).into(),
+            outer: looking(rules, |headers| headers.outer),
+            inner: looking(rules, |headers| headers.inner),
             default_drop: policy.default == Otherwise::Drop,
             non_ip_drop: policy.non_ip == Otherwise::Drop,
             malformed_drop: policy.malformed == Otherwise::Drop,
         }
     }
+}
+
+/// The lists whose rule looks at these headers.
+fn looking(rules: &[SetRule], wanted: impl Fn(Headers) -> bool) -> u32 {
+    let places = rules.iter().enumerate();
+    places.fold(0, |lists, (place, rule)| {
+        lists | u32::from(wanted(rule.headers)) << place
+    })
 }
 
 impl From<SideMasks> for Matched {
@@ -140,4 +154,27 @@ impl From<SideMasks> for Matched {
 pub(crate) struct Matched {
     pub(crate) src: ListMask,
     pub(crate) dst: ListMask,
+}
+
+impl Matched {
+    /// Those that are in `lists`, too.
+    pub(crate) fn within(self, lists: Self, headers: u32) -> Self {
+        let headers = ListMask(headers);
+        Self {
+            src: self.src & lists.src & headers,
+            dst: self.dst & lists.dst & headers,
+        }
+    }
+
+    /// Those of either.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            src: self.src | other.src,
+            dst: self.dst | other.dst,
+        }
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        (self.src | self.dst).is_empty()
+    }
 }

@@ -20,6 +20,7 @@ mod policy;
 mod ports;
 mod reassemble;
 mod stateful;
+mod tunnelled;
 mod verdict;
 
 pub use bridge::{Bridge, MatchedLists};
@@ -30,7 +31,9 @@ pub use hit_addresses::{HIT_ADDRESSES_MAX, HitAddress, HitAddresses};
 pub use hits::{Hits, SideHits};
 pub use judgement::{Judgement, ListsMismatch};
 pub use pipeline::Pipeline;
-pub use policy::{Action, Exception, Otherwise, Policy, PolicyError, SetRule, Side, Sides};
+pub use policy::{
+    Action, Exception, Headers, Otherwise, Policy, PolicyError, SetRule, Side, Sides, TunnelPolicy,
+};
 pub use ports::Ports;
 pub use reassemble::{Reassembled, Reassembler};
 pub use stateful::{Stateful, StatefulConfig, Timeouts};

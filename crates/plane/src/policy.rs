@@ -6,6 +6,7 @@ use std::fmt;
 use frame::PortId;
 use table::LISTS_MAX;
 use table::fragments::FragmentLimits;
+use wire::{HashHeader, Placing, TunnelPorts};
 
 use crate::{Ports, StatefulConfig};
 
@@ -100,6 +101,60 @@ impl Sides {
     }
 }
 
+/// Which headers of a packet that carries another a set looks at. One that carries none, or
+/// nothing that can be read, has one header, which every set looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Headers {
+    /// The outermost IP header.
+    pub outer: bool,
+    /// Every IP header inside.
+    pub inner: bool,
+}
+
+impl Headers {
+    /// All of them.
+    pub const BOTH: Self = Self {
+        outer: true,
+        inner: true,
+    };
+    /// The outermost alone.
+    pub const OUTER: Self = Self {
+        outer: true,
+        inner: false,
+    };
+    /// Those inside alone.
+    pub const INNER: Self = Self {
+        outer: false,
+        inner: true,
+    };
+    /// Every choice, with the word that a user writes.
+    pub const WORDS: [(&'static str, Self); 3] = [
+        ("both", Self::BOTH),
+        ("outer", Self::OUTER),
+        ("inner", Self::INNER),
+    ];
+
+    /// The word that a user writes: `both`, `outer` or `inner`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match (self.outer, self.inner) {
+            (true, false) => "outer",
+            (false, true) => "inner",
+            _ => "both",
+        }
+    }
+}
+
+/// How packets that carry others are taken. Read when a run begins, as conversations are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TunnelPolicy {
+    /// Whose addresses and ports frames are placed by, and whose conversations are remembered;
+    /// `None` for the inner header's, but the outer one's where conversations are remembered.
+    pub hash: Option<HashHeader>,
+    /// The ports that UDP tunnels are known by.
+    pub ports: TunnelPorts,
+}
+
 /// One set of a policy: the rule at place `i` speaks for list `i` of the compiled lists.
 ///
 /// What a hit does may differ by the side of the frame and the port it came in by:
@@ -114,6 +169,8 @@ pub struct SetRule {
     pub sides: Sides,
     /// The ports that frames must have come in by to count as a hit.
     pub ports: Ports,
+    /// Which headers of packets inside packets it looks at.
+    pub headers: Headers,
     /// Where another action holds; of several the last.
     pub exceptions: Vec<Exception>,
 }
@@ -138,6 +195,7 @@ impl SetRule {
             action,
             sides,
             ports: Ports::ALL,
+            headers: Headers::BOTH,
             exceptions: Vec::new(),
         }
     }
@@ -170,7 +228,8 @@ pub enum Otherwise {
 ///
 /// A frame is dropped if either of its addresses is blocked and not itself allowed: allow exempts
 /// its own side only, so an allowed server does not let blocked attackers in. Under a default of
-/// drop at least one address must also be allowed.
+/// drop at least one address must also be allowed. Of a packet that carries others each header is
+/// judged so, by the sets that look at it, and what stops one stops the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     rules: Vec<SetRule>,
@@ -186,6 +245,8 @@ pub struct Policy {
     /// How many fragments such a bridge lets wait for the first ones of their packets, if any may.
     /// Read when a run begins.
     pub fragments: Option<FragmentLimits>,
+    /// How packets that carry others are taken.
+    pub tunnels: TunnelPolicy,
 }
 
 /// Why a policy was refused.
@@ -236,7 +297,25 @@ impl Policy {
             malformed: Otherwise::Drop,
             stateful: None,
             fragments: Some(FragmentLimits::default()),
+            tunnels: TunnelPolicy::default(),
         })
+    }
+
+    /// What frames are placed by.
+    ///
+    /// Both directions of a conversation must meet where conversations are remembered: there a
+    /// security association, which has one direction, does not count.
+    #[must_use]
+    pub fn placing(&self) -> Placing {
+        let usual = match self.stateful {
+            Some(_) => HashHeader::Outer,
+            None => HashHeader::Inner,
+        };
+        Placing {
+            header: self.tunnels.hash.unwrap_or(usual),
+            spi: self.stateful.is_none(),
+            ports: self.tunnels.ports,
+        }
     }
 
     /// The rules, in the order of their lists.

@@ -22,7 +22,7 @@ use table::{Address, CompileError};
 use wire::toeplitz::{Key, Toeplitz};
 use wire::{Family, FlowKey, Follow, Parsed, protocol};
 
-use crate::{DropReason, Verdict, Verdicts, original_len};
+use crate::{DropReason, Fragments, Verdict, Verdicts, original_len};
 
 pub use config::{StatefulConfig, Timeouts};
 
@@ -43,8 +43,6 @@ pub struct Stateful {
     now: Tick,
     v4: Known<u32>,
     v6: Known<u128>,
-    /// Others see to later pieces.
-    leaves_later: bool,
 }
 
 /// The conversations of one family, and packets that wait to be looked up together.
@@ -99,13 +97,7 @@ impl Stateful {
             now: Tick(0),
             v4: Known::new(&config)?,
             v6: Known::new(&config)?,
-            leaves_later: false,
         })
-    }
-
-    /// From now on, says nothing of pieces that are not the first of their packet.
-    pub(crate) fn leave_later_pieces(&mut self) {
-        self.leaves_later = true;
     }
 
     /// What time it is, by a clock that never goes back; ends what is over, some at a time.
@@ -141,11 +133,12 @@ impl Stateful {
     }
 
     /// Drops of a burst that came in by `from`, at place `arrival` of the two ports, what belongs
-    /// to no conversation and may begin none.
+    /// to no conversation and may begin none. It says nothing of later fragments that `fragments`
+    /// follows; those inside tunnels nobody else does.
     pub fn judge(
         &mut self,
         burst: &Burst,
-        parsed: &[Parsed],
+        (parsed, fragments): (&[Parsed], Option<&Fragments>),
         (from, arrival): (PortId, usize),
         verdicts: &mut Verdicts,
     ) {
@@ -168,13 +161,14 @@ impl Stateful {
                 bytes: original_len(frame) as u32,
                 pieces,
             };
+            let followed = fragments.is_some_and(|fragments| fragments.follows(place));
             let (key, packet) = match wire::follow(frame.bytes(), parsed) {
                 Follow::Of(key) => (key, packet(Part::Of, None)),
                 Follow::Answer(key) => (key, packet(Part::Answer, None)),
                 Follow::First { of, pieces } => {
-                    (of, packet(Part::Of, (!self.leaves_later).then_some(pieces)))
+                    (of, packet(Part::Of, (!followed).then_some(pieces)))
                 }
-                Follow::Later(_) if self.leaves_later => continue,
+                Follow::Later(_) if followed => continue,
                 Follow::Later(key) => (key, packet(Part::Later, None)),
                 Follow::Error(key) => (key, packet(Part::Error, None)),
                 Follow::Link => continue,

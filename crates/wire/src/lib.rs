@@ -25,6 +25,9 @@ pub use flow_key::{Family, FlowKey};
 pub use follow::{Follow, follow};
 pub use mac::{MacAddress, NotAMacAddress};
 pub use malformed::Malformed;
-pub use parse::{Fragment, Parsed, Readable, parse, parse_into};
+pub use parse::{
+    Fragment, HashHeader, Parsed, Placing, Readable, Tunnel, TunnelKind, TunnelPortError,
+    TunnelPorts, parse, parse_into,
+};
 pub use piece::{DatagramKey, Piece};
 pub use turn::turn_around;

@@ -101,6 +101,12 @@ malformed! {
         "the packet ends inside its ICMPv6 header"
     TransportTruncated "transport_truncated"
         "the packet ends inside its SCTP, DCCP or UDP-Lite header"
+    TunnelTruncated "tunnel_truncated"
+        "the packet ends inside a GRE, GENEVE, GTP-U or authentication header"
+    TunnelLength "tunnel_length"
+        "a GTP-U length is greater than its datagram, or that of an extension is 0"
+    TooManyTunnels "too_many_tunnels"
+        "more than four packets are inside each other"
 }
 
 impl Malformed {

@@ -4,17 +4,25 @@
 pub const HOP_BY_HOP: u8 = 0;
 /// ICMP for IPv4.
 pub const ICMP: u8 = 1;
+/// An IPv4 packet (RFC 2003).
+pub const IPV4: u8 = 4;
 /// TCP.
 pub const TCP: u8 = 6;
 /// UDP.
 pub const UDP: u8 = 17;
 /// DCCP.
 pub const DCCP: u8 = 33;
+/// An IPv6 packet (RFC 2473).
+pub const IPV6: u8 = 41;
 /// IPv6 routing header.
 pub const ROUTING: u8 = 43;
 /// IPv6 fragment header.
 pub const FRAGMENT: u8 = 44;
-/// IP authentication header.
+/// Generic routing encapsulation (RFC 2784).
+pub const GRE: u8 = 47;
+/// IP encapsulating security payload (RFC 4303).
+pub const ESP: u8 = 50;
+/// IP authentication header (RFC 4302).
 pub const AUTHENTICATION: u8 = 51;
 /// ICMP for IPv6.
 pub const ICMPV6: u8 = 58;

@@ -344,8 +344,50 @@ fn transport_faults(faulty: &mut Faulty) {
     }
 }
 
+/// What `number` carries, in IPv4 packets inside each other that each end behind the next.
+fn carried(number: u8, payload: &[u8], around: usize) -> Vec<u8> {
+    let mut packet = emitted(&v4(Transport::Raw(number), payload)).split_off(L3);
+    for _ in 0..around {
+        packet = emitted(&v4(Transport::Raw(4), &packet)).split_off(L3);
+    }
+    let mut frame = emitted(&v4(UDP, b""))[..L3].to_vec();
+    frame.append(&mut packet);
+    frame
+}
+
+fn tunnel_faults(faulty: &mut Faulty) {
+    for (number, payload) in [
+        (47, &[0, 0, 8][..]),
+        (47, &[0xA0, 0, 8, 0, 1, 2, 3, 4]),
+        (51, &[4, 4, 0, 0, 1, 2, 3, 4, 5, 6, 7]),
+        (51, &[4, 4, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]),
+    ] {
+        for around in 0..=3 {
+            faulty.add(Malformed::TunnelTruncated, carried(number, payload, around));
+        }
+    }
+    let gtp = Transport::Udp {
+        src_port: 1000,
+        dst_port: 2152,
+    };
+    let too_long = [0x30, 255, 0, 30, 0, 0, 0, 1, 0x45];
+    faulty.add(Malformed::TunnelLength, emitted(&v4(gtp, &too_long)));
+    let no_extension = [0x34, 255, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0x85, 0, 0, 0, 0];
+    faulty.add(Malformed::TunnelLength, emitted(&v4(gtp, &no_extension)));
+    faulty.add(
+        Malformed::TooManyTunnels,
+        carried(17, &[0, 1, 0, 1, 0, 8, 0, 0], 5),
+    );
+}
+
+/// The first fault of a frame and of what it carries.
 fn parse_fault(frame: &[u8]) -> Option<Malformed> {
-    parse(frame, frame.len()).fault
+    let parsed = parse(frame, frame.len());
+    let inside = || {
+        let go_on = |_: &wire::Tunnel| core::ops::ControlFlow::Continue(());
+        wire::TunnelPorts::default().each(frame, &parsed, go_on)
+    };
+    parsed.fault.or_else(inside)
 }
 
 #[test]
@@ -355,6 +397,7 @@ fn every_fault_is_reached_and_named() {
     ipv4_faults(&mut faulty);
     ipv6_faults(&mut faulty);
     transport_faults(&mut faulty);
+    tunnel_faults(&mut faulty);
     for fault in Malformed::ALL {
         let frames = faulty
             .0

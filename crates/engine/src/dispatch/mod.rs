@@ -23,6 +23,7 @@ pub(crate) use mover::Mover;
 pub use mover::{BucketStatus, MoveError};
 pub use report::{DispatchCounts, DispatchKind, DispatchPort, DispatchReport, DispatchRow};
 pub(crate) use report::{PathFacts, dispatch_report};
+pub use steering::bucket_of;
 pub(crate) use steering::{BUCKETS, Steering};
 
 use crate::EngineError;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use frame::{BURST_MAX, Burst, Frame, WorkerId};
+use wire::Placing;
 use wire::toeplitz::{Key, Toeplitz};
 
 use super::handover::Handover;
@@ -20,10 +21,12 @@ pub(crate) const PLACES: usize = BUCKETS + 1;
 /// One worker's copy of the indirection, and what it received by bucket.
 ///
 /// The key is the symmetric one, so both directions of a flow meet on one worker. A flow key has
-/// ports for whole packets only: of a fragmented one only the first piece has them.
+/// ports for whole packets only: of a fragmented one only the first piece has them. Whose flow a frame
+/// inside a tunnel is of, `placing` says.
 pub(crate) struct Steering {
     me: WorkerId,
     hash: Toeplitz,
+    placing: Placing,
     owners: [WorkerId; PLACES],
     /// Where the frames of the burst that was placed last belong.
     places: Box<[u8; BURST_MAX]>,
@@ -48,10 +51,12 @@ impl Steering {
         workers: usize,
         handover: &Arc<Handover>,
         loads: BucketLoads,
+        placing: Placing,
     ) -> Self {
         let mut steering = Self {
             me,
             hash: Toeplitz::new(&Key::SYMMETRIC),
+            placing,
             owners: [WorkerId(0); PLACES],
             places: Box::new([0; BURST_MAX]),
             loads,
@@ -83,7 +88,7 @@ impl Steering {
             frame::prefetch::read(frame.header_ptr());
         }
         for (place, frame) in self.places.iter_mut().zip(burst.frames()) {
-            *place = place_of(&self.hash, frame);
+            *place = place_of(&self.hash, &self.placing, frame);
         }
     }
 
@@ -202,10 +207,16 @@ impl Placed<'_> {
 }
 
 #[inline]
-fn place_of(hash: &Toeplitz, frame: &Frame) -> u8 {
+fn place_of(hash: &Toeplitz, placing: &Placing, frame: &Frame) -> u8 {
     let parsed = wire::parse(frame.bytes(), plane::original_len(frame));
-    match parsed.flow_key() {
-        Some(key) => (hash.hash(&key) as usize % BUCKETS) as u8,
+    match placing.flow_key(frame.bytes(), &parsed) {
+        Some(key) => bucket_of(hash.hash(&key)) as u8,
         None => NO_FLOW as u8,
     }
+}
+
+/// The bucket that flows with this hash are in.
+#[must_use]
+pub fn bucket_of(hash: u32) -> u16 {
+    (hash as usize % BUCKETS) as u16
 }

@@ -15,9 +15,10 @@ const TAG_BYTES: usize = 4;
 const LLC_BYTES: usize = 3;
 const SNAP_BYTES: usize = 5;
 
-pub(super) fn walk(walk: Walk<'_>, parsed: &mut Parsed) -> Result<(), Stop> {
-    walk.require(0, TYPE_OFFSET + 2, Malformed::EthernetTruncated)?;
-    let at = tags(walk, TYPE_OFFSET, parsed)?;
+/// Walks a frame that begins at `at`: inside a tunnel that is not the first byte.
+pub(super) fn walk(walk: Walk<'_>, at: usize, parsed: &mut Parsed) -> Result<(), Stop> {
+    walk.require(at, TYPE_OFFSET + 2, Malformed::EthernetTruncated)?;
+    let at = tags(walk, at + TYPE_OFFSET, parsed)?;
     match parsed.ether_type {
         length if length <= LENGTH_MAX => llc(walk, at, usize::from(length), parsed),
         // Jumbo frames with LLC put this type where the length would not fit.

@@ -72,6 +72,27 @@ pub(super) fn tagged(bytes: &[u8], original_len: usize) -> Option<Parsed> {
     }
 }
 
+/// An IPv4 packet at `at` of a frame, inside another packet that ends at `end`.
+#[inline]
+pub(super) fn ipv4_inside(at: usize, bytes: &[u8], end: usize) -> Option<Parsed> {
+    ipv4(inside(at)?, bytes, end)
+}
+
+/// The same for IPv6.
+#[inline]
+pub(super) fn ipv6_inside(at: usize, bytes: &[u8], end: usize) -> Option<Parsed> {
+    ipv6(inside(at)?, bytes, end)
+}
+
+/// Where all offsets can be told.
+fn inside(at: usize) -> Option<Link> {
+    let fits = at + IPV6_BYTES <= usize::from(u16::MAX);
+    fits.then_some(Link {
+        len: at,
+        ..UNTAGGED
+    })
+}
+
 #[inline(always)]
 fn ipv4(link: Link, bytes: &[u8], original_len: usize) -> Option<Parsed> {
     // One check; the offsets below are constants within the array.

@@ -21,11 +21,16 @@ mod l4;
 mod parsed;
 #[cfg(test)]
 mod tests;
+mod tunnel;
 mod walk;
 
 pub use ethernet::VLAN_TAGS_MAX;
 pub use ipv6::EXTENSIONS_MAX;
 pub use parsed::{Fragment, Parsed, Readable};
+pub use tunnel::{
+    HashHeader, Placing, TUNNEL_PORTS_MAX, TUNNELS_MAX, Tunnel, TunnelKind, TunnelPortError,
+    TunnelPorts,
+};
 
 use walk::{Stop, Walk};
 
@@ -76,7 +81,7 @@ fn parse_general(bytes: &[u8], original_len: usize) -> Parsed {
         snapped: bytes.len() < original_len,
         ..Parsed::default()
     };
-    if let Err(Stop::Fault(fault)) = ethernet::walk(walk, &mut parsed) {
+    if let Err(Stop::Fault(fault)) = ethernet::walk(walk, 0, &mut parsed) {
         parsed.fault = Some(fault);
     }
     parsed
