@@ -127,3 +127,8 @@ fn journal() {
 fn decisions() {
     replay("decisions", fuzz::decisions);
 }
+
+#[test]
+fn fragments() {
+    replay("fragments", fuzz::fragments);
+}

@@ -70,6 +70,8 @@ pub enum Flaw {
     Length,
     /// It has more pieces than allowed, or all together have.
     Pieces,
+    /// Two first pieces differ: another datagram has the same identification (RFC 6864).
+    Reused,
 }
 
 /// Why a thing that waited is given back unjudged.
@@ -81,8 +83,6 @@ pub enum Lost {
     Evicted,
     /// Its source has more than its share.
     Source,
-    /// Another datagram came with the same identification (RFC 6864).
-    Reused,
     /// The datagram was found bad.
     Flawed(Flaw),
 }
@@ -120,7 +120,7 @@ pub struct FragmentCounts {
     pub evicted: u64,
     /// Datagrams found bad.
     pub flawed: u64,
-    /// Datagrams ended by another with the same identification.
+    /// Datagrams found bad since another has the same identification.
     pub reused: u64,
     /// Pieces that were there already.
     pub duplicates: u64,
@@ -283,7 +283,7 @@ impl<V: Copy, T> FragmentTable<V, T> {
         while let Some(record) = self.records.get(at as usize) {
             if record.is(&piece.key, side) {
                 if now.since(record.born) < self.limits.timeout.0 {
-                    return self.join(at, piece, (side, chain), now, lost);
+                    return self.join(at, piece, lost);
                 }
                 self.counts.timed_out += 1;
                 self.end(at, Lost::TimedOut, lost);
@@ -328,8 +328,6 @@ impl<V: Copy, T> FragmentTable<V, T> {
         &mut self,
         at: u32,
         piece: &Piece,
-        (side, chain): (u8, usize),
-        now: Nanos,
         lost: &mut impl FnMut(T, Lost),
     ) -> Result<Met, Refused> {
         let record = &self.records[at as usize];
@@ -338,8 +336,7 @@ impl<V: Copy, T> FragmentTable<V, T> {
         }
         if record.has_other_first(piece) {
             self.counts.reused += 1;
-            self.end(at, Lost::Reused, lost);
-            return self.begin(piece, (side, chain), now, lost);
+            return self.spoil(at, Flaw::Reused, lost);
         }
         if piece.start < record.reach {
             match record.compare(piece, &self.more) {
