@@ -10,6 +10,7 @@ mod decisions;
 mod journal;
 mod socket;
 mod traffic;
+mod tunnel;
 
 use std::io::Cursor;
 
@@ -22,6 +23,7 @@ pub use crate::decisions::decisions;
 pub use crate::journal::journal;
 pub use crate::socket::{sample, scrape};
 pub use crate::traffic::{recipe, sink};
+pub use crate::tunnel::tunnel;
 
 /// A frame and the length it had before a capture cut it: the first two bytes say how much was
 /// cut. Whatever is in it, the offsets lie inside, and cutting more never changes an address.

@@ -127,3 +127,8 @@ fn journal() {
 fn decisions() {
     replay("decisions", fuzz::decisions);
 }
+
+#[test]
+fn tunnel() {
+    replay("tunnel", fuzz::tunnel);
+}

@@ -145,6 +145,8 @@ fn run(
         .arg(format!("pcap:out={}", output.display()))
         .args(policy)
         .args(extra)
+        // The judges look at outer headers; tunnels have judges of their own.
+        .args(["--match", "outer"])
         .arg("--json")
         .output()
         .expect("linerate runs");

@@ -3,7 +3,7 @@
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{DispatchSettings, IdleMode, Limits};
 use frame::PortId;
-use plane::{Otherwise, SetRule, Sides};
+use plane::{Headers, Otherwise, Policy, SetRule, Sides};
 use port::PortSpec;
 use serde_json::{Value, json};
 
@@ -15,6 +15,9 @@ use crate::output::Stream;
 use crate::paint::Paint;
 use crate::report::number::{count, seconds};
 use crate::report::table::{Align, Table};
+
+/// UDP ports of tunnels that the XDP program leaves to workers, as `bpf/sieve.h` has them.
+const SHORTCUT_TUNNELS: [u16; 4] = [4789, 8472, 6081, 2152];
 
 /// What `linerate bridge` will do.
 #[derive(Debug)]
@@ -42,7 +45,7 @@ impl BridgeSettings {
         ports::check_rings(&ports)?;
         ports::check_streams(&ports, sets.stdin_count(), args.run.json)?;
         let taken = ports::writes_stdout(&ports);
-        Ok(Self {
+        let settings = Self {
             ports,
             sets,
             layout: args.workers.layout()?,
@@ -59,7 +62,9 @@ impl BridgeSettings {
             } else {
                 Stream::Stdout
             },
-        })
+        };
+        settings.check_shortcut()?;
+        Ok(settings)
     }
 
     /// Whether a port generates traffic, which may draw addresses from the sets.
@@ -75,6 +80,22 @@ impl BridgeSettings {
         ports.any(|port| matches!(port, PortSpec::Xdp(xdp) if xdp.shortcut))
     }
 
+    /// The kernel knows tunnels by their usual ports alone.
+    fn check_shortcut(&self) -> Result<(), Error> {
+        let ports = self.sets.policy.tunnels.ports;
+        let unusual = ports
+            .iter()
+            .find(|(_, port)| !SHORTCUT_TUNNELS.contains(port));
+        match unusual {
+            Some((kind, port)) if self.has_shortcut() => Err(Error::refused(format!(
+                "shortcut=on forwards {} to port {port} without looking inside: leave out one of \
+                 them",
+                kind.name()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// For people.
     pub(crate) fn text(&self, paint: Paint, width: usize) -> String {
         let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
@@ -82,8 +103,13 @@ impl BridgeSettings {
             table.row([format!("port {place}"), port.to_string()]);
         }
         for (rule, source) in self.rules() {
+            let headers = match rule.headers {
+                Headers::BOTH => "",
+                Headers::OUTER => " of outer headers",
+                _ => " of inner headers",
+            };
             let what = format!(
-                "{} {} ({})",
+                "{} {}{headers} ({})",
                 rule.action,
                 sides(rule.sides),
                 source_text(source)
@@ -104,6 +130,7 @@ impl BridgeSettings {
                 "name": rule.name,
                 "action": rule.action.name(),
                 "sides": sides(rule.sides),
+                "match": rule.headers.name(),
                 "source": source_text(source),
             })
         };
@@ -115,6 +142,8 @@ impl BridgeSettings {
             "default": otherwise(self.sets.policy.default),
             "non_ip": otherwise(self.sets.policy.non_ip),
             "malformed": otherwise(self.sets.policy.malformed),
+            "hash": self.sets.policy.placing().header.name(),
+            "tunnel_ports": self.sets.policy.tunnels.ports.to_string(),
             "stateful_flows": self.sets.policy.stateful.map(|stateful| stateful.flows),
             "cpus": self.layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
             "dispatch": self.dispatch.policy_name(),
@@ -144,6 +173,7 @@ impl BridgeSettings {
             otherwise(policy.malformed)
         );
         let mut facts = vec![("otherwise", otherwise)];
+        facts.push(("tunnels", tunnel_fact(policy)));
         if let Some(stateful) = &policy.stateful {
             let begin = (0..2).filter(|&port| stateful.allow_new.contains(PortId(port)));
             let begin: Vec<String> = begin.map(|port| format!("port {port}")).collect();
@@ -177,6 +207,20 @@ impl BridgeSettings {
         facts.push(("seed", self.seed.to_string()));
         facts
     }
+}
+
+fn tunnel_fact(policy: &Policy) -> String {
+    let placing = policy.placing();
+    let ports: Vec<String> = placing
+        .ports
+        .iter()
+        .map(|(kind, port)| format!("{} on {port}", kind.name()))
+        .collect();
+    let ports = match ports.is_empty() {
+        true => "none by UDP".to_owned(),
+        false => ports.join(", "),
+    };
+    format!("{ports}; placed by the {} header", placing.header.name())
 }
 
 fn dispatch_fact(dispatch: DispatchSettings) -> String {

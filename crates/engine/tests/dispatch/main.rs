@@ -5,6 +5,7 @@
 
 mod flows;
 mod moves;
+mod tunnels;
 
 use std::sync::Arc;
 
@@ -14,8 +15,9 @@ use engine::{
 };
 use plane::{DropReason, Policy};
 use table::{CompiledLists, Entries};
+use wire::HashHeader;
 
-use flows::{FlowPort, Judge, JudgePort};
+use flows::{FlowPort, Judge, JudgePort, Make};
 
 const FLOWS: usize = 1000;
 const SEED: u64 = 7;
@@ -28,6 +30,8 @@ struct Shape {
     tx_queues: usize,
     settings: DispatchSettings,
     lossless: bool,
+    make: Make,
+    hash: Option<HashHeader>,
 }
 
 impl Shape {
@@ -41,6 +45,8 @@ impl Shape {
                 ..DispatchSettings::default()
             },
             lossless: true,
+            make: flows::plain,
+            hash: None,
         }
     }
 
@@ -49,7 +55,9 @@ impl Shape {
         let lists: &[&Entries] = &[&nothing];
         let rule = plane::SetRule::new("none", plane::Action::Block, plane::Sides::BOTH);
         let mut source = FlowPort::new(self.rx_queues, frames, SEED, judge);
-        source.lossless = self.lossless;
+        (source.lossless, source.make) = (self.lossless, self.make);
+        let mut policy = Policy::new(vec![rule]).expect("one rule");
+        policy.tunnels.hash = self.hash;
         let sink = JudgePort {
             queues: self.tx_queues,
             judge: Arc::clone(judge),
@@ -58,7 +66,7 @@ impl Shape {
         let cpus = allowed_cpus().into_iter().cycle().take(self.workers);
         Plan {
             ports: vec![Box::new(source), Box::new(sink)],
-            policy: Policy::new(vec![rule]).expect("one rule"),
+            policy,
             lists: Arc::new(CompiledLists::compile(lists).expect("one list")),
             cpus: cpus.collect(),
             burst: 64,
