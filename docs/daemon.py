@@ -5,7 +5,9 @@ Runs `linerate run` from a generator into nothing, one worker, with a list of N 
 (6 million: the folder takes 200 MB), and prints
 
 * how long a replaced file takes until it is in force, and the worker's rate meanwhile beside its
-  rate just before, pair by pair, so that a machine whose speed drifts slows both;
+  rate just before and just after, pair by pair, so that a machine whose speed drifts slows all. A
+  rate is by the time that the worker had its CPU; beside it stands the share of time that it had
+  it, since other programs are moved there while the load fills the other CPUs;
 * how long a single `set.add` on a persistent connection waits for its answer, when nothing else
   goes on and while the list is replaced;
 * resident memory after each replacement.
@@ -96,6 +98,7 @@ class Daemon:
 
     def __init__(self, program, folder, hit=""):
         self.folder = folder
+        self.schedule = None
         cpus = sorted(os.sched_getaffinity(0))
         with open(f"{folder}/a.toml", "w", encoding="ascii") as out:
             out.write(CONFIG.format(cpu=cpus[-1], hit=hit))
@@ -125,6 +128,17 @@ class Daemon:
         with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as statm:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
+    def worker_seconds(self):
+        """How long the first worker has had its CPU."""
+        if not self.schedule:
+            tasks = f"/proc/{self.process.pid}/task"
+            for task in os.listdir(tasks):
+                with open(f"{tasks}/{task}/comm", encoding="ascii") as name:
+                    if name.read() == "worker-0\n":
+                        self.schedule = f"{tasks}/{task}/schedstat"
+        with open(self.schedule, encoding="ascii") as schedstat:
+            return int(schedstat.read().split()[0]) / 1e9
+
     def stop(self):
         self.process.terminate()
         report = json.loads(self.process.communicate()[0])
@@ -141,36 +155,59 @@ def rate(control, seconds):
 
 
 def replace(daemon, control, path, count):
-    """Seconds until it is in force, and Mpps meanwhile."""
+    """Puts another list in the file's place and waits until it is in force."""
     beside = f"{daemon.folder}/beside"
     os.link(path, beside)
-    begun, before = control.frames()
+    begun = time.monotonic()
     os.rename(beside, f"{daemon.folder}/file.txt")
     while control.entries() != count:
         if time.monotonic() > begun + 60:
             sys.exit(f"not loaded in a minute: {control.call('set.show', set='file')}")
         time.sleep(0.02)
-    ended, after = control.frames()
-    return ended - begun, (after - before) / (ended - begun) / 1e6
+
+
+class Window:
+    """A span of a worker's work: seconds, Mpps by the time it had its CPU, and the share it had."""
+
+    def __init__(self, before, after):
+        (begun, frames_before, run_before), (ended, frames_after, run_after) = before, after
+        self.seconds = ended - begun
+        self.rate = (frames_after - frames_before) / (run_after - run_before) / 1e6
+        self.share = (run_after - run_before) / self.seconds
+
+
+def spread(values):
+    values = sorted(values)
+    quarter = len(values) // 4
+    return f"{statistics.median(values):.3f} ({values[quarter]:.2f} to {values[-1 - quarter]:.2f})"
 
 
 def replacements(daemon, lists, rounds):
     control = daemon.control()
-    seconds, ratios, resident = [], [], [daemon.resident_mb()]
+    sample = lambda: (*control.frames(), daemon.worker_seconds())
+    seconds, ratios, shares, resident = [], [], [], [daemon.resident_mb()]
     for number in range(rounds):
-        undisturbed = rate(control, 1)
-        took, disturbed = replace(daemon, control, *lists[(number + 1) % 2])
-        seconds.append(took)
-        ratios.append(disturbed / undisturbed)
+        samples = [sample()]
+        time.sleep(0.5)
+        samples.append(sample())
+        replace(daemon, control, *lists[(number + 1) % 2])
+        samples.append(sample())
+        time.sleep(0.5)
+        samples.append(sample())
+        before, meanwhile, after = map(Window, samples, samples[1:])
+        undisturbed = (before.rate + after.rate) / 2
+        seconds.append(meanwhile.seconds)
+        ratios.append(meanwhile.rate / undisturbed)
+        shares.append(meanwhile.share)
         resident.append(daemon.resident_mb())
         print(
-            f"  {took:5.2f} s, {disturbed:5.2f} of {undisturbed:5.2f} Mpps, "
-            f"{resident[-1]:4.0f} MB resident"
+            f"  {meanwhile.seconds:5.2f} s, {meanwhile.rate:5.2f} of {undisturbed:5.2f} Mpps, "
+            f"share {meanwhile.share:.2f}, {resident[-1]:4.0f} MB resident"
         )
     print(
         f"replaced {rounds} times: median {statistics.median(seconds):.2f} s, at most "
-        f"{max(seconds):.2f}; rate {statistics.median(ratios):.3f} of the undisturbed, "
-        f"{min(ratios):.2f} to {max(ratios):.2f}"
+        f"{max(seconds):.2f}; rate {spread(ratios)} of the undisturbed, median and quartiles; "
+        f"the worker had its CPU {spread(shares)} of the time"
     )
     first, last = resident[2 : 2 + rounds // 2], resident[2 + rounds // 2 :]
     if last:
@@ -237,7 +274,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", nargs="?", default="target/release/linerate")
     parser.add_argument("--entries", type=int, default=6_000_000)
-    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=16)
     parser.add_argument("--adds", type=int, default=5000)
     parser.add_argument("--capture", action="store_true")
     return parser.parse_args()

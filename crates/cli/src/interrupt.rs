@@ -1,13 +1,22 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks for a clean end, the second ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks for a clean end, a later one ends at once.
 
+use std::io::Read;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::low_level::pipe;
 
 use crate::error::Error;
 use crate::exit::ExitCode;
+
+/// Signals within so long of the first are the same wish: timeout(1) signals its child and then the
+/// group that the child is in.
+const SAME_WISH: Duration = Duration::from_millis(300);
 
 /// Whether somebody asked the program to end.
 #[derive(Debug)]
@@ -20,28 +29,44 @@ impl Interrupt {
     /// Catches the signals from now on; before that they end the program as usual.
     pub(crate) fn watch() -> Result<Self, Error> {
         let hangup = (!hangup_is_ignored()).then_some(SIGHUP);
-        Self::ending_by([SIGINT, SIGTERM].into_iter().chain(hangup))
+        let impatient = impatient_later([SIGINT, SIGTERM].into_iter().chain(hangup))?;
+        Self::ending_by([SIGINT, SIGTERM].into_iter().chain(hangup), &impatient)
     }
 
     /// The same for a screen, which SIGHUP ends at once: its terminal is gone, and there is nothing
     /// to put back.
     pub(crate) fn watch_on_screen() -> Result<Self, Error> {
-        Self::ending_by([SIGINT, SIGTERM])
+        let impatient = impatient_later([SIGINT, SIGTERM])?;
+        Self::ending_by([SIGINT, SIGTERM], &impatient)
     }
 
-    /// The same for a daemon, which SIGHUP tells to read its configuration again.
+    /// The same for a daemon, which SIGHUP tells to read its configuration again. No thread is
+    /// begun for it, since it would keep the privileges that are given up later: each signal
+    /// counts by itself.
     pub(crate) fn watch_and_reload() -> Result<Self, Error> {
-        let interrupt = Self::ending_by([SIGINT, SIGTERM])?;
+        let asked = Arc::new(AtomicBool::new(false));
+        let interrupt = Self::ending(asked.clone(), [SIGINT, SIGTERM], &asked)?;
         flag::register(SIGHUP, Arc::clone(&interrupt.reload)).map_err(|error| uncaught(&error))?;
         Ok(interrupt)
     }
 
-    fn ending_by(signals: impl IntoIterator<Item = i32>) -> Result<Self, Error> {
-        let asked = Arc::new(AtomicBool::new(false));
+    fn ending_by(
+        signals: impl IntoIterator<Item = i32>,
+        impatient: &Arc<AtomicBool>,
+    ) -> Result<Self, Error> {
+        Self::ending(Arc::default(), signals, impatient)
+    }
+
+    /// Each of `signals` raises `asked`, and ends the program where it finds `impatient` raised.
+    fn ending(
+        asked: Arc<AtomicBool>,
+        signals: impl IntoIterator<Item = i32>,
+        impatient: &Arc<AtomicBool>,
+    ) -> Result<Self, Error> {
         for signal in signals {
             // Order matters: the first signal must find the flag down and only then raise it.
             let code = ExitCode::CheckFailed as i32;
-            flag::register_conditional_shutdown(signal, code, Arc::clone(&asked))
+            flag::register_conditional_shutdown(signal, code, Arc::clone(impatient))
                 .and_then(|_| flag::register(signal, Arc::clone(&asked)))
                 .map_err(|error| uncaught(&error))?;
         }
@@ -62,6 +87,28 @@ impl Interrupt {
     pub(crate) fn is_to_reload(&self) -> bool {
         self.reload.swap(false, Ordering::Relaxed)
     }
+}
+
+/// Raised so long after the first of these signals as is the [`SAME_WISH`], by a thread that waits
+/// for it.
+fn impatient_later(signals: impl IntoIterator<Item = i32>) -> Result<Arc<AtomicBool>, Error> {
+    let impatient = Arc::new(AtomicBool::new(false));
+    let (mut first, told) = UnixStream::pair().map_err(|error| uncaught(&error))?;
+    for signal in signals {
+        let told = told.try_clone().map_err(|error| uncaught(&error))?;
+        pipe::register(signal, told).map_err(|error| uncaught(&error))?;
+    }
+    let raised = Arc::clone(&impatient);
+    // The other end lives as long as the program does.
+    let wait = move || {
+        while first.read_exact(&mut [0]).is_ok() {
+            thread::sleep(SAME_WISH);
+            raised.store(true, Ordering::Relaxed);
+        }
+    };
+    let thread = thread::Builder::new().name("signals".to_owned());
+    thread.spawn(wait).map_err(|error| uncaught(&error))?;
+    Ok(impatient)
 }
 
 fn uncaught(error: &std::io::Error) -> Error {

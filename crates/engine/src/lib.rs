@@ -36,6 +36,7 @@ mod states;
 mod status;
 mod supervise;
 mod tally;
+mod waiting;
 mod worker;
 
 pub use activity::{Activity, CpuActivity};

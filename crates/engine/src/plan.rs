@@ -8,6 +8,7 @@ use std::time::Duration;
 use frame::{BURST_MAX, CpuId, RegionError};
 use plane::{Judgement, ListsMismatch, Policy};
 use port::{Port, PortError};
+use table::fragments::FragmentLimits;
 use table::{CompileError, CompiledLists};
 use traffic::RecipeError;
 
@@ -66,6 +67,16 @@ impl Plan {
             + 2 * BURST_MAX     // staged to transmit, a burst a port
             + BURST_MAX; // staged for other workers
         frames as u32
+    }
+
+    /// What fragments are held by, if any are: only who remembers conversations needs ports.
+    pub(crate) fn fragments(&self) -> Option<FragmentLimits> {
+        self.policy.stateful.and(self.policy.fragments)
+    }
+
+    /// Frames that a worker's pool has beside those asked for: fragments that wait.
+    pub(crate) fn held_frames(&self) -> u32 {
+        self.fragments().map_or(0, |limits| limits.held.max(1))
     }
 
     /// The lists and the policy as one.

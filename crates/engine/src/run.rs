@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
-use plane::{Bridge, HitAddresses, Pipeline, Stateful, Verdicts};
+use plane::{Bridge, Fragments, HitAddresses, Pipeline, Stateful, Verdicts};
 use port::Port;
 
 use crate::attachment::Attachment;
@@ -49,7 +49,7 @@ impl Engine {
     /// A plan that cannot work, memory, queues or threads that cannot be had.
     pub fn start(mut plan: Plan) -> Result<Running, EngineError> {
         plan.check()?;
-        let frames = (plan.pool_frames, plan.stride_bytes);
+        let frames = (plan.pool_frames + plan.held_frames(), plan.stride_bytes);
         let (region, pools, memory) = map_pools(&plan.ports, &plan.cpus, frames)?;
         for port in &mut plan.ports {
             port.prepare(region)?;
@@ -303,8 +303,10 @@ fn make_workers(
         desks.push(desk);
         let stateful = plan.policy.stateful.map(Stateful::new).transpose();
         let stateful = stateful.map_err(EngineError::Conversations)?.map(Box::new);
+        let fragments = plan.fragments().map(Fragments::new).map(Box::new);
         let bridge = Bridge::new(bridged, table())
             .with_stateful(stateful)
+            .with_fragments(fragments)
             .with_tunnels(&plan.policy);
         workers.push(Worker {
             id,

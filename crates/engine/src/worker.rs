@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use frame::{Burst, CpuId, FramePool, Nanos, PortId, WorkerId};
+use frame::{Burst, CpuId, Frame, FramePool, Nanos, PortId, WorkerId};
 use plane::{DropReason, Pipeline, Verdict, Verdicts};
 
 use crate::attachment::Attachment;
@@ -130,7 +130,7 @@ impl Worker {
         if !self.versions.is_newest() {
             self.change(|versions| _ = versions.refresh());
         }
-        let mut moved = self.take_transmissions() + self.flush();
+        let mut moved = self.take_transmissions() + self.flush() + self.attend_held();
         if self.steering.is_moved() {
             moved += self.follow_moves();
         }
@@ -161,10 +161,11 @@ impl Worker {
         let waits =
             |attachment: &Attachment| (attachment.staged.len() + attachment.kept.len()) as u64;
         let staged = self.attachments.iter().map(waits);
+        let held = self.pipeline.held() as u64;
         let words = &self.words;
         let entered = words.get(Count::Rx) + words.get(Count::Received);
         let left = words.get(Count::Tx) + words.get(Count::HandedOff) + words.dropped_total();
-        entered == left + staged.sum::<u64>() && self.burst.is_empty()
+        entered == left + held + staged.sum::<u64>() && self.burst.is_empty()
     }
 
     /// Receives from one queue and decides on what came.
@@ -241,7 +242,9 @@ impl Worker {
         if !self.inbox.samplers.is_empty() {
             self.sample(from);
         }
-        self.carry_out(place);
+        if !self.settle_fragments() {
+            self.carry_out(place);
+        }
         self.flush();
     }
 
@@ -286,23 +289,12 @@ impl Worker {
             return;
         }
         for (frame, &verdict) in burst.drain().zip(verdicts.as_slice()) {
-            let (reason, frame) = match verdict {
-                Verdict::Drop(reason) => (reason, frame),
-                Verdict::Forward(port) => {
-                    match attachments[usize::from(port.0)].stage(frame, words) {
-                        Ok(()) => continue,
-                        Err(frame) => (DropReason::NoTransmit, frame),
-                    }
-                }
-            };
-            words.drop_frames(reason, 1);
-            attachments[place].rx_dropped += 1;
-            pool.free(frame);
+            carry_out_one(frame, verdict, place, attachments, pool, words);
         }
     }
 
     #[inline]
-    fn flush(&mut self) -> usize {
+    pub(crate) fn flush(&mut self) -> usize {
         let Self {
             attachments,
             pool,
@@ -377,13 +369,13 @@ impl Worker {
     /// on may wait: two workers that hand over to each other would else wait for ever.
     #[inline]
     pub(crate) fn may_decide(&self) -> bool {
-        self.attachments.iter().all(Attachment::may_decide)
+        !self.has_released() && self.attachments.iter().all(Attachment::may_decide)
     }
 
     /// Nothing is staged anywhere, so a whole burst has room, whatever the verdicts.
     #[inline]
     fn is_clear(&self) -> bool {
-        self.attachments.iter().all(Attachment::is_clear)
+        !self.has_released() && self.attachments.iter().all(Attachment::is_clear)
     }
 
     /// A port that has failed ends the run: what is received after it has nowhere to go.
@@ -428,6 +420,7 @@ impl Worker {
 
     fn show(&mut self) {
         self.show_hits();
+        self.words.set(Count::Held, self.pipeline.held() as u64);
         self.board().show(&self.words);
     }
 
@@ -478,6 +471,7 @@ impl Worker {
     /// staged or on its way to it.
     pub(crate) fn abandon(&mut self) {
         let reason = DropReason::Shutdown;
+        self.discard_held(reason);
         let Self {
             attachments,
             pool,
@@ -495,4 +489,28 @@ impl Worker {
                 .discard_waiting(pool, reason, words);
         }
     }
+}
+
+/// Stages or drops one frame that came in by the port at `place`.
+#[inline]
+pub(crate) fn carry_out_one(
+    frame: Frame,
+    verdict: Verdict,
+    place: usize,
+    attachments: &mut [Attachment],
+    pool: &mut FramePool,
+    words: &mut Words,
+) {
+    let (reason, frame) = match verdict {
+        Verdict::Drop(reason) => (reason, frame),
+        Verdict::Forward(port) => match attachments[usize::from(port.0)].stage(frame, words) {
+            Ok(()) => return,
+            Err(frame) => (DropReason::NoTransmit, frame),
+        },
+        // Only fragments wait, and bursts in which one does are settled.
+        Verdict::Hold => (DropReason::FragmentUnknown, frame),
+    };
+    words.drop_frames(reason, 1);
+    attachments[place].rx_dropped += 1;
+    pool.free(frame);
 }

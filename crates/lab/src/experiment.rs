@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::{
-    Chart, Noise, Samples, Value, Wire, batch, dispatch, flows, ladder, locks, memory, pipeline,
-    rss, stride, tables, veth,
+    Chart, Noise, Samples, Value, Wire, batch, dispatch, flows, fragments, ladder, locks, memory,
+    pipeline, rss, stride, tables, veth,
 };
 
 /// How an experiment is run.
@@ -174,6 +174,12 @@ pub const EXPERIMENTS: &[Experiment] = &[
         sentence: "a frame given to the worker that owns its flow, by policy and burst, and no hop",
         over_ports: false,
         run: dispatch::run,
+    },
+    Experiment {
+        name: "fragments",
+        sentence: "packets in fragments, by how many, order and loss: passed on, or put together",
+        over_ports: false,
+        run: fragments::run,
     },
     Experiment {
         name: "rss",

@@ -14,6 +14,7 @@ mod design;
 mod dispatch;
 mod experiment;
 mod flows;
+mod fragments;
 mod key;
 mod ladder;
 mod load;

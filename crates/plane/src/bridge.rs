@@ -7,7 +7,8 @@ use crate::classify::FrameHeaders;
 use crate::hits::would_stop;
 use crate::judgement::{Matched, PolicyMasks};
 use crate::{
-    Classifier, DropReason, HitAddresses, Hits, Judgement, Policy, Stateful, Verdict, Verdicts,
+    Classifier, DropReason, Fragments, HitAddresses, Hits, Judgement, Policy, Stateful, Verdict,
+    Verdicts,
 };
 
 /// Two ports and what was counted between them; owned by one worker.
@@ -17,6 +18,7 @@ pub struct Bridge {
     classifier: Classifier,
     counted: Counted,
     stateful: Option<Box<Stateful>>,
+    fragments: Option<Box<Fragments>>,
     /// The conversations are those of the innermost packets.
     follows_inner: bool,
 }
@@ -40,6 +42,7 @@ impl Bridge {
                 addresses,
             },
             stateful: None,
+            fragments: None,
             follows_inner: false,
         }
     }
@@ -60,6 +63,42 @@ impl Bridge {
         Self { stateful, ..self }
     }
 
+    /// The same with a memory of packets in fragments: those that come before the first one of
+    /// their packet wait for it. It needs a bridge that remembers conversations, since no other
+    /// has a use for ports.
+    #[must_use]
+    pub fn with_fragments(mut self, fragments: Option<Box<Fragments>>) -> Self {
+        if let (Some(stateful), Some(_)) = (&mut self.stateful, &fragments) {
+            stateful.leave_later_pieces();
+            self.fragments = fragments;
+        }
+        self
+    }
+
+    /// Packets in fragments, if the bridge remembers them.
+    #[inline]
+    pub fn fragments(&mut self) -> Option<&mut Fragments> {
+        self.fragments.as_deref_mut()
+    }
+
+    /// Whether frames wait to be carried out behind fragments that were held.
+    #[must_use]
+    #[inline]
+    pub fn has_released(&self) -> bool {
+        self.fragments
+            .as_ref()
+            .is_some_and(|fragments| fragments.has_released())
+    }
+
+    /// Frames that wait for others.
+    #[must_use]
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.fragments
+            .as_ref()
+            .map_or(0, |fragments| fragments.held())
+    }
+
     /// The conversations, if the bridge remembers them.
     #[must_use]
     pub fn stateful(&self) -> Option<&Stateful> {
@@ -72,10 +111,14 @@ impl Bridge {
         if let Some(stateful) = &mut self.stateful {
             stateful.set_now(now);
         }
+        if let Some(fragments) = &mut self.fragments {
+            fragments.set_now(now);
+        }
     }
 
     /// Begins with another table of addresses and returns the one so far.
     pub fn swap_addresses(&mut self, next: Box<HitAddresses>) -> Box<HitAddresses> {
+        self.counted.addresses.settle();
         std::mem::replace(&mut self.counted.addresses, next)
     }
 
@@ -103,11 +146,17 @@ impl Bridge {
         self.judge(from, judgement, verdicts);
         if let Some(stateful) = &mut self.stateful {
             let arrival = (from, usize::from(from != self.ports[0]));
+            if let Some(fragments) = &mut self.fragments {
+                fragments.meet(burst, self.classifier.parsed(), arrival, verdicts);
+            }
             let parsed = match self.follows_inner {
                 true => self.classifier.parsed_inside(),
                 false => self.classifier.parsed(),
             };
             stateful.judge(burst, parsed, arrival, verdicts);
+            if let Some(fragments) = &mut self.fragments {
+                fragments.decide(verdicts);
+            }
         }
     }
 

@@ -121,9 +121,43 @@ drop_reasons! {
         "the bridge is stateful, and the ICMP error is about no packet of a known conversation",
         "nothing, where nobody misses it: errors about conversations that are over come late";
     FragmentUnknown = "fragment_unknown", Policy,
-        "the bridge is stateful, and the fragment came before the first one of its packet",
-        "fragments of a packet that arrive in another order are lost; let the senders keep to the \
-         path's MTU";
+        "the bridge is stateful, and the fragment cannot be told to be of any packet",
+        "with `--fragments off` fragments that come before the first one of their packet are \
+         lost; else the fragment is malformed, or a fragment of a fragment";
+    FragmentOverlap = "fragment_overlap", Frame,
+        "another fragment of the packet holds some of the same bytes (RFC 5722, RFC 8200)",
+        "nobody sends such fragments by mistake, but identifications that are used again within \
+         the timeout look like it: find out who sends them with `linerate capture --drops`";
+    FragmentDuplicate = "fragment_duplicate", Frame,
+        "the same fragment has come before; its packet is not harmed",
+        "nothing, where few come: a link that repeats frames shows in all traffic";
+    FragmentLength = "fragment_length", Frame,
+        "the fragments of the packet contradict each other on its length, or one is empty",
+        "nobody sends such fragments by mistake: find out who does with `linerate capture \
+         --drops`";
+    FragmentPieces = "fragment_pieces", Resource,
+        "the packet has more fragments than are followed",
+        "raise `--fragments pieces=N` if the packets are good: 45 fragments of 1,500 bytes are the \
+         longest packet there is";
+    FragmentTooLong = "fragment_too_long", Resource,
+        "the packet that its fragments make is longer than a chunk, or there is no free one",
+        "give ends that put packets together longer chunks: 65,535 bytes and the link header are \
+         the most there can be";
+    FragmentReused = "fragment_reused", Frame,
+        "another packet came with the identification of its packet, whose first had not come",
+        "the sender numbers packets faster than they are forgotten (RFC 6864): shorten \
+         `--fragments timeout=MS`, or let it keep to the path's MTU";
+    FragmentTimeout = "fragment_timeout", Frame,
+        "it waited for the first fragment of its packet, which did not come in time",
+        "fragments are lost on the way, or it is a flood; where paths are slow raise \
+         `--fragments timeout=MS`";
+    FragmentEvicted = "fragment_evicted", Resource,
+        "it was to wait for the first fragment of its packet, and there was no room for all",
+        "raise `--fragments held=N` and `datagrams=N`, unless it is a flood";
+    FragmentSource = "fragment_source", Resource,
+        "its source has more packets in fragments under way than its share",
+        "one source that begins very many is a flood; if it is not, raise `--fragments \
+         datagrams=N` and `held=N`";
     NonIp = "non_ip", Policy,
         "the frame is not IP, and the policy drops such frames",
         "forward them if ARP, LLDP or spanning tree must pass: a link without ARP carries no \

@@ -11,12 +11,14 @@
 mod bridge;
 mod classify;
 mod drop_reason;
+mod fragments;
 mod hit_addresses;
 mod hits;
 mod judgement;
 mod pipeline;
 mod policy;
 mod ports;
+mod reassemble;
 mod stateful;
 mod tunnelled;
 mod verdict;
@@ -24,6 +26,7 @@ mod verdict;
 pub use bridge::{Bridge, MatchedLists};
 pub use classify::{Classifier, original_len};
 pub use drop_reason::{DropReason, Severity};
+pub use fragments::{Fragments, Released};
 pub use hit_addresses::{HIT_ADDRESSES_MAX, HitAddress, HitAddresses};
 pub use hits::{Hits, SideHits};
 pub use judgement::{Judgement, ListsMismatch};
@@ -32,5 +35,6 @@ pub use policy::{
     Action, Exception, Headers, Otherwise, Policy, PolicyError, SetRule, Side, Sides, TunnelPolicy,
 };
 pub use ports::Ports;
+pub use reassemble::{Reassembled, Reassembler};
 pub use stateful::{Stateful, StatefulConfig, Timeouts};
 pub use verdict::{Verdict, Verdicts};

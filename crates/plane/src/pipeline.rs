@@ -2,7 +2,7 @@
 
 use frame::{Burst, Nanos, PortId};
 
-use crate::{Bridge, HitAddresses, Hits, Judgement, MatchedLists, Verdicts};
+use crate::{Bridge, Fragments, HitAddresses, Hits, Judgement, MatchedLists, Verdicts};
 
 /// What a worker does with a burst. One shape so far.
 #[derive(Debug)]
@@ -31,6 +31,32 @@ impl Pipeline {
     pub fn set_now(&mut self, now: Nanos) {
         match self {
             Self::Bridge(bridge) => bridge.set_now(now),
+        }
+    }
+
+    /// Packets in fragments, where some may wait.
+    #[inline]
+    pub fn fragments(&mut self) -> Option<&mut Fragments> {
+        match self {
+            Self::Bridge(bridge) => bridge.fragments(),
+        }
+    }
+
+    /// Whether frames wait to be carried out behind fragments that were held.
+    #[must_use]
+    #[inline]
+    pub fn has_released(&self) -> bool {
+        match self {
+            Self::Bridge(bridge) => bridge.has_released(),
+        }
+    }
+
+    /// Frames that it holds.
+    #[must_use]
+    #[inline]
+    pub fn held(&self) -> usize {
+        match self {
+            Self::Bridge(bridge) => bridge.held(),
         }
     }
 

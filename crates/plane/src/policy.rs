@@ -5,6 +5,7 @@ use std::fmt;
 
 use frame::PortId;
 use table::LISTS_MAX;
+use table::fragments::FragmentLimits;
 use wire::{HashHeader, Placing, TunnelPorts};
 
 use crate::{Ports, StatefulConfig};
@@ -241,6 +242,9 @@ pub struct Policy {
     /// What a bridge remembers of conversations, if it does. Read when a run begins: a policy that
     /// takes the place of another one does not change it.
     pub stateful: Option<StatefulConfig>,
+    /// How many fragments such a bridge lets wait for the first ones of their packets, if any may.
+    /// Read when a run begins.
+    pub fragments: Option<FragmentLimits>,
     /// How packets that carry others are taken.
     pub tunnels: TunnelPolicy,
 }
@@ -292,6 +296,7 @@ impl Policy {
             non_ip: Otherwise::Forward,
             malformed: Otherwise::Drop,
             stateful: None,
+            fragments: Some(FragmentLimits::default()),
             tunnels: TunnelPolicy::default(),
         })
     }

@@ -5,8 +5,9 @@
 //! is known by addresses, protocol and ports; each of its ends is on the side where it was first
 //! seen, and a packet that claims to be of an end and comes in by the other side is none of it.
 //! TCP is followed loosely ([`tcp`]): flags, no sequence numbers. An ICMP error passes towards the
-//! sender of the packet that it quotes. Of a packet in pieces the first has the ports: when it
-//! passes, pieces with its identification do for [`Timeouts::pieces`].
+//! sender of the packet that it quotes. Of a packet in pieces the first has the ports: what is
+//! decided of it holds for the others, which [`crate::Fragments`] sees to; without it, when the
+//! first passes, pieces with its identification do for [`Timeouts::pieces`].
 
 mod config;
 mod tcp;
@@ -42,6 +43,8 @@ pub struct Stateful {
     now: Tick,
     v4: Known<u32>,
     v6: Known<u128>,
+    /// Others see to later pieces.
+    leaves_later: bool,
 }
 
 /// The conversations of one family, and packets that wait to be looked up together.
@@ -96,7 +99,13 @@ impl Stateful {
             now: Tick(0),
             v4: Known::new(&config)?,
             v6: Known::new(&config)?,
+            leaves_later: false,
         })
+    }
+
+    /// From now on, says nothing of pieces that are not the first of their packet.
+    pub(crate) fn leave_later_pieces(&mut self) {
+        self.leaves_later = true;
     }
 
     /// What time it is, by a clock that never goes back; ends what is over, some at a time.
@@ -162,7 +171,10 @@ impl Stateful {
             let (key, packet) = match wire::follow(frame.bytes(), parsed) {
                 Follow::Of(key) => (key, packet(Part::Of, None)),
                 Follow::Answer(key) => (key, packet(Part::Answer, None)),
-                Follow::First { of, pieces } => (of, packet(Part::Of, Some(pieces))),
+                Follow::First { of, pieces } => {
+                    (of, packet(Part::Of, (!self.leaves_later).then_some(pieces)))
+                }
+                Follow::Later(_) if self.leaves_later => continue,
                 Follow::Later(key) => (key, packet(Part::Later, None)),
                 Follow::Error(key) => (key, packet(Part::Error, None)),
                 Follow::Link => continue,

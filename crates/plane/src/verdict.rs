@@ -6,7 +6,7 @@ use crate::DropReason;
 
 /// What becomes of one frame. Every frame gets exactly one, and each is counted once.
 ///
-/// Flood, punt, hold and consume join when a stage exists that gives them; the books already have
+/// Flood, punt and consume join when a stage exists that gives them; the books already have
 /// their columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -14,6 +14,8 @@ pub enum Verdict {
     Forward(PortId),
     /// Ends here, for a reason.
     Drop(DropReason),
+    /// Waits, kept by the stage that said so.
+    Hold,
 }
 
 const _: () = assert!(size_of::<Verdict>() <= 4);

@@ -19,6 +19,7 @@ mod exact6;
 mod family;
 mod flatten;
 pub mod flows;
+pub mod fragments;
 mod hits;
 pub mod live;
 mod mask;

@@ -90,7 +90,7 @@ fn pieces(bytes: &[u8], parsed: &Parsed) -> Option<FlowKey> {
 }
 
 /// Where the fragment header of an IPv6 packet is.
-fn fragment_header(bytes: &[u8], packet: usize) -> Option<usize> {
+pub(crate) fn fragment_header(bytes: &[u8], packet: usize) -> Option<usize> {
     let mut next = *bytes.get(packet + 6)?;
     let mut at = packet + 40;
     for _ in 0..EXTENSIONS_MAX {

@@ -15,6 +15,7 @@ mod follow;
 mod mac;
 mod malformed;
 pub mod parse;
+mod piece;
 pub mod protocol;
 pub mod toeplitz;
 mod turn;
@@ -28,4 +29,5 @@ pub use parse::{
     Fragment, HashHeader, Parsed, Placing, Readable, Tunnel, TunnelKind, TunnelPortError,
     TunnelPorts, parse, parse_into,
 };
+pub use piece::{DatagramKey, Piece};
 pub use turn::turn_around;

@@ -5,7 +5,9 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use engine::IdleMode;
 
-use super::{DispatchArgs, PolicyArgs, ReadArgs, StatefulArgs, WorkerArgs, count, duration};
+use super::{
+    DispatchArgs, FragmentArgs, PolicyArgs, ReadArgs, StatefulArgs, WorkerArgs, count, duration,
+};
 use crate::exit::EXIT_CODES;
 
 /// Bridge two ports: what comes in by one leaves by the other, unless the policy stops it.
@@ -22,6 +24,8 @@ pub(crate) struct BridgeArgs {
     pub(crate) policy: PolicyArgs,
     #[command(flatten)]
     pub(crate) stateful: StatefulArgs,
+    #[command(flatten)]
+    pub(crate) fragments: FragmentArgs,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     /// Load the rest of a list that has bad lines, and say how many were left out.

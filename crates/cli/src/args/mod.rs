@@ -11,6 +11,7 @@ mod doctor;
 mod drive;
 mod duration;
 mod explain;
+mod fragments;
 mod lab;
 mod live;
 mod ndr;
@@ -44,6 +45,7 @@ pub(crate) use dispatch::DispatchArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use drive::{FrameArgs, GenArgs, SinkArgs};
 pub(crate) use explain::{ExplainArgs, FrameSource};
+pub(crate) use fragments::FragmentArgs;
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
 pub(crate) use live::{
     ActionArgs, AddArgs, DelArgs, EntryArgs, FlushArgs, ListArgs, LoadArgs, SaveArgs, ShowSetArgs,

@@ -6,6 +6,7 @@ use frame::PortId;
 use plane::{Headers, Otherwise, Policy, SetRule, Sides};
 use port::PortSpec;
 use serde_json::{Value, json};
+use table::fragments::FragmentLimits;
 
 use super::sets::keep_name;
 use super::{SetPlan, Source, ports};
@@ -35,6 +36,13 @@ pub(crate) struct BridgeSettings {
     pub(crate) report_to: Stream,
 }
 
+/// What a bridge lets wait.
+fn fragments_fact(limits: &FragmentLimits) -> String {
+    let (held, datagrams) = (count(limits.held.into()), count(limits.datagrams.into()));
+    let seconds = limits.timeout.0 as f64 / 1e9;
+    format!("{held} may wait {seconds} s for the first one, of {datagrams} packets at once")
+}
+
 impl BridgeSettings {
     /// What was typed, as it is meant here.
     pub(crate) fn resolve(args: &BridgeArgs) -> Result<Self, Error> {
@@ -42,6 +50,7 @@ impl BridgeSettings {
         let mut sets = SetPlan::resolve(&args.policy)?;
         let stateful = args.stateful.config([&args.first, &args.second]);
         sets.policy.stateful = stateful.map_err(Error::refused)?;
+        sets.policy.fragments = args.fragments.fragments.0;
         ports::check_rings(&ports)?;
         ports::check_streams(&ports, sets.stdin_count(), args.run.json)?;
         let taken = ports::writes_stdout(&ports);
@@ -145,6 +154,7 @@ impl BridgeSettings {
             "hash": self.sets.policy.placing().header.name(),
             "tunnel_ports": self.sets.policy.tunnels.ports.to_string(),
             "stateful_flows": self.sets.policy.stateful.map(|stateful| stateful.flows),
+            "fragments_held": self.fragments().map(|limits| limits.held),
             "cpus": self.layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
             "dispatch": self.dispatch.policy_name(),
             "dispatch_limit": self.dispatch.ring_limit,
@@ -162,6 +172,11 @@ impl BridgeSettings {
 
     fn rules(&self) -> impl Iterator<Item = (&SetRule, &Source)> {
         self.sets.policy.rules().iter().zip(&self.sets.sources)
+    }
+
+    /// What fragments are held by, if any are.
+    fn fragments(&self) -> Option<FragmentLimits> {
+        self.sets.policy.stateful.and(self.sets.policy.fragments)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
@@ -184,6 +199,10 @@ impl BridgeSettings {
                 format!("{flows} conversations, begun from {from}"),
             ));
         }
+        facts.extend(
+            self.fragments()
+                .map(|limits| ("fragments", fragments_fact(&limits))),
+        );
         facts.extend(layout_facts(&self.layout));
         facts.push(("dispatch", dispatch_fact(self.dispatch)));
         let pinned = if self.pin_irqs {

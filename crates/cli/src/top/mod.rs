@@ -17,11 +17,12 @@ mod tests;
 
 use std::env;
 use std::io::{self, IsTerminal};
+use std::panic;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::event;
+use ratatui::crossterm::{cursor, event, execute};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
@@ -44,14 +45,26 @@ pub(crate) fn run(args: &TopArgs, output: Output) -> Outcome {
     let theme = Theme::new(output.paint(Stream::Stdout).is_on());
     let interrupt = Interrupt::watch_on_screen()?;
     let news = feed::start(control::socket(&args.daemon), args.interval)?;
-    // From here to the end, and in a panic too, the terminal is put back by ratatui's hook.
-    let terminal = ratatui::try_init().map_err(|error| terminal_failed(&error));
-    let shown = terminal.and_then(|terminal| {
+    on_screen(|terminal| {
         let screen = Screen::new(args.interval);
         show(terminal, screen, theme, &news, &interrupt)
-    });
+    })?;
+    Ok(ExitCode::Done)
+}
+
+/// Draws on the whole terminal and puts it back, also in a panic: then by hooks, since a release
+/// build ends without dropping anything.
+fn on_screen(show: impl FnOnce(DefaultTerminal) -> Result<(), Error>) -> Result<(), Error> {
+    let terminal = ratatui::try_init().map_err(|error| terminal_failed(&error));
+    // ratatui's own hook, which this one comes before, leaves the cursor hidden.
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panicked| {
+        let _gone_too = execute!(io::stdout(), cursor::Show);
+        before(panicked);
+    }));
+    let shown = terminal.and_then(show);
     ratatui::restore();
-    shown.map(|()| ExitCode::Done)
+    shown
 }
 
 fn show(

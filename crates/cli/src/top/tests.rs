@@ -240,3 +240,39 @@ fn help_lists_the_keys_and_any_key_closes_it() {
     press(&mut screen, KeyCode::Char('q'));
     assert!(screen.is_left());
 }
+
+/// Not a test but for `a_panic_leaves_the_terminal_as_it_was`, which runs it on a terminal.
+#[test]
+fn panics_on_a_screen() {
+    if std::env::var_os("LINERATE_TEST_PANICS").is_none() {
+        return;
+    }
+    // As a release build does, in which nothing is dropped.
+    std::panic::set_hook(Box::new(|_| std::process::abort()));
+    let shown = super::on_screen(|mut terminal| {
+        let drawn = terminal.draw(|frame| frame.render_widget("a screen", frame.area()));
+        assert!(drawn.is_ok());
+        // Until the other side has seen that the keys come one by one.
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        panic!("on a screen");
+    });
+    assert!(shown.is_err(), "it never comes here");
+}
+
+#[test]
+fn a_panic_leaves_the_terminal_as_it_was() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/program/terminal.py");
+    let program = std::env::current_exe().expect("this program");
+    let output = std::process::Command::new("python3")
+        .args([script, "nothing"])
+        .arg(program)
+        .args(["top::tests::panics_on_a_screen", "--exact", "--nocapture"])
+        .env("LINERATE_TEST_PANICS", "1")
+        .output();
+    let Ok(output) = output else {
+        println!("skipped: no python3 here");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(said.trim(), "restored", "{output:?}");
+}

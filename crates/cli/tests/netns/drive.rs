@@ -35,12 +35,11 @@ fn counted(bench: &Bench, side: Side, interface: &str) -> Value {
 fn report(bench: &Bench, words: &str) -> Value {
     let ran = bench.run(&format!("{words} --json -q"));
     let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(
-        ran.status.success(),
-        "{words}: {said}{}",
-        String::from_utf8_lossy(&ran.stdout)
-    );
     let report: Value = serde_json::from_slice(&ran.stdout).expect("a JSON report");
+    // A busy machine may miss a rate, which none of these tests is about.
+    let missed_the_rate = !report["sent"]["limited_by"].is_null();
+    let good = ran.status.success() || missed_the_rate && ran.status.code() == Some(1);
+    assert!(good, "{words}: {said}{report}");
     assert_eq!(report["balanced"], true, "{report}");
     report
 }

@@ -25,7 +25,12 @@ pub(crate) struct Daemon<'p> {
 
 impl<'p> Daemon<'p> {
     pub(crate) fn start(place: &'p Place, words: &str) -> Self {
-        let child = place.command(words).stdin(Stdio::null()).spawn();
+        Self::start_as(place, &mut place.command(words))
+    }
+
+    /// As a command says that runs the program.
+    pub(crate) fn start_as(place: &'p Place, command: &mut Command) -> Self {
+        let child = command.stdin(Stdio::null()).spawn();
         let mut daemon = Self {
             place,
             child: Some(child.expect("it starts")),

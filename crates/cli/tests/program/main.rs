@@ -14,10 +14,12 @@ mod drops;
 mod explain;
 mod help;
 mod hostile_daemon;
+mod interrupt;
 mod laboratory;
 mod ndr;
 #[path = "../screens/mod.rs"]
 mod screens;
+mod service_manager;
 mod set_check;
 mod sourced;
 mod stateful;

@@ -2,8 +2,9 @@
 
     terminal.py SIGNAL PROGRAM [ARGUMENT...]
 
-Prints one line: `restored`, or what is not as it was. A terminal is as it was when its modes are,
-the last word on the alternate screen is to leave it, and on the cursor to show it.
+SIGNAL may be `nothing` for a program that ends by itself. Prints one line: `restored`, or what is
+not as it was. A terminal is as it was when its modes are, the last word on the alternate screen is
+to leave it, and on the cursor to show it.
 """
 
 import os
@@ -42,7 +43,7 @@ def last(drawn, on, off):
 
 
 def main():
-    number, argv = getattr(signal, sys.argv[1]), sys.argv[2:]
+    number, argv = getattr(signal, sys.argv[1], None), sys.argv[2:]
     # Held open here, so that the terminal lives longer than the program.
     master, slave = pty.openpty()
     before = termios.tcgetattr(slave)
@@ -69,7 +70,8 @@ def main():
     raw = termios.tcgetattr(slave)
     if raw[3] & termios.ICANON:
         return "it never took the keys one by one"
-    os.kill(child, number)
+    if number:
+        os.kill(child, number)
     drawn += read_until(master, b"\0never", ended)
     if not gone:
         os.kill(child, signal.SIGKILL)

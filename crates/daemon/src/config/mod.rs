@@ -207,7 +207,16 @@ impl Config {
     /// back to the same.
     #[must_use]
     pub fn resolved(&self) -> String {
-        let mut out = Writer::default();
+        self.written(Writer::default())
+    }
+
+    /// The same without what may be a secret: queries and passwords of addresses.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.written(Writer::shown())
+    }
+
+    fn written(&self, mut out: Writer) -> String {
         self.ports.iter().for_each(|port| port.write(&mut out));
         self.pipelines
             .iter()

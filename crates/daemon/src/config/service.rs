@@ -288,7 +288,7 @@ impl CrowdsecConfig {
 
     pub(crate) fn write(&self, out: &mut Writer) {
         out.section("crowdsec");
-        out.text("url", &self.url);
+        out.url("url", &self.url);
         match &self.key {
             KeyFrom::File(path) => out.path("key_file", path),
             KeyFrom::Environment(name) => out.text("key_env", name),

@@ -295,7 +295,7 @@ impl Source {
         match self {
             Self::File(path) => out.path("source", path),
             Self::Url { url, ca_file } => {
-                out.text("source", url);
+                out.url("source", url);
                 if let Some(path) = ca_file {
                     out.path("ca_file", path);
                 }

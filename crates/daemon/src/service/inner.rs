@@ -144,7 +144,7 @@ impl Facts for Inner {
         let file = self.file.as_ref();
         ConfigAnswer {
             file: file.map_or_else(String::new, |file| file.display().to_string()),
-            toml: self.live().config.resolved(),
+            toml: self.live().config.shown(),
         }
     }
 

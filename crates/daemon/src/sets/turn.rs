@@ -407,7 +407,7 @@ impl Running {
     fn refused(&mut self, set: &SetName, why: String) -> Result<Told, Refusal> {
         let place = self.sets.place(set)?;
         let set = &mut self.sets.sets[place];
-        tracing::warn!(set = %set.name, "load refused: {why}");
+        // Who asked logs it, and knows on whose behalf.
         set.refused += 1;
         set.refusal = Some(why);
         Ok(Told::Noted)

@@ -1,23 +1,24 @@
 //! A command whose standard output is a list: run without a shell, bounded, and not left behind.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal as Kill, kill_process_group, pidfd_open};
 
 use super::backoff::Backoff;
-use super::copies::{Copies, Description, Spooled, seconds};
+use super::copied::Copied;
+use super::copies::Spooled;
 use super::error::SourceError;
+use super::left_behind::{self, Mark};
 use super::signal::{Signal, Why};
 use super::source::SourceSpec;
-use super::task::{Desk, Provenance, Task};
+use super::task::{Desk, Task};
 
 /// The wait after the first failure.
 const FIRST_WAIT: Duration = Duration::from_secs(15);
@@ -36,13 +37,10 @@ const LINGER: Duration = Duration::from_millis(500);
 
 /// A command that feeds a set.
 pub(crate) struct CommandTask {
-    spec: SourceSpec,
+    copied: Copied,
     argv: Vec<String>,
     timeout: Duration,
-    copies: Copies,
     backoff: Backoff,
-    in_use: Option<Description>,
-    started: bool,
 }
 
 impl CommandTask {
@@ -52,93 +50,30 @@ impl CommandTask {
         timeout: Duration,
         folder: &Path,
     ) -> Self {
+        let name = spec.source.name();
         Self {
-            copies: Copies::new(folder, &spec.set),
             backoff: Backoff::new(FIRST_WAIT.min(spec.refresh), spec.refresh),
-            spec,
+            copied: Copied::new(spec, name, argv.join("\0").as_bytes(), folder),
             argv,
             timeout,
-            in_use: None,
-            started: false,
         }
-    }
-
-    fn name(&self) -> String {
-        self.spec.source.name()
-    }
-
-    fn source_crc32(&self) -> u32 {
-        crc32fast::hash(self.argv.join("\0").as_bytes())
-    }
-
-    /// Before the command is run: its last good output.
-    fn start(&mut self, desk: &Desk) {
-        let loaded = self.copies.last(self.source_crc32()).and_then(|last| {
-            let Some((path, copy)) = last else {
-                return Ok(None);
-            };
-            self.load(desk, &path, &copy, (true, false))?;
-            Ok(Some(copy))
-        });
-        match loaded {
-            Ok(copy) => self.in_use = copy,
-            Err(error) => {
-                desk.failed(&error);
-            }
-        }
-    }
-
-    fn load(
-        &self,
-        desk: &Desk,
-        path: &Path,
-        copy: &Description,
-        (from_copy, force): (bool, bool),
-    ) -> Result<(), SourceError> {
-        let open = || {
-            File::open(path)
-                .map_err(|error| SourceError::io(path.display().to_string(), "be read", error))
-        };
-        let from = Provenance {
-            name: self.name(),
-            at: copy.at(),
-            from_copy,
-            etag: None,
-            file: path.to_owned(),
-        };
-        desk.load(&self.spec, open, &from, force)
     }
 
     fn refresh(&mut self, desk: &Desk, why: Why) -> Result<(), SourceError> {
         desk.tried();
         let spooled = self.run(desk)?;
-        let copy = Description {
-            source_crc32: self.source_crc32(),
-            etag: None,
-            last_modified: None,
-            fetched_at: seconds(SystemTime::now()),
-            bytes: spooled.bytes,
-            crc32: spooled.crc32,
-        };
-        let same = |old: &Description| (old.bytes, old.crc32) == (copy.bytes, copy.crc32);
-        if self.in_use.as_ref().is_some_and(same) && !matches!(why, Why::Asked { .. }) {
-            desk.unchanged();
-        } else {
-            let force = matches!(why, Why::Asked { force: true, .. });
-            self.load(desk, &spooled.path, &copy, (false, force))?;
-        }
-        self.in_use = Some(copy.clone());
-        desk.note(|state| state.from_copy = false);
-        self.copies.keep(spooled, &copy)
+        let copy = self.copied.describe();
+        self.copied.take(desk, spooled, copy, why)
     }
 
     /// Runs the command to its end and keeps what it wrote.
     fn run(&self, desk: &Desk) -> Result<Spooled, SourceError> {
-        let name = self.name();
-        let mut output = Output::start(&self.argv, &self.spec.set, self.timeout)
+        let spec = &self.copied.spec;
+        let name = spec.source.name();
+        let mut output = Output::start(&self.argv, &spec.set, self.timeout)
             .map_err(|error| SourceError::io(name.as_str(), "be run", error))?;
         output.signal = Some(Arc::clone(&desk.signal));
-        let bytes_max = self.spec.limits.bytes_max;
+        let bytes_max = spec.limits.bytes_max;
         let stopped = || match desk.signal.is_stopped() {
             true => Err(SourceError::Stopped),
             false => Ok(()),
@@ -152,9 +87,8 @@ impl CommandTask {
             io::ErrorKind::ConnectionAborted => SourceError::Stopped,
             _ => SourceError::io(name.as_str(), "be read", error),
         };
-        let spooled = self
-            .copies
-            .spool(&name, &mut output, bytes_max, stopped, failed)?;
+        let copies = &self.copied.copies;
+        let spooled = copies.spool(&name, &mut output, bytes_max, stopped, failed)?;
         let (status, stderr) = output
             .finish()
             .map_err(|error| SourceError::io(name.as_str(), "be waited for", error))?;
@@ -178,11 +112,12 @@ fn ending(status: ExitStatus) -> String {
     }
 }
 
-/// A command that runs, read as its standard output. Whatever is left of its process group is
-/// killed when this goes.
+/// A command that runs, read as its standard output. Whatever is left of its process group, and of
+/// what has its mark, is killed when this goes.
 struct Output {
     child: Child,
     group: Pid,
+    mark: Mark,
     ended: OwnedFd,
     stdout: ChildStdout,
     stderr: Option<ChildStderr>,
@@ -203,12 +138,14 @@ impl Output {
             let told = "a program is named by its whole path, as in /usr/bin/curl";
             return Err(io::Error::other(told));
         }
+        let mark = Mark::new();
         let mut child = Command::new(PathBuf::from(program))
             .args(arguments)
             .env_clear()
             .env("PATH", PATH)
             .env("LANG", "C.UTF-8")
             .env("LINERATE_SET", set)
+            .env(left_behind::VARIABLE, mark.value())
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -226,6 +163,7 @@ impl Output {
         Ok(Self {
             child,
             group,
+            mark,
             ended,
             stdout,
             stderr,
@@ -353,6 +291,7 @@ impl Output {
     /// The group exists as long as its leader was not waited for: no other can have its number.
     fn kill_group(&self) {
         let _ = kill_process_group(self.group, Kill::KILL);
+        self.mark.kill_all();
     }
 }
 
@@ -400,12 +339,9 @@ fn last_line(kept: &[u8]) -> String {
 
 impl Task for CommandTask {
     fn turn(&mut self, why: Why, desk: &Desk) -> Duration {
-        if !self.started {
-            self.started = true;
-            self.start(desk);
-        }
+        self.copied.start(desk);
         match self.refresh(desk, why) {
-            Ok(()) => self.backoff.regular(self.spec.refresh),
+            Ok(()) => self.backoff.regular(self.copied.spec.refresh),
             Err(SourceError::Stopped) => Duration::ZERO,
             Err(error) => {
                 let count = desk.failed(&error);

@@ -165,6 +165,21 @@ fn what_it_leaves_behind_is_ended_too() {
 }
 
 #[test]
+fn a_session_of_its_own_is_no_way_out() {
+    let mut bench = Bench::new();
+    let pid = bench.path("pid");
+    let script = format!(
+        "setsid sh -c 'echo $$ >{0}.new; mv {0}.new {0}; exec sleep 1000' >/dev/null 2>&1 & \
+         while ! [ -e {0} ]; do sleep 0.01; done; echo 192.0.2.1",
+        pid.display()
+    );
+    bench.start(&script, HOUR);
+    bench.desk.load();
+    let pid = std::fs::read_to_string(pid).unwrap();
+    until("it is gone", || !lives(&pid));
+}
+
+#[test]
 fn a_daemon_that_holds_the_output_open_is_no_end() {
     let mut bench = Bench::new();
     bench.start("echo 192.0.2.1; sleep 1000 &", HOUR);

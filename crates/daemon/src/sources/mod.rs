@@ -15,6 +15,7 @@ mod bounded;
 mod command;
 #[cfg(test)]
 mod command_tests;
+mod copied;
 mod copies;
 pub mod crowdsec;
 mod deliver;
@@ -25,6 +26,7 @@ mod file;
 mod file_tests;
 mod http_date;
 mod keeper;
+mod left_behind;
 mod plan;
 mod signal;
 mod source;

@@ -234,8 +234,20 @@ fn shed_capabilities() {
     }
 }
 
+/// Reading and compiling a list fills a CPU for a second. Were it as important as others, the
+/// kernel would move those to where workers are, and a worker without a busy neighbour loses a
+/// sixth of its time to them. What a source starts is as unimportant.
+fn give_way() {
+    const NICE: i32 = 10;
+    let given = rustix::process::setpriority_process(None, NICE);
+    if let Err(error) = given {
+        tracing::warn!("a source competes with other programs as an equal: {error}");
+    }
+}
+
 fn work(mut task: Box<dyn Task>, desk: &Desk) {
     shed_capabilities();
+    give_way();
     let (mut why, mut asked) = (Why::Due, None);
     while why != Why::Stop {
         if let Why::Asked { number, .. } = why {

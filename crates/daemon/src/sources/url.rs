@@ -3,17 +3,18 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use flate2::read::GzDecoder;
 
 use super::backoff::Backoff;
-use super::copies::{Copies, Description, Spooled, seconds};
+use super::copied::Copied;
+use super::copies::{Description, Spooled};
 use super::error::SourceError;
 use super::fetch::{Answer, Ask, Fetch, Whole, of_body};
 use super::signal::Why;
 use super::source::{ListUrl, SourceSpec};
-use super::task::{Desk, Provenance, Task};
+use super::task::{Desk, Task};
 
 /// The wait after the first failure.
 const FIRST_WAIT: Duration = Duration::from_secs(15);
@@ -22,14 +23,10 @@ const GZIP: &[u8] = b"\x1f\x8b";
 
 /// A list on a web server that feeds a set.
 pub(crate) struct UrlTask {
-    spec: SourceSpec,
+    copied: Copied,
     url: ListUrl,
     ca_file: Option<PathBuf>,
-    copies: Copies,
     backoff: Backoff,
-    /// The copy whose list is in use.
-    in_use: Option<Description>,
-    started: bool,
 }
 
 impl UrlTask {
@@ -39,74 +36,29 @@ impl UrlTask {
         ca_file: Option<PathBuf>,
         folder: &Path,
     ) -> Self {
+        // Secrets in its query are part of what tells it from others, and are not written down.
+        let source = url.uri().to_string();
+        let name = url.shown().to_owned();
         Self {
-            copies: Copies::new(folder, &spec.set),
             backoff: Backoff::new(FIRST_WAIT.min(spec.refresh), spec.refresh),
-            spec,
+            copied: Copied::new(spec, name, source.as_bytes(), folder),
             url,
             ca_file,
-            in_use: None,
-            started: false,
         }
-    }
-
-    /// Tells this address from others, secrets in its query included, without writing them down.
-    fn source_crc32(&self) -> u32 {
-        crc32fast::hash(self.url.uri().to_string().as_bytes())
-    }
-
-    /// Before the net is asked: what was good when it was last there.
-    fn start(&mut self, desk: &Desk) {
-        let last = match self.copies.last(self.source_crc32()) {
-            Ok(Some(last)) => last,
-            Ok(None) => return,
-            Err(error) => {
-                desk.failed(&error);
-                return;
-            }
-        };
-        let (path, copy) = last;
-        match self.load(desk, &path, &copy, (true, false)) {
-            Ok(()) => self.in_use = Some(copy),
-            Err(error) => {
-                desk.failed(&error);
-            }
-        }
-    }
-
-    fn load(
-        &self,
-        desk: &Desk,
-        path: &Path,
-        copy: &Description,
-        (from_copy, force): (bool, bool),
-    ) -> Result<(), SourceError> {
-        let open = || {
-            File::open(path)
-                .map_err(|error| SourceError::io(path.display().to_string(), "be read", error))
-        };
-        let from = Provenance {
-            name: self.url.shown().to_owned(),
-            at: copy.at(),
-            from_copy,
-            etag: copy.etag.clone(),
-            file: path.to_owned(),
-        };
-        desk.load(&self.spec, open, &from, force)
     }
 
     /// Asks the server, and loads what it gives when that is new.
     fn refresh(&mut self, desk: &Desk, why: Why) -> Result<(), SourceError> {
         desk.tried();
         let asked = matches!(why, Why::Asked { .. });
-        let known = self.in_use.as_ref().filter(|_| !asked);
+        let known = self.copied.in_use.as_ref().filter(|_| !asked);
         let ask = Ask {
             etag: known.and_then(|copy| copy.etag.as_deref()),
             last_modified: known.and_then(|copy| copy.last_modified.as_deref()),
             accept: "text/plain, */*;q=0.9",
             api_key: None,
         };
-        let time_max = self.spec.limits.fetch_time_max;
+        let time_max = self.copied.spec.limits.fetch_time_max;
         let end = Instant::now() + time_max;
         let fetch = Fetch::new(&self.url, self.ca_file.as_deref(), time_max)?;
         let whole = match fetch.get(&self.url, ask, end)? {
@@ -118,58 +70,26 @@ impl UrlTask {
             Answer::Whole(whole) => whole,
         };
         let copy = Description {
-            source_crc32: self.source_crc32(),
             etag: whole.etag.clone(),
             last_modified: whole.last_modified.clone(),
-            fetched_at: seconds(SystemTime::now()),
-            bytes: 0,
-            crc32: 0,
+            ..self.copied.describe()
         };
         let spooled = self.spool(desk, *whole, end)?;
-        self.take(desk, spooled, copy, why)
-    }
-
-    fn take(
-        &mut self,
-        desk: &Desk,
-        spooled: Spooled,
-        copy: Description,
-        why: Why,
-    ) -> Result<(), SourceError> {
-        let copy = Description {
-            bytes: spooled.bytes,
-            crc32: spooled.crc32,
-            ..copy
-        };
-        let same = |old: &Description| (old.bytes, old.crc32) == (copy.bytes, copy.crc32);
-        if self.in_use.as_ref().is_some_and(same) && !matches!(why, Why::Asked { .. }) {
-            desk.unchanged();
-        } else {
-            let force = matches!(why, Why::Asked { force: true, .. });
-            self.load(desk, &spooled.path, &copy, (false, force))?;
-        }
-        // Loaded, whether or not it can be kept for the next start.
-        self.in_use = Some(copy.clone());
-        desk.note(|state| {
-            state.from_copy = false;
-            state.etag.clone_from(&copy.etag);
-        });
-        self.copies.keep(spooled, &copy)
+        self.copied.take(desk, spooled, copy, why)
     }
 
     fn spool(&self, desk: &Desk, whole: Whole, end: Instant) -> Result<Spooled, SourceError> {
-        let (bytes_max, name) = (self.spec.limits.bytes_max, self.url.shown());
+        let (bytes_max, name) = (self.copied.spec.limits.bytes_max, self.url.shown());
         let (length, framed, gzip) = (whole.length, whole.framed, whole.gzip);
         let mut body = whole.reader(bytes_max);
         let limit = || self.within(desk, end);
         let failed = |error| self.body_failed(error, gzip, end);
+        let copies = &self.copied.copies;
         let spooled = if gzip {
             let unpacked = GzDecoder::new(&mut body);
-            self.copies
-                .spool(name, unpacked, bytes_max, limit, failed)?
+            copies.spool(name, unpacked, bytes_max, limit, failed)?
         } else {
-            self.copies
-                .spool(name, &mut body, bytes_max, limit, failed)?
+            copies.spool(name, &mut body, bytes_max, limit, failed)?
         };
         let cut = |sign| {
             let name = name.to_owned();
@@ -199,7 +119,7 @@ impl UrlTask {
     fn too_slow(&self) -> SourceError {
         SourceError::TooSlow {
             name: self.url.shown().to_owned(),
-            limit: self.spec.limits.fetch_time_max,
+            limit: self.copied.spec.limits.fetch_time_max,
         }
     }
 
@@ -227,12 +147,9 @@ fn ends_well(spooled: &Spooled) -> bool {
 
 impl Task for UrlTask {
     fn turn(&mut self, why: Why, desk: &Desk) -> Duration {
-        if !self.started {
-            self.started = true;
-            self.start(desk);
-        }
+        self.copied.start(desk);
         let error = match self.refresh(desk, why) {
-            Ok(()) => return self.backoff.regular(self.spec.refresh),
+            Ok(()) => return self.backoff.regular(self.copied.spec.refresh),
             Err(SourceError::Stopped) => return Duration::ZERO,
             Err(error) => error,
         };

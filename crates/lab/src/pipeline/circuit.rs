@@ -138,7 +138,7 @@ impl Circuit {
                         .push(frame)
                         .map_err(|frame| self.pool.free(frame));
                 }
-                Verdict::Drop(_) => self.pool.free(frame),
+                Verdict::Drop(_) | Verdict::Hold => self.pool.free(frame),
             }
         }
     }

@@ -23,6 +23,7 @@
 //! ```
 
 mod arp;
+mod fragment;
 mod ipv4;
 mod ipv6;
 mod link;
@@ -32,6 +33,7 @@ mod writer;
 use core::fmt;
 
 pub use arp::Arp;
+pub use fragment::fragment;
 pub use ipv4::Ipv4;
 pub use ipv6::{Extension, Ipv6};
 pub use link::{Framing, Tag};

@@ -1,0 +1,106 @@
+//! What a worker does with fragments that its pipeline holds.
+
+use frame::BURST_MAX;
+use plane::DropReason;
+
+use crate::attachment::Attachment;
+use crate::counters::Count;
+use crate::worker::{Worker, carry_out_one};
+
+impl Worker {
+    /// Whether frames wait to be staged behind fragments that were held.
+    #[inline]
+    pub(crate) fn has_released(&self) -> bool {
+        self.pipeline.has_released()
+    }
+
+    /// Looks after what is held: sends what is released as far as there is room, and drops what
+    /// waited in vain. Returns how many frames moved.
+    #[inline]
+    pub(crate) fn attend_held(&mut self) -> usize {
+        if self.pipeline.held() == 0 {
+            return 0;
+        }
+        self.pipeline.set_now(self.now);
+        self.discard_lost();
+        let clear = self.attachments.iter().all(Attachment::may_decide);
+        if !self.has_released() || !clear {
+            return 0;
+        }
+        let sent = self.send_released();
+        self.flush();
+        sent
+    }
+
+    /// Carries out a burst in which some frame must wait or go behind one that did; `false` where
+    /// there is none.
+    #[inline]
+    pub(crate) fn settle_fragments(&mut self) -> bool {
+        let Self {
+            pipeline,
+            burst,
+            verdicts,
+            ..
+        } = self;
+        let Some(fragments) = pipeline.fragments() else {
+            return false;
+        };
+        let acts = fragments.acts();
+        if acts {
+            fragments.settle(burst, verdicts);
+            self.send_released();
+        }
+        self.discard_lost();
+        acts
+    }
+
+    /// Stages what is released, a burst of it: as much as there is room for, whatever the verdicts.
+    fn send_released(&mut self) -> usize {
+        let Self {
+            pipeline,
+            attachments,
+            pool,
+            words,
+            ..
+        } = self;
+        let Some(fragments) = pipeline.fragments() else {
+            return 0;
+        };
+        for sent in 0..BURST_MAX {
+            let Some(one) = fragments.next_released() else {
+                return sent;
+            };
+            let place = usize::from(one.from.0);
+            carry_out_one(one.frame, one.verdict, place, attachments, pool, words);
+        }
+        BURST_MAX
+    }
+
+    /// Drops what waited in vain.
+    #[inline]
+    fn discard_lost(&mut self) {
+        let Self {
+            pipeline,
+            attachments,
+            pool,
+            words,
+            ..
+        } = self;
+        let Some(fragments) = pipeline.fragments() else {
+            return;
+        };
+        while let Some(one) = fragments.next_lost() {
+            let place = usize::from(one.from.0);
+            carry_out_one(one.frame, one.verdict, place, attachments, pool, words);
+        }
+    }
+
+    /// Drops all that is held, at the end of a run.
+    pub(crate) fn discard_held(&mut self, reason: DropReason) {
+        if let Some(fragments) = self.pipeline.fragments() {
+            fragments.clear(reason);
+        }
+        self.discard_lost();
+        self.words.set(Count::Held, 0);
+    }
+}
