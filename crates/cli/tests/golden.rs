@@ -227,3 +227,17 @@ fn a_real_block_list_is_applied_as_tshark_and_the_judge_say() {
     let complaint = run("ipsum", &input, "out.pcap", &policy, &[]);
     assert!(complaint.is_none(), "{}", complaint.unwrap_or_default());
 }
+
+/// Where scapy has the headers of tunnels; that we have them there, too, `wire` tests.
+#[test]
+fn tunnels_are_where_tshark_has_them() {
+    if !judges_present() {
+        return;
+    }
+    let judge = Command::new("python3")
+        .arg(golden("tunnels.py"))
+        .arg("--check")
+        .output()
+        .expect("the judge runs");
+    assert!(judge.status.success(), "{}", text(&judge));
+}

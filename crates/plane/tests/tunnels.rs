@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use frame::{BURST_MAX, Burst, FramePool, PoolRequest, PortId, Region};
 use plane::{
-    Action, Bridge, DropReason, Headers, HitAddresses, Judgement, Otherwise, Policy, SetRule, Side,
-    Sides, Verdict, Verdicts,
+    Action, Bridge, DropReason, Headers, HitAddresses, Judgement, Otherwise, Policy, Ports,
+    SetRule, Side, Sides, Stateful, StatefulConfig, Timeouts, Verdict, Verdicts,
 };
+use table::flows::WhenFull;
 use table::{CompiledLists, Entries};
 use wire::emit::{Ipv4, Network, Recipe, Transport};
-use wire::{Malformed, protocol};
+use wire::{HashHeader, Malformed, protocol};
 
 const HERE: PortId = PortId(0);
 const THERE: PortId = PortId(1);
@@ -22,7 +23,7 @@ fn frame(pairs: &[(u32, u32)]) -> Vec<u8> {
         let transport = match place {
             0 => Transport::Udp {
                 src_port: 7,
-                dst_port: 9,
+                dst_port: 7,
             },
             _ => Transport::Raw(protocol::IPV4),
         };
@@ -77,13 +78,22 @@ fn pool() -> FramePool {
 }
 
 fn decide(bridge: &mut Bridge, judgement: &Judgement, frames: &[Vec<u8>]) -> Vec<Verdict> {
+    decide_from(HERE, bridge, judgement, frames)
+}
+
+fn decide_from(
+    from: PortId,
+    bridge: &mut Bridge,
+    judgement: &Judgement,
+    frames: &[Vec<u8>],
+) -> Vec<Verdict> {
     let (mut pool, mut burst, mut verdicts) = (pool(), Burst::new(), Verdicts::new());
     for bytes in frames {
         let mut frame = pool.alloc().expect("a free frame");
         frame.copy_from(bytes).expect("a short frame");
         assert!(burst.push(frame).is_ok());
     }
-    bridge.decide(&burst, HERE, judgement, &mut verdicts);
+    bridge.decide(&burst, from, judgement, &mut verdicts);
     pool.free_burst(&mut burst);
     verdicts.as_slice().to_vec()
 }
@@ -236,5 +246,39 @@ fn faults_inside_count_where_a_set_looks_inside() {
     ] {
         let judgement = judgement(&[Set(Action::Block, headers, &[99])], Otherwise::Forward);
         assert_eq!(decide(&mut bridge(), &judgement, &frames), verdicts);
+    }
+}
+
+/// A tunnel between 3 and 4 whose conversation began here; 1 began one with 2 in it.
+#[test]
+fn conversations_are_the_tunnels_or_those_inside() {
+    let begun = [frame(&[(1, 2), (3, 4)])];
+    let answers = [
+        frame(&[(2, 1), (4, 3)]),
+        frame(&[(9, 1), (4, 3)]),
+        frame(&[(2, 1)]),
+    ];
+    let unknown = Verdict::Drop(DropReason::NotEstablished);
+    let pass = Verdict::Forward(HERE);
+    for (hash, verdicts) in [
+        (None, [pass, pass, unknown]),
+        (Some(HashHeader::Outer), [pass, pass, unknown]),
+        (Some(HashHeader::Inner), [pass, unknown, pass]),
+    ] {
+        let config = StatefulConfig {
+            allow_new: Ports::only(HERE),
+            flows: 1000,
+            full: WhenFull::Refuse,
+            timeouts: Timeouts::default(),
+        };
+        let mut policy = Policy::new(Vec::new()).expect("no rules");
+        (policy.stateful, policy.tunnels.hash) = (Some(config), hash);
+        let stateful = Box::new(Stateful::new(config).expect("some megabytes"));
+        let mut bridge = bridge().with_stateful(Some(stateful)).with_tunnels(&policy);
+        let lists = Arc::new(CompiledLists::compile(&[]).expect("no lists"));
+        let judgement = Judgement::new(lists, Arc::new(policy)).expect("none of both");
+        assert_eq!(decide(&mut bridge, &judgement, &begun), [PASS]);
+        let found = decide_from(THERE, &mut bridge, &judgement, &answers);
+        assert_eq!(found, verdicts, "{hash:?}");
     }
 }
