@@ -270,6 +270,7 @@ fn conversations_are_the_tunnels_or_those_inside() {
             flows: 1000,
             full: WhenFull::Refuse,
             timeouts: Timeouts::default(),
+            log: None,
         };
         let mut policy = Policy::new(Vec::new()).expect("no rules");
         (policy.stateful, policy.tunnels.hash) = (Some(config), hash);

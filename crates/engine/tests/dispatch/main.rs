@@ -3,6 +3,7 @@
 //!
 //! `LINERATE_DISPATCH_FRAMES` frames are sent in the test of that name, 200,000 without it.
 
+mod conversations;
 mod flows;
 mod moves;
 mod tunnels;
@@ -13,7 +14,9 @@ use engine::{
     DEFAULT_POOL_FRAMES, DispatchKind, DispatchPolicy, DispatchSettings, EndedBy, Engine,
     EngineError, IdleMode, Limits, Plan, RunReport, Running, allowed_cpus,
 };
-use plane::{DropReason, Policy};
+use frame::PortId;
+use plane::{DropReason, Policy, Ports, StatefulConfig, Timeouts};
+use table::flows::WhenFull;
 use table::{CompiledLists, Entries};
 use wire::HashHeader;
 
@@ -32,6 +35,8 @@ struct Shape {
     lossless: bool,
     make: Make,
     hash: Option<HashHeader>,
+    /// The bridge remembers conversations.
+    stateful: bool,
 }
 
 impl Shape {
@@ -42,11 +47,13 @@ impl Shape {
             tx_queues: workers,
             settings: DispatchSettings {
                 policy: Some(policy),
+                balance: false,
                 ..DispatchSettings::default()
             },
             lossless: true,
             make: flows::plain,
             hash: None,
+            stateful: false,
         }
     }
 
@@ -56,13 +63,20 @@ impl Shape {
         let rule = plane::SetRule::new("none", plane::Action::Block, plane::Sides::BOTH);
         let mut source = FlowPort::new(self.rx_queues, frames, SEED, judge);
         (source.lossless, source.make) = (self.lossless, self.make);
-        let mut policy = Policy::new(vec![rule]).expect("one rule");
-        policy.tunnels.hash = self.hash;
         let sink = JudgePort {
             queues: self.tx_queues,
             judge: Arc::clone(judge),
         };
         // More workers than CPUs share them: slower, and as right.
+        let mut policy = Policy::new(vec![rule]).expect("one rule");
+        policy.tunnels.hash = self.hash;
+        policy.stateful = self.stateful.then(|| StatefulConfig {
+            allow_new: Ports::only(PortId(0)),
+            flows: 64 * 128,
+            full: WhenFull::Refuse,
+            timeouts: Timeouts::default(),
+            log: None,
+        });
         let cpus = allowed_cpus().into_iter().cycle().take(self.workers);
         Plan {
             ports: vec![Box::new(source), Box::new(sink)],

@@ -115,3 +115,19 @@ fn one_tunnel_spreads_by_what_is_inside() {
         assert!(*least >= FRAMES * 4 / 10, "{inner:?}");
     }
 }
+
+/// Frames are placed by the conversations that a bridge remembers: else the worker that decides
+/// has no shard for them, and they are dropped.
+#[test]
+fn conversations_inside_tunnels_meet_their_worker() {
+    for hash in [None, Some(HashHeader::Inner)] {
+        let shape = Shape {
+            make: mixed,
+            stateful: true,
+            hash,
+            ..Shape::new(2, DispatchPolicy::Hybrid)
+        };
+        let report = shape.run(FRAMES);
+        assert_eq!(report.books.tx, report.books.rx, "{shape:?}");
+    }
+}
