@@ -180,6 +180,26 @@ DECISIONS = {
 }
 
 
+TUNNELS = (
+    "ip-6-in-4-tcp", "gre-all-4-in-4-icmp", "gre-teb-vlan-6-in-4-icmp", "vxlan-4-in-6-tcp",
+    "geneve-options-6-in-6-udp", "gtp-u-two-4-in-4-tcp", "gtp-u-in-vxlan", "5-deep", "esp-6",
+    "ah-ip-4", "ah-udp-6", "4in6-first", "ipip-inner-later", "gtp-u-extension-beyond",
+)
+
+
+def tunnels():
+    """Frames that scapy made, see tests/golden/tunnels.py."""
+    golden = pathlib.Path(__file__).parent.parent / "tests" / "golden"
+    text = (golden / "tunnels.txt").read_text().splitlines()
+    names = [line.split()[1] for line in text if line.startswith("frame ")]
+    capture, at = (golden / "captures" / "tunnels.pcap").read_bytes(), 24
+    for name in names:
+        length = struct.unpack_from("<I", capture, at + 8)[0]
+        if name in TUNNELS:
+            yield name, capture[at + 16:at + 16 + length]
+        at += 16 + length
+
+
 for name, answer in DECISIONS.items():
     write("decisions", name, json.dumps(answer).encode())
 for name, (method, params) in REQUESTS.items():
@@ -213,6 +233,8 @@ write("journal", "cut", b"\x01" + journal(NAME + ADD, OPERATIONS)[:-3])
 write("journal", "unknown", b"\x01" + journal(NAME + ADD, b"\x09", NAME + DELETE))
 for name, frame in FRAMES.items():
     write("parse", name, bytes(2) + frame)
+for name, frame in tunnels():
+    write("tunnel", name, bytes(3) + frame)
 write("parse", "snapped", bytes([0, 60]) + FRAMES["udp"][:30])
 for name, text in LISTS.items():
     write("list", name, bytes([2 if name == "csv" else 4]) + text)

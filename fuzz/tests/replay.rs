@@ -132,3 +132,8 @@ fn decisions() {
 fn fragments() {
     replay("fragments", fuzz::fragments);
 }
+
+#[test]
+fn tunnel() {
+    replay("tunnel", fuzz::tunnel);
+}

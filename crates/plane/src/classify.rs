@@ -10,7 +10,7 @@
 use frame::{BURST_MAX, Burst, Frame};
 use table::{CompiledLists, ListMask};
 use wire::parse::TUNNELS_MAX;
-use wire::{Family, Malformed, Parsed, Readable, TunnelPorts};
+use wire::{Family, Fragment, Malformed, Parsed, Readable, TunnelPorts};
 
 use crate::judgement::Matched;
 use crate::tunnelled::{Header, Tunnelled};
@@ -285,10 +285,15 @@ impl Classifier {
     /// Holds until the next burst.
     pub(crate) fn parsed_inside(&mut self) -> &[Parsed] {
         for frame in self.tunnelled.frames() {
+            let place = usize::from(frame.place);
+            // Of a packet in pieces the others are known by the outer header alone.
+            if self.parsed[place].fragment != Fragment::Whole {
+                continue;
+            }
             let mut inner = self.tunnelled.headers(frame).iter().rev();
             let found = inner.find(|header| header.parsed.readable.has(Readable::ADDRESSES));
             if let Some(header) = found {
-                self.parsed[usize::from(frame.place)] = header.parsed;
+                self.parsed[place] = header.parsed;
             }
         }
         self.parsed()

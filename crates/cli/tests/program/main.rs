@@ -11,6 +11,7 @@ mod daemon_pages;
 mod doctor;
 mod drive;
 mod drops;
+mod explain;
 mod fragments;
 mod help;
 mod hostile_daemon;
