@@ -449,7 +449,7 @@ impl<V: Copy, T> FragmentTable<V, T> {
 
     /// A record at random.
     fn drawn(&mut self) -> u32 {
-        (u64::from(self.random()) * self.records.len() as u64 >> 32) as u32
+        ((u64::from(self.random()) * self.records.len() as u64) >> 32) as u32
     }
 
     /// Xorshift: nobody outside knows where it began.
