@@ -104,6 +104,11 @@ impl Bridge {
         self.stateful.as_deref()
     }
 
+    /// The same, to give buckets to another worker's or to take them over.
+    pub fn stateful_mut(&mut self) -> Option<&mut Stateful> {
+        self.stateful.as_deref_mut()
+    }
+
     /// What time it is, for conversations: by a clock that never goes back.
     #[inline]
     pub fn set_now(&mut self, now: Nanos) {

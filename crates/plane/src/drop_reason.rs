@@ -123,7 +123,8 @@ drop_reasons! {
     FragmentUnknown = "fragment_unknown", Policy,
         "the bridge is stateful, and the fragment cannot be told to be of any packet",
         "with `--fragments off` fragments that come before the first one of their packet are \
-         lost; else the fragment is malformed, or a fragment of a fragment";
+         lost, and with several workers all but the first; else the fragment is malformed, or a \
+         fragment of a fragment";
     FragmentOverlap = "fragment_overlap", Frame,
         "another fragment of the packet holds some of the same bytes (RFC 5722, RFC 8200)",
         "nobody sends such fragments by mistake, but identifications that are used again within \

@@ -1,5 +1,7 @@
 //! A whole bridge, ready to be loaded and opened, and its text for `--dry-run`.
 
+use std::path::{Path, PathBuf};
+
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{DispatchSettings, IdleMode, Limits};
 use frame::PortId;
@@ -28,6 +30,8 @@ pub(crate) struct BridgeSettings {
     /// Interrupts go beside their workers.
     pub(crate) pin_irqs: bool,
     pub(crate) limits: Limits,
+    /// Where conversations are written down.
+    pub(crate) flow_log: Option<PathBuf>,
     pub(crate) seed: u64,
     /// Where the report goes: standard output unless a capture is written there.
     pub(crate) report_to: Stream,
@@ -50,7 +54,13 @@ impl BridgeSettings {
         sets.policy.fragments = args.fragments.fragments.0;
         ports::check_rings(&ports)?;
         ports::check_streams(&ports, sets.stdin_count(), args.run.json)?;
+        let logs_to_stdout = args.stateful.flow_log.as_deref() == Some(Path::new("-"));
         let taken = ports::writes_stdout(&ports);
+        if logs_to_stdout && (taken || args.run.json) {
+            return Err(Error::refused(
+                "--flow-log - and something else would both write to standard output: name a file",
+            ));
+        }
         Ok(Self {
             ports,
             sets,
@@ -62,8 +72,9 @@ impl BridgeSettings {
                 duration: args.run.duration,
                 frames: args.run.frames,
             },
+            flow_log: args.stateful.flow_log.clone(),
             seed: args.run.seed,
-            report_to: if taken {
+            report_to: if taken || logs_to_stdout {
                 Stream::Stderr
             } else {
                 Stream::Stdout
@@ -124,6 +135,7 @@ impl BridgeSettings {
             "default": otherwise(self.sets.policy.default),
             "non_ip": otherwise(self.sets.policy.non_ip),
             "malformed": otherwise(self.sets.policy.malformed),
+            "flow_log": self.flow_log.as_ref().map(|path| path.display().to_string()),
             "stateful_flows": self.sets.policy.stateful.map(|stateful| stateful.flows),
             "fragments_held": self.fragments().map(|limits| limits.held),
             "cpus": self.layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
@@ -168,6 +180,9 @@ impl BridgeSettings {
                 "stateful",
                 format!("{flows} conversations, begun from {from}"),
             ));
+        }
+        if let Some(path) = &self.flow_log {
+            facts.push(("flow log", path.display().to_string()));
         }
         facts.extend(
             self.fragments()

@@ -3,6 +3,7 @@
 //!
 //! `LINERATE_DISPATCH_FRAMES` frames are sent in the test of that name, 200,000 without it.
 
+mod conversations;
 mod flows;
 mod moves;
 
@@ -12,7 +13,9 @@ use engine::{
     DEFAULT_POOL_FRAMES, DispatchKind, DispatchPolicy, DispatchSettings, EndedBy, Engine,
     EngineError, IdleMode, Limits, Plan, RunReport, Running, allowed_cpus,
 };
-use plane::{DropReason, Policy};
+use frame::PortId;
+use plane::{DropReason, Policy, Ports, StatefulConfig, Timeouts};
+use table::flows::WhenFull;
 use table::{CompiledLists, Entries};
 
 use flows::{FlowPort, Judge, JudgePort};
@@ -28,6 +31,8 @@ struct Shape {
     tx_queues: usize,
     settings: DispatchSettings,
     lossless: bool,
+    /// The bridge remembers conversations.
+    stateful: bool,
 }
 
 impl Shape {
@@ -38,9 +43,11 @@ impl Shape {
             tx_queues: workers,
             settings: DispatchSettings {
                 policy: Some(policy),
+                balance: false,
                 ..DispatchSettings::default()
             },
             lossless: true,
+            stateful: false,
         }
     }
 
@@ -55,10 +62,18 @@ impl Shape {
             judge: Arc::clone(judge),
         };
         // More workers than CPUs share them: slower, and as right.
+        let mut policy = Policy::new(vec![rule]).expect("one rule");
+        policy.stateful = self.stateful.then(|| StatefulConfig {
+            allow_new: Ports::only(PortId(0)),
+            flows: 64 * 128,
+            full: WhenFull::Refuse,
+            timeouts: Timeouts::default(),
+            log: None,
+        });
         let cpus = allowed_cpus().into_iter().cycle().take(self.workers);
         Plan {
             ports: vec![Box::new(source), Box::new(sink)],
-            policy: Policy::new(vec![rule]).expect("one rule"),
+            policy,
             lists: Arc::new(CompiledLists::compile(lists).expect("one list")),
             cpus: cpus.collect(),
             burst: 64,

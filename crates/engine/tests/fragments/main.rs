@@ -110,6 +110,7 @@ impl Ours {
             flows: 4096,
             full: WhenFull::Evict,
             timeouts: Timeouts::default(),
+            log: None,
         };
         let stateful = Stateful::new(config).expect("some megabytes");
         let limits = FragmentLimits {

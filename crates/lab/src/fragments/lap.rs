@@ -175,6 +175,7 @@ impl Virtual {
             flows: 65_536,
             full: WhenFull::Evict,
             timeouts: Timeouts::default(),
+            log: None,
         };
         let stateful = Box::new(Stateful::new(config).map_err(refused)?);
         let bridge = Bridge::new([FROM, PortId(1)], Box::new(HitAddresses::new([1, 2])));
