@@ -1,11 +1,12 @@
 //! `linerate bridge`: load the sets, open the ports, run, report.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use daemon::{Pinned, Samples};
-use engine::{Machine, Plan};
+use daemon::{FlowLogFile, FlowLogWriter, Pinned, Samples};
+use engine::{Engine, Machine, Plan, Running};
 use frame::PortId;
 use port::{OpenContext, Port};
 
@@ -16,7 +17,7 @@ use crate::load::{self, LoadedSets, ReadChoices};
 use crate::output::{Output, Stream};
 use crate::report::Report;
 use crate::resolve::BridgeSettings;
-use crate::run::{conclude, drive, warn_of_debug_build};
+use crate::run::{conclude, warn_of_debug_build, watch};
 
 use crate::screen::Screen;
 
@@ -43,12 +44,41 @@ pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     let pins = settings.pin_irqs.then(|| pin(&settings, output));
     let pins = pins.transpose()?;
     let mut screen = Screen::live(output, LIVE, Some(LIVE_PLAIN));
-    let run = drive(plan, &interrupt, &mut screen)?;
+    let file = settings.flow_log.as_deref().map(open_log).transpose()?;
+    let mut running = Engine::start(plan).map_err(Error::refused)?;
+    let log = file.map(|file| write_log(file, &mut running, &settings));
+    let log = log.transpose()?.flatten();
+    let run = watch(running, &interrupt, &mut screen)?;
+    if let Some(error) = log.and_then(|log| log.finish().error) {
+        output.warn(&format!("the flow log is not whole ({error})"));
+    }
     drop(pins);
     let report = Report::new(&run, &facts, &Machine::read());
     let outcome = conclude(&run, &report, args.run.json, settings.report_to, output);
     warn_of_debug_build(output);
     outcome
+}
+
+fn open_log(path: &Path) -> Result<FlowLogFile, Error> {
+    FlowLogFile::open(path).map_err(|error| {
+        let path = path.display();
+        Error::refused(format!(
+            "{path} cannot be opened for conversations ({error}): check the folder"
+        ))
+    })
+}
+
+/// Begins to write conversations down, by the ports' specs.
+fn write_log(
+    file: FlowLogFile,
+    running: &mut Running,
+    settings: &BridgeSettings,
+) -> Result<Option<FlowLogWriter>, Error> {
+    let Some(reader) = running.take_flow_log() else {
+        return Ok(None);
+    };
+    let names = [0, 1].map(|place: usize| settings.ports[place].to_string());
+    file.write(reader, names).map(Some).map_err(Error::refused)
 }
 
 fn dry_run(settings: &BridgeSettings, json: bool, output: Output) -> Outcome {

@@ -29,7 +29,19 @@ pub(crate) fn drive(
     interrupt: &Interrupt,
     screen: &mut Screen,
 ) -> Result<RunReport, Error> {
-    let running = Engine::start(plan).map_err(Error::refused)?;
+    watch(
+        Engine::start(plan).map_err(Error::refused)?,
+        interrupt,
+        screen,
+    )
+}
+
+/// Watches a run to its end, or until the first Ctrl-C.
+pub(crate) fn watch(
+    running: Running,
+    interrupt: &Interrupt,
+    screen: &mut Screen,
+) -> Result<RunReport, Error> {
     let mut before = running.snapshot();
     let mut nap = NAP_FIRST;
     let mut asked: Option<Instant> = None;

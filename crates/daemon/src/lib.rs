@@ -6,6 +6,7 @@
 
 pub mod capture;
 pub mod config;
+mod flow_log;
 pub mod journal;
 mod layout;
 pub mod log;
@@ -19,6 +20,7 @@ mod service;
 pub mod sets;
 pub mod sources;
 
+pub use flow_log::{FlowLogEnd, FlowLogFile, FlowLogWriter};
 pub use layout::{DEFAULT_STRIDE_BYTES, Layout, LayoutAsked, LayoutError};
 pub use pins::Pinned;
 pub use samples::Samples;

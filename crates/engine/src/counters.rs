@@ -45,6 +45,20 @@ pub(crate) enum Count {
     FullNanos,
     /// Frames taken in that bear a signature; of drives alone.
     Signed,
+    /// Time of the receptions that were timed, nanoseconds, and their frames.
+    ReceptionNanos,
+    ReceptionFrames,
+    /// Conversations that are known, of IPv4 and of IPv6.
+    Conversations4,
+    Conversations6,
+    /// What was done with conversations: [`crate::ConversationReport`].
+    ConversationsBegun,
+    ConversationsExpired,
+    ConversationsEvicted,
+    ConversationsRefused,
+    /// Records of conversations written down, and those that found no room.
+    FlowRecords,
+    FlowRecordsLost,
     /// When it was last shown, by the worker's clock, nanoseconds.
     ShownAt,
 }

@@ -9,6 +9,7 @@ mod activity;
 mod attachment;
 mod books;
 mod clock;
+mod conversations;
 mod counters;
 mod cpu;
 mod dispatch;
@@ -17,6 +18,7 @@ mod drive;
 mod errands;
 mod exchange;
 mod finish;
+mod flow_log;
 mod hit_history;
 mod host;
 mod idle;
@@ -31,6 +33,7 @@ mod report;
 mod run;
 mod samples;
 mod shortcuts;
+mod shown;
 mod start;
 mod states;
 mod status;
@@ -41,6 +44,8 @@ mod worker;
 
 pub use activity::{Activity, CpuActivity};
 pub use books::Books;
+pub use clock::cpu_time_nanos;
+pub use conversations::ConversationReport;
 pub use cpu::{allowed_cpus, pin_to};
 pub use dispatch::{
     BucketStatus, DEFAULT_RING_LIMIT, DispatchCounts, DispatchKind, DispatchPolicy, DispatchPort,
@@ -50,6 +55,7 @@ pub use drive::{
     ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive,
     SteppedDrive, StreamSent, Trial, TrialReport,
 };
+pub use flow_log::FlowLogReader;
 pub use hit_history::{HitRange, RecentHits, TopHit, TopHits};
 pub use host::Host;
 pub use idle::IdleMode;

@@ -84,12 +84,40 @@ impl Worker {
             self.steering.adopt();
         }
         if self.steering.goes() && self.has_drained() {
+            self.give_conversations();
             self.steering.drained();
         }
         if self.steering.awaits() && self.steering.arrived() {
+            self.take_conversations();
             return self.release();
         }
         0
+    }
+
+    /// Sends the conversations of the buckets that left after them.
+    fn give_conversations(&mut self) {
+        let Self {
+            pipeline,
+            steering,
+            state,
+            ..
+        } = self;
+        let Some(stateful) = pipeline.stateful_mut() else {
+            return;
+        };
+        for &(bucket, to) in steering.left() {
+            if let Some(shards) = stateful.take_bucket(bucket) {
+                state.send(to, bucket, shards);
+            }
+        }
+    }
+
+    /// Takes over the conversations of buckets that came.
+    pub(crate) fn take_conversations(&mut self) {
+        if let Some(stateful) = self.pipeline.stateful_mut() {
+            let put = |bucket, shards| stateful.put_bucket(bucket, shards);
+            self.state.receive(put);
+        }
     }
 
     /// Tells how many frames it has put into each ring.

@@ -13,7 +13,7 @@ use table::{CompileError, CompiledLists};
 use traffic::RecipeError;
 
 use crate::dispatch::RING_LIMIT_MAX;
-use crate::{DispatchSettings, IdleMode};
+use crate::{DispatchPolicy, DispatchSettings, IdleMode};
 
 /// Frames a step takes from a queue at most, unless the plan says otherwise. From 64 up the rate
 /// of the demo no longer rises, and a burst's columns stay well inside the first-level cache.
@@ -69,14 +69,26 @@ impl Plan {
         frames as u32
     }
 
-    /// What fragments are held by, if any are: only who remembers conversations needs ports.
+    /// What fragments are held by, if any are: only who remembers conversations needs ports. With
+    /// several workers the pieces of a packet meet nowhere, and to hold them would be for nothing.
     pub(crate) fn fragments(&self) -> Option<FragmentLimits> {
-        self.policy.stateful.and(self.policy.fragments)
+        let alone = self.cpus.len() == 1;
+        self.policy
+            .stateful
+            .and(self.policy.fragments)
+            .filter(|_| alone)
     }
 
     /// Frames that a worker's pool has beside those asked for: fragments that wait.
     pub(crate) fn held_frames(&self) -> u32 {
         self.fragments().map_or(0, |limits| limits.held.max(1))
+    }
+
+    /// Chooses who decides, where each conversation is known to one worker of several.
+    pub(crate) fn dispatch_conversations(&mut self) {
+        if self.policy.stateful.is_some() && self.cpus.len() > 1 {
+            self.dispatch.policy.get_or_insert(DispatchPolicy::Hybrid);
+        }
     }
 
     /// The lists and the policy as one.
@@ -92,8 +104,9 @@ impl Plan {
         if self.cpus.is_empty() {
             return Err(EngineError::NoCpu);
         }
-        if self.policy.stateful.is_some() && self.cpus.len() > 1 {
-            return Err(EngineError::StatefulWorkers(self.cpus.len()));
+        let direct = self.dispatch.policy == Some(DispatchPolicy::Direct);
+        if self.policy.stateful.is_some() && self.cpus.len() > 1 && direct {
+            return Err(EngineError::StatefulDirect(self.cpus.len()));
         }
         if self.burst == 0 || self.burst > BURST_MAX {
             return Err(EngineError::Burst(self.burst));
@@ -133,8 +146,9 @@ pub enum EngineError {
     Ports(usize),
     /// No CPU to run a worker on.
     NoCpu,
-    /// A bridge that remembers conversations, with this many workers.
-    StatefulWorkers(usize),
+    /// A bridge that remembers conversations, with this many workers that decide on what they
+    /// receive, whoever knows its conversation.
+    StatefulDirect(usize),
     /// The table of conversations could not be had.
     Conversations(CompileError),
     /// A burst of this many frames.
@@ -180,10 +194,10 @@ impl fmt::Display for EngineError {
         match self {
             Self::Ports(given) => write!(f, "a bridge has two ports and {given} are given"),
             Self::NoCpu => write!(f, "no CPU is given to run a worker on"),
-            Self::StatefulWorkers(given) => write!(
+            Self::StatefulDirect(given) => write!(
                 f,
-                "a bridge that remembers conversations has one worker and {given} are asked for: \
-                 choose one CPU, or leave out --stateful"
+                "a bridge that remembers conversations cannot be dispatched directly to {given} \
+                 workers: choose --dispatch hybrid or deferred, or one worker"
             ),
             Self::Conversations(error) => write!(
                 f,

@@ -4,7 +4,7 @@ use frame::{CpuId, NodeId, PortId, WorkerId};
 use plane::Action;
 use port::PortError;
 
-use crate::{Books, DispatchReport, Ledger, StateReport};
+use crate::{Books, ConversationReport, DispatchReport, Ledger, StateReport};
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,6 +148,8 @@ pub struct RunReport {
     pub workers: Vec<WorkerReport>,
     /// How frames got to the worker that decided on them.
     pub dispatch: DispatchReport,
+    /// Conversations at the end, where the bridge remembered them.
+    pub conversations: Option<ConversationReport>,
     /// Each port.
     pub ports: Vec<PortReport>,
     /// Each set, in the policy's order.

@@ -15,12 +15,13 @@ use crate::attachment::Attachment;
 use crate::counters::Words;
 use crate::dispatch::handover::Handover;
 use crate::dispatch::{
-    BucketStatus, DispatchPolicy, DispatchPort, DispatchSettings, MoveError, Mover, PathFacts,
-    Steering,
+    BucketStatus, By, DispatchPolicy, DispatchPort, DispatchSettings, MoveError, Mover, PathFacts,
+    StateLinks, Steering,
 };
 use crate::errands::{self, Desk, Desks};
 use crate::exchange::Exchange;
 use crate::finish::PortFacts;
+use crate::flow_log::FlowLogReader;
 use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::ledger::Meters;
 use crate::moves::Kept;
@@ -49,6 +50,7 @@ impl Engine {
     /// A plan that cannot work, memory, queues or threads that cannot be had.
     pub fn start(mut plan: Plan) -> Result<Running, EngineError> {
         plan.check()?;
+        plan.dispatch_conversations();
         let frames = (plan.pool_frames + plan.held_frames(), plan.stride_bytes);
         let (region, pools, memory) = map_pools(&plan.ports, &plan.cpus, frames)?;
         for port in &mut plan.ports {
@@ -62,7 +64,8 @@ impl Engine {
         let steers = (Arc::clone(&mover.handover), loads);
         let mover = Arc::new(Mutex::new(mover));
         let lists = Publisher::new(first, plan.cpus.len(), shortcuts(&plan));
-        let (workers, desks) = make_workers(&mut plan, pools, &control, &lists, steers)?;
+        let (mut workers, desks) = make_workers(&mut plan, pools, &control, &lists, steers)?;
+        let flow_log = FlowLogReader::of(&mut workers);
         let desks = Arc::new(Desks::new(desks));
         let hits = Arc::new(Mutex::new(HitHistory::new()));
         meters.begun();
@@ -109,13 +112,19 @@ impl Engine {
         let thread = thread
             .spawn(move || supervisor.run())
             .map_err(|error| EngineError::Worker(plan.cpus[0], error))?;
-        Ok(Running { observer, thread })
+        Ok(Running {
+            observer,
+            flow_log: Some(flow_log),
+            thread,
+        })
     }
 }
 
 /// A run that goes on.
 pub struct Running {
     observer: Observer,
+    /// Until somebody takes it.
+    flow_log: Option<FlowLogReader>,
     thread: JoinHandle<Result<RunReport, EngineError>>,
 }
 
@@ -165,6 +174,11 @@ impl Running {
     /// A spec that asks for nothing, or too many captures at a time.
     pub fn samples(&self, spec: &SampleSpec) -> Result<SampleReceiver, SampleError> {
         self.observer.samples(spec)
+    }
+
+    /// What workers write down of conversations, where the policy says so; none the second time.
+    pub fn take_flow_log(&mut self) -> Option<FlowLogReader> {
+        self.flow_log.take()
     }
 
     /// What looks at the run from other threads.
@@ -243,7 +257,7 @@ fn mover(plan: &Plan) -> (Mover, Vec<BucketLoads>) {
         .all(|port| !port.rx_source() || port.lossless());
     let balances = plan.dispatch.balance && steers && !waits && workers > 1;
     let thresholds = balances.then(Thresholds::default);
-    Mover::new(plan.ports.len(), workers, thresholds)
+    Mover::new(plan.ports.len(), workers, (thresholds, plan.burst))
 }
 
 /// What does not change of the run's dispatching.
@@ -261,6 +275,7 @@ fn path_facts(plan: &Plan) -> PathFacts {
         settings: plan.dispatch,
         cpus: plan.cpus.clone(),
         ports: plan.ports.iter().map(|own| port(&**own)).collect(),
+        conversations: plan.policy.stateful.map(|stateful| stateful.flows),
     }
 }
 
@@ -281,14 +296,14 @@ fn make_workers(
     if receivers == 0 {
         return Err(EngineError::NoSource);
     }
-    let can_wait = plan
-        .ports
-        .iter()
-        .filter(|port| port.rx_source())
-        .all(|port| port.lossless());
+    let mut sources = plan.ports.iter().filter(|port| port.rx_source());
+    let can_wait = sources.all(|port| port.lossless());
     let bridged = [PortId(0), PortId(1)];
     let (mut workers, mut desks) = (Vec::new(), Vec::new());
     let mut receiver = 0;
+    let (mut stateful, by) = conversations(plan, &handover)?;
+    // As `stateful`, taken from the end.
+    let mut state = StateLinks::mesh(stateful.len());
     let places = pools.into_iter().zip(&plan.cpus).zip(loads).enumerate();
     for (place, ((pool, &cpu), loads)) in places {
         let id = WorkerId(place as u16);
@@ -301,11 +316,9 @@ fn make_workers(
         };
         let (desk, inbox) = errands::desk(table());
         desks.push(desk);
-        let stateful = plan.policy.stateful.map(Stateful::new).transpose();
-        let stateful = stateful.map_err(EngineError::Conversations)?.map(Box::new);
         let fragments = plan.fragments().map(Fragments::new).map(Box::new);
         let bridge = Bridge::new(bridged, table())
-            .with_stateful(stateful)
+            .with_stateful(stateful.pop())
             .with_fragments(fragments)
             .with_tunnels(&plan.policy);
         workers.push(Worker {
@@ -316,7 +329,8 @@ fn make_workers(
             versions: lists.reader(),
             would_drop_before: 0,
             attachments,
-            steering: Steering::new(id, plan.cpus.len(), &handover, loads, plan.policy.placing()),
+            steering: Steering::new(id, plan.cpus.len(), &handover, (loads, by)),
+            state: state.pop().unwrap_or_default(),
             burst_max: plan.burst,
             quota,
             can_wait,
@@ -328,11 +342,27 @@ fn make_workers(
             leaves: false,
             inbox,
             now: Nanos(0),
+            receptions: 0,
             active_until: Nanos(0),
         });
     }
     begin_queues(&mut workers)?;
     Ok((workers, desks))
+}
+
+/// What each worker remembers, the last one's first, and what frames are placed by.
+fn conversations(
+    plan: &Plan,
+    handover: &Handover,
+) -> Result<(Vec<Box<Stateful>>, By), EngineError> {
+    let Some(config) = plan.policy.stateful else {
+        return Ok((Vec::new(), By::Flow(plan.policy.placing())));
+    };
+    let owner = |bucket| usize::from(handover.owners.owner(bucket).0);
+    let dealt = Stateful::dealt(config, plan.cpus.len(), owner);
+    let dealt = dealt.map_err(EngineError::Conversations)?;
+    let boxed = dealt.into_iter().rev().map(Box::new).collect();
+    Ok((boxed, By::Conversation(plan.policy.placing())))
 }
 
 /// A table of addresses with a key of its own, drawn from the system's random source by way of

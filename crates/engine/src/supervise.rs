@@ -10,6 +10,7 @@ use frame::{Nanos, WorkerId};
 use plane::Side;
 use port::Port;
 
+use crate::conversations;
 use crate::counters::{Board, Count, Words, at_rest};
 use crate::dispatch::{DispatchBoard, DispatchReport, Mover, PathFacts, dispatch_report};
 use crate::errands::Desks;
@@ -175,15 +176,15 @@ impl Control {
         let now = Nanos(started.elapsed().as_nanos() as u64);
         let words = self.boards.iter().map(Board::read).collect();
         let rows = self.dispatch(paths, mover).rows;
-        let lost = (0..self.boards.len()).map(|worker| {
+        let dropped = |worker: usize| {
             let own = rows
                 .iter()
                 .filter(|row| usize::from(row.worker.0) == worker);
-            let hold = self.holds[worker].missed();
-            own.map(|row| row.counts.dropped).sum::<u64>() + hold
-        });
-        let lost = lost.collect();
-        if let Some(elephant) = mover.look(now, words, lost) {
+            own.map(|row| row.counts.dropped).sum::<u64>()
+        };
+        let dropped = (0..self.boards.len()).map(dropped).collect();
+        let missed = self.holds.iter().map(HoldBoard::missed).collect();
+        if let Some(elephant) = mover.look(now, words, (missed, dropped)) {
             self.tell(vec![format!(
                 "one bucket of flows alone is {}.{} % of the load and more than worker {} can do \
                  beside others: it stays there, and moving buckets does not help against it",
@@ -272,6 +273,13 @@ impl Supervisor {
             worker.abandon();
             worker.show_dispatch();
         }
+        let given_up = Instant::now() + DRAIN_MAX;
+        for worker in &mut workers {
+            worker.end_conversations(|| {
+                std::thread::sleep(WATCH_EVERY);
+                Instant::now() < given_up
+            });
+        }
         let dispatch = self.control.dispatch(&self.paths, &locked(&self.mover));
         // In a second round, when every worker has let go of the others' frames.
         for worker in &mut workers {
@@ -299,6 +307,7 @@ impl Supervisor {
             books,
             balanced: balance(&workers) && dispatch.balances(),
             dispatch,
+            conversations: conversations::report(self.paths.conversations, &sum),
             ledger,
             would_drop: sum.get(Count::WouldDrop),
             ports: self

@@ -9,7 +9,7 @@ use plane::{DropReason, Pipeline, Verdict, Verdicts};
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
 use crate::counters::{Count, Words};
-use crate::dispatch::Steering;
+use crate::dispatch::{StateLinks, Steering};
 use crate::doze::doze;
 use crate::errands::Inbox;
 use crate::exchange::Bound;
@@ -22,6 +22,9 @@ use crate::supervise::Control;
 
 /// How often the counters are shown to others, nanoseconds.
 const SHOW_EVERY_NANOS: u64 = 1_000_000;
+
+/// Receptions of which one is timed: two readings of the clock are 1 ns a burst then.
+const TIMED_EVERY: u32 = 64;
 
 /// A worker: its pool, its queues, its tables, its counters. Nothing of it is shared but the
 /// rings, the board and the published lists.
@@ -36,6 +39,8 @@ pub(crate) struct Worker {
     /// By port number.
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) steering: Steering,
+    /// By which conversations go where their buckets go.
+    pub(crate) state: StateLinks,
     /// Frames taken from a queue in one step at most.
     pub(crate) burst_max: usize,
     /// Frames it may still receive.
@@ -54,6 +59,8 @@ pub(crate) struct Worker {
     pub(crate) inbox: Inbox,
     /// When the step began.
     pub(crate) now: Nanos,
+    /// Receptions that brought frames to be steered.
+    pub(crate) receptions: u32,
     /// When it last moved a frame.
     pub(crate) active_until: Nanos,
 }
@@ -94,7 +101,7 @@ impl Worker {
         self.inbox.attend(&mut self.pipeline);
         while !self.control.stops() {
             self.now = begun;
-            let moved = self.step();
+            let moved = self.step(clock);
             let ended = clock.now();
             begun = if moved != 0 {
                 self.words.add(Count::BusyNanos, ended.since(begun));
@@ -126,7 +133,7 @@ impl Worker {
 
     /// One turn, with the newest lists for all of it: take what others want transmitted, send what
     /// waits, decide on what others received, receive. Returns how many frames moved.
-    pub(crate) fn step(&mut self) -> usize {
+    pub(crate) fn step(&mut self, clock: &impl Clock) -> usize {
         if !self.versions.is_newest() {
             self.change(|versions| _ = versions.refresh());
         }
@@ -144,7 +151,7 @@ impl Worker {
                 moved += self.take_decisions(place);
             }
             if self.may_receive(place) && (!drains || self.attachments[place].empties) {
-                moved += self.receive(place);
+                moved += self.receive(place, clock);
             }
         }
         if self.has_failed() {
@@ -168,9 +175,12 @@ impl Worker {
         entered == left + held + staged.sum::<u64>() && self.burst.is_empty()
     }
 
-    /// Receives from one queue and decides on what came.
+    /// Receives from one queue and decides on what came. Now and then it measures what receiving
+    /// takes where frames may be other workers': that part of a bucket's load stays when it moves.
     #[inline]
-    fn receive(&mut self, place: usize) -> usize {
+    fn receive(&mut self, place: usize, clock: &impl Clock) -> usize {
+        let timed = self.receptions.is_multiple_of(TIMED_EVERY) && self.attachments[place].steers();
+        let begun = if timed { clock.now() } else { self.now };
         let max = self
             .burst_max
             .min(usize::try_from(self.quota).unwrap_or(usize::MAX));
@@ -187,6 +197,10 @@ impl Worker {
             self.quota -= frames as u64;
             if self.attachments[place].steers() {
                 self.steer(place);
+                self.receptions = self.receptions.wrapping_add(1);
+                if timed {
+                    self.time_reception(clock.now().since(begun), frames);
+                }
             } else {
                 self.attachments[place].decisions.counts.direct += frames as u64;
             }
@@ -374,7 +388,7 @@ impl Worker {
 
     /// Nothing is staged anywhere, so a whole burst has room, whatever the verdicts.
     #[inline]
-    fn is_clear(&self) -> bool {
+    pub(crate) fn is_clear(&self) -> bool {
         !self.has_released() && self.attachments.iter().all(Attachment::is_clear)
     }
 
@@ -384,19 +398,10 @@ impl Worker {
     }
 
     /// Nothing will come from its own queues any more.
-    fn is_dry(&self, drains: bool) -> bool {
+    pub(crate) fn is_dry(&self, drains: bool) -> bool {
         let closed = |attachment: &Attachment| attachment.queue.is_none() || !attachment.open;
         let empties = self.attachments.iter().any(|attachment| attachment.empties);
         (drains && !empties) || self.quota == 0 || self.attachments.iter().all(closed)
-    }
-
-    #[inline]
-    fn show_exchange(&mut self, drains: bool) {
-        let dry = self.is_dry(drains);
-        let kept = self.attachments.iter().any(|own| !own.kept.is_empty());
-        let quiet =
-            dry && !kept && self.is_clear() && !self.attachments.iter().any(Attachment::is_waiting);
-        self.board().show_exchange(&self.words, quiet);
     }
 
     /// Tells the queues that somebody is at work.
@@ -418,32 +423,6 @@ impl Worker {
         }
     }
 
-    fn show(&mut self) {
-        self.show_hits();
-        self.words.set(Count::Held, self.pipeline.held() as u64);
-        self.board().show(&self.words);
-    }
-
-    /// Shows the hits by the policy it is at.
-    fn show_hits(&mut self) {
-        let hits = self.pipeline.hits();
-        let would_drop = self.would_drop_before + hits.would_drop_frames;
-        self.words.set(Count::WouldDrop, would_drop);
-        self.versions.get().tally.show(self.id, hits);
-    }
-
-    /// Shows what it holds.
-    fn show_hold(&self) {
-        let board = self.control.hold(self.id);
-        board.show(&self.attachments, &self.pool);
-        self.show_dispatch();
-    }
-
-    /// Shows how it dispatched.
-    pub(crate) fn show_dispatch(&self) {
-        self.control.dispatch_board(self.id).show(&self.attachments);
-    }
-
     /// Sleeps; then at the newest version.
     fn nap(&mut self, nap: Duration) {
         let attachments = std::mem::take(&mut self.attachments);
@@ -463,13 +442,10 @@ impl Worker {
         }
     }
 
-    fn board(&self) -> &crate::counters::Board {
-        self.control.board(self.id)
-    }
-
     /// Ends the worker's hold on frames after all workers have stopped: drops what is still
     /// staged or on its way to it.
     pub(crate) fn abandon(&mut self) {
+        self.take_conversations();
         let reason = DropReason::Shutdown;
         self.discard_held(reason);
         let Self {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     Chart, Noise, Samples, Value, Wire, batch, dispatch, flows, fragments, ladder, locks, memory,
-    pipeline, rss, stride, tables, veth,
+    pipeline, rss, skew, stride, tables, veth,
 };
 
 /// How an experiment is run.
@@ -186,6 +186,12 @@ pub const EXPERIMENTS: &[Experiment] = &[
         sentence: "flows over buckets, Zipf before and after moving some, a hash's cost, workers",
         over_ports: false,
         run: rss::run,
+    },
+    Experiment {
+        name: "skew",
+        sentence: "loss and delay of two workers under a skewed load, where buckets stay or move",
+        over_ports: false,
+        run: skew::run,
     },
     Experiment {
         name: "veth",

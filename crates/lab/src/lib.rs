@@ -29,6 +29,7 @@ mod ratio;
 mod rss;
 mod sample;
 mod shuffle;
+mod skew;
 mod source_cost;
 mod stamped;
 mod stride;

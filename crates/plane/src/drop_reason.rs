@@ -123,7 +123,8 @@ drop_reasons! {
     FragmentUnknown = "fragment_unknown", Policy,
         "the bridge is stateful, and the fragment cannot be told to be of any packet",
         "with `--fragments off` fragments that come before the first one of their packet are \
-         lost; else the fragment is malformed, or a fragment of a fragment";
+         lost, and with several workers all but the first; else the fragment is malformed, or a \
+         fragment of a fragment";
     FragmentOverlap = "fragment_overlap", Frame,
         "another fragment of the packet holds some of the same bytes (RFC 5722, RFC 8200)",
         "nobody sends such fragments by mistake, but identifications that are used again within \
@@ -144,7 +145,7 @@ drop_reasons! {
         "give ends that put packets together longer chunks: 65,535 bytes and the link header are \
          the most there can be";
     FragmentReused = "fragment_reused", Frame,
-        "another packet came with the identification of its packet, whose first had not come",
+        "two first fragments with the same identification differ: they are of two packets",
         "the sender numbers packets faster than they are forgotten (RFC 6864): shorten \
          `--fragments timeout=MS`, or let it keep to the path's MTU";
     FragmentTimeout = "fragment_timeout", Frame,

@@ -36,5 +36,8 @@ pub use policy::{
 };
 pub use ports::Ports;
 pub use reassemble::{Reassembled, Reassembler};
-pub use stateful::{Stateful, StatefulConfig, Timeouts};
+pub use stateful::{
+    CONVERSATION_BUCKETS, FlowEvent, FlowLogConfig, FlowRecord, Shards, Stateful, StatefulConfig,
+    Timeouts,
+};
 pub use verdict::{Verdict, Verdicts};

@@ -2,7 +2,7 @@
 
 use frame::{Burst, Nanos, PortId};
 
-use crate::{Bridge, Fragments, HitAddresses, Hits, Judgement, MatchedLists, Verdicts};
+use crate::{Bridge, Fragments, HitAddresses, Hits, Judgement, MatchedLists, Stateful, Verdicts};
 
 /// What a worker does with a burst. One shape so far.
 #[derive(Debug)]
@@ -31,6 +31,21 @@ impl Pipeline {
     pub fn set_now(&mut self, now: Nanos) {
         match self {
             Self::Bridge(bridge) => bridge.set_now(now),
+        }
+    }
+
+    /// The conversations, if it remembers them.
+    #[must_use]
+    pub fn stateful(&self) -> Option<&Stateful> {
+        match self {
+            Self::Bridge(bridge) => bridge.stateful(),
+        }
+    }
+
+    /// The same, to give buckets to another worker's or to take them over.
+    pub fn stateful_mut(&mut self) -> Option<&mut Stateful> {
+        match self {
+            Self::Bridge(bridge) => bridge.stateful_mut(),
         }
     }
 

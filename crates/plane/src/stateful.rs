@@ -10,11 +10,13 @@
 //! first passes, pieces with its identification do for [`Timeouts::pieces`].
 
 mod config;
+mod log;
+mod shards;
 mod tcp;
 #[cfg(test)]
 mod tests;
 
-use frame::{Burst, Nanos, PortId};
+use frame::{Burst, Consumer, Nanos, PortId};
 use table::flows::{
     End, Flow, FlowCounts, FlowId, FlowLimits, FlowTable, LOCATE_MAX, NoRoom, Sighting, Tick,
 };
@@ -22,12 +24,16 @@ use table::{Address, CompileError};
 use wire::toeplitz::{Key, Toeplitz};
 use wire::{Family, FlowKey, Follow, Parsed, protocol};
 
-use crate::{DropReason, Verdict, Verdicts, original_len};
+use crate::{DropReason, Fragments, Verdict, Verdicts, original_len};
 
 pub use config::{StatefulConfig, Timeouts};
+pub use log::{FlowEvent, FlowLogConfig, FlowRecord};
+pub use shards::Shards;
 
-/// RSS buckets: as the engine deals them out to workers.
-const BUCKETS: u16 = 128;
+use log::FlowLog;
+
+/// Buckets that conversations are hashed to: as the engine deals them out to workers.
+pub const CONVERSATION_BUCKETS: u16 = 128;
 /// Records that are looked at for expiry after a burst, at most.
 const EXPIRED_MAX: usize = 64;
 /// Of a record's state: its first packet came in by the second port.
@@ -41,10 +47,12 @@ pub struct Stateful {
     config: StatefulConfig,
     hash: Toeplitz,
     now: Tick,
+    /// Other workers have the other buckets.
+    shared: bool,
     v4: Known<u32>,
     v6: Known<u128>,
-    /// Others see to later pieces.
-    leaves_later: bool,
+    /// Of the logs, until somebody takes them.
+    readers: Vec<Consumer<FlowRecord>>,
 }
 
 /// The conversations of one family, and packets that wait to be looked up together.
@@ -54,6 +62,7 @@ struct Known<A> {
     sightings: [Sighting<A>; LOCATE_MAX],
     packets: [Packet; LOCATE_MAX],
     len: usize,
+    log: Option<Box<FlowLog>>,
 }
 
 /// What is to be decided of a packet.
@@ -93,27 +102,24 @@ impl Stateful {
     /// # Errors
     /// When the memory is not there.
     pub fn new(config: StatefulConfig) -> Result<Self, CompileError> {
-        Ok(Self {
+        let stateful = Self {
             config,
             hash: Toeplitz::new(&Key::SYMMETRIC),
             now: Tick(0),
+            shared: false,
             v4: Known::new(&config)?,
             v6: Known::new(&config)?,
-            leaves_later: false,
-        })
-    }
-
-    /// From now on, says nothing of pieces that are not the first of their packet.
-    pub(crate) fn leave_later_pieces(&mut self) {
-        self.leaves_later = true;
+            readers: Vec::new(),
+        };
+        Ok(stateful.with_log())
     }
 
     /// What time it is, by a clock that never goes back; ends what is over, some at a time.
     #[inline]
     pub fn set_now(&mut self, now: Nanos) {
         self.now = Tick::from(now);
-        self.v4.table.expire(self.now, EXPIRED_MAX, &mut |_| ());
-        self.v6.table.expire(self.now, EXPIRED_MAX, &mut |_| ());
+        self.v4.expire(self.now);
+        self.v6.expire(self.now);
     }
 
     /// Conversations there are, of IPv4 and of IPv6.
@@ -141,11 +147,12 @@ impl Stateful {
     }
 
     /// Drops of a burst that came in by `from`, at place `arrival` of the two ports, what belongs
-    /// to no conversation and may begin none.
+    /// to no conversation and may begin none. It says nothing of later fragments that `fragments`
+    /// follows; those inside tunnels nobody else does.
     pub fn judge(
         &mut self,
         burst: &Burst,
-        parsed: &[Parsed],
+        (parsed, fragments): (&[Parsed], Option<&Fragments>),
         (from, arrival): (PortId, usize),
         verdicts: &mut Verdicts,
     ) {
@@ -168,13 +175,16 @@ impl Stateful {
                 bytes: original_len(frame) as u32,
                 pieces,
             };
+            let followed = fragments.is_some_and(|fragments| fragments.follows(place));
             let (key, packet) = match wire::follow(frame.bytes(), parsed) {
                 Follow::Of(key) => (key, packet(Part::Of, None)),
                 Follow::Answer(key) => (key, packet(Part::Answer, None)),
+                // With several workers the other pieces go to one of their own, for want of ports.
                 Follow::First { of, pieces } => {
-                    (of, packet(Part::Of, (!self.leaves_later).then_some(pieces)))
+                    let expects = !self.shared && !followed;
+                    (of, packet(Part::Of, expects.then_some(pieces)))
                 }
-                Follow::Later(_) if self.leaves_later => continue,
+                Follow::Later(_) if followed => continue,
                 Follow::Later(key) => (key, packet(Part::Later, None)),
                 Follow::Error(key) => (key, packet(Part::Error, None)),
                 Follow::Link => continue,
@@ -199,10 +209,17 @@ impl Stateful {
 impl<A: Address> Known<A> {
     fn new(config: &StatefulConfig) -> Result<Self, CompileError> {
         let limits = FlowLimits {
-            buckets: BUCKETS,
-            per_bucket: config.flows.div_ceil(u32::from(BUCKETS)).max(1),
+            buckets: CONVERSATION_BUCKETS,
+            per_bucket: config
+                .flows
+                .div_ceil(u32::from(CONVERSATION_BUCKETS))
+                .max(1),
             full: config.full,
         };
+        Ok(Self::over(FlowTable::new(limits)?))
+    }
+
+    fn over(table: FlowTable<A>) -> Self {
         let none = Packet {
             place: 0,
             part: Part::Of,
@@ -210,12 +227,36 @@ impl<A: Address> Known<A> {
             bytes: 0,
             pieces: None,
         };
-        Ok(Self {
-            table: FlowTable::new(limits)?,
+        Self {
+            table,
             sightings: [Sighting::default(); LOCATE_MAX],
             packets: [none; LOCATE_MAX],
             len: 0,
-        })
+            log: None,
+        }
+    }
+
+    #[inline]
+    fn expire(&mut self, now: Tick) {
+        let Self { table, log, .. } = self;
+        match log {
+            None => table.expire(now, EXPIRED_MAX, &mut |_| ()),
+            Some(log) => {
+                let mut ended = |flow: &Flow<A>| log.write(flow, FlowEvent::Expired, now);
+                table.expire(now, EXPIRED_MAX, &mut ended)
+            }
+        };
+    }
+
+    fn write_last(&mut self, now: Tick, wait: &mut impl FnMut() -> bool) {
+        if let Some(log) = &mut self.log {
+            let flows = self.table.flows();
+            flows.for_each(|flow| log.write_last(flow, now, wait));
+        }
+    }
+
+    fn sibling(&self) -> Self {
+        Self::over(self.table.sibling())
     }
 
     fn push(&mut self, key: &FlowKey, packet: Packet, on: &Judged<'_>, verdicts: &mut Verdicts) {
@@ -233,16 +274,23 @@ impl<A: Address> Known<A> {
     fn judge(&mut self, on: &Judged<'_>, verdicts: &mut Verdicts) {
         let count = std::mem::take(&mut self.len);
         let (sightings, packets) = (&self.sightings[..count], &self.packets[..count]);
+        let (table, log) = (&mut self.table, &mut self.log);
         let (mut over, mut first) = (0_u64, 0_u64);
-        let missing = self.table.visit(sightings, &mut |at, flow| {
+        let missing = table.visit(sightings, &mut |at, flow| {
             let packet = &packets[at];
             if flow.is_over(on.now) {
                 over |= 1 << at;
                 return;
             }
+            let last = flow.last();
             match on.follow(flow, &sightings[at], packet) {
                 Some(reason) => verdicts.set(packet.place.into(), Verdict::Drop(reason)),
-                None => first |= u64::from(packet.pieces.is_some()) << at,
+                None => {
+                    first |= u64::from(packet.pieces.is_some()) << at;
+                    if let Some(log) = log {
+                        log.look(flow, last, on.now);
+                    }
+                }
             }
         });
         let mut left = missing | over | first;
@@ -276,6 +324,9 @@ impl<A: Address> Known<A> {
             if !flow.is_over(on.now) {
                 return on.follow(flow, &sighting, &packet).map_or(Ok(()), Err);
             }
+            if let Some(log) = &mut self.log {
+                log.write(flow, FlowEvent::Expired, on.now);
+            }
             self.table.remove(place);
         }
         let is_tcp = sighting.id.protocol() == protocol::TCP;
@@ -307,7 +358,12 @@ impl<A: Address> Known<A> {
     ) -> Result<&mut Flow<A>, DropReason> {
         let timeout = on.config.timeouts.pieces_ticks();
         let begun = self.table.counts().begun;
-        let place = self.table.insert(sighting, timeout, on.now, &mut |_| ());
+        let Self { table, log, .. } = self;
+        let place = table.insert(sighting, timeout, on.now, &mut |flow| {
+            if let Some(log) = log {
+                log.write(flow, FlowEvent::Evicted, on.now);
+            }
+        });
         let full = |_: NoRoom| DropReason::FlowsFull;
         let place = place.map_err(full)?;
         let is_new = self.table.counts().begun != begun;
@@ -363,6 +419,6 @@ fn sighting<A: Address>(key: &FlowKey, hash: &Toeplitz) -> Sighting<A> {
         (A::narrow(key.dst), key.dst_port),
         key.protocol,
     );
-    let bucket = hash.hash(key) as u16 % BUCKETS;
+    let bucket = hash.hash(key) as u16 % CONVERSATION_BUCKETS;
     Sighting { id, from, bucket }
 }

@@ -33,6 +33,18 @@ pub enum Follow {
     None,
 }
 
+impl Follow {
+    /// What it is looked up by: where what is known of it lies. Of a first piece the conversation.
+    #[must_use]
+    pub fn key(&self) -> Option<FlowKey> {
+        match *self {
+            Self::Of(key) | Self::Answer(key) | Self::Later(key) | Self::Error(key) => Some(key),
+            Self::First { of, .. } => Some(of),
+            Self::Link | Self::None => None,
+        }
+    }
+}
+
 /// What the packet in `bytes`, of which `parsed` was read, is.
 #[must_use]
 pub fn follow(bytes: &[u8], parsed: &Parsed) -> Follow {

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use engine::{DEFAULT_RING_LIMIT, DispatchPolicy, DispatchSettings, RING_LIMIT_MAX};
 
-/// `--dispatch` and `--dispatch-limit`.
+/// `--dispatch`, `--dispatch-limit` and `--balance`.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Workers and memory")]
 pub(crate) struct DispatchArgs {
@@ -30,9 +30,29 @@ pub(crate) struct DispatchArgs {
         hide_short_help = true
     )]
     pub(crate) dispatch_limit: u32,
-    /// Move flows from a worker that has too much to one that has room, in order.
-    #[arg(long, hide_short_help = true)]
-    pub(crate) balance: bool,
+    /// Move flows from a worker that has too much to one that has room, in order: on or off.
+    ///
+    /// Only where frames are given to the worker that owns their flow (hybrid, deferred), and come
+    /// from where they cannot wait.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "on",
+        default_missing_value = "on",
+        num_args = 0..=1,
+        require_equals = true,
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) balance: Balance,
+}
+
+/// Whether flows move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Balance {
+    #[default]
+    On,
+    Off,
 }
 
 /// When a frame is given to the worker that owns its flow.
@@ -56,7 +76,7 @@ impl DispatchArgs {
                 DispatchWhen::Deferred => Some(DispatchPolicy::Deferred),
             },
             ring_limit: self.dispatch_limit as usize,
-            balance: self.balance,
+            balance: self.balance == Balance::On,
         }
     }
 }

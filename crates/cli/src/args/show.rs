@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::{FactArgs, SocketArgs};
 use crate::exit::EXIT_CODES;
 
-/// Show what a running daemon does: ports, workers, dispatch, drops, sets, hits, memory, config.
+/// Show what a running daemon does: ports, workers, dispatch, flows, drops, sets, hits, memory.
 #[derive(Debug, Args)]
 #[command(after_long_help = SHOW_EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -21,6 +21,8 @@ pub(crate) enum ShowCommand {
     Ports(ShowPortsArgs),
     Workers(ShowWorkersArgs),
     Dispatch(ShowDispatchArgs),
+    Flows(ShowFlowsArgs),
+    Rss(ShowRssArgs),
     Drops(ShowDropsArgs),
     Sets(ShowSetsArgs),
     Hits(ShowHitsArgs),
@@ -64,6 +66,28 @@ pub(crate) struct ShowWorkersArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after("dispatch", "how full the rings are now"))]
 pub(crate) struct ShowDispatchArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show how many conversations a stateful bridge knows, and what became of the others.
+///
+/// 'refused' could not begin for want of room, and 'evicted' made room for others. 'written down'
+/// are records of the flow log; what its writer was too slow for was not.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("flows", "how many begin a second"))]
+pub(crate) struct ShowFlowsArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show whose each bucket of flows is, and what it brought.
+///
+/// Frames are hashed to buckets where workers hand them to each other; a bucket is one worker's.
+/// With --watch, frames are those since the last look.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("rss", "which buckets are heavy now"))]
+pub(crate) struct ShowRssArgs {
     #[command(flatten)]
     pub(crate) facts: FactArgs,
 }

@@ -1,6 +1,10 @@
 //! Options of a bridge that remembers conversations.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
+use daemon::config::FLOWS_MAX;
 use plane::{StatefulConfig, Timeouts};
 use table::flows::WhenFull;
 
@@ -15,7 +19,8 @@ pub(crate) struct StatefulArgs {
     /// The sides are allow-new=PORT or allow-new=PORT,PORT; PORT is 'first' or 'second', or the
     /// name of one of the ports, as eth0 of xdp:eth0. What is of a known conversation passes both
     /// ways. TCP is followed by its flags, ICMP errors pass if they quote a packet of a known
-    /// conversation, fragments if they come after the first of their packet. Works with one worker.
+    /// conversation. Of several workers each knows the conversations of its buckets, and frames go
+    /// to who knows theirs (--dispatch hybrid); fragments pass with one worker alone.
     #[arg(long, value_name = "RULE")]
     pub(crate) stateful: Option<AllowNew>,
     /// Remember N conversations at most, of IPv4 and as many of IPv6.
@@ -43,6 +48,28 @@ pub(crate) struct StatefulArgs {
         hide_short_help = true
     )]
     pub(crate) flows_full: FlowsFull,
+    /// Write conversations down as JSON lines, in FILE or, for -, standard output: when they are
+    /// over, and now and then while they go on.
+    ///
+    /// A file is appended to, and begun anew when it was renamed. What comes faster than it can be
+    /// written is counted and left out: frames never wait for the log.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "stateful",
+        hide_short_help = true
+    )]
+    pub(crate) flow_log: Option<PathBuf>,
+    /// Write a conversation that goes on down with its first packet of every TIME; 0s for never.
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "60s",
+        value_parser = daemon::config::parse_duration,
+        requires = "flow_log",
+        hide_short_help = true
+    )]
+    pub(crate) flow_log_interval: Duration,
 }
 
 /// The names behind `allow-new=`.
@@ -97,12 +124,13 @@ impl StatefulArgs {
                 FlowsFull::Evict => WhenFull::Evict,
             },
             timeouts: Timeouts::default(),
+            log: self
+                .flow_log
+                .is_some()
+                .then(|| daemon::config::log_config(self.flow_log_interval)),
         }))
     }
 }
-
-/// Some 25 GB of both families: more is a slip of the keyboard.
-const FLOWS_MAX: u32 = 100_000_000;
 
 /// Which port a name means.
 fn place_of(name: &str, ports: [&str; 2]) -> Result<u8, String> {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use engine::{Books, EndedBy, Machine, RunReport};
 use serde::Serialize;
 
+use super::conversations::Conversations;
 use super::dispatched::Dispatch;
 use super::ledger::LedgerJson;
 use crate::build::{DEBUG, VERSION};
@@ -38,6 +39,9 @@ pub(crate) struct Report {
     pub(crate) workers: Vec<Worker>,
     /// How frames got to the worker that decided on them.
     pub(crate) dispatch: Dispatch,
+    /// None where the bridge remembered no conversations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) conversations: Option<Conversations>,
     /// In the order given.
     pub(crate) ports: Vec<Port>,
     /// In the order of the policy.
@@ -228,6 +232,7 @@ impl Report {
             would_drop: run.would_drop,
             workers: run.workers.iter().map(Worker::of).collect(),
             dispatch: Dispatch::of(&run.dispatch),
+            conversations: run.conversations.as_ref().map(Conversations::of),
             ports: run.ports.iter().map(Port::of).collect(),
             sets: run
                 .sets

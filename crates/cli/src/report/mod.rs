@@ -1,5 +1,6 @@
 //! What came of a run: the report as data ([`json`]), and the same for people ([`text`]).
 
+mod conversations;
 pub(crate) mod dispatch;
 pub(crate) mod dispatched;
 pub(crate) mod json;

@@ -3,6 +3,7 @@
 
 use plane::DropReason;
 
+use super::conversations::Conversations;
 use super::dispatched::Dispatch;
 use super::number::{bytes, count, plural, seconds, share};
 use super::table::{Align, Table, clip, wrap};
@@ -20,6 +21,7 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
         ledger::render("Ledger", &report.ledger, paint, width),
         workers(&report.workers, paint, width),
         dispatched(&report.dispatch, paint, width),
+        conversations(report, paint),
         machine(&report.memory, &report.machine, paint, width),
     ];
     let mut text = String::from("\n");
@@ -259,6 +261,14 @@ pub(crate) fn workers(workers: &[json::Worker], paint: Paint, width: usize) -> S
         ]);
     }
     format!("{}\n{}", paint.bold("Workers"), table.render(paint, width))
+}
+
+/// What the bridge remembered.
+fn conversations(report: &Report, paint: Paint) -> String {
+    let line = report.conversations.as_ref().map(Conversations::line);
+    line.map_or_else(String::new, |line| {
+        format!("{}\n  {line}\n", paint.bold("Conversations"))
+    })
 }
 
 /// How frames got to the worker that decided on them; nothing where there was but one.

@@ -1,9 +1,11 @@
 //! A whole bridge, ready to be loaded and opened, and its text for `--dry-run`.
 
+use std::path::{Path, PathBuf};
+
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{DispatchSettings, IdleMode, Limits};
 use frame::PortId;
-use plane::{Otherwise, SetRule, Sides};
+use plane::{Headers, Otherwise, Policy, SetRule, Sides};
 use port::PortSpec;
 use serde_json::{Value, json};
 use table::fragments::FragmentLimits;
@@ -17,6 +19,9 @@ use crate::paint::Paint;
 use crate::report::number::{count, seconds};
 use crate::report::table::{Align, Table};
 
+/// UDP ports of tunnels that the XDP program leaves to workers, as `bpf/sieve.h` has them.
+const SHORTCUT_TUNNELS: [u16; 4] = [4789, 8472, 6081, 2152];
+
 /// What `linerate bridge` will do.
 #[derive(Debug)]
 pub(crate) struct BridgeSettings {
@@ -28,6 +33,8 @@ pub(crate) struct BridgeSettings {
     /// Interrupts go beside their workers.
     pub(crate) pin_irqs: bool,
     pub(crate) limits: Limits,
+    /// Where conversations are written down.
+    pub(crate) flow_log: Option<PathBuf>,
     pub(crate) seed: u64,
     /// Where the report goes: standard output unless a capture is written there.
     pub(crate) report_to: Stream,
@@ -50,8 +57,14 @@ impl BridgeSettings {
         sets.policy.fragments = args.fragments.fragments.0;
         ports::check_rings(&ports)?;
         ports::check_streams(&ports, sets.stdin_count(), args.run.json)?;
+        let logs_to_stdout = args.stateful.flow_log.as_deref() == Some(Path::new("-"));
         let taken = ports::writes_stdout(&ports);
-        Ok(Self {
+        if logs_to_stdout && (taken || args.run.json) {
+            return Err(Error::refused(
+                "--flow-log - and something else would both write to standard output: name a file",
+            ));
+        }
+        let settings = Self {
             ports,
             sets,
             layout: args.workers.layout()?,
@@ -62,13 +75,16 @@ impl BridgeSettings {
                 duration: args.run.duration,
                 frames: args.run.frames,
             },
+            flow_log: args.stateful.flow_log.clone(),
             seed: args.run.seed,
-            report_to: if taken {
+            report_to: if taken || logs_to_stdout {
                 Stream::Stderr
             } else {
                 Stream::Stdout
             },
-        })
+        };
+        settings.check_shortcut()?;
+        Ok(settings)
     }
 
     /// Whether a port generates traffic, which may draw addresses from the sets.
@@ -84,6 +100,22 @@ impl BridgeSettings {
         ports.any(|port| matches!(port, PortSpec::Xdp(xdp) if xdp.shortcut))
     }
 
+    /// The kernel knows tunnels by their usual ports alone.
+    fn check_shortcut(&self) -> Result<(), Error> {
+        let ports = self.sets.policy.tunnels.ports;
+        let unusual = ports
+            .iter()
+            .find(|(_, port)| !SHORTCUT_TUNNELS.contains(port));
+        match unusual {
+            Some((kind, port)) if self.has_shortcut() => Err(Error::refused(format!(
+                "shortcut=on forwards {} to port {port} without looking inside: leave out one of \
+                 them",
+                kind.name()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// For people.
     pub(crate) fn text(&self, paint: Paint, width: usize) -> String {
         let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
@@ -91,8 +123,13 @@ impl BridgeSettings {
             table.row([format!("port {place}"), port.to_string()]);
         }
         for (rule, source) in self.rules() {
+            let headers = match rule.headers {
+                Headers::BOTH => "",
+                Headers::OUTER => " of outer headers",
+                _ => " of inner headers",
+            };
             let what = format!(
-                "{} {} ({})",
+                "{} {}{headers} ({})",
                 rule.action,
                 sides(rule.sides),
                 source_text(source)
@@ -113,6 +150,7 @@ impl BridgeSettings {
                 "name": rule.name,
                 "action": rule.action.name(),
                 "sides": sides(rule.sides),
+                "match": rule.headers.name(),
                 "source": source_text(source),
             })
         };
@@ -124,6 +162,9 @@ impl BridgeSettings {
             "default": otherwise(self.sets.policy.default),
             "non_ip": otherwise(self.sets.policy.non_ip),
             "malformed": otherwise(self.sets.policy.malformed),
+            "hash": self.sets.policy.placing().header.name(),
+            "tunnel_ports": self.sets.policy.tunnels.ports.to_string(),
+            "flow_log": self.flow_log.as_ref().map(|path| path.display().to_string()),
             "stateful_flows": self.sets.policy.stateful.map(|stateful| stateful.flows),
             "fragments_held": self.fragments().map(|limits| limits.held),
             "cpus": self.layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
@@ -159,6 +200,7 @@ impl BridgeSettings {
             otherwise(policy.malformed)
         );
         let mut facts = vec![("otherwise", otherwise)];
+        facts.push(("tunnels", tunnel_fact(policy)));
         if let Some(stateful) = &policy.stateful {
             let begin = (0..2).filter(|&port| stateful.allow_new.contains(PortId(port)));
             let begin: Vec<String> = begin.map(|port| format!("port {port}")).collect();
@@ -168,6 +210,9 @@ impl BridgeSettings {
                 "stateful",
                 format!("{flows} conversations, begun from {from}"),
             ));
+        }
+        if let Some(path) = &self.flow_log {
+            facts.push(("flow log", path.display().to_string()));
         }
         facts.extend(
             self.fragments()
@@ -196,6 +241,20 @@ impl BridgeSettings {
         facts.push(("seed", self.seed.to_string()));
         facts
     }
+}
+
+fn tunnel_fact(policy: &Policy) -> String {
+    let placing = policy.placing();
+    let ports: Vec<String> = placing
+        .ports
+        .iter()
+        .map(|(kind, port)| format!("{} on {port}", kind.name()))
+        .collect();
+    let ports = match ports.is_empty() {
+        true => "none by UDP".to_owned(),
+        false => ports.join(", "),
+    };
+    format!("{ports}; placed by the {} header", placing.header.name())
 }
 
 fn dispatch_fact(dispatch: DispatchSettings) -> String {

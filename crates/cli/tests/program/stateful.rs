@@ -44,6 +44,33 @@ fn answers_pass_and_strangers_do_not() {
     assert_eq!(frames(&place.read("to-outside.pcap")), passed);
 }
 
+/// Both conversations of the captures go on when they end, and each line says who began.
+#[test]
+fn conversations_are_written_down() {
+    let place = place();
+    let words = "bridge pcap:in=inside.pcap pcap:in=outside.pcap --stateful allow-new=first,second \
+                 --flow-log flows.jsonl --json";
+    let report = place.run(words).ended(0).json();
+    let counts = &report["conversations"];
+    let log = String::from_utf8(place.read("flows.jsonl")).expect("text");
+    let lines: Vec<serde_json::Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    assert_eq!(counts["records"], lines.len());
+    assert_eq!(counts["records_lost"], 0);
+    assert_eq!(counts["begun"], lines.len());
+    let ours = lines.iter().find(|line| line["src"] == CLIENT);
+    let ours = ours.unwrap_or_else(|| panic!("{CLIENT} began one:\n{log}"));
+    assert_eq!(ours["dst"], SERVER);
+    assert_eq!(
+        (&ours["event"], &ours["protocol"]),
+        (&"stopped".into(), &"udp".into())
+    );
+    assert_eq!(ours["src_frames"], 1);
+    assert_eq!(ours["port"], "pcap:in=inside.pcap");
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_a_reason() {
     let place = place();
@@ -52,7 +79,14 @@ fn what_cannot_be_is_refused_with_a_reason() {
         ("--stateful first", "allow-new=PORT"),
         ("--flows 10", "--stateful"),
         ("--stateful allow-new=first --flows 1G", "choose fewer"),
-        ("--stateful allow-new=first --workers 2", "one worker"),
+        (
+            "--stateful allow-new=first --flow-log - --json",
+            "standard output",
+        ),
+        (
+            "--stateful allow-new=first --flow-log no/such/folder",
+            "cannot be opened",
+        ),
     ] {
         let ran = place.run(&format!("bridge pcap:in=inside.pcap null: {words}"));
         let ran = ran.ended(2);

@@ -9,6 +9,7 @@ mod resolved;
 mod section;
 mod service;
 mod sets;
+mod stateful;
 mod words;
 mod workers;
 
@@ -19,6 +20,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use engine::DispatchPolicy;
 use table::LISTS_MAX;
 use toml::de::DeTable;
 
@@ -29,6 +31,9 @@ pub use service::{
     MetricsConfig, StateConfig, UserConfig,
 };
 pub use sets::{ActionAt, Guards, SetConfig, Source, is_set_name};
+pub use stateful::{
+    DEFAULT_FLOWS, DEFAULT_LOG_INTERVAL, FLOWS_MAX, LOG_RECORDS, StatefulSection, log_config,
+};
 pub use words::{parse_cpus, parse_duration};
 pub use workers::{LimitsConfig, MemoryConfig, WorkersConfig};
 
@@ -48,6 +53,8 @@ pub struct Config {
     pub pipelines: Vec<PipelineConfig>,
     /// `[[set]]`, in the order of the file.
     pub sets: Vec<SetConfig>,
+    /// `[stateful]`; none where conversations are not remembered.
+    pub stateful: Option<StatefulSection>,
     /// `[workers]`.
     pub workers: WorkersConfig,
     /// `[memory]`.
@@ -138,6 +145,9 @@ impl Config {
         let sets = sets.into_iter().map(|one| SetConfig::read(one, &ports));
         let config = Self {
             sets: sets.collect::<Result<_, _>>()?,
+            stateful: optional(&root, "stateful", "[stateful]", |section| {
+                StatefulSection::read(section, &ports)
+            })?,
             ports,
             pipelines,
             workers: optional(&root, "workers", "[workers]", WorkersConfig::read)?
@@ -191,6 +201,13 @@ impl Config {
             );
             return wrong("set", what, "join some of them");
         }
+        let workers = self.workers.cpus.as_ref().map(Vec::len);
+        let workers = workers.or(self.workers.count).unwrap_or(1);
+        let direct = self.workers.dispatch.policy == Some(DispatchPolicy::Direct);
+        if self.stateful.is_some() && workers > 1 && direct {
+            let what = format!("{workers} workers, [stateful] and dispatch = \"direct\" disagree");
+            return wrong("stateful", what, "leave dispatch out, or have one worker");
+        }
         match &self.crowdsec {
             Some(crowdsec) if !names.contains(&crowdsec.set.as_str()) => {
                 let what = format!(
@@ -222,6 +239,9 @@ impl Config {
             .iter()
             .for_each(|pipeline| pipeline.write(&mut out));
         self.sets.iter().for_each(|set| set.write(&mut out));
+        self.stateful
+            .iter()
+            .for_each(|stateful| stateful.write(&mut out));
         self.workers.write(&mut out);
         self.memory.write(&mut out);
         self.limits.write(&mut out);

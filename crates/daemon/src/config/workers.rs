@@ -78,7 +78,7 @@ impl WorkersConfig {
         dispatch: DispatchSettings {
             policy: None,
             ring_limit: DEFAULT_RING_LIMIT,
-            balance: false,
+            balance: true,
         },
         pin_irqs: false,
         burst: None,
@@ -136,7 +136,7 @@ fn read_dispatch(section: &Section<'_>) -> Result<DispatchSettings, ConfigError>
     Ok(DispatchSettings {
         policy: policy.flatten(),
         ring_limit: limit.unwrap_or(DEFAULT_RING_LIMIT),
-        balance: section.flag("balance")?.unwrap_or(false),
+        balance: section.flag("balance")?.unwrap_or(true),
     })
 }
 

@@ -2,9 +2,9 @@
 //! for it. Both are called from several connections' threads at once.
 
 use super::answers::{
-    ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Dispatch, Flushed, Hits,
-    LoadParams, Loaded, Memory, RefreshParams, Refreshed, Reloaded, SetFacts, SetList, Status,
-    TestAnswer,
+    ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Dispatch, Flows, Flushed,
+    Hits, LoadParams, Loaded, Memory, RefreshParams, Refreshed, Reloaded, Rss, SetFacts, SetList,
+    Status, TestAnswer,
 };
 use super::error::{ErrorKind, RpcError};
 use super::stream::Stream;
@@ -88,6 +88,12 @@ pub trait Facts: Send + Sync {
 
     /// How frames get to the worker that decides on them.
     fn dispatch(&self) -> Dispatch;
+
+    /// Conversations that the bridge remembers.
+    fn flows(&self) -> Flows;
+
+    /// The buckets that flows are hashed to.
+    fn rss(&self) -> Rss;
 
     /// The addresses hit most, at most `top`, and sets that never hit.
     ///

@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// Every method, in the order of the protocol's document.
-pub const METHODS: [&str; 24] = [
+pub const METHODS: [&str; 26] = [
     "hello",
     "set.list",
     "set.show",
@@ -34,6 +34,8 @@ pub const METHODS: [&str; 24] = [
     "show.ports",
     "show.workers",
     "show.dispatch",
+    "show.flows",
+    "show.rss",
     "show.drops",
     "show.sets",
     "show.hits",
@@ -156,6 +158,8 @@ impl Services {
             "show.ports" => nothing().and_then(|_| json(Ok(self.ports()))),
             "show.workers" => nothing().and_then(|_| json(Ok(self.workers()))),
             "show.dispatch" => nothing().and_then(|_| json(Ok(self.facts.dispatch()))),
+            "show.flows" => nothing().and_then(|_| json(Ok(self.facts.flows()))),
+            "show.rss" => nothing().and_then(|_| json(Ok(self.facts.rss()))),
             "show.drops" => nothing().and_then(|_| json(Ok(self.drops()))),
             "show.sets" => nothing().and_then(|_| json(self.sets())),
             "show.memory" => nothing().and_then(|_| json(Ok(self.facts.memory()))),

@@ -1,6 +1,6 @@
 //! What the control socket is told of the daemon: the engine's status in the protocol's words.
 
-use engine::{DispatchPort, DispatchRow, PortStatus, Status, TopHit, WorkerStatus};
+use engine::{DispatchPort, DispatchRow, Observer, PortStatus, Status, TopHit, WorkerStatus};
 use frame::PortId;
 use plane::Side;
 use port::interface::Link;
@@ -117,6 +117,25 @@ pub(super) fn dispatch(status: &Status, names: &[String]) -> answers::Dispatch {
         ports: report.ports.iter().map(port).collect(),
         rows: report.rows.iter().map(row).collect(),
         cpus,
+    }
+}
+
+/// Whose each bucket is, and what it brought.
+pub(super) fn rss(observer: &Observer) -> answers::Rss {
+    let status = observer.status();
+    let buckets = observer.buckets().into_iter().zip(0..);
+    answers::Rss {
+        seconds: status.seconds,
+        workers: status.workers.len() as u64,
+        moved: status.dispatch.moved,
+        buckets: buckets
+            .map(|(own, bucket)| answers::RssBucket {
+                bucket,
+                worker: u32::from(own.owner.0),
+                frames: own.load.frames,
+                bytes: own.load.bytes,
+            })
+            .collect(),
     }
 }
 

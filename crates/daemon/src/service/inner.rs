@@ -8,7 +8,7 @@ use engine::{Observer, Publisher, TopHit};
 use port::PortSpec;
 use serde_json::value::RawValue;
 
-use super::{facts, observing, reload, sets};
+use super::{facts, flows, observing, reload, sets};
 use crate::capture::Counting;
 use crate::config::Config;
 use crate::journal::is_its_file;
@@ -99,6 +99,18 @@ impl Facts for Inner {
         status.map_or_else(answers::Dispatch::default, |status| {
             facts::dispatch(&status, &self.ports)
         })
+    }
+
+    fn flows(&self) -> answers::Flows {
+        let status = self.observer.get().map(Observer::status);
+        status
+            .as_ref()
+            .map_or_else(answers::Flows::default, flows::answer)
+    }
+
+    fn rss(&self) -> answers::Rss {
+        let observer = self.observer.get();
+        observer.map_or_else(answers::Rss::default, facts::rss)
     }
 
     fn hits(&self, top: usize) -> Result<Hits, RpcError> {

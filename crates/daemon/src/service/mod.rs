@@ -10,6 +10,7 @@ mod cpus;
 mod error;
 mod exchange;
 mod facts;
+mod flows;
 mod hand;
 mod inner;
 mod keep;
@@ -41,7 +42,7 @@ use crate::privileges::{self, PrivilegeError};
 use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, Reply, Request};
 use crate::sources::{Asking, Kind, Sources, ToKeeper};
-use crate::{Layout, LayoutAsked, Pinned, Samples};
+use crate::{FlowLogWriter, Layout, LayoutAsked, Pinned, Samples};
 use hand::HandLists;
 use inner::{Inner, Live};
 use recent::Recent;
@@ -79,6 +80,8 @@ pub struct Daemon {
     _pinned: Option<Pinned>,
     notifier: Notifier,
     watched: Watched,
+    /// Writes conversations down until the run has ended.
+    flow_log: Option<FlowLogWriter>,
 }
 
 impl Daemon {
@@ -130,6 +133,7 @@ impl Daemon {
             _pinned: None,
             notifier: Notifier::of_environment(),
             watched: Watched::default(),
+            flow_log: None,
         };
         daemon.fill(config, (&lists, &apis), &options.stop)?;
         daemon.forward(config, &layout, options.limits, (&handle, &deferred))?;
@@ -216,9 +220,10 @@ impl Daemon {
             let warnings = pinned.warnings.iter();
             warnings.for_each(|warning| tracing::warn!("{warning}"));
         }
+        let flow_log = flows::open(config)?;
         let plan = |first: Judgement| Plan {
             ports,
-            policy: first.policy().as_ref().clone(),
+            policy: flows::remembering(first.policy(), config),
             lists: Arc::clone(first.lists()),
             cpus: layout.cpus.clone(),
             burst: layout.burst,
@@ -229,7 +234,8 @@ impl Daemon {
             limits,
         };
         let attached = deferred.attach(|first| {
-            let running = Engine::start(plan(first))?;
+            let mut running = Engine::start(plan(first))?;
+            self.flow_log = flows::write(flow_log, &mut running, config)?;
             let publisher = running.lists();
             // Set once: a daemon starts one run.
             let _ = self.inner.observer.set(running.observer());
@@ -295,6 +301,7 @@ impl Daemon {
     pub fn join(mut self) -> Result<RunReport, StartError> {
         let running = self.running.take();
         let report = running.map(Running::join).transpose()?;
+        flows::finish(self.flow_log.take());
         report.ok_or_else(|| StartError::Other("nothing was started".to_owned()))
     }
 }
@@ -311,6 +318,7 @@ impl Drop for Daemon {
             // Lost workers have reported themselves.
             let _ = running.join();
         }
+        flows::finish(self.flow_log.take());
         live.keeper = None;
         Sources::forget_passing();
     }

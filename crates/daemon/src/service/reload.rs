@@ -79,6 +79,7 @@ fn fixed(old: &Config, new: &Config) -> Option<&'static str> {
     let checks = [
         ("[[port]]", old.ports == new.ports),
         ("[[pipeline]]", old.pipelines == new.pipelines),
+        ("[stateful]", old.stateful == new.stateful),
         ("[workers]", old.workers == new.workers),
         ("[memory]", old.memory == new.memory),
         ("[control]", old.control == new.control),
@@ -158,6 +159,9 @@ action = "block"
 name = "made"
 source = { command = ["/usr/bin/env"], timeout = "1m" }
 action = "count"
+[stateful]
+allow_new = ["inside"]
+flow_log = "/var/log/flows.jsonl"
 [workers]
 count = 2
 cpus = "0-1"
@@ -187,12 +191,15 @@ name = "linerate"
         ("pipeline.default", "\"drop\""),
         ("pipeline.non_ip", "\"drop\""),
         ("pipeline.malformed", "\"forward\""),
+        ("pipeline.hash", "\"outer\""),
+        ("pipeline.tunnel_ports", "[\"vxlan=8472\"]"),
         ("pipeline.keep", "[]"),
         ("set.name", "\"other\""),
         ("set.source", "\"https://example.net/other\""),
         ("set.ca_file", "\"/other\""),
         ("set.action", "\"block\""),
         ("set.sides", "\"source\""),
+        ("set.match", "\"inner\""),
         ("set.ports", "[\"inside\"]"),
         ("set.refresh", "\"7m\""),
         ("set.required", "true"),
@@ -205,6 +212,11 @@ name = "linerate"
         ("set.on.port", "\"outside\""),
         ("set.on.sides", "\"destination\""),
         ("set.on.action", "\"allow\""),
+        ("stateful.allow_new", "[\"outside\"]"),
+        ("stateful.flows", "1000"),
+        ("stateful.full", "\"evict\""),
+        ("stateful.flow_log", "\"/var/log/other.jsonl\""),
+        ("stateful.flow_log_interval", "\"7s\""),
         ("workers.count", "1"),
         ("workers.cpus", "\"2-3\""),
         ("workers.idle", "\"spin\""),
@@ -212,7 +224,7 @@ name = "linerate"
         ("workers.burst", "16"),
         ("workers.dispatch", "\"deferred\""),
         ("workers.dispatch_limit", "64"),
-        ("workers.balance", "true"),
+        ("workers.balance", "false"),
         ("memory.stride", "4096"),
         ("memory.pool", "8192"),
         ("limits.list_bytes", "1024"),

@@ -3,9 +3,10 @@
 
 use daemon::rpc::answers::{
     Action, ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Dispatch,
-    DispatchPort, DispatchRow, DropFacts, Flushed, HitAddress, HitCounts, Hits, LoadParams, Loaded,
-    Match, Memory, MemoryFacts, PortFacts, RefreshParams, Refreshed, Reloaded, SetFacts, SetHits,
-    SetList, SetTest, Side, Status, TestAnswer, WorkerFacts, parse_entry,
+    DispatchPort, DispatchRow, DropFacts, Flows, Flushed, HitAddress, HitCounts, Hits, LoadParams,
+    Loaded, Match, Memory, MemoryFacts, PortFacts, RefreshParams, Refreshed, Reloaded, Rss,
+    RssBucket, SetFacts, SetHits, SetList, SetTest, Side, Status, TestAnswer, WorkerFacts,
+    parse_entry,
 };
 use daemon::rpc::{ErrorKind, Facts, Pending, RpcError, SetLines, Sets};
 use std::collections::BTreeMap;
@@ -94,6 +95,7 @@ impl Set {
             action: self.action,
             configured: (self.action != self.configured).then_some(self.configured),
             actions: Vec::new(),
+            headers: None,
             entries: (self.file.len() + both.count()) as u64,
             dynamic: self.dynamic.len() as u64,
             timed: self
@@ -362,6 +364,35 @@ impl Facts for StandIn {
                 handled: 990,
                 ..DispatchRow::default()
             }],
+        }
+    }
+
+    fn flows(&self) -> Flows {
+        Flows {
+            seconds: 12.5,
+            remembers: true,
+            most: 65_536,
+            known_v4: 120,
+            known_v6: 3,
+            begun: 500,
+            expired: 377,
+            records: 377,
+            ..Flows::default()
+        }
+    }
+
+    fn rss(&self) -> Rss {
+        let bucket = |bucket, frames| RssBucket {
+            bucket,
+            worker: 1,
+            frames,
+            bytes: frames * 60,
+        };
+        Rss {
+            seconds: 12.5,
+            workers: 2,
+            moved: 1,
+            buckets: vec![bucket(0, 1000), bucket(1, 990)],
         }
     }
 

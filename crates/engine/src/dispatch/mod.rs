@@ -14,8 +14,12 @@
 
 mod board;
 pub(crate) mod handover;
+#[cfg(test)]
+mod model;
 mod mover;
+mod pressure;
 mod report;
+mod state;
 mod steering;
 
 pub(crate) use board::{DispatchBoard, KindWords, QueueCounts};
@@ -23,8 +27,9 @@ pub(crate) use mover::Mover;
 pub use mover::{BucketStatus, MoveError};
 pub use report::{DispatchCounts, DispatchKind, DispatchPort, DispatchReport, DispatchRow};
 pub(crate) use report::{PathFacts, dispatch_report};
+pub(crate) use state::StateLinks;
 pub use steering::bucket_of;
-pub(crate) use steering::{BUCKETS, Steering};
+pub(crate) use steering::{BUCKETS, By, Steering};
 
 use crate::EngineError;
 
@@ -90,7 +95,7 @@ impl Default for DispatchSettings {
         Self {
             policy: None,
             ring_limit: DEFAULT_RING_LIMIT,
-            balance: false,
+            balance: true,
         }
     }
 }

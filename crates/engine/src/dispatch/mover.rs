@@ -8,16 +8,12 @@ use frame::{Nanos, WorkerId};
 
 use super::BUCKETS;
 use super::handover::Handover;
-use crate::counters::{Count, Words};
+use super::pressure::{Demand, Look};
+use crate::counters::Words;
 use crate::placement::{
     Balancer, BucketLoad, BucketLoads, BucketReader, Elephant, Indirection, Move, Outcome,
     Pressure, Thresholds,
 };
-
-/// What receiving a frame for another worker costs, of what deciding on one costs, per mille: a
-/// share of a worker's load that stays with it wherever buckets go. An estimate: the laboratory's
-/// `dispatch` measures both ends of a hop together.
-const RECEIVE_SHARE: u64 = 400;
 
 /// One bucket: whose it is, and what it brought since the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,15 +54,6 @@ impl fmt::Display for MoveError {
 
 impl std::error::Error for MoveError {}
 
-/// What the last look saw, to be compared with the next.
-struct Look {
-    at: Nanos,
-    buckets: Vec<BucketLoad>,
-    workers: Vec<Words>,
-    /// By worker: frames dropped because it was behind.
-    lost: Vec<u64>,
-}
-
 /// The only writer of the indirection.
 pub(crate) struct Mover {
     indirection: Indirection,
@@ -74,7 +61,10 @@ pub(crate) struct Mover {
     readers: Vec<BucketReader>,
     /// None where nothing moves by itself.
     balancer: Option<Balancer>,
+    /// What the last look saw, to be compared with the next.
     last: Option<Look>,
+    /// Frames a worker receives at a time at most.
+    burst_max: usize,
     /// Buckets moved since the start.
     pub(crate) moved: u64,
     /// Those of the last look.
@@ -86,7 +76,7 @@ impl Mover {
     pub(crate) fn new(
         ports: usize,
         workers: usize,
-        thresholds: Option<Thresholds>,
+        (thresholds, burst_max): (Option<Thresholds>, usize),
     ) -> (Self, Vec<BucketLoads>) {
         let indirection = Indirection::dealt(BUCKETS, workers as u16);
         let handover = Arc::new(Handover::new(indirection.owners(), ports, workers));
@@ -97,6 +87,7 @@ impl Mover {
             readers,
             balancer: thresholds.map(|thresholds| Balancer::new(BUCKETS, thresholds)),
             last: None,
+            burst_max,
             moved: 0,
             elephants: Vec::new(),
         };
@@ -137,29 +128,35 @@ impl Mover {
     }
 
     /// Compares the load with that of the last look and moves buckets where one worker has too
-    /// much. `workers` are the counters of each, `lost` the frames dropped because it was behind.
-    /// Returns an elephant that was not there before.
+    /// much. `workers` are the counters of each, `missed` and `dropped` the frames lost because it
+    /// was behind, in its queues and on the way from other workers. Returns an elephant that was
+    /// not there before.
     pub(crate) fn look(
         &mut self,
         at: Nanos,
         workers: Vec<Words>,
-        lost: Vec<u64>,
+        (missed, dropped): (Vec<u64>, Vec<u64>),
     ) -> Option<Elephant> {
         self.balancer.as_ref()?;
         let now = Look {
             at,
-            buckets: BucketReader::sum(&self.readers),
+            buckets: self
+                .readers
+                .iter()
+                .map(|own| own.totals().collect())
+                .collect(),
             workers,
-            lost,
+            missed,
+            dropped,
         };
         let before = self.last.replace(now)?;
         let now = self.last.as_ref()?;
-        let (buckets, fixed, busy) = between(&before, now);
+        let demand = Demand::between(&before, now, self.burst_max);
         let (_, owners) = self.handover.owners.copy();
         let seen = Pressure {
-            buckets: &buckets,
-            fixed: &fixed,
-            busy: &busy,
+            buckets: &demand.buckets,
+            fixed: &demand.fixed,
+            busy: &demand.busy,
         };
         let proposal = self.balancer.as_mut()?.plan(&seen, &owners, at);
         let new = proposal.elephants.iter().find(|elephant| {
@@ -182,27 +179,4 @@ impl Mover {
         }
         new
     }
-}
-
-/// Loads of buckets, what stays with each worker, and how busy each was, per mille.
-fn between(before: &Look, now: &Look) -> (Vec<u64>, Vec<u64>, Vec<u16>) {
-    let loads = now.buckets.iter().zip(&before.buckets);
-    let buckets = loads.map(|(now, before)| (*now - *before).frames).collect();
-    let span = now.at.since(before.at).max(1);
-    let workers = || now.workers.iter().zip(&before.workers);
-    let passed = |count, now: &Words, before: &Words| now.get(count) - before.get(count);
-    let fixed =
-        workers().map(|(now, before)| passed(Count::Rx, now, before) * RECEIVE_SHARE / 1000);
-    let lost = now.lost.iter().zip(&before.lost);
-    let busy = workers()
-        .zip(lost)
-        .map(|((now, before), (lost, lost_before))| {
-            let busy = passed(Count::BusyNanos, now, before).saturating_mul(1000) / span;
-            if lost > lost_before {
-                1000
-            } else {
-                busy.min(1000) as u16
-            }
-        });
-    (buckets, fixed.collect(), busy.collect())
 }

@@ -106,6 +106,8 @@ pub(crate) struct PathFacts {
     pub(crate) settings: DispatchSettings,
     pub(crate) cpus: Vec<CpuId>,
     pub(crate) ports: Vec<DispatchPort>,
+    /// Conversations that may be known at most; none where nothing is remembered.
+    pub(crate) conversations: Option<u32>,
 }
 
 /// The report, from what each worker counted by port and kind.

@@ -18,15 +18,24 @@ pub(crate) const NO_FLOW: usize = BUCKETS;
 /// A place of the table for each bucket, and one for what has no flow.
 pub(crate) const PLACES: usize = BUCKETS + 1;
 
+/// What a frame is placed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// The flow of its innermost or outermost packet.
+    Flow(Placing),
+    /// The conversation of that packet, which for an ICMP error is that of the one it quotes.
+    Conversation(Placing),
+}
+
 /// One worker's copy of the indirection, and what it received by bucket.
 ///
 /// The key is the symmetric one, so both directions of a flow meet on one worker. A flow key has
-/// ports for whole packets only: of a fragmented one only the first piece has them. Whose flow a frame
-/// inside a tunnel is of, `placing` says.
+/// ports for whole packets only: of a fragmented one only the first piece has them. Whose flow a
+/// frame inside a tunnel is of, [`By`] says.
 pub(crate) struct Steering {
     me: WorkerId,
     hash: Toeplitz,
-    placing: Placing,
+    by: By,
     owners: [WorkerId; PLACES],
     /// Where the frames of the burst that was placed last belong.
     places: Box<[u8; BURST_MAX]>,
@@ -38,8 +47,9 @@ pub(crate) struct Steering {
     coming: [bool; PLACES],
     /// Whose they were; empty where none come. As much room as there are workers.
     sources: Vec<WorkerId>,
-    /// Buckets have left this worker, and it has not drained.
-    going: bool,
+    /// Buckets that have left this worker, and where to; empty when it has drained. As much room
+    /// as there are buckets.
+    left: Vec<(u16, WorkerId)>,
 }
 
 const _: () = assert!(PLACES <= 1 << u8::BITS && BUCKETS.is_power_of_two());
@@ -50,13 +60,12 @@ impl Steering {
         me: WorkerId,
         workers: usize,
         handover: &Arc<Handover>,
-        loads: BucketLoads,
-        placing: Placing,
+        (loads, by): (BucketLoads, By),
     ) -> Self {
         let mut steering = Self {
             me,
             hash: Toeplitz::new(&Key::SYMMETRIC),
-            placing,
+            by,
             owners: [WorkerId(0); PLACES],
             places: Box::new([0; BURST_MAX]),
             loads,
@@ -64,7 +73,7 @@ impl Steering {
             version: handover.owners.version(),
             coming: [false; PLACES],
             sources: Vec::with_capacity(workers),
-            going: false,
+            left: Vec::with_capacity(BUCKETS),
         };
         steering.copy_owners();
         steering
@@ -88,7 +97,7 @@ impl Steering {
             frame::prefetch::read(frame.header_ptr());
         }
         for (place, frame) in self.places.iter_mut().zip(burst.frames()) {
-            *place = place_of(&self.hash, &self.placing, frame);
+            *place = place_of(&self.hash, &self.by, frame);
         }
     }
 
@@ -106,7 +115,7 @@ impl Steering {
     /// Whether there is anything to do about buckets that move: one load where there is not.
     #[inline]
     pub(crate) fn is_moved(&self) -> bool {
-        self.going || self.awaits() || self.is_stale()
+        self.goes() || self.awaits() || self.is_stale()
     }
 
     /// Whether there is a newer table.
@@ -129,7 +138,7 @@ impl Steering {
 
     /// Whether buckets have left and this worker has not drained.
     pub(crate) fn goes(&self) -> bool {
-        self.going
+        !self.left.is_empty()
     }
 
     /// Takes the newest table; the marks are set. There is no newer one before this worker has
@@ -139,11 +148,13 @@ impl Steering {
         let before = self.owners;
         self.copy_owners();
         let owners = before.iter().zip(&self.owners);
-        for ((&old, &new), coming) in owners.zip(&mut self.coming) {
+        for (place, ((&old, &new), coming)) in owners.zip(&mut self.coming).enumerate() {
             if old == new {
                 continue;
             }
-            self.going |= old == self.me;
+            if old == self.me {
+                self.left.push((place as u16, new));
+            }
             if new == self.me {
                 *coming = true;
                 if !self.sources.contains(&old) {
@@ -151,7 +162,7 @@ impl Steering {
                 }
             }
         }
-        if !self.going {
+        if !self.goes() {
             self.handover.drain(self.me, self.version);
         }
         if !self.awaits() {
@@ -167,9 +178,14 @@ impl Steering {
         }
     }
 
+    /// The buckets that have left, and where to.
+    pub(crate) fn left(&self) -> &[(u16, WorkerId)] {
+        &self.left
+    }
+
     /// What has left will not come back.
     pub(crate) fn drained(&mut self) {
-        self.going = false;
+        self.left.clear();
         self.handover.drain(self.me, self.version);
     }
 
@@ -207,9 +223,17 @@ impl Placed<'_> {
 }
 
 #[inline]
-fn place_of(hash: &Toeplitz, placing: &Placing, frame: &Frame) -> u8 {
+fn place_of(hash: &Toeplitz, by: &By, frame: &Frame) -> u8 {
     let parsed = wire::parse(frame.bytes(), plane::original_len(frame));
-    match placing.flow_key(frame.bytes(), &parsed) {
+    let key = match by {
+        By::Flow(placing) => placing.flow_key(frame.bytes(), &parsed),
+        By::Conversation(placing) => {
+            let packet = placing.packet(frame.bytes(), &parsed);
+            let followed = wire::follow(frame.bytes(), &packet).key();
+            followed.or_else(|| packet.flow_key())
+        }
+    };
+    match key {
         Some(key) => bucket_of(hash.hash(&key)) as u8,
         None => NO_FLOW as u8,
     }

@@ -127,11 +127,14 @@ impl Balancer {
         if self.streak < self.thresholds.looks || self.planned.is_some_and(soon) {
             return none(Outcome::Waiting, elephants);
         }
-        let moves = task.moves();
+        // Also where it comes to nothing: it is no work to be done at every look.
+        self.planned = Some(now);
+        let mut moves = task.moves();
+        // What has the least to do may be what gets the least done, for want of its CPU.
+        moves.retain(|change| seen.busy[usize::from(change.to.0)] < self.thresholds.overloaded);
         if !self.gains(&task, &moves) {
             return none(Outcome::NoGain, elephants);
         }
-        self.planned = Some(now);
         self.streak = 0;
         for change in &moves {
             self.moved[usize::from(change.bucket)] = Some(now);

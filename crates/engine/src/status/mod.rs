@@ -15,6 +15,7 @@ use plane::DropReason;
 use port::PortStatistics;
 use port::interface::Link;
 
+use crate::conversations::{self, ConversationReport};
 use crate::counters::{BURST_BUCKETS, Count, Words};
 use crate::dispatch::{BucketStatus, DispatchReport, MoveError, Mover, PathFacts};
 use crate::errands::Desks;
@@ -44,6 +45,8 @@ pub struct Status {
     pub workers: Vec<WorkerStatus>,
     /// How frames got to the worker that decided on them; up to a tenth of a second old.
     pub dispatch: DispatchReport,
+    /// Conversations, where the bridge remembers them.
+    pub conversations: Option<ConversationReport>,
     /// Frames dropped, by every reason there is, in the order of their declaration.
     pub drops: Vec<(DropReason, u64)>,
     /// Frames that at least one count set would have dropped, and no block set did.
@@ -161,6 +164,7 @@ impl Observer {
             ports: self.ports(&sum),
             workers: self.workers(),
             dispatch: self.control.dispatch(&self.paths, &self.mover()),
+            conversations: conversations::report(self.paths.conversations, &sum),
             drops: DropReason::all()
                 .map(|reason| (reason, sum.dropped(reason)))
                 .collect(),

@@ -3,8 +3,10 @@
 //!
 //! `LINERATE_DISPATCH_FRAMES` frames are sent in the test of that name, 200,000 without it.
 
+mod conversations;
 mod flows;
 mod moves;
+mod tunnels;
 
 use std::sync::Arc;
 
@@ -12,10 +14,13 @@ use engine::{
     DEFAULT_POOL_FRAMES, DispatchKind, DispatchPolicy, DispatchSettings, EndedBy, Engine,
     EngineError, IdleMode, Limits, Plan, RunReport, Running, allowed_cpus,
 };
-use plane::{DropReason, Policy};
+use frame::PortId;
+use plane::{DropReason, Policy, Ports, StatefulConfig, Timeouts};
+use table::flows::WhenFull;
 use table::{CompiledLists, Entries};
+use wire::HashHeader;
 
-use flows::{FlowPort, Judge, JudgePort};
+use flows::{FlowPort, Judge, JudgePort, Make};
 
 const FLOWS: usize = 1000;
 const SEED: u64 = 7;
@@ -28,6 +33,10 @@ struct Shape {
     tx_queues: usize,
     settings: DispatchSettings,
     lossless: bool,
+    make: Make,
+    hash: Option<HashHeader>,
+    /// The bridge remembers conversations.
+    stateful: bool,
 }
 
 impl Shape {
@@ -38,9 +47,13 @@ impl Shape {
             tx_queues: workers,
             settings: DispatchSettings {
                 policy: Some(policy),
+                balance: false,
                 ..DispatchSettings::default()
             },
             lossless: true,
+            make: flows::plain,
+            hash: None,
+            stateful: false,
         }
     }
 
@@ -49,16 +62,25 @@ impl Shape {
         let lists: &[&Entries] = &[&nothing];
         let rule = plane::SetRule::new("none", plane::Action::Block, plane::Sides::BOTH);
         let mut source = FlowPort::new(self.rx_queues, frames, SEED, judge);
-        source.lossless = self.lossless;
+        (source.lossless, source.make) = (self.lossless, self.make);
         let sink = JudgePort {
             queues: self.tx_queues,
             judge: Arc::clone(judge),
         };
         // More workers than CPUs share them: slower, and as right.
+        let mut policy = Policy::new(vec![rule]).expect("one rule");
+        policy.tunnels.hash = self.hash;
+        policy.stateful = self.stateful.then(|| StatefulConfig {
+            allow_new: Ports::only(PortId(0)),
+            flows: 64 * 128,
+            full: WhenFull::Refuse,
+            timeouts: Timeouts::default(),
+            log: None,
+        });
         let cpus = allowed_cpus().into_iter().cycle().take(self.workers);
         Plan {
             ports: vec![Box::new(source), Box::new(sink)],
-            policy: Policy::new(vec![rule]).expect("one rule"),
+            policy,
             lists: Arc::new(CompiledLists::compile(lists).expect("one list")),
             cpus: cpus.collect(),
             burst: 64,

@@ -9,7 +9,7 @@ use super::{SEED, Shape, full_rings};
 
 /// Moves a few random buckets to random workers, as soon as the moves before are done, until the
 /// run is over; returns how many changes were made.
-fn shuffle(running: &Running, workers: usize, seed: u64) -> u64 {
+pub(crate) fn shuffle(running: &Running, workers: usize, seed: u64) -> u64 {
     let buckets = running.buckets().len() as u64;
     let mut random = Random::new(seed);
     let mut changes = 0;

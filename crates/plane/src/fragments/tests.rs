@@ -28,6 +28,7 @@ impl Bench {
             flows: 4096,
             full: WhenFull::Evict,
             timeouts: Timeouts::default(),
+            log: None,
         };
         let stateful = Box::new(Stateful::new(config).expect("some megabytes"));
         let bridge = Bridge::new([INSIDE, OUTSIDE], Box::new(HitAddresses::new([1, 2])));

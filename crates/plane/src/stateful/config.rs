@@ -4,6 +4,7 @@
 use table::flows::{WhenFull, ticks};
 use wire::protocol;
 
+use super::FlowLogConfig;
 use crate::Ports;
 
 /// What a [`crate::Stateful`] is told.
@@ -11,13 +12,15 @@ use crate::Ports;
 pub struct StatefulConfig {
     /// Where frames may come in that begin a conversation.
     pub allow_new: Ports,
-    /// Conversations a worker knows at most, of IPv4 and as many of IPv6; a bucket of the 128 that
-    /// packets hash to has its even part of them.
+    /// Conversations that are known at most, of IPv4 and as many of IPv6, by all workers together;
+    /// a bucket of the 128 that packets hash to has its even part of them.
     pub flows: u32,
     /// What happens when a bucket has no room.
     pub full: WhenFull,
     /// When conversations are over.
     pub timeouts: Timeouts,
+    /// What is written down of them; none where nobody reads it.
+    pub log: Option<FlowLogConfig>,
 }
 
 /// Seconds without a packet after which a conversation is over, by its state.

@@ -68,6 +68,22 @@ pub(super) fn timeout(state: u8, timeouts: &Timeouts) -> u32 {
     })
 }
 
+/// The state in a word.
+pub(super) fn name(state: u8) -> &'static str {
+    let both = FIRST_ENDED | OTHER_ENDED;
+    if state & RESET != 0 {
+        "reset"
+    } else if state & both == both {
+        "closed"
+    } else if state & both != 0 {
+        "closing"
+    } else if state & ACKNOWLEDGED != 0 {
+        "established"
+    } else {
+        "opening"
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,11 +28,16 @@ struct Bench {
 
 impl Bench {
     fn new(flows: u32, full: WhenFull) -> Self {
+        Self::with_log(flows, full, None)
+    }
+
+    fn with_log(flows: u32, full: WhenFull, log: Option<FlowLogConfig>) -> Self {
         let config = StatefulConfig {
             allow_new: Ports::only(INSIDE),
             flows,
             full,
             timeouts: Timeouts::default(),
+            log,
         };
         let stateful = Box::new(Stateful::new(config).expect("some megabytes"));
         let bridge = Bridge::new([INSIDE, OUTSIDE], Box::new(HitAddresses::new([1, 2])));
@@ -359,4 +364,62 @@ fn who_knows_the_rss_key_fills_one_bucket() {
     let other = (0..).find(|&port| hash(CLIENT, port) != 5).expect("most");
     let opening = tcp((CLIENT, other as u16), (SERVER, 80), SYN);
     assert_eq!(bench.one(INSIDE, &opening), None);
+}
+
+#[test]
+fn conversations_are_written_down_when_they_end_and_now_and_then() {
+    let config = FlowLogConfig {
+        interval: 60,
+        records: 8,
+    };
+    let mut bench = Bench::with_log(1280, WhenFull::Evict, Some(config));
+    let stateful = bench.bridge.stateful_mut().expect("it was given one");
+    let mut reader = stateful.take_readers().remove(0);
+    let mut read = || -> Vec<FlowRecord> { std::iter::from_fn(|| reader.pop()).collect() };
+    assert_eq!(bench.one(INSIDE, &out(SYN)), None);
+    assert_eq!(bench.one(OUTSIDE, &back(SYN | ACK)), None);
+    assert_eq!(bench.one(INSIDE, &out(ACK)), None);
+    assert_eq!(read(), [], "nothing has ended");
+    bench.wait(61);
+    assert_eq!(bench.one(INSIDE, &out(ACK)), None);
+    assert_eq!(bench.one(INSIDE, &out(ACK)), None);
+    let interval = read();
+    assert_eq!(interval.len(), 1, "once an interval: {interval:?}");
+    let record = interval[0];
+    assert_eq!(
+        (record.event, record.state()),
+        (FlowEvent::Interval, "established")
+    );
+    assert_eq!(record.from, (u128::from(CLIENT), 4000));
+    assert_eq!(record.to, (u128::from(SERVER), 443));
+    assert_eq!((record.frames, record.arrival), ([3, 1], 0));
+    assert_eq!(bench.one(OUTSIDE, &back(RST)), None);
+    bench.wait(70);
+    let other = udp((CLIENT, 1), (SERVER, 53));
+    assert_eq!(bench.one(INSIDE, &other), None);
+    let ended = read();
+    assert_eq!(ended.len(), 1, "{ended:?}");
+    assert_eq!(
+        (ended[0].event, ended[0].state()),
+        (FlowEvent::Expired, "reset")
+    );
+    assert_eq!(ended[0].frames, [4, 2]);
+    bench
+        .bridge
+        .stateful_mut()
+        .expect("the same")
+        .write_last(|| false);
+    let last = read();
+    assert_eq!(
+        (last.len(), last[0].event, last[0].state()),
+        (1, FlowEvent::Stopped, "unanswered")
+    );
+    // A flood evicts more than the log has room for: the rest is counted.
+    for number in 0..100 {
+        bench.burst(INSIDE, &openings(number * 100..number * 100 + 100));
+    }
+    let (written, lost) = bench.stateful().log_counts();
+    let evicted = bench.stateful().counts()[0].evicted;
+    assert_eq!((written - 3, lost), (8, evicted - 8));
+    assert_eq!(read().len(), 8);
 }

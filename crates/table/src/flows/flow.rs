@@ -97,6 +97,20 @@ impl<A: Address> Flow<A> {
         self.bytes
     }
 
+    /// When the first packet came.
+    #[inline]
+    #[must_use]
+    pub fn begun(&self) -> Tick {
+        Tick(self.begun)
+    }
+
+    /// When the last packet came.
+    #[inline]
+    #[must_use]
+    pub fn last(&self) -> Tick {
+        Tick(self.last)
+    }
+
     /// Ticks from the first packet to the last one.
     #[must_use]
     pub fn lasted(&self) -> u32 {

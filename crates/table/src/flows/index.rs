@@ -82,6 +82,19 @@ pub(crate) struct Index {
     lines: HugePiece<Line>,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Lines that this thread has looked at: what a flood may not raise without bound.
+    pub(super) static LOOKED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Counts lines that are looked at, in tests alone.
+#[inline(always)]
+fn looked(_lines: u64) {
+    #[cfg(test)]
+    LOOKED.set(LOOKED.get() + _lines);
+}
+
 /// No tag is 0, which marks a free place.
 #[inline(always)]
 fn tag_of(hash: u64) -> u16 {
@@ -98,6 +111,7 @@ impl Index {
     /// The line that `hash` names.
     #[inline(always)]
     pub(crate) fn line(&self, hash: u64) -> &Line {
+        looked(1);
         let mask = self.lines.len() - 1;
         &self.lines[(hash >> 32) as usize & mask]
     }
@@ -124,18 +138,21 @@ impl Index {
         hash: u64,
         is_it: impl Fn(u32) -> bool,
     ) -> Option<u32> {
+        looked(1);
         let spots = self.spots(hash);
         let first = &self.lines[spots.first];
         let found = among(lanes, first, spots.tag, &is_it);
         if found.is_some() || first.0[DISPLACED] == 0 {
             return found;
         }
+        looked(1);
         among(lanes, &self.lines[spots.other], spots.tag, &is_it)
     }
 
     /// Notes a record that is not in here; false when both its lines are full and so are the other
     /// lines of all that is in the first. `hash_of` is asked for the hashes of those.
     pub(crate) fn insert(&mut self, hash: u64, record: u32, hash_of: impl Fn(u32) -> u64) -> bool {
+        looked(2);
         let Spots { first, other, tag } = self.spots(hash);
         if let Some(place) = self.lines[first].free() {
             self.lines[first].put(place, tag, record);
@@ -162,6 +179,7 @@ impl Index {
     /// Puts a record that is in `line` into its other line as well; false when that is full.
     fn move_away(&mut self, line: usize, hash: u64, record: u32) -> bool {
         let Spots { first, other, tag } = self.spots(hash);
+        looked(1);
         let to = if line == first { other } else { first };
         let may_go = line != first || self.lines[first].0[DISPLACED] < u16::MAX;
         let Some(place) = self.lines[to].free().filter(|_| may_go) else {
@@ -178,6 +196,7 @@ impl Index {
 
     /// Forgets a record; nothing happens if it is not in here.
     pub(crate) fn remove(&mut self, hash: u64, record: u32) {
+        looked(2);
         let Spots { first, other, tag } = self.spots(hash);
         if let Some(place) = self.lines[first].of(tag, record) {
             self.lines[first].put(place, 0, 0);

@@ -196,6 +196,47 @@ fn a_flood_costs_what_a_bucket_holds() {
     assert_eq!(ended, flood - 32);
 }
 
+/// Who knows the RSS key sends all to one bucket. Whatever comes, a packet costs a few lines: three
+/// at most to be looked up, and to begin, a look, both its lines, the other lines of the ten in its
+/// first, and two to forget the one that goes.
+#[test]
+fn no_packet_of_a_flood_costs_more_than_some_lines() {
+    const LOOK_MAX: u64 = 3;
+    const BEGIN_MAX: u64 = 2 + 2 + 10 + 2;
+    let looked = |work: &mut dyn FnMut()| {
+        let before = index::LOOKED.get();
+        work();
+        index::LOOKED.get() - before
+    };
+    let flood = if cfg!(miri) { 40 } else { 60_000 };
+    for full in [WhenFull::Refuse, WhenFull::Evict] {
+        let mut table = table::<u128>(1000, full, Level::best());
+        let bytes = table.bytes();
+        let (mut looks, mut begins) = (0, 0);
+        for number in 0..flood {
+            let sighting = Sighting {
+                bucket: 3,
+                ..sighting(number, false)
+            };
+            let mut found = 0;
+            let look = looked(&mut || found = table.visit(&[sighting], &mut |_, _| ()));
+            assert!(found == 1 && look <= LOOK_MAX, "{number}: {look} lines");
+            let begin = looked(&mut || {
+                let place = table.insert(&sighting, ticks(9), Tick(1), &mut |_| ());
+                let room = full == WhenFull::Evict || number < 1000;
+                assert_eq!(place.is_ok(), room, "{number}: {place:?}");
+            });
+            assert!(begin <= BEGIN_MAX, "{number}: {begin} lines");
+            looks += look;
+            begins += begin;
+        }
+        let each = |lines: u64| lines as f64 / f64::from(flood);
+        assert!(each(looks) < 2.0, "{} lines a packet", each(looks));
+        assert!(each(begins) < 8.0, "{} lines a beginning", each(begins));
+        assert!(table.len() <= 1000 && table.bytes() == bytes);
+    }
+}
+
 #[test]
 fn both_directions_are_one_conversation() {
     let (there, from) = FlowId::of((7u32, 80), (7, 9999), 17);

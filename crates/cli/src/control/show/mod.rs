@@ -1,13 +1,14 @@
 //! `linerate show`: a daemon's facts once, or again and again.
 
 mod dispatch;
+mod flows;
 mod ports;
 mod tables;
 mod watch;
 
 use daemon::rpc::Client;
 use daemon::rpc::answers::{
-    ConfigAnswer, Dispatch, Drops, Hits, HitsParams, Memory, NoParams, Sets, Workers,
+    ConfigAnswer, Dispatch, Drops, Flows, Hits, HitsParams, Memory, NoParams, Rss, Sets, Workers,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,6 +32,14 @@ pub(crate) fn run(what: &ShowCommand, output: Output) -> Outcome {
         ShowCommand::Dispatch(args) => {
             let question = ("show.dispatch", &nothing);
             tell::<Dispatch, _>(&args.facts, question, dispatch::render, output)
+        }
+        ShowCommand::Flows(args) => {
+            let question = ("show.flows", &nothing);
+            tell::<Flows, _>(&args.facts, question, flows::flows, output)
+        }
+        ShowCommand::Rss(args) => {
+            let question = ("show.rss", &nothing);
+            tell::<Rss, _>(&args.facts, question, flows::rss, output)
         }
         ShowCommand::Drops(args) => {
             let question = ("show.drops", &nothing);

@@ -7,6 +7,7 @@
 mod change;
 mod dispatch;
 mod entry_list;
+mod flows;
 mod sets;
 mod show;
 mod stream;
@@ -18,6 +19,7 @@ pub use change::{
 pub use dispatch::{Dispatch, DispatchPort, DispatchRow};
 pub(super) use entry_list::place_of;
 pub use entry_list::{EntryList, parse_entry};
+pub use flows::{Flows, Rss, RssBucket};
 pub use sets::{
     ActionFacts, HitCounts, Match, SetFacts, SetList, SetParams, SetTest, SourceFacts, TestAnswer,
     TestParams,

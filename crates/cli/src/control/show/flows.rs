@@ -1,0 +1,87 @@
+//! `linerate show flows` and `linerate show rss`: conversations, and the buckets flows hash to.
+
+use daemon::rpc::answers::{Flows, Rss, RssBucket};
+
+use super::Looks;
+use crate::report::number::{count, rate};
+use crate::report::table::{Align, Table};
+
+pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String {
+    if !now.remembers {
+        return "The bridge remembers no conversations: [stateful] would have it do so.\n"
+            .to_owned();
+    }
+    let seconds = before.map_or(now.seconds, |before| now.seconds - before.seconds);
+    let mut table = Table::new(&[
+        ("", Align::Left),
+        ("count", Align::Right),
+        ("a second", Align::Right),
+    ]);
+    let most = count(now.most);
+    for (name, known) in [("known, IPv4", now.known_v4), ("known, IPv6", now.known_v6)] {
+        table.row([
+            name.to_owned(),
+            format!("{} of {most}", count(known)),
+            String::new(),
+        ]);
+    }
+    type Counted = fn(&Flows) -> u64;
+    let counted: [(&str, Counted); 6] = [
+        ("begun", |flows| flows.begun),
+        ("expired", |flows| flows.expired),
+        ("evicted", |flows| flows.evicted),
+        ("refused", |flows| flows.refused),
+        ("written down", |flows| flows.records),
+        ("not written down", |flows| flows.records_lost),
+    ];
+    for (name, of) in counted {
+        let passed = of(now).saturating_sub(before.map_or(0, of)) as f64;
+        let passed = rate(passed / seconds.max(1e-3), "/s");
+        table.row([name.to_owned(), count(of(now)), passed]);
+    }
+    table.render(looks.paint, looks.width)
+}
+
+/// Buckets that brought something, the heaviest first, below what each worker has.
+pub(super) fn rss(now: &Rss, before: Option<&Rss>, looks: Looks) -> String {
+    let frames = |bucket: &RssBucket| {
+        let last = before.and_then(|before| before.buckets.get(bucket.bucket as usize));
+        bucket
+            .frames
+            .saturating_sub(last.map_or(0, |last| last.frames))
+    };
+    let total = now.buckets.iter().map(frames).sum::<u64>().max(1) as f64;
+    let part = |frames: u64| format!("{:.1} %", frames as f64 * 100.0 / total);
+    let right = |name| (name, Align::Right);
+    let mut workers = Table::new(&[
+        right("worker"),
+        right("buckets"),
+        right("frames"),
+        right(""),
+    ]);
+    for worker in 0..now.workers {
+        let own = || {
+            now.buckets
+                .iter()
+                .filter(|bucket| u64::from(bucket.worker) == worker)
+        };
+        let sum: u64 = own().map(frames).sum();
+        let buckets = own().count().to_string();
+        workers.row([worker.to_string(), buckets, count(sum), part(sum)]);
+    }
+    let mut used: Vec<&RssBucket> = now.buckets.iter().filter(|own| frames(own) > 0).collect();
+    used.sort_by_key(|bucket| std::cmp::Reverse(frames(bucket)));
+    let mut table = Table::new(&[right("bucket"), right("worker"), right("frames"), right("")]);
+    for bucket in used {
+        let frames = frames(bucket);
+        let (number, worker) = (bucket.bucket.to_string(), bucket.worker.to_string());
+        table.row([number, worker, count(frames), part(frames)]);
+    }
+    format!(
+        "{} buckets, {} moved since the start\n\n{}\n{}",
+        now.buckets.len(),
+        count(now.moved),
+        workers.render(looks.paint, looks.width),
+        table.render(looks.paint, looks.width)
+    )
+}

@@ -1,0 +1,56 @@
+//! What `show.flows` and `show.rss` tell: conversations, and the buckets that flows are hashed to.
+
+use serde::{Deserialize, Serialize};
+
+/// What `show.flows` answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Flows {
+    /// Since the start.
+    pub seconds: f64,
+    /// Whether the bridge remembers conversations; if not, all else is 0.
+    pub remembers: bool,
+    /// How many may be known at most, of IPv4 and as many of IPv6.
+    pub most: u64,
+    /// Known now, of IPv4.
+    pub known_v4: u64,
+    /// Known now, of IPv6.
+    pub known_v6: u64,
+    /// Conversations that began.
+    pub begun: u64,
+    /// Of those, whose time was over.
+    pub expired: u64,
+    /// Of those, ended to make room.
+    pub evicted: u64,
+    /// Conversations that could not begin for want of room.
+    pub refused: u64,
+    /// Records written to the flow log.
+    pub records: u64,
+    /// Records that found no room on their way there.
+    pub records_lost: u64,
+}
+
+/// What `show.rss` answers: whose each bucket is, and what it brought.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rss {
+    /// Since the start.
+    pub seconds: f64,
+    /// How many workers there are.
+    pub workers: u64,
+    /// Buckets that were given to another worker.
+    pub moved: u64,
+    /// By number. Where every worker decides on what it receives, nothing is hashed and all are 0.
+    pub buckets: Vec<RssBucket>,
+}
+
+/// One bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RssBucket {
+    /// Its number: the hash, modulo how many there are.
+    pub bucket: u32,
+    /// Whose it is.
+    pub worker: u32,
+    /// Frames that came, and their bytes without FCS.
+    pub frames: u64,
+    /// Bytes.
+    pub bytes: u64,
+}

@@ -1,0 +1,60 @@
+//! Reading what workers write down of conversations.
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use frame::Consumer;
+use plane::FlowRecord;
+use table::flows::{TICK_NANOS, Tick};
+
+use crate::worker::Worker;
+
+/// The reading end of all workers' records. Whoever has it reads it now and then: what finds no
+/// room is lost, and counted.
+pub struct FlowLogReader {
+    readers: Vec<Consumer<FlowRecord>>,
+    began: SystemTime,
+}
+
+impl FlowLogReader {
+    /// Of workers that have not begun.
+    pub(crate) fn of(workers: &mut [Worker]) -> Self {
+        let readers = workers.iter_mut().flat_map(Worker::take_log_readers);
+        Self {
+            readers: readers.collect(),
+            began: SystemTime::now(),
+        }
+    }
+
+    /// Takes the records that wait, of each worker in their order; returns how many. Does not wait.
+    pub fn read(&mut self, mut each: impl FnMut(FlowRecord)) -> usize {
+        let mut count = 0;
+        for reader in &mut self.readers {
+            // No more than there are now: a worker may write as fast as this reads.
+            let waiting = reader.len();
+            count += reader.pop_burst(waiting, &mut each);
+        }
+        count
+    }
+
+    /// Whether the run is over and all is read.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        let mut readers = self.readers.iter();
+        readers.all(|reader| reader.is_closed() && reader.is_empty())
+    }
+
+    /// What time it was; off by a tick, 0.27 s, at most.
+    #[must_use]
+    pub fn time(&self, tick: Tick) -> SystemTime {
+        self.began + Duration::from_nanos(u64::from(tick.0).saturating_mul(TICK_NANOS))
+    }
+}
+
+impl fmt::Debug for FlowLogReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FlowLogReader")
+            .field("rings", &self.readers.len())
+            .finish_non_exhaustive()
+    }
+}

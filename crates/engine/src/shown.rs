@@ -1,0 +1,84 @@
+//! What a worker shows of itself while it works, and what it writes down.
+
+use frame::Consumer;
+use plane::{FlowRecord, Stateful};
+
+use crate::attachment::Attachment;
+use crate::conversations;
+use crate::counters::Count;
+use crate::worker::Worker;
+
+/// What a reception takes at most, nanoseconds.
+const RECEPTION_NANOS_MAX: u64 = 1_000_000;
+
+impl Worker {
+    /// Counts what a reception took.
+    pub(crate) fn time_reception(&mut self, nanos: u64, frames: usize) {
+        // More is no work: the worker was not running.
+        if nanos < RECEPTION_NANOS_MAX {
+            self.words.add(Count::ReceptionNanos, nanos);
+            self.words.add(Count::ReceptionFrames, frames as u64);
+        }
+    }
+
+    /// Shows what passed between workers, and whether it is at rest.
+    #[inline]
+    pub(crate) fn show_exchange(&mut self, drains: bool) {
+        let dry = self.is_dry(drains);
+        let kept = self.attachments.iter().any(|own| !own.kept.is_empty());
+        let quiet =
+            dry && !kept && self.is_clear() && !self.attachments.iter().any(Attachment::is_waiting);
+        self.board().show_exchange(&self.words, quiet);
+    }
+
+    /// Shows its counters.
+    pub(crate) fn show(&mut self) {
+        self.show_hits();
+        if let Some(stateful) = self.pipeline.stateful_mut() {
+            // Conversations are over in time also where no frame comes.
+            stateful.set_now(self.now);
+            conversations::count(stateful, &mut self.words);
+        }
+        self.words.set(Count::Held, self.pipeline.held() as u64);
+        self.board().show(&self.words);
+    }
+
+    /// Shows the hits by the policy it is at.
+    pub(crate) fn show_hits(&mut self) {
+        let hits = self.pipeline.hits();
+        let would_drop = self.would_drop_before + hits.would_drop_frames;
+        self.words.set(Count::WouldDrop, would_drop);
+        self.versions.get().tally.show(self.id, hits);
+    }
+
+    /// Shows what it holds.
+    pub(crate) fn show_hold(&self) {
+        let board = self.control.hold(self.id);
+        board.show(&self.attachments, &self.pool);
+        self.show_dispatch();
+    }
+
+    /// Shows how it dispatched.
+    pub(crate) fn show_dispatch(&self) {
+        self.control.dispatch_board(self.id).show(&self.attachments);
+    }
+
+    /// The reading ends of what it writes down of conversations.
+    pub(crate) fn take_log_readers(&mut self) -> Vec<Consumer<FlowRecord>> {
+        let stateful = self.pipeline.stateful_mut();
+        stateful.map(Stateful::take_readers).unwrap_or_default()
+    }
+
+    /// Writes down the conversations that go on, after all workers have stopped; `wait` as of
+    /// [`plane::Stateful::write_last`].
+    pub(crate) fn end_conversations(&mut self, wait: impl FnMut() -> bool) {
+        if let Some(stateful) = self.pipeline.stateful_mut() {
+            stateful.write_last(wait);
+            conversations::count(stateful, &mut self.words);
+        }
+    }
+
+    fn board(&self) -> &crate::counters::Board {
+        self.control.board(self.id)
+    }
+}
