@@ -92,13 +92,22 @@ INLINE u64 host_order(const u8 *half)
 	return __builtin_bswap64((u64)*(const u32 *)(half + 4) << 32 | *(const u32 *)half);
 }
 
-/* Whether a header of UDP or TCP says nothing that `bytes` from its beginning contradict. */
+/* Whether datagrams to this port, in network order, may carry other packets, whose addresses are
+ * the worker's to look up: VXLAN, Linux's own port of it, GENEVE, GTP-U. */
+INLINE int is_tunnel(u16 port)
+{
+	return port == NETWORK_ORDER(4789) || port == NETWORK_ORDER(8472) ||
+	       port == NETWORK_ORDER(6081) || port == NETWORK_ORDER(2152);
+}
+
+/* Whether a header of UDP or TCP says nothing that `bytes` from its beginning contradict, and
+ * leads into no tunnel. */
 INLINE int is_sound_transport(const u8 *at, const u8 *end, u8 protocol, u32 bytes)
 {
 	if (protocol == UDP && at + UDP_BYTES <= end) {
 		u32 said = NETWORK_ORDER(*(const u16 *)(at + 4));
 
-		return said >= UDP_BYTES && said <= bytes;
+		return said >= UDP_BYTES && said <= bytes && !is_tunnel(*(const u16 *)(at + 2));
 	}
 	if (protocol == TCP && at + TCP_BYTES <= end) {
 		u32 said = at[12] >> 4 << 2;

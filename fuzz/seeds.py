@@ -180,6 +180,26 @@ DECISIONS = {
 }
 
 
+TUNNELS = (
+    "ip-6-in-4-tcp", "gre-all-4-in-4-icmp", "gre-teb-vlan-6-in-4-icmp", "vxlan-4-in-6-tcp",
+    "geneve-options-6-in-6-udp", "gtp-u-two-4-in-4-tcp", "gtp-u-in-vxlan", "5-deep", "esp-6",
+    "ah-ip-4", "ah-udp-6", "4in6-first", "ipip-inner-later", "gtp-u-extension-beyond",
+)
+
+
+def tunnels():
+    """Frames that scapy made, see tests/golden/tunnels.py."""
+    golden = pathlib.Path(__file__).parent.parent / "tests" / "golden"
+    text = (golden / "tunnels.txt").read_text().splitlines()
+    names = [line.split()[1] for line in text if line.startswith("frame ")]
+    capture, at = (golden / "captures" / "tunnels.pcap").read_bytes(), 24
+    for name in names:
+        length = struct.unpack_from("<I", capture, at + 8)[0]
+        if name in TUNNELS:
+            yield name, capture[at + 16:at + 16 + length]
+        at += 16 + length
+
+
 for name, answer in DECISIONS.items():
     write("decisions", name, json.dumps(answer).encode())
 for name, (method, params) in REQUESTS.items():
@@ -213,6 +233,8 @@ write("journal", "cut", b"\x01" + journal(NAME + ADD, OPERATIONS)[:-3])
 write("journal", "unknown", b"\x01" + journal(NAME + ADD, b"\x09", NAME + DELETE))
 for name, frame in FRAMES.items():
     write("parse", name, bytes(2) + frame)
+for name, frame in tunnels():
+    write("tunnel", name, bytes(3) + frame)
 write("parse", "snapped", bytes([0, 60]) + FRAMES["udp"][:30])
 for name, text in LISTS.items():
     write("list", name, bytes([2 if name == "csv" else 4]) + text)
@@ -230,3 +252,21 @@ for name, text in RECIPES.items():
 write("sink", "order", arrivals(test_frame(0, number, 5000) for number in (0, 1, 1, 5, 3, 99)))
 write("sink", "streams", arrivals(test_frame(number, 0, 5000) for number in range(5)))
 write("sink", "foreign", arrivals(FRAMES.values()))
+
+
+def fragment(who, start, length, last=0, mark=0, pause=1):
+    return bytes([who, start, length, last, mark, pause])
+
+
+WHOLE = [fragment(0x10, 3 * at, 3, int(at == 3)) for at in (2, 0, 3, 1)]
+OVERLAP = [fragment(0x18, 0, 3), fragment(0x18, 2, 3), fragment(0x18, 3, 3, 1)]
+TWICE = [fragment(0x10, 0, 3), fragment(0x10, 0, 3), fragment(0x10, 0, 3, 0, 1)]
+FLOOD = [fragment(16 * source + name, 3, 2) for source in range(16) for name in range(4)]
+LATE = [fragment(0x10, 3, 3, 1, 0, 255)] + [fragment(0x20, at, 1, 0, 0, 255) for at in range(6)]
+PIECE_V6 = bytes(12) + b"\x86\xdd\x60" + bytes(3) + b"\0\x10\x2c\x40" + bytes(32)
+PIECE_V6 += b"\x11\0\0\x19" + bytes(3) + b"\x07" + bytes(8)
+for name, some in (("order", WHOLE), ("overlap", OVERLAP), ("twice", TWICE)):
+    write("fragments", name, b"\0" + b"".join(some))
+for name, some in (("flood", FLOOD), ("late", LATE), ("mixed", WHOLE + OVERLAP + TWICE + FLOOD)):
+    write("fragments", name, b"\1" + b"".join(some))
+write("fragments", "frame", b"\0" + PIECE_V6)

@@ -7,9 +7,11 @@
 mod config;
 mod control;
 mod decisions;
+mod fragments;
 mod journal;
 mod socket;
 mod traffic;
+mod tunnel;
 
 use std::io::Cursor;
 
@@ -19,9 +21,11 @@ use port::pcap::{CaptureReader, Step};
 pub use crate::config::config;
 pub use crate::control::control;
 pub use crate::decisions::decisions;
+pub use crate::fragments::fragments;
 pub use crate::journal::journal;
 pub use crate::socket::{sample, scrape};
 pub use crate::traffic::{recipe, sink};
+pub use crate::tunnel::tunnel;
 
 /// A frame and the length it had before a capture cut it: the first two bytes say how much was
 /// cut. Whatever is in it, the offsets lie inside, and cutting more never changes an address.

@@ -127,3 +127,13 @@ fn journal() {
 fn decisions() {
     replay("decisions", fuzz::decisions);
 }
+
+#[test]
+fn fragments() {
+    replay("fragments", fuzz::fragments);
+}
+
+#[test]
+fn tunnel() {
+    replay("tunnel", fuzz::tunnel);
+}

@@ -19,6 +19,7 @@ mod drive;
 mod drops;
 mod error;
 mod exit;
+mod explain;
 mod interrupt;
 mod laboratory;
 mod load;

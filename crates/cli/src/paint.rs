@@ -22,7 +22,6 @@ impl Paint {
         Self { on }
     }
 
-    #[cfg(test)]
     pub(crate) fn off() -> Self {
         Self { on: false }
     }

@@ -13,8 +13,8 @@ use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
-    bridge, bypass, capture, control, daemon_run, demo, doctor, drive, drops, laboratory, pages,
-    restore, rss, set_check, top,
+    bridge, bypass, capture, control, daemon_run, demo, doctor, drive, drops, explain, laboratory,
+    pages, restore, rss, set_check, top,
 };
 
 /// Runs what the command line asks for.
@@ -23,7 +23,7 @@ pub(crate) fn run() -> ExitCode {
     let color = color_typed(&arguments);
     let cli = match parse(arguments, color) {
         Ok(cli) => cli,
-        Err(error) => return explain(&error, color),
+        Err(error) => return tell_usage(&error, color),
     };
     let output = Output {
         manners: cli.manners,
@@ -38,6 +38,7 @@ fn command(command: &Command, output: Output) -> Outcome {
     match command {
         Command::Demo(args) => demo::run(args, output),
         Command::Bridge(args) => bridge::run(args, output),
+        Command::Explain(args) => explain::run(args, output),
         Command::Run(args) => daemon_run::run(args, output),
         Command::Gen(args) => drive::generate(args, output),
         Command::Sink(args) => drive::take_in(args, output),
@@ -88,7 +89,7 @@ fn color_typed(arguments: &[OsString]) -> ColorWhen {
 }
 
 /// Prints help where it was asked for, and a usage error in the manner of all our errors.
-fn explain(error: &clap::Error, color: ColorWhen) -> ExitCode {
+fn tell_usage(error: &clap::Error, color: ColorWhen) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // A reader that went away has seen enough.

@@ -362,7 +362,7 @@ fn conversations(
     let dealt = Stateful::dealt(config, plan.cpus.len(), owner);
     let dealt = dealt.map_err(EngineError::Conversations)?;
     let boxed = dealt.into_iter().rev().map(Box::new).collect();
-    Ok((boxed, By::Conversation))
+    Ok((boxed, By::Conversation(plan.policy.placing())))
 }
 
 /// A table of addresses with a key of its own, drawn from the system's random source by way of

@@ -68,8 +68,7 @@ impl Bridge {
     /// has a use for ports.
     #[must_use]
     pub fn with_fragments(mut self, fragments: Option<Box<Fragments>>) -> Self {
-        if let (Some(stateful), Some(_)) = (&mut self.stateful, &fragments) {
-            stateful.leave_later_pieces();
+        if self.stateful.is_some() {
             self.fragments = fragments;
         }
         self
@@ -158,7 +157,12 @@ impl Bridge {
                 true => self.classifier.parsed_inside(),
                 false => self.classifier.parsed(),
             };
-            stateful.judge(burst, parsed, arrival, verdicts);
+            stateful.judge(
+                burst,
+                (parsed, self.fragments.as_deref()),
+                arrival,
+                verdicts,
+            );
             if let Some(fragments) = &mut self.fragments {
                 fragments.decide(verdicts);
             }
@@ -207,20 +211,58 @@ impl Bridge {
         mut each: impl FnMut(usize, MatchedLists),
     ) {
         let masks = judgement.masks(from);
-        let mut tell = |place, matched: Matched| {
-            let (src, dst) = (matched.src.0, matched.dst.0);
-            each(place, MatchedLists { src, dst });
-        };
         let classifier = &self.classifier;
-        classifier.each_match(masks.any, |place, _, matched| tell(place, matched));
+        classifier.each_match(masks.any, |place, _, matched| each(place, matched.into()));
         classifier.each_tunnelled(|place, headers| {
             let looked_at = looked_at(headers, masks);
             let matched = looked_at.fold(Matched::default(), |all, (_, one)| all.or(one.matched));
             if !matched.is_empty() {
-                tell(place, matched);
+                each(place, matched.into());
             }
         });
     }
+
+    /// The same by header: the place of the frame, and that of the header in it, the outermost
+    /// being 0. For explanations.
+    pub fn each_header_match(
+        &self,
+        from: PortId,
+        judgement: &Judgement,
+        mut each: impl FnMut(usize, usize, MatchedLists),
+    ) {
+        let masks = judgement.masks(from);
+        let classifier = &self.classifier;
+        classifier.each_match(masks.any, |place, _, matched| {
+            each(place, 0, matched.into())
+        });
+        classifier.each_tunnelled(|place, headers| {
+            for (_, header) in looked_at(headers, masks) {
+                if !header.matched.is_empty() {
+                    each(place, header.depth, header.matched.into());
+                }
+            }
+        });
+    }
+}
+
+impl From<Matched> for MatchedLists {
+    fn from(matched: Matched) -> Self {
+        Self {
+            src: matched.src.0,
+            dst: matched.dst.0,
+        }
+    }
+}
+
+/// What of one header counts.
+#[derive(Clone, Copy)]
+struct LookedAt {
+    /// Its place among the frame's headers, the outermost being 0.
+    depth: usize,
+    /// The sets that its addresses are in and that look at it.
+    matched: Matched,
+    /// The sets that look at it.
+    lists: u32,
 }
 
 /// The lists that matched a frame's addresses, as bits by their places in the policy.
@@ -268,15 +310,6 @@ fn judge(
     }
 }
 
-/// What of one header counts.
-#[derive(Clone, Copy)]
-struct LookedAt {
-    /// The sets that its addresses are in and that look at it.
-    matched: Matched,
-    /// The sets that look at it.
-    lists: u32,
-}
-
 /// The IP headers of a frame that carries other packets, from the outside in, as its sets see
 /// them.
 fn looked_at<'a>(
@@ -293,10 +326,15 @@ fn looked_at<'a>(
         .iter()
         .enumerate()
         .filter(|(_, header)| header.0.is_ip());
-    ip.map(move |(place, (parsed, matched))| {
-        let lists = lists(place);
+    ip.map(move |(depth, (parsed, matched))| {
+        let lists = lists(depth);
         let matched = matched.within(masks.any, lists);
-        (parsed, LookedAt { matched, lists })
+        let looked_at = LookedAt {
+            depth,
+            matched,
+            lists,
+        };
+        (parsed, looked_at)
     })
 }
 

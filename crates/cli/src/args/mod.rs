@@ -10,6 +10,7 @@ mod dispatch;
 mod doctor;
 mod drive;
 mod duration;
+mod explain;
 mod fragments;
 mod lab;
 mod live;
@@ -27,6 +28,7 @@ mod simulated;
 mod socket;
 mod stateful;
 mod top;
+mod tunnels;
 mod workers;
 
 #[cfg(test)]
@@ -42,6 +44,7 @@ pub(crate) use demo::DemoArgs;
 pub(crate) use dispatch::DispatchArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use drive::{FrameArgs, GenArgs, SinkArgs};
+pub(crate) use explain::{ExplainArgs, FrameSource};
 pub(crate) use fragments::FragmentArgs;
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
 pub(crate) use live::{
@@ -61,6 +64,7 @@ pub(crate) use show::{ReloadArgs, ShowArgs, ShowCommand, ShowHitsArgs, ShowPorts
 pub(crate) use socket::{FactArgs, SocketArgs};
 pub(crate) use stateful::StatefulArgs;
 pub(crate) use top::TopArgs;
+pub(crate) use tunnels::{MatchRule, TunnelArgs};
 pub(crate) use workers::WorkerArgs;
 
 use crate::exit::EXIT_CODES;
@@ -110,6 +114,7 @@ Examples:
 pub(crate) enum Command {
     Demo(DemoArgs),
     Bridge(Box<BridgeArgs>),
+    Explain(Box<ExplainArgs>),
     Run(DaemonArgs),
     Gen(Box<GenArgs>),
     Sink(SinkArgs),

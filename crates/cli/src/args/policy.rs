@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::SetFile;
+use super::{SetFile, TunnelArgs};
 
 /// What may pass.
 #[derive(Clone, Debug, Args)]
@@ -71,6 +71,8 @@ pub(crate) struct PolicyArgs {
         hide_possible_values = true
     )]
     pub(crate) malformed: Otherwise,
+    #[command(flatten)]
+    pub(crate) tunnels: TunnelArgs,
 }
 
 /// How lists are read.

@@ -230,6 +230,9 @@ fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
             format!("{does} for a {side} that enters by {}", at.port),
         );
     }
+    if let Some(headers) = &set.headers {
+        fact("match", format!("{headers} headers of tunnelled packets"));
+    }
     let dynamic = match set.dynamic {
         0 => String::new(),
         dynamic => format!(

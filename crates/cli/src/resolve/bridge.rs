@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{DispatchSettings, IdleMode, Limits};
 use frame::PortId;
-use plane::{Otherwise, SetRule, Sides};
+use plane::{Headers, Otherwise, Policy, SetRule, Sides};
 use port::PortSpec;
 use serde_json::{Value, json};
 use table::fragments::FragmentLimits;
@@ -18,6 +18,9 @@ use crate::output::Stream;
 use crate::paint::Paint;
 use crate::report::number::{count, seconds};
 use crate::report::table::{Align, Table};
+
+/// UDP ports of tunnels that the XDP program leaves to workers, as `bpf/sieve.h` has them.
+const SHORTCUT_TUNNELS: [u16; 4] = [4789, 8472, 6081, 2152];
 
 /// What `linerate bridge` will do.
 #[derive(Debug)]
@@ -61,7 +64,7 @@ impl BridgeSettings {
                 "--flow-log - and something else would both write to standard output: name a file",
             ));
         }
-        Ok(Self {
+        let settings = Self {
             ports,
             sets,
             layout: args.workers.layout()?,
@@ -79,7 +82,9 @@ impl BridgeSettings {
             } else {
                 Stream::Stdout
             },
-        })
+        };
+        settings.check_shortcut()?;
+        Ok(settings)
     }
 
     /// Whether a port generates traffic, which may draw addresses from the sets.
@@ -95,6 +100,22 @@ impl BridgeSettings {
         ports.any(|port| matches!(port, PortSpec::Xdp(xdp) if xdp.shortcut))
     }
 
+    /// The kernel knows tunnels by their usual ports alone.
+    fn check_shortcut(&self) -> Result<(), Error> {
+        let ports = self.sets.policy.tunnels.ports;
+        let unusual = ports
+            .iter()
+            .find(|(_, port)| !SHORTCUT_TUNNELS.contains(port));
+        match unusual {
+            Some((kind, port)) if self.has_shortcut() => Err(Error::refused(format!(
+                "shortcut=on forwards {} to port {port} without looking inside: leave out one of \
+                 them",
+                kind.name()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// For people.
     pub(crate) fn text(&self, paint: Paint, width: usize) -> String {
         let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
@@ -102,8 +123,13 @@ impl BridgeSettings {
             table.row([format!("port {place}"), port.to_string()]);
         }
         for (rule, source) in self.rules() {
+            let headers = match rule.headers {
+                Headers::BOTH => "",
+                Headers::OUTER => " of outer headers",
+                _ => " of inner headers",
+            };
             let what = format!(
-                "{} {} ({})",
+                "{} {}{headers} ({})",
                 rule.action,
                 sides(rule.sides),
                 source_text(source)
@@ -124,6 +150,7 @@ impl BridgeSettings {
                 "name": rule.name,
                 "action": rule.action.name(),
                 "sides": sides(rule.sides),
+                "match": rule.headers.name(),
                 "source": source_text(source),
             })
         };
@@ -135,6 +162,8 @@ impl BridgeSettings {
             "default": otherwise(self.sets.policy.default),
             "non_ip": otherwise(self.sets.policy.non_ip),
             "malformed": otherwise(self.sets.policy.malformed),
+            "hash": self.sets.policy.placing().header.name(),
+            "tunnel_ports": self.sets.policy.tunnels.ports.to_string(),
             "flow_log": self.flow_log.as_ref().map(|path| path.display().to_string()),
             "stateful_flows": self.sets.policy.stateful.map(|stateful| stateful.flows),
             "fragments_held": self.fragments().map(|limits| limits.held),
@@ -171,6 +200,7 @@ impl BridgeSettings {
             otherwise(policy.malformed)
         );
         let mut facts = vec![("otherwise", otherwise)];
+        facts.push(("tunnels", tunnel_fact(policy)));
         if let Some(stateful) = &policy.stateful {
             let begin = (0..2).filter(|&port| stateful.allow_new.contains(PortId(port)));
             let begin: Vec<String> = begin.map(|port| format!("port {port}")).collect();
@@ -211,6 +241,20 @@ impl BridgeSettings {
         facts.push(("seed", self.seed.to_string()));
         facts
     }
+}
+
+fn tunnel_fact(policy: &Policy) -> String {
+    let placing = policy.placing();
+    let ports: Vec<String> = placing
+        .ports
+        .iter()
+        .map(|(kind, port)| format!("{} on {port}", kind.name()))
+        .collect();
+    let ports = match ports.is_empty() {
+        true => "none by UDP".to_owned(),
+        false => ports.join(", "),
+    };
+    format!("{ports}; placed by the {} header", placing.header.name())
 }
 
 fn dispatch_fact(dispatch: DispatchSettings) -> String {

@@ -5,7 +5,7 @@ use std::fs;
 
 use plane::{Action, Otherwise, Policy, SetRule, Sides};
 
-use crate::args::{self, Keep, PolicyArgs, SetFile};
+use crate::args::{self, Keep, MatchRule, PolicyArgs, SetFile};
 use crate::error::Error;
 
 /// Where the entries of a set come from.
@@ -47,7 +47,9 @@ impl SetPlan {
             rules.push(SetRule::new(name, Action::Allow, Sides::BOTH));
             sources.push(Source::Keep(space));
         }
+        looks_at(&args.tunnels.matching, &mut rules)?;
         let mut policy = Policy::new(rules).map_err(Error::refused)?;
+        policy.tunnels = args.tunnels.policy()?;
         policy.default = otherwise(args.default);
         policy.non_ip = otherwise(args.non_ip);
         policy.malformed = otherwise(args.malformed);
@@ -75,6 +77,27 @@ impl SetPlan {
             .filter(|&source| *source == stdin)
             .count()
     }
+}
+
+/// Which headers each set looks at: of what is said of all sets, and of one, the last holds.
+fn looks_at(said: &[MatchRule], rules: &mut [SetRule]) -> Result<(), Error> {
+    for all in said.iter().filter(|said| said.set.is_none()) {
+        rules.iter_mut().for_each(|rule| rule.headers = all.headers);
+    }
+    for said in said {
+        let Some(name) = &said.set else {
+            continue;
+        };
+        let mut rules = rules.iter_mut();
+        let rule = rules.find(|rule| rule.name == *name).ok_or_else(|| {
+            Error::refused(format!(
+                "--match {name}={}: no set is named '{name}'; name one of those given",
+                said.headers.name()
+            ))
+        })?;
+        rule.headers = said.headers;
+    }
+    Ok(())
 }
 
 /// How many of these files are standard input.

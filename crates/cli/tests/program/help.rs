@@ -2,10 +2,11 @@
 
 use super::Place;
 
-const COMMANDS: [&str; 32] = [
+const COMMANDS: [&str; 33] = [
     "",
     "demo",
     "bridge",
+    "explain",
     "gen",
     "sink",
     "bypass",

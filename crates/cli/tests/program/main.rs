@@ -11,6 +11,8 @@ mod daemon_pages;
 mod doctor;
 mod drive;
 mod drops;
+mod explain;
+mod fragments;
 mod help;
 mod hostile_daemon;
 mod interrupt;

@@ -1,7 +1,8 @@
 //! `[[port]]` and `[[pipeline]]`: where frames enter and leave, and what is between.
 
-use plane::Otherwise;
+use plane::{Otherwise, TunnelPolicy};
 use port::PortSpec;
+use wire::{HashHeader, TunnelKind, TunnelPorts};
 
 use super::error::{ConfigError, Wrong};
 use super::resolved::Writer;
@@ -67,11 +68,14 @@ pub struct PipelineConfig {
     pub non_ip: Otherwise,
     /// For frames that break a protocol's rules.
     pub malformed: Otherwise,
+    /// How packets inside packets are taken.
+    pub tunnels: TunnelPolicy,
     /// Address space to exempt, each once.
     pub keep: Vec<Space>,
 }
 
 const KEEP: [(&str, Space); 2] = [("private", Space::Private), ("local", Space::Local)];
+const HASH: [(&str, HashHeader); 2] = [("inner", HashHeader::Inner), ("outer", HashHeader::Outer)];
 const OTHERWISE: [(&str, Otherwise); 2] =
     [("forward", Otherwise::Forward), ("drop", Otherwise::Drop)];
 const KINDS: [(&str, PipelineKind); 1] = [("bridge", PipelineKind::Bridge)];
@@ -134,6 +138,7 @@ impl PipelineConfig {
             default: Otherwise::Forward,
             non_ip: Otherwise::Forward,
             malformed: Otherwise::Drop,
+            tunnels: TunnelPolicy::default(),
             keep: Vec::new(),
         }
     }
@@ -155,6 +160,7 @@ impl PipelineConfig {
         };
         let (default, non_ip) = (otherwise("default")?, otherwise("non_ip")?);
         let malformed = otherwise("malformed")?;
+        let tunnels = read_tunnels(&section)?;
         let mut keep = Vec::new();
         for space in section
             .texts("keep", |word| choice(word, &KEEP))?
@@ -171,6 +177,7 @@ impl PipelineConfig {
             default: default.unwrap_or(Otherwise::Forward),
             non_ip: non_ip.unwrap_or(Otherwise::Forward),
             malformed: malformed.unwrap_or(Otherwise::Drop),
+            tunnels,
             keep,
         })
     }
@@ -182,8 +189,41 @@ impl PipelineConfig {
         out.text("default", word(self.default, &OTHERWISE));
         out.text("non_ip", word(self.non_ip, &OTHERWISE));
         out.text("malformed", word(self.malformed, &OTHERWISE));
+        if let Some(hash) = self.tunnels.hash {
+            out.text("hash", word(hash, &HASH));
+        }
+        let ports = tunnel_words(self.tunnels.ports);
+        out.texts("tunnel_ports", ports.iter().map(String::as_str));
         out.texts("keep", self.keep.iter().map(|space| space.name()));
     }
+}
+
+fn read_tunnels(section: &Section<'_>) -> Result<TunnelPolicy, ConfigError> {
+    let wanted = "hash = \"inner\" or \"outer\"";
+    let hash = section.parsed("hash", wanted, |word| choice(word, &HASH))?;
+    let words = section.texts("tunnel_ports", |word| Ok(word.to_owned()))?;
+    let words = words.unwrap_or_default();
+    let ports = TunnelPorts::from_words(words.iter().map(String::as_str)).map_err(|error| {
+        let wrong = split_sentence(&error.to_string());
+        section.error_at("tunnel_ports", wrong)
+    })?;
+    Ok(TunnelPolicy { hash, ports })
+}
+
+/// As they are read: a kind without a port is said to have none.
+fn tunnel_words(ports: TunnelPorts) -> Vec<String> {
+    let of_kind = |kind: TunnelKind| {
+        let own = ports.iter().filter(move |(other, _)| *other == kind);
+        let mut words: Vec<String> = own
+            .map(|(_, port)| format!("{}={port}", kind.name()))
+            .collect();
+        if words.is_empty() {
+            words.push(format!("{}=none", kind.name()));
+        }
+        words
+    };
+    let kinds = [TunnelKind::Vxlan, TunnelKind::Geneve, TunnelKind::GtpU];
+    kinds.into_iter().flat_map(of_kind).collect()
 }
 
 /// The two ports of a configuration that has just two.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plane::{Action, Sides};
+use plane::{Action, Headers, Sides};
 use toml::de::DeValue;
 
 use super::error::{ConfigError, Wrong};
@@ -22,6 +22,8 @@ pub struct SetConfig {
     pub action: Action,
     /// Which addresses of a frame it looks at.
     pub sides: Sides,
+    /// Which headers of packets inside packets it looks at.
+    pub headers: Headers,
     /// The names of the ports at which frames that it looks at come in; empty for all.
     pub ports: Vec<String>,
     /// What it does elsewhere than `action` says, later ones before earlier ones.
@@ -121,6 +123,7 @@ impl SetConfig {
             source,
             action: action(&section)?.ok_or_else(|| section.missing("action"))?,
             sides: sides(&section)?.unwrap_or(Sides::BOTH),
+            headers: headers(&section)?.unwrap_or(Headers::BOTH),
             ports: ingress(&section, ports)?,
             exceptions: section
                 .tables("on", "[[set.on]]")?
@@ -147,6 +150,7 @@ impl SetConfig {
         }
         out.text("action", self.action.name());
         out.text("sides", word(self.sides, &SIDES));
+        out.text("match", self.headers.name());
         out.texts("ports", self.ports.iter().map(String::as_str));
         out.duration("refresh", self.refresh);
         if self.source.is_some() {
@@ -180,6 +184,11 @@ fn action(section: &Section<'_>) -> Result<Option<Action>, ConfigError> {
 fn sides(section: &Section<'_>) -> Result<Option<Sides>, ConfigError> {
     let wanted = "sides = \"both\", \"source\" or \"destination\"";
     section.parsed("sides", wanted, |word| choice(word, &SIDES))
+}
+
+fn headers(section: &Section<'_>) -> Result<Option<Headers>, ConfigError> {
+    let wanted = "match = \"both\", \"outer\" or \"inner\"";
+    section.parsed("match", wanted, |word| choice(word, &Headers::WORDS))
 }
 
 fn ingress(section: &Section<'_>, ports: &[PortConfig]) -> Result<Vec<String>, ConfigError> {

@@ -35,12 +35,15 @@ ports = ["inside", "outside"]
 default = "forward"
 non_ip = "drop"
 malformed = "forward"
+hash = "outer"
+tunnel_ports = ["vxlan=8472", "gtp-u=none"]
 keep = ["private", "local", "private"]
 [[set]]
 name = "ipsum"
 source = "lists/ipsum.txt"
 action = "block"
 sides = "source"
+match = "inner"
 ports = ["outside"]
 refresh = "15m"
 max_change = 0.25
@@ -99,6 +102,10 @@ fn everything_is_read_and_shown_reads_back() {
     assert_eq!(config.ports[0].name, "outside");
     assert_eq!(config.pipelines[0].ports, ["inside", "outside"]);
     assert_eq!(config.pipelines[0].non_ip, Otherwise::Drop);
+    let tunnels = config.pipelines[0].tunnels;
+    assert_eq!(tunnels.hash, Some(wire::HashHeader::Outer));
+    assert_eq!(tunnels.ports.to_string(), "vxlan=8472,geneve=6081");
+    assert_eq!(config.sets[0].headers, plane::Headers::INNER);
     assert_eq!(config.pipelines[0].keep, [Space::Private, Space::Local]);
     let ipsum = &config.sets[0];
     assert_eq!(

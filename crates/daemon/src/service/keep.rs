@@ -39,6 +39,7 @@ pub(super) fn keeper_config(config: &Config, hits: Arc<dyn RecentHits>) -> Keepe
             ip: pipeline.default,
             non_ip: pipeline.non_ip,
             malformed: pipeline.malformed,
+            tunnels: pipeline.tunnels,
         };
     }
     KeeperConfig {

@@ -34,6 +34,7 @@ fn rule(set: &SetConfig, config: &Config) -> SetRule {
             true => Ports::ALL,
             false => ports(config, &set.ports),
         },
+        headers: set.headers,
         exceptions: exceptions.collect(),
         ..SetRule::new(set.name.clone(), set.action, set.sides)
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use frame::PortId;
 use list::ReadOptions;
-use plane::{SetRule, Side, Sides};
+use plane::{Headers, SetRule, Side, Sides};
 
 use crate::rpc::answers::{
     self, ActionFacts, ActionParams, AddParams, DeleteParams, HitCounts, LoadParams, Match,
@@ -69,6 +69,9 @@ impl KeptSets {
             action: facts.rule.action.into(),
             configured: facts.configured.map(Into::into),
             actions: self.actions(&facts.rule),
+            headers: Some(facts.rule.headers)
+                .filter(|&headers| headers != Headers::BOTH)
+                .map(|headers| headers.name().to_owned()),
             entries: facts.counts.entries as u64,
             dynamic: facts.counts.dynamic as u64,
             timed: facts.counts.timed as u64,

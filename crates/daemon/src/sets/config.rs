@@ -3,7 +3,7 @@
 use super::name::{NameError, SetName};
 use super::publish::{NoHits, RecentHits};
 use engine::OwnAddress;
-use plane::{Otherwise, Policy, PolicyError, SetRule};
+use plane::{Otherwise, Policy, PolicyError, SetRule, TunnelPolicy};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +52,8 @@ pub struct Defaults {
     pub non_ip: Otherwise,
     /// Malformed frames.
     pub malformed: Otherwise,
+    /// Packets inside packets.
+    pub tunnels: TunnelPolicy,
 }
 
 impl Default for Defaults {
@@ -61,6 +63,7 @@ impl Default for Defaults {
             ip: Otherwise::Forward,
             non_ip: Otherwise::Forward,
             malformed: Otherwise::Drop,
+            tunnels: TunnelPolicy::default(),
         }
     }
 }
@@ -75,6 +78,7 @@ impl Defaults {
         policy.default = self.ip;
         policy.non_ip = self.non_ip;
         policy.malformed = self.malformed;
+        policy.tunnels = self.tunnels;
         Ok(policy)
     }
 }

@@ -95,6 +95,7 @@ impl Set {
             action: self.action,
             configured: (self.action != self.configured).then_some(self.configured),
             actions: Vec::new(),
+            headers: None,
             entries: (self.file.len() + both.count()) as u64,
             dynamic: self.dynamic.len() as u64,
             timed: self

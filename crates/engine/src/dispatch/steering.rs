@@ -23,8 +23,8 @@ pub(crate) const PLACES: usize = BUCKETS + 1;
 pub(crate) enum By {
     /// The flow of its innermost or outermost packet.
     Flow(Placing),
-    /// The conversation it is of, which for an ICMP error is that of the packet it quotes.
-    Conversation,
+    /// The conversation of that packet, which for an ICMP error is that of the one it quotes.
+    Conversation(Placing),
 }
 
 /// One worker's copy of the indirection, and what it received by bucket.
@@ -227,9 +227,10 @@ fn place_of(hash: &Toeplitz, by: &By, frame: &Frame) -> u8 {
     let parsed = wire::parse(frame.bytes(), plane::original_len(frame));
     let key = match by {
         By::Flow(placing) => placing.flow_key(frame.bytes(), &parsed),
-        By::Conversation => {
-            let followed = wire::follow(frame.bytes(), &parsed).key();
-            followed.or_else(|| parsed.flow_key())
+        By::Conversation(placing) => {
+            let packet = placing.packet(frame.bytes(), &parsed);
+            let followed = wire::follow(frame.bytes(), &packet).key();
+            followed.or_else(|| packet.flow_key())
         }
     };
     match key {

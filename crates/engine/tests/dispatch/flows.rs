@@ -7,10 +7,14 @@ use frame::{Burst, FramePool, PortId, QueueId};
 use port::{Port, PortError, PortQueue, PortStatistics, RxState};
 use wire::emit::{Ipv4, Network, Recipe, Transport};
 
-/// Bytes of a frame without FCS, and where its flow and its number stand: in the payload.
-const LEN: usize = 60;
-const FLOW_AT: usize = 42;
-const NUMBER_AT: usize = 46;
+/// Bytes of a frame without FCS, and where its flow and its number stand: at the end, behind
+/// whatever headers there are.
+pub(crate) const LEN: usize = 108;
+const FLOW_AT: usize = LEN - 12;
+const NUMBER_AT: usize = LEN - 8;
+
+/// Makes the frame of a flow; its last bytes are written over.
+pub(crate) type Make = fn(u32) -> [u8; LEN];
 
 /// What the sink saw, by flow.
 pub(crate) struct Judge {
@@ -85,6 +89,7 @@ pub(crate) struct FlowPort {
     flows: Vec<Vec<u32>>,
     pub(crate) frames_a_queue: u64,
     pub(crate) lossless: bool,
+    pub(crate) make: Make,
     seed: u64,
     judge: Arc<Judge>,
 }
@@ -102,14 +107,22 @@ impl FlowPort {
             flows,
             frames_a_queue: frames / queues as u64,
             lossless: true,
+            make: plain,
             seed,
             judge: Arc::clone(judge),
         }
     }
 }
 
-/// The frame of a flow, its number left to be written.
-fn template(flow: u32) -> [u8; LEN] {
+/// A frame of a flow without tunnels.
+pub(crate) fn plain(flow: u32) -> [u8; LEN] {
+    let mut bytes = [0; LEN];
+    packet(flow).emit(&mut bytes).expect("a sound recipe");
+    bytes
+}
+
+/// What is in the frame of a flow.
+pub(crate) fn packet(flow: u32) -> Recipe<'static> {
     let ip = Ipv4 {
         src: 0x0a00_0000 + flow,
         dst: 0x0b00_0000 + flow.wrapping_mul(7919) % 65_536,
@@ -119,13 +132,15 @@ fn template(flow: u32) -> [u8; LEN] {
         src_port: 1000 + (flow % 5000) as u16,
         dst_port: 53,
     };
-    let recipe = Recipe {
+    Recipe {
         network: Network::Ipv4(ip, udp),
-        len_min: LEN,
         ..Recipe::default()
-    };
-    let mut bytes = [0; LEN];
-    recipe.emit(&mut bytes).expect("a sound recipe");
+    }
+}
+
+/// The frame of a flow, its number left to be written.
+fn template(flow: u32, make: Make) -> [u8; LEN] {
+    let mut bytes = make(flow);
     bytes[FLOW_AT..][..4].copy_from_slice(&flow.to_le_bytes());
     bytes
 }
@@ -209,7 +224,7 @@ impl Port for FlowPort {
         Ok(Box::new(FlowQueue {
             flows: flows
                 .iter()
-                .map(|&flow| (flow, template(flow), 0))
+                .map(|&flow| (flow, template(flow, self.make), 0))
                 .collect(),
             left: self.frames_a_queue,
             random: Random::new(self.seed ^ (u64::from(queue.0 + 1) << 32)),

@@ -6,6 +6,7 @@
 mod conversations;
 mod flows;
 mod moves;
+mod tunnels;
 
 use std::sync::Arc;
 
@@ -17,8 +18,9 @@ use frame::PortId;
 use plane::{DropReason, Policy, Ports, StatefulConfig, Timeouts};
 use table::flows::WhenFull;
 use table::{CompiledLists, Entries};
+use wire::HashHeader;
 
-use flows::{FlowPort, Judge, JudgePort};
+use flows::{FlowPort, Judge, JudgePort, Make};
 
 const FLOWS: usize = 1000;
 const SEED: u64 = 7;
@@ -31,6 +33,8 @@ struct Shape {
     tx_queues: usize,
     settings: DispatchSettings,
     lossless: bool,
+    make: Make,
+    hash: Option<HashHeader>,
     /// The bridge remembers conversations.
     stateful: bool,
 }
@@ -47,6 +51,8 @@ impl Shape {
                 ..DispatchSettings::default()
             },
             lossless: true,
+            make: flows::plain,
+            hash: None,
             stateful: false,
         }
     }
@@ -56,13 +62,14 @@ impl Shape {
         let lists: &[&Entries] = &[&nothing];
         let rule = plane::SetRule::new("none", plane::Action::Block, plane::Sides::BOTH);
         let mut source = FlowPort::new(self.rx_queues, frames, SEED, judge);
-        source.lossless = self.lossless;
+        (source.lossless, source.make) = (self.lossless, self.make);
         let sink = JudgePort {
             queues: self.tx_queues,
             judge: Arc::clone(judge),
         };
         // More workers than CPUs share them: slower, and as right.
         let mut policy = Policy::new(vec![rule]).expect("one rule");
+        policy.tunnels.hash = self.hash;
         policy.stateful = self.stateful.then(|| StatefulConfig {
             allow_new: Ports::only(PortId(0)),
             flows: 64 * 128,

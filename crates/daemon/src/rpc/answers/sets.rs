@@ -33,6 +33,9 @@ pub struct SetFacts {
     /// is all there is to say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<ActionFacts>,
+    /// Which headers of packets inside packets it looks at, `outer` or `inner`; none for both.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub headers: Option<String>,
     /// Different entries, of the file and dynamic.
     pub entries: u64,
     /// Of those, entries added by hand or by a feed.

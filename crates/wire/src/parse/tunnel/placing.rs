@@ -53,8 +53,10 @@ impl Placing {
         self.other_flow_key(bytes, outer)
     }
 
-    /// What may be a tunnel, or has something between addresses and ports.
-    fn other_flow_key(&self, bytes: &[u8], outer: &Parsed) -> Option<FlowKey> {
+    /// The packet whose flow a frame is of: the one that was parsed into `outer`, or the innermost
+    /// inside it that has addresses.
+    #[must_use]
+    pub fn packet(&self, bytes: &[u8], outer: &Parsed) -> Parsed {
         let mut found = *outer;
         if self.header == HashHeader::Inner && outer.fragment == Fragment::Whole {
             self.ports.each(bytes, outer, |tunnel| {
@@ -65,6 +67,12 @@ impl Placing {
                 ControlFlow::Continue(())
             });
         }
+        found
+    }
+
+    /// What may be a tunnel, or has something between addresses and ports.
+    fn other_flow_key(&self, bytes: &[u8], outer: &Parsed) -> Option<FlowKey> {
+        let found = self.packet(bytes, outer);
         let key = found.flow_key()?;
         Some(match spi(bytes, &found).filter(|_| self.spi) {
             Some(spi) => FlowKey {

@@ -1,0 +1,145 @@
+//! `linerate explain`.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+use super::{PolicyArgs, ReadArgs};
+use crate::exit::EXIT_CODES;
+
+/// Say what a frame is to a bridge: its headers, its worker, the sets it is in, the verdict.
+///
+/// The frame goes through the parser, the tables and the policy that 'bridge' uses, with the same
+/// options. What a bridge remembers of earlier frames (--stateful) is not part of it.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after_long())]
+pub(crate) struct ExplainArgs {
+    /// The frame: its bytes without FCS as hexadecimal digits, or pcap:FILE[:N], the N-th frame of
+    /// a capture; all of them without N.
+    #[arg(value_name = "FRAME")]
+    pub(crate) frame: FrameSource,
+    /// Deal the buckets out to N workers.
+    #[arg(long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=128))]
+    pub(crate) workers: u16,
+    /// Print one JSON object on standard output; all else goes to standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// Load the rest of a list that has bad lines, and say how many were left out.
+    #[arg(long, help_heading = "Lists")]
+    pub(crate) skip_bad_lines: bool,
+}
+
+/// Most bytes of a frame that is typed: more than any frame has.
+const HEX_BYTES_MAX: usize = 1 << 16;
+
+/// Where the frame is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FrameSource {
+    /// Its bytes.
+    Bytes(Vec<u8>),
+    /// One frame of a capture, the first being 1, or all.
+    Capture(PathBuf, Option<NonZeroU64>),
+}
+
+impl FromStr for FrameSource {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.strip_prefix("pcap:") {
+            Some(place) => capture(place),
+            None => bytes(text).map(Self::Bytes),
+        }
+    }
+}
+
+fn capture(place: &str) -> Result<FrameSource, &'static str> {
+    let is_number = |tail: &str| !tail.is_empty() && tail.bytes().all(|b| b.is_ascii_digit());
+    let (file, number) = match place.rsplit_once(':') {
+        Some((file, tail)) if is_number(tail) => {
+            let number = tail.parse().map_err(|_| "the first frame is number 1")?;
+            (file, Some(number))
+        }
+        _ => (place, None),
+    };
+    if file.is_empty() {
+        return Err("write pcap:FILE, or pcap:FILE:N for its N-th frame");
+    }
+    Ok(FrameSource::Capture(file.into(), number))
+}
+
+/// Pairs of digits, with blanks, colons or dashes between them or not.
+fn bytes(text: &str) -> Result<Vec<u8>, &'static str> {
+    const WRONG: &str = "no frame: write its bytes as pairs of hexadecimal digits, or pcap:FILE:N";
+    let mut bytes = Vec::new();
+    for part in text
+        .split([' ', ':', '-', '\n', '\t'])
+        .filter(|part| !part.is_empty())
+    {
+        for pair in part.as_bytes().chunks(2) {
+            let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+            let byte = match *pair {
+                [high, low] => digit(high)
+                    .zip(digit(low))
+                    .map(|(high, low)| high << 4 | low),
+                _ => None,
+            };
+            bytes.push(byte.ok_or(WRONG)?);
+        }
+    }
+    match bytes.len() {
+        0 => Err(WRONG),
+        1..=HEX_BYTES_MAX => Ok(bytes),
+        _ => Err("no frame: it has more than 65,536 bytes; leave out what is not of it"),
+    }
+}
+
+fn after_long() -> String {
+    format!(
+        "\
+Examples:
+  linerate explain 'ffffffffffff 020000000001 0806 0001080006040001' --block ipsum.txt
+      what is this frame, and would it pass?
+  linerate explain pcap:a.pcap:7 --block ipsum.txt
+      why was the seventh frame dropped?
+  linerate explain pcap:a.pcap:7 --block ipsum.txt --match outer --tunnel-ports vxlan=8472
+      the same where only outer headers count, and VXLAN has Linux's old port
+  linerate explain pcap:a.pcap --workers 4 --json | jq -r '.frames[].placement.worker'
+      how are these frames spread over four workers?
+
+{EXIT_CODES}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_and_places() {
+        let bytes = |text: &str| text.parse::<FrameSource>();
+        for text in ["00ff10", "00 ff 10", "00:FF:10", "00-ff-10\n"] {
+            assert_eq!(
+                bytes(text),
+                Ok(FrameSource::Bytes(vec![0, 255, 16])),
+                "{text:?}"
+            );
+        }
+        for text in [
+            "", " ", "0", "00f", "0 0", "xy", "00,11", "pcap:", "pcap::3", "pcap:a:0",
+        ] {
+            assert!(bytes(text).is_err(), "{text:?}");
+        }
+        assert!(bytes(&"00".repeat(HEX_BYTES_MAX + 1)).is_err());
+        let capture =
+            |file: &str, number| FrameSource::Capture(file.into(), NonZeroU64::new(number));
+        assert_eq!(bytes("pcap:a.pcap"), Ok(capture("a.pcap", 0)));
+        assert_eq!(bytes("pcap:a:b.pcap:12"), Ok(capture("a:b.pcap", 12)));
+    }
+}

@@ -1,0 +1,63 @@
+//! `linerate explain`: one frame through the classifier and the policy of a bridge, and what came
+//! of it in words.
+
+mod facts;
+mod headers;
+mod judge;
+mod source;
+mod text;
+
+use serde::Serialize;
+
+use crate::args::ExplainArgs;
+use crate::build::VERSION;
+use crate::error::{Error, Outcome};
+use crate::load::{self, ReadChoices};
+use crate::output::{Output, Stream};
+use crate::resolve::SetPlan;
+use facts::FrameFacts;
+use judge::Judge;
+use source::FrameReader;
+
+/// Widest text there is: a frame's headers are read beside something else.
+const WIDTH_MAX: usize = 80;
+
+/// What programs read.
+#[derive(Debug, Serialize)]
+struct Explained {
+    version: &'static str,
+    frames: Vec<FrameFacts>,
+}
+
+/// Explains one frame, or all of a capture.
+pub(crate) fn run(args: &ExplainArgs, output: Output) -> Outcome {
+    let plan = SetPlan::resolve(&args.policy)?;
+    if plan.stdin_count() != 0 {
+        return Err(Error::refused(
+            "a list is read again for each address, which standard input cannot be: write it to a \
+             file and name that",
+        ));
+    }
+    let mut reader = FrameReader::open(&args.frame)?;
+    let choices = ReadChoices::new(&args.read, args.skip_bad_lines);
+    let sets = load::load_sets(&plan, &choices, false, output)?;
+    let mut judge = Judge::new(&plan, sets.compiled, choices, args.workers)?;
+    let (stream, mut frames) = (Stream::Stdout, Vec::new());
+    let (paint, width) = (output.paint(stream), output.width(stream).min(WIDTH_MAX));
+    while let Some(frame) = reader.next()? {
+        let facts = judge.explain(&frame)?;
+        if args.json {
+            frames.push(facts);
+        } else if !output.print_on(&text::render(&facts, paint, width))? {
+            break;
+        }
+    }
+    reader.finish()?;
+    match args.json {
+        true => output.print_json(&Explained {
+            version: VERSION,
+            frames,
+        }),
+        false => Ok(crate::exit::ExitCode::Done),
+    }
+}

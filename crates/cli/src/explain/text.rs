@@ -1,0 +1,141 @@
+//! A frame for people: a table of headers, then what was made of them.
+
+use super::facts::{FlowFacts, FrameFacts, MatchFacts, PlacementFacts};
+use super::headers::protocol_name;
+use crate::paint::Paint;
+use crate::report::number::plural;
+use crate::report::table::{Align, Table, clip};
+
+/// Entries shown of one address; the rest is counted.
+const ENTRIES_SHOWN_MAX: usize = 3;
+
+/// The whole answer, with an empty line behind it.
+pub(super) fn render(frame: &FrameFacts, paint: Paint, width: usize) -> String {
+    let mut text = paint.bold(&clip(&heading(frame), width));
+    text.push('\n');
+    let mut headers = Table::new(&[
+        ("at", Align::Right),
+        ("bytes", Align::Right),
+        ("header", Align::Left),
+        ("", Align::Left),
+    ]);
+    for header in &frame.headers {
+        headers.row([
+            header.offset.to_string(),
+            header.bytes.to_string(),
+            header.name.clone(),
+            header.text.clone(),
+        ]);
+    }
+    text += &headers.render(paint, width);
+    text.push('\n');
+    let mut facts = Table::new(&[("", Align::Left), ("", Align::Left)]);
+    for note in &frame.notes {
+        facts.row(["note".to_owned(), note.clone()]);
+    }
+    placement(&frame.placement, &mut facts);
+    sets(frame, &mut facts);
+    facts.row(["verdict".to_owned(), verdict(frame)]);
+    text += &painted(&facts.render(paint, width), frame, paint);
+    text.push('\n');
+    text
+}
+
+fn heading(frame: &FrameFacts) -> String {
+    let bytes = plural(frame.bytes as u64, "byte", "bytes");
+    match frame.original_len > frame.bytes {
+        true => format!("{}: {bytes} of {}", frame.name, frame.original_len),
+        false => format!("{}: {bytes}", frame.name),
+    }
+}
+
+fn placement(placed: &PlacementFacts, facts: &mut Table) {
+    let mut fact = |name: &str, value: String| facts.row([name.to_owned(), value]);
+    let of = |number: usize, many: usize| format!("{number} (of 0 to {})", many - 1);
+    let (Some(header), Some(flow), Some(hash), Some(bucket)) =
+        (placed.header, &placed.flow, placed.hash, placed.bucket)
+    else {
+        return fact(
+            "placed by",
+            "no address: it is the first worker's".to_owned(),
+        );
+    };
+    fact("placed by", format!("{header} header, {}", hashed(flow)));
+    fact("hash", format!("0x{hash:08x} (Toeplitz, symmetric key)"));
+    fact("bucket", of(usize::from(bucket), placed.buckets));
+    fact(
+        "worker",
+        of(usize::from(placed.worker), usize::from(placed.workers)),
+    );
+}
+
+fn hashed(flow: &FlowFacts) -> String {
+    let FlowFacts { src, dst, .. } = flow;
+    let protocol = protocol_name(flow.protocol);
+    match flow.spi {
+        Some(spi) => format!("{src} > {dst}, SPI 0x{spi:08x} ({protocol})"),
+        None if (flow.src_port, flow.dst_port) == (0, 0) => {
+            format!("{src} > {dst}, no ports ({protocol})")
+        }
+        None => format!(
+            "{src} > {dst}, ports {} > {} ({protocol})",
+            flow.src_port, flow.dst_port
+        ),
+    }
+}
+
+fn sets(frame: &FrameFacts, facts: &mut Table) {
+    if frame.matches.is_empty() {
+        let none = match frame.sets {
+            0 => "none were given".to_owned(),
+            1 => "no address is in the set".to_owned(),
+            count => format!(
+                "no address is in any of {}",
+                plural(count as u64, "set", "sets")
+            ),
+        };
+        facts.row(["sets".to_owned(), none]);
+    }
+    for found in &frame.matches {
+        facts.row([format!("{} {}", found.header, found.side), matched(found)]);
+        for entry in found.entries.iter().take(ENTRIES_SHOWN_MAX) {
+            let text = match entry.line {
+                Some(line) => format!("  {}:{line}: {}", entry.source, entry.text),
+                None => format!("  {}", entry.source),
+            };
+            facts.row([String::new(), text]);
+        }
+        let shown = found.entries.len().min(ENTRIES_SHOWN_MAX) as u64;
+        if found.count > shown {
+            let more = plural(found.count - shown, "more entry", "more entries");
+            facts.row([String::new(), format!("  and {more}")]);
+        }
+    }
+}
+
+fn matched(found: &MatchFacts) -> String {
+    let MatchFacts {
+        set,
+        action,
+        address,
+        ..
+    } = found;
+    format!("{address} is in set {set} ({action})")
+}
+
+fn verdict(frame: &FrameFacts) -> String {
+    match (frame.reason, frame.sentence) {
+        (Some(reason), Some(sentence)) => format!("drop, {reason}: {sentence}"),
+        _ => frame.verdict.to_owned(),
+    }
+}
+
+/// The facts with the verdict, which comes last, in its colour.
+fn painted(facts: &str, frame: &FrameFacts, paint: Paint) -> String {
+    let (before, verdict) = facts.split_at(facts.rfind("  verdict ").unwrap_or(0));
+    let word = match frame.reason {
+        Some(_) => paint.bad(frame.verdict),
+        None => paint.good(frame.verdict),
+    };
+    before.to_owned() + &verdict.replacen(frame.verdict, &word, 1)
+}

@@ -1,0 +1,254 @@
+//! `linerate explain` against the bridge whose verdicts it tells, and both against scapy.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::capture::{frames, udp};
+use crate::{Place, Ran};
+
+fn golden(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    fs::read(folder.join(name)).expect("a file of the repository")
+}
+
+/// A frame of the capture: its name, what scapy read, and the fault it has.
+struct Sample {
+    name: String,
+    /// Source and destination, from the outside in; none where scapy was not asked.
+    headers: Vec<[String; 2]>,
+    fault: Option<String>,
+}
+
+fn samples() -> Vec<Sample> {
+    let text = String::from_utf8(golden("tunnels.txt")).expect("ASCII");
+    let mut samples: Vec<Sample> = Vec::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        match (words[0], samples.last_mut()) {
+            ("frame", _) => samples.push(Sample {
+                name: words[1].to_owned(),
+                headers: Vec::new(),
+                fault: None,
+            }),
+            ("ip", Some(sample)) => {
+                let pair = [words[1], words[2]].map(str::to_owned);
+                sample.headers.push(pair);
+            }
+            ("fault", Some(sample)) => sample.fault = Some(words[1].to_owned()),
+            _ => {}
+        }
+    }
+    samples
+}
+
+/// The lists, and the addresses of the capture that they hold.
+const LISTS: [(&str, &str, &[&str]); 3] = [
+    (
+        "inner",
+        "45.83.4.0/24\n2a0e:5::/32\n",
+        &["45.83.4.7", "2a0e:5::9"],
+    ),
+    (
+        "outer",
+        "45.83.2.2\n2a0e:1::1\n",
+        &["45.83.2.2", "2a0e:1::1"],
+    ),
+    (
+        "middle",
+        "45.83.7.1\n2a0e:6::/32\n",
+        &["45.83.7.1", "2a0e:6::1"],
+    ),
+];
+
+/// The reason why a frame is dropped, by scapy's headers and the words of the documentation.
+fn expected(sample: &Sample, listed: &[&str], matching: &str) -> Option<String> {
+    for (depth, header) in sample.headers.iter().enumerate() {
+        let looked_at = match (sample.headers.len(), depth) {
+            (1, _) => true,
+            (_, 0) => matching != "inner",
+            _ => matching != "outer",
+        };
+        for (address, reason) in header.iter().zip(["blocked_src", "blocked_dst"]) {
+            if looked_at && listed.contains(&address.as_str()) {
+                return Some(reason.to_owned());
+            }
+        }
+    }
+    sample.fault.clone().filter(|_| matching != "outer")
+}
+
+fn reason(frame: &Value) -> Option<String> {
+    frame["reason"].as_str().map(str::to_owned)
+}
+
+/// Bridges and explains the capture with these options; both must tell the same of each frame.
+fn judged(place: &Place, options: &str) -> Vec<Value> {
+    let capture = golden("captures/tunnels.pcap");
+    place.write("a.pcap", &capture);
+    let explained = place.run(&format!("explain pcap:a.pcap --json {options}"));
+    let mut explained = explained.ended(0).json();
+    let bridged = format!("bridge pcap:in=a.pcap pcap:out=b.pcap --json -q {options}");
+    let bridged = place.run(&bridged).ended(0).json();
+    let told = explained["frames"]
+        .as_array_mut()
+        .expect("frames")
+        .split_off(0);
+    let all = frames(&capture);
+    assert_eq!(told.len(), all.len());
+    let passed = all
+        .iter()
+        .zip(&told)
+        .filter(|(_, told)| told["verdict"] == "forward");
+    let passed: Vec<&Vec<u8>> = passed.map(|(frame, _)| frame).collect();
+    let sent = frames(&place.read("b.pcap"));
+    assert!(sent.iter().eq(passed), "{options}");
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+    for reason in told.iter().filter_map(reason) {
+        *reasons.entry(reason).or_default() += 1;
+    }
+    let dropped = bridged["frames"]["dropped"].as_object().expect("reasons");
+    let dropped = dropped
+        .iter()
+        .filter(|(_, frames)| frames.as_u64() != Some(0));
+    let dropped: BTreeMap<String, u64> = dropped
+        .map(|(reason, frames)| (reason.clone(), frames.as_u64().expect("a count")))
+        .collect();
+    assert_eq!(dropped, reasons, "{options}");
+    told
+}
+
+#[test]
+fn verdicts_are_the_bridges_and_scapys() {
+    let (place, samples) = (Place::new(), samples());
+    for (list, text, listed) in LISTS {
+        place.write(&format!("{list}.txt"), text);
+        for matching in ["both", "outer", "inner"] {
+            let told = judged(&place, &format!("--block {list}.txt --match {matching}"));
+            let mut dropped = 0;
+            for (sample, told) in samples.iter().zip(&told) {
+                if sample.headers.is_empty() {
+                    continue;
+                }
+                let expected = expected(sample, listed, matching);
+                let options = format!("{}, {list}, {matching}", sample.name);
+                assert_eq!(reason(told), expected, "{options}: {told}");
+                dropped += usize::from(expected.is_some());
+            }
+            let none = (list == "inner" && matching == "outer")
+                || (list == "middle" && matching == "outer")
+                || (list == "outer" && matching == "inner");
+            assert!(
+                none == (dropped == 0) || dropped == 1,
+                "{list} {matching}: {dropped}"
+            );
+        }
+    }
+}
+
+#[test]
+fn other_policies_agree_with_the_bridge() {
+    let place = Place::new();
+    for (list, text, _) in LISTS {
+        place.write(&format!("{list}.txt"), text);
+    }
+    for options in [
+        "",
+        "--malformed forward --block inner.txt",
+        "--allow outer.txt --default drop",
+        "--allow outer.txt --default drop --match outer",
+        "--allow inner.txt --default drop --match inner",
+        "--block inner.txt --allow outer.txt --match inner=inner --match outer=outer",
+        "--count inner.txt --block middle.txt --hash outer --keep private",
+        "--block inner.txt --tunnel-ports vxlan=4788,geneve=none",
+    ] {
+        judged(&place, options);
+    }
+}
+
+fn explained(place: &Place, words: &str) -> Ran {
+    place.run(&format!("explain {words}"))
+}
+
+#[test]
+fn entries_are_named_with_file_and_line() {
+    let place = Place::new();
+    place.write("bad.txt", "# bad\n203.0.113.9\n198.18.77.0/24 # mail\n");
+    let hex: Vec<String> = udp("198.18.77.1", "203.0.113.1")
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let told = explained(
+        &place,
+        &format!("{} --block bad.txt --workers 4", hex.concat()),
+    );
+    let told = told.ended(0);
+    assert_eq!(told.complaints(), "");
+    let text = told.text();
+    for part in [
+        "bad.txt:3: 198.18.77.0/24 # mail",
+        "blocked_src",
+        "198.18.77.1 > 203.0.113.1",
+        "is in set bad (block)",
+        "payload",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    assert!(!text.contains('\u{1b}'), "{text}");
+    let told = explained(&place, &format!("{} --block bad.txt --json", hex.concat()));
+    let json = told.ended(0).json();
+    let frame = &json["frames"][0];
+    assert_eq!(frame["matches"][0]["entries"][0]["line"], 3);
+    assert_eq!(frame["headers"][1]["offset"], 14);
+    assert_eq!(frame["placement"]["flow"]["src_port"], 4096);
+}
+
+#[test]
+fn no_line_is_longer_than_the_screen() {
+    let place = Place::new();
+    place.write("a.pcap", golden("captures/tunnels.pcap"));
+    place.write("bad.txt", "45.83.4.0/24\n2a0e:4::/32\n");
+    let told = explained(&place, "pcap:a.pcap --block bad.txt").ended(0);
+    let long = told.text().lines().find(|line| line.chars().count() > 80);
+    assert_eq!(long, None);
+    assert_eq!(told.text().matches("\nframe ").count() + 1, samples().len());
+}
+
+#[test]
+fn what_cannot_be_explained_is_refused_in_one_sentence() {
+    let place = Place::new();
+    place.write("a.pcap", golden("captures/tunnels.pcap"));
+    place.write("no.pcap", "not a capture, but long enough to look at");
+    place.write("bad.txt", "203.0.113.9\n");
+    for (words, part) in [
+        ("zz", "hexadecimal"),
+        ("0", "hexadecimal"),
+        ("pcap:", "pcap:FILE"),
+        ("pcap:a.pcap:0", "number 1"),
+        ("pcap:none.pcap", "none.pcap"),
+        ("pcap:no.pcap", "no.pcap"),
+        ("pcap:a.pcap:200", "106 frames"),
+        (
+            "00ff --block bad.txt --match other=inner",
+            "no set is named 'other'",
+        ),
+        (
+            "00ff --block bad.txt --match sideways",
+            "both, outer or inner",
+        ),
+        ("00ff --tunnel-ports vxlan=0", "vxlan=8472"),
+        ("00ff --tunnel-ports vxlan=6081", "6081"),
+        ("00ff --block -", "standard input"),
+    ] {
+        let told = explained(&place, words).ended(2);
+        let complaint = told.complaints();
+        assert!(complaint.contains(part), "{words}: {complaint}");
+        assert!(told.stdout.is_empty(), "{words}");
+    }
+}
