@@ -12,11 +12,12 @@ Runs `linerate run` from a generator into nothing, one worker, with a list of N 
   goes on and while the list is replaced;
 * resident memory after each replacement.
 
---capture measures instead the worker's rate with `capture --drops` running beside that without.
+--capture measures instead the worker's rate while each kind of capture runs beside that without.
 The worker has the last CPU to itself. Linux, Python's standard library; no root.
 """
 
 import argparse
+import atexit
 import json
 import os
 import socket
@@ -110,6 +111,8 @@ class Daemon:
             [program, "run", "a.toml", "--json"], cwd=folder, stderr=self.log,
             stdout=subprocess.PIPE, preexec_fn=everywhere,
         )
+        # However this ends, it does not go on.
+        atexit.register(self.process.kill)
         while not self.forwards():
             if self.process.poll() is not None:
                 sys.exit(open(f"{folder}/log", encoding="ascii").read())
@@ -146,14 +149,6 @@ class Daemon:
             sys.exit(f"the books do not balance: {report}")
 
 
-def rate(control, seconds):
-    """Mpps over so long."""
-    begun, before = control.frames()
-    time.sleep(seconds)
-    ended, after = control.frames()
-    return (after - before) / (ended - begun) / 1e6
-
-
 def replace(daemon, control, path, count):
     """Puts another list in the file's place and waits until it is in force."""
     beside = f"{daemon.folder}/beside"
@@ -176,6 +171,16 @@ class Window:
         self.share = (run_after - run_before) / self.seconds
 
 
+def sample(daemon, control):
+    return (*control.frames(), daemon.worker_seconds())
+
+
+def window(daemon, control, seconds):
+    before = sample(daemon, control)
+    time.sleep(seconds)
+    return Window(before, sample(daemon, control))
+
+
 def spread(values):
     values = sorted(values)
     quarter = len(values) // 4
@@ -184,17 +189,12 @@ def spread(values):
 
 def replacements(daemon, lists, rounds):
     control = daemon.control()
-    sample = lambda: (*control.frames(), daemon.worker_seconds())
     seconds, ratios, shares, resident = [], [], [], [daemon.resident_mb()]
     for number in range(rounds):
-        samples = [sample()]
-        time.sleep(0.5)
-        samples.append(sample())
+        before, begun = window(daemon, control, 0.5), sample(daemon, control)
         replace(daemon, control, *lists[(number + 1) % 2])
-        samples.append(sample())
-        time.sleep(0.5)
-        samples.append(sample())
-        before, meanwhile, after = map(Window, samples, samples[1:])
+        meanwhile = Window(begun, sample(daemon, control))
+        after = window(daemon, control, 0.5)
         undisturbed = (before.rate + after.rate) / 2
         seconds.append(meanwhile.seconds)
         ratios.append(meanwhile.rate / undisturbed)
@@ -246,27 +246,32 @@ def adds_while_replaced(daemon, lists):
 
 
 def captures(program, folder, rounds):
-    """The worker's rate with and without a capture, at the default rate of samples."""
+    """The worker's rate with and without each kind of capture, at the default rate of samples."""
     write_lists(folder, 100_000)
     os.rename(f"{folder}/list0", f"{folder}/file.txt")
     daemon = Daemon(program, folder, ",hit=0.1")
-    control, ratios = daemon.control(), []
-    command = [program, "capture", "--drops", "drops.pcapng", "--socket", "ctl.sock"]
-    for _ in range(rounds):
-        without = rate(control, 1)
-        with subprocess.Popen(
-            command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as capture:
-            time.sleep(0.3)
-            ratios.append(rate(control, 1) / without)
-            if capture.poll() is not None:
-                sys.exit("the capture ended by itself")
-            capture.terminate()
-    ratios.sort()
-    print(
-        f"with capture --drops the worker's rate is {statistics.median(ratios):.3f} of that "
-        f"without, {ratios[0]:.2f} to {ratios[-1]:.2f}, {rounds} pairs"
+    control = daemon.control()
+    kinds = (
+        ("--drops", "block"), ("--drops --set file", "block"), ("--counted", "count"),
+        ("--counted --set file", "count"),
     )
+    ratios = {kind: [] for kind, _ in kinds}
+    for _ in range(rounds):
+        for kind, action in kinds:
+            control.call("set.action", set="file", action=action)
+            without = window(daemon, control, 0.7)
+            command = [program, "capture", *kind.split(), "samples.pcapng", "--socket", "ctl.sock"]
+            with subprocess.Popen(
+                command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            ) as capture:
+                time.sleep(0.3)
+                ratios[kind].append(window(daemon, control, 0.7).rate / without.rate)
+                if capture.poll() is not None:
+                    sys.exit(f"capture {kind} ended by itself")
+                capture.terminate()
+    for kind, values in ratios.items():
+        print(f"with capture {kind} the worker's rate is {spread(values)} of that without")
+    print(f"(medians and quartiles of {rounds} pairs)")
     daemon.stop()
 
 

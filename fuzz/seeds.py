@@ -252,3 +252,21 @@ for name, text in RECIPES.items():
 write("sink", "order", arrivals(test_frame(0, number, 5000) for number in (0, 1, 1, 5, 3, 99)))
 write("sink", "streams", arrivals(test_frame(number, 0, 5000) for number in range(5)))
 write("sink", "foreign", arrivals(FRAMES.values()))
+
+
+def fragment(who, start, length, last=0, mark=0, pause=1):
+    return bytes([who, start, length, last, mark, pause])
+
+
+WHOLE = [fragment(0x10, 3 * at, 3, int(at == 3)) for at in (2, 0, 3, 1)]
+OVERLAP = [fragment(0x18, 0, 3), fragment(0x18, 2, 3), fragment(0x18, 3, 3, 1)]
+TWICE = [fragment(0x10, 0, 3), fragment(0x10, 0, 3), fragment(0x10, 0, 3, 0, 1)]
+FLOOD = [fragment(16 * source + name, 3, 2) for source in range(16) for name in range(4)]
+LATE = [fragment(0x10, 3, 3, 1, 0, 255)] + [fragment(0x20, at, 1, 0, 0, 255) for at in range(6)]
+PIECE_V6 = bytes(12) + b"\x86\xdd\x60" + bytes(3) + b"\0\x10\x2c\x40" + bytes(32)
+PIECE_V6 += b"\x11\0\0\x19" + bytes(3) + b"\x07" + bytes(8)
+for name, some in (("order", WHOLE), ("overlap", OVERLAP), ("twice", TWICE)):
+    write("fragments", name, b"\0" + b"".join(some))
+for name, some in (("flood", FLOOD), ("late", LATE), ("mixed", WHOLE + OVERLAP + TWICE + FLOOD)):
+    write("fragments", name, b"\1" + b"".join(some))
+write("fragments", "frame", b"\0" + PIECE_V6)

@@ -42,8 +42,7 @@ for file in usr/bin/linerate etc/linerate/linerate.toml usr/lib/sysusers.d/liner
     usr/share/man/man1/linerate-run.1.gz usr/share/bash-completion/completions/linerate; do
     [ -s "$root/$file" ] || [ -s "$root/$file.dpkg-new" ] || fail "$file is not in the package"
 done
-cmp "$program" "$root/usr/bin/linerate" 2>/dev/null ||
-    "$root/usr/bin/linerate" --version >/dev/null || fail "the program in it does not run"
+"$root/usr/bin/linerate" --version >/dev/null || fail "the program in it does not run"
 [ "$("$root/usr/bin/linerate" --version)" = "$("$program" --version)" ] ||
     fail "the program in it is another version"
 for page in "$root"/usr/share/man/man1/*.1.gz; do
@@ -61,8 +60,10 @@ dpkg-deb --ctrl-tarfile "$package" | tar -xO ./conffiles | grep -qx /etc/linerat
     fail "the configuration would be overwritten by an upgrade"
 dpkg-deb --ctrl-tarfile "$package" | tar -xO ./postinst | sh -n || fail "its script is no script"
 if command -v systemd-analyze >/dev/null; then
-    systemd-analyze verify --root="$root" --man=no linerate.service 2>&1 |
-        grep -i 'linerate\.service' && fail "systemd does not accept the unit"
+    # That neither the units it waits for nor the program are in this root is not the unit's fault;
+    # what is carries its line.
+    said=$(systemd-analyze verify --root="$root" --man=no linerate.service 2>&1 || true)
+    ! grep -E 'linerate\.service:[0-9]+:' <<<"$said" || fail "systemd does not accept the unit"
 else
     echo "skipped: no systemd-analyze here to look at the unit"
 fi

@@ -7,6 +7,7 @@
 mod config;
 mod control;
 mod decisions;
+mod fragments;
 mod journal;
 mod socket;
 mod traffic;
@@ -20,6 +21,7 @@ use port::pcap::{CaptureReader, Step};
 pub use crate::config::config;
 pub use crate::control::control;
 pub use crate::decisions::decisions;
+pub use crate::fragments::fragments;
 pub use crate::journal::journal;
 pub use crate::socket::{sample, scrape};
 pub use crate::traffic::{recipe, sink};

@@ -129,6 +129,11 @@ fn decisions() {
 }
 
 #[test]
+fn fragments() {
+    replay("fragments", fuzz::fragments);
+}
+
+#[test]
 fn tunnel() {
     replay("tunnel", fuzz::tunnel);
 }

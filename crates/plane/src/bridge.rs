@@ -68,8 +68,7 @@ impl Bridge {
     /// has a use for ports.
     #[must_use]
     pub fn with_fragments(mut self, fragments: Option<Box<Fragments>>) -> Self {
-        if let (Some(stateful), Some(_)) = (&mut self.stateful, &fragments) {
-            stateful.leave_later_pieces();
+        if self.stateful.is_some() {
             self.fragments = fragments;
         }
         self
@@ -158,7 +157,12 @@ impl Bridge {
                 true => self.classifier.parsed_inside(),
                 false => self.classifier.parsed(),
             };
-            stateful.judge(burst, parsed, arrival, verdicts);
+            stateful.judge(
+                burst,
+                (parsed, self.fragments.as_deref()),
+                arrival,
+                verdicts,
+            );
             if let Some(fragments) = &mut self.fragments {
                 fragments.decide(verdicts);
             }

@@ -145,7 +145,7 @@ drop_reasons! {
         "give ends that put packets together longer chunks: 65,535 bytes and the link header are \
          the most there can be";
     FragmentReused = "fragment_reused", Frame,
-        "another packet came with the identification of its packet, whose first had not come",
+        "two first fragments with the same identification differ: they are of two packets",
         "the sender numbers packets faster than they are forgotten (RFC 6864): shorten \
          `--fragments timeout=MS`, or let it keep to the path's MTU";
     FragmentTimeout = "fragment_timeout", Frame,

@@ -56,6 +56,8 @@ pub struct Fragments {
     found: Box<[(Option<Piece>, u64)]>,
     places: Box<[Place]>,
     len: usize,
+    /// By place in the burst: whether it is a fragment that was taken in.
+    followed: [u64; BURST_MAX / 64],
     /// Something of the burst waits, or goes behind what waited.
     acts: bool,
     released: VecDeque<Released>,
@@ -76,6 +78,7 @@ impl Fragments {
             found: vec![(None, 0); BURST_MAX].into(),
             places: vec![Place::default(); BURST_MAX].into(),
             len: 0,
+            followed: [0; BURST_MAX / 64],
             acts: false,
             released: VecDeque::with_capacity(room),
             lost: VecDeque::with_capacity(room),
@@ -137,6 +140,7 @@ impl Fragments {
     ) {
         self.from = from;
         (self.len, self.acts) = (0, false);
+        self.followed = [0; BURST_MAX / 64];
         let mut found = 0;
         for (at, (frame, parsed)) in burst.frames().iter().zip(parsed).enumerate() {
             let forwarded = matches!(verdicts.as_slice().get(at), Some(Verdict::Forward(_)));
@@ -153,6 +157,7 @@ impl Fragments {
             self.table.prefetch_head(hash);
             self.found[found] = (Some(piece), hash);
             self.places[found].at = at as u8;
+            self.followed[at / 64 % (BURST_MAX / 64)] |= 1 << (at % 64);
             found += 1;
         }
         for &(_, hash) in &self.found[..found] {
@@ -190,6 +195,12 @@ impl Fragments {
                 Err(refused) => verdicts.set(at.into(), Verdict::Drop(reason_of(refused))),
             }
         }
+    }
+
+    /// Whether the frame at this place of the burst is a fragment that was taken in, or refused.
+    #[inline]
+    pub(crate) fn follows(&self, place: usize) -> bool {
+        self.followed[place / 64 % (BURST_MAX / 64)] >> (place % 64) & 1 == 1
     }
 
     /// Gives the fragments of the burst the verdicts of their packets, when the first ones are
@@ -326,7 +337,6 @@ pub(crate) fn reason_of_lost(why: Lost) -> DropReason {
         Lost::TimedOut => DropReason::FragmentTimeout,
         Lost::Evicted => DropReason::FragmentEvicted,
         Lost::Source => DropReason::FragmentSource,
-        Lost::Reused => DropReason::FragmentReused,
         Lost::Flawed(flaw) => reason_of(Refused::Flawed(flaw)),
     }
 }
@@ -339,5 +349,6 @@ pub(crate) fn reason_of(refused: Refused) -> DropReason {
         Refused::Flawed(Flaw::Overlap) => DropReason::FragmentOverlap,
         Refused::Flawed(Flaw::Length) => DropReason::FragmentLength,
         Refused::Flawed(Flaw::Pieces) => DropReason::FragmentPieces,
+        Refused::Flawed(Flaw::Reused) => DropReason::FragmentReused,
     }
 }

@@ -24,7 +24,7 @@ use table::{Address, CompileError};
 use wire::toeplitz::{Key, Toeplitz};
 use wire::{Family, FlowKey, Follow, Parsed, protocol};
 
-use crate::{DropReason, Verdict, Verdicts, original_len};
+use crate::{DropReason, Fragments, Verdict, Verdicts, original_len};
 
 pub use config::{StatefulConfig, Timeouts};
 pub use log::{FlowEvent, FlowLogConfig, FlowRecord};
@@ -51,8 +51,6 @@ pub struct Stateful {
     shared: bool,
     v4: Known<u32>,
     v6: Known<u128>,
-    /// Others see to later pieces.
-    leaves_later: bool,
     /// Of the logs, until somebody takes them.
     readers: Vec<Consumer<FlowRecord>>,
 }
@@ -111,15 +109,9 @@ impl Stateful {
             shared: false,
             v4: Known::new(&config)?,
             v6: Known::new(&config)?,
-            leaves_later: false,
             readers: Vec::new(),
         };
         Ok(stateful.with_log())
-    }
-
-    /// From now on, says nothing of pieces that are not the first of their packet.
-    pub(crate) fn leave_later_pieces(&mut self) {
-        self.leaves_later = true;
     }
 
     /// What time it is, by a clock that never goes back; ends what is over, some at a time.
@@ -155,11 +147,12 @@ impl Stateful {
     }
 
     /// Drops of a burst that came in by `from`, at place `arrival` of the two ports, what belongs
-    /// to no conversation and may begin none.
+    /// to no conversation and may begin none. It says nothing of later fragments that `fragments`
+    /// follows; those inside tunnels nobody else does.
     pub fn judge(
         &mut self,
         burst: &Burst,
-        parsed: &[Parsed],
+        (parsed, fragments): (&[Parsed], Option<&Fragments>),
         (from, arrival): (PortId, usize),
         verdicts: &mut Verdicts,
     ) {
@@ -182,15 +175,16 @@ impl Stateful {
                 bytes: original_len(frame) as u32,
                 pieces,
             };
+            let followed = fragments.is_some_and(|fragments| fragments.follows(place));
             let (key, packet) = match wire::follow(frame.bytes(), parsed) {
                 Follow::Of(key) => (key, packet(Part::Of, None)),
                 Follow::Answer(key) => (key, packet(Part::Answer, None)),
                 // With several workers the other pieces go to one of their own, for want of ports.
                 Follow::First { of, pieces } => {
-                    let expects = !self.shared && !self.leaves_later;
+                    let expects = !self.shared && !followed;
                     (of, packet(Part::Of, expects.then_some(pieces)))
                 }
-                Follow::Later(_) if self.leaves_later => continue,
+                Follow::Later(_) if followed => continue,
                 Follow::Later(key) => (key, packet(Part::Later, None)),
                 Follow::Error(key) => (key, packet(Part::Error, None)),
                 Follow::Link => continue,

@@ -12,6 +12,7 @@ mod doctor;
 mod drive;
 mod drops;
 mod explain;
+mod fragments;
 mod help;
 mod hostile_daemon;
 mod interrupt;

@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
 use crate::Place;
 use crate::daemon::{BRIDGE, Daemon};
 
@@ -124,7 +126,7 @@ fn a_watchdog_is_fed_while_workers_go_round_and_no_longer() {
     }
     pipe.read(true);
     manager.await_line("WATCHDOG=1\n");
-    daemon.must("reload");
+    daemon.signal(Signal::HUP);
     manager.await_line("RELOADING=1\nMONOTONIC_USEC=");
     manager.await_line("READY=1\n");
     let (_, log) = daemon.stop();
@@ -174,7 +176,11 @@ fn what_is_logged_goes_to_the_journal_that_reads_standard_error() {
         Daemon::start_as(&place, &mut command).stop();
         let said = String::from_utf8(place.read("stderr")).expect("text");
         if is_journal {
-            let heard = journal.hear();
+            // Before it is used, it is tried with nothing.
+            let mut heard = journal.hear();
+            while heard.is_empty() {
+                heard = journal.hear();
+            }
             let has = |field: &str| heard.contains(field);
             assert!(has("SYSLOG_IDENTIFIER=linerate\n"), "{heard}");
             assert!(has("PRIORITY=") && has("MESSAGE"), "{heard}");

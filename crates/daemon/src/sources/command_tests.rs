@@ -107,6 +107,17 @@ fn nothing_of_our_environment_is_its_own() {
 }
 
 #[test]
+fn it_gives_way_to_other_programs() {
+    let mut bench = Bench::new();
+    bench.start("echo \"# nice $(nice)\"; echo 192.0.2.1", HOUR);
+    let file = std::fs::read_to_string(bench.desk.load().file.unwrap()).unwrap();
+    let nice = file
+        .lines()
+        .find_map(|line| line.strip_prefix("# nice ")?.parse::<i32>().ok());
+    assert!(nice.is_some_and(|nice| nice >= 10), "{file}");
+}
+
+#[test]
 fn what_fails_is_not_taken_and_says_why() {
     let text = told("echo 192.0.2.1; echo first >&2; printf 'no \\033[1mdisk\\n\\n' >&2; exit 3");
     assert_eq!(text, "command /bin/sh ended with status 3: no ?[1mdisk");

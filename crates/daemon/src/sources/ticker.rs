@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::asking::{Asked, Asking};
 use super::command::CommandTask;
+use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities,
 };
@@ -239,7 +240,10 @@ fn shed_capabilities() {
 /// sixth of its time to them. What a source starts is as unimportant.
 fn give_way() {
     const NICE: i32 = 10;
-    let given = rustix::process::setpriority_process(None, NICE);
+    let given = getpriority_process(None).and_then(|now| match now < NICE {
+        true => setpriority_process(None, NICE),
+        false => Ok(()),
+    });
     if let Err(error) = given {
         tracing::warn!("a source competes with other programs as an equal: {error}");
     }

@@ -16,8 +16,8 @@ use crate::contest::refused;
 use crate::experiment::LabError;
 use crate::shuffle::Seeded;
 
-/// Packets whose fragments come together.
-const TOGETHER: usize = 16;
+/// Packets whose fragments come together: no whole number of bursts.
+const TOGETHER: usize = 24;
 /// Frames of a lap, at most.
 const FRAMES: usize = 8192;
 /// Conversations.
@@ -147,8 +147,7 @@ fn stamp(
     bytes[20..22].copy_from_slice(&place.to_be_bytes());
     (bytes[22], bytes[23]) = (64, wire::protocol::UDP);
     bytes[26..30].copy_from_slice(&(0x2D53_0000 | flow as u32).to_be_bytes());
-    // 65,536 identifications are not enough for as many packets as there may be at a time.
-    bytes[30..34].copy_from_slice(&(0x0808_0000 | identification >> 16).to_be_bytes());
+    bytes[30..34].copy_from_slice(&0x0808_0808_u32.to_be_bytes());
     if piece == 0 {
         bytes[34..36].copy_from_slice(&(1024 + flow as u16).to_be_bytes());
         bytes[36..38].copy_from_slice(&53_u16.to_be_bytes());

@@ -165,7 +165,7 @@ fn rate(mut pass: impl FnMut() -> (usize, Duration)) -> f64 {
 
 fn varies() -> Vec<String> {
     [
-        "Varied: fragments a packet; the order in which those of 16 packets at a time come (first \
+        "Varied: fragments a packet; the order in which those of 24 packets at a time come (first \
          ones first, at random, last ones first); fragments lost on the way; the mode: virtual, \
          in which a bridge that remembers conversations passes fragments on, and full, in which \
          packets are put together and their fragments freed.",

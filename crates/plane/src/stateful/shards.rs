@@ -81,7 +81,6 @@ impl Stateful {
             shared: true,
             v4: self.v4.sibling(),
             v6: self.v6.sibling(),
-            leaves_later: false,
             readers: Vec::new(),
         }
         .with_log()

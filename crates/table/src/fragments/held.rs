@@ -108,7 +108,7 @@ impl<T> Held<T> {
 
     /// The record of a place at random; `None` where the place is free.
     pub(super) fn owner(&self, draw: u32) -> Option<u32> {
-        let at = u64::from(draw) * self.places.len() as u64 >> 32;
+        let at = (u64::from(draw) * self.places.len() as u64) >> 32;
         let place = &self.places[at as usize];
         place.item.is_some().then_some(place.owner)
     }

@@ -13,9 +13,11 @@
 //! in an eighth of it.
 
 mod held;
+mod kinds;
 pub mod oracle;
 mod pieces;
 mod record;
+mod room;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -29,109 +31,9 @@ use pieces::{Likeness, MorePieces};
 use record::{NONE, Record};
 use sources::Sources;
 
+pub use kinds::{Flaw, FragmentCounts, FragmentLimits, Lost, Met, Refused};
 pub use record::{DatagramId, State};
 
-/// What a table of datagrams may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FragmentLimits {
-    /// Datagrams at once.
-    pub datagrams: u32,
-    /// Pieces of one datagram.
-    pub pieces: u16,
-    /// Things that wait, all datagrams together.
-    pub held: u32,
-    /// How long after its first arrival a datagram is known, nanoseconds. RFC 791 names 15 s and
-    /// RFC 8200 60 s for hosts; who reuses identifications fast needs less (RFC 6864).
-    pub timeout: Nanos,
-    /// One of so many parts of datagrams, and of what waits, is what one source may have.
-    pub source_part: u32,
-}
-
-impl Default for FragmentLimits {
-    /// 16,384 datagrams of up to 128 pieces in some 3 MB, 512 things that wait, 2 seconds, and a
-    /// quarter for a source.
-    fn default() -> Self {
-        Self {
-            datagrams: 16_384,
-            pieces: 128,
-            held: 512,
-            timeout: Nanos(2_000_000_000),
-            source_part: 4,
-        }
-    }
-}
-
-/// What is wrong with a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flaw {
-    /// Two of its pieces hold the same bytes and are not the same (RFC 5722, RFC 8200).
-    Overlap,
-    /// Its pieces contradict each other on its length, or one is empty or of no multiple of 8.
-    Length,
-    /// It has more pieces than allowed, or all together have.
-    Pieces,
-}
-
-/// Why a thing that waited is given back unjudged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lost {
-    /// The first piece did not come in time.
-    TimedOut,
-    /// There was no room for all.
-    Evicted,
-    /// Its source has more than its share.
-    Source,
-    /// Another datagram came with the same identification (RFC 6864).
-    Reused,
-    /// The datagram was found bad.
-    Flawed(Flaw),
-}
-
-/// A piece taken in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Met {
-    /// Its datagram.
-    pub id: DatagramId,
-    /// All of the datagram has come.
-    pub complete: bool,
-}
-
-/// Why a piece is not taken in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// The same piece has come before; the datagram is as it was.
-    Duplicate,
-    /// Its source has more datagrams than its share.
-    Source,
-    /// The datagram is bad, by this piece or an earlier one.
-    Flawed(Flaw),
-}
-
-/// What was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FragmentCounts {
-    /// Datagrams begun.
-    pub begun: u64,
-    /// Datagrams of which all pieces came.
-    pub complete: u64,
-    /// Datagrams given up when their time was over.
-    pub timed_out: u64,
-    /// Datagrams given up for want of room.
-    pub evicted: u64,
-    /// Datagrams found bad.
-    pub flawed: u64,
-    /// Datagrams ended by another with the same identification.
-    pub reused: u64,
-    /// Pieces that were there already.
-    pub duplicates: u64,
-    /// Things that were to wait.
-    pub waited: u64,
-    /// Most that waited at once.
-    pub held_max: u64,
-}
-
-/// Draws of datagrams of one source before it is refused one.
-const DRAWS: u32 = 8;
 /// Parts of its time in which all records are looked at.
 const SWEEPS: u64 = 8;
 /// Records looked at in one call.
@@ -283,7 +185,7 @@ impl<V: Copy, T> FragmentTable<V, T> {
         while let Some(record) = self.records.get(at as usize) {
             if record.is(&piece.key, side) {
                 if now.since(record.born) < self.limits.timeout.0 {
-                    return self.join(at, piece, (side, chain), now, lost);
+                    return self.join(at, piece, lost);
                 }
                 self.counts.timed_out += 1;
                 self.end(at, Lost::TimedOut, lost);
@@ -328,8 +230,6 @@ impl<V: Copy, T> FragmentTable<V, T> {
         &mut self,
         at: u32,
         piece: &Piece,
-        (side, chain): (u8, usize),
-        now: Nanos,
         lost: &mut impl FnMut(T, Lost),
     ) -> Result<Met, Refused> {
         let record = &self.records[at as usize];
@@ -338,8 +238,7 @@ impl<V: Copy, T> FragmentTable<V, T> {
         }
         if record.has_other_first(piece) {
             self.counts.reused += 1;
-            self.end(at, Lost::Reused, lost);
-            return self.begin(piece, (side, chain), now, lost);
+            return self.spoil(at, Flaw::Reused, lost);
         }
         if piece.start < record.reach {
             match record.compare(piece, &self.more) {
@@ -423,46 +322,6 @@ impl<V: Copy, T> FragmentTable<V, T> {
         self.free.push(at);
     }
 
-    /// Gives up one of two drawn at random, that of the source which has more.
-    fn evict(&mut self, lost: &mut impl FnMut(T, Lost)) {
-        let [one, other] = [self.drawn(), self.drawn()];
-        let weight = |at: u32| self.sources.weight(self.records[at as usize].source);
-        let at = if weight(one) >= weight(other) {
-            one
-        } else {
-            other
-        };
-        self.counts.evicted += 1;
-        self.end(at, Lost::Evicted, lost);
-    }
-
-    /// Gives up one of this source, if a few draws find one.
-    fn evict_of(&mut self, source: u16, lost: &mut impl FnMut(T, Lost)) -> bool {
-        for _ in 0..DRAWS {
-            let at = self.drawn();
-            let record = &self.records[at as usize];
-            if record.is_used() && record.source == source {
-                self.counts.evicted += 1;
-                self.end(at, Lost::Source, lost);
-                return true;
-            }
-        }
-        false
-    }
-
-    /// A record at random.
-    fn drawn(&mut self) -> u32 {
-        (u64::from(self.random()) * self.records.len() as u64 >> 32) as u32
-    }
-
-    /// Xorshift: nobody outside knows where it began.
-    fn random(&mut self) -> u32 {
-        self.draw ^= self.draw << 13;
-        self.draw ^= self.draw >> 7;
-        self.draw ^= self.draw << 17;
-        (self.draw >> 32) as u32
-    }
-
     /// What is known of a datagram; `None` when it has ended.
     #[inline]
     #[must_use]
@@ -529,36 +388,6 @@ impl<V: Copy, T> FragmentTable<V, T> {
                 Ok(())
             }
             Err(item) => Err((item, Lost::Evicted)),
-        }
-    }
-
-    /// Gives up a datagram that something waits for: of this source, or of two drawn that of the
-    /// source which has more waiting.
-    fn make_room(&mut self, source: Option<u16>, lost: &mut impl FnMut(T, Lost)) {
-        let (mut found, mut weight, mut seen) = (None, 0, 0);
-        for _ in 0..DRAWS {
-            let draw = self.random();
-            let Some(at) = self.held.owner(draw) else {
-                continue;
-            };
-            let of = self.records[at as usize].source;
-            let (fits, enough) = match source {
-                Some(source) => (of == source, of == source),
-                None => (self.sources.waiting(of) > weight, seen == 1),
-            };
-            seen += 1;
-            if fits {
-                weight = self.sources.waiting(of);
-                found = Some(at);
-            }
-            if enough {
-                break;
-            }
-        }
-        if let Some(at) = found {
-            self.counts.evicted += 1;
-            let why = source.map_or(Lost::Evicted, |_| Lost::Source);
-            self.end(at, why, lost);
         }
     }
 

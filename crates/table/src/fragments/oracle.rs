@@ -45,10 +45,6 @@ impl Holes {
             length: None,
             flaw: None,
         });
-        if datagram.flaw.is_none() && datagram.is_other(piece) {
-            self.datagrams.remove(&name);
-            return self.meet(piece);
-        }
         let met = datagram.meet(piece);
         if met == Ok(true) {
             self.datagrams.remove(&name);
@@ -63,8 +59,8 @@ fn name(key: &DatagramKey) -> (u128, u128, u32, u8, u8) {
 }
 
 impl Datagram {
-    /// A first piece that is not the one of this datagram.
-    fn is_other(&self, piece: &Piece) -> bool {
+    /// Whether a piece is the first of another datagram.
+    fn has_other_first(&self, piece: &Piece) -> bool {
         let mut firsts = self.pieces.iter().filter(|(start, ..)| *start == 0);
         piece.start == 0 && firsts.any(|(.., mark)| *mark != piece.mark)
     }
@@ -74,6 +70,9 @@ impl Datagram {
             return Err(Refused::Flawed(flaw));
         }
         let (start, end) = (u32::from(piece.start), u32::from(piece.end));
+        if self.has_other_first(piece) {
+            return self.spoil(Flaw::Reused);
+        }
         if self.pieces.contains(&(piece.start, piece.end, piece.mark)) {
             return Err(Refused::Duplicate);
         }

@@ -207,9 +207,11 @@ fn another_datagram_with_the_same_identification_is_not_joined() {
         .expect("sound");
     bench.hold(held.id, 4);
     assert_eq!(bench.meet(&first(1)), Err(Refused::Duplicate));
-    let new = bench.meet(&first(2)).expect("sound");
-    assert_ne!(old.id, new.id);
-    assert_eq!(bench.lost, [(4, Lost::Reused)]);
+    let reused = Flaw::Reused;
+    assert_eq!(bench.meet(&first(2)), Err(Refused::Flawed(reused)));
+    assert_eq!(bench.meet(&first(1)), Err(Refused::Flawed(reused)));
+    assert_eq!(bench.table.state(old.id), Some(State::Bad(reused)));
+    assert_eq!(bench.lost, [(4, Lost::Flawed(reused))]);
     assert_eq!(bench.table.counts().reused, 1);
     assert_eq!(bench.table.len(), 1);
 }
