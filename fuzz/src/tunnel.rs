@@ -6,7 +6,11 @@ use wire::parse::TUNNELS_MAX;
 use wire::{HashHeader, Malformed, Parsed, Placing, Tunnel, TunnelPorts};
 
 /// What a frame carries, however deep.
-fn inside(frame: &[u8], original_len: usize, ports: &TunnelPorts) -> (Vec<Tunnel>, Option<Malformed>) {
+fn inside(
+    frame: &[u8],
+    original_len: usize,
+    ports: &TunnelPorts,
+) -> (Vec<Tunnel>, Option<Malformed>) {
     let (outer, mut tunnels) = (wire::parse(frame, original_len), Vec::new());
     let fault = ports.each(frame, &outer, |tunnel| {
         tunnels.push(*tunnel);
@@ -20,7 +24,10 @@ fn check(outer: &Parsed, tunnels: &[Tunnel], len: usize) {
     let mut around = *outer;
     for tunnel in tunnels {
         let inner = &tunnel.inner;
-        assert!(around.fault.is_none(), "nothing is read in what is malformed");
+        assert!(
+            around.fault.is_none(),
+            "nothing is read in what is malformed"
+        );
         assert!(tunnel.offset >= around.l4_offset || around.l4_offset == 0);
         for offset in [inner.l3_offset, inner.l4_offset] {
             assert!(usize::from(offset) <= len);
@@ -29,7 +36,10 @@ fn check(outer: &Parsed, tunnels: &[Tunnel], len: usize) {
         let end = usize::from(around.l3_offset) + around.l3_len as usize;
         let inner_end = usize::from(inner.l3_offset) + inner.l3_len as usize;
         let whole = around.fragment == wire::Fragment::Whole;
-        assert!(!whole || inner.l3_len == 0 || inner_end <= end, "reaches beyond");
+        assert!(
+            !whole || inner.l3_len == 0 || inner_end <= end,
+            "reaches beyond"
+        );
         around = *inner;
     }
 }
@@ -40,7 +50,10 @@ pub fn tunnel(bytes: &[u8]) {
     let Some((&[ports, cut, more], frame)) = bytes.split_first_chunk::<3>() else {
         return;
     };
-    let words = [format!("vxlan={}", 4789 + u16::from(ports & 1)), "geneve=6081".to_owned()];
+    let words = [
+        format!("vxlan={}", 4789 + u16::from(ports & 1)),
+        "geneve=6081".to_owned(),
+    ];
     let words = words.iter().map(String::as_str);
     let ports = TunnelPorts::from_words(words).expect("two ports");
     let original_len = frame.len() + usize::from(more);
@@ -53,8 +66,14 @@ pub fn tunnel(bytes: &[u8]) {
     assert!(fewer.len() <= whole.len(), "a cut shows more");
     for (cut, whole) in fewer.iter().zip(&whole) {
         let readable = cut.inner.readable;
-        assert!(!readable.src() || cut.inner.src == whole.inner.src, "a cut changed the source");
-        assert!(!readable.dst() || cut.inner.dst == whole.inner.dst, "a cut changed the target");
+        assert!(
+            !readable.src() || cut.inner.src == whole.inner.src,
+            "a cut changed the source"
+        );
+        assert!(
+            !readable.dst() || cut.inner.dst == whole.inner.dst,
+            "a cut changed the target"
+        );
     }
     for header in [HashHeader::Inner, HashHeader::Outer] {
         let placing = Placing {

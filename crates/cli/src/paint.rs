@@ -22,6 +22,7 @@ impl Paint {
         Self { on }
     }
 
+    #[cfg(test)]
     pub(crate) fn off() -> Self {
         Self { on: false }
     }

@@ -196,10 +196,10 @@ fn rings_of_one_frame_hold_nobody_up_for_ever() {
         for workers in [2, 3] {
             let mut shape = Shape::new(workers, policy);
             shape.settings.ring_limit = 1;
-            let report = shape.run(20_000);
+            let report = shape.run(4_000);
             assert_eq!(report.books.tx, report.books.rx, "{shape:?}");
             shape.tx_queues = 1;
-            assert_eq!(shape.run(20_000).books.dropped, [], "{shape:?}");
+            assert_eq!(shape.run(4_000).books.dropped, [], "{shape:?}");
         }
     }
 }

@@ -113,7 +113,7 @@ struct Opened<'a> {
 }
 
 impl TunnelPorts {
-    /// Whether a packet may carry another: a few compares, for every frame. Others surely do not.
+    /// Whether a packet may carry another: without a branch, for every frame. Others surely do not.
     #[inline(always)]
     #[must_use]
     pub fn may_carry(&self, outer: &Parsed) -> bool {
@@ -122,8 +122,9 @@ impl TunnelPorts {
             | 1 << protocol::GRE
             | 1 << protocol::AUTHENTICATION;
         let number = outer.protocol;
-        let in_ip = (number < 64) & (IN_IP >> (number & 63) & 1 != 0);
-        in_ip | ((number == protocol::UDP) & self.contains(outer.dst_port))
+        // Numbers above 63 may be taken for those.
+        let in_ip = IN_IP >> (number & 63) & 1 != 0;
+        in_ip | ((number == protocol::UDP) & self.may_contain(outer.dst_port))
     }
 
     /// What `outer`, which was parsed from `bytes`, carries: nothing that can be read, one packet,

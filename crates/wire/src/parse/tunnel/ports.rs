@@ -21,10 +21,15 @@ const KINDS: [(TunnelKind, u16); 3] = [
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TunnelPorts {
-    /// Free places repeat a port that is held, or are 0, which no tunnel has.
+    /// 0 where there is none.
     ports: [u16; TUNNEL_PORTS_MAX],
     kinds: [Option<TunnelKind>; TUNNEL_PORTS_MAX],
+    /// A bit for each remainder of a port by 1,024: the eight compares instead cost every plain
+    /// frame a nanosecond more.
+    remainders: [u64; REMAINDER_WORDS],
 }
+
+const REMAINDER_WORDS: usize = 16;
 
 /// A text that names no ports of tunnels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,6 +82,7 @@ impl TunnelPorts {
     pub const NONE: Self = Self {
         ports: [0; TUNNEL_PORTS_MAX],
         kinds: [None; TUNNEL_PORTS_MAX],
+        remainders: [0; REMAINDER_WORDS],
     };
 
     /// The ports that words such as `vxlan=8472` name; a kind that is not named keeps IANA's, one
@@ -120,15 +126,15 @@ impl TunnelPorts {
         let place = self.kinds.iter().position(Option::is_none);
         let place = place.ok_or(TunnelPortError::TooMany)?;
         (self.ports[place], self.kinds[place]) = (port, Some(kind));
+        self.remainders[usize::from(port >> 6) % REMAINDER_WORDS] |= 1 << (port & 63);
         Ok(())
     }
 
-    /// Whether datagrams to `port` may be a tunnel's; true of 0, too, which none is.
+    /// Whether datagrams to `port` may be a tunnel's: of others one in some hundred.
     #[inline(always)]
-    pub(super) fn contains(&self, port: u16) -> bool {
-        self.ports
-            .iter()
-            .fold(false, |any, &own| any | (own == port))
+    pub(super) fn may_contain(&self, port: u16) -> bool {
+        let word = self.remainders[usize::from(port >> 6) % REMAINDER_WORDS];
+        word >> (port & 63) & 1 != 0
     }
 
     /// The tunnel that `port` leads to.
