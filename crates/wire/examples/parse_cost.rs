@@ -39,6 +39,13 @@ fn plain(network: Network<'_>) -> Recipe<'_> {
     }
 }
 
+/// A frame of UDP made a fragment by its flags and offset.
+fn fragment(salt: u32, word: u16) -> Vec<u8> {
+    let mut frame = emitted(&plain(v4(salt, udp(salt))));
+    frame[20..22].copy_from_slice(&word.to_be_bytes());
+    frame
+}
+
 fn v4(salt: u32, transport: Transport<'_>) -> Network<'_> {
     Network::Ipv4(
         Ipv4 {
@@ -110,6 +117,8 @@ fn kinds() -> Vec<Kind> {
             }),
         ),
         ("IPv6 UDP", burst(|salt| emitted(&plain(v6(salt, &[]))))),
+        ("IPv4 first fragment", burst(|salt| fragment(salt, 0x2000))),
+        ("IPv4 later fragment", burst(|salt| fragment(salt, 0x2003))),
         ("IPv4 ICMP", burst(|salt| emitted(&plain(v4(salt, icmp))))),
         (
             "one tag, IPv4 UDP",

@@ -410,7 +410,7 @@ fn half_of_what_is_honest_passes_in_floods() {
         let mut hostile = |draw: u32| {
             let six = draw & 1 == 1;
             let mut frame = templates[usize::from(six)][piece].clone();
-            let source = (draw % sources | 0x8000_0000).to_be_bytes();
+            let source = ((draw % sources) | 0x8000_0000).to_be_bytes();
             if six {
                 frame[22..26].copy_from_slice(&source);
                 frame[58..62].copy_from_slice(&draw.to_be_bytes());

@@ -64,7 +64,7 @@ impl Bench {
         let lost = &mut self.lost;
         self.table
             .meet(piece, (0, hash), self.now, &mut |item, why| {
-                lost.push((item, why))
+                lost.push((item, why));
             })
     }
 

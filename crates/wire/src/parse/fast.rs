@@ -1,10 +1,11 @@
 //! The straight path: IPv4 without options and IPv6 without extension headers, behind at most two
-//! VLAN tags, whole packets with a sound UDP or TCP header. `None` says nothing about a frame
-//! but that the general walk must read it.
+//! VLAN tags, whole packets with a sound UDP or TCP header; and later fragments of IPv4. `None`
+//! says nothing about a frame but that the general walk must read it.
 //!
 //! Measured with `examples/parse_cost.rs`, in L1: 3 ns a plain frame and 7 ns a
 //! tagged one here, 15 to 30 ns in the walk.
 
+use super::ipv4::PACKET_BYTES_MAX;
 use super::{Fragment, Parsed, Readable};
 use crate::{Family, ether_type, protocol};
 
@@ -125,6 +126,34 @@ fn ipv4(link: Link, bytes: &[u8], original_len: usize) -> Option<Parsed> {
         tcp_flags,
         family: Family::V4,
         ..sound(link, bytes.len() < original_len)
+    })
+}
+
+/// A later fragment of an untagged IPv4 packet without options: it has no transport header, so
+/// that nothing behind the fixed header is looked at.
+#[inline(always)]
+pub(super) fn later_ipv4(bytes: &[u8], original_len: usize) -> Option<Parsed> {
+    let head = bytes.first_chunk::<{ UNTAGGED.len + IPV4_BYTES }>()?;
+    let (total, word) = (usize::from(be16(head, 16)), be16(head, 20));
+    let start = usize::from(word & 0x1FFF) * 8;
+    let plain = be16(head, 12) == ether_type::IPV4 && head[14] == 0x45;
+    // Behind the shortest header of every protocol, and before the end of the longest packet.
+    let within = start >= TCP_BYTES && start + total <= PACKET_BYTES_MAX;
+    if !plain || !within || total < IPV4_BYTES || UNTAGGED.len + total > original_len {
+        return None;
+    }
+    let address =
+        |at: usize| u128::from(u32::from(be16(head, at)) << 16 | u32::from(be16(head, at + 2)));
+    Some(Parsed {
+        src: address(26),
+        dst: address(30),
+        l3_len: total as u32,
+        ether_type: ether_type::IPV4,
+        protocol: head[23],
+        family: Family::V4,
+        readable: Readable::ADDRESSES,
+        fragment: Fragment::Later,
+        ..sound(UNTAGGED, bytes.len() < original_len)
     })
 }
 

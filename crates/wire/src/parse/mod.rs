@@ -68,7 +68,8 @@ pub fn parse_into(bytes: &[u8], original_len: usize, parsed: &mut Parsed) {
 /// Everything but plain frames.
 #[inline(never)]
 fn parse_other(bytes: &[u8], original_len: usize) -> Parsed {
-    match fast::tagged(bytes, original_len) {
+    let straight = fast::tagged(bytes, original_len);
+    match straight.or_else(|| fast::later_ipv4(bytes, original_len)) {
         Some(parsed) => parsed,
         None => parse_general(bytes, original_len),
     }

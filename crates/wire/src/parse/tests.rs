@@ -122,6 +122,32 @@ proptest! {
     }
 
     #[test]
+    fn both_paths_agree_on_fragments(
+        (src, dst, protocol) in any::<(u32, u32, u8)>(),
+        (start, more) in (0u16..8192, any::<bool>()),
+        payload in vec(any::<u8>(), 0..60),
+        changes in vec(change(), 0..2),
+        cut in proptest::option::of(0usize..100),
+        beyond in original_len(),
+    ) {
+        // Half of them near the beginning, where a transport header may be.
+        let start = if start < 4096 { start % 8 } else { start };
+        let mut frame = vec![0; 34];
+        (frame[12], frame[14], frame[23]) = (8, 0x45, protocol);
+        frame[16..18].copy_from_slice(&(20 + payload.len() as u16).to_be_bytes());
+        frame[20..22].copy_from_slice(&(start | u16::from(more) << 13).to_be_bytes());
+        frame[26..30].copy_from_slice(&src.to_be_bytes());
+        frame[30..34].copy_from_slice(&dst.to_be_bytes());
+        frame.extend_from_slice(&payload);
+        for change in changes {
+            apply(&mut frame, change);
+        }
+        let original = frame.len().saturating_add_signed(beyond);
+        frame.truncate(cut.unwrap_or(usize::MAX));
+        prop_assert_eq!(parse(&frame, original), parse_general(&frame, original));
+    }
+
+    #[test]
     fn sound_udp_and_tcp_take_the_fast_path(frame in seed()) {
         let len = frame.len();
         let general = parse_general(&frame, len);
