@@ -40,7 +40,11 @@ fn piece_of(record: &[u8]) -> Piece {
             dst: 1,
             identification: u32::from(record[0] & 3),
             protocol: 17,
-            family: if record[0] & 8 == 0 { Family::V4 } else { Family::V6 },
+            family: if record[0] & 8 == 0 {
+                Family::V4
+            } else {
+                Family::V6
+            },
         },
         start,
         end: start + u16::from(record[2] % 8) * 8 + odd,

@@ -233,7 +233,7 @@ impl Bridge {
         let masks = judgement.masks(from);
         let classifier = &self.classifier;
         classifier.each_match(masks.any, |place, _, matched| {
-            each(place, 0, matched.into())
+            each(place, 0, matched.into());
         });
         classifier.each_tunnelled(|place, headers| {
             for (_, header) in looked_at(headers, masks) {

@@ -173,9 +173,9 @@ impl HitAddresses {
         self.add(hit);
     }
 
-    /// Asks for the line that counting the hit begins with, and counts the eighth hit before it: the lookups
-    /// between two hits leave few of the table's lines in the first cache, and waiting for one
-    /// was half of what a hit cost. [`HitAddresses::settle`] counts the rest.
+    /// Asks for the line that counting the hit begins with, and counts the eighth hit before it:
+    /// the lookups between two hits leave few of the table's lines in the first cache, and waiting
+    /// for one was half of what a hit cost. [`HitAddresses::settle`] counts the rest.
     #[inline]
     pub fn count_soon(&mut self, address: u128, is_v4: bool, side: Side) {
         let hit = self.place(address, is_v4, side);

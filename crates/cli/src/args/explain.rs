@@ -16,8 +16,8 @@ use crate::exit::EXIT_CODES;
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after_long())]
 pub(crate) struct ExplainArgs {
-    /// The frame: its bytes without FCS as hexadecimal digits, or pcap:FILE[:N], the N-th frame of
-    /// a capture; all of them without N.
+    /// The frame: its bytes without FCS as hexadecimal digits, or pcap:FILE:N, the N-th frame of
+    /// a capture, or pcap:FILE, all of them.
     #[arg(value_name = "FRAME")]
     pub(crate) frame: FrameSource,
     /// Deal the buckets out to N workers.

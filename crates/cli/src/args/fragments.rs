@@ -14,9 +14,9 @@ pub(crate) struct FragmentArgs {
     ///
     /// As in held=2048,timeout=500: datagrams=N packets at once (16384), pieces=N fragments of one
     /// (128), held=N frames that wait (512), timeout=MS milliseconds after the first that comes
-    /// (2000), source-part=N for one N-th of datagrams and frames that one source may have (4). Only
-    /// a bridge with --stateful needs ports and so holds any; with 'off' it drops those that come
-    /// before the first.
+    /// (2000), source-part=N for one N-th of datagrams and frames that one source may have (4).
+    /// Only a bridge with --stateful needs ports and so holds any; with 'off' it drops those that
+    /// come before the first.
     #[arg(
         long,
         value_name = "RULE",

@@ -135,9 +135,9 @@ pub(crate) struct SaveArgs {
 /// Say of an address which sets of a running daemon have it, by which entry, and since when.
 ///
 /// Names the entry, the line of the file or who gave it, its comment, when it goes by itself, what
-/// a hit does, and how often the address was hit lately, in any set: hits are counted by address, and
-/// an entry that is a network has those of each of its addresses apart. The exit code is 1 if no set
-/// has it.
+/// a hit does, and how often the address was hit lately, in any set: hits are counted by address,
+/// and an entry that is a network has those of each of its addresses apart. The exit code is 1 if
+/// no set has it.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(TEST_EXAMPLES))]
 pub(crate) struct TestArgs {

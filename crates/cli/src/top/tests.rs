@@ -253,7 +253,7 @@ fn panics_on_a_screen() {
         let drawn = terminal.draw(|frame| frame.render_widget("a screen", frame.area()));
         assert!(drawn.is_ok());
         // Until the other side has seen that the keys come one by one.
-        std::thread::sleep(std::time::Duration::from_secs(1));
+        std::thread::sleep(Duration::from_secs(1));
         panic!("on a screen");
     });
     assert!(shown.is_err(), "it never comes here");

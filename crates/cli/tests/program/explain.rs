@@ -137,9 +137,10 @@ fn verdicts_are_the_bridges_and_scapys() {
                 assert_eq!(reason(told), expected, "{options}: {told}");
                 dropped += usize::from(expected.is_some());
             }
-            let none = (list == "inner" && matching == "outer")
-                || (list == "middle" && matching == "outer")
-                || (list == "outer" && matching == "inner");
+            let none = matches!(
+                (list, matching),
+                ("inner" | "middle", "outer") | ("outer", "inner")
+            );
             assert!(
                 none == (dropped == 0) || dropped == 1,
                 "{list} {matching}: {dropped}"

@@ -139,7 +139,7 @@ fn stamp(
     let bytes = frame.bytes_mut().first_chunk_mut::<60>()?;
     *bytes = [0; 60];
     let more = u16::from(piece + 1 < pieces) << 13;
-    let place = u16::from(piece) * DATA / 8 | more;
+    let place = (u16::from(piece) * DATA / 8) | more;
     bytes[12] = 8;
     bytes[14] = 0x45;
     bytes[16..18].copy_from_slice(&DATA_LEN);

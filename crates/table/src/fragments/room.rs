@@ -1,5 +1,5 @@
-//! Who gives way where there is no room: drawn at random, so that no order of arrival helps, and from
-//! sources with more.
+//! Who gives way where there is no room: drawn at random, so that no order of arrival helps, and
+//! from sources with more.
 
 use super::{FragmentTable, Lost};
 

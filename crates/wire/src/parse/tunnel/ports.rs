@@ -91,8 +91,9 @@ impl TunnelPorts {
     /// # Errors
     /// See [`TunnelPortError`].
     pub fn from_words<'a>(
-        words: impl IntoIterator<Item = &'a str> + Clone,
+        words: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
     ) -> Result<Self, TunnelPortError> {
+        let words = words.into_iter();
         let mut ports = Self::NONE;
         for (kind, usual) in KINDS {
             let mut named = false;
