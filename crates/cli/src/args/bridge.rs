@@ -85,7 +85,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = count::parse)]
     pub(crate) frames: Option<u64>,
     /// Seed generated traffic; the same seed gives the same frames.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, hide_short_help = true)]
     pub(crate) seed: u64,
     /// Print the report as one JSON object on standard output; all else goes to standard error.
     #[arg(long)]

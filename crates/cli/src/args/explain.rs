@@ -104,7 +104,7 @@ fn after_long() -> String {
     format!(
         "\
 Examples:
-  linerate explain 'ffffffffffff 020000000001 0806 0001080006040001' --block ipsum.txt
+  linerate explain ffffffffffff02000000000108060001080006040001 --block ipsum.txt
       what is this frame, and would it pass?
   linerate explain pcap:a.pcap:7 --block ipsum.txt
       why was the seventh frame dropped?

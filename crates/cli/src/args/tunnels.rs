@@ -12,22 +12,29 @@ use crate::error::Error;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Tunnels")]
 pub(crate) struct TunnelArgs {
-    /// Look at these headers of tunnelled packets: both, outer or inner; SET=inner for one set.
+    /// Look at these headers of tunnelled packets: both, outer, inner.
     ///
-    /// Tunnels are IPIP, 6in4, 4in6, GRE, VXLAN, GENEVE and GTP-U, up to four in each other. Each
-    /// header is judged by the sets that look at it. A packet that carries none that can be read,
-    /// encrypted ones among them, has one header, which all sets look at.
+    /// SET=inner is for one set. Tunnels are IPIP, 6in4, 4in6, GRE, VXLAN, GENEVE and GTP-U, up to
+    /// four in each other. Each header is judged by the sets that look at it. A packet that carries
+    /// none that can be read, encrypted ones among them, has one header, which all sets look at.
     #[arg(long = "match", value_name = "HEADERS")]
     pub(crate) matching: Vec<MatchRule>,
-    /// Place frames by this header: inner, so that flows in one tunnel spread over workers, or
-    /// outer, as network cards do. With --stateful it says whose conversations are remembered,
-    /// and is outer unless given.
+    /// Place tunnelled frames by this header: inner or outer.
+    ///
+    /// By the inner one, flows in one tunnel spread over workers; network cards go by the outer
+    /// one. With --stateful it says whose conversations are remembered, and is outer unless given.
     #[arg(long, value_name = "HEADER", hide_possible_values = true)]
     pub(crate) hash: Option<HashChoice>,
-    /// Know tunnels by these UDP ports, as in vxlan=8472,vxlan=4789 or gtp-u=none.
+    /// Know tunnels by these UDP ports, as in vxlan=8472.
     ///
-    /// A kind that is not named keeps its own: vxlan=4789, geneve=6081, gtp-u=2152.
-    #[arg(long, value_name = "KIND=PORT", value_delimiter = ',')]
+    /// gtp-u=none takes a kind away, several words give it several ports. A kind that is not named
+    /// keeps its own: vxlan=4789, geneve=6081, gtp-u=2152.
+    #[arg(
+        long,
+        value_name = "KIND=PORT",
+        value_delimiter = ',',
+        hide_short_help = true
+    )]
     pub(crate) tunnel_ports: Vec<String>,
 }
 

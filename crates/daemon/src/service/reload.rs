@@ -145,6 +145,7 @@ name = "inside"
 spec = "xdp:eth2"
 [[pipeline]]
 keep = ["private"]
+hash = "inner"
 [[set]]
 name = "feed"
 source = "https://example.net/drop.json"

@@ -19,7 +19,7 @@ const BUCKETS: usize = 128;
 const DRAWS: usize = 1 << 16;
 /// Of the heaviest flows, how many come by the first queue under Zipf's law: with its part of the
 /// others 73 % of all.
-const HEAVY: usize = 32;
+const HEAVY: usize = 64;
 /// The elephant's part of all: more than a worker can do at 80 % of what two can.
 const ELEPHANT: f64 = 0.66;
 

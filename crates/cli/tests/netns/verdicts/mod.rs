@@ -129,12 +129,13 @@ impl Case {
         Some(self)
     }
 
-    /// Malformed frames are judged by their addresses alone, as nft does.
+    /// Malformed frames are judged by their addresses alone, and tunnels by their outer header, as
+    /// nft does.
     #[track_caller]
     fn must_agree(&self, driver: Driver, options: &[&str]) {
         let Some(bench) = Bench::new() else { return };
         let folder = TempDir::new().expect("a folder");
-        let mut words = "--malformed forward --force".to_owned();
+        let mut words = "--malformed forward --match outer --force".to_owned();
         for (option, list) in options.iter().zip(&self.lists) {
             let name = option.trim_start_matches('-');
             words += &format!(" {option} {}", written(&folder, name, list.text()));
