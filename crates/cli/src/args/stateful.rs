@@ -136,7 +136,12 @@ impl StatefulArgs {
 fn place_of(name: &str, ports: [&str; 2]) -> Result<u8, String> {
     let short = |spec: &str| {
         let of_driver = spec.split_once(':').map_or(spec, |(_, rest)| rest);
-        of_driver.split(',').next().unwrap_or_default().to_owned()
+        let first = of_driver.split(',').next();
+        // What has no setting has the driver's name alone.
+        first
+            .filter(|name| !name.is_empty())
+            .unwrap_or(spec)
+            .to_owned()
     };
     let is = [0, 1].map(|place: usize| {
         let word = ["first", "second"][place];
