@@ -19,7 +19,8 @@ mod pieces;
 mod record;
 mod room;
 mod sources;
-#[cfg(test)]
+// No unsafe code is here, and floods take Miri hours.
+#[cfg(all(test, not(miri)))]
 mod tests;
 
 use frame::Nanos;
