@@ -311,6 +311,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "no unsafe code, and hours of it")]
     fn counts_are_those_of_plain_sets() {
         let mut seed = 7u64;
         println!("seed {seed}");
