@@ -181,7 +181,7 @@ begin_miri_beside() {
     miri_log=$(mktemp)
     (step_miri) >"$miri_log" 2>&1 &
     miri=$!
-    trap 'kill "$miri" 2>/dev/null; rm -f "$miri_log"' EXIT
+    trap 'kill "$miri" 2>/dev/null || true; rm -f "$miri_log"' EXIT
 }
 
 [ "${1:-}" = all ] && shift
