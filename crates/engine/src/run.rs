@@ -276,6 +276,7 @@ fn path_facts(plan: &Plan) -> PathFacts {
         settings: plan.dispatch,
         cpus: plan.cpus.clone(),
         ports: plan.ports.iter().map(|own| port(&**own)).collect(),
+        follows_fragments: plan.fragments().is_some(),
         gathers: plan.gathers(),
         conversations: plan.policy.stateful.map(|stateful| stateful.flows),
     }
