@@ -31,6 +31,7 @@ mod own_addresses;
 pub mod placement;
 mod plan;
 mod publish;
+mod reassembly;
 mod report;
 mod run;
 mod samples;
