@@ -25,6 +25,8 @@ pub struct FrameMeta {
     pub vlan_tpid: u16,
     /// TCI of a VLAN tag the hardware stripped.
     pub vlan_tci: u16,
+    /// Which datagram it is a fragment of, as the worker says that gathered it; 0 where none did.
+    pub datagram: u64,
 }
 
 const _: () = assert!(size_of::<FrameMeta>() == 32, "two records a cache line");
