@@ -25,6 +25,9 @@ pub struct FrameMeta {
     pub vlan_tpid: u16,
     /// TCI of a VLAN tag the hardware stripped.
     pub vlan_tci: u16,
+    /// When the interface's own clock says that it came, as a time of the kernel's monotonic clock
+    /// in nanoseconds; 0 when that was not told.
+    pub hardware_ns: u64,
 }
 
 const _: () = assert!(size_of::<FrameMeta>() == 32, "two records a cache line");
