@@ -6,7 +6,7 @@ use plane::Policy;
 use super::StartError;
 use crate::config::Config;
 use crate::rpc::answers;
-use crate::{FlowLogFile, FlowLogWriter};
+use crate::{FlowLogCounts, FlowLogFile, FlowLogWriter};
 
 /// The policy, with the memory that the configuration asks for.
 pub(super) fn remembering(policy: &Policy, config: &Config) -> Policy {
@@ -62,7 +62,7 @@ pub(super) fn finish(writer: Option<FlowLogWriter>) {
 }
 
 /// What `show.flows` answers.
-pub(super) fn answer(status: &engine::Status) -> answers::Flows {
+pub(super) fn answer(status: &engine::Status, log: Option<&FlowLogCounts>) -> answers::Flows {
     let Some(known) = status.conversations else {
         return answers::Flows {
             seconds: status.seconds,
@@ -81,5 +81,6 @@ pub(super) fn answer(status: &engine::Status) -> answers::Flows {
         refused: known.refused,
         records: known.records,
         records_lost: known.records_lost,
+        records_unwritten: log.map_or(0, FlowLogCounts::unwritten),
     }
 }

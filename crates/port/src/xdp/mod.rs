@@ -31,6 +31,7 @@ mod standing;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod told;
 mod umem;
 
 use std::io;
@@ -54,6 +55,7 @@ pub use shortcut::{Shortcut, SieveWords};
 use socket::Memory;
 pub use spec::{Bypass, Queues, Transmit, Unclaimed, VlanTags, XdpMode, XdpSpec};
 pub use standing::{Standing, standing, take_away};
+use told::Asked;
 pub use umem::Umems;
 
 use crate::interface::{Interface, Meter, Monitor, Signal};
@@ -267,6 +269,10 @@ fn settings(spec: &XdpSpec, standby: Option<&Standby>, ready: &Ready) -> Setting
         bypass: standby.is_some(),
         changed: standby.map_or(0, |standby| ready.changed(standby.changed)),
         shortcut: spec.shortcut,
+        asked: Asked {
+            stamp: false,
+            hash: spec.rx_hash,
+        },
     }
 }
 
@@ -442,6 +448,7 @@ impl Port for XdpPort {
             self.yet_to_begin = Arc::new(AtomicUsize::new(of));
         }
         let origin = Origin {
+            port: self.id,
             spec: self.spec.clone(),
             interface: self.interface,
             yet_to_begin: Arc::clone(&self.yet_to_begin),

@@ -4,6 +4,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use frame::PortId;
+
 use super::program::Steering;
 use super::ready::Ready;
 use super::share;
@@ -18,6 +20,7 @@ use crate::{PortError, PortErrorKind};
 const LATE_RING: u32 = 128;
 
 pub(super) struct Origin {
+    pub(super) port: PortId,
     pub(super) spec: XdpSpec,
     /// The interface's number when the port was opened.
     pub(super) interface: u32,
@@ -103,7 +106,16 @@ impl Origin {
         };
         let name = &self.spec.interface;
         let tags = self.ready.tags();
-        self.steering.attach(name, interface, order, &tags)
+        self.steering.attach(name, interface, order, &tags)?;
+        if self.spec.rx_hash && !self.steering.told().hash {
+            let sentence = format!(
+                "xdp:{name}: no program can ask its driver for the receive hash here, which needs \
+                 Linux 6.3 with BTF and a program in the driver; leave out rx-hash, or use \
+                 packet:{name},fanout=queue"
+            );
+            return Err(PortError::new(PortErrorKind::Setting, sentence));
+        }
+        Ok(())
     }
 
     /// Opens everything anew on an interface of the same name: it was removed and made again.

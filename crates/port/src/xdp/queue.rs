@@ -16,7 +16,7 @@ use super::member::Member;
 use super::origin::Origin;
 use super::sender::Sender;
 use super::socket::Bound;
-use super::spread;
+use super::{spread, told};
 use crate::interface::{Sampler, Watch};
 use crate::sys::xdp_socket::Wake;
 use crate::{Loss, PortError, PortQueue, PortStatistics, QueueLoss, RxState};
@@ -43,6 +43,8 @@ pub(super) struct XdpQueue {
     /// Whether this queue tells of what concerns the whole port.
     speaks: bool,
     busy_poll: bool,
+    /// Whether the interface is asked about frames.
+    asks: bool,
     /// As granted at the start.
     zero_copy: bool,
     /// Lengths of frames that the interface carries, bytes.
@@ -87,6 +89,7 @@ impl XdpQueue {
     ) -> Self {
         let mut queue = Self {
             busy_poll: origin.spec.busy_poll_micros != 0,
+            asks: origin.steering.asked().any(),
             changes: origin.signal.changes(),
             may_grow: false,
             sampler: Sampler::default(),
@@ -222,6 +225,13 @@ impl XdpQueue {
         }
     }
 
+    /// Writes down what the interface told of frames that came on the queue whose turn it is.
+    fn note_told(&self, burst: &mut Burst, first: usize) {
+        let queue = self.origin.numbers.get(self.turn).copied().unwrap_or(0);
+        let frames = burst.frames_mut().get_mut(first..).unwrap_or_default();
+        told::note(frames, (self.origin.port, queue), |_| None);
+    }
+
     fn warnings(&self) -> Vec<String> {
         let interface = &self.origin.spec.interface;
         let mut warnings = Vec::new();
@@ -299,7 +309,11 @@ impl PortQueue for XdpQueue {
             if self.busy_poll {
                 member.poll();
             }
+            let first = burst.len();
             member.receive(burst, end, pool, &mut self.statistics);
+            if self.asks {
+                self.note_told(burst, first);
+            }
             self.turn = (self.turn + 1) % members;
             if burst.len() == end {
                 break;

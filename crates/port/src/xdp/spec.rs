@@ -5,7 +5,7 @@ use std::fmt;
 use crate::SpecError;
 use crate::spec::{Settings, check_interface, escape};
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "queues",
     "mode",
     "ring",
@@ -16,6 +16,7 @@ const KEYS: [&str; 10] = [
     "bypass",
     "shortcut",
     "transmit",
+    "rx-hash",
 ];
 
 /// Entries of each ring of a socket unless the spec says otherwise.
@@ -273,6 +274,9 @@ pub struct XdpSpec {
     pub shortcut: bool,
     /// How frames leave.
     pub transmit: Transmit,
+    /// Whether frames' records say what the interface hashed them to, and on which of its queues
+    /// they came. For looking at a card's choices.
+    pub rx_hash: bool,
 }
 
 impl XdpSpec {
@@ -296,6 +300,7 @@ impl XdpSpec {
             keep_local: settings.take_switch("keep-local")?.unwrap_or(false),
             shortcut: settings.take_switch("shortcut")?.unwrap_or(false),
             transmit: transmit.transpose()?.unwrap_or(Transmit::Socket),
+            rx_hash: settings.take_switch("rx-hash")?.unwrap_or(false),
             interface: interface(settings)?,
         })
     }
@@ -333,7 +338,7 @@ impl fmt::Display for XdpSpec {
         write!(
             f,
             "xdp:{},queues={},mode={},ring={},busy-poll={},unclaimed={},vlan={},keep-local={},\
-             bypass={},shortcut={},transmit={}",
+             bypass={},shortcut={},transmit={},rx-hash={}",
             escape(&self.interface),
             self.queues,
             self.mode.name(),
@@ -344,7 +349,8 @@ impl fmt::Display for XdpSpec {
             on_or_off(self.keep_local),
             self.bypass,
             on_or_off(self.shortcut),
-            self.transmit.name()
+            self.transmit.name(),
+            on_or_off(self.rx_hash)
         )
     }
 }

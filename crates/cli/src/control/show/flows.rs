@@ -26,13 +26,14 @@ pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String
         ]);
     }
     type Counted = fn(&Flows) -> u64;
-    let counted: [(&str, Counted); 6] = [
+    let counted: [(&str, Counted); 7] = [
         ("begun", |flows| flows.begun),
         ("expired", |flows| flows.expired),
         ("evicted", |flows| flows.evicted),
         ("refused", |flows| flows.refused),
-        ("written down", |flows| flows.records),
-        ("not written down", |flows| flows.records_lost),
+        ("to be written down", |flows| flows.records),
+        ("too many at once", |flows| flows.records_lost),
+        ("could not be written", |flows| flows.records_unwritten),
     ];
     for (name, of) in counted {
         let passed = of(now).saturating_sub(before.map_or(0, of)) as f64;
