@@ -33,7 +33,6 @@ fn hardware_alone_is_refused_before_anything_is_changed() {
         ] {
             assert!(said.contains(part), "{port}: {said}");
         }
-        assert_eq!(said.lines().count(), 1, "{said}");
     }
     assert!(!bench.has_program("y"));
     assert_eq!(bench.promiscuity("y"), Some(0));
@@ -96,7 +95,10 @@ fn an_interface_that_goes_and_comes_back_goes_on_with_software() {
         });
         let (_, report, said) = sink.ended();
         let report: Value = serde_json::from_str(&report).expect("a JSON report");
-        assert!(said.contains("went away") || said.contains("came back"), "{said}");
+        assert!(
+            said.contains("went away") || said.contains("came back"),
+            "{said}"
+        );
         assert!(report["frames"]["rx"].as_u64() >= Some(50), "{report}");
         assert_eq!(report["clock"]["hardware_timestamps"], false, "{report}");
     }
