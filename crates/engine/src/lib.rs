@@ -19,6 +19,7 @@ mod errands;
 mod exchange;
 mod finish;
 mod flow_log;
+mod gathering;
 mod hit_history;
 mod host;
 mod idle;

@@ -69,19 +69,25 @@ impl Plan {
         frames as u32
     }
 
-    /// What fragments are held by, if any are: only who remembers conversations needs ports. With
-    /// several workers the pieces of a packet meet nowhere, and to hold them would be for nothing.
+    /// What fragments are held by, if any are: only who remembers conversations needs ports.
     pub(crate) fn fragments(&self) -> Option<FragmentLimits> {
-        let alone = self.cpus.len() == 1;
-        self.policy
-            .stateful
-            .and(self.policy.fragments)
-            .filter(|_| alone)
+        self.policy.stateful.and(self.policy.fragments)
     }
 
-    /// Frames that a worker's pool has beside those asked for: fragments that wait.
+    /// Whether the fragments of a packet may come to several workers, and meet at one of them.
+    pub(crate) fn gathers(&self) -> bool {
+        self.fragments().is_some() && self.cpus.len() > 1
+    }
+
+    /// Frames that a worker's pool has beside those asked for: fragments that wait. All that wait
+    /// at any worker may be of one pool, before the first one of their packet comes and, where its
+    /// conversation is another worker's, once more there.
     pub(crate) fn held_frames(&self) -> u32 {
-        self.fragments().map_or(0, |limits| limits.held.max(1))
+        let held = self.fragments().map_or(0, |limits| limits.held.max(1));
+        match self.cpus.len() as u32 {
+            1 => held,
+            workers => held.saturating_mul(2 * workers),
+        }
     }
 
     /// Chooses who decides, where each conversation is known to one worker of several.

@@ -23,7 +23,7 @@ mod stream;
 mod tests;
 mod window;
 
-use frame::{Frame, Nanos};
+use frame::{Frame, FrameMeta, Nanos};
 
 use self::record::{Joined, Record};
 pub use self::report::{SinkReport, StreamReport};
@@ -153,8 +153,7 @@ impl Sink {
     pub fn take_stamped(&mut self, frames: &[Frame], now: Nanos) -> usize {
         let mut sound = 0;
         for frame in frames {
-            let told = frame.meta().map(|meta| Nanos(meta.hardware_ns));
-            let told = told.filter(|&told| told != Nanos::ZERO);
+            let told = frame.meta().and_then(FrameMeta::card_time);
             self.stamped += u64::from(told.is_some());
             sound += self.take_all([frame.bytes()].into_iter(), told.unwrap_or(now));
         }

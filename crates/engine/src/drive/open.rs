@@ -373,6 +373,7 @@ fn attach(
                 queue,
                 transmits: port.tx_sink(),
                 policy: DispatchPolicy::Direct,
+                queues: queues as u16,
                 shared: false,
                 rx_dropped: 0,
                 tx_dropped: 0,
@@ -380,6 +381,7 @@ fn attach(
                 staged: Burst::new(),
                 kept: Kept::new(false),
                 decisions: Exchange::default(),
+                gatherings: Exchange::default(),
                 transmissions: Exchange::default(),
             });
         }

@@ -82,7 +82,8 @@ impl PortQueue for CardQueue {
             self.count += 1;
             let sent = Signature::of(frame.bytes()).map_or(0, |own| own.sent.0);
             if !self.count.is_multiple_of(self.unstamped_every) {
-                frame.meta_mut().hardware_ns = sent + DELAY_NANOS;
+                let meta = frame.meta_mut();
+                (meta.time_ns, meta.by_card) = (sent + DELAY_NANOS, true);
             }
             burst.push(frame).expect("room for what was asked for");
         }

@@ -5,7 +5,9 @@
 
 mod conversations;
 mod flows;
+mod fragments;
 mod moves;
+mod pieces;
 mod tunnels;
 
 use std::sync::Arc;

@@ -54,13 +54,12 @@ pub(super) struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    /// The time since 1970 and that of the card, each 0 where it is not known: a record has one of
-    /// the two, and its status says of which clock.
-    fn times(&self, received: &Received<'_>) -> (u64, u64) {
+    /// The time of a frame, and whether it is the card's: the status of its record says which.
+    fn time(&self, received: &Received<'_>) -> (u64, bool) {
         let by_card = received.status & TP_STATUS_TS_RAW_HARDWARE != 0;
         match self.clock {
-            Some(clock) if by_card => (0, clock.kernel_time(received.time_ns).unwrap_or(0)),
-            _ => (received.time_ns, 0),
+            Some(clock) if by_card => (clock.kernel_time(received.time_ns).unwrap_or(0), true),
+            _ => (received.time_ns, false),
         }
     }
 }
@@ -99,10 +98,10 @@ pub(super) fn fill(
             0
         }
     };
-    let (time_ns, hardware_ns) = taking.times(received);
+    let (time_ns, by_card) = taking.time(received);
     *frame.meta_mut() = FrameMeta {
         time_ns,
-        hardware_ns,
+        by_card,
         rss_hash: received.hash,
         ..taking.meta
     };

@@ -43,7 +43,8 @@ const TAKING: Taking<'static> = Taking {
         queue: QueueId(0),
         vlan_tpid: 0,
         vlan_tci: 0,
-        hardware_ns: 0,
+        by_card: false,
+        datagram: 0,
     },
 };
 
@@ -187,16 +188,21 @@ fn times_are_the_cards_where_a_record_says_so() {
     };
     let by_card = TP_STATUS_TS_RAW_HARDWARE;
     for (status, time_ns, taking, expect) in [
-        (by_card, 1_000_300, &taking, (0, 5_300)),
-        (by_card | TP_STATUS_VLAN_VALID, 999_999, &taking, (0, 4_999)),
+        (by_card, 1_000_300, &taking, (5_300, true)),
+        (
+            by_card | TP_STATUS_VLAN_VALID,
+            999_999,
+            &taking,
+            (4_999, true),
+        ),
         // Stamped by software, among others that are not.
-        (0, 77, &taking, (77, 0)),
-        (TP_STATUS_TS_SOFTWARE, 77, &taking, (77, 0)),
+        (0, 77, &taking, (77, false)),
+        (TP_STATUS_TS_SOFTWARE, 77, &taking, (77, false)),
         // Before the kernel's clock began, and beyond its end.
-        (by_card, 1, &taking, (0, 0)),
-        (by_card, u64::MAX, &taking, (0, 0)),
+        (by_card, 1, &taking, (0, true)),
+        (by_card, u64::MAX, &taking, (0, true)),
         // Nobody asked.
-        (by_card, 77, &TAKING, (77, 0)),
+        (by_card, 77, &TAKING, (77, false)),
     ] {
         let record = Received {
             status,
@@ -206,11 +212,7 @@ fn times_are_the_cards_where_a_record_says_so() {
         let mut frame = pool.alloc().unwrap();
         fill(&mut frame, &record, taking).unwrap();
         let meta = frame.meta().unwrap();
-        assert_eq!(
-            (meta.time_ns, meta.hardware_ns),
-            expect,
-            "{status:x} {time_ns}"
-        );
+        assert_eq!((meta.time_ns, meta.by_card), expect, "{status:x} {time_ns}");
         pool.free(frame);
     }
 }
