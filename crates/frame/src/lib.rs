@@ -62,7 +62,7 @@ pub use frame::{Frame, FrameTooLong, FrameTooShort};
 pub use ids::{CpuId, NodeId, PoolId, PortId, QueueId, WorkerId};
 pub use lender::{Lender, NotLent, PIECE_BYTES, PIECES_MAX};
 pub use memory::{HugePiece, HugeSlice, Mapping, MemoryError, Paged, PagedView, Pages};
-pub use meta::{FrameMeta, FrameNote};
+pub use meta::FrameMeta;
 pub use pool::{FramePool, PoolAccounts};
 pub use publish::{Published, Reader};
 pub use region::{

@@ -303,9 +303,7 @@ fn find(hash: &Toeplitz, by: &By, frame: &Frame, gatherers: Option<(&Gatherers, 
 
 /// Which part of a packet a frame is that was gathered; [`Fragment::Whole`] where it was not.
 fn part(by: &By, frame: &Frame) -> Fragment {
-    let gathered = frame
-        .meta()
-        .is_some_and(|meta| meta.note.datagram().is_some());
+    let gathered = frame.meta().is_some_and(|meta| meta.datagram != 0);
     match by {
         By::Conversation(placing) if gathered => {
             let parsed = wire::parse(frame.bytes(), plane::original_len(frame));

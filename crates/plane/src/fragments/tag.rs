@@ -1,13 +1,12 @@
 //! How a fragment says which datagram it is of, once it was gathered: beside the frame.
 
-use frame::{Frame, FrameNote, WorkerId};
+use frame::{Frame, WorkerId};
 use table::fragments::DatagramId;
 
 const GENERATION_BITS: u32 = 24;
 const SLOT_BITS: u32 = 24;
-const WORKER_MASK: u16 = 0x3FFF;
-/// Set in every tag, so that no place of a datagram is 0.
-const SET: u64 = 1 << 62;
+/// Set in every tag: none is 0.
+const SET: u64 = 1 << 63;
 
 /// A datagram of the worker that gathers it. Tables have 2^24 places at most. A number of the 24
 /// bits comes again when a place has had 16 million datagrams, and is then mistaken only if the
@@ -20,24 +19,25 @@ impl Tag {
         let (slot, generation) = id.parts();
         let slot = u64::from(slot & ((1 << SLOT_BITS) - 1));
         let generation = u64::from(generation & ((1 << GENERATION_BITS) - 1));
-        let gatherer = u64::from(gatherer.0 & WORKER_MASK);
+        let gatherer = u64::from(gatherer.0 & 0x7FFF);
         Self(SET | gatherer << (SLOT_BITS + GENERATION_BITS) | slot << GENERATION_BITS | generation)
     }
 
     /// That of a frame; none where nobody gathered it.
     #[inline]
     pub(super) fn of(frame: &Frame) -> Option<Self> {
-        frame.meta()?.note.datagram().map(Self)
+        let tag = frame.meta().map_or(0, |meta| meta.datagram);
+        (tag & SET != 0).then_some(Self(tag))
     }
 
     #[inline]
     pub(super) fn write(self, frame: &mut Frame) {
-        frame.meta_mut().note = FrameNote::of_datagram(self.0);
+        frame.meta_mut().datagram = self.0;
     }
 
     #[inline]
     pub(super) fn gatherer(self) -> usize {
-        (self.0 >> (SLOT_BITS + GENERATION_BITS)) as usize & usize::from(WORKER_MASK)
+        (self.0 >> (SLOT_BITS + GENERATION_BITS)) as usize & 0x7FFF
     }
 
     #[inline]
