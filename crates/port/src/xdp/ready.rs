@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::interface::{Interface, Link, MERGING, Offloads, TAKING_TAGS};
+use crate::interface::{Interface, MERGING, Offloads, TAKING_TAGS};
 use crate::sys::packet_socket::PacketSocket;
 use crate::{PortError, PortErrorKind};
 
@@ -169,12 +169,7 @@ impl Ready {
                  it away from there: ip link set dev {name} nomaster"
             ));
         }
-        match self.interface.link() {
-            Link::Up(_) => {}
-            link => notes.push(format!(
-                "xdp:{name}: the interface is {link}, and frames pass as soon as that changes"
-            )),
-        }
+        notes.extend(self.interface.link().note(&format!("xdp:{name}"), name));
         notes
     }
 }
