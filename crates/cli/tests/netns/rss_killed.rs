@@ -39,7 +39,9 @@ impl Card {
         assert!(made.status.success(), "{said}");
         fs::write(card.path("state"), as_found()).expect("a state");
         if card.shown()["function"] != "toeplitz" {
-            println!("skipped: this program cannot be given another ioctl: it is linked statically");
+            println!(
+                "skipped: this program cannot be given another ioctl: it is linked statically"
+            );
             return None;
         }
         Some(card)
@@ -85,7 +87,13 @@ fn as_found() -> Vec<u8> {
     state.extend((1..=40).map(|byte: u8| byte.wrapping_mul(37)));
     state.extend([1, 0, 0, 0, 0, 0, 0, 0]);
     // Addresses and ports: bits 4 to 7 of ethtool's fields.
-    let fields = |kind: u64| if [1, 2, 5, 6].contains(&kind) { 0xF0 } else { 0_u64 };
+    let fields = |kind: u64| {
+        if [1, 2, 5, 6].contains(&kind) {
+            0xF0
+        } else {
+            0_u64
+        }
+    };
     state.extend((0..32).flat_map(|kind| fields(kind).to_ne_bytes()));
     assert_eq!(state.len(), STATE_BYTES);
     state
@@ -138,7 +146,9 @@ fn the_next_change_puts_back_the_killed_ones_first() {
         running.kill();
     }
     card.changed().kill();
-    let (code, text, said) = card.start("rss apply a --queues 1 --duration 100ms").ended();
+    let (code, text, said) = card
+        .start("rss apply a --queues 1 --duration 100ms")
+        .ended();
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("a process that was killed"), "{text}{said}");
     assert_eq!(card.state(), as_found());
