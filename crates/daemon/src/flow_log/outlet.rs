@@ -5,6 +5,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -215,11 +216,10 @@ impl Outlet {
     }
 }
 
+/// By the descriptor: `io::Stdout` keeps lines back, which a reader that goes would take along.
 fn write_out(bytes: &[u8]) -> io::Result<usize> {
-    let mut stdout = io::stdout().lock();
-    let taken = stdout.write(bytes)?;
-    stdout.flush()?;
-    Ok(taken)
+    let stdout = io::stdout().lock();
+    Ok(rustix::io::write(stdout.as_fd(), bytes)?)
 }
 
 fn lines(bytes: &[u8]) -> u64 {
