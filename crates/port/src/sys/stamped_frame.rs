@@ -1,5 +1,5 @@
-//! For tests: a frame that the kernel takes for one that a card stamped, on an interface that has no
-//! card. A program that is run for it sends a copy of the frame it is given, stamp and all.
+//! For tests: a frame that the kernel takes for one that a card stamped, on an interface that has
+//! none. A program that is run for it sends a copy of the frame it is given, stamp and all.
 
 use std::ffi::c_int;
 use std::io;
