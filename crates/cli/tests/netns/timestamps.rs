@@ -1,6 +1,6 @@
 //! Timestamps of hardware on interfaces that have none: refused or done without, and said so. (No
-//! machine that runs these tests is known to have a card that stamps; `port` and `engine` have tests
-//! of what is made of such times.)
+//! machine that runs these tests is known to have a card that stamps; `port` and `engine` have
+//! tests of what is made of such times.)
 
 use serde_json::Value;
 

@@ -141,4 +141,6 @@ impl Port for PacketPort {
 }
 
 #[cfg(test)]
+mod stamped_tests;
+#[cfg(test)]
 mod tests;

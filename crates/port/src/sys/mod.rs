@@ -15,6 +15,8 @@ pub(crate) mod packet_send;
 pub(crate) mod packet_socket;
 pub(crate) mod private_space;
 pub(crate) mod ptp_clock;
+#[cfg(test)]
+pub(crate) mod stamped_frame;
 pub(crate) mod tun;
 pub(crate) mod xdp_batch;
 pub(crate) mod xdp_bpf;
