@@ -45,6 +45,7 @@ mod stack;
 mod states;
 mod tap;
 mod tap_drive;
+mod timestamps;
 mod traffic;
 mod verdicts;
 mod vlan;

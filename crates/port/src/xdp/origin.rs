@@ -14,7 +14,7 @@ use super::spec::{XdpMode, XdpSpec};
 use super::umem::Umems;
 use crate::interface::Signal;
 use crate::sys::xdp_bpf::AttachMode;
-use crate::{PortError, PortErrorKind};
+use crate::{PortError, PortErrorKind, Timestamps};
 
 /// Places in rings of sockets on queues that came later.
 const LATE_RING: u32 = 128;
@@ -92,6 +92,7 @@ impl Origin {
     pub(super) fn begun(&self, zero_copy: bool) -> Result<(), PortError> {
         if self.yet_to_begin.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.attach(self.interface, zero_copy)?;
+            self.check_told()?;
             self.umems.partners().complete()?;
         }
         Ok(())
@@ -106,7 +107,12 @@ impl Origin {
         };
         let name = &self.spec.interface;
         let tags = self.ready.tags();
-        self.steering.attach(name, interface, order, &tags)?;
+        self.steering.attach(name, interface, order, &tags)
+    }
+
+    /// Whether the program that was attached is told of frames what it must be.
+    fn check_told(&self) -> Result<(), PortError> {
+        let name = &self.spec.interface;
         if self.spec.rx_hash && !self.steering.told().hash {
             let sentence = format!(
                 "xdp:{name}: no program can ask its driver for the receive hash here, which needs \
@@ -115,7 +121,10 @@ impl Origin {
             );
             return Err(PortError::new(PortErrorKind::Setting, sentence));
         }
-        Ok(())
+        if self.steering.told().stamp {
+            return Ok(());
+        }
+        self.ready.give_stamps_up(self.spec.timestamps)
     }
 
     /// Opens everything anew on an interface of the same name: it was removed and made again.
@@ -136,6 +145,9 @@ impl Origin {
         self.steer(sockets.iter().map(|bound| bound.socket.as_fd()))?;
         let zero_copy = sockets.iter().any(|bound| bound.granted.zero_copy);
         self.attach(interface, zero_copy)?;
+        if !self.steering.told().stamp {
+            self.ready.give_stamps_up(Timestamps::Auto)?;
+        }
         self.umems.partners().moved(&self.spec.interface, interface);
         Ok(sockets)
     }

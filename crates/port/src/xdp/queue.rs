@@ -17,6 +17,7 @@ use super::origin::Origin;
 use super::sender::Sender;
 use super::socket::Bound;
 use super::{spread, told};
+use crate::card_clock::ClockReader;
 use crate::interface::{Sampler, Watch};
 use crate::sys::xdp_socket::Wake;
 use crate::{Loss, PortError, PortQueue, PortStatistics, QueueLoss, RxState};
@@ -45,6 +46,8 @@ pub(super) struct XdpQueue {
     busy_poll: bool,
     /// Whether the interface is asked about frames.
     asks: bool,
+    /// By which times of the card are read.
+    clock: Option<ClockReader>,
     /// As granted at the start.
     zero_copy: bool,
     /// Lengths of frames that the interface carries, bytes.
@@ -90,6 +93,7 @@ impl XdpQueue {
         let mut queue = Self {
             busy_poll: origin.spec.busy_poll_micros != 0,
             asks: origin.steering.asked().any(),
+            clock: None,
             changes: origin.signal.changes(),
             may_grow: false,
             sampler: Sampler::default(),
@@ -126,6 +130,7 @@ impl XdpQueue {
 
     fn take_up(&mut self, sockets: Vec<Bound>) {
         self.members.extend(sockets.into_iter().map(Member::new));
+        self.clock = self.origin.ready.clock();
         // Without it the worker sleeps for a while instead of until a frame comes.
         self.wake = match &self.members[..] {
             [] | [_] => None,
@@ -226,10 +231,16 @@ impl XdpQueue {
     }
 
     /// Writes down what the interface told of frames that came on the queue whose turn it is.
-    fn note_told(&self, burst: &mut Burst, first: usize) {
+    fn note_told(&mut self, burst: &mut Burst, first: usize) {
         let queue = self.origin.numbers.get(self.turn).copied().unwrap_or(0);
         let frames = burst.frames_mut().get_mut(first..).unwrap_or_default();
-        told::note(frames, (self.origin.port, queue), |_| None);
+        if let Some(clock) = &mut self.clock {
+            clock.follow();
+        }
+        let clock = self.clock.as_ref();
+        told::note(frames, (self.origin.port, queue), |stamp| {
+            clock.and_then(|clock| clock.kernel_time(stamp))
+        });
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -311,7 +322,7 @@ impl PortQueue for XdpQueue {
             }
             let first = burst.len();
             member.receive(burst, end, pool, &mut self.statistics);
-            if self.asks {
+            if self.asks && burst.len() != first {
                 self.note_told(burst, first);
             }
             self.turn = (self.turn + 1) % members;

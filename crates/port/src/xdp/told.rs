@@ -101,7 +101,8 @@ pub(super) fn note(
             port,
             queue: QueueId(queue as u16),
             rss_hash: told.hash,
-            hardware_ns: stamp.and_then(&convert).unwrap_or(0),
+            time_ns: stamp.and_then(&convert).unwrap_or(0),
+            by_card: true,
             ..FrameMeta::default()
         };
     }
@@ -153,14 +154,15 @@ mod tests {
             port: PortId(3),
             queue: QueueId(2),
             rss_hash: 9,
-            hardware_ns: 1_001,
+            time_ns: 1_001,
+            by_card: true,
             ..FrameMeta::default()
         };
         assert_eq!(meta, expect);
         // What stood there is gone: a frame of which nothing is told has no record of another's.
         note(&mut frames, place, |stamp| Some(stamp + 1));
         let meta = *frames[0].meta().unwrap();
-        assert_eq!((meta.rss_hash, meta.hardware_ns), (0, 0));
+        assert_eq!((meta.rss_hash, meta.card_time()), (0, None));
         let [frame] = frames;
         pool.free(frame);
     }
@@ -179,7 +181,7 @@ mod tests {
         let mut frames = [frame];
         note(&mut frames, (PortId(0), 0), |_| None);
         let meta = *frames[0].meta().unwrap();
-        assert_eq!((meta.rss_hash, meta.hardware_ns), (9, 0));
+        assert_eq!((meta.rss_hash, meta.card_time()), (9, None));
         let [frame] = frames;
         pool.free(frame);
     }
