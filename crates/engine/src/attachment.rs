@@ -25,6 +25,8 @@ pub(crate) struct Attachment {
     pub(crate) transmits: bool,
     /// Who decides on what comes in.
     pub(crate) policy: DispatchPolicy,
+    /// Queues that the port has.
+    pub(crate) queues: u16,
     /// Some worker has no queue of this port to transmit by.
     pub(crate) shared: bool,
     /// The worker that transmits for this one.
@@ -39,6 +41,8 @@ pub(crate) struct Attachment {
     pub(crate) kept: Kept,
     /// Frames received here for other workers to decide on, and the other way round.
     pub(crate) decisions: Exchange,
+    /// Fragments received here for other workers to gather, and the other way round.
+    pub(crate) gatherings: Exchange,
     /// Frames for the worker that has a queue to transmit, and the other way round.
     pub(crate) transmissions: Exchange,
 }
@@ -106,8 +110,8 @@ impl Attachment {
         can_wait: bool,
         words: &mut Words,
     ) -> usize {
-        let moved =
-            self.transmit(pool, words) + self.decisions.flush() + self.transmissions.flush();
+        let handed = self.decisions.flush() + self.gatherings.flush() + self.transmissions.flush();
+        let moved = self.transmit(pool, words) + handed;
         if !can_wait {
             self.discard_staged(pool, DropReason::TxRingFull, words);
             self.discard_handoffs(pool, DropReason::HandoffRingFull, words);
@@ -165,6 +169,7 @@ impl Attachment {
         words: &mut Words,
     ) {
         self.decisions.discard_staged(pool, reason, words);
+        self.gatherings.discard_staged(pool, reason, words);
         self.transmissions.discard_staged(pool, reason, words);
     }
 
@@ -183,7 +188,7 @@ impl Attachment {
     /// Nothing is staged, so a whole burst has room.
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
-        self.may_decide() && !self.decisions.is_staged()
+        self.may_decide() && !self.decisions.is_staged() && !self.gatherings.is_staged()
     }
 
     /// Whether frames for this port's owners of flows may come from other workers.
@@ -201,6 +206,7 @@ impl Attachment {
 
     /// Whether another worker's frames wait to be taken.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.decisions.is_waiting() || self.transmissions.is_waiting()
+        let exchanges = [&self.decisions, &self.gatherings, &self.transmissions];
+        exchanges.iter().any(|exchange| exchange.is_waiting())
     }
 }

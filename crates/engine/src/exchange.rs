@@ -1,10 +1,11 @@
 //! Frames between workers: single-producer rings, one for each pair, port and purpose.
 //!
-//! Two purposes have rings of their own, since one may have to wait for the other: a frame to be
-//! *decided* on may lead to a transmission, a frame to be *transmitted* leads to nothing but the
-//! port. Whoever waits to hand over a decision still takes decisions and transmissions, and whoever
-//! waits to hand over a transmission still takes transmissions, so no two workers wait for each
-//! other.
+//! Three purposes have rings of their own, since one may have to wait for the other: a fragment to
+//! be *gathered* leads to one to be decided on, a frame to be *decided* on may lead to a
+//! transmission, a frame to be *transmitted* leads to nothing but the port. Whoever waits to hand
+//! over a frame still takes those of its purpose and of the purposes behind, but for one: a
+//! gathered fragment that waits to be decided on lets none be gathered. So no two workers wait for
+//! each other.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -98,6 +99,12 @@ impl Exchange {
             }
         }
         mesh
+    }
+
+    /// Whether a ring leads to that worker.
+    #[inline]
+    pub(crate) fn leads_to(&self, to: WorkerId) -> bool {
+        matches!(self.outlets.get(usize::from(to.0)), Some(Some(_)))
     }
 
     /// Puts a frame on its way to a worker; `Err` gives it back where no ring leads there.

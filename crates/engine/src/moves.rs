@@ -3,15 +3,20 @@
 use std::collections::VecDeque;
 
 use frame::{BURST_MAX, Burst, Frame, FramePool};
-use plane::DropReason;
+use plane::{DropReason, datagram_place};
 
+use crate::attachment::Attachment;
 use crate::counters::Words;
+use crate::dispatch::Found;
 use crate::worker::Worker;
 
 /// Frames of buckets that are not here yet, in the order in which they came. As many as a ring
 /// holds unless it was chosen otherwise: the old owner has at most so many before it from each.
 pub(crate) struct Kept {
     frames: VecDeque<Frame>,
+    /// The places of the datagrams whose first fragments are among them: their other fragments stay
+    /// behind those, and so do datagrams that have the same places after them.
+    datagrams: Vec<u64>,
 }
 
 const KEPT_MAX: usize = 4 * BURST_MAX;
@@ -22,6 +27,7 @@ impl Kept {
         let room = if steers { KEPT_MAX } else { 0 };
         Self {
             frames: VecDeque::with_capacity(room),
+            datagrams: Vec::with_capacity(room),
         }
     }
 
@@ -47,6 +53,21 @@ impl Kept {
         self.frames.push_back(frame);
     }
 
+    /// Whether a gathered fragment has to be kept: a first one where its bucket `comes`, any behind
+    /// one with its place.
+    pub(crate) fn awaits(&self, frame: &Frame, comes: bool) -> bool {
+        let place = datagram_place(frame);
+        comes || place != 0 && self.datagrams.contains(&place)
+    }
+
+    /// Keeps a gathered fragment; the caller has looked at [`Kept::room`].
+    pub(crate) fn keep_piece(&mut self, frame: Frame, is_first: bool) {
+        if is_first && datagram_place(&frame) != 0 {
+            self.datagrams.push(datagram_place(&frame));
+        }
+        self.keep(frame);
+    }
+
     /// Moves frames to a burst, oldest first, as many as fit; how many.
     fn release(&mut self, burst: &mut Burst) -> usize {
         let mut count = 0;
@@ -59,6 +80,9 @@ impl Kept {
                 break;
             }
             count += 1;
+        }
+        if self.frames.is_empty() {
+            self.datagrams.clear();
         }
         count
     }
@@ -76,7 +100,8 @@ impl Worker {
     #[inline(never)]
     pub(crate) fn follow_moves(&mut self) -> usize {
         if self.steering.is_stale() {
-            if self.attachments.iter().any(|own| own.decisions.is_staged()) {
+            let staged = |own: &Attachment| own.decisions.is_staged();
+            if self.has_gathered() || self.attachments.iter().any(staged) {
                 // Placed by the old table: they go first.
                 return 0;
             }
@@ -133,7 +158,7 @@ impl Worker {
     /// Whether nothing of the buckets that left comes here any more, nor is on its way to a port.
     fn has_drained(&self) -> bool {
         let (handover, version) = (&self.steering.handover, self.steering.version);
-        let below_marks = |(place, attachment): (usize, &crate::attachment::Attachment)| {
+        let below_marks = |(place, attachment): (usize, &Attachment)| {
             let mut inlets = attachment.decisions.taken();
             inlets.all(|(from, taken)| taken >= handover.mark(place, from, self.id))
         };
@@ -172,9 +197,16 @@ impl Worker {
         let placed = self.steering.placed();
         let mut rest = Burst::new();
         let attachment = &mut self.attachments[place];
-        for (frame, &place) in self.burst.drain().zip(placed.places) {
-            if placed.comes(place) {
-                attachment.kept.keep(frame);
+        for (frame, found) in self.burst.drain().zip(placed.found) {
+            let kept = &mut attachment.kept;
+            let keeps = match found {
+                Found::Place(place) => placed.comes(*place),
+                Found::First(place) => kept.awaits(&frame, placed.comes(*place)),
+                Found::Later => kept.awaits(&frame, false),
+                Found::Piece(_) => false,
+            };
+            if keeps {
+                kept.keep_piece(frame, matches!(found, Found::First(_)));
                 // It is still queued.
                 attachment.decisions.counts.taken -= 1;
             } else {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
-use plane::{Bridge, Fragments, HitAddresses, Pipeline, Stateful, Verdicts};
+use plane::{Bridge, Fragments, Gatherer, HitAddresses, Pipeline, Stateful, Verdicts};
 use port::Port;
 
 use crate::attachment::Attachment;
@@ -22,12 +22,14 @@ use crate::errands::{self, Desk, Desks};
 use crate::exchange::Exchange;
 use crate::finish::PortFacts;
 use crate::flow_log::FlowLogReader;
+use crate::gathering::Gatherers;
 use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::ledger::Meters;
 use crate::moves::Kept;
 use crate::placement::{BucketLoads, Thresholds};
 use crate::plan::{EngineError, Plan};
 use crate::publish::Publisher;
+use crate::reassembly::Reassembly;
 use crate::report::{MemoryReport, RunReport, Snapshot};
 use crate::samples::{SampleError, SampleReceiver, SampleSpec};
 use crate::shortcuts::Shortcuts;
@@ -275,6 +277,8 @@ fn path_facts(plan: &Plan) -> PathFacts {
         settings: plan.dispatch,
         cpus: plan.cpus.clone(),
         ports: plan.ports.iter().map(|own| port(&**own)).collect(),
+        follows_fragments: plan.fragments().is_some(),
+        gathers: plan.gathers(),
         conversations: plan.policy.stateful.map(|stateful| stateful.flows),
     }
 }
@@ -291,7 +295,10 @@ fn make_workers(
     lists: &Publisher,
     (handover, loads): (Arc<Handover>, Vec<BucketLoads>),
 ) -> Result<(Vec<Worker>, Vec<Desk>), EngineError> {
-    let mut attachments = attach_ports(&mut plan.ports, plan.cpus.len(), plan.dispatch)?;
+    let mut attachments = {
+        let settings = (plan.dispatch, plan.gathers());
+        attach_ports(&mut plan.ports, plan.cpus.len(), settings)?
+    };
     let receivers = attachments.iter().filter(|worker| receives(worker)).count() as u64;
     if receivers == 0 {
         return Err(EngineError::NoSource);
@@ -302,6 +309,9 @@ fn make_workers(
     let (mut workers, mut desks) = (Vec::new(), Vec::new());
     let mut receiver = 0;
     let (mut stateful, by) = conversations(plan, &handover)?;
+    let gatherers = plan
+        .gathers()
+        .then(|| Gatherers::new(plan.policy.reassembles));
     // As `stateful`, taken from the end.
     let mut state = StateLinks::mesh(stateful.len());
     let places = pools.into_iter().zip(&plan.cpus).zip(loads).enumerate();
@@ -316,10 +326,11 @@ fn make_workers(
         };
         let (desk, inbox) = errands::desk(table());
         desks.push(desk);
-        let fragments = plan.fragments().map(Fragments::new).map(Box::new);
+        let (fragments, gatherer) = followers(plan, id);
         let bridge = Bridge::new(bridged, table())
             .with_stateful(stateful.pop())
             .with_fragments(fragments)
+            .with_gatherer(gatherer)
             .with_tunnels(&plan.policy);
         workers.push(Worker {
             id,
@@ -329,12 +340,20 @@ fn make_workers(
             versions: lists.reader(),
             would_drop_before: 0,
             attachments,
-            steering: Steering::new(id, plan.cpus.len(), &handover, (loads, by)),
+            steering: Steering::new(
+                id,
+                plan.cpus.len(),
+                &handover,
+                (loads, by),
+                gatherers.clone(),
+            ),
             state: state.pop().unwrap_or_default(),
             burst_max: plan.burst,
             quota,
             can_wait,
             burst: Burst::new(),
+            pieces: Burst::new(),
+            reassembly: reassembly(plan),
             verdicts: Verdicts::new(),
             words: Words::new(),
             control: Arc::clone(control),
@@ -348,6 +367,28 @@ fn make_workers(
     }
     begin_queues(&mut workers)?;
     Ok((workers, desks))
+}
+
+/// What follows fragments at a worker: by itself where it is alone, else behind what gathers them.
+fn followers(plan: &Plan, worker: WorkerId) -> (Option<Box<Fragments>>, Option<Box<Gatherer>>) {
+    let Some(limits) = plan.fragments() else {
+        return (None, None);
+    };
+    if plan.policy.reassembles {
+        return (None, None);
+    }
+    if !plan.gathers() {
+        return (Some(Box::new(Fragments::new(limits))), None);
+    }
+    let fragments = Fragments::gathered(limits, plan.cpus.len());
+    let gatherer = Gatherer::new(limits, worker);
+    (Some(Box::new(fragments)), Some(Box::new(gatherer)))
+}
+
+/// Packets that a worker puts together, where that is asked for.
+fn reassembly(plan: &Plan) -> Option<Box<Reassembly>> {
+    let limits = plan.fragments().filter(|_| plan.policy.reassembles)?;
+    Some(Box::new(Reassembly::new(limits)))
 }
 
 /// What each worker remembers, the last one's first, and what frames are placed by.
@@ -389,7 +430,7 @@ fn quota(frames: Option<u64>, receivers: u64, receiver: u64) -> u64 {
 fn attach_ports(
     ports: &mut [Box<dyn Port>],
     workers: usize,
-    dispatch: DispatchSettings,
+    (dispatch, gathers): (DispatchSettings, bool),
 ) -> Result<Vec<Vec<Attachment>>, EngineError> {
     let mut attachments: Vec<Vec<Attachment>> = (0..workers).map(|_| Vec::new()).collect();
     for port in ports {
@@ -406,6 +447,9 @@ fn attach_ports(
         let mut decisions = Exchange::mesh(workers, limit, |from, to| {
             rx && from < queues && decided_elsewhere(from, to)
         });
+        let mut gatherings = Exchange::mesh(workers, limit, |from, to| {
+            gathers && rx && from < queues && to < queues && from != to
+        });
         let mut transmissions = Exchange::mesh(workers, limit, |from, to| {
             tx && from >= queues && to == owner(from)
         });
@@ -421,6 +465,7 @@ fn attach_ports(
                 queue,
                 transmits: tx,
                 policy,
+                queues: queues as u16,
                 shared: queues < workers,
                 rx_dropped: 0,
                 tx_dropped: 0,
@@ -428,6 +473,7 @@ fn attach_ports(
                 staged: Burst::new(),
                 kept: Kept::new(rx && policy != DispatchPolicy::Direct && workers > 1),
                 decisions: std::mem::take(&mut decisions[place]),
+                gatherings: std::mem::take(&mut gatherings[place]),
                 transmissions: std::mem::take(&mut transmissions[place]),
             });
         }

@@ -9,12 +9,13 @@ use plane::{DropReason, Pipeline, Verdict, Verdicts};
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
 use crate::counters::{Count, Words};
-use crate::dispatch::{StateLinks, Steering};
+use crate::dispatch::{Found, NO_FLOW, StateLinks, Steering};
 use crate::doze::doze;
 use crate::errands::Inbox;
 use crate::exchange::Bound;
 use crate::idle::{Idle, IdleMode};
 use crate::publish::{Reader, Version};
+use crate::reassembly::Reassembly;
 use crate::samples::Decided;
 use crate::start::Work;
 use crate::status;
@@ -48,6 +49,10 @@ pub(crate) struct Worker {
     /// Every source can wait, so nothing is dropped for want of room.
     pub(crate) can_wait: bool,
     pub(crate) burst: Burst,
+    /// Fragments to be gathered.
+    pub(crate) pieces: Burst,
+    /// Packets that are put together, if they are.
+    pub(crate) reassembly: Option<Box<Reassembly>>,
     pub(crate) verdicts: Verdicts,
     pub(crate) words: Words,
     pub(crate) control: Arc<Control>,
@@ -138,6 +143,7 @@ impl Worker {
             self.change(|versions| _ = versions.refresh());
         }
         let mut moved = self.take_transmissions() + self.flush() + self.attend_held();
+        moved += self.attend_gathered();
         if self.steering.is_moved() {
             moved += self.follow_moves();
         }
@@ -150,6 +156,7 @@ impl Worker {
             if self.may_decide() {
                 moved += self.take_decisions(place);
             }
+            moved += self.take_pieces(place);
             if self.may_receive(place) && (!drains || self.attachments[place].empties) {
                 moved += self.receive(place, clock);
             }
@@ -168,11 +175,15 @@ impl Worker {
         let waits =
             |attachment: &Attachment| (attachment.staged.len() + attachment.kept.len()) as u64;
         let staged = self.attachments.iter().map(waits);
-        let held = self.pipeline.held() as u64;
-        let words = &self.words;
-        let entered = words.get(Count::Rx) + words.get(Count::Received);
-        let left = words.get(Count::Tx) + words.get(Count::HandedOff) + words.dropped_total();
-        entered == left + held + staged.sum::<u64>() && self.burst.is_empty()
+        let held = self.held() as u64;
+        let sum =
+            |counts: &[Count]| -> u64 { counts.iter().map(|&count| self.words.get(count)).sum() };
+        let entered = sum(&[Count::Rx, Count::Received, Count::Originated]);
+        let left =
+            sum(&[Count::Tx, Count::HandedOff, Count::Consumed]) + self.words.dropped_total();
+        entered == left + held + staged.sum::<u64>()
+            && self.burst.is_empty()
+            && self.pieces.is_empty()
     }
 
     /// Receives from one queue and decides on what came. Now and then it measures what receiving
@@ -205,6 +216,7 @@ impl Worker {
                 self.attachments[place].decisions.counts.direct += frames as u64;
             }
             self.decide(place);
+            self.gather(place);
         }
         frames
     }
@@ -218,15 +230,31 @@ impl Worker {
             steering,
             words,
             pool,
+            pieces,
             ..
         } = self;
-        steering.place_received(burst);
+        steering.place_received(burst, attachments[place].queues);
         let placed = steering.placed();
         let mut own = Burst::new();
         let Attachment {
-            decisions, kept, ..
+            decisions,
+            gatherings,
+            kept,
+            ..
         } = &mut attachments[place];
-        for (frame, &place) in burst.drain().zip(placed.places) {
+        for (frame, found) in burst.drain().zip(placed.found) {
+            let place = match *found {
+                Found::Place(place) | Found::First(place) => place,
+                Found::Piece(gatherer) => {
+                    if let Err(frame) = gatherings.stage(gatherer, frame, words) {
+                        gatherings.counts.hybrid += 1;
+                        // This worker's: there is room for as many as the burst had.
+                        let _full = pieces.push(frame).map_err(|frame| pool.free(frame));
+                    }
+                    continue;
+                }
+                Found::Later => NO_FLOW as u8,
+            };
             if let Err(frame) = decisions.stage(placed.owner(place), frame, words) {
                 if placed.comes(place) {
                     decisions.counts.kept += 1;
@@ -389,7 +417,9 @@ impl Worker {
     /// Nothing is staged anywhere, so a whole burst has room, whatever the verdicts.
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
-        !self.has_released() && self.attachments.iter().all(Attachment::is_clear)
+        !self.has_released()
+            && !self.has_gathered()
+            && self.attachments.iter().all(Attachment::is_clear)
     }
 
     /// A port that has failed ends the run: what is received after it has nowhere to go.
@@ -448,6 +478,7 @@ impl Worker {
         self.take_conversations();
         let reason = DropReason::Shutdown;
         self.discard_held(reason);
+        self.discard_gathered(reason);
         let Self {
             attachments,
             pool,
@@ -458,6 +489,7 @@ impl Worker {
             attachment.discard_staged(pool, reason, words);
             attachment.discard_handoffs(pool, reason, words);
             attachment.decisions.discard_waiting(pool, reason, words);
+            attachment.gatherings.discard_waiting(pool, reason, words);
             attachment.decisions.counts.taken += attachment.kept.len() as u64;
             attachment.kept.discard(pool, reason, words);
             attachment

@@ -1,14 +1,15 @@
 //! The bridge: what came in by one of two ports leaves by the other, unless the policy stops it.
 
-use frame::{Burst, Nanos, PortId};
+use frame::{Burst, Frame, Nanos, PortId};
 use wire::{Family, HashHeader, Parsed, ether_type};
 
 use crate::classify::FrameHeaders;
+use crate::counted::{Counted, Counting, Uncounted};
 use crate::hits::would_stop;
 use crate::judgement::{Matched, PolicyMasks};
 use crate::{
-    Classifier, DropReason, Fragments, HitAddresses, Hits, Judgement, Policy, Stateful, Verdict,
-    Verdicts,
+    Classifier, DropReason, Fragments, Gatherer, HitAddresses, Hits, Judgement, Policy, Route,
+    Stateful, Verdict, Verdicts,
 };
 
 /// Two ports and what was counted between them; owned by one worker.
@@ -19,15 +20,9 @@ pub struct Bridge {
     counted: Counted,
     stateful: Option<Box<Stateful>>,
     fragments: Option<Box<Fragments>>,
+    gatherer: Option<Box<Gatherer>>,
     /// The conversations are those of the innermost packets.
     follows_inner: bool,
-}
-
-/// What is counted of frames with an address in a set.
-#[derive(Debug)]
-struct Counted {
-    hits: Hits,
-    addresses: Box<HitAddresses>,
 }
 
 impl Bridge {
@@ -43,6 +38,7 @@ impl Bridge {
             },
             stateful: None,
             fragments: None,
+            gatherer: None,
             follows_inner: false,
         }
     }
@@ -74,6 +70,29 @@ impl Bridge {
         self
     }
 
+    /// The same as one of several workers that gather fragments for each other.
+    #[must_use]
+    pub fn with_gatherer(mut self, gatherer: Option<Box<Gatherer>>) -> Self {
+        if self.stateful.is_some() {
+            self.gatherer = gatherer;
+        }
+        self
+    }
+
+    /// What gathers fragments, if this bridge is one of several.
+    #[inline]
+    pub fn gatherer(&mut self) -> Option<&mut Gatherer> {
+        self.gatherer.as_deref_mut()
+    }
+
+    /// Whether gathered fragments wait to go on.
+    #[must_use]
+    #[inline]
+    pub fn has_gathered(&self) -> bool {
+        let gatherer = self.gatherer.as_ref();
+        gatherer.is_some_and(|gatherer| gatherer.first_gathered().is_some())
+    }
+
     /// Packets in fragments, if the bridge remembers them.
     #[inline]
     pub fn fragments(&mut self) -> Option<&mut Fragments> {
@@ -93,9 +112,10 @@ impl Bridge {
     #[must_use]
     #[inline]
     pub fn held(&self) -> usize {
-        self.fragments
-            .as_ref()
-            .map_or(0, |fragments| fragments.held())
+        let waiting = self.fragments.as_ref();
+        let gathered = self.gatherer.as_ref();
+        waiting.map_or(0, |fragments| fragments.held())
+            + gathered.map_or(0, |gatherer| gatherer.held())
     }
 
     /// The conversations, if the bridge remembers them.
@@ -117,6 +137,9 @@ impl Bridge {
         }
         if let Some(fragments) = &mut self.fragments {
             fragments.set_now(now);
+        }
+        if let Some(gatherer) = &mut self.gatherer {
+            gatherer.set_now(now);
         }
     }
 
@@ -150,23 +173,44 @@ impl Bridge {
         self.judge(from, judgement, verdicts);
         if let Some(stateful) = &mut self.stateful {
             let arrival = (from, usize::from(from != self.ports[0]));
-            if let Some(fragments) = &mut self.fragments {
-                fragments.meet(burst, self.classifier.parsed(), arrival, verdicts);
-            }
             let parsed = match self.follows_inner {
                 true => self.classifier.parsed_inside(),
                 false => self.classifier.parsed(),
             };
-            stateful.judge(
-                burst,
-                (parsed, self.fragments.as_deref()),
-                arrival,
-                verdicts,
-            );
+            if let Some(fragments) = &mut self.fragments {
+                fragments.meet(burst, parsed, arrival, verdicts);
+            }
+            let followed = self.fragments.as_deref().map(Fragments::followed);
+            stateful.judge(burst, (parsed, followed), arrival, verdicts);
             if let Some(fragments) = &mut self.fragments {
                 fragments.decide(verdicts);
             }
         }
+    }
+
+    /// Gathers the fragments of a burst that came in by `from`, as [`Gatherer::gather`] does: what
+    /// the policy does not forward, and what cannot be followed, goes to `rest`, to be decided on
+    /// with all else. Nothing is counted of it before.
+    pub fn gather(
+        &mut self,
+        burst: &mut Burst,
+        (from, judgement): (PortId, &Judgement),
+        verdicts: &mut Verdicts,
+        (route, rest): (&mut dyn FnMut(&Frame) -> Route, &mut Burst),
+    ) {
+        self.classifier.classify(burst, judgement.lists());
+        let found = (&self.classifier, &self.ports);
+        weigh(found, (from, judgement), verdicts, &mut Uncounted);
+        let Some(gatherer) = &mut self.gatherer else {
+            rest.append(burst);
+            return;
+        };
+        let parsed = match self.follows_inner {
+            true => self.classifier.parsed_inside(),
+            false => self.classifier.parsed(),
+        };
+        let arrival = (from, usize::from(from != self.ports[0]));
+        gatherer.gather((burst, parsed), arrival, verdicts, (route, rest));
     }
 
     /// The first half of [`Bridge::decide`], pass by pass.
@@ -187,19 +231,7 @@ impl Bridge {
             ports,
             ..
         } = self;
-        let arrival = usize::from(from != ports[0]);
-        let (to, masks) = (ports[1 - arrival], judgement.masks(from));
-        verdicts.fill(classifier.parsed().len(), plain(masks, to));
-        for (place, parsed) in classifier.odd() {
-            let matched = Matched::default();
-            verdicts.set(place, judge(parsed, matched, masks, counted, (arrival, to)));
-        }
-        classifier.each_match(masks.any, |place, parsed, matched| {
-            verdicts.set(place, judge(parsed, matched, masks, counted, (arrival, to)));
-        });
-        classifier.each_tunnelled(|place, headers| {
-            verdicts.set(place, judge_all(headers, masks, counted, (arrival, to)));
-        });
+        weigh((classifier, ports), (from, judgement), verdicts, counted);
     }
 
     /// Tells again which frames of the last burst, which came in by `from`, had an address in a
@@ -254,6 +286,29 @@ impl From<Matched> for MatchedLists {
     }
 }
 
+/// The verdicts on the last burst of a classifier, by a policy alone.
+#[inline(always)]
+fn weigh(
+    (classifier, ports): (&Classifier, &[PortId; 2]),
+    (from, judgement): (PortId, &Judgement),
+    verdicts: &mut Verdicts,
+    counted: &mut impl Counting,
+) {
+    let arrival = usize::from(from != ports[0]);
+    let (to, masks) = (ports[1 - arrival], judgement.masks(from));
+    verdicts.fill(classifier.parsed().len(), plain(masks, to));
+    for (place, parsed) in classifier.odd() {
+        let matched = Matched::default();
+        verdicts.set(place, judge(parsed, matched, masks, counted, (arrival, to)));
+    }
+    classifier.each_match(masks.any, |place, parsed, matched| {
+        verdicts.set(place, judge(parsed, matched, masks, counted, (arrival, to)));
+    });
+    classifier.each_tunnelled(|place, headers| {
+        verdicts.set(place, judge_all(headers, masks, counted, (arrival, to)));
+    });
+}
+
 /// What of one header counts.
 #[derive(Clone, Copy)]
 struct LookedAt {
@@ -290,19 +345,19 @@ fn judge(
     parsed: &Parsed,
     matched: Matched,
     masks: &PolicyMasks,
-    counted: &mut Counted,
+    counted: &mut impl Counting,
     (arrival, to): (usize, PortId),
 ) -> Verdict {
     let hit = matched.src.0 | matched.dst.0 != 0;
     if hit {
-        counted.hits.record(arrival, matched);
-        counted.addresses.record(parsed, matched);
+        counted.frame(arrival, matched);
+        counted.address(parsed, matched);
     }
     if let Some(reason) = blocked(matched, masks) {
         return Verdict::Drop(reason);
     }
     if hit {
-        counted.hits.record_trial(would_stop(matched, masks));
+        counted.trial(would_stop(matched, masks));
     }
     match stopped(parsed, matched, masks) {
         Some(reason) => Verdict::Drop(reason),
@@ -344,7 +399,7 @@ fn looked_at<'a>(
 fn judge_all(
     headers: &FrameHeaders<'_>,
     masks: &PolicyMasks,
-    counted: &mut Counted,
+    counted: &mut impl Counting,
     (arrival, to): (usize, PortId),
 ) -> Verdict {
     let (mut matched, mut trial, mut stopped) = (Matched::default(), 0, None);
@@ -353,7 +408,7 @@ fn judge_all(
     for (parsed, header) in looked_at(headers, masks) {
         if !header.matched.is_empty() {
             matched = matched.or(header.matched);
-            counted.addresses.record(parsed, header.matched);
+            counted.address(parsed, header.matched);
             trial |= would_stop(header.matched, masks);
         }
         stopped = stopped.or_else(|| blocked(header.matched, masks));
@@ -364,12 +419,12 @@ fn judge_all(
         }
     }
     if !matched.is_empty() {
-        counted.hits.record(arrival, matched);
+        counted.frame(arrival, matched);
     }
     if let Some(reason) = stopped {
         return Verdict::Drop(reason);
     }
-    counted.hits.record_trial(trial);
+    counted.trial(trial);
     match headers.fault {
         Some(fault) if masks.malformed_drop && masks.inner != 0 => {
             Verdict::Drop(DropReason::Malformed(fault))

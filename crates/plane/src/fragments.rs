@@ -5,18 +5,27 @@
 //! later ones pass without waiting. A packet that turns out bad is dropped from there on, until its
 //! time is over; what has left cannot be recalled.
 
+mod elsewhere;
+mod gatherer;
+mod meeting;
+mod tag;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::collections::VecDeque;
 
 use frame::{BURST_MAX, Burst, Frame, Nanos, PortId};
-use table::fragments::{
-    DatagramId, Flaw, FragmentCounts, FragmentLimits, FragmentTable, Lost, Met, Refused, State,
-};
-use wire::{Fragment, Parsed, Piece};
+use table::fragments::{Flaw, FragmentCounts, FragmentLimits, FragmentTable, Lost, Refused, State};
+use wire::Parsed;
 
 use crate::{DropReason, Verdict, Verdicts};
+
+pub use gatherer::{Gathered, Gatherer, Route};
+pub(crate) use meeting::Followed;
+pub use tag::datagram_place;
+
+use elsewhere::Elsewhere;
+use meeting::Meeting;
 
 /// A frame that waited, or came behind one that did, and what is decided of it.
 #[derive(Debug)]
@@ -36,28 +45,14 @@ struct Waiting {
     from: PortId,
 }
 
-/// A fragment of the burst that is being judged.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    id: DatagramId,
-    at: u8,
-    is_first: bool,
-    complete: bool,
-    /// What waits for its packet goes before it.
-    releases: bool,
-}
-
 /// Packets in fragments, and frames that wait; owned by one worker.
 #[derive(Debug)]
 pub struct Fragments {
-    table: FragmentTable<Verdict, Waiting>,
+    known: Known,
     now: Nanos,
     from: PortId,
-    found: Box<[(Option<Piece>, u64)]>,
-    places: Box<[Place]>,
-    len: usize,
-    /// By place in the burst: whether it is a fragment that was taken in.
-    followed: [u64; BURST_MAX / 64],
+    /// Of the burst that is being judged.
+    followed: Followed,
     /// Something of the burst waits, or goes behind what waited.
     acts: bool,
     released: VecDeque<Released>,
@@ -65,59 +60,88 @@ pub struct Fragments {
     lost: VecDeque<Released>,
 }
 
+/// Where the fragments of a packet meet.
+#[derive(Debug)]
+enum Known {
+    /// Here: nobody else works.
+    Here(Box<Meeting<Verdict>>),
+    /// At a [`Gatherer`], another worker's or this one's.
+    Elsewhere(Box<Elsewhere>),
+}
+
 impl Fragments {
     /// No packets yet, and the memory for as many as the limits say.
     #[must_use]
     pub fn new(limits: FragmentLimits) -> Self {
-        let table = FragmentTable::new(limits);
-        let room = table.limits().held as usize + BURST_MAX;
+        let meeting = Meeting::new(FragmentTable::new(limits));
+        Self::over(Known::Here(Box::new(meeting)), &limits)
+    }
+
+    /// The same behind the gatherers of this many workers, which have these limits.
+    #[must_use]
+    pub fn gathered(limits: FragmentLimits, gatherers: usize) -> Self {
+        let elsewhere = Elsewhere::new(&limits, gatherers);
+        Self::over(Known::Elsewhere(Box::new(elsewhere)), &limits)
+    }
+
+    fn over(known: Known, limits: &FragmentLimits) -> Self {
+        let room = limits.held.max(1) as usize + BURST_MAX;
         Self {
-            table,
+            known,
             now: Nanos(0),
             from: PortId(0),
-            found: vec![(None, 0); BURST_MAX].into(),
-            places: vec![Place::default(); BURST_MAX].into(),
-            len: 0,
-            followed: [0; BURST_MAX / 64],
+            followed: Followed::default(),
             acts: false,
             released: VecDeque::with_capacity(room),
             lost: VecDeque::with_capacity(room),
         }
     }
 
-    /// What was counted of packets.
+    /// What was counted of packets; nothing where a gatherer counts.
     #[must_use]
     pub fn counts(&self) -> &FragmentCounts {
-        self.table.counts()
+        const NONE: &FragmentCounts = &FragmentCounts::NONE;
+        match &self.known {
+            Known::Here(meeting) => meeting.table.counts(),
+            Known::Elsewhere(_) => NONE,
+        }
     }
 
-    /// Packets that are known.
+    /// Packets that are known, but for those that a gatherer knows.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.table.len()
+        match &self.known {
+            Known::Here(meeting) => meeting.table.len(),
+            Known::Elsewhere(_) => 0,
+        }
     }
 
     /// True when no packet is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.table.is_empty()
+        self.len() == 0
     }
 
     /// Bytes of memory; they do not change.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let queued = self.released.capacity() + self.lost.capacity();
-        self.table.bytes()
-            + size_of_val(&*self.found)
-            + size_of_val(&*self.places)
-            + queued * size_of::<Released>()
+        let known = match &self.known {
+            Known::Here(meeting) => meeting.bytes(),
+            Known::Elsewhere(elsewhere) => elsewhere.bytes(),
+        };
+        known + queued * size_of::<Released>()
     }
 
     /// Frames that it holds: that wait, that are released, and that waited in vain.
     #[must_use]
     #[inline]
     pub fn held(&self) -> usize {
-        self.table.held() + self.released.len() + self.lost.len()
+        let waiting = match &self.known {
+            Known::Here(meeting) => meeting.table.held(),
+            Known::Elsewhere(elsewhere) => elsewhere.held(),
+        };
+        waiting + self.released.len() + self.lost.len()
     }
 
     /// What time it is, by a clock that never goes back; ends what is over, some at a time.
@@ -125,8 +149,13 @@ impl Fragments {
     pub fn set_now(&mut self, now: Nanos) {
         self.now = now;
         let lost = &mut self.lost;
-        self.table
-            .expire(now, &mut |waiting, why| keep_lost(lost, waiting, why));
+        match &mut self.known {
+            Known::Here(meeting) => {
+                let mut keep = |waiting, why| keep_lost(lost, waiting, why);
+                meeting.table.expire(now, &mut keep);
+            }
+            Known::Elsewhere(elsewhere) => elsewhere.expire(now, lost),
+        }
     }
 
     /// Takes in the fragments of a burst that came in by `from`, at place `arrival` of the two
@@ -139,98 +168,29 @@ impl Fragments {
         verdicts: &mut Verdicts,
     ) {
         self.from = from;
-        (self.len, self.acts) = (0, false);
-        self.followed = [0; BURST_MAX / 64];
-        let mut found = 0;
-        for (at, (frame, parsed)) in burst.frames().iter().zip(parsed).enumerate() {
-            let forwarded = matches!(verdicts.as_slice().get(at), Some(Verdict::Forward(_)));
-            if parsed.fragment == Fragment::Whole || !forwarded {
-                continue;
+        self.acts = false;
+        let (now, lost) = (self.now, &mut self.lost);
+        self.followed = match &mut self.known {
+            Known::Here(meeting) => {
+                meeting.meet((burst, parsed), (arrival as u8, now), verdicts, lost)
             }
-            let Some(piece) = Piece::of(frame.bytes(), parsed) else {
-                if parsed.fragment == Fragment::Later {
-                    verdicts.set(at, Verdict::Drop(DropReason::FragmentUnknown));
-                }
-                continue;
-            };
-            let hash = self.table.hash(&piece.key, arrival as u8);
-            self.table.prefetch_head(hash);
-            self.found[found] = (Some(piece), hash);
-            self.places[found].at = at as u8;
-            self.followed[at / 64 % (BURST_MAX / 64)] |= 1 << (at % 64);
-            found += 1;
-        }
-        for &(_, hash) in &self.found[..found] {
-            self.table.prefetch_record(hash);
-        }
-        self.take_in(found, arrival as u8, verdicts);
+            Known::Elsewhere(elsewhere) => elsewhere.meet((burst, parsed), arrival, verdicts),
+        };
     }
 
-    fn take_in(&mut self, found: usize, side: u8, verdicts: &mut Verdicts) {
-        let Self {
-            table,
-            now,
-            found: pieces,
-            places,
-            lost,
-            len,
-            ..
-        } = self;
-        for (nth, (piece, hash)) in pieces[..found].iter().enumerate() {
-            let (Some(piece), at) = (piece, places[nth].at) else {
-                continue;
-            };
-            let mut keep = |waiting, why| keep_lost(lost, waiting, why);
-            match table.meet(piece, (side, *hash), *now, &mut keep) {
-                Ok(Met { id, complete }) => {
-                    places[*len] = Place {
-                        id,
-                        at,
-                        is_first: piece.is_first(),
-                        complete,
-                        releases: false,
-                    };
-                    *len += 1;
-                }
-                Err(refused) => verdicts.set(at.into(), Verdict::Drop(reason_of(refused))),
-            }
-        }
-    }
-
-    /// Whether the frame at this place of the burst is a fragment that was taken in, or refused.
+    /// Which frames of the burst are fragments that were taken in, or refused.
     #[inline]
-    pub(crate) fn follows(&self, place: usize) -> bool {
-        self.followed[place / 64 % (BURST_MAX / 64)] >> (place % 64) & 1 == 1
+    pub(crate) fn followed(&self) -> &Followed {
+        &self.followed
     }
 
     /// Gives the fragments of the burst the verdicts of their packets, when the first ones are
     /// judged.
     pub fn decide(&mut self, verdicts: &mut Verdicts) {
-        let places = &mut self.places[..self.len];
-        for place in places.iter().filter(|place| place.is_first) {
-            if let Some(&verdict) = verdicts.as_slice().get(usize::from(place.at)) {
-                self.table.judge(place.id, verdict);
-            }
-        }
-        for place in places {
-            let verdict = match self.table.state(place.id) {
-                Some(State::Judged(verdict)) => {
-                    place.releases = self.table.is_awaited(place.id);
-                    self.acts |= place.releases;
-                    if place.complete && !place.releases {
-                        self.table.finish(place.id);
-                    }
-                    verdict
-                }
-                Some(State::Waiting) => {
-                    self.acts = true;
-                    Verdict::Hold
-                }
-                Some(State::Bad(flaw)) => Verdict::Drop(reason_of(Refused::Flawed(flaw))),
-                None => Verdict::Drop(DropReason::FragmentEvicted),
-            };
-            verdicts.set(place.at.into(), verdict);
-        }
+        self.acts = match &mut self.known {
+            Known::Here(meeting) => decide_here(meeting, verdicts),
+            Known::Elsewhere(elsewhere) => elsewhere.decide(verdicts),
+        };
     }
 
     /// Whether a frame of the last burst must wait, or go behind one that did: then
@@ -244,45 +204,13 @@ impl Fragments {
     /// Takes the frames of the burst that was decided on: those that must wait wait, the others
     /// are released, each behind what waited for its packet.
     pub fn settle(&mut self, burst: &mut Burst, verdicts: &Verdicts) {
-        let Self {
-            table,
-            released,
-            lost,
-            from,
-            places,
-            len,
-            ..
-        } = self;
         self.acts = false;
-        let from = *from;
-        let mut places = places[..*len].iter().peekable();
-        for (at, (frame, &verdict)) in burst.drain().zip(verdicts.as_slice()).enumerate() {
-            let place = places.next_if(|place| usize::from(place.at) == at);
-            if let (Some(place), Verdict::Hold) = (place, verdict) {
-                let waiting = Waiting { frame, from };
-                let mut keep = |waiting, why| keep_lost(lost, waiting, why);
-                if let Err((waiting, why)) = table.hold(place.id, waiting, &mut keep) {
-                    keep_lost(lost, waiting, why);
-                }
-                continue;
+        let queues = (&mut self.released, &mut self.lost);
+        match &mut self.known {
+            Known::Here(meeting) => settle_here(meeting, burst, (verdicts, self.from), queues),
+            Known::Elsewhere(elsewhere) => {
+                elsewhere.settle(burst, (verdicts, self.from, self.now), queues);
             }
-            if let Some(place) = place.filter(|place| place.releases) {
-                table.release(place.id, &mut |Waiting { frame, from }| {
-                    released.push_back(Released {
-                        frame,
-                        verdict,
-                        from,
-                    });
-                });
-                if place.complete {
-                    table.finish(place.id);
-                }
-            }
-            released.push_back(Released {
-                frame,
-                verdict,
-                from,
-            });
         }
     }
 
@@ -309,17 +237,89 @@ impl Fragments {
     pub fn clear(&mut self, reason: DropReason) {
         let lost = &mut self.lost;
         let verdict = Verdict::Drop(reason);
-        self.table.clear(&mut |Waiting { frame, from }, _| {
-            lost.push_back(Released {
-                frame,
-                verdict,
-                from,
-            });
-        });
+        match &mut self.known {
+            Known::Here(meeting) => meeting.table.clear(&mut |Waiting { frame, from }, _| {
+                lost.push_back(Released {
+                    frame,
+                    verdict,
+                    from,
+                });
+            }),
+            Known::Elsewhere(elsewhere) => elsewhere.clear(reason, lost),
+        }
         lost.extend(self.released.drain(..).map(|released| Released {
             verdict,
             ..released
         }));
+    }
+}
+
+/// Whether a fragment must wait, or goes behind some that did.
+fn decide_here(meeting: &mut Meeting<Verdict>, verdicts: &mut Verdicts) -> bool {
+    let (table, places) = meeting.parts();
+    for place in places.iter().filter(|place| place.is_first) {
+        if let Some(&verdict) = verdicts.as_slice().get(usize::from(place.at)) {
+            table.judge(place.id, verdict);
+        }
+    }
+    let mut acts = false;
+    for place in places {
+        let verdict = match table.state(place.id) {
+            Some(State::Judged(verdict)) => {
+                place.releases = table.is_awaited(place.id);
+                acts |= place.releases;
+                if place.complete && !place.releases {
+                    table.finish(place.id);
+                }
+                verdict
+            }
+            Some(State::Waiting) => {
+                acts = true;
+                Verdict::Hold
+            }
+            Some(State::Bad(flaw)) => Verdict::Drop(reason_of(Refused::Flawed(flaw))),
+            None => Verdict::Drop(DropReason::FragmentEvicted),
+        };
+        verdicts.set(place.at.into(), verdict);
+    }
+    acts
+}
+
+fn settle_here(
+    meeting: &mut Meeting<Verdict>,
+    burst: &mut Burst,
+    (verdicts, from): (&Verdicts, PortId),
+    (released, lost): (&mut VecDeque<Released>, &mut VecDeque<Released>),
+) {
+    let (table, places) = meeting.parts();
+    let mut places = places.iter().peekable();
+    for (at, (frame, &verdict)) in burst.drain().zip(verdicts.as_slice()).enumerate() {
+        let place = places.next_if(|place| usize::from(place.at) == at);
+        if let (Some(place), Verdict::Hold) = (place, verdict) {
+            let waiting = Waiting { frame, from };
+            let mut keep = |waiting, why| keep_lost(lost, waiting, why);
+            if let Err((waiting, why)) = table.hold(place.id, waiting, &mut keep) {
+                keep_lost(lost, waiting, why);
+            }
+            continue;
+        }
+        if let Some(place) = place.filter(|place| place.releases) {
+            table.release(place.id, &mut |Waiting { frame, from }| {
+                released.push_back(Released {
+                    frame,
+                    verdict,
+                    from,
+                });
+            });
+            if place.complete {
+                table.finish(place.id);
+            }
+        }
+        released.push_back(Released {
+            frame,
+            verdict,
+            from,
+        });
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod bridge;
 mod classify;
+mod counted;
 mod drop_reason;
 mod fragments;
 mod hit_addresses;
@@ -26,7 +27,7 @@ mod verdict;
 pub use bridge::{Bridge, MatchedLists};
 pub use classify::{Classifier, original_len};
 pub use drop_reason::{DropReason, Severity};
-pub use fragments::{Fragments, Released};
+pub use fragments::{Fragments, Gathered, Gatherer, Released, Route, datagram_place};
 pub use hit_addresses::{HIT_ADDRESSES_MAX, HitAddress, HitAddresses};
 pub use hits::{Hits, SideHits};
 pub use judgement::{Judgement, ListsMismatch};

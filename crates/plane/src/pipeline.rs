@@ -1,8 +1,11 @@
 //! The order of stages, as an enum of known shapes.
 
-use frame::{Burst, Nanos, PortId};
+use frame::{Burst, Frame, Nanos, PortId};
 
-use crate::{Bridge, Fragments, HitAddresses, Hits, Judgement, MatchedLists, Stateful, Verdicts};
+use crate::{
+    Bridge, Fragments, Gatherer, HitAddresses, Hits, Judgement, MatchedLists, Route, Stateful,
+    Verdicts,
+};
 
 /// What a worker does with a burst. One shape so far.
 #[derive(Debug)]
@@ -54,6 +57,36 @@ impl Pipeline {
     pub fn fragments(&mut self) -> Option<&mut Fragments> {
         match self {
             Self::Bridge(bridge) => bridge.fragments(),
+        }
+    }
+
+    /// What gathers fragments, where several workers do.
+    #[inline]
+    pub fn gatherer(&mut self) -> Option<&mut Gatherer> {
+        match self {
+            Self::Bridge(bridge) => bridge.gatherer(),
+        }
+    }
+
+    /// Gathers the fragments of a burst: see [`Bridge::gather`].
+    pub fn gather(
+        &mut self,
+        burst: &mut Burst,
+        from: (PortId, &Judgement),
+        verdicts: &mut Verdicts,
+        to: (&mut dyn FnMut(&Frame) -> Route, &mut Burst),
+    ) {
+        match self {
+            Self::Bridge(bridge) => bridge.gather(burst, from, verdicts, to),
+        }
+    }
+
+    /// Whether gathered fragments wait to go on.
+    #[must_use]
+    #[inline]
+    pub fn has_gathered(&self) -> bool {
+        match self {
+            Self::Bridge(bridge) => bridge.has_gathered(),
         }
     }
 

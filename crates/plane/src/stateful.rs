@@ -24,7 +24,8 @@ use table::{Address, CompileError};
 use wire::toeplitz::{Key, Toeplitz};
 use wire::{Family, FlowKey, Follow, Parsed, protocol};
 
-use crate::{DropReason, Fragments, Verdict, Verdicts, original_len};
+use crate::fragments::Followed;
+use crate::{DropReason, Verdict, Verdicts, original_len};
 
 pub use config::{StatefulConfig, Timeouts};
 pub use log::{FlowEvent, FlowLogConfig, FlowRecord};
@@ -147,12 +148,12 @@ impl Stateful {
     }
 
     /// Drops of a burst that came in by `from`, at place `arrival` of the two ports, what belongs
-    /// to no conversation and may begin none. It says nothing of later fragments that `fragments`
-    /// follows; those inside tunnels nobody else does.
-    pub fn judge(
+    /// to no conversation and may begin none. It says nothing of later fragments that are followed
+    /// elsewhere.
+    pub(crate) fn judge(
         &mut self,
         burst: &Burst,
-        (parsed, fragments): (&[Parsed], Option<&Fragments>),
+        (parsed, followed): (&[Parsed], Option<&Followed>),
         (from, arrival): (PortId, usize),
         verdicts: &mut Verdicts,
     ) {
@@ -175,11 +176,11 @@ impl Stateful {
                 bytes: original_len(frame) as u32,
                 pieces,
             };
-            let followed = fragments.is_some_and(|fragments| fragments.follows(place));
+            let followed = followed.is_some_and(|followed| followed.has(place));
             let (key, packet) = match wire::follow(frame.bytes(), parsed) {
                 Follow::Of(key) => (key, packet(Part::Of, None)),
                 Follow::Answer(key) => (key, packet(Part::Answer, None)),
-                // With several workers the other pieces go to one of their own, for want of ports.
+                // With several workers the others come here only if somebody gathers them.
                 Follow::First { of, pieces } => {
                     let expects = !self.shared && !followed;
                     (of, packet(Part::Of, expects.then_some(pieces)))

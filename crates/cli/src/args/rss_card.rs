@@ -81,8 +81,8 @@ pub(crate) struct RssApplyArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = verify_examples())]
 pub(crate) struct RssVerifyArgs {
-    /// The interface, as in eth0 or packet:eth0. With xdp:eth0 frames are taken by AF_XDP, which
-    /// tells queues and no hash.
+    /// The interface, as in eth0 or packet:eth0. With xdp:eth0 frames are taken by AF_XDP, where the
+    /// XDP program asks the driver for the hash.
     #[arg(value_name = "PORT")]
     pub(crate) port: String,
     /// The key, where the driver keeps its own to itself.

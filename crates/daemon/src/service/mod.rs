@@ -134,6 +134,7 @@ impl Daemon {
             started: SystemTime::now(),
             commit: options.commit,
             captures: Arc::default(),
+            flow_log: OnceLock::new(),
         });
         let mut daemon = Self {
             control: Some(control(config, &inner)?),
@@ -246,6 +247,9 @@ impl Daemon {
         let attached = deferred.attach(|first| {
             let mut running = Engine::start(plan(first))?;
             self.flow_log = flows::write(flow_log, &mut running, config)?;
+            if let Some(writer) = &self.flow_log {
+                let _ = self.inner.flow_log.set(writer.counts());
+            }
             let publisher = running.lists();
             // Set once: a daemon starts one run.
             let _ = self.inner.observer.set(running.observer());

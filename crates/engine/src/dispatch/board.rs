@@ -20,6 +20,9 @@ pub(crate) struct QueueCounts {
     pub(crate) watermark: u64,
 }
 
+/// Purposes that frames are queued for: deciding, transmitting, gathering.
+pub(crate) const KINDS: usize = 3;
+
 /// Words of [`QueueCounts`].
 const COUNTS: usize = 6;
 
@@ -67,7 +70,7 @@ pub(crate) struct KindWords {
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct DispatchBoard {
-    /// By port, deciding before transmitting.
+    /// By port, deciding before transmitting and gathering.
     kinds: Vec<[AtomicU64; COUNTS]>,
     /// By port and kind, and by worker: queued and dropped.
     sent: Vec<[AtomicU64; 2]>,
@@ -76,7 +79,7 @@ pub(crate) struct DispatchBoard {
 
 impl DispatchBoard {
     pub(crate) fn new(ports: usize, workers: usize) -> Self {
-        let kinds = 2 * ports;
+        let kinds = KINDS * ports;
         Self {
             kinds: (0..kinds).map(|_| Default::default()).collect(),
             sent: (0..kinds * workers).map(|_| Default::default()).collect(),
@@ -88,15 +91,15 @@ impl DispatchBoard {
     pub(crate) fn show(&self, attachments: &[Attachment]) {
         let exchanges = attachments
             .iter()
-            .flat_map(|attachment| [&attachment.decisions, &attachment.transmissions]);
+            .flat_map(|own| [&own.decisions, &own.transmissions, &own.gatherings]);
         for (kind, exchange) in exchanges.enumerate() {
             let Some(shown) = self.kinds.get(kind) else {
                 return;
             };
             let mut counts = *exchange.counts();
             // What is kept back of buckets to come waits to be decided on.
-            if kind % 2 == 0 {
-                counts.len += attachments[kind / 2].kept.len() as u64;
+            if kind % KINDS == 0 {
+                counts.len += attachments[kind / KINDS].kept.len() as u64;
             }
             store(shown, counts.words());
             let row = &self.sent[kind * self.workers..][..self.workers];
@@ -106,7 +109,7 @@ impl DispatchBoard {
         }
     }
 
-    /// What it shows, by port, deciding before transmitting.
+    /// What it shows, by port, deciding before transmitting and gathering.
     pub(crate) fn read(&self) -> Vec<KindWords> {
         let kind = |(kind, words): (usize, &[AtomicU64; COUNTS])| {
             let row = &self.sent[kind * self.workers..][..self.workers];
@@ -141,7 +144,7 @@ mod tests {
         store(&board.kinds[3], words);
         store(&board.sent[3 * 3 + 1], [8, 9]);
         let seen = board.read();
-        assert_eq!(seen.len(), 4);
+        assert_eq!(seen.len(), 6);
         assert_eq!(seen[3].queue, QueueCounts::from_words(words));
         assert_eq!(seen[3].sent, [(0, 0), (8, 9), (0, 0)]);
         assert_eq!(seen[2].sent, [(0, 0); 3]);

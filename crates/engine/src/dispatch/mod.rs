@@ -22,14 +22,14 @@ mod report;
 mod state;
 mod steering;
 
-pub(crate) use board::{DispatchBoard, KindWords, QueueCounts};
+pub(crate) use board::{DispatchBoard, KINDS, KindWords, QueueCounts};
 pub(crate) use mover::Mover;
 pub use mover::{BucketStatus, MoveError};
 pub use report::{DispatchCounts, DispatchKind, DispatchPort, DispatchReport, DispatchRow};
 pub(crate) use report::{PathFacts, dispatch_report};
 pub(crate) use state::StateLinks;
 pub use steering::bucket_of;
-pub(crate) use steering::{BUCKETS, By, Steering};
+pub(crate) use steering::{BUCKETS, By, Found, NO_FLOW, Steering};
 
 use crate::EngineError;
 

@@ -4,7 +4,7 @@ use frame::{CpuId, PortId, WorkerId};
 
 use crate::placement::Elephant;
 
-use super::{DispatchPolicy, DispatchSettings, KindWords};
+use super::{DispatchPolicy, DispatchSettings, KINDS, KindWords};
 
 /// What frames are queued to a worker for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum DispatchKind {
     Decide,
     /// To be transmitted by a worker that has a queue of the port.
     Transmit,
+    /// Fragments, to be held by the worker that gathers their packet, which sends them on.
+    Gather,
 }
 
 impl DispatchKind {
@@ -22,6 +24,7 @@ impl DispatchKind {
         match self {
             Self::Decide => "decide",
             Self::Transmit => "transmit",
+            Self::Gather => "gather",
         }
     }
 }
@@ -86,7 +89,8 @@ pub struct DispatchReport {
     /// Buckets that alone are more than a worker's fair share, as last seen when one had too much:
     /// no placement helps against those.
     pub elephants: Vec<Elephant>,
-    /// By worker, port and kind; transmissions only where some worker has no queue of the port.
+    /// By worker, port and kind; transmissions only where some worker has no queue of the port,
+    /// and gathering only where fragments are followed by several workers.
     pub rows: Vec<DispatchRow>,
 }
 
@@ -106,6 +110,10 @@ pub(crate) struct PathFacts {
     pub(crate) settings: DispatchSettings,
     pub(crate) cpus: Vec<CpuId>,
     pub(crate) ports: Vec<DispatchPort>,
+    /// Fragments are followed.
+    pub(crate) follows_fragments: bool,
+    /// Fragments are gathered for conversations of several workers.
+    pub(crate) gathers: bool,
     /// Conversations that may be known at most; none where nothing is remembered.
     pub(crate) conversations: Option<u32>,
 }
@@ -115,14 +123,15 @@ pub(crate) fn dispatch_report(facts: &PathFacts, workers: &[Vec<KindWords>]) -> 
     let mut rows = Vec::new();
     for (place, own) in workers.iter().enumerate() {
         for (kind_place, words) in own.iter().enumerate() {
-            let Some(port) = facts.ports.get(kind_place / 2) else {
+            let Some(port) = facts.ports.get(kind_place / KINDS) else {
                 continue;
             };
-            let kind = match kind_place % 2 {
-                0 => DispatchKind::Decide,
-                _ => DispatchKind::Transmit,
+            let (kind, shown) = match kind_place % KINDS {
+                0 => (DispatchKind::Decide, true),
+                1 => (DispatchKind::Transmit, port.queues < workers.len()),
+                _ => (DispatchKind::Gather, facts.gathers && place < port.queues),
             };
-            if kind == DispatchKind::Transmit && port.queues >= workers.len() {
+            if !shown {
                 continue;
             }
             let sent = |worker: &Vec<KindWords>| {

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use frame::{BURST_MAX, Burst, Frame, WorkerId};
-use wire::Placing;
+use plane::Route;
 use wire::toeplitz::{Key, Toeplitz};
+use wire::{Fragment, Parsed, Piece, Placing};
 
 use super::handover::Handover;
+use crate::gathering::Gatherers;
 use crate::placement::{BUCKETS_MIN, BucketLoads};
 
 /// Buckets that flows are hashed to.
@@ -17,6 +19,19 @@ pub(crate) const NO_FLOW: usize = BUCKETS;
 
 /// A place of the table for each bucket, and one for what has no flow.
 pub(crate) const PLACES: usize = BUCKETS + 1;
+
+/// Where a frame belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// To the owner of this place of the table.
+    Place(u8),
+    /// To the owner of this place: the first fragment of a packet that was gathered.
+    First(u8),
+    /// To where the first fragment of its packet went.
+    Later,
+    /// To the worker that gathers its packet.
+    Piece(WorkerId),
+}
 
 /// What a frame is placed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +52,10 @@ pub(crate) struct Steering {
     hash: Toeplitz,
     by: By,
     owners: [WorkerId; PLACES],
+    /// Who gathers fragments; none where they are not followed by several workers.
+    gatherers: Option<Gatherers>,
     /// Where the frames of the burst that was placed last belong.
-    places: Box<[u8; BURST_MAX]>,
+    found: Box<[Found; BURST_MAX]>,
     loads: BucketLoads,
     pub(crate) handover: Arc<Handover>,
     /// Of the copy.
@@ -61,13 +78,15 @@ impl Steering {
         workers: usize,
         handover: &Arc<Handover>,
         (loads, by): (BucketLoads, By),
+        gatherers: Option<Gatherers>,
     ) -> Self {
         let mut steering = Self {
             me,
             hash: Toeplitz::new(&Key::SYMMETRIC),
             by,
             owners: [WorkerId(0); PLACES],
-            places: Box::new([0; BURST_MAX]),
+            gatherers,
+            found: Box::new([Found::Place(0); BURST_MAX]),
             loads,
             handover: Arc::clone(handover),
             version: handover.owners.version(),
@@ -79,26 +98,62 @@ impl Steering {
         steering
     }
 
-    /// Finds the place of each frame of a burst and counts it, received by this worker.
+    /// Finds the place of each frame of a burst that this worker received by a port with `queues`
+    /// queues, and counts it. Fragments are counted when they go on.
     #[inline]
-    pub(crate) fn place_received(&mut self, burst: &Burst) {
-        self.place(burst);
-        for (&place, frame) in self.places.iter().zip(burst.frames()) {
-            if usize::from(place) != NO_FLOW {
+    pub(crate) fn place_received(&mut self, burst: &Burst, queues: u16) {
+        for frame in burst.frames() {
+            frame::prefetch::read(frame.header_ptr());
+        }
+        let gatherers = self.gatherers.as_ref().map(|of| (of, queues));
+        for (found, frame) in self.found.iter_mut().zip(burst.frames()) {
+            *found = find(&self.hash, &self.by, frame, gatherers);
+            if let Found::Place(place) = *found
+                && usize::from(place) != NO_FLOW
+            {
                 self.loads.count(u16::from(place), frame.len() as u32);
             }
         }
     }
 
-    /// Finds the place of each frame of a burst.
-    #[inline]
+    /// Finds the place of each frame of a burst that others placed.
     pub(crate) fn place(&mut self, burst: &Burst) {
-        for frame in burst.frames() {
-            frame::prefetch::read(frame.header_ptr());
+        let gathers = self.gatherers.is_some();
+        for (found, frame) in self.found.iter_mut().zip(burst.frames()) {
+            let place = |frame| match find(&self.hash, &self.by, frame, None) {
+                Found::Place(place) => place,
+                _ => NO_FLOW as u8,
+            };
+            *found = match gathers.then(|| part(&self.by, frame)) {
+                Some(Fragment::First) => Found::First(place(frame)),
+                Some(Fragment::Later) => Found::Later,
+                _ => Found::Place(place(frame)),
+            };
         }
-        for (place, frame) in self.places.iter_mut().zip(burst.frames()) {
-            *place = place_of(&self.hash, &self.by, frame);
+    }
+
+    /// Where a gathered packet goes, by its first fragment.
+    pub(crate) fn route(&self, first: &Frame) -> Route {
+        let place = match find(&self.hash, &self.by, first, None) {
+            Found::Place(place) => usize::from(place),
+            _ => NO_FLOW,
+        };
+        Route {
+            worker: self.owners[place],
+            bucket: place as u16,
         }
+    }
+
+    /// Counts a fragment of a bucket, which goes on from this worker.
+    #[inline]
+    pub(crate) fn count(&mut self, bucket: u16, bytes: u32) {
+        self.loads.count(bucket, bytes);
+    }
+
+    /// Whether a bucket comes to this worker that is not here yet.
+    #[inline]
+    pub(crate) fn comes(&self, bucket: u16) -> bool {
+        self.coming[usize::from(bucket)]
     }
 
     /// The places found last, one for each frame of that burst; who owns which place; and which of
@@ -106,7 +161,7 @@ impl Steering {
     #[inline]
     pub(crate) fn placed(&self) -> Placed<'_> {
         Placed {
-            places: &self.places,
+            found: &self.found,
             owners: &self.owners,
             coming: &self.coming,
         }
@@ -205,7 +260,7 @@ impl Steering {
 
 /// Where the frames of a burst belong.
 pub(crate) struct Placed<'a> {
-    pub(crate) places: &'a [u8; BURST_MAX],
+    pub(crate) found: &'a [Found; BURST_MAX],
     owners: &'a [WorkerId; PLACES],
     coming: &'a [bool; PLACES],
 }
@@ -222,20 +277,50 @@ impl Placed<'_> {
     }
 }
 
+/// Where a frame belongs; fragments that can be followed to who gathers them, if somebody does.
 #[inline]
-fn place_of(hash: &Toeplitz, by: &By, frame: &Frame) -> u8 {
+fn find(hash: &Toeplitz, by: &By, frame: &Frame, gatherers: Option<(&Gatherers, u16)>) -> Found {
     let parsed = wire::parse(frame.bytes(), plane::original_len(frame));
+    let gathered = |packet: &Parsed| {
+        let (gatherers, queues) = gatherers?;
+        let piece = Piece::of(frame.bytes(), packet)?;
+        Some(Found::Piece(gatherers.of(&piece.key, queues)))
+    };
+    if gatherers.is_some_and(|(gatherers, _)| gatherers.reassembles)
+        && parsed.fragment != Fragment::Whole
+        && let Some(found) = gathered(&parsed)
+    {
+        return found;
+    }
     let key = match by {
         By::Flow(placing) => placing.flow_key(frame.bytes(), &parsed),
         By::Conversation(placing) => {
             let packet = placing.packet(frame.bytes(), &parsed);
+            if packet.fragment != Fragment::Whole
+                && gatherers.is_some_and(|(gatherers, _)| !gatherers.reassembles)
+                && let Some(found) = gathered(&packet)
+            {
+                return found;
+            }
             let followed = wire::follow(frame.bytes(), &packet).key();
             followed.or_else(|| packet.flow_key())
         }
     };
-    match key {
+    Found::Place(match key {
         Some(key) => bucket_of(hash.hash(&key)) as u8,
         None => NO_FLOW as u8,
+    })
+}
+
+/// Which part of a packet a frame is that was gathered; [`Fragment::Whole`] where it was not.
+fn part(by: &By, frame: &Frame) -> Fragment {
+    let gathered = frame.meta().is_some_and(|meta| meta.datagram != 0);
+    match by {
+        By::Conversation(placing) if gathered => {
+            let parsed = wire::parse(frame.bytes(), plane::original_len(frame));
+            placing.packet(frame.bytes(), &parsed).fragment
+        }
+        _ => Fragment::Whole,
     }
 }
 

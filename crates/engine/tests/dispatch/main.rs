@@ -5,7 +5,9 @@
 
 mod conversations;
 mod flows;
+mod fragments;
 mod moves;
+mod pieces;
 mod tunnels;
 
 use std::sync::Arc;
@@ -37,6 +39,8 @@ struct Shape {
     hash: Option<HashHeader>,
     /// The bridge remembers conversations.
     stateful: bool,
+    /// Packets in fragments are put together.
+    reassembles: bool,
 }
 
 impl Shape {
@@ -54,6 +58,7 @@ impl Shape {
             make: flows::plain,
             hash: None,
             stateful: false,
+            reassembles: false,
         }
     }
 

@@ -287,6 +287,7 @@ mod tests {
             offloads: vec!["rx-gro".to_owned()],
             interrupts: Vec::new(),
             placement: None,
+            stamping: None,
         }
     }
 

@@ -102,3 +102,18 @@ pub struct FragmentCounts {
     /// Most that waited at once.
     pub held_max: u64,
 }
+
+impl FragmentCounts {
+    /// Nothing yet.
+    pub const NONE: Self = Self {
+        begun: 0,
+        complete: 0,
+        timed_out: 0,
+        evicted: 0,
+        flawed: 0,
+        reused: 0,
+        duplicates: 0,
+        waited: 0,
+        held_max: 0,
+    };
+}

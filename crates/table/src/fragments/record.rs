@@ -17,6 +17,15 @@ pub struct DatagramId {
     pub(super) generation: u32,
 }
 
+impl DatagramId {
+    /// Its place in the table, and how many had that place before it.
+    #[must_use]
+    #[inline]
+    pub fn parts(self) -> (u32, u32) {
+        (self.at, self.generation)
+    }
+}
+
 /// What is known of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State<V> {

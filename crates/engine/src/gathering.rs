@@ -1,0 +1,258 @@
+//! What one of several workers does with fragments: they meet at a worker chosen by their packet,
+//! and go on to the one that has its conversation.
+//!
+//! Three purposes have rings: a frame to be gathered leads to one to be decided on, that to one to
+//! be transmitted, never back. Whoever waits for room for one of them still takes those behind it.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
+use frame::{BURST_MAX, PortId, WorkerId};
+use plane::{Gathered, Verdict};
+use wire::DatagramKey;
+
+use crate::attachment::Attachment;
+use crate::dispatch::NO_FLOW;
+use crate::worker::{Worker, carry_out_one};
+
+/// Which worker gathers the fragments of a packet: by a hash with a key that is drawn for each run.
+/// It never changes, so that no fragment misses the others.
+#[derive(Clone, Debug)]
+pub(crate) struct Gatherers {
+    key: RandomState,
+    /// Packets are put together: those of outer headers alone.
+    pub(crate) reassembles: bool,
+}
+
+impl Gatherers {
+    pub(crate) fn new(reassembles: bool) -> Self {
+        Self {
+            key: RandomState::new(),
+            reassembles,
+        }
+    }
+
+    /// One of the workers that have a queue of the port.
+    #[inline]
+    pub(crate) fn of(&self, packet: &DatagramKey, queues: u16) -> WorkerId {
+        let hash = self.key.hash_one(packet);
+        WorkerId((((hash >> 32) * u64::from(queues.max(1))) >> 32) as u16)
+    }
+}
+
+/// What became of a frame that was to go on.
+enum Sent {
+    Gone,
+    /// There is no room where it must go.
+    Full(Gathered),
+}
+
+impl Worker {
+    /// Whether gathered fragments wait to go on.
+    #[inline]
+    pub(crate) fn has_gathered(&self) -> bool {
+        let reassembly = self.reassembly.as_ref();
+        self.pipeline.has_gathered() || reassembly.is_some_and(|own| own.has_whole())
+    }
+
+    /// Frames that wait for others, or to go on.
+    #[inline]
+    pub(crate) fn held(&self) -> usize {
+        self.pipeline.held() + self.reassembly.as_ref().map_or(0, |own| own.held())
+    }
+
+    fn next_gathered(&mut self) -> Option<Gathered> {
+        match &mut self.reassembly {
+            Some(reassembly) => reassembly.next_whole(),
+            None => self.pipeline.gatherer()?.next_gathered(),
+        }
+    }
+
+    /// Sends on what was gathered and found no room before; drops what waited in vain. Returns how
+    /// many frames moved.
+    #[inline]
+    pub(crate) fn attend_gathered(&mut self) -> usize {
+        if self.held() == 0 {
+            return 0;
+        }
+        self.discard_unassembled();
+        self.discard_ungathered();
+        self.send_gathered()
+    }
+
+    /// Takes fragments that others received and this worker gathers.
+    #[inline]
+    pub(crate) fn take_pieces(&mut self, place: usize) -> usize {
+        if !self.may_gather() {
+            return 0;
+        }
+        let Attachment { gatherings, .. } = &mut self.attachments[place];
+        gatherings.look();
+        let taken = gatherings.take(&mut self.pieces, &mut self.words);
+        gatherings.counts.taken += taken as u64;
+        self.gather(place);
+        taken
+    }
+
+    /// What is gathered may go on at once.
+    fn may_gather(&self) -> bool {
+        let staged = |own: &Attachment| own.decisions.is_staged();
+        self.may_decide() && !self.has_gathered() && !self.attachments.iter().any(staged)
+    }
+
+    /// Gathers the fragments that came in by the port at `place`, and sends on what may.
+    pub(crate) fn gather(&mut self, place: usize) {
+        if self.pieces.is_empty() {
+            return;
+        }
+        if self.reassembly.is_some() {
+            self.reassemble(place);
+            self.send_gathered();
+            return;
+        }
+        let Self {
+            pipeline,
+            pieces,
+            burst,
+            verdicts,
+            steering,
+            versions,
+            ..
+        } = self;
+        let from = (PortId(place as u8), &versions.get().judgement);
+        pipeline.set_now(self.now);
+        let mut route = |frame: &frame::Frame| steering.route(frame);
+        pipeline.gather(pieces, from, verdicts, (&mut route, burst));
+        let rest = self.burst.len() as u64;
+        if rest != 0 {
+            self.attachments[place].decisions.counts.hybrid += rest;
+            self.decide(place);
+        }
+        self.discard_ungathered();
+        self.send_gathered();
+    }
+
+    /// Puts gathered frames on their way, a burst of them, as far as there is room.
+    fn send_gathered(&mut self) -> usize {
+        if !self.has_gathered() || !self.may_send() {
+            return 0;
+        }
+        let mut sent = 0;
+        let mut of = None;
+        while sent < BURST_MAX
+            && let Some(gathered) = self.next_gathered()
+        {
+            let place = usize::from(gathered.from.0);
+            // One port's frames are decided on at a time.
+            if of.is_some_and(|other| other != place) && !self.burst.is_empty() {
+                self.put_back(gathered);
+                break;
+            }
+            of = Some(place);
+            match self.send_one(gathered, place) {
+                Sent::Gone => sent += 1,
+                Sent::Full(gathered) => {
+                    self.put_back(gathered);
+                    break;
+                }
+            }
+        }
+        if let Some(place) = of
+            && !self.burst.is_empty()
+        {
+            self.attachments[place].decisions.counts.hybrid += self.burst.len() as u64;
+            self.decide(place);
+        }
+        self.flush();
+        sent
+    }
+
+    /// Nothing waits for the room that gathered frames need.
+    fn may_send(&self) -> bool {
+        let staged = |own: &Attachment| own.decisions.is_staged();
+        self.may_decide() && !self.attachments.iter().any(staged)
+    }
+
+    fn put_back(&mut self, gathered: Gathered) {
+        if let Some(reassembly) = &mut self.reassembly {
+            reassembly.put_back(gathered);
+        } else if let Some(gatherer) = self.pipeline.gatherer() {
+            gatherer.put_back(gathered);
+        }
+    }
+
+    /// Stages a gathered frame for its worker; this one's own joins the burst, or is kept back where
+    /// its conversation is still another worker's.
+    fn send_one(&mut self, gathered: Gathered, place: usize) -> Sent {
+        let Self {
+            attachments,
+            steering,
+            words,
+            burst,
+            ..
+        } = self;
+        let Attachment {
+            decisions, kept, ..
+        } = &mut attachments[place];
+        let Gathered {
+            frame,
+            route,
+            from,
+            is_first,
+        } = gathered;
+        let full = |frame| {
+            Sent::Full(Gathered {
+                frame,
+                route,
+                from,
+                is_first,
+            })
+        };
+        let len = frame.len() as u32;
+        if decisions.leads_to(route.worker) {
+            if let Err(frame) = decisions.stage(route.worker, frame, words) {
+                return full(frame);
+            }
+        } else if kept.awaits(&frame, is_first && steering.comes(route.bucket)) {
+            if kept.room() == 0 {
+                return full(frame);
+            }
+            decisions.counts.kept += 1;
+            kept.keep_piece(frame, is_first);
+        } else if let Err(frame) = burst.push(frame) {
+            return full(frame);
+        }
+        if usize::from(route.bucket) != NO_FLOW {
+            steering.count(route.bucket, len);
+        }
+        Sent::Gone
+    }
+
+    /// Drops what the gatherer has no use for.
+    fn discard_ungathered(&mut self) {
+        let Self {
+            pipeline,
+            attachments,
+            pool,
+            words,
+            ..
+        } = self;
+        let Some(gatherer) = pipeline.gatherer() else {
+            return;
+        };
+        while let Some(one) = gatherer.next_lost() {
+            debug_assert!(matches!(one.verdict, Verdict::Drop(_)), "it is lost");
+            let place = usize::from(one.from.0);
+            carry_out_one(one.frame, one.verdict, place, attachments, pool, words);
+        }
+    }
+
+    /// Drops all that is gathered, at the end of a run.
+    pub(crate) fn discard_gathered(&mut self, reason: plane::DropReason) {
+        if let Some(gatherer) = self.pipeline.gatherer() {
+            gatherer.clear(reason);
+        }
+        self.discard_ungathered();
+        self.discard_reassembly(reason);
+    }
+}

@@ -1,0 +1,266 @@
+//! Datagrams in fragments, whole ones and tunnels mixed, whose frames come by queues drawn at
+//! random: each fragment stays in the order in which its queue received those of its datagram, all
+//! have the verdict that one worker alone gives, and nothing goes uncounted.
+
+use std::sync::Arc;
+
+use engine::{DispatchKind, DispatchPolicy, EndedBy, Engine, RunReport, Running};
+use frame::Nanos;
+use plane::DropReason;
+use table::fragments::FragmentLimits;
+use wire::HashHeader;
+
+use super::Shape;
+use super::flows::Judge;
+use super::moves::shuffle;
+use super::pieces::{Mix, PiecePort, Sieve, SievePort, Spread, Traffic};
+
+const SEED: u64 = 11;
+
+fn mix(queues: usize) -> Mix {
+    Mix {
+        datagrams: 6_000,
+        queues,
+        spread: Spread::Frames,
+        hostile: false,
+        seed: SEED,
+    }
+}
+
+/// Room for all that can wait: a worker without a CPU keeps the others' fragments waiting.
+fn limits() -> FragmentLimits {
+    FragmentLimits {
+        held: 4096,
+        timeout: Nanos(600_000_000_000),
+        source_part: 1,
+        ..FragmentLimits::default()
+    }
+}
+
+fn shape(workers: usize, policy: DispatchPolicy) -> Shape {
+    Shape {
+        stateful: true,
+        ..Shape::new(workers, policy)
+    }
+}
+
+/// Runs until all is sent. Whatever happens, nothing is reordered, and what did not leave was
+/// dropped by name.
+fn run(
+    shape: Shape,
+    (traffic, limits): (&Traffic, FragmentLimits),
+    meanwhile: impl FnOnce(&Running),
+) -> (RunReport, Arc<Sieve>) {
+    let sieve = Sieve::new(traffic);
+    let mut plan = shape.plan(1, &Judge::new(super::FLOWS));
+    plan.ports = vec![
+        Box::new(PiecePort::new(traffic, shape.lossless)),
+        Box::new(SievePort {
+            queues: shape.tx_queues,
+            sieve: Arc::clone(&sieve),
+        }),
+    ];
+    plan.policy.fragments = Some(limits);
+    plan.policy.reassembles = shape.reassembles;
+    plan.stride_bytes = 1088;
+    let running = Engine::start(plan).expect("a run");
+    meanwhile(&running);
+    let report = running.join().expect("a report");
+    assert!(report.balanced, "{shape:?}: {report:#?}");
+    assert!(report.dispatch.balances(), "{shape:?}: {report:#?}");
+    assert_eq!(report.ended_by, EndedBy::Sources, "{shape:?}");
+    assert_eq!(sieve.faults(), (0, 0), "{shape:?}, seed {SEED}");
+    assert_eq!(report.books.rx, traffic.frames as u64, "{shape:?}");
+    let left = sieve.left().iter().filter(|&&left| left).count() as u64;
+    assert_eq!(report.books.tx, left, "{shape:?}");
+    let ended = report.books.dropped_total() + report.books.consumed;
+    let begun = traffic.frames as u64 + report.books.originated;
+    assert_eq!(left + ended, begun, "{shape:?}");
+    (report, sieve)
+}
+
+fn gathered_elsewhere(report: &RunReport) -> u64 {
+    let rows = report.dispatch.rows.iter();
+    let gathering = rows.filter(|row| row.kind == DispatchKind::Gather);
+    gathering.map(|row| row.counts.queued).sum()
+}
+
+const HASHES: [Option<HashHeader>; 3] = [None, Some(HashHeader::Outer), Some(HashHeader::Inner)];
+
+#[test]
+fn every_fragment_passes_in_its_order() {
+    for policy in [DispatchPolicy::Hybrid, DispatchPolicy::Deferred] {
+        for workers in [1, 2, 3] {
+            for hash in HASHES {
+                let traffic = Traffic::new(mix(workers));
+                let shape = Shape {
+                    hash,
+                    ..shape(workers, policy)
+                };
+                let (report, _) = run(shape, (&traffic, limits()), |_| {});
+                assert_eq!(report.books.dropped, [], "{shape:?}");
+                assert_eq!(gathered_elsewhere(&report) > 0, workers > 1, "{shape:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn queues_for_some_workers_alone() {
+    for (workers, queues, tx_queues) in [(2, 1, 2), (3, 2, 1), (3, 1, 1)] {
+        let traffic = Traffic::new(mix(queues));
+        let shape = Shape {
+            tx_queues,
+            ..shape(workers, DispatchPolicy::Hybrid)
+        };
+        let (report, _) = run(shape, (&traffic, limits()), |_| {});
+        assert_eq!(report.books.dropped, [], "{shape:?}");
+    }
+}
+
+/// What one worker alone makes of it, all fragments of a datagram by one queue.
+#[test]
+fn verdicts_are_those_of_one_worker() {
+    for hash in HASHES {
+        let traffic = Traffic::new(Mix {
+            spread: Spread::Datagrams,
+            hostile: true,
+            ..mix(2)
+        });
+        let alone = Shape {
+            hash,
+            ..shape(1, DispatchPolicy::Hybrid)
+        };
+        let (expected, one) = run(alone, (&traffic, limits()), |_| {});
+        let reasons = expected.books.dropped;
+        for reason in [
+            DropReason::FragmentDuplicate,
+            DropReason::FragmentOverlap,
+            DropReason::NotEstablished,
+            DropReason::Shutdown,
+        ] {
+            assert!(
+                reasons.iter().any(|&(found, _)| found == reason),
+                "{reasons:?}"
+            );
+        }
+        for policy in [DispatchPolicy::Hybrid, DispatchPolicy::Deferred] {
+            let shape = Shape {
+                hash,
+                ..shape(2, policy)
+            };
+            let (report, two) = run(shape, (&traffic, limits()), |_| {});
+            assert_eq!(report.books.dropped, reasons, "{shape:?}, seed {SEED}");
+            assert!(two.left() == one.left(), "{shape:?}, seed {SEED}");
+        }
+    }
+}
+
+#[test]
+fn moving_buckets_loses_and_reorders_no_fragment() {
+    for policy in [DispatchPolicy::Hybrid, DispatchPolicy::Deferred] {
+        for (workers, tx_queues) in [(2, 2), (3, 3), (3, 1)] {
+            let traffic = Traffic::new(Mix {
+                datagrams: 20_000,
+                ..mix(workers)
+            });
+            let shape = Shape {
+                tx_queues,
+                ..shape(workers, policy)
+            };
+            let mut changes = 0;
+            let (report, _) = run(shape, (&traffic, limits()), |running| {
+                changes = shuffle(running, workers, SEED);
+            });
+            assert_eq!(report.books.dropped, [], "{shape:?}");
+            assert!(report.dispatch.moved > 0, "{shape:?}: {changes} changes");
+        }
+    }
+}
+
+#[test]
+fn rings_of_one_frame_hold_no_fragment_up_for_ever() {
+    for policy in [DispatchPolicy::Hybrid, DispatchPolicy::Deferred] {
+        for (workers, tx_queues) in [(2, 2), (3, 1)] {
+            let traffic = Traffic::new(Mix {
+                datagrams: 300,
+                ..mix(workers)
+            });
+            let mut shape = shape(workers, policy);
+            shape.tx_queues = tx_queues;
+            shape.settings.ring_limit = 1;
+            let (report, _) = run(shape, (&traffic, limits()), |running| {
+                shuffle(running, workers, SEED);
+            });
+            assert_eq!(report.books.dropped, [], "{shape:?}");
+        }
+    }
+}
+
+/// The other mode: packets leave whole, by the worker of their conversation, since no other would
+/// let them pass.
+#[test]
+fn packets_put_together_meet_their_conversation() {
+    for policy in [DispatchPolicy::Hybrid, DispatchPolicy::Deferred] {
+        for workers in [1, 2, 3] {
+            for hash in HASHES {
+                for stateful in [false, true] {
+                    let traffic = Traffic::new(mix(workers));
+                    let shape = Shape {
+                        hash,
+                        stateful,
+                        reassembles: true,
+                        ..shape(workers, policy)
+                    };
+                    let (report, sieve) = run(shape, (&traffic, limits()), |running| {
+                        if workers > 1 {
+                            shuffle(running, workers, SEED);
+                        }
+                    });
+                    assert_eq!(sieve.parts(), 0, "{shape:?}");
+                    let books = &report.books;
+                    assert!(
+                        2 * books.originated < books.consumed,
+                        "{shape:?}: {books:?}"
+                    );
+                    // Fragments inside of tunnels are whole packets outside: with the inner
+                    // header's conversations only their first ones have one.
+                    if hash != Some(HashHeader::Inner) || !stateful {
+                        assert_eq!(books.dropped, [], "{shape:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where the source cannot wait, fragments are lost between workers, first ones among them.
+#[test]
+fn what_full_rings_drop_is_counted() {
+    for policy in [DispatchPolicy::Hybrid, DispatchPolicy::Deferred] {
+        let traffic = Traffic::new(mix(2));
+        let mut shape = shape(2, policy);
+        shape.lossless = false;
+        shape.settings.ring_limit = 4;
+        let few = FragmentLimits {
+            held: 64,
+            timeout: Nanos(1_000_000),
+            ..limits()
+        };
+        let (report, _) = run(shape, (&traffic, few), |running| {
+            shuffle(running, 2, SEED);
+        });
+        let dropped = |wanted| {
+            let found = report
+                .books
+                .dropped
+                .iter()
+                .find(|(reason, _)| *reason == wanted);
+            found.map_or(0, |&(_, frames)| frames)
+        };
+        assert!(dropped(DropReason::HandoffRingFull) > 0, "{report:#?}");
+        let rows = report.dispatch.rows.iter();
+        let full: u64 = rows.map(|row| row.counts.dropped).sum();
+        assert_eq!(full, dropped(DropReason::HandoffRingFull), "{report:#?}");
+    }
+}
