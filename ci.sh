@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-steps=(judges lint tidy licences bpf tests fuzz loom miri tsan demo)
+steps=(judges lint tidy licences bpf tests fuzz loom tsan demo miri)
 
 usage() {
     cat <<'TEXT'
@@ -20,10 +20,10 @@ usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
   loom      every interleaving of the memory ring, of frames going home, of publishing
             and of a frame in several pieces on its way to the kernel; those of few
             pre-emptions of a ring of shared memory (memif)
-  miri      frame memory, rings of shared memory and the portable table paths under Miri
-            (nightly)
   tsan      ThreadSanitizer over readers and a writer on the portable path (nightly, rust-src)
   demo      a release build, and a three-second demo whose report is checked
+  miri      frame memory, rings of shared memory and the portable table paths under Miri
+            (nightly); begun beside fuzz where both are asked for
 TEXT
 }
 
@@ -102,6 +102,9 @@ step_tests() { cargo test --workspace --no-fail-fast; }
 step_fuzz() { CARGO_TARGET_DIR=target/fuzz cargo test --quiet --manifest-path fuzz/Cargo.toml; }
 
 step_loom() {
+    # Models are small: linking for the last per cent would take longer than they do.
+    export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+    export CARGO_PROFILE_RELEASE_DEBUG=none
     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom \
         cargo test --quiet --release -p linerate-frame --lib loom
     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom \
@@ -173,8 +176,8 @@ run() {
     printf -- '-- %s: %d s\n' "$1" $((SECONDS - started))
 }
 
-# Miri interprets on one CPU and takes as long as the three steps before it together, so when those
-# are asked for, too, it is begun with the first. Not beside tests: some of them watch time.
+# Miri interprets on one CPU and takes as long as the four steps before it together, so when the
+# first of those is asked for, too, it is begun with it. Not beside tests: some of them watch time.
 miri='' miri_log=''
 begin_miri_beside() {
     case " $* " in *" miri "*) ;; *) return ;; esac

@@ -5,8 +5,8 @@
  *
  * Maps are undefined symbols; the loader (crates/port/src/xdp/program.rs) makes them and writes
  * them into the instructions by name.
- * So is the kernel function that reads VLAN tags: where it cannot be called, the loader puts the
- * answer "not supported" in place of the call.
+ * So are the kernel functions that read what the driver keeps beside a frame: where one cannot be
+ * called, the loader puts the answer "not supported" in place of the call.
  */
 
 #include "kernel.h"
@@ -17,12 +17,19 @@ typedef long long s64;
 #define NETWORK_ORDER(half) ((u16)__builtin_bswap16(half))
 
 static long (*const bpf_xdp_adjust_head)(struct frame *frame, int delta) = (void *)44;
+static long (*const bpf_xdp_adjust_meta)(struct frame *frame, int delta) = (void *)54;
 static u64 (*const bpf_jiffies64)(void) = (void *)118;
 static u64 (*const bpf_ktime_get_coarse_ns)(void) = (void *)160;
 
 /* The tag that lies beside the frame: its type in network byte order, its value in the host's.
  * Negative where the frame has none there. A function of kernels from 6.8 on. */
 extern int bpf_xdp_metadata_rx_vlan_tag(const struct frame *frame, u16 *type, u16 *value);
+
+/* When the interface's own clock says that the frame came, nanoseconds. Kernels from 6.3 on. */
+extern int bpf_xdp_metadata_rx_timestamp(const struct frame *frame, u64 *stamp);
+
+/* What the interface hashed the frame to, and of which of its fields. Kernels from 6.3 on. */
+extern int bpf_xdp_metadata_rx_hash(const struct frame *frame, u32 *hash, u32 *fields);
 
 /* XSKMAP: the socket of each receive queue. */
 extern struct map sockets;
@@ -42,7 +49,11 @@ struct settings {
 	u32 changed;
 	/* Whether frames that are surely in no list go straight to the other interface. */
 	u32 shortcut;
+	/* What the interface is asked about frames for sockets: enum asked. */
+	u32 asked;
 };
+
+enum asked { ASKED_STAMP = 1, ASKED_HASH = 2 };
 extern const volatile struct settings settings;
 
 /* The value of a map: the host's address on this Ethernet. */
@@ -84,6 +95,19 @@ extern struct map peer;
 extern struct map counts;
 
 enum count { STEERED, UNCLAIMED, TAG_LOST, KEPT, BYPASSED, STRANDED, SHORTCUT };
+
+/* What stands right before a frame that the interface was asked about. */
+struct told {
+	/* When it came, by the interface's clock; 0 where that was not told. */
+	u64 stamp;
+	/* Its hash, where `fields` names any. */
+	u32 hash;
+	/* TOLD, and in the lower half which fields were hashed (enum xdp_rss_hash_type). */
+	u32 fields;
+};
+
+/* "lr": not what a frame before left there. */
+#define TOLD 0x6c720000
 
 /* Half-words of both addresses, of a tag, and of the type behind it. */
 enum { ADDRESSES = 6, TAG = 2, TYPE = 1 };
@@ -239,6 +263,31 @@ static inline int put_tag_back(struct frame *frame, u16 type, u16 value)
 	return 0;
 }
 
+/*
+ * Writes what the interface tells of a frame before it, whence the kernel copies it to the socket.
+ * Where there is no room nothing is, and the reader finds no TOLD.
+ */
+static inline void ask_interface(struct frame *frame)
+{
+	u64 stamp = 0;
+	u32 hash = 0, fields = 0;
+
+	if (!(settings.asked & ASKED_STAMP) || bpf_xdp_metadata_rx_timestamp(frame, &stamp) != 0)
+		stamp = 0;
+	if (!(settings.asked & ASKED_HASH) || bpf_xdp_metadata_rx_hash(frame, &hash, &fields) != 0)
+		fields = 0;
+	if (bpf_xdp_adjust_meta(frame, -(int)sizeof(struct told)) != 0)
+		return;
+
+	struct told *told = (void *)(u64)frame->data_meta;
+
+	if ((void *)(told + 1) > (void *)(u64)frame->data)
+		return;
+	told->stamp = stamp;
+	told->hash = hash;
+	told->fields = TOLD | (fields & 0xffff);
+}
+
 /* Whether a frame of this queue goes anywhere but to the host: the host would see its tag twice. */
 static inline int is_taken(u32 queue)
 {
@@ -299,6 +348,8 @@ int linerate(struct frame *frame)
 	}
 	if (settings.bypass && !is_alive(queue))
 		return pass_by();
+	if (settings.asked && bpf_map_lookup_elem(&sockets, &queue))
+		ask_interface(frame);
 
 	long verdict = bpf_redirect_map(&sockets, queue, settings.unclaimed & 3);
 

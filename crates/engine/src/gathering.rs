@@ -36,7 +36,7 @@ impl Gatherers {
     #[inline]
     pub(crate) fn of(&self, packet: &DatagramKey, queues: u16) -> WorkerId {
         let hash = self.key.hash_one(packet);
-        WorkerId(((hash >> 32) * u64::from(queues.max(1)) >> 32) as u16)
+        WorkerId((((hash >> 32) * u64::from(queues.max(1))) >> 32) as u16)
     }
 }
 

@@ -43,7 +43,12 @@ fn udp(number: u32) -> Vec<u8> {
 }
 
 fn tcp(number: u32) -> Vec<u8> {
-    frame(number, Transport::Tcp(Tcp::default()), b"")
+    let tcp = Tcp {
+        src_port: 1000,
+        dst_port: 443,
+        ..Tcp::default()
+    };
+    frame(number, Transport::Tcp(tcp), b"")
 }
 
 fn ipip(number: u32) -> Vec<u8> {

@@ -18,6 +18,9 @@ use crate::tunnelled::{Header, Tunnelled};
 /// Two addresses a packet, source, then destination, of those inside others, too.
 const KEYS_MAX: usize = 2 * BURST_MAX * (1 + TUNNELS_MAX);
 
+/// Frames of which one is looked for at a time that is odd or a tunnel's.
+const CHUNK: usize = 16;
+
 const _: () = assert!(BURST_MAX <= 1 << u8::BITS, "a frame's place fits a byte");
 
 /// The keys of one family and the answers to them.
@@ -120,6 +123,8 @@ impl<A: Copy> Column<A> {
 pub struct Classifier {
     parsed: [Parsed; BURST_MAX],
     len: usize,
+    /// The frames' destination ports; 0 where there is none and where the frame is odd.
+    dst_ports: [u16; BURST_MAX],
     /// Places of frames that are not sound IP with both addresses.
     odd: [u8; BURST_MAX],
     odd_len: usize,
@@ -136,6 +141,7 @@ impl Classifier {
         Self {
             parsed: [wire::parse(&[], 0); BURST_MAX],
             len: 0,
+            dst_ports: [0; BURST_MAX],
             odd: [0; BURST_MAX],
             odd_len: 0,
             v4: Column::new(0),
@@ -185,22 +191,45 @@ impl Classifier {
     pub fn parse_with(&mut self, burst: &Burst, mut parse: impl FnMut(&Frame, &mut Parsed)) {
         let frames = burst.frames();
         (self.v4.len, self.v6.len) = (0, 0);
-        (self.len, self.odd_len) = (frames.len(), 0);
-        for (place, (frame, parsed)) in frames.iter().zip(&mut self.parsed).enumerate() {
+        self.len = frames.len();
+        let records = self.parsed.iter_mut().zip(&mut self.dst_ports);
+        for (place, (frame, (parsed, dst_port))) in frames.iter().zip(records).enumerate() {
             parse(frame, parsed);
             match parsed.family {
                 Family::V4 => self.v4.push(place, parsed.src as u32, parsed.dst as u32),
                 Family::V6 => self.v6.push(place, parsed.src, parsed.dst),
                 Family::None => {}
             }
-            let odd = !is_sound_ip(parsed) | self.tunnel_ports.may_carry(parsed);
-            self.odd[self.odd_len % BURST_MAX] = place as u8;
-            self.odd_len += usize::from(odd);
+            *dst_port = if is_sound_ip(parsed) {
+                parsed.dst_port
+            } else {
+                0
+            };
         }
         (self.v4.outer_len, self.v6.outer_len) = (self.v4.len, self.v6.len);
         self.tunnelled.clear();
+        self.find_odd();
         if self.odd_len != 0 {
             self.open_tunnels(frames);
+        }
+    }
+
+    /// Finds the frames that are odd or may carry another packet. Either has no destination port,
+    /// or that of a tunnel: a test of a whole chunk, where one of each frame cost every plain
+    /// frame a nanosecond.
+    #[inline(always)]
+    fn find_odd(&mut self) {
+        self.odd_len = 0;
+        for (at, dst_ports) in self.dst_ports[..self.len].chunks(CHUNK).enumerate() {
+            if !self.tunnel_ports.zero_or_known(dst_ports) {
+                continue;
+            }
+            for place in (at * CHUNK..self.len).take(CHUNK) {
+                let parsed = &self.parsed[place];
+                let odd = !is_sound_ip(parsed) | self.tunnel_ports.may_carry(parsed);
+                self.odd[self.odd_len % BURST_MAX] = place as u8;
+                self.odd_len += usize::from(odd);
+            }
         }
     }
 

@@ -29,6 +29,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod card_clock;
 mod error;
 mod faulty;
 pub mod generator;
@@ -48,6 +49,7 @@ mod sys;
 mod tap;
 #[cfg(test)]
 mod tests_support;
+mod timestamps;
 mod xdp;
 
 pub use error::{PortError, PortErrorKind};
@@ -63,6 +65,7 @@ pub use ring::{RingEnd, RingPort, RingSpec, Rings};
 pub use spec::{PortSpec, SpecError, nearest_word};
 pub use statistics::PortStatistics;
 pub use tap::Tap;
+pub use timestamps::{TimeSource, Timestamps};
 pub use traffic::Share;
 pub use xdp::{
     Bypass, Queues, Shortcut, SieveWords, Standing, Transmit, Umems, Unclaimed, VlanTags,

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, Region};
 
 use crate::interface::{Meter, Monitor};
-use crate::{PortError, PortStatistics, QueueLoss, Shortcut};
+use crate::{PortError, PortStatistics, QueueLoss, Shortcut, TimeSource};
 
 /// Whether more can come from a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,11 @@ pub trait Port: Send {
     /// Looks after what changes outside while the run goes on. Called on the control thread, about
     /// ten times a second.
     fn attend(&mut self) {}
+
+    /// Where the times of the frames that it receives come from, so far.
+    fn time_source(&self) -> TimeSource {
+        TimeSource::default()
+    }
 
     /// What the user should know before the run, a sentence each: offloads that could not be
     /// switched off, a link that is down.

@@ -23,7 +23,7 @@ mod stream;
 mod tests;
 mod window;
 
-use frame::{Frame, Nanos};
+use frame::{Frame, FrameMeta, Nanos};
 
 use self::record::{Joined, Record};
 pub use self::report::{SinkReport, StreamReport};
@@ -99,6 +99,8 @@ pub struct Sink {
     beyond_streams: u64,
     corrupted: u64,
     foreign: u64,
+    /// Frames whose arrival their interface's own clock told.
+    stamped: u64,
     /// Age of the last sound frame.
     age: i64,
     /// The highest number of any stream.
@@ -125,6 +127,7 @@ impl Sink {
             beyond_streams: 0,
             corrupted: 0,
             foreign: 0,
+            stamped: 0,
             age: 0,
             highest: 0,
         }
@@ -142,6 +145,19 @@ impl Sink {
     #[inline]
     pub fn take_burst(&mut self, frames: &[Frame], now: Nanos) -> usize {
         self.take_all(frames.iter().map(Frame::bytes), now)
+    }
+
+    /// As [`Sink::take_burst`], of an interface that stamps frames: what a frame's record says of
+    /// the time it came by the interface's own clock is its arrival, and `now` where it says
+    /// nothing.
+    pub fn take_stamped(&mut self, frames: &[Frame], now: Nanos) -> usize {
+        let mut sound = 0;
+        for frame in frames {
+            let told = frame.meta().and_then(FrameMeta::card_time);
+            self.stamped += u64::from(told.is_some());
+            sound += self.take_all([frame.bytes()].into_iter(), told.unwrap_or(now));
+        }
+        sound
     }
 
     #[inline(always)]
@@ -250,6 +266,7 @@ impl Sink {
         self.beyond_streams += other.beyond_streams;
         self.corrupted += other.corrupted;
         self.foreign += other.foreign;
+        self.stamped += other.stamped;
         self.highest = self.highest.max(other.highest);
         for theirs in &other.streams {
             let place = self.place(theirs.number());
@@ -283,6 +300,7 @@ impl Sink {
             beyond_streams: self.beyond_streams,
             corrupted: self.corrupted,
             foreign: self.foreign,
+            stamped: self.stamped,
             latency: self.latency().report(),
         }
     }

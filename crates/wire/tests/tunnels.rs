@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use wire::parse::TUNNELS_MAX;
+use wire::parse::{TUNNEL_PORTS_MAX, TUNNELS_MAX};
 use wire::toeplitz::{Key, Toeplitz};
 use wire::{FlowKey, HashHeader, Malformed, Parsed, Placing, Readable, Tunnel, TunnelPorts};
 
@@ -314,6 +314,30 @@ fn cut_at_every_byte() {
                 }
                 assert!(usize::from(cut.inner.l4_offset) <= len, "{}", sample.name);
                 assert_eq!((cut.kind, cut.offset), (whole.kind, whole.offset));
+            }
+        }
+    }
+}
+
+/// Whatever the number of known ports and the place of one: it is seen, and no other.
+#[test]
+fn a_port_of_a_tunnel_is_seen_among_others() {
+    let known: Vec<u16> = (1..=TUNNEL_PORTS_MAX as u16).map(|n| n * 8001).collect();
+    for count in 1..=known.len() {
+        let mut words = vec!["geneve=none".to_owned(), "gtp-u=none".to_owned()];
+        words.extend(known[..count].iter().map(|port| format!("vxlan={port}")));
+        let ports = TunnelPorts::from_words(words.iter().map(String::as_str)).unwrap();
+        for place in 0..19 {
+            let mut among = [443; 19];
+            assert!(!ports.zero_or_known(&among), "{count} ports");
+            for &port in known.iter().chain(&[0]) {
+                among[place] = port;
+                let wanted = port == 0 || known[..count].contains(&port);
+                assert_eq!(
+                    ports.zero_or_known(&among),
+                    wanted,
+                    "{port} of {count} ports"
+                );
             }
         }
     }

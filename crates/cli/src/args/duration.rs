@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(super) fn parse(text: &str) -> Result<Duration, String> {
     let duration = daemon::config::parse_duration(text)?;
     if duration.is_zero() {
-        return Err("a run needs some time: write 1s or more".to_owned());
+        return Err("zero is no time to wait or to run for: write 1s or more".to_owned());
     }
     Ok(duration)
 }
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_needs_some_time() {
+    fn zero_is_refused() {
         assert_eq!(parse("1.5h"), Ok(Duration::from_secs(5400)));
         for text in ["", "1e3", "0", "0ms"] {
             assert!(parse(text).is_err(), "{text}");

@@ -67,7 +67,7 @@ fn set(limits: &mut FragmentLimits, part: &str) -> Result<(), String> {
         "pieces" => limits.pieces = within(PIECES_MAX.into())? as u16,
         "held" => limits.held = within(HELD_MAX.into())? as u32,
         "timeout" => {
-            limits.timeout = Nanos(within(FRAGMENT_TIMEOUT_MAX.as_millis() as u64)? * 1_000_000)
+            limits.timeout = Nanos(within(FRAGMENT_TIMEOUT_MAX.as_millis() as u64)? * 1_000_000);
         }
         "source-part" => limits.source_part = within(SOURCE_PART_MAX.into())? as u32,
         _ => return Err(unknown()),

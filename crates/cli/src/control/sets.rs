@@ -131,10 +131,8 @@ fn listed(list: &SetList, paint: Paint, width: usize) -> String {
             source_of(set).unwrap_or_else(|| "-".to_owned()),
         ]);
     }
-    let refused = list
-        .sets
-        .iter()
-        .filter_map(|set| refusal(set, paint, width));
+    let told_once = list.sets.iter().filter(|set| !is_told_as_never_read(set));
+    let refused = told_once.filter_map(|set| refusal(set, paint, width));
     let never = list
         .sets
         .iter()
@@ -156,6 +154,20 @@ fn loaded(set: &SetFacts) -> String {
 fn source_of(set: &SetFacts) -> Option<String> {
     let configured = || set.sources.first().map(|source| source.source.clone());
     set.source.clone().or_else(configured)
+}
+
+/// True where what a source that was never read is in want of is that its list was refused.
+fn is_told_as_never_read(set: &SetFacts) -> bool {
+    let Some(refused) = &set.refused else {
+        return false;
+    };
+    let mut never = set.sources.iter().filter(|source| source.never_read);
+    never.any(|source| {
+        source
+            .error
+            .as_ref()
+            .is_some_and(|why| why.contains(refused))
+    })
 }
 
 /// Sources that gave nothing yet, and why.

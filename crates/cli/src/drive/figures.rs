@@ -1,10 +1,11 @@
 //! The report of a generator or a sink as one JSON object. Field names are a contract, as those of
 //! a bridge's report.
 
-use engine::{ClockDoubt, Machine, MemoryReport, TrialReport};
+use engine::{Machine, MemoryReport, TrialReport};
 use serde::Serialize;
 use traffic::{FCS_BYTES, L1_BYTES, LatencyReport, SinkReport, StreamReport};
 
+use super::clock::ClockFacts;
 use super::verdict::{self, Limit};
 use crate::build::{DEBUG, VERSION};
 use crate::report::json::{Frames, MachineFacts, Memory, Port, Worker, ended_by, ratio};
@@ -140,23 +141,6 @@ pub(super) struct Stream {
     pub(super) latency: Latency,
 }
 
-/// Where times come from.
-#[derive(Debug, Serialize)]
-pub(super) struct ClockFacts {
-    pub(super) source: &'static str,
-    /// No port here gives times of its own.
-    pub(super) hardware_timestamps: bool,
-    /// From the time in a frame until the port had taken its burst, mean and worst.
-    pub(super) send_error_mean_ns: f64,
-    pub(super) send_error_max_ns: u64,
-    /// From the look before a burst came until the time given to it, mean and worst.
-    pub(super) receive_error_mean_ns: f64,
-    pub(super) receive_error_max_ns: u64,
-}
-
-/// What `clock.source` says.
-const CLOCK: &str = "kernel's monotonic clock, read by software once a burst";
-
 impl Figures {
     pub(super) fn new(
         trial: &TrialReport,
@@ -172,7 +156,7 @@ impl Figures {
             sent: sends.then(|| Sent::of(trial, ceiling_pps)),
             arrived: trial.ahead.as_ref().map(|sink| Arrived::of(sink, trial)),
             returned: trial.back.as_ref().map(|sink| Arrived::of(sink, trial)),
-            clock: ClockFacts::of(trial.tx_doubt, trial.rx_doubt),
+            clock: ClockFacts::of(trial),
             frames: Frames::of(&trial.books),
             balanced: trial.balanced,
             ledger: LedgerJson::of(&trial.ledger),
@@ -320,19 +304,6 @@ impl Latency {
             p99_ns: report.p99,
             p999_ns: report.p999,
             max_ns: report.max,
-        }
-    }
-}
-
-impl ClockFacts {
-    fn of(tx: ClockDoubt, rx: ClockDoubt) -> Self {
-        Self {
-            source: CLOCK,
-            hardware_timestamps: false,
-            send_error_mean_ns: tx.mean_nanos,
-            send_error_max_ns: tx.worst_nanos,
-            receive_error_mean_ns: rx.mean_nanos,
-            receive_error_max_ns: rx.worst_nanos,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `linerate gen` and `linerate sink`: ports opened, trials run, the report.
 
+mod clock;
 mod figures;
 mod live;
 mod ports;

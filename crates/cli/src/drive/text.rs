@@ -193,19 +193,7 @@ fn latency(figures: &Figures, paint: Paint, width: usize) -> String {
     if !some {
         return String::new();
     }
-    let clock = &figures.clock;
-    let time = |nanos: f64| seconds(nanos / 1e9);
-    let mut said = format!(
-        "Times are those of the {}; timestamps of hardware, which take a card that gives them and \
-         a port that reads them, are not used. Up to {} at worst ({} in the mean) pass from the \
-         time in a frame until the port has its burst, and up to {} ({}) between looks at the \
-         other end: a latency is too long by as much.",
-        clock.source,
-        time(clock.send_error_max_ns as f64),
-        time(clock.send_error_mean_ns),
-        time(clock.receive_error_max_ns as f64),
-        time(clock.receive_error_mean_ns),
-    );
+    let mut said = figures.clock.sentences();
     let early: u64 = figures.sinks().map(|sink| sink.arrived_early).sum();
     if early != 0 {
         let error = figures.sinks().map(|sink| sink.clock_error_ns).max();
@@ -213,7 +201,7 @@ fn latency(figures: &Figures, paint: Paint, width: usize) -> String {
             " {} frames seem to have arrived before they were sent: the clocks differ by {} or \
              more.",
             count(early),
-            time(error.unwrap_or(0) as f64)
+            time(error.unwrap_or(0))
         );
     }
     table.render(paint, width) + &wrap(&said, 2, width)
@@ -233,7 +221,7 @@ fn latency_row(name: String, latency: &Latency) -> Vec<String> {
 }
 
 /// `812 ns`, `1.2 us`, and above that as other times.
-fn time(nanos: u64) -> String {
+pub(super) fn time(nanos: u64) -> String {
     match nanos {
         0..1_000 => format!("{nanos} ns"),
         1_000..100_000 => format!("{:.1} us", nanos as f64 / 1e3),

@@ -10,6 +10,14 @@ use crate::report::number::brief;
 use crate::report::table::clip;
 use daemon::rpc::answers::{PortFacts, WorkerFacts};
 
+/// Cells of a port's name and of a set's where 80 columns are all there are.
+const PORT_NAME: usize = 10;
+const SET_NAME: usize = 13;
+
+/// Cells that the rest of a port's line takes, and of a set's.
+const BESIDE_PORT: usize = 70;
+const BESIDE_SET: usize = 27;
+
 /// Cells of the bar of a worker's busy share.
 const BAR: usize = 10;
 
@@ -40,25 +48,33 @@ impl<T> Sorted<T> {
     }
 }
 
-pub(super) fn ports(history: &History, sort: Sort, theme: Theme) -> Rows {
+pub(super) fn ports(history: &History, sort: Sort, theme: Theme, width: u16) -> Rows {
+    let ports = history.now().map_or(&[][..], |now| &now.ports);
+    let names = ports.iter().map(|port| port.port.as_str());
+    let cells = name_cells(
+        names,
+        usize::from(width).saturating_sub(BESIDE_PORT),
+        PORT_NAME,
+    );
     let heading = format!(
-        "{:<10} {:<9} {:>8} {:>8} {:>7} {:>6} {:>8} {:>9} {:>7}",
+        "{:<cells$} {:<9} {:>8} {:>8} {:>7} {:>6} {:>8} {:>9} {:>7}",
         "PORT", "STATE", "in pps", "in bit/s", "drops/s", "err/s", "out pps", "out bit/s", "err/s"
     );
-    let ports = history.now().map_or(&[][..], |now| &now.ports);
     let keyed = ports.iter().map(|port| {
         let key = history.port(&port.port, |port| port.in_frames);
         (key, port)
     });
     let rows = Sorted::new(keyed, sort).rows;
-    let lines = rows.iter().map(|(_, port)| port_line(history, port, theme));
+    let lines = rows
+        .iter()
+        .map(|(_, port)| port_line(history, port, theme, cells));
     Rows {
         heading,
         lines: lines.collect(),
     }
 }
 
-fn port_line(history: &History, port: &PortFacts, theme: Theme) -> Line<'static> {
+fn port_line(history: &History, port: &PortFacts, theme: Theme, cells: usize) -> Line<'static> {
     let rate = |count: fn(&PortFacts) -> u64| history.port(&port.port, count).rate;
     let bits = |count: fn(&PortFacts) -> u64| brief(rate(count) * 8.0);
     let state = if port.state == "up" {
@@ -68,7 +84,7 @@ fn port_line(history: &History, port: &PortFacts, theme: Theme) -> Line<'static>
     };
     let lost = rate(|port| port.in_drops) + rate(|port| port.in_errors);
     Line::from(vec![
-        Span::raw(format!("{:<10} ", clip(&port.port, 10))),
+        Span::raw(format!("{:<cells$} ", clip(&port.port, cells))),
         Span::styled(format!("{:<9} ", clip(&port.state, 9)), state),
         Span::raw(format!("{:>8} ", brief(rate(|port| port.in_frames)))),
         Span::raw(format!("{:>8} ", bits(|port| port.in_bytes))),
@@ -160,12 +176,18 @@ pub(super) fn drops(history: &History, sort: Sort) -> Rows {
     }
 }
 
-pub(super) fn sets(history: &History, sort: Sort) -> Rows {
+pub(super) fn sets(history: &History, sort: Sort, width: u16) -> Rows {
+    let sets = history.now().map_or(&[][..], |now| &now.sets);
+    let names = sets.iter().map(|set| set.set.as_str());
+    let cells = name_cells(
+        names,
+        usize::from(width).saturating_sub(BESIDE_SET),
+        SET_NAME,
+    );
     let heading = format!(
-        "{:<13} {:<6} {:>9} {:>9}",
+        "{:<cells$} {:<6} {:>9} {:>9}",
         "SET", "action", "src hit/s", "dst hit/s"
     );
-    let sets = history.now().map_or(&[][..], |now| &now.sets);
     let keyed = sets.iter().map(|set| {
         let key = history.hits(&set.set, |set| set.source + set.destination);
         (key, set)
@@ -174,15 +196,21 @@ pub(super) fn sets(history: &History, sort: Sort) -> Rows {
     let lines = rows.iter().map(|(_, set)| {
         let source = brief(history.hits(&set.set, |set| set.source).rate);
         let destination = brief(history.hits(&set.set, |set| set.destination).rate);
-        let (name, action) = (clip(&set.set, 13), set.action.name());
+        let (name, action) = (clip(&set.set, cells), set.action.name());
         Line::raw(format!(
-            "{name:<13} {action:<6} {source:>9} {destination:>9}"
+            "{name:<cells$} {action:<6} {source:>9} {destination:>9}"
         ))
     });
     Rows {
         heading,
         lines: lines.collect(),
     }
+}
+
+/// Cells for names: as many as the longest asks for, where there is room.
+fn name_cells<'a>(names: impl Iterator<Item = &'a str>, room: usize, least: usize) -> usize {
+    let longest = names.map(|name| name.chars().count()).max();
+    longest.unwrap_or(0).min(room).max(least)
 }
 
 fn warn_if(doubtful: bool, theme: Theme) -> Style {

@@ -127,6 +127,28 @@ fn the_screen_of_80_by_24() {
 }
 
 #[test]
+fn names_are_whole_where_there_is_room() {
+    let mut screen = screen(3);
+    let mut more = status(4);
+    let long = |end: &str| format!("a-set-with-a-name-that-differs-at-its-end-{end}");
+    more.sets.push(hits(&long("one"), Action::Count, 0, 0));
+    more.sets.push(hits(&long("two"), Action::Count, 0, 0));
+    more.ports[0].port = "the-uplink-of-the-second-rack".to_owned();
+    screen.hear(News::Status(Box::new(more)));
+    let wide = text(&draw(&screen, 140, 24, false)).join("\n");
+    for name in [&long("one"), &long("two"), "the-uplink-of-the-second-rack"] {
+        assert!(wide.contains(name), "{wide}");
+    }
+    let narrow = shown(&screen);
+    assert!(
+        narrow.contains("a-set-with-a…") && narrow.contains("the-uplin…"),
+        "{narrow}"
+    );
+    let long_lines = narrow.lines().filter(|line| line.chars().count() > 80);
+    assert_eq!(long_lines.count(), 0, "{narrow}");
+}
+
+#[test]
 fn nothing_is_coloured_without_colours() {
     let mut screen = screen(5);
     screen.hear(News::Away("the daemon is gone".to_owned()));

@@ -1,4 +1,5 @@
-//! Where everything stands on the screen. 80 by 24 is enough; with more there are more rows.
+//! Where everything stands on the screen. 80 by 24 is enough; with more there are more rows,
+//! and names are whole.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Margin, Rect};
@@ -29,7 +30,7 @@ const SPARKS: [Spark; 3] = [
 pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen, theme: Theme) {
     let area = frame.area();
     let history = screen.history();
-    let ports = panels::ports(history, screen.sort, theme);
+    let ports = panels::ports(history, screen.sort, theme, area.width);
     let workers = panels::workers(history, screen.sort, theme);
     let spare = usize::from(area.height).saturating_sub(24) / 2;
     let height = |rows: &Rows| 2 + rows.lines.len().clamp(1, ROWS_MAX + spare) as u16;
@@ -63,7 +64,7 @@ fn lower(frame: &mut Frame<'_>, area: Rect, screen: &Screen, theme: Theme) {
     let history = screen.history();
     let drops = panels::drops(history, screen.sort);
     table(frame, left, screen, Panel::Drops, drops, theme);
-    let sets = panels::sets(history, screen.sort);
+    let sets = panels::sets(history, screen.sort, right.width);
     table(frame, right, screen, Panel::Sets, sets, theme);
 }
 

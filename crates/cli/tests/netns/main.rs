@@ -33,6 +33,7 @@ mod packet;
 mod random;
 mod redirect;
 mod rss;
+mod rss_killed;
 mod running;
 #[path = "../screens/mod.rs"]
 mod screens;
@@ -44,6 +45,7 @@ mod stack;
 mod states;
 mod tap;
 mod tap_drive;
+mod timestamps;
 mod traffic;
 mod verdicts;
 mod vlan;

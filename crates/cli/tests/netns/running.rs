@@ -27,6 +27,12 @@ impl Running {
         }
     }
 
+    /// Whether it has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let child = self.0.as_mut().expect("not waited for");
+        child.try_wait().expect("its state").is_some()
+    }
+
     /// What it prints, to be read while it runs.
     pub(crate) fn output(&mut self) -> ChildStdout {
         let child = self.0.as_mut().expect("it runs");

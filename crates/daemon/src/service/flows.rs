@@ -6,7 +6,7 @@ use plane::Policy;
 use super::StartError;
 use crate::config::Config;
 use crate::rpc::answers;
-use crate::{FlowLogFile, FlowLogWriter};
+use crate::{FlowLogCounts, FlowLogFile, FlowLogWriter};
 
 /// The policy, with the memory that the configuration asks for.
 pub(super) fn remembering(policy: &Policy, config: &Config) -> Policy {
@@ -79,7 +79,7 @@ fn fragments(report: &engine::FragmentReport) -> answers::FragmentCounts {
 }
 
 /// What `show.flows` answers.
-pub(super) fn answer(status: &engine::Status) -> answers::Flows {
+pub(super) fn answer(status: &engine::Status, log: Option<&FlowLogCounts>) -> answers::Flows {
     let Some(known) = status.conversations else {
         return answers::Flows {
             seconds: status.seconds,
@@ -98,6 +98,7 @@ pub(super) fn answer(status: &engine::Status) -> answers::Flows {
         refused: known.refused,
         records: known.records,
         records_lost: known.records_lost,
+        records_unwritten: log.map_or(0, FlowLogCounts::unwritten),
         fragments: status.fragments.as_ref().map(fragments),
     }
 }

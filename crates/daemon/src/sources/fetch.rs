@@ -114,7 +114,7 @@ impl Fetch {
         for _ in 0..=REDIRECTS_MAX {
             let response = self.once(&url, ask, end)?;
             if !is_redirect(response.status()) {
-                return answer(&url, response);
+                return answer(&url, response, ask);
             }
             if ask.api_key.is_some() {
                 // A key is for the server it was made for.
@@ -166,9 +166,12 @@ fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-fn answer(url: &ListUrl, response: Response<Body>) -> Result<Answer, SourceError> {
+fn answer(url: &ListUrl, response: Response<Body>, ask: Ask<'_>) -> Result<Answer, SourceError> {
+    // Where nothing was said to be there, nothing can be as it was: a cache on the way that says so
+    // would leave a set without its list, and nobody told.
+    let conditional = ask.etag.is_some() || ask.last_modified.is_some();
     match response.status() {
-        StatusCode::NOT_MODIFIED => return Ok(Answer::NotModified),
+        StatusCode::NOT_MODIFIED if conditional => return Ok(Answer::NotModified),
         StatusCode::OK => {}
         _ => return Err(refused(url, &response)),
     }

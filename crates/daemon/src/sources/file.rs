@@ -128,11 +128,25 @@ impl FileTask {
         self.pending = None;
         self.read = Some(stamp);
         self.bad = false;
+        self.not_too_large(&meta)?;
         let force = self.asked.take() == Some(true);
         self.take(stamp, desk, force)?;
         Ok(match self.read {
             Some(_) => self.backoff.regular(self.spec.refresh),
             None => self.spec.limits.settle,
+        })
+    }
+
+    /// Reading tells it, too, but only after a gigabyte.
+    fn not_too_large(&self, meta: &Metadata) -> Result<(), SourceError> {
+        let bytes_max = self.spec.limits.bytes_max;
+        if meta.len() <= bytes_max {
+            return Ok(());
+        }
+        Err(SourceError::TooLarge {
+            name: self.name(),
+            bytes_max,
+            unpacked: false,
         })
     }
 

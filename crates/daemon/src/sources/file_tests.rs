@@ -165,6 +165,21 @@ fn a_file_may_be_missing_and_come_back() {
     assert_eq!(bench.desk.load().entries.count(), 1);
 }
 
+/// A file of 2 TB that is all holes: reading even half of it would last for minutes.
+#[test]
+fn a_file_that_is_too_large_is_told_so_before_it_is_read() {
+    let mut bench = Bench::new();
+    let file = fs::File::create(bench.path()).unwrap();
+    file.set_len(1 << 41).unwrap();
+    let mut spec = spec(bench.path());
+    spec.limits.bytes_max = 1 << 40;
+    bench.sources.replace(&[spec], &[]).unwrap();
+    let told = bench.failed().text;
+    assert!(told.contains("larger than 1099511627776 bytes"), "{told}");
+    bench.put("192.0.2.1\n");
+    assert_eq!(bench.desk.load().entries.count(), 1);
+}
+
 #[test]
 fn lenient_lists_load_what_is_right() {
     let mut bench = Bench::new();

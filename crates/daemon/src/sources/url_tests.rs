@@ -97,6 +97,13 @@ fn packed(text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn a_server_that_calls_a_list_unchanged_which_nobody_has_is_not_believed() {
+    let answer = |_: &Asked| raw("HTTP/1.1 304 Not Modified\r\n\r\n");
+    let told = told(answer, |_| ());
+    assert!(told.contains("304 Not Modified"), "{told}");
+}
+
+#[test]
 fn a_list_is_fetched_and_asked_for_only_when_it_changed() {
     let server = TestServer::new(|asked| match asked.headers.get("if-none-match") {
         Some(etag) if etag == "\"one\"" => raw("HTTP/1.1 304 Not Modified\r\n\r\n"),

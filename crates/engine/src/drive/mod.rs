@@ -9,6 +9,8 @@ mod open;
 mod plan;
 mod report;
 mod running;
+#[cfg(test)]
+mod stamped_tests;
 mod stepped;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
-use port::{Port, PortStatistics};
+use port::{Port, PortStatistics, TimeSource};
 use traffic::{FCS_BYTES, Pacer, Rate, Recipe, Sink, SinkLimits, Source, Speed};
 
 use super::feed::{Feed, Replay};
@@ -157,6 +157,10 @@ impl Drive {
             worker.begin_anew(&control, self.burst);
             worker.waits_for_sources = roles.tx.is_none();
             worker.takers = takers(roles, worker, several);
+            for taker in &mut worker.takers {
+                let source = self.ports[taker.place].time_source();
+                taker.stamped = matches!(source, TimeSource::Hardware { .. });
+            }
             if let Some(place) = roles.tx.filter(|&tx| worker.has_queue(tx))
                 && sender < senders
             {
@@ -297,6 +301,7 @@ fn takers(roles: Roles, worker: &Driver, several: [bool; 2]) -> Vec<Taker> {
             place,
             sink: Sink::new(limits(several)),
             reflects,
+            stamped: false,
             looked: Nanos::ZERO,
             last: Nanos::ZERO,
             stamps: Span::default(),

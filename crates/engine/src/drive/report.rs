@@ -1,6 +1,6 @@
 //! What a trial has to say for itself.
 
-use port::PortError;
+use port::{PortError, TimeSource};
 use traffic::{PacingError, Rate, SinkReport};
 
 use super::worker::Span;
@@ -89,6 +89,8 @@ pub struct TrialReport {
     pub tx_doubt: ClockDoubt,
     /// From the look that found nothing, or the one before, until the time given to a burst.
     pub rx_doubt: ClockDoubt,
+    /// Where the arrivals of `ahead` and of `back` come from, as far as there are such.
+    pub times: [Option<TimeSource>; 2],
     /// All workers' books in one.
     pub books: Books,
     /// Whether the books of each worker and of all balance, and every frame's memory is accounted

@@ -246,6 +246,8 @@ impl Watch {
             back: roles.tx.and_then(|place| taken_in(workers, place)),
             tx_doubt: ClockDoubt::of(tx_span),
             rx_doubt: ClockDoubt::of(rx_span(workers)),
+            times: [roles.rx, roles.tx.filter(|_| roles.returns)]
+                .map(|place| place.map(|place| self.drive.ports[place].time_source())),
             books: Books::of(&sum),
             ledger: Ledger::new(),
             balanced: balance(workers),

@@ -49,6 +49,8 @@ pub(super) struct Taker {
     pub(super) sink: Sink,
     /// Frames go back to where they came from.
     pub(super) reflects: bool,
+    /// The port's frames bring times of its card.
+    pub(super) stamped: bool,
     /// When it last looked whether a frame had come.
     pub(super) looked: Nanos,
     /// When the last frame was taken in.
@@ -291,7 +293,10 @@ impl Driver {
         self.quota -= frames as u64;
         taker.stamps.add(now.since(taker.looked));
         (taker.looked, taker.last) = (now, now);
-        let own = taker.sink.take_burst(burst.frames(), now);
+        let own = match taker.stamped {
+            true => taker.sink.take_stamped(burst.frames(), now),
+            false => taker.sink.take_burst(burst.frames(), now),
+        };
         words.add(Count::Signed, own as u64);
         if taker.reflects {
             burst

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{HashSettings, MERGING, TAKING_TAGS};
+use crate::sys::hardware_stamps::StampSettings;
 
 /// The first line: a file of another kind or version is not read further.
 const HEADING: &str = "linerate found 1";
@@ -35,6 +36,8 @@ pub(crate) struct Found {
     pub(crate) interrupts: Vec<(u32, String)>,
     /// How it chose queues, where that is changed.
     pub(crate) placement: Option<HashSettings>,
+    /// What its card stamped, where that is changed.
+    pub(crate) stamping: Option<StampSettings>,
 }
 
 impl fmt::Display for Found {
@@ -54,6 +57,9 @@ impl fmt::Display for Found {
         }
         if let Some(placement) = &self.placement {
             write!(f, "{placement}")?;
+        }
+        if let Some(StampSettings { sent, received }) = self.stamping {
+            writeln!(f, "stamping {sent} {received}")?;
         }
         writeln!(f, "end")
     }
@@ -85,6 +91,7 @@ impl Found {
             offloads: Vec::new(),
             interrupts: Vec::new(),
             placement: None,
+            stamping: None,
         };
         for (line, place) in lines {
             if line == "end" {
@@ -116,6 +123,12 @@ impl Found {
             "placement" => {
                 let placement = self.placement.get_or_insert_default();
                 placement.take(subject, value)?;
+            }
+            "stamping" => {
+                self.stamping = Some(StampSettings {
+                    sent: number(subject)?,
+                    received: number(value)?,
+                });
             }
             _ => return Err(format!("`{what}` is not understood")),
         }
@@ -181,6 +194,10 @@ mod tests {
                     (FlowKind::Udp6, "sd".to_owned()),
                 ],
             }),
+            stamping: Some(StampSettings {
+                sent: 1,
+                received: 12,
+            }),
         }
     }
 
@@ -216,9 +233,11 @@ mod tests {
             Found::read(&text.replace("end\n", &format!("{line}\nend\n"))).unwrap_err()
         };
         assert!(with("offload tx-udp-segmentation on").contains("no offload that this program"));
-        assert!(with("offload rx-gro off").contains("line 16: `offload` is not understood"));
+        assert!(with("offload rx-gro off").contains("line 17: `offload` is not understood"));
         assert!(with("interrupt 5 ../../x").contains("not understood"));
         assert!(with("interrupt x 0").contains("`x` is no number"));
+        assert!(with("stamping 1 x").contains("`x` is no number"));
+        assert!(with("stamping -1 1").contains("`-1` is no number"));
         assert!(with("sysctl kernel.x 1").contains("not understood"));
         assert!(with("placement table 0,x").contains("`x` is no number"));
         assert!(with("placement key 6d5").contains("no key"));

@@ -21,6 +21,7 @@ mod queueing;
 mod records;
 mod restore;
 mod rss;
+mod stamping;
 mod survey;
 mod sysfs;
 mod watch;
@@ -47,15 +48,18 @@ pub use queueing::{Queueing, QueueingCounts};
 pub use records::records_folder;
 pub use restore::{LeftBehind, Restored, left_behind, restore};
 pub use rss::{HashSettings, RssAccess, RssChange};
+pub(crate) use stamping::Stamping;
 pub use survey::{Offload, Program, Survey, names_here};
 pub use sysfs::{Interrupt, Root};
 pub(crate) use watch::Watch;
 pub use xdp_support::XdpSupport;
+pub(crate) use xdp_support::tells_stamps;
 
 use crate::sys::ethtool;
 pub use crate::sys::ethtool::{
     Channels, Coalescing, Feature, FlowKind, HASH_FUNCTIONS, Pause, RingSizes, Rss,
 };
+use crate::sys::hardware_stamps::{StampAbilities, StampSettings};
 use crate::sys::ioctl::{ControlSocket, InterfaceName};
 use crate::{PortError, PortErrorKind};
 
@@ -213,6 +217,21 @@ impl Interface {
     /// The kernel's own: `EPERM` without `CAP_NET_ADMIN`.
     pub fn set_feature(&self, feature: &Feature, on: bool) -> io::Result<()> {
         ethtool::set_feature(&self.control, &self.kernel_name, feature, on)
+    }
+
+    /// What its card can stamp.
+    pub(crate) fn stamp_abilities(&self) -> io::Result<StampAbilities> {
+        StampAbilities::of(&self.control, &self.kernel_name)
+    }
+
+    /// What its card is set to stamp.
+    pub(crate) fn stamping(&self) -> io::Result<StampSettings> {
+        StampSettings::of(&self.control, &self.kernel_name)
+    }
+
+    /// Has its card stamp; what came of it.
+    pub(crate) fn set_stamping(&self, settings: StampSettings) -> io::Result<StampSettings> {
+        settings.set(&self.control, &self.kernel_name)
     }
 
     /// Whether frames can pass now. Two system calls, no lock of the kernel's: cheap enough to be

@@ -4,6 +4,7 @@ use super::found::{Found, Place};
 use super::records::{Kept, Records};
 use super::{HashSettings, Interface, Restored};
 use crate::sys::ethtool::Feature;
+use crate::sys::hardware_stamps::StampSettings;
 
 /// What merges frames on receive into larger ones than the wire's.
 pub const MERGING: [&str; 5] = [
@@ -137,6 +138,7 @@ pub(super) struct Changes {
     pub(super) offloads: Vec<String>,
     pub(super) interrupts: Vec<(u32, String)>,
     pub(super) placement: Option<HashSettings>,
+    pub(super) stamping: Option<StampSettings>,
 }
 
 /// Writes down what is there before it is changed.
@@ -149,6 +151,7 @@ pub(super) fn record(
         offloads,
         interrupts,
         placement,
+        stamping,
     } = changes;
     let place = Place::here().ok_or(std::io::ErrorKind::NotFound)?;
     let (_, address) = interface.hardware_address()?;
@@ -161,6 +164,7 @@ pub(super) fn record(
         offloads,
         interrupts,
         placement,
+        stamping,
     })
 }
 

@@ -8,6 +8,9 @@ use crate::PortError;
 /// What people are told of hash settings that are put back.
 const PLACEMENT: &str = "key, table and types of its receive hash";
 
+/// What people are told of a card's stamps that are put back.
+const STAMPING: &str = "which frames its card stamps";
+
 /// What became of one record of a dead process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Restored {
@@ -139,7 +142,9 @@ fn listed(found: &Found) -> Vec<String> {
     let interrupts = found.interrupts.iter();
     let interrupts = interrupts.map(|(number, cpus)| format!("interrupt {number} on CPU {cpus}"));
     let placement = found.placement.iter().map(|_| PLACEMENT.to_owned());
-    offloads.chain(interrupts).chain(placement).collect()
+    let stamping = found.stamping.iter().map(|_| STAMPING.to_owned());
+    let changes = offloads.chain(interrupts).chain(placement);
+    changes.chain(stamping).collect()
 }
 
 /// An interface is known by number and address; it may have another name by now.
@@ -166,6 +171,7 @@ fn put_back(found: &Found, here: &Place, root: &Root) -> Restored {
     match offloads(found, &interface).and_then(|mut what| {
         what.extend(interrupts(found, &interface, root)?);
         what.extend(placement(found, &interface)?);
+        what.extend(stamping(found, &interface)?);
         Ok(what)
     }) {
         Ok(what) => Restored::Done { name, what },
@@ -203,6 +209,19 @@ fn placement(found: &Found, interface: &dyn RssAccess) -> std::io::Result<Option
     Ok(Some(PLACEMENT.to_owned()))
 }
 
+fn stamping(found: &Found, interface: &Interface) -> std::io::Result<Option<String>> {
+    let Some(before) = found.stamping else {
+        return Ok(None);
+    };
+    let now = interface.stamping()?;
+    // Somebody else's by now, where it is not as a port sets it.
+    if now == before || now != before.with_every_frame() {
+        return Ok(None);
+    }
+    interface.set_stamping(before)?;
+    Ok(Some(STAMPING.to_owned()))
+}
+
 fn interrupts(found: &Found, interface: &Interface, root: &Root) -> std::io::Result<Vec<String>> {
     let mut what = Vec::new();
     if found.interrupts.is_empty() {
@@ -238,6 +257,7 @@ mod tests {
             offloads: Vec::new(),
             interrupts: vec![(38, "0-1".to_owned()), (99, "0-1".to_owned())],
             placement: None,
+            stamping: None,
         }
     }
 

@@ -18,12 +18,43 @@ const FAMILY_NAME: u16 = 2;
 const GET_DEVICE: u8 = 1;
 const DEVICE_INDEX: u16 = 1;
 const DEVICE_XDP_FEATURES: u16 = 3;
+const DEVICE_TELLS: u16 = 5;
 
 const BASIC: u32 = 1 << 0;
 const REDIRECT: u32 = 1 << 1;
 const TRANSMIT: u32 = 1 << 2;
 const ZERO_COPY: u32 = 1 << 3;
 const SEVERAL_PIECES: u32 = 1 << 5;
+
+/// Bits of what it tells (`NETDEV_XDP_RX_METADATA_...`).
+const TELLS_STAMP: u32 = 1 << 0;
+
+/// Whether the driver of an interface tells a program in it when a frame came. `None` where the
+/// kernel does not say, as those before Linux 6.7.
+pub(crate) fn tells_stamps(interface: u32) -> Option<bool> {
+    stamps_told(&about(interface).ok()?)
+}
+
+fn stamps_told(answer: &[u8]) -> Option<bool> {
+    let bits = low_half(value(answer, DEVICE_TELLS).ok()?).ok()?;
+    Some(bits & TELLS_STAMP != 0)
+}
+
+/// All that the kernel says of an interface's driver.
+fn about(interface: u32) -> io::Result<Vec<u8>> {
+    let name = question(CONTROLLER, GET_FAMILY, FAMILY_NAME, b"netdev\0");
+    let answer = ask_generic_netlink(&name)?;
+    let family = value(&answer, FAMILY_ID)?;
+    let family = u16_at(family, 0).ok_or(io::ErrorKind::InvalidData)?;
+    let device = question(family, GET_DEVICE, DEVICE_INDEX, &interface.to_ne_bytes());
+    ask_generic_netlink(&device)
+}
+
+/// Of a number of 64 bits, whose low half holds all there are.
+fn low_half(bits: &[u8]) -> io::Result<u32> {
+    let low = if cfg!(target_endian = "big") { 4 } else { 0 };
+    u32_at(bits, low).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
 
 /// What the driver of an interface can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,19 +72,11 @@ pub struct XdpSupport {
 impl XdpSupport {
     /// Asks the kernel.
     pub(crate) fn of(interface: u32) -> io::Result<Self> {
-        let name = question(CONTROLLER, GET_FAMILY, FAMILY_NAME, b"netdev\0");
-        let answer = ask_generic_netlink(&name)?;
-        let family = value(&answer, FAMILY_ID)?;
-        let family = u16_at(family, 0).ok_or(io::ErrorKind::InvalidData)?;
-        let device = question(family, GET_DEVICE, DEVICE_INDEX, &interface.to_ne_bytes());
-        Self::read(&ask_generic_netlink(&device)?)
+        Self::read(&about(interface)?)
     }
 
     fn read(answer: &[u8]) -> io::Result<Self> {
-        let bits = value(answer, DEVICE_XDP_FEATURES)?;
-        // A number of 64 bits, of which the low half holds all there are.
-        let low = if cfg!(target_endian = "big") { 4 } else { 0 };
-        let bits = u32_at(bits, low).ok_or(io::ErrorKind::InvalidData)?;
+        let bits = low_half(value(answer, DEVICE_XDP_FEATURES)?)?;
         let has = |wanted| bits & wanted == wanted;
         Ok(Self {
             native: has(BASIC | REDIRECT),
@@ -112,6 +135,19 @@ mod tests {
         let whole = answer(7);
         for end in 0..whole.len() {
             assert!(XdpSupport::read(&whole[..end]).is_err(), "{end}");
+        }
+    }
+
+    #[test]
+    fn whether_times_are_told_is_read_and_cuts_are_not_known() {
+        let told = |bits: u64| question(30, GET_DEVICE, DEVICE_TELLS, &bits.to_ne_bytes());
+        assert_eq!(stamps_told(&told(0b111)), Some(true));
+        assert_eq!(stamps_told(&told(0b110)), Some(false));
+        // A kernel that does not say.
+        assert_eq!(stamps_told(&answer(7)), None);
+        let whole = told(7);
+        for end in 0..whole.len() {
+            assert_eq!(stamps_told(&whole[..end]), None, "{end}");
         }
     }
 

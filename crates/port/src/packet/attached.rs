@@ -3,6 +3,7 @@
 use std::io;
 
 use super::spec::Fanout;
+use crate::card_clock::ClockReader;
 use crate::sys::packet_ring::{BlockRing, RingSize};
 use crate::sys::packet_send::Sender;
 use crate::sys::packet_socket::{EVERY_PROTOCOL, NO_PROTOCOL, OWN_MARK, PacketSocket};
@@ -36,6 +37,8 @@ pub(super) struct Attached {
     pub(super) sees_outgoing: bool,
     /// Frames taken out of the ring, whatever became of them.
     pub(super) taken: u64,
+    /// By which times of the card are read; `None` where it stamps no frames.
+    pub(super) clock: Option<ClockReader>,
 }
 
 fn step(what: &'static str) -> impl Fn(io::Error) -> AttachError {
@@ -44,13 +47,23 @@ fn step(what: &'static str) -> impl Fn(io::Error) -> AttachError {
 
 impl Attached {
     /// Opens both sockets; nothing comes in before [`Attached::begin`].
-    pub(super) fn open(index: u32, qdisc: bool, fanout: Fanout) -> Result<Self, AttachError> {
+    pub(super) fn open(
+        index: u32,
+        qdisc: bool,
+        fanout: Fanout,
+        clock: Option<ClockReader>,
+    ) -> Result<Self, AttachError> {
         let receiver = PacketSocket::new().map_err(step("open a packet socket"))?;
         // Linux before 4.20 does not know the option.
         let sees_outgoing = receiver.ignore_outgoing().is_err();
         receiver
             .ask_for_offloads()
             .map_err(step("ask for offload records"))?;
+        if clock.is_some() {
+            receiver
+                .take_card_times()
+                .map_err(step("ask for times of the card"))?;
+        }
         receiver.keep_out().map_err(step("set a filter"))?;
         let ring = BlockRing::new(receiver, RING, fanout == Fanout::Queue);
         let ring = ring.map_err(step("make a receive ring"))?;
@@ -80,6 +93,7 @@ impl Attached {
             sender: Sender::new(sender),
             sees_outgoing,
             taken: 0,
+            clock,
         })
     }
 

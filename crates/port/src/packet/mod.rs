@@ -25,7 +25,7 @@ pub use spec::{Fanout, PacketSpec, QUEUE_UNTOLD};
 
 use crate::interface::{Interface, Meter, Monitor};
 use crate::port::check_queue;
-use crate::{Port, PortError, PortQueue};
+use crate::{Port, PortError, PortQueue, TimeSource};
 
 /// The most sockets that can share an interface (`PACKET_FANOUT_MAX` of older kernels).
 const QUEUES_MAX: usize = 256;
@@ -109,6 +109,14 @@ impl Port for PacketPort {
         self.shared.notes(&self.spec)
     }
 
+    fn attend(&mut self) {
+        self.shared.follow();
+    }
+
+    fn time_source(&self) -> TimeSource {
+        self.shared.time_source()
+    }
+
     /// The number of queues is nothing to sockets that share frames by flow.
     fn monitor(&self) -> Option<Monitor> {
         let name = self.shared.interface.name();
@@ -132,5 +140,7 @@ impl Port for PacketPort {
     }
 }
 
+#[cfg(test)]
+mod stamped_tests;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use frame::{Burst, Frame, FrameMeta, FramePool, PortId, QueueId};
 
 use super::attached::{AttachError, Attached};
-use super::receive::{Unfit, fill};
+use super::receive::{Taking, Unfit, fill};
 use super::shared::Shared;
 use super::spec::Fanout;
 use crate::interface::{Counts, Watch};
@@ -279,6 +279,14 @@ impl PortQueue for PacketQueue {
             },
             ..FrameMeta::default()
         };
+        if let Some(clock) = &mut attached.clock {
+            clock.follow();
+        }
+        let taking = Taking {
+            sees_outgoing: attached.sees_outgoing,
+            clock: attached.clock.as_ref(),
+            meta,
+        };
         let (before, taken) = (burst.len(), attached.taken);
         let mut empty = None;
         for _ in 0..max.min(burst.room()) {
@@ -290,7 +298,7 @@ impl PortQueue for PacketQueue {
                 break;
             };
             attached.taken += 1;
-            match fill(&mut frame, &received, attached.sees_outgoing, meta) {
+            match fill(&mut frame, &received, &taking) {
                 Ok(finished) => {
                     if finished {
                         self.counts.checksums += 1;

@@ -1,9 +1,10 @@
 //! From a record of the kernel's ring to the frame as it was on the wire.
 
 use frame::{Frame, FrameMeta};
-use libc::{TP_STATUS_VLAN_TPID_VALID, TP_STATUS_VLAN_VALID};
+use libc::{TP_STATUS_TS_RAW_HARDWARE, TP_STATUS_VLAN_TPID_VALID, TP_STATUS_VLAN_VALID};
 use wire::checksum;
 
+use crate::card_clock::ClockReader;
 use crate::sys::packet_ring::{CHECKSUM_UNFINISHED, Offload, Received};
 
 /// The two addresses, before which no tag stands.
@@ -41,16 +42,37 @@ fn tag(received: &Received<'_>) -> Option<[u8; TAG_BYTES]> {
     Some([a, b, c, d])
 }
 
+/// How frames of one ring are taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Taking<'a> {
+    /// The ring has those that leave, too.
+    pub(super) sees_outgoing: bool,
+    /// The card's clock, where it stamps frames.
+    pub(super) clock: Option<&'a ClockReader>,
+    /// What the record of each frame says beside what the ring tells.
+    pub(super) meta: FrameMeta,
+}
+
+impl Taking<'_> {
+    /// The time of a frame, and whether it is the card's: the status of its record says which.
+    fn time(&self, received: &Received<'_>) -> (u64, bool) {
+        let by_card = received.status & TP_STATUS_TS_RAW_HARDWARE != 0;
+        match self.clock {
+            Some(clock) if by_card => (clock.kernel_time(received.time_ns).unwrap_or(0), true),
+            _ => (received.time_ns, false),
+        }
+    }
+}
+
 /// Makes `frame` what was on the wire: tag in its place, checksum finished. Returns whether the
 /// checksum had to be.
 #[inline]
 pub(super) fn fill(
     frame: &mut Frame,
     received: &Received<'_>,
-    sees_outgoing: bool,
-    meta: FrameMeta,
+    taking: &Taking<'_>,
 ) -> Result<bool, Unfit> {
-    if sees_outgoing && received.outgoing {
+    if taking.sees_outgoing && received.outgoing {
         return Err(Unfit::Outgoing);
     }
     if received.offload.segmentation != 0 {
@@ -76,10 +98,12 @@ pub(super) fn fill(
             0
         }
     };
+    let (time_ns, by_card) = taking.time(received);
     *frame.meta_mut() = FrameMeta {
-        time_ns: received.time_ns,
+        time_ns,
+        by_card,
         rss_hash: received.hash,
-        ..meta
+        ..taking.meta
     };
     let unfinished = received.offload.flags & CHECKSUM_UNFINISHED != 0;
     if unfinished {

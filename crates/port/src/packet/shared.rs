@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::attached::{AttachError, Attached};
 use super::spec::{Fanout, PacketSpec};
-use crate::interface::{Interface, Link, MERGING, Offloads, Signal};
-use crate::{PortError, PortErrorKind};
+use crate::interface::{Interface, MERGING, Offloads, Signal, Stamping};
+use crate::{PortError, PortErrorKind, TimeSource, Timestamps};
 
 /// An Ethernet header, and two VLAN tags.
 const HEADERS_BYTES: usize = 14 + 2 * 4;
@@ -20,6 +20,9 @@ pub(super) struct Shared {
     /// Whether frames leave by the queueing discipline.
     pub(super) qdisc: bool,
     pub(super) fanout: Fanout,
+    timestamps: Timestamps,
+    /// The spec without settings.
+    short: String,
     state: Mutex<State>,
 }
 
@@ -28,6 +31,7 @@ struct State {
     /// The number of the interface the rest is about.
     index: u32,
     offloads: Offloads,
+    stamping: Stamping,
     /// The group in which the queues share frames.
     group: Option<u16>,
 }
@@ -47,8 +51,11 @@ impl Shared {
             let sentence = format!("no packet socket can be opened for {name}: {error}{remedy}");
             PortError::new(PortErrorKind::Open, sentence)
         })?;
+        let short = format!("packet:{}", interface.name());
+        let stamping = Stamping::begin(&interface, &short, spec.timestamps)?;
         let state = State {
             index: interface.index().unwrap_or(0),
+            stamping,
             offloads: Offloads::switch_off(&interface, &MERGING),
             group: None,
         };
@@ -57,6 +64,8 @@ impl Shared {
             signal: Signal::default(),
             qdisc: spec.qdisc,
             fanout: spec.fanout,
+            timestamps: spec.timestamps,
+            short,
             state: Mutex::new(state),
         })
     }
@@ -69,16 +78,39 @@ impl Shared {
         if state.index != index {
             *state = State {
                 index,
+                stamping: self.stamp_again(),
                 offloads: Offloads::switch_off(&self.interface, &MERGING),
                 group: None,
             };
         }
-        let mut attached = Attached::open(index, self.qdisc, self.fanout)?;
+        let clock = state.stamping.reader();
+        let mut attached = Attached::open(index, self.qdisc, self.fanout, clock)?;
         if shares {
             state.group = Some(attached.join(state.group, self.fanout)?);
         }
         attached.begin()?;
         Ok(attached)
+    }
+
+    /// On an interface that was made anew: the run goes on, whatever that one has.
+    fn stamp_again(&self) -> Stamping {
+        let asked = match self.timestamps {
+            Timestamps::Hardware => Timestamps::Auto,
+            other => other,
+        };
+        Stamping::begin(&self.interface, &self.short, asked).unwrap_or_default()
+    }
+
+    /// Compares the card's clock with the kernel's.
+    pub(super) fn follow(&self) {
+        if self.timestamps.ask() {
+            self.lock().stamping.follow();
+        }
+    }
+
+    /// Where times come from.
+    pub(super) fn time_source(&self) -> TimeSource {
+        self.lock().stamping.source(&self.interface, &self.short)
     }
 
     pub(super) fn frame_bytes_max(&self) -> usize {
@@ -97,6 +129,7 @@ impl Shared {
         let mut notes = Vec::new();
         let state = self.lock();
         notes.extend(state.offloads.notes().iter().cloned());
+        notes.extend(state.stamping.notes().cloned());
         let stayed = state.offloads.stayed();
         if !stayed.is_empty() {
             let commands = stayed.iter().map(|offload| format!("{offload} off"));
@@ -114,16 +147,7 @@ impl Shared {
                  there: ip link set dev {name} nomaster"
             ));
         }
-        match self.interface.link() {
-            Link::Up(_) => {}
-            Link::Down(_) => notes.push(format!(
-                "{spec}: the interface is down, and frames pass as soon as it is up: ip link set \
-                 dev {name} up"
-            )),
-            link => notes.push(format!(
-                "{spec}: the interface is {link}, and frames pass as soon as that changes"
-            )),
-        }
+        notes.extend(self.interface.link().note(spec, name));
         notes
     }
 
@@ -137,5 +161,6 @@ impl Drop for Shared {
         let state = self.state.get_mut();
         let state = state.unwrap_or_else(PoisonError::into_inner);
         state.offloads.put_back(&self.interface);
+        state.stamping.put_back(&self.interface);
     }
 }

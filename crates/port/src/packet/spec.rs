@@ -1,12 +1,13 @@
-//! `packet:IFACE[,queues=N][,qdisc=on][,fanout=queue]`: what a user says of an interface.
+//! `packet:IFACE[,queues=N][,qdisc=on][,fanout=queue][,timestamps=auto]`: what a user says of an
+//! interface.
 
 use std::fmt;
 
 use super::QUEUES_MAX;
-use crate::SpecError;
 use crate::spec::{Settings, escape};
+use crate::{SpecError, Timestamps};
 
-const KEYS: [&str; 3] = ["queues", "qdisc", "fanout"];
+const KEYS: [&str; 4] = ["queues", "qdisc", "fanout", "timestamps"];
 
 /// A kernel interface by packet sockets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct PacketSpec {
     pub qdisc: bool,
     /// How sockets share the interface's frames.
     pub fanout: Fanout,
+    /// Where the times of received frames come from.
+    pub timestamps: Timestamps,
 }
 
 /// How several sockets share the frames of one interface.
@@ -52,12 +55,17 @@ impl PacketSpec {
         let queues = settings.take_number("queues", 1..=QUEUES_MAX as u64)?;
         let qdisc = settings.take_switch("qdisc")?;
         let fanout = settings.take("fanout").as_deref().map(Fanout::parse);
+        let timestamps = settings
+            .take("timestamps")
+            .as_deref()
+            .map(Timestamps::parse);
         let interface = settings.take_interface("packet:eth0")?;
         Ok(Self {
             interface,
             queues: queues.map(|queues| queues as u16),
             qdisc: qdisc.unwrap_or(false),
             fanout: fanout.transpose()?.unwrap_or_default(),
+            timestamps: timestamps.transpose()?.unwrap_or_default(),
         })
     }
 }
@@ -72,6 +80,10 @@ impl fmt::Display for PacketSpec {
         f.write_str(match self.fanout {
             Fanout::Flow => "",
             Fanout::Queue => ",fanout=queue",
-        })
+        })?;
+        if self.timestamps.ask() {
+            write!(f, ",timestamps={}", self.timestamps.name())?;
+        }
+        Ok(())
     }
 }

@@ -1,12 +1,16 @@
 //! From records of the ring to frames of the wire; what the kernel does is tested between
 //! namespaces, beside the program.
 
-use frame::{Frame, FrameMeta, FramePool};
-use libc::{TP_STATUS_VLAN_TPID_VALID, TP_STATUS_VLAN_VALID};
+use frame::{Frame, FrameMeta, FramePool, PortId, QueueId};
+use libc::{
+    TP_STATUS_TS_RAW_HARDWARE, TP_STATUS_TS_SOFTWARE, TP_STATUS_VLAN_TPID_VALID,
+    TP_STATUS_VLAN_VALID,
+};
 use wire::checksum;
 
-use super::receive::{Unfit, fill};
+use super::receive::{Taking, Unfit, fill};
 use crate::PortSpec;
+use crate::card_clock::card_clock_at;
 use crate::sys::packet_ring::{CHECKSUM_UNFINISHED, Offload, Received};
 use crate::tests_support::pool;
 
@@ -28,10 +32,26 @@ fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|index| (index * 7 + 1) as u8).collect()
 }
 
+const TAKING: Taking<'static> = Taking {
+    sees_outgoing: true,
+    clock: None,
+    meta: FrameMeta {
+        time_ns: 0,
+        original_len: 0,
+        rss_hash: 0,
+        port: PortId(0),
+        queue: QueueId(0),
+        vlan_tpid: 0,
+        vlan_tci: 0,
+        by_card: false,
+        datagram: 0,
+    },
+};
+
 /// Fills a frame and gives what came of it, the frame's memory put back.
 fn filled(pool: &mut FramePool, received: &Received<'_>) -> Result<(Vec<u8>, bool), Unfit> {
     let mut frame = pool.alloc().unwrap();
-    let filled = fill(&mut frame, received, true, FrameMeta::default());
+    let filled = fill(&mut frame, received, &TAKING);
     let copy = Frame::bytes(&frame).to_vec();
     if filled.is_ok() {
         assert_eq!(frame.meta().unwrap().time_ns, received.time_ns);
@@ -158,10 +178,52 @@ fn what_is_not_the_wires_is_left_out() {
 }
 
 #[test]
+fn times_are_the_cards_where_a_record_says_so() {
+    let (mut pool, sent) = (pool(1), bytes(60));
+    // 1,000,000 ns of the card's clock are 5,000 of the kernel's.
+    let clock = card_clock_at(1_000_000, 5_000);
+    let taking = Taking {
+        clock: Some(&clock),
+        ..TAKING
+    };
+    let by_card = TP_STATUS_TS_RAW_HARDWARE;
+    for (status, time_ns, taking, expect) in [
+        (by_card, 1_000_300, &taking, (5_300, true)),
+        (
+            by_card | TP_STATUS_VLAN_VALID,
+            999_999,
+            &taking,
+            (4_999, true),
+        ),
+        // Stamped by software, among others that are not.
+        (0, 77, &taking, (77, false)),
+        (TP_STATUS_TS_SOFTWARE, 77, &taking, (77, false)),
+        // Before the kernel's clock began, and beyond its end.
+        (by_card, 1, &taking, (0, true)),
+        (by_card, u64::MAX, &taking, (0, true)),
+        // Nobody asked.
+        (by_card, 77, &TAKING, (77, false)),
+    ] {
+        let record = Received {
+            status,
+            time_ns,
+            ..received(&sent)
+        };
+        let mut frame = pool.alloc().unwrap();
+        fill(&mut frame, &record, taking).unwrap();
+        let meta = frame.meta().unwrap();
+        assert_eq!((meta.time_ns, meta.by_card), expect, "{status:x} {time_ns}");
+        pool.free(frame);
+    }
+}
+
+#[test]
 fn specs_are_read_and_written() {
     let texts = [
         "packet:eth0",
         "packet:eth0,queues=4",
+        "packet:eth0,timestamps=auto",
+        "packet:eth0,queues=4,qdisc=on,fanout=queue,timestamps=hardware",
         "tap:tap0",
         "tap:t\\,0,queues=2",
     ];
@@ -174,6 +236,19 @@ fn specs_are_read_and_written() {
         ("packet:", "names no interface; write packet:eth0"),
         ("tap:", "names no interface; write tap:tap0"),
         ("packet:eth0,queues=0", "from 1 to 256"),
+        ("packet:eth0,timestamps=card", "auto, hardware or software"),
+        ("tap:t,timestamps=auto", "tap has no setting `timestamps`"),
+        ("gen:timestamps=auto", "gen has no setting `timestamps`"),
+        (
+            "pcap:in=a,timestamps=auto",
+            "pcap has no setting `timestamps`",
+        ),
+        ("null:timestamps=auto", "null has no setting `timestamps`"),
+        ("ring:x,timestamps=auto", "ring has no setting `timestamps`"),
+        (
+            "memif:/x,timestamps=auto",
+            "memif has no setting `timestamps`",
+        ),
         ("packet:eth0,queue=2", "did you mean queues=?"),
         ("tap:t,mode=x", "takes queues"),
     ] {

@@ -7,10 +7,11 @@ use super::interface_name::check_interface;
 use super::nearest::nearest_word;
 
 /// Settings that stand for `=on` when written alone, with their driver.
-const FLAGS: [(&str, &str); 4] = [
+const FLAGS: [(&str, &str); 5] = [
     ("xdp", "keep-local"),
     ("xdp", "bypass"),
     ("xdp", "shortcut"),
+    ("xdp", "rx-hash"),
     ("packet", "qdisc"),
 ];
 

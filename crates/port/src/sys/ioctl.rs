@@ -140,6 +140,20 @@ impl ControlSocket {
     /// `words` is at least as long as the kernel's structure for this command, the part behind it
     /// whose length the structure itself announces included.
     pub(super) unsafe fn ethtool(&self, name: &InterfaceName, words: &mut [u32]) -> io::Result<()> {
+        // SAFETY: the caller's.
+        unsafe { self.pointed(SIOCETHTOOL, name, words) }
+    }
+
+    /// One request whose value lies elsewhere: what goes in and what comes out.
+    ///
+    /// # Safety
+    /// `words` is at least as long as the kernel's structure for this request.
+    pub(super) unsafe fn pointed(
+        &self,
+        what: c_ulong,
+        name: &InterfaceName,
+        words: &mut [u32],
+    ) -> io::Result<()> {
         let mut request = Request {
             name: name.padded(),
             value: [0; 24],
@@ -149,7 +163,7 @@ impl ControlSocket {
         words.as_mut_ptr().expose_provenance();
         // SAFETY: the kernel reads one `ifreq`, and reads and writes behind the pointer in it what
         // the caller promises room for; `words` is borrowed until the call returns.
-        let done = unsafe { libc::ioctl(self.0.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
+        let done = unsafe { libc::ioctl(self.0.as_raw_fd(), what as _, &raw mut request) };
         if done < 0 {
             return Err(io::Error::last_os_error());
         }

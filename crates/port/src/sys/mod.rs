@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod ethtool;
+pub(crate) mod hardware_stamps;
 pub(crate) mod ioctl;
 pub(crate) mod memif_bell;
 pub(crate) mod memif_memory;
@@ -13,6 +14,9 @@ pub(crate) mod packet_ring;
 pub(crate) mod packet_send;
 pub(crate) mod packet_socket;
 pub(crate) mod private_space;
+pub(crate) mod ptp_clock;
+#[cfg(test)]
+pub(crate) mod stamped_frame;
 pub(crate) mod tun;
 pub(crate) mod xdp_batch;
 pub(crate) mod xdp_bpf;

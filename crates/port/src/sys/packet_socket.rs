@@ -100,6 +100,13 @@ impl PacketSocket {
         self.set(libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)
     }
 
+    /// Frames come with the time that the card gave them, where it gave one. Before the ring is
+    /// made.
+    pub(crate) fn take_card_times(&self) -> io::Result<()> {
+        let asked = libc::SOF_TIMESTAMPING_RAW_HARDWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+        self.set(libc::SOL_PACKET, libc::PACKET_TIMESTAMP, &asked)
+    }
+
     /// Bytes that may be under way in the driver. Past the system's limit where we may.
     pub(crate) fn send_room(&self, bytes: c_int) -> io::Result<()> {
         self.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &bytes)

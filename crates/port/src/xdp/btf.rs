@@ -23,10 +23,46 @@ const TAG: u32 = 17;
 const ENUM_64: u32 = 19;
 const KIND_LAST: u32 = 19;
 
-/// The number of a function of the running kernel; `None` where it has none of this name, or does
-/// not say.
-pub(super) fn kernel_function(name: &str) -> Option<i32> {
-    function(&fs::read(KERNEL).ok()?, name)
+/// The kernel's functions that the program asks the driver by, as far as the running kernel has
+/// them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Functions {
+    /// Of a VLAN tag beside the frame; since Linux 6.8.
+    pub(super) tag: Option<i32>,
+    /// Of the time by the interface's clock; since Linux 6.3.
+    pub(super) stamp: Option<i32>,
+    /// Of the receive hash; since Linux 6.3.
+    pub(super) hash: Option<i32>,
+}
+
+impl Functions {
+    /// Their names, in the order of the fields.
+    pub(super) const NAMES: [&str; 3] = [
+        "bpf_xdp_metadata_rx_vlan_tag",
+        "bpf_xdp_metadata_rx_timestamp",
+        "bpf_xdp_metadata_rx_hash",
+    ];
+
+    /// Those of the running kernel; none where it does not say.
+    pub(super) fn of_kernel() -> Self {
+        let Ok(file) = fs::read(KERNEL) else {
+            return Self::default();
+        };
+        let [tag, stamp, hash] = Self::NAMES.map(|name| function(&file, name));
+        Self { tag, stamp, hash }
+    }
+
+    /// The number of one by its name.
+    pub(super) fn number(&self, name: &str) -> Option<i32> {
+        let numbers = [self.tag, self.stamp, self.hash];
+        let named = Self::NAMES.iter().zip(numbers);
+        named.filter(|&(&own, _)| own == name).find_map(|own| own.1)
+    }
+
+    /// Whether there is any.
+    pub(super) fn any(&self) -> bool {
+        self.tag.or(self.stamp).or(self.hash).is_some()
+    }
 }
 
 fn function(file: &[u8], name: &str) -> Option<i32> {
@@ -146,7 +182,17 @@ mod tests {
             return;
         }
         // No kernel that has interfaces is without.
-        assert!(kernel_function("register_netdev").is_some_and(|id| id > 0));
-        assert_eq!(kernel_function("no_such_function"), None);
+        let file = fs::read(KERNEL).unwrap();
+        assert!(function(&file, "register_netdev").is_some_and(|id| id > 0));
+        assert_eq!(function(&file, "no_such_function"), None);
+        let functions = Functions::of_kernel();
+        for (name, number) in
+            Functions::NAMES
+                .iter()
+                .zip([functions.tag, functions.stamp, functions.hash])
+        {
+            assert_eq!(functions.number(name), number, "{name}");
+        }
+        assert_eq!(functions.number("register_netdev"), None);
     }
 }

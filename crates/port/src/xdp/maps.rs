@@ -3,6 +3,7 @@
 use std::io;
 
 use super::object::Named;
+use super::told::Asked;
 use crate::sys::xdp_maps::{Map, MapKind, MapShape, wait_for_programs};
 
 /// Places of the counters.
@@ -78,6 +79,8 @@ pub(super) struct Settings {
     pub(super) changed: u32,
     /// Whether frames that are surely in no list go to the other interface.
     pub(super) shortcut: bool,
+    /// What the interface is asked about frames for sockets.
+    pub(super) asked: Asked,
 }
 
 impl Settings {
@@ -93,6 +96,7 @@ impl Settings {
             u32::from(self.bypass),
             self.changed,
             u32::from(self.shortcut),
+            self.asked.bits(),
         ];
         words.map(u32::to_ne_bytes).concat()
     }

@@ -31,6 +31,7 @@ mod standing;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod told;
 mod umem;
 
 use std::io;
@@ -54,13 +55,14 @@ pub use shortcut::{Shortcut, SieveWords};
 use socket::Memory;
 pub use spec::{Bypass, Queues, Transmit, Unclaimed, VlanTags, XdpMode, XdpSpec};
 pub use standing::{Standing, standing, take_away};
+use told::Asked;
 pub use umem::Umems;
 
 use crate::interface::{Interface, Meter, Monitor, Signal};
 use crate::port::check_queue;
 use crate::sys::xdp_bpf::AttachMode;
 use crate::sys::xdp_chunks::{Chunks, KERNEL_HEADROOM_BYTES};
-use crate::{OpenContext, Port, PortError, PortErrorKind, PortQueue};
+use crate::{OpenContext, Port, PortError, PortErrorKind, PortQueue, TimeSource};
 
 /// Bytes of a frame beside its packet: the header and two VLAN tags.
 const HEADER_BYTES: u32 = 14 + 2 * 4;
@@ -123,7 +125,7 @@ impl XdpPort {
             Queues::All if standby.is_none() => interface.rx_queues_max().unwrap_or(count),
             _ => queues.end,
         };
-        let ready = Ready::make(interface, index, spec.vlan)?;
+        let ready = Ready::make(interface, index, spec)?;
         let settings = settings(spec, standby.as_ref(), &ready);
         let ends = (sockets_end, context.sieve_words);
         let steering = Steering::load(name, ends, settings, standby)?;
@@ -267,6 +269,10 @@ fn settings(spec: &XdpSpec, standby: Option<&Standby>, ready: &Ready) -> Setting
         bypass: standby.is_some(),
         changed: standby.map_or(0, |standby| ready.changed(standby.changed)),
         shortcut: spec.shortcut,
+        asked: Asked {
+            stamp: ready.clock().is_some(),
+            hash: spec.rx_hash,
+        },
     }
 }
 
@@ -377,7 +383,12 @@ impl Port for XdpPort {
         notes
     }
 
+    fn time_source(&self) -> TimeSource {
+        self.ready.time_source()
+    }
+
     fn attend(&mut self) {
+        self.ready.follow();
         let followed = self.local.as_mut().map_or(Ok(()), Local::follow);
         if let Err(sentence) = followed {
             self.steering.note_trouble(sentence);
@@ -442,6 +453,7 @@ impl Port for XdpPort {
             self.yet_to_begin = Arc::new(AtomicUsize::new(of));
         }
         let origin = Origin {
+            port: self.id,
             spec: self.spec.clone(),
             interface: self.interface,
             yet_to_begin: Arc::clone(&self.yet_to_begin),

@@ -4,6 +4,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use frame::PortId;
+
 use super::program::Steering;
 use super::ready::Ready;
 use super::share;
@@ -12,12 +14,13 @@ use super::spec::{XdpMode, XdpSpec};
 use super::umem::Umems;
 use crate::interface::Signal;
 use crate::sys::xdp_bpf::AttachMode;
-use crate::{PortError, PortErrorKind};
+use crate::{PortError, PortErrorKind, Timestamps};
 
 /// Places in rings of sockets on queues that came later.
 const LATE_RING: u32 = 128;
 
 pub(super) struct Origin {
+    pub(super) port: PortId,
     pub(super) spec: XdpSpec,
     /// The interface's number when the port was opened.
     pub(super) interface: u32,
@@ -89,6 +92,7 @@ impl Origin {
     pub(super) fn begun(&self, zero_copy: bool) -> Result<(), PortError> {
         if self.yet_to_begin.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.attach(self.interface, zero_copy)?;
+            self.check_told()?;
             self.umems.partners().complete()?;
         }
         Ok(())
@@ -104,6 +108,23 @@ impl Origin {
         let name = &self.spec.interface;
         let tags = self.ready.tags();
         self.steering.attach(name, interface, order, &tags)
+    }
+
+    /// Whether the program that was attached is told of frames what it must be.
+    fn check_told(&self) -> Result<(), PortError> {
+        let name = &self.spec.interface;
+        if self.spec.rx_hash && !self.steering.told().hash {
+            let sentence = format!(
+                "xdp:{name}: no program can ask its driver for the receive hash here, which needs \
+                 Linux 6.3 with BTF and a program in the driver; leave out rx-hash, or use \
+                 packet:{name},fanout=queue"
+            );
+            return Err(PortError::new(PortErrorKind::Setting, sentence));
+        }
+        if self.steering.told().stamp {
+            return Ok(());
+        }
+        self.ready.give_stamps_up(self.spec.timestamps)
     }
 
     /// Opens everything anew on an interface of the same name: it was removed and made again.
@@ -124,6 +145,9 @@ impl Origin {
         self.steer(sockets.iter().map(|bound| bound.socket.as_fd()))?;
         let zero_copy = sockets.iter().any(|bound| bound.granted.zero_copy);
         self.attach(interface, zero_copy)?;
+        if !self.steering.told().stamp {
+            self.ready.give_stamps_up(Timestamps::Auto)?;
+        }
         self.umems.partners().moved(&self.spec.interface, interface);
         Ok(sockets)
     }

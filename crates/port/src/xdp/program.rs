@@ -5,21 +5,19 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::btf::kernel_function;
+use super::btf::Functions;
 use super::bypass::Standby;
 use super::maps::{Counted, Maps, Settings};
 use super::object::Object;
 use super::pinned::Found;
 use super::tags::Tags;
+use super::told::Asked;
 use crate::interface::programs_on;
 use crate::sys::xdp_bpf::{AttachMode, Link, Program};
 use crate::{PortError, PortErrorKind};
 
 /// The program as `bpf/build.sh` compiles it; `./ci.sh bpf` sees that it does.
 pub(super) const OBJECT: &[u8] = include_bytes!("../../../../bpf/xdp.bpf.o");
-
-/// The kernel's function that the program reads VLAN tags by.
-pub(super) const TAG_FUNCTION: &str = "bpf_xdp_metadata_rx_vlan_tag";
 
 /// The name that `ip link` and `bpftool` show.
 const NAME: &str = "linerate";
@@ -34,20 +32,23 @@ pub(super) struct Steering {
     shortcut: bool,
     /// Where the program outlives the process.
     standby: Option<Standby>,
-    /// For any interface; it cannot read VLAN tags that lie beside a frame.
+    /// For any interface; it cannot ask the driver about a frame.
     program: Program,
-    /// What reads them is for one interface, and made when it is attached.
-    tag_reader: Option<TagReader>,
+    /// What can is for one interface, and made when it is attached.
+    asker: Option<Asker>,
+    /// What the interface is to be asked about frames.
+    asked: Asked,
     attached: Mutex<Option<Attached>>,
     /// What went wrong on the way, a sentence each.
     troubles: Mutex<Vec<String>>,
 }
 
-/// The program as it is where the kernel has the function for tags.
+/// The program as it is where the kernel has functions to ask the driver by.
 #[derive(Debug)]
-struct TagReader {
+struct Asker {
     instructions: Vec<[u8; 8]>,
     licence: CString,
+    functions: Functions,
 }
 
 /// Where the program is.
@@ -56,6 +57,14 @@ struct Attached {
     interface: u32,
     mode: AttachMode,
     link: Link,
+    /// What is told of frames.
+    told: Asked,
+}
+
+/// A program that is attached: what came of it, and what it is told of frames.
+struct Done<T> {
+    what: T,
+    told: Asked,
 }
 
 impl Steering {
@@ -82,19 +91,15 @@ impl Steering {
         let plain = plain.ok_or_else(|| failed("the program", &broken()))?;
         let program = Program::load(NAME, &plain, &object.licence)
             .map_err(|(error, said)| failed(&format!("the XDP program ({said})"), &error))?;
-        let tag_reader = kernel_function(TAG_FUNCTION).and_then(|number| {
-            Some(TagReader {
-                instructions: object.linked(|name| maps.named(name), |_| Some(number))?,
-                licence: object.licence.clone(),
-            })
-        });
+        let asker = Asker::link(&object, &maps);
         Ok(Self {
             maps: Arc::new(maps),
             changed: settings.changed,
             shortcut: settings.shortcut,
             standby,
             program,
-            tag_reader,
+            asker,
+            asked: settings.asked,
             attached: Mutex::default(),
             troubles: Mutex::default(),
         })
@@ -129,7 +134,7 @@ impl Steering {
             Some(standby) => standby.take(name, interface)?,
             None => None,
         };
-        let (link, mode) = match found.map(|found| self.adopt(name, interface, order, tags, found))
+        let (done, mode) = match found.map(|found| self.adopt(name, interface, order, tags, found))
         {
             Some(Ok(adopted)) => adopted,
             Some(Err(refused)) => {
@@ -144,7 +149,8 @@ impl Steering {
         *attached = Some(Attached {
             interface,
             mode,
-            link,
+            link: done.what,
+            told: done.told,
         });
         Ok(())
     }
@@ -155,12 +161,12 @@ impl Steering {
         interface: u32,
         order: &[AttachMode],
         tags: &Tags,
-    ) -> Result<(Link, AttachMode), PortError> {
+    ) -> Result<(Done<Link>, AttachMode), PortError> {
         let mut refused = None;
         for &mode in order {
             let attach = |program: &Program| program.attach(interface, mode);
             match self.attach_in(name, interface, mode, tags, attach) {
-                Ok(link) => return Ok((link, mode)),
+                Ok(done) => return Ok((done, mode)),
                 Err(error) => refused = refused.or(Some(error)),
             }
         }
@@ -177,7 +183,7 @@ impl Steering {
         order: &[AttachMode],
         tags: &Tags,
         found: Found,
-    ) -> Result<(Link, AttachMode), PortError> {
+    ) -> Result<(Done<Link>, AttachMode), PortError> {
         let Found { link, mode, .. } = found;
         let update = |program: &Program| link.update(program);
         let updated = if order.contains(&mode) {
@@ -186,9 +192,9 @@ impl Steering {
             Err(cannot_attach(name, mode, &broken(), "it ran elsewhere"))
         };
         match updated {
-            Ok(()) => {
+            Ok(Done { told, .. }) => {
                 self.name(name, &link, mode)?;
-                Ok((link, mode))
+                Ok((Done { what: link, told }, mode))
             }
             Err(error) => {
                 link.detach()
@@ -198,7 +204,7 @@ impl Steering {
         }
     }
 
-    /// With the function for tags where that can be, else without.
+    /// With the functions to ask the driver by where that can be, else without.
     fn attach_in<T>(
         &self,
         name: &str,
@@ -206,21 +212,29 @@ impl Steering {
         mode: AttachMode,
         tags: &Tags,
         attach: impl Fn(&Program) -> io::Result<T>,
-    ) -> Result<T, PortError> {
+    ) -> Result<Done<T>, PortError> {
         let mut refused = None;
         // A program for one interface is taken in the driver only.
-        if let (AttachMode::Native, Some(reader)) = (mode, &self.tag_reader) {
-            let program = reader.load(interface);
+        if let (AttachMode::Native, Some(asker)) = (mode, &self.asker) {
+            let program = asker.load(interface);
             let attached = program
                 .and_then(|program| attach(&program).map_err(|error| (error, String::new())));
             match attached {
-                Ok(done) => return tags.check(name, mode, true).map(|()| done),
+                Ok(what) => {
+                    let told = self.asked.within(&asker.functions);
+                    let reads_tags = asker.functions.tag.is_some();
+                    return tags
+                        .check(name, mode, reads_tags)
+                        .map(|()| Done { what, told });
+                }
                 Err((error, said)) => refused = Some(cannot_attach(name, mode, &error, &said)),
             }
         }
         tags.check(name, mode, false)
             .map_err(|error| refused.unwrap_or(error))?;
-        attach(&self.program).map_err(|error| cannot_attach(name, mode, &error, ""))
+        let what = attach(&self.program).map_err(|error| cannot_attach(name, mode, &error, ""))?;
+        let told = Asked::default();
+        Ok(Done { what, told })
     }
 
     /// Has the program outlive this process, once it can do without.
@@ -262,6 +276,19 @@ impl Steering {
         lock(&self.attached).as_ref().map(|attached| attached.mode)
     }
 
+    /// What the interface is to be asked about frames.
+    pub(super) fn asked(&self) -> Asked {
+        self.asked
+    }
+
+    /// What the attached program can ask the interface about frames, of what it is to.
+    pub(super) fn told(&self) -> Asked {
+        let attached = lock(&self.attached);
+        attached
+            .as_ref()
+            .map_or(Asked::default(), |attached| attached.told)
+    }
+
     /// What the program and we share.
     pub(super) fn maps(&self) -> &Arc<Maps> {
         &self.maps
@@ -290,7 +317,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl TagReader {
+impl Asker {
+    /// With what the running kernel has; `None` where that is nothing.
+    fn link(object: &Object, maps: &Maps) -> Option<Self> {
+        let functions = Functions::of_kernel();
+        let number = |name: &str| functions.number(name);
+        let instructions = object.linked(|name| maps.named(name), number)?;
+        functions.any().then(|| Self {
+            instructions,
+            licence: object.licence.clone(),
+            functions,
+        })
+    }
+
     /// For the driver of an interface. The link keeps the program.
     fn load(&self, interface: u32) -> Result<Program, (io::Error, String)> {
         Program::load_bound(interface, NAME, &self.instructions, &self.licence)

@@ -16,7 +16,8 @@ use super::member::Member;
 use super::origin::Origin;
 use super::sender::Sender;
 use super::socket::Bound;
-use super::spread;
+use super::{spread, told};
+use crate::card_clock::ClockReader;
 use crate::interface::{Sampler, Watch};
 use crate::sys::xdp_socket::Wake;
 use crate::{Loss, PortError, PortQueue, PortStatistics, QueueLoss, RxState};
@@ -43,6 +44,10 @@ pub(super) struct XdpQueue {
     /// Whether this queue tells of what concerns the whole port.
     speaks: bool,
     busy_poll: bool,
+    /// Whether the interface is asked about frames.
+    asks: bool,
+    /// By which times of the card are read.
+    clock: Option<ClockReader>,
     /// As granted at the start.
     zero_copy: bool,
     /// Lengths of frames that the interface carries, bytes.
@@ -87,6 +92,8 @@ impl XdpQueue {
     ) -> Self {
         let mut queue = Self {
             busy_poll: origin.spec.busy_poll_micros != 0,
+            asks: origin.steering.asked().any(),
+            clock: None,
             changes: origin.signal.changes(),
             may_grow: false,
             sampler: Sampler::default(),
@@ -123,6 +130,7 @@ impl XdpQueue {
 
     fn take_up(&mut self, sockets: Vec<Bound>) {
         self.members.extend(sockets.into_iter().map(Member::new));
+        self.clock = self.origin.ready.clock();
         // Without it the worker sleeps for a while instead of until a frame comes.
         self.wake = match &self.members[..] {
             [] | [_] => None,
@@ -222,6 +230,19 @@ impl XdpQueue {
         }
     }
 
+    /// Writes down what the interface told of frames that came on the queue whose turn it is.
+    fn note_told(&mut self, burst: &mut Burst, first: usize) {
+        let queue = self.origin.numbers.get(self.turn).copied().unwrap_or(0);
+        let frames = burst.frames_mut().get_mut(first..).unwrap_or_default();
+        if let Some(clock) = &mut self.clock {
+            clock.follow();
+        }
+        let clock = self.clock.as_ref();
+        told::note(frames, (self.origin.port, queue), |stamp| {
+            clock.and_then(|clock| clock.kernel_time(stamp))
+        });
+    }
+
     fn warnings(&self) -> Vec<String> {
         let interface = &self.origin.spec.interface;
         let mut warnings = Vec::new();
@@ -299,7 +320,11 @@ impl PortQueue for XdpQueue {
             if self.busy_poll {
                 member.poll();
             }
+            let first = burst.len();
             member.receive(burst, end, pool, &mut self.statistics);
+            if self.asks && burst.len() != first {
+                self.note_told(burst, first);
+            }
             self.turn = (self.turn + 1) % members;
             if burst.len() == end {
                 break;

@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::interface::{Interface, Link, MERGING, Offloads, TAKING_TAGS};
+use crate::interface::{Interface, MERGING, Offloads, Stamping, TAKING_TAGS, tells_stamps};
 use crate::sys::packet_socket::PacketSocket;
-use crate::{PortError, PortErrorKind};
+use crate::{PortError, PortErrorKind, TimeSource, Timestamps};
 
 use super::program::hint;
-use super::spec::{VlanTags, XdpMode};
+use super::spec::{VlanTags, XdpMode, XdpSpec};
 use super::tags::Tags;
+use crate::card_clock::ClockReader;
 
 /// Bits of what was changed on an interface: promiscuous mode, then each offload that can be.
 const PROMISCUOUS: u32 = 1;
@@ -39,6 +40,8 @@ fn takes_tags(offload: &str) -> bool {
 pub(super) struct Ready {
     interface: Interface,
     vlan: VlanTags,
+    mode: XdpMode,
+    timestamps: Timestamps,
     state: Mutex<State>,
     /// Whether a bypass outlives this, and needs the interface as it is.
     outlived: AtomicBool,
@@ -48,6 +51,7 @@ pub(super) struct Ready {
 struct State {
     index: u32,
     offloads: Offloads,
+    stamping: Stamping,
     _promiscuous: PacketSocket,
 }
 
@@ -56,16 +60,21 @@ impl Ready {
     ///
     /// # Errors
     /// No right to do so; VLAN tags that go on being taken off: without them frames would cross
-    /// from one VLAN to another, so that must have been asked for.
+    /// from one VLAN to another, so that must have been asked for; no timestamps of hardware where
+    /// they alone will do.
     pub(super) fn make(
         interface: Interface,
         index: u32,
-        vlan: VlanTags,
+        spec: &XdpSpec,
     ) -> Result<Self, PortError> {
-        let state = State::make(&interface, index, vlan)?;
+        let (vlan, mode, timestamps) = (spec.vlan, spec.mode, spec.timestamps);
+        let mut state = State::make(&interface, index, vlan)?;
+        state.stamping = stamping(&interface, index, mode, timestamps)?;
         Ok(Self {
             interface,
             vlan,
+            mode,
+            timestamps,
             state: Mutex::new(state),
             outlived: AtomicBool::new(false),
         })
@@ -80,8 +89,44 @@ impl Ready {
         let mut state = self.lock();
         if state.index != index {
             *state = State::make(&self.interface, index, self.vlan)?;
+            // The run goes on, whatever that one has.
+            let asked = match self.timestamps {
+                Timestamps::Hardware => Timestamps::Auto,
+                other => other,
+            };
+            let stamping = stamping(&self.interface, index, self.mode, asked);
+            state.stamping = stamping.unwrap_or_default();
         }
         Ok(index)
+    }
+
+    /// Compares the card's clock with the kernel's.
+    pub(super) fn follow(&self) {
+        if self.timestamps.ask() {
+            self.lock().stamping.follow();
+        }
+    }
+
+    /// By which times of the card are read; `None` where it stamps no frames.
+    pub(super) fn clock(&self) -> Option<ClockReader> {
+        self.lock().stamping.reader()
+    }
+
+    /// Where times come from.
+    pub(super) fn time_source(&self) -> TimeSource {
+        let spec = format!("xdp:{}", self.interface.name());
+        self.lock().stamping.source(&self.interface, &spec)
+    }
+
+    /// No program that was attached can ask for times: they are software's, or the port is refused.
+    pub(super) fn give_stamps_up(&self, asked: Timestamps) -> Result<(), PortError> {
+        let mut state = self.lock();
+        if state.stamping.reader().is_some() {
+            state.stamping.put_back(&self.interface);
+            let spec = format!("xdp:{}", self.interface.name());
+            state.stamping = Stamping::untold(&spec, asked, UNASKED)?;
+        }
+        Ok(())
     }
 
     /// Its MTU now.
@@ -142,6 +187,7 @@ impl Ready {
         let mut notes = Vec::new();
         let state = self.lock();
         notes.extend(state.offloads.notes().iter().cloned());
+        notes.extend(state.stamping.notes().cloned());
         let stayed = state.offloads.stayed();
         let stripped = stayed.iter().any(|offload| takes_tags(offload));
         notes.extend(self.tags().note(name, stripped));
@@ -169,12 +215,7 @@ impl Ready {
                  it away from there: ip link set dev {name} nomaster"
             ));
         }
-        match self.interface.link() {
-            Link::Up(_) => {}
-            link => notes.push(format!(
-                "xdp:{name}: the interface is {link}, and frames pass as soon as that changes"
-            )),
-        }
+        notes.extend(self.interface.link().note(&format!("xdp:{name}"), name));
         notes
     }
 }
@@ -187,7 +228,30 @@ impl Drop for Ready {
             state.offloads.leave();
         }
         state.offloads.put_back(&self.interface);
+        state.stamping.put_back(&self.interface);
     }
+}
+
+/// Why a program cannot ask.
+const UNASKED: &str = "no program can ask its driver when a frame came, which needs Linux 6.3 \
+                       with BTF and a program in the driver";
+
+/// Has the card stamp frames, where a program in its driver can be told.
+fn stamping(
+    interface: &Interface,
+    index: u32,
+    mode: XdpMode,
+    asked: Timestamps,
+) -> Result<Stamping, PortError> {
+    let spec = format!("xdp:{}", interface.name());
+    if mode == XdpMode::Generic {
+        return Stamping::untold(&spec, asked, UNASKED);
+    }
+    if asked.ask() && tells_stamps(index) == Some(false) {
+        let why = "its driver does not tell XDP programs when a frame came, which packet: may know";
+        return Stamping::untold(&spec, asked, why);
+    }
+    Stamping::begin(interface, &spec, asked)
 }
 
 impl State {
@@ -216,6 +280,7 @@ impl State {
         Ok(Self {
             index,
             offloads,
+            stamping: Stamping::default(),
             _promiscuous: promiscuous,
         })
     }

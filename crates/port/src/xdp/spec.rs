@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::SpecError;
 use crate::spec::{Settings, check_interface, escape};
+use crate::{SpecError, Timestamps};
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 12] = [
     "queues",
     "mode",
     "ring",
@@ -16,6 +16,8 @@ const KEYS: [&str; 10] = [
     "bypass",
     "shortcut",
     "transmit",
+    "rx-hash",
+    "timestamps",
 ];
 
 /// Entries of each ring of a socket unless the spec says otherwise.
@@ -273,6 +275,11 @@ pub struct XdpSpec {
     pub shortcut: bool,
     /// How frames leave.
     pub transmit: Transmit,
+    /// Whether frames' records say what the interface hashed them to, and on which of its queues
+    /// they came. For looking at a card's choices.
+    pub rx_hash: bool,
+    /// Where the times of received frames come from.
+    pub timestamps: Timestamps,
 }
 
 impl XdpSpec {
@@ -283,6 +290,8 @@ impl XdpSpec {
         let unclaimed = settings.take("unclaimed").as_deref().map(Unclaimed::parse);
         let vlan = settings.take("vlan").as_deref().map(VlanTags::parse);
         let bypass = settings.take("bypass").as_deref().map(Bypass::parse);
+        let timestamps = settings.take("timestamps");
+        let timestamps = timestamps.as_deref().map(Timestamps::parse);
         let transmit = settings.take("transmit").as_deref().map(Transmit::parse);
         let busy_poll = settings.take_number("busy-poll", 0..=BUSY_POLL_MAX)?;
         Ok(Self {
@@ -296,6 +305,8 @@ impl XdpSpec {
             keep_local: settings.take_switch("keep-local")?.unwrap_or(false),
             shortcut: settings.take_switch("shortcut")?.unwrap_or(false),
             transmit: transmit.transpose()?.unwrap_or(Transmit::Socket),
+            rx_hash: settings.take_switch("rx-hash")?.unwrap_or(false),
+            timestamps: timestamps.transpose()?.unwrap_or_default(),
             interface: interface(settings)?,
         })
     }
@@ -333,7 +344,7 @@ impl fmt::Display for XdpSpec {
         write!(
             f,
             "xdp:{},queues={},mode={},ring={},busy-poll={},unclaimed={},vlan={},keep-local={},\
-             bypass={},shortcut={},transmit={}",
+             bypass={},shortcut={},transmit={},rx-hash={},timestamps={}",
             escape(&self.interface),
             self.queues,
             self.mode.name(),
@@ -344,7 +355,9 @@ impl fmt::Display for XdpSpec {
             on_or_off(self.keep_local),
             self.bypass,
             on_or_off(self.shortcut),
-            self.transmit.name()
+            self.transmit.name(),
+            on_or_off(self.rx_hash),
+            self.timestamps.name()
         )
     }
 }

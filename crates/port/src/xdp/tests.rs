@@ -21,18 +21,22 @@ fn refusal(text: &str) -> String {
 #[test]
 fn a_spec_is_resolved_and_read_again() {
     let resolved = "xdp:eth0,queues=all,mode=auto,ring=2048,busy-poll=0,unclaimed=pass,vlan=keep,\
-                    keep-local=off,bypass=off,shortcut=off,transmit=socket";
+                    keep-local=off,bypass=off,shortcut=off,transmit=socket,\
+                    rx-hash=off,timestamps=software";
     assert_eq!(spec("xdp:eth0").to_string(), resolved);
     for text in [
         resolved,
         "xdp:eth0,queues=4,mode=zerocopy,ring=64,busy-poll=20,unclaimed=drop,vlan=ignore,\
-         keep-local=on,bypass=/run/bpf\\,2,shortcut=on,transmit=auto",
+         keep-local=on,bypass=/run/bpf\\,2,shortcut=on,transmit=auto,\
+         rx-hash=on,timestamps=hardware",
         "xdp:a\\,b,queues=2-3,mode=generic,ring=32768,busy-poll=1000000,unclaimed=pass,\
-         vlan=keep,keep-local=off,bypass=off,shortcut=off,transmit=redirect",
+         vlan=keep,keep-local=off,bypass=off,shortcut=off,transmit=redirect,\
+         rx-hash=off,timestamps=auto",
     ] {
         assert_eq!(spec(text).to_string(), text);
     }
     assert!(spec("xdp:e,keep-local").keep_local);
+    assert!(spec("xdp:e,rx-hash").rx_hash);
     assert_eq!(
         spec("xdp:e,bypass").bypass.to_string(),
         spec("xdp:e,bypass=on").bypass.to_string()
@@ -60,6 +64,7 @@ fn refused_specs_say_what_would_do() {
         ("xdp:eth0,transmit=fast", "auto, socket or redirect"),
         ("xdp:eth0,keep-loca", "write keep-loca=VALUE"),
         ("packet:eth0,keep-local", "`keep-local` has no value"),
+        ("xdp:eth0,timestamps=on", "auto, hardware or software"),
         ("xdp:eth0,mod=auto", "did you mean mode=?"),
     ];
     for (text, expected) in cases {

@@ -99,9 +99,9 @@ fn check_changes(lists: u32, addresses: u64, changes: usize, seed: u64) {
 
 #[test]
 fn changes_against_a_map() {
-    let changes = if cfg!(miri) { 40 } else { 3000 };
+    let (changes, few) = if cfg!(miri) { (20, 10) } else { (3000, 20) };
     for (index, lists) in [1, 2, 9, 32].into_iter().enumerate() {
-        check_changes(lists, 20, changes, 11 + index as u64);
+        check_changes(lists, few, changes, 11 + index as u64);
         if cfg!(miri) {
             continue;
         }
@@ -184,14 +184,14 @@ fn patterns_spread_like_random_addresses() {
 fn bursts_of_every_length_are_answered() {
     let secret = Secret::from_seed(9);
     let (mut set, _) = AddressSetV6::compile(&[vec![1u128 << 80]], secret).expect("memory");
-    let count = if cfg!(miri) { 100 } else { 2400u128 };
+    let count = if cfg!(miri) { 60 } else { 2400u128 };
     for address in 1..=count {
         set.assign(address, ListMask(address as u32))
             .expect("memory");
     }
     let keys: Vec<u128> = (0..110).map(|index| index * (count / 60)).collect();
     let wanted = |key: u128| if key <= count { key as u32 } else { 0 };
-    let lengths = if cfg!(miri) { 0..=20 } else { 0..=keys.len() };
+    let lengths = (0..=keys.len()).filter(|length| !cfg!(miri) || [1, 7, 17].contains(length));
     for (level, length) in Level::here().flat_map(|level| lengths.clone().map(move |l| (level, l)))
     {
         let set = set.clone().at_level(level);

@@ -67,6 +67,9 @@ pub struct SinkReport {
     pub corrupted: u64,
     /// Frames that are no test frames.
     pub foreign: u64,
+    /// Of all frames those whose arrival their interface's own clock told; that of the others was
+    /// read by software.
+    pub stamped: u64,
     /// Times on the way over all streams.
     pub latency: LatencyReport,
 }

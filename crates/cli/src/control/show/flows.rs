@@ -6,8 +6,11 @@ use super::Looks;
 use crate::report::number::{count, rate};
 use crate::report::table::{Align, Table};
 
+/// A count among the answers.
+type Counted = fn(&Flows) -> u64;
+
 /// What is counted of packets in fragments.
-const FRAGMENTS: [(&str, fn(&Flows) -> u64); 8] = [
+const FRAGMENTS: [(&str, Counted); 8] = [
     ("packets in fragments", |flows| of(flows).begun),
     ("whole", |flows| of(flows).complete),
     ("timed out", |flows| of(flows).timed_out),
@@ -41,7 +44,6 @@ pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String
             String::new(),
         ]);
     }
-    type Counted = fn(&Flows) -> u64;
     let mut rows = |counted: &[(&str, Counted)]| {
         for (name, of) in counted {
             let passed = of(now).saturating_sub(before.map_or(0, of)) as f64;
@@ -54,8 +56,9 @@ pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String
         ("expired", |flows| flows.expired),
         ("evicted", |flows| flows.evicted),
         ("refused", |flows| flows.refused),
-        ("written down", |flows| flows.records),
-        ("not written down", |flows| flows.records_lost),
+        ("to be written down", |flows| flows.records),
+        ("too many at once", |flows| flows.records_lost),
+        ("could not be written", |flows| flows.records_unwritten),
     ]);
     if let Some(fragments) = &now.fragments {
         rows(&FRAGMENTS);

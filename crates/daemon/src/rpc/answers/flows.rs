@@ -23,10 +23,12 @@ pub struct Flows {
     pub evicted: u64,
     /// Conversations that could not begin for want of room.
     pub refused: u64,
-    /// Records written to the flow log.
+    /// Records made for the flow log.
     pub records: u64,
     /// Records that found no room on their way there.
     pub records_lost: u64,
+    /// Lines that could not be written there: a full disk, or nobody who reads.
+    pub records_unwritten: u64,
     /// Packets in fragments; none where they are not followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragments: Option<FragmentCounts>,

@@ -138,6 +138,20 @@ impl TunnelPorts {
         word >> (port & 63) & 1 != 0
     }
 
+    /// Whether one of the ports is 0 or a tunnel's. One compare for eight frames and each port
+    /// that is known, with no branch on any of them.
+    #[inline(always)]
+    #[must_use]
+    pub fn zero_or_known(&self, dst_ports: &[u16]) -> bool {
+        let [a, b, c, rest @ ..] = self.ports;
+        let few = any_of(dst_ports, [0, a, b, c]);
+        // Places are filled from the first on.
+        if rest[0] == 0 {
+            return few;
+        }
+        few | any_of(dst_ports, rest)
+    }
+
     /// The tunnel that `port` leads to.
     #[must_use]
     pub fn kind_of(&self, port: u16) -> Option<TunnelKind> {
@@ -150,6 +164,16 @@ impl TunnelPorts {
         let pairs = self.kinds.iter().zip(&self.ports);
         pairs.filter_map(|(&kind, &port)| Some((kind?, port)))
     }
+}
+
+#[inline(always)]
+fn any_of<const N: usize>(ports: &[u16], wanted: [u16; N]) -> bool {
+    let among = |port: u16| {
+        wanted
+            .iter()
+            .fold(0, |any, &one| any | -i16::from(port == one))
+    };
+    ports.iter().fold(0, |any, &port| any | among(port)) != 0
 }
 
 impl fmt::Display for TunnelPorts {

@@ -1,0 +1,144 @@
+//! Where times come from, and what they may be wrong by.
+
+use engine::TrialReport;
+use port::TimeSource;
+use serde::Serialize;
+use traffic::SinkReport;
+
+use super::text::time;
+use crate::report::number::count;
+
+/// What `clock.source` says, and where the card stamps what came, what stands before it.
+const KERNEL: &str = "kernel's monotonic clock, read by software once a burst";
+
+/// The object `clock` of the report.
+#[derive(Debug, Serialize)]
+pub(super) struct ClockFacts {
+    pub(super) source: String,
+    /// Whether arrivals are those that cards told, at every port that takes frames in.
+    pub(super) hardware_timestamps: bool,
+    /// Frames of which they are; the others' were read by software.
+    pub(super) hardware_frames: u64,
+    /// Frames of those ports that had none.
+    pub(super) unstamped_frames: u64,
+    /// How often a card's clock, or the kernel's, was set meanwhile.
+    pub(super) clock_steps: u64,
+    /// From the time in a frame until the port had taken its burst, mean and worst.
+    pub(super) send_error_mean_ns: f64,
+    pub(super) send_error_max_ns: u64,
+    /// From the look before a burst came until the time given to it, mean and worst; where cards
+    /// stamped, what their clocks were off by. The worst of both where both were used.
+    pub(super) receive_error_mean_ns: f64,
+    pub(super) receive_error_max_ns: u64,
+    /// Why times are not those of a card, and what else is to be known, a sentence each.
+    pub(super) remarks: Vec<String>,
+}
+
+impl ClockFacts {
+    pub(super) fn of(trial: &TrialReport) -> Self {
+        let (tx, rx) = (trial.tx_doubt, trial.rx_doubt);
+        let mut facts = Self {
+            source: KERNEL.to_owned(),
+            hardware_timestamps: false,
+            hardware_frames: 0,
+            unstamped_frames: 0,
+            clock_steps: 0,
+            send_error_mean_ns: tx.mean_nanos,
+            send_error_max_ns: tx.worst_nanos,
+            receive_error_mean_ns: 0.0,
+            receive_error_max_ns: 0,
+            remarks: Vec::new(),
+        };
+        let sinks = [&trial.ahead, &trial.back];
+        let sinks = sinks.into_iter().zip(&trial.times);
+        let sinks = sinks.filter_map(|(sink, times)| sink.as_ref().zip(times.as_ref()));
+        let (mut clocks, mut software) = (Vec::new(), trial.times == [None, None]);
+        for (sink, times) in sinks {
+            software |= facts.add(sink, times, &mut clocks);
+        }
+        if software {
+            facts.doubt(rx.mean_nanos, rx.worst_nanos);
+        }
+        if !clocks.is_empty() {
+            let clocks = clocks.join(" and ");
+            facts.source = format!("{KERNEL}; arrivals by the card's clock {clocks}");
+            let by_card = |times: &TimeSource| matches!(times, TimeSource::Hardware { .. });
+            facts.hardware_timestamps = trial.times.iter().flatten().all(by_card);
+        }
+        facts
+    }
+
+    /// One port that takes frames in; whether software read a time of it.
+    fn add(&mut self, sink: &SinkReport, times: &TimeSource, clocks: &mut Vec<String>) -> bool {
+        match times {
+            TimeSource::Software { remark } => {
+                self.remarks.extend(remark.clone());
+                true
+            }
+            TimeSource::Hardware {
+                clock,
+                error_mean_ns,
+                error_max_ns,
+                steps,
+                remark,
+            } => {
+                self.remarks.extend(remark.clone());
+                let unstamped = sink.frames.saturating_sub(sink.stamped);
+                self.hardware_frames += sink.stamped;
+                self.unstamped_frames += unstamped;
+                self.clock_steps += steps;
+                self.doubt(*error_mean_ns as f64, *error_max_ns);
+                if !clocks.contains(clock) {
+                    clocks.push(clock.clone());
+                }
+                unstamped != 0
+            }
+        }
+    }
+
+    fn doubt(&mut self, mean: f64, worst: u64) {
+        self.receive_error_mean_ns = self.receive_error_mean_ns.max(mean);
+        self.receive_error_max_ns = self.receive_error_max_ns.max(worst);
+    }
+
+    /// What people are told of it.
+    pub(super) fn sentences(&self) -> String {
+        let sent = format!(
+            "Up to {} at worst ({} in the mean) pass from the time in a frame until the port has \
+             its burst",
+            time(self.send_error_max_ns),
+            time(self.send_error_mean_ns.round() as u64),
+        );
+        let worst = time(self.receive_error_max_ns);
+        let mean = time(self.receive_error_mean_ns.round() as u64);
+        let source = &self.source;
+        let mut said = if self.hardware_frames == 0 {
+            format!(
+                "Times are those of the {source}; timestamps of hardware are not used. {sent}, and \
+                 up to {worst} ({mean}) between looks at the other end: a latency is too long by \
+                 as much."
+            )
+        } else {
+            format!(
+                "Times are those of the {source}. {sent}: a latency is too long by as much. \
+                 Arrivals are right within {worst} at worst ({mean} in the mean)."
+            )
+        };
+        if self.hardware_frames != 0 && self.unstamped_frames != 0 {
+            said += &format!(
+                " {} frames came without a time of the card, and have one of software.",
+                count(self.unstamped_frames)
+            );
+        }
+        if self.clock_steps != 0 {
+            said += &format!(
+                " A clock was set {} times meanwhile, and latencies around that are wrong.",
+                count(self.clock_steps)
+            );
+        }
+        for remark in &self.remarks {
+            said += &format!(" {remark}.");
+        }
+        said
+    }
+}

@@ -1,0 +1,105 @@
+//! Timestamps of hardware on interfaces that have none: refused or done without, and said so. (No
+//! machine that runs these tests is known to have a card that stamps; `port` and `engine` have
+//! tests of what is made of such times.)
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Side, await_that};
+
+/// A veth pair `x` and `y` on the machine in the middle.
+fn pair() -> Option<Bench> {
+    let bench = Bench::apart()?;
+    if !bench.succeeds(Side::Middle, "ip link add x type veth peer name y") {
+        println!("skipped: no veth pairs here");
+        return None;
+    }
+    for end in ["x", "y"] {
+        bench.expect(Side::Middle, &format!("ip link set {end} up"));
+    }
+    Some(bench)
+}
+
+#[test]
+fn hardware_alone_is_refused_before_anything_is_changed() {
+    let Some(bench) = pair() else { return };
+    for port in ["packet:y", "xdp:y", "xdp:y,mode=generic,vlan=ignore"] {
+        let said = bench.refusal(&format!("sink {port},timestamps=hardware --duration 1s"));
+        let driver = port.split([',']).next().unwrap_or_default();
+        for part in [
+            driver,
+            "timestamps=hardware",
+            "`ethtool -T y`",
+            "timestamps=auto",
+        ] {
+            assert!(said.contains(part), "{port}: {said}");
+        }
+    }
+    assert!(!bench.has_program("y"));
+    assert_eq!(bench.promiscuity("y"), Some(0));
+}
+
+#[test]
+fn auto_does_without_and_says_why_everywhere() {
+    let Some(bench) = pair() else { return };
+    for driver in ["packet", "xdp"] {
+        let words = format!(
+            "gen packet:x --sink {driver}:y,timestamps=auto --count 500 --rate 2kpps --no-trial \
+             --drain 5s --json"
+        );
+        let ran = bench.run(&words);
+        let report: Value = serde_json::from_slice(&ran.stdout).expect("a JSON report");
+        assert_eq!(report["arrived"]["frames"], 500, "{report}");
+        let clock = &report["clock"];
+        assert_eq!(clock["hardware_timestamps"], false, "{clock}");
+        assert_eq!(clock["hardware_frames"], 0, "{clock}");
+        let remark = clock["remarks"][0].as_str().expect("a remark");
+        let begin = format!("{driver}:y: times are those of software, since its driver (veth)");
+        assert!(remark.starts_with(&begin), "{remark}");
+        let told = String::from_utf8_lossy(&ran.stderr);
+        assert!(told.contains(remark), "{told}");
+    }
+}
+
+#[test]
+fn without_being_asked_nothing_is_said_of_cards_that_have_none() {
+    let Some(bench) = pair() else { return };
+    let words = "gen packet:x --sink packet:y --count 100 --no-trial --drain 5s --json";
+    let report: Value = serde_json::from_slice(&bench.run(words).stdout).expect("a JSON report");
+    assert_eq!(
+        report["clock"]["remarks"],
+        serde_json::json!([]),
+        "{report}"
+    );
+    assert!(report["clock"]["source"].as_str().is_some());
+}
+
+/// The interface goes away and another comes by its name, while times were asked for.
+#[test]
+fn an_interface_that_goes_and_comes_back_goes_on_with_software() {
+    let Some(bench) = pair() else { return };
+    for port in ["packet:y", "xdp:y"] {
+        let words = format!("sink {port},timestamps=auto --count 50 --json");
+        let mut sink = bench.start(&words);
+        await_that("the sink has the interface", || {
+            bench.promiscuity("y").is_some_and(|times| times > 0)
+        });
+        bench.expect(Side::Middle, "ip link del x");
+        bench.expect(Side::Middle, "ip link add x type veth peer name y");
+        for end in ["x", "y"] {
+            bench.expect(Side::Middle, &format!("ip link set {end} up"));
+        }
+        // Until the sink has had enough, whenever it came back.
+        await_that("the sink ends", || {
+            bench.run("gen packet:x --count 50 --rate 1kpps --no-trial -q");
+            sink.has_ended()
+        });
+        let (_, report, said) = sink.ended();
+        let report: Value = serde_json::from_str(&report).expect("a JSON report");
+        assert!(
+            said.contains("went away") || said.contains("came back"),
+            "{said}"
+        );
+        assert!(report["frames"]["rx"].as_u64() >= Some(50), "{report}");
+        assert_eq!(report["clock"]["hardware_timestamps"], false, "{report}");
+    }
+}

@@ -1,0 +1,268 @@
+//! Times of a card's clock made times of the kernel's monotonic clock.
+//!
+//! The two run at rates of their own, some parts in a million apart, and somebody may steer either
+//! (`ptp4l`, `phc2sys`). So they are compared ten times a second, on the control side; between
+//! comparisons a straight line stands for the card's clock. What it was off by each time is what
+//! times may be wrong by, together with the doubt that a comparison leaves.
+//!
+//! The line is read by workers without a lock: they look once a burst whether there is another.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
+
+use crate::sys::ptp_clock::{Comparison, PtpClock};
+
+/// Comparisons that the rate is made of: a second and a half.
+const KEPT: usize = 16;
+/// Clocks that are further apart than this are not steered but set: the line begins anew. Clocks
+/// of cards are within 100 parts in a million, which is 10 us from one comparison to the next.
+const STEP_NANOS: u64 = 100_000;
+/// No clock runs so wrong, parts in 2^32: 1000 in a million.
+const RATE_MAX: i64 = 4_294_967;
+/// Binary digits of a rate.
+const RATE_BITS: u32 = 32;
+
+/// From the card's clock to the kernel's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Line {
+    card: u64,
+    kernel: u64,
+    /// By how much the kernel's clock is faster, parts in 2^32.
+    rate: i64,
+}
+
+impl Line {
+    fn at(&self, card: u64) -> Option<u64> {
+        let passed = i64::try_from(i128::from(card) - i128::from(self.card)).ok()?;
+        let gained = (i128::from(passed) * i128::from(self.rate)) >> RATE_BITS;
+        let kernel = i128::from(self.kernel) + i128::from(passed) + gained;
+        u64::try_from(kernel).ok()
+    }
+
+    /// Through the last of some comparisons, as steep as from the first to it.
+    fn through(history: &VecDeque<Comparison>) -> Option<Self> {
+        let (first, last) = (history.front()?, history.back()?);
+        let card = i128::from(last.card) - i128::from(first.card);
+        let kernel = i128::from(last.kernel) - i128::from(first.kernel);
+        let rate = match card {
+            ..=0 => 0,
+            card => ((kernel - card) << RATE_BITS) / card,
+        };
+        Some(Self {
+            card: last.card,
+            kernel: last.kernel,
+            rate: i64::try_from(rate).unwrap_or(0).clamp(-RATE_MAX, RATE_MAX),
+        })
+    }
+}
+
+/// The line, where its writer and its readers meet: one writer, which makes `version` odd for as
+/// long as it writes.
+#[derive(Debug, Default)]
+struct Shared {
+    version: AtomicU64,
+    card: AtomicU64,
+    kernel: AtomicU64,
+    rate: AtomicI64,
+}
+
+impl Shared {
+    fn put(&self, line: Line) {
+        let version = self.version.load(Ordering::Relaxed);
+        self.version.store(version + 1, Ordering::Relaxed);
+        // The parts come after the odd version for whoever sees one of them.
+        fence(Ordering::Release);
+        self.card.store(line.card, Ordering::Relaxed);
+        self.kernel.store(line.kernel, Ordering::Relaxed);
+        self.rate.store(line.rate, Ordering::Relaxed);
+        self.version.store(version + 2, Ordering::Release);
+    }
+
+    /// The line and its version; `None` while it is written: the one before does as well.
+    fn get(&self) -> Option<(u64, Line)> {
+        let version = self.version.load(Ordering::Acquire);
+        let line = Line {
+            card: self.card.load(Ordering::Relaxed),
+            kernel: self.kernel.load(Ordering::Relaxed),
+            rate: self.rate.load(Ordering::Relaxed),
+        };
+        fence(Ordering::Acquire);
+        let whole = version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version;
+        whole.then_some((version, line))
+    }
+}
+
+/// A worker's view of the card's clock.
+#[derive(Debug)]
+pub(crate) struct ClockReader {
+    shared: Arc<Shared>,
+    version: u64,
+    line: Line,
+}
+
+impl ClockReader {
+    /// Looks whether the clocks were compared anew.
+    #[inline]
+    pub(crate) fn follow(&mut self) {
+        if self.shared.version.load(Ordering::Relaxed) != self.version
+            && let Some((version, line)) = self.shared.get()
+        {
+            (self.version, self.line) = (version, line);
+        }
+    }
+
+    /// A time of the card's clock as one of the kernel's; `None` where no time of the kernel's
+    /// clock is that.
+    #[inline]
+    pub(crate) fn kernel_time(&self, card: u64) -> Option<u64> {
+        self.line.at(card)
+    }
+}
+
+/// What times of a card may be wrong by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ClockError {
+    /// Mean and worst of what the line was off by when the clocks were compared, and what that
+    /// left in doubt; nanoseconds.
+    pub(crate) mean: u64,
+    pub(crate) worst: u64,
+    /// How often one of the clocks was set.
+    pub(crate) steps: u64,
+}
+
+type Compare = Box<dyn FnMut() -> io::Result<Comparison> + Send>;
+
+/// The clock of a card, on the control side.
+pub(crate) struct CardClock {
+    compare: Compare,
+    path: String,
+    shared: Arc<Shared>,
+    history: VecDeque<Comparison>,
+    errors: u128,
+    compared: u64,
+    worst: u64,
+    steps: u64,
+    /// Why it can be compared no more.
+    failure: Option<String>,
+}
+
+impl CardClock {
+    /// The card's clock of this number, compared once.
+    ///
+    /// # Errors
+    /// It cannot be opened or compared; a sentence's end.
+    pub(crate) fn open(number: u32) -> Result<Self, String> {
+        let path = PtpClock::path(number);
+        let clock = PtpClock::open(number)
+            .map_err(|error| format!("its clock {path} cannot be opened: {error}"))?;
+        Self::by(path, Box::new(move || clock.compare()))
+    }
+
+    fn by(path: String, compare: Compare) -> Result<Self, String> {
+        let mut clock = Self {
+            compare,
+            path,
+            shared: Arc::default(),
+            history: VecDeque::with_capacity(KEPT),
+            errors: 0,
+            compared: 0,
+            worst: 0,
+            steps: 0,
+            failure: None,
+        };
+        clock.follow();
+        match clock.failure.take() {
+            None => Ok(clock),
+            Some(why) => Err(why),
+        }
+    }
+
+    /// Compares the clocks and tells the readers.
+    pub(crate) fn follow(&mut self) {
+        let compared = match (self.compare)() {
+            Ok(compared) => compared,
+            Err(error) => {
+                let path = &self.path;
+                let why = format!("{path} cannot be compared with the kernel's clock: {error}");
+                self.failure.get_or_insert(why);
+                return;
+            }
+        };
+        let foreseen = Line::through(&self.history).and_then(|line| line.at(compared.card));
+        let off = foreseen.map_or(0, |kernel| kernel.abs_diff(compared.kernel));
+        if off > STEP_NANOS.saturating_add(compared.doubt) {
+            self.steps += 1;
+            self.history.clear();
+        } else {
+            let error = off + compared.doubt;
+            self.errors += u128::from(error);
+            self.compared += 1;
+            self.worst = self.worst.max(error);
+        }
+        if self.history.len() == KEPT {
+            self.history.pop_front();
+        }
+        self.history.push_back(compared);
+        if let Some(line) = Line::through(&self.history) {
+            self.shared.put(line);
+        }
+    }
+
+    /// For one worker.
+    pub(crate) fn reader(&self) -> ClockReader {
+        let (version, line) = self.shared.get().unwrap_or_default();
+        ClockReader {
+            shared: Arc::clone(&self.shared),
+            version,
+            line,
+        }
+    }
+
+    /// As in `/dev/ptp0`.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What times may be wrong by.
+    pub(crate) fn error(&self) -> ClockError {
+        let mean = self.errors / u128::from(self.compared.max(1));
+        ClockError {
+            mean: u64::try_from(mean).unwrap_or(u64::MAX),
+            worst: self.worst,
+            steps: self.steps,
+        }
+    }
+
+    /// Why it could not be compared at some time, a sentence's end.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+}
+
+impl fmt::Debug for CardClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardClock")
+            .field("path", &self.path)
+            .field("compared", &self.compared)
+            .field("worst", &self.worst)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A reader of a clock that says `card` when the kernel's says `kernel`, and goes as fast.
+#[cfg(test)]
+pub(crate) fn card_clock_at(card: u64, kernel: u64) -> ClockReader {
+    let compared = Comparison {
+        kernel,
+        card,
+        doubt: 0,
+    };
+    let clock = CardClock::by(String::new(), Box::new(move || Ok(compared)));
+    clock.expect("it was compared").reader()
+}
+
+#[cfg(test)]
+mod tests;

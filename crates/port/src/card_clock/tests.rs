@@ -1,0 +1,162 @@
+//! A simulated card, whose clock drifts, is doubtful, is set, and fails.
+
+use std::sync::Mutex;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const SECOND: u64 = 1_000_000_000;
+const TENTH: u64 = SECOND / 10;
+
+/// A card whose clock gains `drift` parts in 10^9 and began `ahead` of the kernel's.
+#[derive(Debug, Clone, Copy)]
+struct Card {
+    now: u64,
+    drift: i64,
+    ahead: i64,
+    doubt: u64,
+    /// What a comparison is wrong by, within the doubt.
+    wrong: i64,
+    broken: bool,
+}
+
+impl Card {
+    fn clock_at(&self, kernel: u64) -> u64 {
+        let gained = i128::from(kernel) * i128::from(self.drift) / 1_000_000_000;
+        u64::try_from(i128::from(kernel) + gained + i128::from(self.ahead)).unwrap()
+    }
+}
+
+fn simulated(card: Card) -> (Arc<Mutex<Card>>, CardClock) {
+    let card = Arc::new(Mutex::new(card));
+    let same = Arc::clone(&card);
+    let compare = move || {
+        let card = same.lock().unwrap();
+        if card.broken {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(Comparison {
+            kernel: card.now.checked_add_signed(card.wrong).unwrap(),
+            card: card.clock_at(card.now),
+            doubt: card.doubt,
+        })
+    };
+    let clock = CardClock::by("/dev/ptp9".to_owned(), Box::new(compare)).unwrap();
+    (card, clock)
+}
+
+const CARD: Card = Card {
+    now: 1000 * SECOND,
+    drift: 0,
+    ahead: 37 * SECOND as i64,
+    doubt: 300,
+    wrong: 0,
+    broken: false,
+};
+
+proptest! {
+    /// Whatever the drift and wherever the clocks began: a frame's time is right within the error
+    /// that is stated.
+    #[test]
+    fn times_are_right_within_the_stated_error(
+        drift in -100_000_i64..100_000,
+        ahead in -900_000_000_000_i64..2_000_000_000_000_000_000,
+        wrongs in proptest::collection::vec(-300_i64..=300, 40),
+    ) {
+        let (card, mut clock) = simulated(Card { drift, ahead, ..CARD });
+        let mut reader = clock.reader();
+        let mut off_worst = 0;
+        for (turn, &wrong) in wrongs.iter().enumerate() {
+            let now = {
+                let mut card = card.lock().unwrap();
+                card.now += TENTH;
+                card.wrong = wrong;
+                *card
+            };
+            // Frames of the time since the last comparison, by the line that was known then.
+            for early in [0, TENTH / 2, TENTH - 1] {
+                let kernel = now.now - early;
+                let said = reader.kernel_time(now.clock_at(kernel)).unwrap();
+                off_worst = off_worst.max(said.abs_diff(kernel));
+            }
+            clock.follow();
+            reader.follow();
+            let stated = clock.error();
+            prop_assert_eq!(stated.steps, 0);
+            prop_assert!(
+                off_worst <= stated.worst + 300,
+                "turn {}: off by {}, stated {:?}", turn, off_worst, stated
+            );
+        }
+        // Drift is foreseen: it costs the first comparison alone.
+        prop_assert!(clock.error().mean < 300 + 40 + drift.unsigned_abs() / 400 + 1_200);
+    }
+
+    #[test]
+    fn no_time_panics(card: u64, line_card: u64, kernel: u64, rate in -RATE_MAX..=RATE_MAX) {
+        let _time = Line { card: line_card, kernel, rate }.at(card);
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_begins_a_new_line_and_is_counted() {
+    let (card, mut clock) = simulated(CARD);
+    let mut reader = clock.reader();
+    for ahead in [37, 37, 5, 5, -3] {
+        {
+            let mut card = card.lock().unwrap();
+            card.now += TENTH;
+            card.ahead = ahead * SECOND as i64;
+        }
+        clock.follow();
+        reader.follow();
+        let now = *card.lock().unwrap();
+        assert_eq!(reader.kernel_time(now.clock_at(now.now)), Some(now.now));
+    }
+    assert_eq!(clock.error().steps, 2);
+    assert_eq!(clock.error().worst, 300, "a step is no error of the line");
+}
+
+#[test]
+fn a_card_that_goes_away_is_told_and_the_last_line_stays() {
+    let (card, mut clock) = simulated(CARD);
+    let reader = clock.reader();
+    card.lock().unwrap().broken = true;
+    clock.follow();
+    clock.follow();
+    let said = clock.failure().unwrap();
+    assert!(said.starts_with("/dev/ptp9 cannot be compared"), "{said}");
+    let now = *card.lock().unwrap();
+    assert_eq!(reader.kernel_time(now.clock_at(now.now)), Some(now.now));
+    let compare = || Err(io::ErrorKind::NotFound.into());
+    assert!(CardClock::by("/dev/ptp9".to_owned(), Box::new(compare)).is_err());
+}
+
+#[test]
+fn readers_never_see_half_a_line() {
+    let shared = Arc::new(Shared::default());
+    let writer = Arc::clone(&shared);
+    let lines = 100_000;
+    let thread = std::thread::spawn(move || {
+        for number in 1..=lines {
+            writer.put(Line {
+                card: number,
+                kernel: number,
+                rate: number as i64,
+            });
+        }
+    });
+    let mut last = 0;
+    while last < lines {
+        if let Some((version, line)) = shared.get() {
+            assert_eq!((line.kernel, line.rate), (line.card, line.card as i64));
+            assert_eq!(version, 2 * line.card);
+            assert!(line.card >= last);
+            last = line.card;
+        } else {
+            std::thread::yield_now();
+        }
+    }
+    thread.join().unwrap();
+}
