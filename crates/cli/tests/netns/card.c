@@ -19,7 +19,6 @@ struct card {
     __u32 table[BUCKETS];
     __u8 key[KEY_BYTES];
     __u8 function;
-    __u8 transform;
     __u64 fields[KINDS];
 };
 
@@ -34,7 +33,6 @@ static int get_rss(struct ethtool_rxfh *asked, const struct card *card)
     __u32 buckets = asked->indir_size, key = asked->key_size;
 
     asked->hfunc = card->function;
-    asked->input_xfrm = card->transform;
     asked->indir_size = BUCKETS;
     asked->key_size = KEY_BYTES;
     if ((buckets && buckets != BUCKETS) || (key && key != KEY_BYTES))

@@ -102,6 +102,15 @@ fn as_found() -> Vec<u8> {
 #[test]
 fn a_card_is_as_found_after_the_end() {
     let Some(card) = Card::new() else { return };
+    let json = format!("{CHANGE} --duration 200ms --json");
+    let (code, text, said) = card.start(&json).ended();
+    assert_eq!(code, 0, "{said}");
+    let page: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(
+        (&page["interface"], &page["types"]["udp4"]),
+        (&"a".into(), &"sd".into())
+    );
+    assert_eq!(card.state(), as_found());
     let (code, said, _) = card.start(&format!("{CHANGE} --duration 200ms")).ended();
     assert_eq!(code, 0);
     assert!(said.contains("as it was before"), "{said}");
@@ -151,6 +160,23 @@ fn the_next_change_puts_back_the_killed_ones_first() {
         .ended();
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("a process that was killed"), "{text}{said}");
+    assert_eq!(card.state(), as_found());
+}
+
+/// A card that does not take back what it had: it is said, and remembered for later.
+#[test]
+fn what_is_not_put_back_is_not_forgotten() {
+    let Some(card) = Card::new() else { return };
+    let running = card.changed();
+    let changed = card.state();
+    fs::remove_file(card.path("state")).expect("a card that is stuck");
+    running.signal(rustix::process::Signal::INT);
+    let (code, text, said) = running.ended();
+    assert_eq!(code, 1, "{text}{said}");
+    assert!(said.contains("run `linerate restore a`"), "{said}");
+    fs::write(card.path("state"), changed).expect("a state");
+    let (code, _, said) = card.start("restore a").ended();
+    assert_eq!(code, 0, "{said}");
     assert_eq!(card.state(), as_found());
 }
 
