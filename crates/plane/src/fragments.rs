@@ -5,6 +5,7 @@
 //! later ones pass without waiting. A packet that turns out bad is dropped from there on, until its
 //! time is over; what has left cannot be recalled.
 
+mod early;
 mod elsewhere;
 mod gatherer;
 mod meeting;

@@ -6,13 +6,14 @@
 
 use std::collections::VecDeque;
 
-use frame::{Burst, Frame, Nanos, PortId};
+use frame::{Burst, Nanos, PortId};
 use table::fragments::FragmentLimits;
 use wire::{Fragment, Parsed};
 
-use super::Released;
+use super::early::Early;
 use super::meeting::Followed;
 use super::tag::{Tag, refused};
+use super::{Released, Waiting};
 use crate::{DropReason, Verdict, Verdicts};
 
 /// A fragment of the burst that is being judged.
@@ -36,15 +37,6 @@ const _: () = assert!(
     "every worker has one for all of every gatherer"
 );
 
-/// A fragment whose first has not come.
-#[derive(Debug)]
-struct Early {
-    tag: Tag,
-    frame: Frame,
-    from: PortId,
-    since: Nanos,
-}
-
 /// What was decided of datagrams, by who gathers them.
 #[derive(Debug)]
 pub(super) struct Elsewhere {
@@ -54,9 +46,8 @@ pub(super) struct Elsewhere {
     judged: [Vec<Box<[Judged]>>; 2],
     side: usize,
     places: Vec<Place>,
-    /// Oldest first.
-    early: VecDeque<Early>,
-    early_max: usize,
+    /// Those whose first has not come.
+    early: Early<Tag, Waiting>,
     timeout: u64,
 }
 
@@ -67,13 +58,11 @@ impl Elsewhere {
             verdict: Verdict::Hold,
         };
         let datagrams = limits.datagrams.clamp(1, 1 << 24) as usize;
-        let early_max = limits.held.max(1) as usize;
         Self {
             judged: [(); 2].map(|()| vec![vec![none; datagrams].into(); gatherers]),
             side: 0,
             places: Vec::with_capacity(frame::BURST_MAX),
-            early: VecDeque::with_capacity(early_max),
-            early_max,
+            early: Early::new(limits.held as usize),
             timeout: limits.timeout.0,
         }
     }
@@ -81,9 +70,7 @@ impl Elsewhere {
     pub(super) fn bytes(&self) -> usize {
         let rows = self.judged.iter().flatten();
         let judged = rows.map(|row| size_of_val(&**row));
-        judged.sum::<usize>()
-            + self.places.capacity() * size_of::<Place>()
-            + self.early.capacity() * size_of::<Early>()
+        judged.sum::<usize>() + self.places.capacity() * size_of::<Place>() + self.early.bytes()
     }
 
     pub(super) fn held(&self) -> usize {
@@ -93,11 +80,9 @@ impl Elsewhere {
     /// Those whose first was lost between workers.
     #[inline]
     pub(super) fn expire(&mut self, now: Nanos, lost: &mut VecDeque<Released>) {
-        let is_over = |early: &Early| now.since(early.since) >= self.timeout;
-        while self.early.front().is_some_and(is_over)
-            && let Some(early) = self.early.pop_front()
-        {
-            lost.push_back(early.end(DropReason::FragmentTimeout));
+        let last = Nanos(now.0.saturating_sub(self.timeout));
+        while let Some(early) = self.early.next_until(last) {
+            lost.push_back(end(early, DropReason::FragmentTimeout));
         }
     }
 
@@ -157,7 +142,7 @@ impl Elsewhere {
                         verdict,
                     };
                 }
-                acts |= self.early.iter().any(|early| early.tag == tag);
+                acts |= self.early.has(&tag);
                 continue;
             }
             let judged = self.judged(tag);
@@ -183,15 +168,8 @@ impl Elsewhere {
             let place = rest.next_if(|place| usize::from(place.at) == at);
             match place {
                 Some(&Place { tag, .. }) if verdict == Verdict::Hold => {
-                    self.wait(
-                        Early {
-                            tag,
-                            frame,
-                            from,
-                            since: now,
-                        },
-                        lost,
-                    );
+                    let gone = self.early.push(tag, Waiting { frame, from }, now);
+                    lost.extend(gone.map(|oldest| end(oldest, DropReason::FragmentEvicted)));
                     continue;
                 }
                 Some(place) if place.is_first => self.release(place.tag, verdict, released),
@@ -206,45 +184,28 @@ impl Elsewhere {
         self.places = places;
     }
 
-    /// The oldest goes where there is no room.
-    fn wait(&mut self, early: Early, lost: &mut VecDeque<Released>) {
-        if self.early.len() >= self.early_max
-            && let Some(oldest) = self.early.pop_front()
-        {
-            lost.push_back(oldest.end(DropReason::FragmentEvicted));
-        }
-        self.early.push_back(early);
-    }
-
+    /// What waited for a first one goes before it.
     fn release(&mut self, tag: Tag, verdict: Verdict, released: &mut VecDeque<Released>) {
-        // Where they are not one behind the other, those between stay in their order.
-        for _ in 0..self.early.len() {
-            let Some(early) = self.early.pop_front() else {
-                return;
-            };
-            if early.tag == tag {
-                released.push_back(Released {
-                    frame: early.frame,
-                    verdict,
-                    from: early.from,
-                });
-            } else {
-                self.early.push_back(early);
-            }
+        while let Some(Waiting { frame, from }) = self.early.next_of(&tag) {
+            released.push_back(Released {
+                frame,
+                verdict,
+                from,
+            });
         }
     }
 
     pub(super) fn clear(&mut self, reason: DropReason, lost: &mut VecDeque<Released>) {
-        lost.extend(self.early.drain(..).map(|early| early.end(reason)));
+        while let Some(early) = self.early.next_oldest() {
+            lost.push_back(end(early, reason));
+        }
     }
 }
 
-impl Early {
-    fn end(self, reason: DropReason) -> Released {
-        Released {
-            frame: self.frame,
-            verdict: Verdict::Drop(reason),
-            from: self.from,
-        }
+fn end(Waiting { frame, from }: Waiting, reason: DropReason) -> Released {
+    Released {
+        frame,
+        verdict: Verdict::Drop(reason),
+        from,
     }
 }

@@ -16,7 +16,7 @@ const GATHERER_MASK: u64 = (1 << 14) - 1;
 /// A datagram of the worker that gathers it. Tables have 2^24 places at most. A number of the 24
 /// bits comes again when a place has had 16 million datagrams, and is then mistaken only if the
 /// first fragment of the later one was lost between workers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Tag(u64);
 
 impl Tag {
