@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use daemon::{FlowLogFile, FlowLogWriter, Pinned, Samples};
+use daemon::{FlowLogEnd, FlowLogFile, FlowLogWriter, Pinned, Samples};
 use engine::{Engine, Machine, Plan, Running};
 use frame::PortId;
 use port::{OpenContext, Port};
@@ -49,8 +49,8 @@ pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     let log = file.map(|file| write_log(file, &mut running, &settings));
     let log = log.transpose()?.flatten();
     let run = watch(running, &interrupt, &mut screen)?;
-    if let Some(error) = log.and_then(|log| log.finish().error) {
-        output.warn(&format!("the flow log is not whole ({error})"));
+    if let Some(log) = log {
+        tell_of_log(&log.finish(), output);
     }
     drop(pins);
     let report = Report::new(&run, &facts, &Machine::read());
@@ -66,6 +66,16 @@ fn open_log(path: &Path) -> Result<FlowLogFile, Error> {
             "{path} cannot be opened for conversations ({error}): check the folder"
         ))
     })
+}
+
+/// Says what is missing in it.
+fn tell_of_log(end: &FlowLogEnd, output: Output) {
+    if let Some(error) = &end.error {
+        let (lines, all) = (end.unwritten, end.unwritten + end.written);
+        output.warn(&format!(
+            "the flow log is not whole ({error}): {lines} of {all} lines are missing"
+        ));
+    }
 }
 
 /// Begins to write conversations down, by the ports' specs.

@@ -20,7 +20,7 @@ mod service;
 pub mod sets;
 pub mod sources;
 
-pub use flow_log::{FlowLogEnd, FlowLogFile, FlowLogWriter};
+pub use flow_log::{FlowLogCounts, FlowLogEnd, FlowLogFile, FlowLogWriter};
 pub use layout::{DEFAULT_STRIDE_BYTES, Layout, LayoutAsked, LayoutError};
 pub use pins::Pinned;
 pub use samples::Samples;

@@ -59,6 +59,18 @@ pub(crate) enum Count {
     /// Records of conversations written down, and those that found no room.
     FlowRecords,
     FlowRecordsLost,
+    /// Packets in fragments that are known, and what was done with them and their fragments:
+    /// [`crate::FragmentReport`].
+    Datagrams,
+    DatagramsBegun,
+    DatagramsComplete,
+    DatagramsTimedOut,
+    DatagramsEvicted,
+    DatagramsFlawed,
+    DatagramsReused,
+    FragmentsDuplicate,
+    FragmentsWaited,
+    FragmentsWaitedMost,
     /// When it was last shown, by the worker's clock, nanoseconds.
     ShownAt,
 }

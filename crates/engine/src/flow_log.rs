@@ -37,11 +37,16 @@ impl FlowLogReader {
         count
     }
 
+    /// Whether the run is over: there will be no more than waits now.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.readers.iter().all(Consumer::is_closed)
+    }
+
     /// Whether the run is over and all is read.
     #[must_use]
     pub fn is_ended(&self) -> bool {
-        let mut readers = self.readers.iter();
-        readers.all(|reader| reader.is_closed() && reader.is_empty())
+        self.is_over() && self.readers.iter().all(Consumer::is_empty)
     }
 
     /// What time it was; off by a tick, 0.27 s, at most.

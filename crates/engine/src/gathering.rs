@@ -17,17 +17,26 @@ use crate::worker::{Worker, carry_out_one};
 
 /// Which worker gathers the fragments of a packet: by a hash with a key that is drawn for each run.
 /// It never changes, so that no fragment misses the others.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Gatherers {
     key: RandomState,
+    /// Packets are put together: those of outer headers alone.
+    pub(crate) reassembles: bool,
 }
 
 impl Gatherers {
+    pub(crate) fn new(reassembles: bool) -> Self {
+        Self {
+            key: RandomState::new(),
+            reassembles,
+        }
+    }
+
     /// One of the workers that have a queue of the port.
     #[inline]
     pub(crate) fn of(&self, packet: &DatagramKey, queues: u16) -> WorkerId {
         let hash = self.key.hash_one(packet);
-        WorkerId(((hash >> 32) * u64::from(queues.max(1)) >> 32) as u16)
+        WorkerId((((hash >> 32) * u64::from(queues.max(1))) >> 32) as u16)
     }
 }
 
@@ -42,16 +51,31 @@ impl Worker {
     /// Whether gathered fragments wait to go on.
     #[inline]
     pub(crate) fn has_gathered(&self) -> bool {
-        self.pipeline.has_gathered()
+        let reassembly = self.reassembly.as_ref();
+        self.pipeline.has_gathered() || reassembly.is_some_and(|own| own.has_whole())
+    }
+
+    /// Frames that wait for others, or to go on.
+    #[inline]
+    pub(crate) fn held(&self) -> usize {
+        self.pipeline.held() + self.reassembly.as_ref().map_or(0, |own| own.held())
+    }
+
+    fn next_gathered(&mut self) -> Option<Gathered> {
+        match &mut self.reassembly {
+            Some(reassembly) => reassembly.next_whole(),
+            None => self.pipeline.gatherer()?.next_gathered(),
+        }
     }
 
     /// Sends on what was gathered and found no room before; drops what waited in vain. Returns how
     /// many frames moved.
     #[inline]
     pub(crate) fn attend_gathered(&mut self) -> usize {
-        if self.pipeline.held() == 0 {
+        if self.held() == 0 {
             return 0;
         }
+        self.discard_unassembled();
         self.discard_ungathered();
         self.send_gathered()
     }
@@ -79,6 +103,11 @@ impl Worker {
     /// Gathers the fragments that came in by the port at `place`, and sends on what may.
     pub(crate) fn gather(&mut self, place: usize) {
         if self.pieces.is_empty() {
+            return;
+        }
+        if self.reassembly.is_some() {
+            self.reassemble(place);
+            self.send_gathered();
             return;
         }
         let Self {
@@ -111,10 +140,7 @@ impl Worker {
         let mut sent = 0;
         let mut of = None;
         while sent < BURST_MAX
-            && let Some(gathered) = self
-                .pipeline
-                .gatherer()
-                .and_then(plane::Gatherer::next_gathered)
+            && let Some(gathered) = self.next_gathered()
         {
             let place = usize::from(gathered.from.0);
             // One port's frames are decided on at a time.
@@ -148,7 +174,9 @@ impl Worker {
     }
 
     fn put_back(&mut self, gathered: Gathered) {
-        if let Some(gatherer) = self.pipeline.gatherer() {
+        if let Some(reassembly) = &mut self.reassembly {
+            reassembly.put_back(gathered);
+        } else if let Some(gatherer) = self.pipeline.gatherer() {
             gatherer.put_back(gathered);
         }
     }
@@ -225,5 +253,6 @@ impl Worker {
             gatherer.clear(reason);
         }
         self.discard_ungathered();
+        self.discard_reassembly(reason);
     }
 }

@@ -19,6 +19,7 @@ mod errands;
 mod exchange;
 mod finish;
 mod flow_log;
+mod fragments;
 mod gathering;
 mod hit_history;
 mod host;
@@ -30,6 +31,7 @@ mod own_addresses;
 pub mod placement;
 mod plan;
 mod publish;
+mod reassembly;
 mod report;
 mod run;
 mod samples;
@@ -57,6 +59,7 @@ pub use drive::{
     SteppedDrive, StreamSent, Trial, TrialReport,
 };
 pub use flow_log::FlowLogReader;
+pub use fragments::FragmentReport;
 pub use hit_history::{HitRange, RecentHits, TopHit, TopHits};
 pub use host::Host;
 pub use idle::IdleMode;

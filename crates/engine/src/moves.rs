@@ -56,12 +56,13 @@ impl Kept {
     /// Whether a gathered fragment has to be kept: a first one where its bucket `comes`, any behind
     /// one with its place.
     pub(crate) fn awaits(&self, frame: &Frame, comes: bool) -> bool {
-        comes || !self.datagrams.is_empty() && self.datagrams.contains(&datagram_place(frame))
+        let place = datagram_place(frame);
+        comes || place != 0 && self.datagrams.contains(&place)
     }
 
     /// Keeps a gathered fragment; the caller has looked at [`Kept::room`].
     pub(crate) fn keep_piece(&mut self, frame: Frame, is_first: bool) {
-        if is_first {
+        if is_first && datagram_place(&frame) != 0 {
             self.datagrams.push(datagram_place(&frame));
         }
         self.keep(frame);

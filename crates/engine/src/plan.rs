@@ -69,14 +69,18 @@ impl Plan {
         frames as u32
     }
 
-    /// What fragments are held by, if any are: only who remembers conversations needs ports.
+    /// What fragments are held by, if any are: only who remembers conversations needs ports, and
+    /// who puts packets together.
     pub(crate) fn fragments(&self) -> Option<FragmentLimits> {
-        self.policy.stateful.and(self.policy.fragments)
+        let needs = self.policy.stateful.is_some() || self.policy.reassembles;
+        self.policy.fragments.filter(|_| needs)
     }
 
-    /// Whether the fragments of a packet may come to several workers, and meet at one of them.
+    /// Whether fragments go to a worker chosen by their packet: where they may come to several, or
+    /// packets are put together.
     pub(crate) fn gathers(&self) -> bool {
-        self.fragments().is_some() && self.cpus.len() > 1
+        let several = self.cpus.len() > 1;
+        self.fragments().is_some() && (several || self.policy.reassembles)
     }
 
     /// Frames that a worker's pool has beside those asked for: fragments that wait. All that wait
@@ -92,7 +96,8 @@ impl Plan {
 
     /// Chooses who decides, where each conversation is known to one worker of several.
     pub(crate) fn dispatch_conversations(&mut self) {
-        if self.policy.stateful.is_some() && self.cpus.len() > 1 {
+        let several = self.policy.stateful.is_some() && self.cpus.len() > 1;
+        if several || self.policy.reassembles {
             self.dispatch.policy.get_or_insert(DispatchPolicy::Hybrid);
         }
     }
@@ -113,6 +118,9 @@ impl Plan {
         let direct = self.dispatch.policy == Some(DispatchPolicy::Direct);
         if self.policy.stateful.is_some() && self.cpus.len() > 1 && direct {
             return Err(EngineError::StatefulDirect(self.cpus.len()));
+        }
+        if self.policy.reassembles && direct {
+            return Err(EngineError::ReassemblyDirect);
         }
         if self.burst == 0 || self.burst > BURST_MAX {
             return Err(EngineError::Burst(self.burst));
@@ -155,6 +163,8 @@ pub enum EngineError {
     /// A bridge that remembers conversations, with this many workers that decide on what they
     /// receive, whoever knows its conversation.
     StatefulDirect(usize),
+    /// Packets are to be put together by workers that decide at once on what they receive.
+    ReassemblyDirect,
     /// The table of conversations could not be had.
     Conversations(CompileError),
     /// A burst of this many frames.
@@ -200,6 +210,11 @@ impl fmt::Display for EngineError {
         match self {
             Self::Ports(given) => write!(f, "a bridge has two ports and {given} are given"),
             Self::NoCpu => write!(f, "no CPU is given to run a worker on"),
+            Self::ReassemblyDirect => write!(
+                f,
+                "packets cannot be put together where frames are dispatched directly: leave the \
+                 policy of dispatching out, or have fragments pass as they are"
+            ),
             Self::StatefulDirect(given) => write!(
                 f,
                 "a bridge that remembers conversations cannot be dispatched directly to {given} \

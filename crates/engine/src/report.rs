@@ -4,7 +4,7 @@ use frame::{CpuId, NodeId, PortId, WorkerId};
 use plane::Action;
 use port::PortError;
 
-use crate::{Books, ConversationReport, DispatchReport, Ledger, StateReport};
+use crate::{Books, ConversationReport, DispatchReport, FragmentReport, Ledger, StateReport};
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,6 +150,8 @@ pub struct RunReport {
     pub dispatch: DispatchReport,
     /// Conversations at the end, where the bridge remembered them.
     pub conversations: Option<ConversationReport>,
+    /// Packets in fragments, where the bridge follows them.
+    pub fragments: Option<FragmentReport>,
     /// Each port.
     pub ports: Vec<PortReport>,
     /// Each set, in the policy's order.

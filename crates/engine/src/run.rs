@@ -29,6 +29,7 @@ use crate::moves::Kept;
 use crate::placement::{BucketLoads, Thresholds};
 use crate::plan::{EngineError, Plan};
 use crate::publish::Publisher;
+use crate::reassembly::Reassembly;
 use crate::report::{MemoryReport, RunReport, Snapshot};
 use crate::samples::{SampleError, SampleReceiver, SampleSpec};
 use crate::shortcuts::Shortcuts;
@@ -276,6 +277,7 @@ fn path_facts(plan: &Plan) -> PathFacts {
         settings: plan.dispatch,
         cpus: plan.cpus.clone(),
         ports: plan.ports.iter().map(|own| port(&**own)).collect(),
+        follows_fragments: plan.fragments().is_some(),
         gathers: plan.gathers(),
         conversations: plan.policy.stateful.map(|stateful| stateful.flows),
     }
@@ -307,7 +309,9 @@ fn make_workers(
     let (mut workers, mut desks) = (Vec::new(), Vec::new());
     let mut receiver = 0;
     let (mut stateful, by) = conversations(plan, &handover)?;
-    let gatherers = plan.gathers().then(Gatherers::default);
+    let gatherers = plan
+        .gathers()
+        .then(|| Gatherers::new(plan.policy.reassembles));
     // As `stateful`, taken from the end.
     let mut state = StateLinks::mesh(stateful.len());
     let places = pools.into_iter().zip(&plan.cpus).zip(loads).enumerate();
@@ -349,6 +353,7 @@ fn make_workers(
             can_wait,
             burst: Burst::new(),
             pieces: Burst::new(),
+            reassembly: reassembly(plan),
             verdicts: Verdicts::new(),
             words: Words::new(),
             control: Arc::clone(control),
@@ -369,12 +374,21 @@ fn followers(plan: &Plan, worker: WorkerId) -> (Option<Box<Fragments>>, Option<B
     let Some(limits) = plan.fragments() else {
         return (None, None);
     };
+    if plan.policy.reassembles {
+        return (None, None);
+    }
     if !plan.gathers() {
         return (Some(Box::new(Fragments::new(limits))), None);
     }
     let fragments = Fragments::gathered(limits, plan.cpus.len());
     let gatherer = Gatherer::new(limits, worker);
     (Some(Box::new(fragments)), Some(Box::new(gatherer)))
+}
+
+/// Packets that a worker puts together, where that is asked for.
+fn reassembly(plan: &Plan) -> Option<Box<Reassembly>> {
+    let limits = plan.fragments().filter(|_| plan.policy.reassembles)?;
+    Some(Box::new(Reassembly::new(limits)))
 }
 
 /// What each worker remembers, the last one's first, and what frames are placed by.

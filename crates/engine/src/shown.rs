@@ -6,6 +6,7 @@ use plane::{FlowRecord, Stateful};
 use crate::attachment::Attachment;
 use crate::conversations;
 use crate::counters::Count;
+use crate::fragments;
 use crate::worker::Worker;
 
 /// What a reception takes at most, nanoseconds.
@@ -39,7 +40,9 @@ impl Worker {
             stateful.set_now(self.now);
             conversations::count(stateful, &mut self.words);
         }
-        self.words.set(Count::Held, self.pipeline.held() as u64);
+        self.words.set(Count::Held, self.held() as u64);
+        let reassembly = self.reassembly.as_deref();
+        fragments::count(&mut self.pipeline, reassembly, &mut self.words);
         self.board().show(&self.words);
     }
 

@@ -17,6 +17,7 @@ use crate::errands::Desks;
 use crate::finish::{
     PortFacts, all_counts, balance, finish_queues, passed, port_report, worker_report,
 };
+use crate::fragments;
 use crate::hit_history::HitHistory;
 use crate::ledger::{Meters, of_bridge};
 use crate::publish::Publisher;
@@ -308,6 +309,7 @@ impl Supervisor {
             balanced: balance(&workers) && dispatch.balances(),
             dispatch,
             conversations: conversations::report(self.paths.conversations, &sum),
+            fragments: fragments::report(self.paths.follows_fragments, &sum),
             ledger,
             would_drop: sum.get(Count::WouldDrop),
             ports: self

@@ -15,6 +15,7 @@ use crate::errands::Inbox;
 use crate::exchange::Bound;
 use crate::idle::{Idle, IdleMode};
 use crate::publish::{Reader, Version};
+use crate::reassembly::Reassembly;
 use crate::samples::Decided;
 use crate::start::Work;
 use crate::status;
@@ -50,6 +51,8 @@ pub(crate) struct Worker {
     pub(crate) burst: Burst,
     /// Fragments to be gathered.
     pub(crate) pieces: Burst,
+    /// Packets that are put together, if they are.
+    pub(crate) reassembly: Option<Box<Reassembly>>,
     pub(crate) verdicts: Verdicts,
     pub(crate) words: Words,
     pub(crate) control: Arc<Control>,
@@ -172,10 +175,12 @@ impl Worker {
         let waits =
             |attachment: &Attachment| (attachment.staged.len() + attachment.kept.len()) as u64;
         let staged = self.attachments.iter().map(waits);
-        let held = self.pipeline.held() as u64;
-        let words = &self.words;
-        let entered = words.get(Count::Rx) + words.get(Count::Received);
-        let left = words.get(Count::Tx) + words.get(Count::HandedOff) + words.dropped_total();
+        let held = self.held() as u64;
+        let sum =
+            |counts: &[Count]| -> u64 { counts.iter().map(|&count| self.words.get(count)).sum() };
+        let entered = sum(&[Count::Rx, Count::Received, Count::Originated]);
+        let left =
+            sum(&[Count::Tx, Count::HandedOff, Count::Consumed]) + self.words.dropped_total();
         entered == left + held + staged.sum::<u64>()
             && self.burst.is_empty()
             && self.pieces.is_empty()

@@ -245,6 +245,9 @@ pub struct Policy {
     /// How many fragments such a bridge lets wait for the first ones of their packets, if any may.
     /// Read when a run begins.
     pub fragments: Option<FragmentLimits>,
+    /// Packets in fragments are put together by those bounds, and leave whole: for ends, whose
+    /// frames have room for them. Read when a run begins; no command asks for it yet.
+    pub reassembles: bool,
     /// How packets that carry others are taken.
     pub tunnels: TunnelPolicy,
 }
@@ -297,6 +300,7 @@ impl Policy {
             malformed: Otherwise::Drop,
             stateful: None,
             fragments: Some(FragmentLimits::default()),
+            reassembles: false,
             tunnels: TunnelPolicy::default(),
         })
     }

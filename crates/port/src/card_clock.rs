@@ -90,7 +90,7 @@ impl Shared {
             rate: self.rate.load(Ordering::Relaxed),
         };
         fence(Ordering::Acquire);
-        let whole = version % 2 == 0 && self.version.load(Ordering::Relaxed) == version;
+        let whole = version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version;
         whole.then_some((version, line))
     }
 }

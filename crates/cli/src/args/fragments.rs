@@ -1,6 +1,7 @@
 //! Options of a bridge that follows packets in fragments.
 
 use clap::Args;
+use daemon::config::{DATAGRAMS_MAX, FRAGMENT_TIMEOUT_MAX, HELD_MAX, PIECES_MAX, SOURCE_PART_MAX};
 use frame::Nanos;
 use table::fragments::FragmentLimits;
 
@@ -30,14 +31,6 @@ pub(crate) struct FragmentArgs {
 /// Bounds, or none where nothing is to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FragmentRule(pub(crate) Option<FragmentLimits>);
-
-/// Some gigabytes: more is a slip of the keyboard.
-const DATAGRAMS_MAX: u64 = 1 << 24;
-const HELD_MAX: u64 = 1 << 20;
-/// Pieces of 8 bytes in the longest packet.
-const PIECES_MAX: u64 = 8192;
-/// RFC 8200 section 4.5: nobody waits longer.
-const TIMEOUT_MS_MAX: u64 = 60_000;
 
 impl std::str::FromStr for FragmentRule {
     type Err = String;
@@ -70,11 +63,13 @@ fn set(limits: &mut FragmentLimits, part: &str) -> Result<(), String> {
             .ok_or_else(|| format!("{key}={number}: choose 1 to {max}"))
     };
     match key {
-        "datagrams" => limits.datagrams = within(DATAGRAMS_MAX)? as u32,
-        "pieces" => limits.pieces = within(PIECES_MAX)? as u16,
-        "held" => limits.held = within(HELD_MAX)? as u32,
-        "timeout" => limits.timeout = Nanos(within(TIMEOUT_MS_MAX)? * 1_000_000),
-        "source-part" => limits.source_part = within(1 << 20)? as u32,
+        "datagrams" => limits.datagrams = within(DATAGRAMS_MAX.into())? as u32,
+        "pieces" => limits.pieces = within(PIECES_MAX.into())? as u16,
+        "held" => limits.held = within(HELD_MAX.into())? as u32,
+        "timeout" => {
+            limits.timeout = Nanos(within(FRAGMENT_TIMEOUT_MAX.as_millis() as u64)? * 1_000_000);
+        }
+        "source-part" => limits.source_part = within(SOURCE_PART_MAX.into())? as u32,
         _ => return Err(unknown()),
     }
     Ok(())

@@ -72,6 +72,9 @@ pub(crate) struct RssApplyArgs {
     /// How long; until Ctrl-C where it is not given.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) duration: Option<Duration>,
+    /// Print what is set as one JSON object on standard output, as soon as it is.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Hold the hash, the queue and the flow of each received frame against what the interface says.
@@ -81,8 +84,8 @@ pub(crate) struct RssApplyArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = verify_examples())]
 pub(crate) struct RssVerifyArgs {
-    /// The interface, as in eth0 or packet:eth0. With xdp:eth0 frames are taken by AF_XDP, which
-    /// tells queues and no hash.
+    /// The interface, as in eth0 or packet:eth0. With xdp:eth0 frames are taken by AF_XDP, where the
+    /// XDP program asks the driver for the hash.
     #[arg(value_name = "PORT")]
     pub(crate) port: String,
     /// The key, where the driver keeps its own to itself.
@@ -120,6 +123,8 @@ Examples:
       both directions of a flow to one queue, until Ctrl-C
   linerate rss apply eth0 --key random --queues 4 --duration 1h
       a key nobody knows, and four queues alike
+  linerate restore eth0
+      put back what a killed one left
 
 {EXIT_CODES}"
     )

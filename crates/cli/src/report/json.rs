@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::conversations::Conversations;
 use super::dispatched::Dispatch;
+use super::fragments::Fragments;
 use super::ledger::LedgerJson;
 use crate::build::{DEBUG, VERSION};
 
@@ -42,6 +43,9 @@ pub(crate) struct Report {
     /// None where the bridge remembered no conversations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) conversations: Option<Conversations>,
+    /// None where the bridge followed no fragments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fragments: Option<Fragments>,
     /// In the order given.
     pub(crate) ports: Vec<Port>,
     /// In the order of the policy.
@@ -233,6 +237,7 @@ impl Report {
             workers: run.workers.iter().map(Worker::of).collect(),
             dispatch: Dispatch::of(&run.dispatch),
             conversations: run.conversations.as_ref().map(Conversations::of),
+            fragments: run.fragments.as_ref().map(Fragments::of),
             ports: run.ports.iter().map(Port::of).collect(),
             sets: run
                 .sets

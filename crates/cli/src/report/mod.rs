@@ -3,6 +3,7 @@
 mod conversations;
 pub(crate) mod dispatch;
 pub(crate) mod dispatched;
+mod fragments;
 pub(crate) mod json;
 pub(crate) mod ledger;
 pub(crate) mod number;

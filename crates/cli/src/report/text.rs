@@ -5,6 +5,7 @@ use plane::DropReason;
 
 use super::conversations::Conversations;
 use super::dispatched::Dispatch;
+use super::fragments::Fragments;
 use super::number::{bytes, count, plural, seconds, share};
 use super::table::{Align, Table, clip, wrap};
 use super::{Report, dispatch, json, ledger};
@@ -266,8 +267,10 @@ pub(crate) fn workers(workers: &[json::Worker], paint: Paint, width: usize) -> S
 /// What the bridge remembered.
 fn conversations(report: &Report, paint: Paint) -> String {
     let line = report.conversations.as_ref().map(Conversations::line);
+    let fragments = report.fragments.as_ref().and_then(Fragments::line);
     line.map_or_else(String::new, |line| {
-        format!("{}\n  {line}\n", paint.bold("Conversations"))
+        let fragments = fragments.map_or_else(String::new, |line| format!("  {line}\n"));
+        format!("{}\n  {line}\n{fragments}", paint.bold("Conversations"))
     })
 }
 

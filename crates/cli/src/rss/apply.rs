@@ -3,16 +3,27 @@
 use std::time::{Duration, Instant};
 
 use port::interface::{FlowKind, HashSettings, RssChange};
+use serde::Serialize;
 use wire::toeplitz::Key;
 
-use super::card;
+use super::card::{self, Card};
 use crate::args::{KeyChoice, RssApplyArgs, TypesChoice};
+use crate::build::VERSION;
 use crate::error::{Error, Outcome};
+use crate::exit::ExitCode;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
 
 /// How long between two looks whether to end.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// What is set now, as JSON has it.
+#[derive(Debug, Serialize)]
+struct Page {
+    version: &'static str,
+    #[serde(flatten)]
+    card: Card,
+}
 
 /// Sets, waits, and puts back.
 pub(super) fn run(args: &RssApplyArgs, output: Output) -> Outcome {
@@ -34,15 +45,30 @@ pub(super) fn run(args: &RssApplyArgs, output: Output) -> Outcome {
     for note in change.notes() {
         output.warn(note);
     }
-    let said = format!("{name}: set; put back at the end of this command\n");
-    output.print(Stream::Stdout, &said)?;
+    if args.json {
+        let now = change.now().map_err(Error::refused)?;
+        let card = Card::of(change.interface(), &now);
+        let version = VERSION;
+        output.print_json(&Page { version, card })?;
+    } else {
+        let said = format!("{name}: set; put back at the end of this command\n");
+        output.print(Stream::Stdout, &said)?;
+    }
     let begun = Instant::now();
     let over = || args.duration.is_some_and(|most| begun.elapsed() >= most);
     while !interrupt.is_asked() && !over() {
         std::thread::sleep(LOOK);
     }
-    drop(change);
-    output.print(Stream::Stdout, &format!("{name}: as it was before\n"))
+    change.put_back().map_err(|error| {
+        Error::check_failed(format!(
+            "{name}: its driver does not take back what it had: {error}; run `linerate restore \
+             {name}`"
+        ))
+    })?;
+    match args.json {
+        true => Ok(ExitCode::Done),
+        false => output.print(Stream::Stdout, &format!("{name}: as it was before\n")),
+    }
 }
 
 fn wanted(args: &RssApplyArgs, now: &HashSettings, name: &str) -> Result<HashSettings, Error> {
@@ -131,6 +157,7 @@ mod tests {
             queues: Some(3),
             types: Some(TypesChoice::UdpByAddresses),
             duration: None,
+            json: false,
         };
         let wanted = wanted(&args, &card(), "eth0").expect("possible");
         assert_eq!(wanted.rss.indirection, [0, 1, 2, 0, 1, 2, 0, 1]);

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use engine::placement::{Check, Claims, Enough, Misplaced, Verification, Verifier, observe};
 use frame::PortId;
 use port::interface::{HashSettings, Interface, RssAccess};
-use port::{Fanout, OpenContext, PortSpec};
+use port::{Fanout, OpenContext, PortSpec, Queues};
 use serde::Serialize;
 use wire::toeplitz::Key;
 use wire::{Family, FlowKey};
@@ -108,30 +108,50 @@ fn look(
     output: Output,
 ) -> Result<(), Error> {
     let interrupt = Interrupt::watch()?;
-    let rx_queues = interface.rx_queues().unwrap_or(1).clamp(1, 255) as u16;
+    let rx_queues = interface.rx_queues().unwrap_or(1).clamp(1, 255);
     let text = match args.port.contains(':') {
         true => args.port.clone(),
         false => format!("packet:{}", args.port),
     };
-    let mut spec = PortSpec::parse(&text).map_err(Error::refused)?;
-    let queues = match &mut spec {
-        PortSpec::Packet(packet) => {
+    let spec = PortSpec::parse(&text).map_err(Error::refused)?;
+    let mut see = |spec: &PortSpec, queues: &[Option<u32>]| {
+        let opened = port::open(spec, PortId(0), &OpenContext::default());
+        let mut port = opened.map_err(Error::refused)?;
+        port.notes().iter().for_each(|note| output.warn(note));
+        let enough = Enough {
+            frames: args.frames,
+            duration: args.duration,
+        };
+        let stop = || interrupt.is_asked();
+        observe(&mut *port, queues, verifier, enough, &stop).map_err(Error::refused)
+    };
+    match spec {
+        PortSpec::Packet(mut packet) => {
             packet.fanout = Fanout::Queue;
             // One more, for frames whose queue the driver does not tell.
-            packet.queues = Some(rx_queues + 1);
-            rx_queues + 1
+            packet.queues = Some(rx_queues as u16 + 1);
+            see(
+                &PortSpec::Packet(packet),
+                &vec![None; rx_queues as usize + 1],
+            )
         }
-        _ => rx_queues,
-    };
-    let opened = port::open(&spec, PortId(0), &OpenContext::default());
-    let mut port = opened.map_err(Error::refused)?;
-    port.notes().iter().for_each(|note| output.warn(note));
-    let enough = Enough {
-        frames: args.frames,
-        duration: args.duration,
-    };
-    let stop = || interrupt.is_asked();
-    observe(&mut *port, usize::from(queues), verifier, enough, &stop).map_err(Error::refused)
+        PortSpec::Xdp(mut xdp) => {
+            let numbers = match xdp.queues {
+                Queues::All => 0..rx_queues,
+                Queues::Range(first, last) => first..last.min(rx_queues - 1) + 1,
+            };
+            let numbers: Vec<Option<u32>> = numbers.map(Some).collect();
+            xdp.rx_hash = true;
+            let asked = see(&PortSpec::Xdp(xdp.clone()), &numbers);
+            let Err(why) = asked else { return Ok(()) };
+            // Queues are something; where those cannot be had either, that is the reason.
+            xdp.rx_hash = false;
+            see(&PortSpec::Xdp(xdp), &numbers)?;
+            output.warn(&why.to_string());
+            Ok(())
+        }
+        _ => see(&spec, &[None]),
+    }
 }
 
 impl Page {

@@ -33,6 +33,7 @@ mod packet;
 mod random;
 mod redirect;
 mod rss;
+mod rss_killed;
 mod running;
 #[path = "../screens/mod.rs"]
 mod screens;

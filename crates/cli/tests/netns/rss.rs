@@ -56,3 +56,51 @@ fn a_hash_of_the_kernels_own_is_not_toeplitz() {
     let cause = page["causes"][0].as_str().unwrap_or_default();
     assert!(cause.contains("driver veth is not Toeplitz"), "{page}");
 }
+
+/// What an XDP program is told is the hash that packet sockets are told, and the queue is the one
+/// that a frame came by.
+#[test]
+fn an_xdp_program_is_told_hashes_too() {
+    let Some(bench) = bench() else { return };
+    let mut sender = bench.command(Side::Left, "python3");
+    let sender = Running::start(sender.args(["-c", SENDER]));
+    let (code, text, said) = bench
+        .start("rss verify xdp:a --frames 500 --duration 60s --json")
+        .ended();
+    sender.kill();
+    let page: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(code, 0, "nobody said that it is: no fault: {page} {said}");
+    assert_eq!(page["frames"], 500, "{page}");
+    assert_eq!(page["queue"]["untold"], 0, "each queue is one: {page}");
+    let cause = page["causes"][0].as_str().unwrap_or_default();
+    if said.contains("leave out rx-hash") {
+        assert!(cause.contains("no hash comes with frames"), "{page}");
+        println!("skipped: {said}");
+        return;
+    }
+    assert_eq!(page["hash"]["untold"], 0, "{page}");
+    assert_eq!(page["other_hash"], true, "{page}");
+    assert!(cause.contains("driver veth is not Toeplitz"), "{page}");
+}
+
+/// By a program that can ask nobody, queues are checked, and where the hash is to be had is said.
+#[test]
+fn without_a_hash_queues_are_checked() {
+    let Some(bench) = bench() else { return };
+    let mut sender = bench.command(Side::Left, "python3");
+    let sender = Running::start(sender.args(["-c", SENDER]));
+    let (code, text, said) = bench
+        .start("rss verify xdp:a,mode=generic,vlan=ignore --frames 100 --duration 60s --json")
+        .ended();
+    sender.kill();
+    assert_eq!(code, 0, "{text}{said}");
+    let page: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert!(said.contains("packet:a,fanout=queue"), "{said}");
+    assert_eq!(page["frames"], 100, "{page}");
+    assert_eq!(
+        page["hash"]["untold"],
+        page["flow"]["right"].as_u64().unwrap_or(0) + page["flows"].as_u64().unwrap_or(0),
+        "{page}"
+    );
+    assert_eq!(page["queue"]["untold"], 0, "{page}");
+}

@@ -4,6 +4,9 @@
 //! [`Config::resolved`] writes every default out, in a form that reads back to the same.
 
 mod error;
+mod fragments;
+#[cfg(test)]
+mod fragments_tests;
 mod ports;
 mod resolved;
 mod section;
@@ -25,6 +28,9 @@ use table::LISTS_MAX;
 use toml::de::DeTable;
 
 pub use error::ConfigError;
+pub use fragments::{
+    DATAGRAMS_MAX, FRAGMENT_TIMEOUT_MAX, FragmentsSection, HELD_MAX, PIECES_MAX, SOURCE_PART_MAX,
+};
 pub use ports::{PipelineConfig, PipelineKind, PortConfig, Space};
 pub use service::{
     ControlConfig, CrowdsecConfig, DEFAULT_SOCKET, KeyFrom, LogConfig, LogFormat, LogLevel,
@@ -55,6 +61,8 @@ pub struct Config {
     pub sets: Vec<SetConfig>,
     /// `[stateful]`; none where conversations are not remembered.
     pub stateful: Option<StatefulSection>,
+    /// `[fragments]`; none where conversations are not remembered.
+    pub fragments: Option<FragmentsSection>,
     /// `[workers]`.
     pub workers: WorkersConfig,
     /// `[memory]`.
@@ -143,11 +151,19 @@ impl Config {
         }
         let sets = root.tables("set", "[[set]]")?;
         let sets = sets.into_iter().map(|one| SetConfig::read(one, &ports));
+        let stateful = optional(&root, "stateful", "[stateful]", |section| {
+            StatefulSection::read(section, &ports)
+        })?;
+        let fragments = optional(&root, "fragments", "[fragments]", FragmentsSection::read)?;
+        if stateful.is_none() && fragments.is_some() {
+            let what = "[fragments] without [stateful] bounds nothing: no other bridge holds any";
+            let remedy = "add [stateful], or leave [fragments] out";
+            return Err(root.error_at("fragments", Wrong::new(what, remedy)));
+        }
         let config = Self {
             sets: sets.collect::<Result<_, _>>()?,
-            stateful: optional(&root, "stateful", "[stateful]", |section| {
-                StatefulSection::read(section, &ports)
-            })?,
+            fragments: stateful.as_ref().map(|_| fragments.unwrap_or_default()),
+            stateful,
             ports,
             pipelines,
             workers: optional(&root, "workers", "[workers]", WorkersConfig::read)?
@@ -242,6 +258,9 @@ impl Config {
         self.stateful
             .iter()
             .for_each(|stateful| stateful.write(&mut out));
+        self.fragments
+            .iter()
+            .for_each(|fragments| fragments.write(&mut out));
         self.workers.write(&mut out);
         self.memory.write(&mut out);
         self.limits.write(&mut out);

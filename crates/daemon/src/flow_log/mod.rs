@@ -2,73 +2,58 @@
 //! rings, and what this thread is too slow for is lost there and counted.
 
 mod line;
+mod outlet;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use engine::FlowLogReader;
+use outlet::Outlet;
 
-/// Between two looks at rings that were empty: they hold what comes meanwhile.
+pub use outlet::FlowLogCounts;
+
+/// Between two looks at rings that had little: they hold what comes meanwhile.
 const NAP: Duration = Duration::from_millis(20);
-/// How often it is looked whether the file was renamed, as rotation does, and tried to be opened
-/// where that failed.
-const REOPEN_EVERY: Duration = Duration::from_secs(1);
+/// Records at one look, of 16,384 a ring: more wait already, and a nap might lose some.
+const MANY: usize = 4096;
+/// How long a reader that takes nothing is waited for after the run.
+const LAST_WAIT: Duration = Duration::from_secs(1);
 
 /// Where lines go, opened.
 #[derive(Debug)]
-pub struct FlowLogFile {
-    /// None for standard output.
-    path: Option<PathBuf>,
-    out: Out,
-}
-
-#[derive(Debug)]
-enum Out {
-    File(BufWriter<File>),
-    Stdout(BufWriter<io::Stdout>),
-    /// It could not be written to.
-    Broken,
-}
+pub struct FlowLogFile(Outlet);
 
 /// What became of the lines.
 #[derive(Debug, Default)]
 pub struct FlowLogEnd {
-    /// Lines that were handed to the system.
+    /// Lines that the system took.
     pub written: u64,
-    /// Lines that could not be written.
+    /// Lines that it did not take.
     pub unwritten: u64,
-    /// Why the first of those could not.
+    /// Why the first of those was not.
     pub error: Option<io::Error>,
 }
 
 /// The thread that writes.
 #[derive(Debug)]
 pub struct FlowLogWriter {
-    thread: JoinHandle<FlowLogEnd>,
+    thread: JoinHandle<Option<io::Error>>,
+    counts: Arc<FlowLogCounts>,
 }
 
 impl FlowLogFile {
-    /// Opens a file to append to; `-` is standard output.
+    /// Opens a file to append to; `-` is standard output. A FIFO that nobody reads is tried again
+    /// each second.
     ///
     /// # Errors
     /// It cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
-        if path == Path::new("-") {
-            return Ok(Self {
-                path: None,
-                out: Out::Stdout(BufWriter::new(io::stdout())),
-            });
-        }
-        Ok(Self {
-            path: Some(path.to_owned()),
-            out: Out::File(BufWriter::new(append_to(path)?)),
-        })
+        Outlet::open(path).map(Self)
     }
 
     /// Begins to write what workers put down; `ports` are the names of the two ports.
@@ -76,129 +61,86 @@ impl FlowLogFile {
     /// # Errors
     /// No thread is to be had.
     pub fn write(self, reader: FlowLogReader, ports: [String; 2]) -> io::Result<FlowLogWriter> {
+        let counts = self.0.counts();
         let lines = Lines {
-            file: self,
+            outlet: self.0,
             ports,
-            end: FlowLogEnd::default(),
-            looked: Instant::now(),
         };
         let thread = Builder::new().name("flow-log".to_owned());
         let thread = thread.spawn(move || lines.run(reader))?;
-        Ok(FlowLogWriter { thread })
+        Ok(FlowLogWriter { thread, counts })
     }
 }
 
 impl FlowLogWriter {
+    /// What became of lines so far, for whoever asks while it goes on.
+    #[must_use]
+    pub fn counts(&self) -> Arc<FlowLogCounts> {
+        Arc::clone(&self.counts)
+    }
+
     /// Waits until all is written, after the run has ended.
     #[must_use]
     pub fn finish(self) -> FlowLogEnd {
-        self.thread.join().unwrap_or_else(|_| FlowLogEnd {
-            error: Some(io::Error::other("its thread ended by a bug")),
-            ..FlowLogEnd::default()
-        })
+        let ended = self.thread.join();
+        let bug = || Some(io::Error::other("its thread ended by a bug"));
+        FlowLogEnd {
+            written: self.counts.written(),
+            unwritten: self.counts.unwritten(),
+            error: ended.unwrap_or_else(|_| bug()),
+        }
     }
-}
-
-/// Addresses that people met are nobody else's business.
-fn append_to(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true).mode(0o640).open(path)
 }
 
 struct Lines {
-    file: FlowLogFile,
+    outlet: Outlet,
     ports: [String; 2],
-    end: FlowLogEnd,
-    /// When the file was last looked after.
-    looked: Instant,
 }
 
 impl Lines {
-    fn run(mut self, mut reader: FlowLogReader) -> FlowLogEnd {
+    fn run(mut self, mut reader: FlowLogReader) -> Option<io::Error> {
+        let mut since = Instant::now();
         loop {
             // Asked first: what came before the end is read after it.
-            let ended = reader.is_ended();
-            let mut records = Vec::new();
-            reader.read(|record| records.push(record));
-            let is_idle = records.is_empty();
-            for record in &records {
-                let text = line::of(record, &self.ports, |tick| reader.time(tick));
-                self.write(&text);
+            let is_over = reader.is_over();
+            // Who takes no lines gets no more: records wait in their rings, then are lost there.
+            let read = match self.outlet.is_full() {
+                true => 0,
+                false => self.read(&mut reader),
+            };
+            let is_moving = self.outlet.flush() || read > 0;
+            if is_moving {
+                since = Instant::now();
             }
-            if !is_idle && !ended {
-                continue;
+            self.outlet.look_after();
+            if is_over && reader.is_ended() && self.outlet.is_empty() {
+                return self.outlet.take_error();
             }
-            self.flush();
-            if ended {
-                return self.end;
+            if is_over && since.elapsed() >= LAST_WAIT {
+                return self.give_up(reader);
             }
-            self.look_after();
-            std::thread::sleep(NAP);
-        }
-    }
-
-    fn write(&mut self, text: &str) {
-        let written = match &mut self.file.out {
-            Out::File(out) => out.write_all(text.as_bytes()),
-            Out::Stdout(out) => out.write_all(text.as_bytes()),
-            Out::Broken => {
-                self.end.unwritten += 1;
-                return;
-            }
-        };
-        match written {
-            Ok(()) => self.end.written += 1,
-            Err(error) => {
-                self.end.unwritten += 1;
-                self.fail(error);
+            if read < MANY && !(is_over && is_moving) {
+                std::thread::sleep(NAP);
             }
         }
     }
 
-    fn flush(&mut self) {
-        let flushed = match &mut self.file.out {
-            Out::File(out) => out.flush(),
-            Out::Stdout(out) => out.flush(),
-            Out::Broken => Ok(()),
-        };
-        if let Err(error) = flushed {
-            self.fail(error);
+    /// Takes what waits, and makes lines of it; returns how many.
+    fn read(&mut self, reader: &mut FlowLogReader) -> usize {
+        let mut records = Vec::new();
+        reader.read(|record| records.push(record));
+        for record in &records {
+            let text = line::of(record, &self.ports, |tick| reader.time(tick));
+            self.outlet.push(&text);
         }
+        records.len()
     }
 
-    /// Part of a line may be there: the next begins behind it, in a file that is opened anew.
-    fn fail(&mut self, error: io::Error) {
-        tracing::error!("the flow log cannot be written ({error}): conversations are not logged");
-        self.end.error.get_or_insert(error);
-        let broken = std::mem::replace(&mut self.file.out, Out::Broken);
-        if let Out::File(out) = broken {
-            // What could not be written is not tried again when it is dropped.
-            let _ = out.into_parts();
-        }
+    /// The run is over, and nobody takes what is left.
+    fn give_up(mut self, mut reader: FlowLogReader) -> Option<io::Error> {
+        let stuck = "whoever reads it takes nothing";
+        self.outlet.fail(io::Error::other(stuck));
+        self.outlet.count_lost(reader.read(drop) as u64);
+        self.outlet.take_error()
     }
-
-    /// Opens the file anew where it was renamed or could not be written to.
-    fn look_after(&mut self) {
-        let Some(path) = &self.file.path else {
-            return;
-        };
-        if self.looked.elapsed() < REOPEN_EVERY {
-            return;
-        }
-        self.looked = Instant::now();
-        let is_same = match &self.file.out {
-            Out::File(out) => is_same(out.get_ref(), path),
-            _ => false,
-        };
-        if !is_same && let Ok(file) = append_to(path) {
-            self.file.out = Out::File(BufWriter::new(file));
-        }
-    }
-}
-
-fn is_same(file: &File, path: &Path) -> bool {
-    let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
-    let open = file.metadata().map(identity);
-    let named = std::fs::metadata(path).map(identity);
-    matches!((open, named), (Ok(open), Ok(named)) if open == named)
 }

@@ -43,6 +43,12 @@ impl JournalError {
         let path = path.to_owned();
         move |source| Self::Io { path, what, source }
     }
+
+    /// True when the disk is full, or the user's share of it.
+    pub(super) fn is_no_room(&self) -> bool {
+        let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+        matches!(self, Self::Io { source, .. } if full.contains(&source.kind()))
+    }
 }
 
 impl fmt::Display for JournalError {

@@ -73,10 +73,10 @@ pub(super) struct Appender {
 }
 
 impl Appender {
-    pub(super) fn new(path: PathBuf, file: File, generation: u64, next_seq: u64) -> Self {
+    pub(super) fn new(path: PathBuf, file: Arc<File>, generation: u64, next_seq: u64) -> Self {
         Self {
             path,
-            file: Arc::new(file),
+            file,
             generation,
             next_seq,
             bytes: HEADER_BYTES as u64,

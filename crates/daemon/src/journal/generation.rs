@@ -4,6 +4,7 @@ use super::Writing;
 use super::error::JournalError;
 use super::file::{self, Appender};
 use super::op::Operations;
+use super::recover::Last;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
@@ -28,7 +29,7 @@ const DAMAGED: &str = "damaged";
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
     dir: PathBuf,
-    _lock: Arc<File>,
+    lock: Arc<File>,
 }
 
 /// What a file of the folder is.
@@ -54,7 +55,7 @@ impl Folder {
         match flock_within(&lock, LOCK_WITHIN) {
             Ok(()) => Ok(Self {
                 dir: dir.to_owned(),
-                _lock: Arc::new(lock),
+                lock: Arc::new(lock),
             }),
             Err(Errno::WOULDBLOCK) => Err(JournalError::Locked {
                 dir: dir.to_owned(),
@@ -102,13 +103,19 @@ impl Folder {
         let options = options.create(true).append(true).mode(0o600);
         let mut file = options.open(&path).map_err(failed())?;
         let header = file::header(generation, first_seq);
-        let begun = file.set_len(0).and_then(|()| file.write_all(&header));
+        let begun = emptied(&file).and_then(|()| file.write_all(&header));
         if let Err(error) = begun {
             // The one before goes on, and must stay the last: only of the last may an end be cut.
             let _ = fs::remove_file(&path);
             return Err(failed()(error));
         }
-        Ok(Appender::new(path, file, generation, first_seq))
+        Ok(Appender::new(path, Arc::new(file), generation, first_seq))
+    }
+
+    /// Stands where no journal could be made: nothing is appended to it.
+    pub(super) fn no_journal(&self, last: Last) -> Appender {
+        let path = self.path(Kind::Journal, last.generation + 1);
+        Appender::new(path, Arc::clone(&self.lock), last.generation, last.next_seq)
     }
 
     /// Writes a snapshot aside, syncs it and gives it its name; its bytes.
@@ -179,6 +186,13 @@ impl Folder {
     fn sync(&self) -> Result<(), JournalError> {
         let synced = File::open(&self.dir).and_then(|dir| dir.sync_all());
         synced.map_err(JournalError::io("write", &self.dir))
+    }
+}
+
+fn emptied(file: &File) -> io::Result<()> {
+    match file.metadata()?.len() {
+        0 => Ok(()),
+        _ => file.set_len(0),
     }
 }
 

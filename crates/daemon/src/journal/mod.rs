@@ -10,7 +10,8 @@
 //! * by a power cut or a crash of the kernel: what was answered in the last 100 ms, and while
 //!   `fdatasync` takes its time. Records are written through in the background.
 //! * by a full disk: nothing yet. Changes stay in force and are answered as not kept; the journal
-//!   begins anew as soon as a snapshot, which has them all, can be written.
+//!   begins anew as soon as a snapshot, which has them all, can be written. A start reads what
+//!   there is and goes on so.
 //!
 //! **Compaction.** When the journal has outgrown the snapshot a new generation begins: first a new
 //! empty journal, which takes what is appended from then on, then in the background a snapshot,
@@ -18,7 +19,8 @@
 //! A kill at any moment leaves a snapshot that is whole and the journals that follow it.
 //!
 //! **Damage.** At the end of the last journal there may be a record that was not written to its
-//! end: it is cut off and reported. Damage anywhere else means that something is missing in the
+//! end: it is cut off and reported, and so it is where the next journal says by its first number
+//! that a start had cut it off before. Damage anywhere else means that something is missing in the
 //! middle: [`Journal::open`] refuses, unless it is told to recover, which takes what is readable,
 //! says what is not, and keeps the damaged files under another name.
 
@@ -39,6 +41,7 @@ pub(crate) use state::{Pieces, deletion, op as kept_op};
 
 use file::Appender;
 use generation::Folder;
+use recover::Last;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -108,32 +111,65 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError`]: another process has the folder, something in the middle is damaged, or
-    /// the folder cannot be read or written. Nothing was changed then.
+    /// the folder cannot be read or written. Nothing was changed then. A disk without room is no
+    /// error, but [`Report::no_room`].
     pub fn open(
         dir: &Path,
         options: OpenOptions,
         now_ms: u64,
     ) -> Result<(Self, KeptSets, Report), JournalError> {
         let folder = Folder::lock(dir)?;
-        let (kept, report, last) = recover::read_all(&folder, options, now_ms)?;
-        let generation = last.generation + 1;
-        let appender = folder.create_journal(generation, last.next_seq)?;
-        let mut operations =
-            |tell: &mut dyn FnMut(&Operations) -> io::Result<()>| state::write(&kept, tell);
-        let bytes = folder.write_snapshot(generation, last.next_seq, &mut operations)?;
-        folder.retire(generation, report.is_recovered())?;
-        let journal = Self {
+        let (kept, mut report, last) = recover::read_all(&folder, options, now_ms)?;
+        let mut journal = Self::begin(folder, last, &mut report)?;
+        if journal.broken.is_none() {
+            journal.first_snapshot(&kept, &mut report)?;
+        }
+        Ok((journal, kept, report))
+    }
+
+    /// The journal of the generation after `last`, or one that takes nothing until there is room.
+    fn begin(folder: Folder, last: Last, report: &mut Report) -> Result<Self, JournalError> {
+        let mut broken = None;
+        let appender = match folder.create_journal(last.generation + 1, last.next_seq) {
+            Err(error) if error.is_no_room() && !report.is_recovered() => {
+                broken = Some(error.to_string());
+                folder.no_journal(last)
+            }
+            created => created?,
+        };
+        report.no_room.clone_from(&broken);
+        Ok(Self {
             syncer: Syncer::start(appender.shared())?,
             folder,
             appender,
-            snapshot_bytes: bytes,
+            snapshot_bytes: 0,
             compacting: false,
-            attempted: None,
+            attempted: broken.as_ref().map(|_| Instant::now()),
             retry: RETRY_EVERY,
-            broken: None,
-            owing: false,
-        };
-        Ok((journal, kept, report))
+            owing: broken.is_some(),
+            broken,
+        })
+    }
+
+    /// The files before go when the snapshot is there. Without room for it they stay.
+    fn first_snapshot(&mut self, kept: &KeptSets, report: &mut Report) -> Result<(), JournalError> {
+        let (generation, next_seq) = (self.appender.generation(), self.appender.next_seq());
+        let mut operations =
+            |tell: &mut dyn FnMut(&Operations) -> io::Result<()>| state::write(kept, tell);
+        match self
+            .folder
+            .write_snapshot(generation, next_seq, &mut operations)
+        {
+            Ok(bytes) => self.snapshot_bytes = bytes,
+            Err(error) if error.is_no_room() && !report.is_recovered() => {
+                report.no_room = Some(error.to_string());
+                self.attempted = Some(Instant::now());
+                self.owing = true;
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        }
+        self.folder.retire(generation, report.is_recovered())
     }
 
     /// Appends operations as one record. It is with the kernel when this returns.

@@ -21,6 +21,9 @@ pub struct Report {
     /// What was damaged in the middle and left out, only where the caller asked to recover: file,
     /// where in it, bytes.
     pub skipped: Vec<(PathBuf, u64, u64)>,
+    /// Why nothing can be written, a sentence: the disk is full. What was kept is there, and what
+    /// comes is kept as soon as there is room.
+    pub no_room: Option<String>,
 }
 
 impl Report {
@@ -70,7 +73,11 @@ pub(super) fn read_all(
             let path = folder.path(Kind::Journal, expected);
             reading.damage(path, 0, 0, "the file is not there")?;
         }
-        reading.journal(generation, generation == last)?;
+        let ended_at = match generation == last {
+            true => EndedAt::Unknown,
+            false => reading.begun_at(generation.saturating_add(1))?,
+        };
+        reading.journal(generation, ended_at)?;
         expected = generation.saturating_add(1);
     }
     if expected == first && snapshot.is_some() {
@@ -89,6 +96,29 @@ pub(super) fn read_all(
         next_seq: next_seq.unwrap_or(1),
     };
     Ok((kept, report, last))
+}
+
+/// What is known of where a journal ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EndedAt {
+    /// It is the last one: what is torn at its end was never answered.
+    Unknown,
+    /// The next one begins with this number. When it was begun this one ended before it, and what
+    /// is torn there was cut off by that start.
+    Before(u64),
+    /// The next one does not say, or is not there.
+    Untold,
+}
+
+impl EndedAt {
+    /// Whether nothing is missing if number `next` is the first that this one has not.
+    fn fits(self, next: u64) -> bool {
+        match self {
+            Self::Unknown => true,
+            Self::Before(first) => first == next,
+            Self::Untold => false,
+        }
+    }
 }
 
 struct Reading<'a> {
@@ -149,7 +179,21 @@ impl Reading<'_> {
         }
     }
 
-    fn journal(&mut self, generation: u64, is_last: bool) -> Result<(), JournalError> {
+    /// What the journal of a generation says of the one before.
+    fn begun_at(&self, generation: u64) -> Result<EndedAt, JournalError> {
+        let path = self.folder.path(Kind::Journal, generation);
+        if !path.exists() {
+            return Ok(EndedAt::Untold);
+        }
+        let header = self.records(Kind::Journal, generation)?.header();
+        let header = header.map_err(JournalError::io("read", &path))?;
+        Ok(match header {
+            Some((own, first)) if own == generation => EndedAt::Before(first),
+            _ => EndedAt::Untold,
+        })
+    }
+
+    fn journal(&mut self, generation: u64, ended_at: EndedAt) -> Result<(), JournalError> {
         let path = self.folder.path(Kind::Journal, generation);
         let mut records = self.records(Kind::Journal, generation)?;
         let failed = || JournalError::io("read", &path);
@@ -159,7 +203,9 @@ impl Reading<'_> {
                 self.next_seq = Some(first);
             }
             // A start or a compaction that was killed at once.
-            None if is_last && records.bytes() <= HEADER_BYTES as u64 => {
+            None if ended_at.fits(self.next_seq.unwrap_or(1))
+                && records.bytes() <= HEADER_BYTES as u64 =>
+            {
                 self.report.cut_bytes += records.bytes();
                 return Ok(());
             }
@@ -182,7 +228,7 @@ impl Reading<'_> {
                 }
                 _ => {
                     let next = records.next_after(offset, next_seq).map_err(failed())?;
-                    if next.is_none() && is_last {
+                    if next.is_none() && ended_at.fits(next_seq) {
                         self.report.cut_bytes += records.bytes() - offset;
                         return Ok(());
                     }

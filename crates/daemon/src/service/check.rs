@@ -4,8 +4,11 @@
 use std::fs;
 use std::path::Path;
 
+use port::PortSpec;
+use port::interface::{Interface, Link};
+
 use super::{StartError, layout};
-use crate::config::{Config, KeyFrom, SetConfig, Source};
+use crate::config::{Config, KeyFrom, PortConfig, SetConfig, Source};
 use crate::privileges;
 use crate::sources::Sources;
 
@@ -20,7 +23,8 @@ use crate::sources::Sources;
 pub fn check(config: &Config) -> Result<Vec<String>, StartError> {
     layout(config)?;
     Sources::planned(config)?;
-    let mut said: Vec<String> = config.sets.iter().flat_map(of_set).collect();
+    let mut said: Vec<String> = config.ports.iter().filter_map(of_port).collect();
+    said.extend(config.sets.iter().flat_map(of_set));
     if let Some(crowdsec) = &config.crowdsec {
         let who = "[crowdsec]";
         said.extend(match &crowdsec.key {
@@ -50,6 +54,22 @@ pub fn check(config: &Config) -> Result<Vec<String>, StartError> {
             .map(|name| format!("[user]: there is no user '{name}' here: useradd --system {name}")),
     );
     Ok(said)
+}
+
+/// An interface is asked, and nothing of it changed.
+fn of_port(port: &PortConfig) -> Option<String> {
+    let name = match &port.spec {
+        PortSpec::Xdp(xdp) => &xdp.interface,
+        PortSpec::Packet(packet) => &packet.interface,
+        _ => return None,
+    };
+    let who = format!("port '{}'", port.name);
+    match Interface::existing(name) {
+        Err(missing) => Some(format!("{who}: {missing}")),
+        Ok(interface) => matches!(interface.link(), Link::Down(_)).then(|| {
+            format!("{who}: {name} is down and passes no frames: ip link set dev {name} up")
+        }),
+    }
 }
 
 fn of_set(set: &SetConfig) -> Vec<String> {
@@ -117,6 +137,17 @@ mod tests {
             let named = wanted.is_none_or(|wanted| said[0].contains(wanted));
             assert!(named, "{more}: {said:?}");
         }
+    }
+
+    #[test]
+    fn an_interface_that_is_not_here_is_named() {
+        let ports = "[[port]]\nname = 'a'\nspec = 'xdp:absent0'\n[[port]]\nspec = 'packet:lo'\n";
+        let config = Config::parse(Path::new("/etc/a.toml"), ports).expect("a configuration");
+        let said = check(&config).expect("no machine is to blame");
+        assert!(
+            said[0].starts_with("port 'a': there is no interface absent0"),
+            "{said:?}"
+        );
     }
 
     #[test]

@@ -6,13 +6,14 @@ use plane::Policy;
 use super::StartError;
 use crate::config::Config;
 use crate::rpc::answers;
-use crate::{FlowLogFile, FlowLogWriter};
+use crate::{FlowLogCounts, FlowLogFile, FlowLogWriter};
 
 /// The policy, with the memory that the configuration asks for.
 pub(super) fn remembering(policy: &Policy, config: &Config) -> Policy {
     let stateful = config.stateful.as_ref();
     let mut policy = policy.clone();
     policy.stateful = stateful.map(|section| section.policy(&config.ports));
+    policy.fragments = config.fragments.and_then(|section| section.limits);
     policy
 }
 
@@ -61,8 +62,24 @@ pub(super) fn finish(writer: Option<FlowLogWriter>) {
     }
 }
 
+fn fragments(report: &engine::FragmentReport) -> answers::FragmentCounts {
+    answers::FragmentCounts {
+        held: report.held,
+        known: report.known,
+        begun: report.begun,
+        complete: report.complete,
+        timed_out: report.timed_out,
+        evicted: report.evicted,
+        flawed: report.flawed,
+        reused: report.reused,
+        duplicates: report.duplicates,
+        waited: report.waited,
+        waited_most: report.waited_most,
+    }
+}
+
 /// What `show.flows` answers.
-pub(super) fn answer(status: &engine::Status) -> answers::Flows {
+pub(super) fn answer(status: &engine::Status, log: Option<&FlowLogCounts>) -> answers::Flows {
     let Some(known) = status.conversations else {
         return answers::Flows {
             seconds: status.seconds,
@@ -81,5 +98,7 @@ pub(super) fn answer(status: &engine::Status) -> answers::Flows {
         refused: known.refused,
         records: known.records,
         records_lost: known.records_lost,
+        records_unwritten: log.map_or(0, FlowLogCounts::unwritten),
+        fragments: status.fragments.as_ref().map(fragments),
     }
 }

@@ -9,6 +9,7 @@ use port::PortSpec;
 use serde_json::value::RawValue;
 
 use super::{facts, flows, observing, reload, sets};
+use crate::FlowLogCounts;
 use crate::capture::Counting;
 use crate::config::Config;
 use crate::journal::is_its_file;
@@ -39,6 +40,8 @@ pub(super) struct Inner {
     pub(super) commit: String,
     /// What captures were given.
     pub(super) captures: Arc<Counting>,
+    /// What became of lines of the flow log, where there is one.
+    pub(super) flow_log: OnceLock<Arc<FlowLogCounts>>,
 }
 
 /// What a reload changes; held as long as it takes.
@@ -103,9 +106,10 @@ impl Facts for Inner {
 
     fn flows(&self) -> answers::Flows {
         let status = self.observer.get().map(Observer::status);
-        status
-            .as_ref()
-            .map_or_else(answers::Flows::default, flows::answer)
+        let log = self.flow_log.get().map(Arc::as_ref);
+        status.map_or_else(answers::Flows::default, |status| {
+            flows::answer(&status, log)
+        })
     }
 
     fn rss(&self) -> answers::Rss {

@@ -74,6 +74,13 @@ pub(super) fn journal(
         let file = file.display();
         tracing::warn!(%file, at, bytes, "a damaged part of the journal was left out");
     }
+    if let Some(error) = &report.no_room {
+        tracing::error!(
+            error,
+            "there is no room for the journal: what is changed will not survive a restart until \
+             there is"
+        );
+    }
     tracing::info!(dir = %dir.display(), records = report.records, "state is kept");
     Ok(Some((journal, kept)))
 }

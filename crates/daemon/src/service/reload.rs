@@ -80,6 +80,7 @@ fn fixed(old: &Config, new: &Config) -> Option<&'static str> {
         ("[[port]]", old.ports == new.ports),
         ("[[pipeline]]", old.pipelines == new.pipelines),
         ("[stateful]", old.stateful == new.stateful),
+        ("[fragments]", old.fragments == new.fragments),
         ("[workers]", old.workers == new.workers),
         ("[memory]", old.memory == new.memory),
         ("[control]", old.control == new.control),

@@ -41,7 +41,7 @@ fn journal_file(dir: &Path) -> PathBuf {
 }
 
 /// A folder whose journal has records of the entries 0 to 9.
-fn ten(dir: &Path) -> PathBuf {
+pub(crate) fn ten(dir: &Path) -> PathBuf {
     let (mut journal, _, _) = open(dir, false).expect("a new one");
     for index in 0..10 {
         journal.append(&one(index)).expect("appended");

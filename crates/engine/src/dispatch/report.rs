@@ -110,6 +110,8 @@ pub(crate) struct PathFacts {
     pub(crate) settings: DispatchSettings,
     pub(crate) cpus: Vec<CpuId>,
     pub(crate) ports: Vec<DispatchPort>,
+    /// Fragments are followed.
+    pub(crate) follows_fragments: bool,
     /// Fragments are gathered for conversations of several workers.
     pub(crate) gathers: bool,
     /// Conversations that may be known at most; none where nothing is remembered.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use frame::{BURST_MAX, Burst, Frame, WorkerId};
 use plane::Route;
 use wire::toeplitz::{Key, Toeplitz};
-use wire::{Fragment, Piece, Placing};
+use wire::{Fragment, Parsed, Piece, Placing};
 
 use super::handover::Handover;
 use crate::gathering::Gatherers;
@@ -281,15 +281,26 @@ impl Placed<'_> {
 #[inline]
 fn find(hash: &Toeplitz, by: &By, frame: &Frame, gatherers: Option<(&Gatherers, u16)>) -> Found {
     let parsed = wire::parse(frame.bytes(), plane::original_len(frame));
+    let gathered = |packet: &Parsed| {
+        let (gatherers, queues) = gatherers?;
+        let piece = Piece::of(frame.bytes(), packet)?;
+        Some(Found::Piece(gatherers.of(&piece.key, queues)))
+    };
+    if gatherers.is_some_and(|(gatherers, _)| gatherers.reassembles)
+        && parsed.fragment != Fragment::Whole
+        && let Some(found) = gathered(&parsed)
+    {
+        return found;
+    }
     let key = match by {
         By::Flow(placing) => placing.flow_key(frame.bytes(), &parsed),
         By::Conversation(placing) => {
             let packet = placing.packet(frame.bytes(), &parsed);
             if packet.fragment != Fragment::Whole
-                && let Some((gatherers, queues)) = gatherers
-                && let Some(piece) = Piece::of(frame.bytes(), &packet)
+                && gatherers.is_some_and(|(gatherers, _)| !gatherers.reassembles)
+                && let Some(found) = gathered(&packet)
             {
-                return Found::Piece(gatherers.of(&piece.key, queues));
+                return found;
             }
             let followed = wire::follow(frame.bytes(), &packet).key();
             followed.or_else(|| packet.flow_key())

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use frame::{Burst, Frame, FramePool, PoolRequest, QueueId, Region};
+use frame::{Burst, Frame, FrameMeta, FramePool, PoolRequest, QueueId, Region};
 use port::{Port, PortQueue, QUEUE_UNTOLD, RxState};
 
 use super::verify::{Sighting, Verifier};
@@ -24,21 +24,22 @@ pub struct Enough {
     pub duration: Duration,
 }
 
-/// Receives from `queues` queues of `port` until enough was seen, all of them have ended, or `stop`
-/// says so.
+/// Receives from all queues of `port` until enough was seen, all of them have ended, or `stop` says
+/// so. `queues` has an entry for each: the interface's queue that frames without a record of their
+/// own came by, where that is known.
 ///
 /// # Errors
 /// Memory or queues that cannot be had.
 pub fn observe(
     port: &mut dyn Port,
-    queues: usize,
+    queues: &[Option<u32>],
     verifier: &mut Verifier,
     enough: Enough,
     stop: &dyn Fn() -> bool,
 ) -> Result<(), EngineError> {
     let bytes = port.frame_bytes_max_hint() as u32 + HEADROOM_BYTES;
     let request = PoolRequest {
-        frames: FRAMES.saturating_add(port.frames_held_max(queues)),
+        frames: FRAMES.saturating_add(port.frames_held_max(queues.len())),
         stride_bytes: bytes.next_multiple_of(64).max(2048),
         headroom_bytes: HEADROOM_BYTES,
         node: None,
@@ -46,9 +47,15 @@ pub fn observe(
     let (region, mut pools) = Region::with_pools(&[request])?;
     let mut pool = pools.remove(0);
     port.prepare(region)?;
-    let opened = (0..queues).map(|queue| port.open_queue(QueueId(queue as u16), queues));
-    let mut opened = opened.collect::<Result<Vec<_>, _>>()?;
-    for queue in &mut opened {
+    let open = |(queue, number): (usize, &Option<u32>)| {
+        Ok((
+            port.open_queue(QueueId(queue as u16), queues.len())?,
+            *number,
+        ))
+    };
+    let opened = queues.iter().enumerate().map(open);
+    let mut opened = opened.collect::<Result<Vec<_>, EngineError>>()?;
+    for (queue, _) in &mut opened {
         queue.begin(&mut pool)?;
     }
     let begun = Instant::now();
@@ -57,7 +64,7 @@ pub fn observe(
             break;
         }
     }
-    for queue in &mut opened {
+    for (queue, _) in &mut opened {
         queue.finish()?;
     }
     Ok(())
@@ -65,18 +72,18 @@ pub fn observe(
 
 /// One burst of each queue; whether more may come and is wanted.
 fn look(
-    queues: &mut [Box<dyn PortQueue>],
+    queues: &mut [(Box<dyn PortQueue>, Option<u32>)],
     pool: &mut FramePool,
     verifier: &mut Verifier,
     frames_max: u64,
 ) -> bool {
     let mut burst = Burst::new();
     let (before, mut open) = (verifier.frames(), false);
-    for queue in queues {
+    for (queue, number) in queues {
         open |= queue.rx_burst(pool, &mut burst, BURST) == RxState::Open;
         for frame in burst.frames() {
             if verifier.frames() < frames_max {
-                verifier.see(sighting(frame));
+                verifier.see(sighting(frame, *number));
             }
         }
         pool.free_burst(&mut burst);
@@ -87,13 +94,17 @@ fn look(
     open && verifier.frames() < frames_max
 }
 
-fn sighting(frame: &Frame) -> Option<Sighting> {
-    let meta = frame.meta().copied().unwrap_or_default();
+fn sighting(frame: &Frame, number: Option<u32>) -> Option<Sighting> {
     let parsed = wire::parse(frame.bytes(), plane::original_len(frame));
-    let told = meta.queue.0 != QUEUE_UNTOLD;
+    let told = |meta: &FrameMeta| {
+        let queue = (meta.queue.0 != QUEUE_UNTOLD).then_some(u32::from(meta.queue.0));
+        (meta.rss_hash, queue)
+    };
+    // A record that nobody wrote says queue 0 of each frame.
+    let (hash, queue) = frame.meta().map_or((0, number), told);
     Some(Sighting {
         flow: parsed.flow_key()?,
-        hash: meta.rss_hash,
-        queue: told.then_some(u32::from(meta.queue.0)),
+        hash,
+        queue,
     })
 }

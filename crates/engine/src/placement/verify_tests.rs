@@ -166,7 +166,7 @@ fn verified(fault: Fault) -> Verification {
         duration: Duration::from_secs(600),
     };
     let mut card = Card { inner, fault };
-    observe(&mut card, 1, &mut verifier, enough, &|| false).expect("frames");
+    observe(&mut card, &[None], &mut verifier, enough, &|| false).expect("frames");
     let found = verifier.conclude();
     assert_eq!((found.frames, found.without_flow), (FRAMES, 0), "{fault:?}");
     found

@@ -19,6 +19,7 @@ use crate::conversations::{self, ConversationReport};
 use crate::counters::{BURST_BUCKETS, Count, Words};
 use crate::dispatch::{BucketStatus, DispatchReport, MoveError, Mover, PathFacts};
 use crate::errands::Desks;
+use crate::fragments::{self, FragmentReport};
 use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::publish::Publisher;
 use crate::report::{MemoryReport, Snapshot};
@@ -47,6 +48,8 @@ pub struct Status {
     pub dispatch: DispatchReport,
     /// Conversations, where the bridge remembers them.
     pub conversations: Option<ConversationReport>,
+    /// Packets in fragments, where the bridge follows them.
+    pub fragments: Option<FragmentReport>,
     /// Frames dropped, by every reason there is, in the order of their declaration.
     pub drops: Vec<(DropReason, u64)>,
     /// Frames that at least one count set would have dropped, and no block set did.
@@ -165,6 +168,7 @@ impl Observer {
             workers: self.workers(),
             dispatch: self.control.dispatch(&self.paths, &self.mover()),
             conversations: conversations::report(self.paths.conversations, &sum),
+            fragments: fragments::report(self.paths.follows_fragments, &sum),
             drops: DropReason::all()
                 .map(|reason| (reason, sum.dropped(reason)))
                 .collect(),

@@ -39,6 +39,8 @@ struct Shape {
     hash: Option<HashHeader>,
     /// The bridge remembers conversations.
     stateful: bool,
+    /// Packets in fragments are put together.
+    reassembles: bool,
 }
 
 impl Shape {
@@ -56,6 +58,7 @@ impl Shape {
             make: flows::plain,
             hash: None,
             stateful: false,
+            reassembles: false,
         }
     }
 

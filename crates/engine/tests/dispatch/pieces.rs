@@ -284,6 +284,8 @@ pub(crate) struct Sieve {
     left: Vec<AtomicBool>,
     reordered: AtomicU64,
     twice: AtomicU64,
+    /// Frames that are no whole and sound packets, by their outer header.
+    parts: AtomicU64,
 }
 
 impl Sieve {
@@ -295,6 +297,7 @@ impl Sieve {
                 .collect(),
             reordered: AtomicU64::new(0),
             twice: AtomicU64::new(0),
+            parts: AtomicU64::new(0),
         })
     }
 
@@ -310,6 +313,10 @@ impl Sieve {
         } else {
             next.store(number + 1, Ordering::Release);
         }
+        let parsed = wire::parse(frame, frame.len());
+        if parsed.fragment != wire::Fragment::Whole || parsed.fault.is_some() {
+            self.parts.fetch_add(1, Ordering::Relaxed);
+        }
         if self.left[index as usize].swap(true, Ordering::Relaxed) {
             self.twice.fetch_add(1, Ordering::Relaxed);
         }
@@ -319,6 +326,10 @@ impl Sieve {
     pub(crate) fn faults(&self) -> (u64, u64) {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         (load(&self.reordered), load(&self.twice))
+    }
+
+    pub(crate) fn parts(&self) -> u64 {
+        self.parts.load(Ordering::Relaxed)
     }
 
     /// By frame: whether it left.

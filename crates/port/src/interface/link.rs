@@ -44,6 +44,20 @@ impl Link {
     pub fn is_up(self) -> bool {
         matches!(self, Self::Up(_))
     }
+
+    /// What to say of a port by `spec` whose interface `name` was found so at the start.
+    pub(crate) fn note(self, spec: &str, name: &str) -> Option<String> {
+        match self {
+            Self::Up(_) => None,
+            Self::Down(_) => Some(format!(
+                "{spec}: the interface is down, and frames pass as soon as it is up: ip link set \
+                 dev {name} up"
+            )),
+            Self::Absent | Self::NoCarrier(_) => Some(format!(
+                "{spec}: the interface is {self}, and frames pass as soon as that changes"
+            )),
+        }
+    }
 }
 
 impl fmt::Display for Link {
@@ -54,5 +68,20 @@ impl fmt::Display for Link {
             Self::NoCarrier(_) => "without a carrier",
             Self::Up(_) => "up",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_down_is_told_how_to_get_up() {
+        let note = |link: Link| link.note("xdp:eth1", "eth1");
+        assert_eq!(note(Link::Up(3)), None);
+        let down = note(Link::Down(3)).unwrap_or_default();
+        assert!(down.ends_with("ip link set dev eth1 up"), "{down}");
+        let unplugged = note(Link::NoCarrier(3)).unwrap_or_default();
+        assert!(unplugged.contains("without a carrier"), "{unplugged}");
     }
 }

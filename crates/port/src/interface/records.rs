@@ -73,6 +73,23 @@ impl Orphan {
     }
 }
 
+impl Kept {
+    /// Lets the record stay: what it names is not as it was. It is a dead process's as soon as this
+    /// one ends.
+    pub(crate) fn leave(self) {
+        std::mem::forget(self);
+    }
+
+    /// One that is a file of a test.
+    #[cfg(test)]
+    pub(crate) fn at(path: &std::path::Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            _locked: File::open(path).unwrap(),
+        }
+    }
+}
+
 impl Drop for Kept {
     fn drop(&mut self) {
         // The folder stays: others may be about to write there.

@@ -189,6 +189,8 @@ impl fmt::Display for HashSettings {
 pub struct RssChange<A: RssAccess = Interface> {
     interface: A,
     before: HashSettings,
+    /// It was put back, or that was tried.
+    is_over: bool,
     record: Option<Kept>,
     notes: Vec<String>,
 }
@@ -253,6 +255,28 @@ fn unread(name: &str, error: &io::Error) -> PortError {
 }
 
 impl<A: RssAccess> RssChange<A> {
+    /// Puts back what was set before.
+    ///
+    /// # Errors
+    /// The driver does not take it back, or the interface is gone; the record of what it was stays
+    /// for the next start and `linerate restore`.
+    pub fn put_back(mut self) -> io::Result<()> {
+        self.end()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        if self.is_over {
+            return Ok(());
+        }
+        self.is_over = true;
+        let done = self.before.write_to(&self.interface);
+        match (&done, self.record.take()) {
+            (Err(_), Some(record)) => record.leave(),
+            (_, record) => drop(record),
+        }
+        done
+    }
+
     /// The error says whether all is as before.
     fn made(
         interface: A,
@@ -266,6 +290,7 @@ impl<A: RssAccess> RssChange<A> {
         Ok(Self {
             interface,
             before,
+            is_over: false,
             record: None,
             notes: Vec::new(),
         })
@@ -277,6 +302,12 @@ impl<A: RssAccess> RssChange<A> {
     /// The kernel's own.
     pub fn now(&self) -> io::Result<HashSettings> {
         self.interface.settings()
+    }
+
+    /// What it is about.
+    #[must_use]
+    pub fn interface(&self) -> &A {
+        &self.interface
     }
 
     /// What was set before, and will be again.
@@ -294,9 +325,8 @@ impl<A: RssAccess> RssChange<A> {
 
 impl<A: RssAccess> Drop for RssChange<A> {
     fn drop(&mut self) {
-        // It is gone, or its driver refuses what it had: nobody is there to be told.
-        let _ = self.before.write_to(&self.interface);
-        self.record = None;
+        // Nobody is there to be told; the record stays where it failed.
+        let _ = self.end();
     }
 }
 
@@ -396,6 +426,28 @@ mod tests {
         drop(change.unwrap());
         assert_eq!(*card.written.borrow(), ["table 4 key 0"; 2]);
         assert_eq!(card.settings().unwrap(), before);
+    }
+
+    #[test]
+    fn what_cannot_be_put_back_is_told_and_not_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("record");
+        for refuses in [false, true] {
+            let mut card = card();
+            let before = card.settings().unwrap();
+            let change = RssChange::made(card.clone(), before.clone(), |mut settings| {
+                settings.rss.key = vec![9; 40];
+                settings
+            });
+            let mut change = change.unwrap();
+            std::fs::write(&path, "").unwrap();
+            change.record = Some(Kept::at(&path));
+            card.fixed_key = refuses;
+            change.interface.fixed_key = refuses;
+            assert_eq!(change.put_back().is_err(), refuses);
+            assert_eq!(path.exists(), refuses, "the record");
+            assert_eq!(card.settings().unwrap() == before, !refuses);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::attached::{AttachError, Attached};
 use super::spec::{Fanout, PacketSpec};
-use crate::interface::{Interface, Link, MERGING, Offloads, Signal, Stamping};
+use crate::interface::{Interface, MERGING, Offloads, Signal, Stamping};
 use crate::{PortError, PortErrorKind, TimeSource, Timestamps};
 
 /// An Ethernet header, and two VLAN tags.
@@ -147,16 +147,7 @@ impl Shared {
                  there: ip link set dev {name} nomaster"
             ));
         }
-        match self.interface.link() {
-            Link::Up(_) => {}
-            Link::Down(_) => notes.push(format!(
-                "{spec}: the interface is down, and frames pass as soon as it is up: ip link set \
-                 dev {name} up"
-            )),
-            link => notes.push(format!(
-                "{spec}: the interface is {link}, and frames pass as soon as that changes"
-            )),
-        }
+        notes.extend(self.interface.link().note(spec, name));
         notes
     }
 

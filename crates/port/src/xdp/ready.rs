@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::interface::{Interface, Link, MERGING, Offloads, Stamping, TAKING_TAGS, tells_stamps};
+use crate::interface::{Interface, MERGING, Offloads, Stamping, TAKING_TAGS, tells_stamps};
 use crate::sys::packet_socket::PacketSocket;
 use crate::{PortError, PortErrorKind, TimeSource, Timestamps};
 
@@ -215,12 +215,7 @@ impl Ready {
                  it away from there: ip link set dev {name} nomaster"
             ));
         }
-        match self.interface.link() {
-            Link::Up(_) => {}
-            link => notes.push(format!(
-                "xdp:{name}: the interface is {link}, and frames pass as soon as that changes"
-            )),
-        }
+        notes.extend(self.interface.link().note(&format!("xdp:{name}"), name));
         notes
     }
 }

@@ -66,7 +66,7 @@ fn against_a_map<A: Address>(level: Level) {
     let mut model: HashMap<u32, Known> = HashMap::new();
     let mut random = Random(SEED);
     let mut now = 5;
-    for _ in 0..if cfg!(miri) { 10 } else { 30_000 } {
+    for _ in 0..if cfg!(miri) { 5 } else { 30_000 } {
         let most = [4, 600][usize::from(random.below(50) == 0)];
         now += random.below(8) / 7 * random.below(most);
         table.expire(Tick(now), usize::MAX, &mut |flow| {

@@ -1,10 +1,29 @@
 //! `linerate show flows` and `linerate show rss`: conversations, and the buckets flows hash to.
 
-use daemon::rpc::answers::{Flows, Rss, RssBucket};
+use daemon::rpc::answers::{Flows, FragmentCounts, Rss, RssBucket};
 
 use super::Looks;
 use crate::report::number::{count, rate};
 use crate::report::table::{Align, Table};
+
+/// A count among the answers.
+type Counted = fn(&Flows) -> u64;
+
+/// What is counted of packets in fragments.
+const FRAGMENTS: [(&str, Counted); 8] = [
+    ("packets in fragments", |flows| of(flows).begun),
+    ("whole", |flows| of(flows).complete),
+    ("timed out", |flows| of(flows).timed_out),
+    ("made room", |flows| of(flows).evicted),
+    ("bad", |flows| of(flows).flawed),
+    ("identification reused", |flows| of(flows).reused),
+    ("fragments twice", |flows| of(flows).duplicates),
+    ("fragments that waited", |flows| of(flows).waited),
+];
+
+fn of(flows: &Flows) -> FragmentCounts {
+    flows.fragments.clone().unwrap_or_default()
+}
 
 pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String {
     if !now.remembers {
@@ -25,19 +44,31 @@ pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String
             String::new(),
         ]);
     }
-    type Counted = fn(&Flows) -> u64;
-    let counted: [(&str, Counted); 6] = [
+    let mut rows = |counted: &[(&str, Counted)]| {
+        for (name, of) in counted {
+            let passed = of(now).saturating_sub(before.map_or(0, of)) as f64;
+            let passed = rate(passed / seconds.max(1e-3), "/s");
+            table.row([(*name).to_owned(), count(of(now)), passed]);
+        }
+    };
+    rows(&[
         ("begun", |flows| flows.begun),
         ("expired", |flows| flows.expired),
         ("evicted", |flows| flows.evicted),
         ("refused", |flows| flows.refused),
-        ("written down", |flows| flows.records),
-        ("not written down", |flows| flows.records_lost),
-    ];
-    for (name, of) in counted {
-        let passed = of(now).saturating_sub(before.map_or(0, of)) as f64;
-        let passed = rate(passed / seconds.max(1e-3), "/s");
-        table.row([name.to_owned(), count(of(now)), passed]);
+        ("to be written down", |flows| flows.records),
+        ("too many at once", |flows| flows.records_lost),
+        ("could not be written", |flows| flows.records_unwritten),
+    ]);
+    if let Some(fragments) = &now.fragments {
+        rows(&FRAGMENTS);
+        for (name, value) in [
+            ("fragments held", fragments.held),
+            ("packets known", fragments.known),
+            ("most that waited", fragments.waited_most),
+        ] {
+            table.row([name.to_owned(), count(value), String::new()]);
+        }
     }
     table.render(looks.paint, looks.width)
 }

@@ -23,10 +23,42 @@ pub struct Flows {
     pub evicted: u64,
     /// Conversations that could not begin for want of room.
     pub refused: u64,
-    /// Records written to the flow log.
+    /// Records made for the flow log.
     pub records: u64,
     /// Records that found no room on their way there.
     pub records_lost: u64,
+    /// Lines that could not be written there: a full disk, or nobody who reads.
+    pub records_unwritten: u64,
+    /// Packets in fragments; none where they are not followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragments: Option<FragmentCounts>,
+}
+
+/// Packets in fragments, as `show.flows` tells of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FragmentCounts {
+    /// Frames held now: they wait for others, or to go on.
+    pub held: u64,
+    /// Packets known now.
+    pub known: u64,
+    /// Packets that began.
+    pub begun: u64,
+    /// Of those, packets of which all fragments came.
+    pub complete: u64,
+    /// Of those, given up when their time was over.
+    pub timed_out: u64,
+    /// Of those, given up for want of room.
+    pub evicted: u64,
+    /// Of those, found bad.
+    pub flawed: u64,
+    /// Of the bad ones, those whose identification another packet had.
+    pub reused: u64,
+    /// Fragments that came again.
+    pub duplicates: u64,
+    /// Fragments that had to wait.
+    pub waited: u64,
+    /// The most that waited at a time, at each worker.
+    pub waited_most: u64,
 }
 
 /// What `show.rss` answers: whose each bucket is, and what it brought.
