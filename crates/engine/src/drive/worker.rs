@@ -345,9 +345,13 @@ impl Driver {
         let quiet = self.is_quiet(drains);
         if quiet != self.shown_quiet {
             self.shown_quiet = quiet;
-            self.control
-                .board(self.id)
-                .show_exchange(&self.words, quiet);
+            let board = self.control.board(self.id);
+            if quiet {
+                // Who sees that all is sent must see how much that was: a worker that is kept from
+                // its CPU now would have the watch take what came for all of it.
+                board.show(&self.words);
+            }
+            board.show_exchange(&self.words, quiet);
         }
     }
 
