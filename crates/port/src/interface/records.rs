@@ -82,7 +82,7 @@ impl Kept {
 
     /// One that is a file of a test.
     #[cfg(test)]
-    pub(crate) fn at(path: &std::path::Path) -> Self {
+    pub(crate) fn at(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
             _locked: File::open(path).unwrap(),
