@@ -207,6 +207,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "statistics, and no unsafe code")]
     fn sequences_spread() {
         let permutation = Secret::from_seed(3).permutation();
         let wide = Secret::from_seed(3).wide_permutation();

@@ -60,6 +60,37 @@ fn answer(mut stream: &TcpStream, page: &str) -> std::io::Result<()> {
     stream.write_all(page.as_bytes())
 }
 
+/// A server that takes a connection and never says a word, as long as the listener lives.
+fn silent(more: &str) -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address");
+    let set = "[[set]]\nname = 'feed'\naction = 'count'\n";
+    let source = format!("{set}source = 'http://{address}/list.txt'\n{more}");
+    (listener, config(&source))
+}
+
+#[test]
+fn a_required_list_is_waited_for_until_its_own_limit_refuses_the_start() {
+    let place = Place::new();
+    let (_silent, text) = silent("required = true\n[limits]\nlist_time = '12s'\n");
+    place.write("a.toml", text);
+    let refused = place.run("run a.toml --duration 1s").ended(2);
+    assert!(refused.complaints().contains("in time"), "{refused:?}");
+}
+
+/// The server is silent for as long as the daemon runs.
+#[test]
+fn a_list_that_need_not_be_there_does_not_keep_the_wire_cut() {
+    let place = Place::new();
+    let (_silent, text) = silent("[limits]\nlist_time = '1h'\n");
+    place.write("a.toml", text);
+    let daemon = Daemon::start(&place, "run a.toml --json");
+    let source = source_of(&daemon);
+    assert_eq!(source["never_read"], true, "{source}");
+    let (_, log) = daemon.stop();
+    assert!(log.contains("list.txt has given nothing"), "{log}");
+}
+
 fn source_of(daemon: &Daemon<'_>) -> Value {
     let shown = daemon.must("set show feed --json").json();
     shown["sources"][0].clone()

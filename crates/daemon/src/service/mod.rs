@@ -41,18 +41,28 @@ use crate::notify::Notifier;
 use crate::privileges::{self, PrivilegeError};
 use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, Reply, Request};
-use crate::sources::{Asking, Kind, Sources, ToKeeper};
+use crate::sources::{Asking, Kind, SourceState, Sources, ToKeeper};
 use crate::{FlowLogWriter, Layout, LayoutAsked, Pinned, Samples};
 use hand::HandLists;
 use inner::{Inner, Live};
 use recent::Recent;
 use watched::Watched;
 
-/// How long a start waits for lists: a server that does not answer must not keep the wire cut.
-const LISTS_WITHIN: Duration = Duration::from_secs(60);
+/// How long a start waits for lists that it need not have: a server that does not answer must not
+/// keep the wire cut. A required one is waited for as long as its own limit says.
+const LISTS_WITHIN: Duration = Duration::from_secs(10);
 
 /// How often it is looked meanwhile whether it is to end.
 const LISTS_LOOK: Duration = Duration::from_millis(50);
+
+fn goes_on_without(late: &SourceState) {
+    tracing::error!(
+        set = %late.set,
+        "{} has given nothing in {LISTS_WITHIN:?}: forwarding begins, and what it gives is in \
+         force when it comes",
+        late.name
+    );
+}
 
 /// What a start is told beside the configuration.
 #[derive(Clone, Debug, Default)]
@@ -165,31 +175,31 @@ impl Daemon {
                 "a source cannot be started ({error}): raise the limits"
             ))
         })?;
+        let is_required = |state: &SourceState| {
+            let mut sets = config.sets.iter();
+            let is_list = state.kind != Kind::CrowdSec;
+            is_list && sets.any(|set| *set.name == *state.set && set.required)
+        };
         let end = Instant::now() + LISTS_WITHIN;
         while !live.sources.wait_tried(LISTS_LOOK) {
             if stop.load(Ordering::Relaxed) {
                 return Err(StartError::Stopped);
             }
-            if Instant::now() >= end {
-                tracing::error!(
-                    "some lists have not come in a minute: forwarding begins without them"
-                );
+            let mut late = live.sources.states();
+            late.retain(|state| !state.is_tried());
+            if Instant::now() >= end && !late.iter().any(is_required) {
+                late.iter().for_each(goes_on_without);
                 break;
             }
         }
         for state in live.sources.states() {
-            let Some(failure) = &state.last_error else {
+            let Some(failure) = state.last_error.as_ref().filter(|_| state.is_never_read()) else {
                 continue;
             };
-            let mut sets = config.sets.iter();
-            let is_required = sets.any(|set| *set.name == *state.set && set.required);
-            let is_list = state.kind != Kind::CrowdSec;
-            if is_required && is_list && state.is_never_read() {
+            if is_required(&state) {
                 return Err(StartError::Other(failure.text.clone()));
             }
-            if state.is_never_read() {
-                tracing::error!(set = %state.set, "it begins without its list: {}", failure.text);
-            }
+            tracing::error!(set = %state.set, "it begins without its list: {}", failure.text);
         }
         Ok(())
     }

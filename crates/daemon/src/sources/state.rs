@@ -103,6 +103,12 @@ impl SourceState {
         self.loads == 0 && self.unchanged == 0
     }
 
+    /// True when it was tried once, to whatever end.
+    #[must_use]
+    pub fn is_tried(&self) -> bool {
+        self.loads + self.unchanged + self.failures + self.refusals != 0
+    }
+
     pub(super) fn tried(&mut self) {
         self.tries += 1;
         self.last_try = Some(SystemTime::now());

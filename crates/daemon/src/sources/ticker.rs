@@ -170,10 +170,7 @@ impl Sources {
     #[must_use]
     pub fn wait_tried(&self, time: Duration) -> bool {
         let end = Instant::now() + time;
-        let tried = |running: &Running| {
-            let state = lock(&running.state);
-            state.loads + state.unchanged + state.failures + state.refusals != 0
-        };
+        let tried = |running: &Running| lock(&running.state).is_tried();
         while !self.running.iter().all(tried) {
             if Instant::now() >= end {
                 return false;

@@ -502,6 +502,7 @@ fn a_removal_outlasts_the_loads_that_were_begun_before_it() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "minutes of compiling, which others do once")]
 fn of_two_loads_neither_is_lost_and_the_later_wins() {
     let mut live = lists(&[&["10.0.0.1"], &["10.0.0.1"]]);
     let one = live.begin_load(0).unwrap();
@@ -533,6 +534,7 @@ fn of_two_loads_neither_is_lost_and_the_later_wins() {
 
 /// The load takes its second snapshot after the removal, and still was begun before it.
 #[test]
+#[cfg_attr(miri, ignore = "minutes of compiling, which others do once")]
 fn a_removal_outlasts_a_load_that_is_compiled_again() {
     let mut live = lists(&[&[], &[]]);
     let one = live.begin_load(0).unwrap();
