@@ -1,7 +1,7 @@
 //! What a worker does with fragments that its pipeline holds.
 
 use frame::BURST_MAX;
-use plane::DropReason;
+use plane::{DropReason, Fragments, Released};
 
 use crate::attachment::Attachment;
 use crate::counters::Count;
@@ -56,29 +56,19 @@ impl Worker {
 
     /// Stages what is released, a burst of it: as much as there is room for, whatever the verdicts.
     fn send_released(&mut self) -> usize {
-        let Self {
-            pipeline,
-            attachments,
-            pool,
-            words,
-            ..
-        } = self;
-        let Some(fragments) = pipeline.fragments() else {
-            return 0;
-        };
-        for sent in 0..BURST_MAX {
-            let Some(one) = fragments.next_released() else {
-                return sent;
-            };
-            let place = usize::from(one.from.0);
-            carry_out_one(one.frame, one.verdict, place, attachments, pool, words);
-        }
-        BURST_MAX
+        let sent = (0..BURST_MAX).take_while(|_| self.carry_out_held(Fragments::next_released));
+        sent.count()
     }
 
     /// Drops what waited in vain.
     #[inline]
     fn discard_lost(&mut self) {
+        while self.carry_out_held(Fragments::next_lost) {}
+    }
+
+    /// Carries out what `next` gives; `false` where that is nothing.
+    #[inline]
+    fn carry_out_held(&mut self, next: impl Fn(&mut Fragments) -> Option<Released>) -> bool {
         let Self {
             pipeline,
             attachments,
@@ -86,13 +76,12 @@ impl Worker {
             words,
             ..
         } = self;
-        let Some(fragments) = pipeline.fragments() else {
-            return;
+        let Some(one) = pipeline.fragments().and_then(next) else {
+            return false;
         };
-        while let Some(one) = fragments.next_lost() {
-            let place = usize::from(one.from.0);
-            carry_out_one(one.frame, one.verdict, place, attachments, pool, words);
-        }
+        let place = usize::from(one.from.0);
+        carry_out_one(one.frame, one.verdict, place, attachments, pool, words);
+        true
     }
 
     /// Drops all that is held, at the end of a run.

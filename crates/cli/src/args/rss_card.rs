@@ -84,7 +84,7 @@ pub(crate) struct RssApplyArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = verify_examples())]
 pub(crate) struct RssVerifyArgs {
-    /// The interface, as in eth0 or packet:eth0. With xdp:eth0 frames are taken by AF_XDP, where the
+    /// The interface, as in eth0 or packet:eth0. With xdp:eth0 frames are taken by AF_XDP, and the
     /// XDP program asks the driver for the hash.
     #[arg(value_name = "PORT")]
     pub(crate) port: String,

@@ -71,6 +71,22 @@ fn conversations_are_written_down() {
     assert_eq!(ours["port"], "pcap:in=inside.pcap");
 }
 
+/// A FIFO without a reader once kept a bridge from starting, and from ending.
+#[test]
+fn a_log_that_nobody_reads_keeps_nobody_waiting() {
+    let place = place();
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mkfifoat(rustix::fs::CWD, place.path("fifo"), mode).expect("a FIFO");
+    let ran = place.run(
+        "bridge pcap:in=inside.pcap pcap:in=outside.pcap --stateful allow-new=first,second \
+         --flow-log fifo --json",
+    );
+    let ran = ran.ended(0);
+    let records = ran.json()["conversations"]["records"].to_string();
+    let part = format!("(nothing reads it): {records} of {records} lines are missing");
+    assert!(ran.stderr.contains(&part), "no '{part}' in\n{}", ran.stderr);
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_a_reason() {
     let place = place();

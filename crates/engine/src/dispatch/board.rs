@@ -1,8 +1,9 @@
 //! What a worker counts of its dispatching, and where it shows that: one writer, plain stores.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use crate::attachment::Attachment;
+use crate::status::{load, store};
 
 /// What is counted by the worker that frames are for, of one port and purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,10 +102,10 @@ impl DispatchBoard {
             if kind % KINDS == 0 {
                 counts.len += attachments[kind / KINDS].kept.len() as u64;
             }
-            store(shown, counts.words());
+            store(shown, &counts.words());
             let row = &self.sent[kind * self.workers..][..self.workers];
             for (shown, (queued, dropped)) in row.iter().zip(exchange.sent()) {
-                store(shown, [queued, dropped]);
+                store(shown, &[queued, dropped]);
             }
         }
     }
@@ -122,16 +123,6 @@ impl DispatchBoard {
     }
 }
 
-fn store<const N: usize>(shown: &[AtomicU64; N], words: [u64; N]) {
-    for (shown, word) in shown.iter().zip(words) {
-        shown.store(word, Ordering::Relaxed);
-    }
-}
-
-fn load<const N: usize>(shown: &[AtomicU64; N]) -> [u64; N] {
-    std::array::from_fn(|place| shown[place].load(Ordering::Relaxed))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,8 +132,8 @@ mod tests {
         let words = std::array::from_fn(|place| place as u64 + 1);
         assert_eq!(QueueCounts::from_words(words).words(), words);
         let board = DispatchBoard::new(2, 3);
-        store(&board.kinds[3], words);
-        store(&board.sent[3 * 3 + 1], [8, 9]);
+        store(&board.kinds[3], &words);
+        store(&board.sent[3 * 3 + 1], &[8, 9]);
         let seen = board.read();
         assert_eq!(seen.len(), 6);
         assert_eq!(seen[3].queue, QueueCounts::from_words(words));

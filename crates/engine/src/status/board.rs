@@ -153,13 +153,15 @@ impl HoldBoard {
     }
 }
 
-fn store<const N: usize>(shown: &[AtomicU64; N], words: &[u64; N]) {
+/// Shows words that only this thread writes.
+pub(crate) fn store<const N: usize>(shown: &[AtomicU64; N], words: &[u64; N]) {
     for (shown, &word) in shown.iter().zip(words) {
         shown.store(word, Ordering::Relaxed);
     }
 }
 
-fn load<const N: usize>(shown: &[AtomicU64; N]) -> [u64; N] {
+/// What is shown, each word as of its own moment.
+pub(crate) fn load<const N: usize>(shown: &[AtomicU64; N]) -> [u64; N] {
     std::array::from_fn(|place| shown[place].load(Ordering::Relaxed))
 }
 

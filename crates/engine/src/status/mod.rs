@@ -28,7 +28,7 @@ use crate::states::StateReport;
 use crate::supervise::Control;
 use crate::tally::SetCounts;
 
-pub(crate) use board::{HoldBoard, PortHold, SHOW_EVERY_NANOS};
+pub(crate) use board::{HoldBoard, PortHold, SHOW_EVERY_NANOS, load, store};
 pub(crate) use recent::Recent;
 
 /// A run as it is now.
