@@ -4,6 +4,7 @@ use plane::Pipeline;
 use table::fragments::FragmentCounts;
 
 use crate::counters::{Count, Words};
+use crate::reassembly::Reassembly;
 
 /// Packets in fragments, those of all workers together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,12 +34,11 @@ pub struct FragmentReport {
 }
 
 /// Counts what one worker's table says now.
-pub(crate) fn count(pipeline: &mut Pipeline, words: &mut Words) {
-    words.set(Count::Held, pipeline.held() as u64);
+pub(crate) fn count(pipeline: &mut Pipeline, reassembly: Option<&Reassembly>, words: &mut Words) {
+    let reassembled = reassembly.map(Reassembly::counts);
     let gathered = pipeline.gatherer().map(|own| (*own.counts(), own.len()));
-    let alone =
-        |pipeline: &mut Pipeline| pipeline.fragments().map(|own| (*own.counts(), own.len()));
-    let Some((counts, known)) = gathered.or_else(|| alone(pipeline)) else {
+    let counted = reassembled.or(gathered).or_else(|| alone(pipeline));
+    let Some((counts, known)) = counted else {
         return;
     };
     let FragmentCounts {
@@ -66,6 +66,10 @@ pub(crate) fn count(pipeline: &mut Pipeline, words: &mut Words) {
     ] {
         words.set(count, value);
     }
+}
+
+fn alone(pipeline: &mut Pipeline) -> Option<(FragmentCounts, usize)> {
+    pipeline.fragments().map(|own| (*own.counts(), own.len()))
 }
 
 /// What all workers counted; none where no fragment is followed.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use frame::PortId;
 use plane::{DropReason, Gathered, Reassembled, Reassembler};
-use table::fragments::FragmentLimits;
+use table::fragments::{FragmentCounts, FragmentLimits};
 
 use crate::counters::Count;
 use crate::worker::Worker;
@@ -27,6 +27,11 @@ impl Reassembly {
     /// Frames that it holds.
     pub(crate) fn held(&self) -> usize {
         self.reassembler.held() + self.whole.len()
+    }
+
+    /// What was counted, and how many packets are known.
+    pub(crate) fn counts(&self) -> (FragmentCounts, usize) {
+        (*self.reassembler.counts(), self.reassembler.len())
     }
 
     pub(crate) fn has_whole(&self) -> bool {

@@ -40,7 +40,9 @@ impl Worker {
             stateful.set_now(self.now);
             conversations::count(stateful, &mut self.words);
         }
-        fragments::count(&mut self.pipeline, &mut self.words);
+        self.words.set(Count::Held, self.held() as u64);
+        let reassembly = self.reassembly.as_deref();
+        fragments::count(&mut self.pipeline, reassembly, &mut self.words);
         self.board().show(&self.words);
     }
 

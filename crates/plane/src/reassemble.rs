@@ -66,6 +66,18 @@ impl Reassembler {
         self.table.counts()
     }
 
+    /// Packets that are known.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// True when no packet is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
     /// Frames that it holds: that wait, and that waited in vain.
     #[must_use]
     pub fn held(&self) -> usize {

@@ -20,7 +20,7 @@ pub(crate) struct StatefulArgs {
     /// name of one of the ports, as eth0 of xdp:eth0. What is of a known conversation passes both
     /// ways. TCP is followed by its flags, ICMP errors pass if they quote a packet of a known
     /// conversation. Of several workers each knows the conversations of its buckets, and frames go
-    /// to who knows theirs (--dispatch hybrid); fragments pass with one worker alone.
+    /// to who knows theirs (--dispatch hybrid).
     #[arg(long, value_name = "RULE")]
     pub(crate) stateful: Option<AllowNew>,
     /// Remember N conversations at most, of IPv4 and as many of IPv6.

@@ -19,7 +19,7 @@ const SEED: u64 = 11;
 
 fn mix(queues: usize) -> Mix {
     Mix {
-        datagrams: 6_000,
+        datagrams: 3_000,
         queues,
         spread: Spread::Frames,
         hostile: false,
@@ -44,9 +44,21 @@ fn shape(workers: usize, policy: DispatchPolicy) -> Shape {
     }
 }
 
-/// Runs until all is sent. Whatever happens, nothing is reordered, and what did not leave was
-/// dropped by name.
+/// Runs until all is sent; else as [`run_some`].
 fn run(
+    shape: Shape,
+    (traffic, limits): (&Traffic, FragmentLimits),
+    meanwhile: impl FnOnce(&Running),
+) -> (RunReport, Arc<Sieve>) {
+    let (report, sieve) = run_some(shape, (traffic, limits), meanwhile);
+    assert_eq!(report.ended_by, EndedBy::Sources, "{shape:?}");
+    assert_eq!(report.books.rx, traffic.frames as u64, "{shape:?}");
+    (report, sieve)
+}
+
+/// Runs to whatever end. Whatever happens, nothing is reordered, and what did not leave was dropped
+/// by name.
+fn run_some(
     shape: Shape,
     (traffic, limits): (&Traffic, FragmentLimits),
     meanwhile: impl FnOnce(&Running),
@@ -68,13 +80,11 @@ fn run(
     let report = running.join().expect("a report");
     assert!(report.balanced, "{shape:?}: {report:#?}");
     assert!(report.dispatch.balances(), "{shape:?}: {report:#?}");
-    assert_eq!(report.ended_by, EndedBy::Sources, "{shape:?}");
     assert_eq!(sieve.faults(), (0, 0), "{shape:?}, seed {SEED}");
-    assert_eq!(report.books.rx, traffic.frames as u64, "{shape:?}");
     let left = sieve.left().iter().filter(|&&left| left).count() as u64;
     assert_eq!(report.books.tx, left, "{shape:?}");
     let ended = report.books.dropped_total() + report.books.consumed;
-    let begun = traffic.frames as u64 + report.books.originated;
+    let begun = report.books.rx + report.books.originated;
     assert_eq!(left + ended, begun, "{shape:?}");
     (report, sieve)
 }
@@ -161,19 +171,26 @@ fn moving_buckets_loses_and_reorders_no_fragment() {
     for policy in [DispatchPolicy::Hybrid, DispatchPolicy::Deferred] {
         for (workers, tx_queues) in [(2, 2), (3, 3), (3, 1)] {
             let traffic = Traffic::new(Mix {
-                datagrams: 20_000,
+                datagrams: 12_000,
                 ..mix(workers)
             });
             let shape = Shape {
                 tx_queues,
                 ..shape(workers, policy)
             };
-            let mut changes = 0;
-            let (report, _) = run(shape, (&traffic, limits()), |running| {
-                changes = shuffle(running, workers, SEED);
-            });
-            assert_eq!(report.books.dropped, [], "{shape:?}");
-            assert!(report.dispatch.moved > 0, "{shape:?}: {changes} changes");
+            // A run may be over before anything was moved.
+            let mut moved = 0;
+            for _ in 0..20 {
+                let (report, _) = run(shape, (&traffic, limits()), |running| {
+                    shuffle(running, workers, SEED);
+                });
+                assert_eq!(report.books.dropped, [], "{shape:?}");
+                moved += report.dispatch.moved;
+                if moved > 0 {
+                    break;
+                }
+            }
+            assert!(moved > 0, "{shape:?}");
         }
     }
 }
@@ -205,7 +222,10 @@ fn packets_put_together_meet_their_conversation() {
         for workers in [1, 2, 3] {
             for hash in HASHES {
                 for stateful in [false, true] {
-                    let traffic = Traffic::new(mix(workers));
+                    let traffic = Traffic::new(Mix {
+                        datagrams: 1_000,
+                        ..mix(workers)
+                    });
                     let shape = Shape {
                         hash,
                         stateful,
@@ -262,5 +282,67 @@ fn what_full_rings_drop_is_counted() {
         let rows = report.dispatch.rows.iter();
         let full: u64 = rows.map(|row| row.counts.dropped).sum();
         assert_eq!(full, dropped(DropReason::HandoffRingFull), "{report:#?}");
+    }
+}
+
+/// Fragments twice, overlapping or lost, each by any queue, while time runs out at once or never,
+/// little may wait, buckets move, and in both modes.
+#[test]
+fn hostile_fragments_are_counted() {
+    let bounds = [
+        limits(),
+        FragmentLimits {
+            timeout: Nanos(1),
+            ..limits()
+        },
+        FragmentLimits {
+            datagrams: 8,
+            held: 4,
+            pieces: 3,
+            source_part: 4,
+            timeout: Nanos(200_000),
+        },
+    ];
+    for (reassembles, limits) in bounds.iter().flat_map(|&of| [(false, of), (true, of)]) {
+        for (workers, lossless) in [(2, true), (3, false)] {
+            let traffic = Traffic::new(Mix {
+                hostile: true,
+                ..mix(workers)
+            });
+            let shape = Shape {
+                lossless,
+                reassembles,
+                ..shape(workers, DispatchPolicy::Hybrid)
+            };
+            let (report, _) = run(shape, (&traffic, limits), |running| {
+                shuffle(running, workers, SEED);
+            });
+            let counted = report.fragments.expect("they are followed");
+            assert!(counted.begun > 0, "{counted:?}");
+        }
+    }
+}
+
+/// What waits when a run is asked to end is dropped by name, wherever it is.
+#[test]
+fn an_end_in_the_middle_is_counted() {
+    for policy in [DispatchPolicy::Hybrid, DispatchPolicy::Deferred] {
+        for reassembles in [false, true] {
+            for part in 1..5_u64 {
+                let traffic = Traffic::new(mix(2));
+                let mut shape = Shape {
+                    reassembles,
+                    ..shape(2, policy)
+                };
+                shape.settings.ring_limit = 16;
+                let enough = traffic.frames as u64 * part / 8;
+                run_some(shape, (&traffic, limits()), |running| {
+                    while !running.is_finished() && running.snapshot().rx < enough {
+                        std::thread::yield_now();
+                    }
+                    running.stop();
+                });
+            }
+        }
     }
 }

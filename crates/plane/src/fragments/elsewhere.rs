@@ -12,7 +12,7 @@ use wire::{Fragment, Parsed};
 
 use super::Released;
 use super::meeting::Followed;
-use super::tag::Tag;
+use super::tag::{Tag, refused};
 use crate::{DropReason, Verdict, Verdicts};
 
 /// A fragment of the burst that is being judged.
@@ -26,9 +26,15 @@ struct Place {
 /// What was decided of the datagram that was last in a place of a gatherer's table.
 #[derive(Clone, Copy, Debug)]
 struct Judged {
-    tag: Option<Tag>,
+    /// Which one it was; 0 where there was none yet.
+    generation: u32,
     verdict: Verdict,
 }
+
+const _: () = assert!(
+    size_of::<Judged>() == 8,
+    "every worker has one for all of every gatherer"
+);
 
 /// A fragment whose first has not come.
 #[derive(Debug)]
@@ -57,7 +63,7 @@ pub(super) struct Elsewhere {
 impl Elsewhere {
     pub(super) fn new(limits: &FragmentLimits, gatherers: usize) -> Self {
         let none = Judged {
-            tag: None,
+            generation: 0,
             verdict: Verdict::Hold,
         };
         let datagrams = limits.datagrams.clamp(1, 1 << 24) as usize;
@@ -119,9 +125,11 @@ impl Elsewhere {
                     let at = at as u8;
                     self.places.push(Place { tag, at, is_first });
                 }
-                None if forwarded && !is_first => {
-                    verdicts.set(at, Verdict::Drop(DropReason::FragmentUnknown));
-                }
+                None if forwarded => match refused(frame) {
+                    Some(reason) => verdicts.set(at, Verdict::Drop(reason)),
+                    None if is_first => {}
+                    None => verdicts.set(at, Verdict::Drop(DropReason::FragmentUnknown)),
+                },
                 _ => {}
             }
         }
@@ -145,14 +153,15 @@ impl Elsewhere {
                     && let Some(judged) = self.judged(tag)
                 {
                     *judged = Judged {
-                        tag: Some(tag),
+                        generation: tag.generation(),
                         verdict,
                     };
                 }
                 acts |= self.early.iter().any(|early| early.tag == tag);
                 continue;
             }
-            let judged = self.judged(tag).filter(|judged| judged.tag == Some(tag));
+            let judged = self.judged(tag);
+            let judged = judged.filter(|judged| judged.generation == tag.generation());
             let verdict = judged.map_or(Verdict::Hold, |judged| judged.verdict);
             acts |= verdict == Verdict::Hold;
             verdicts.set(at, verdict);

@@ -11,7 +11,7 @@ use table::fragments::{FragmentCounts, FragmentLimits, FragmentTable, Refused, S
 use wire::Parsed;
 
 use super::meeting::{Meeting, Place};
-use super::tag::Tag;
+use super::tag::{self, Tag};
 use super::{Released, Waiting, keep_lost, reason_of};
 use crate::{DropReason, Verdict, Verdicts};
 
@@ -106,8 +106,9 @@ impl Gatherer {
     }
 
     /// Takes a burst in that came by `from`, at place `side` of the two ports: what waits or goes
-    /// on is kept here, what is of no use is lost. `rest` gets what the policy does not forward,
-    /// by `verdicts`, and what is no fragment that can be followed; it has room for the burst.
+    /// on is kept here. `rest` gets what is to be judged at once: what the policy does not forward,
+    /// by `verdicts`, what is of no use, marked with the reason, and what is no fragment that can be
+    /// followed; it has room for the burst.
     /// `route` is asked about first fragments.
     pub fn gather(
         &mut self,
@@ -132,7 +133,7 @@ impl Gatherer {
         let mut places = places.iter().peekable();
         for (at, (frame, &verdict)) in burst.drain().zip(verdicts.as_slice()).enumerate() {
             match places.next_if(|place| usize::from(place.at) == at) {
-                Some(place) => settling.settle(place, frame, route),
+                Some(place) => settling.settle(place, frame, (&mut *route, &mut *rest)),
                 None => settling.pass(frame, (verdict, followed.has(at)), rest),
             }
         }
@@ -191,18 +192,24 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    /// A frame that was not taken in.
-    fn pass(&mut self, frame: Frame, (verdict, refused): (Verdict, bool), rest: &mut Burst) {
-        if refused {
-            self.lose(frame, verdict);
-        } else if let Err(frame) = rest.push(frame) {
+    /// A frame that was not taken in: the policy's, or refused.
+    fn pass(&mut self, mut frame: Frame, (verdict, refused): (Verdict, bool), rest: &mut Burst) {
+        if let (Verdict::Drop(reason), true) = (verdict, refused) {
+            tag::refuse(&mut frame, reason);
+        }
+        if let Err(frame) = rest.push(frame) {
             // There is room.
             self.lose(frame, Verdict::Drop(DropReason::FragmentUnknown));
         }
     }
 
     /// A fragment that was taken in; its packet may have turned out bad meanwhile.
-    fn settle(&mut self, place: &Place, frame: Frame, route: &mut dyn FnMut(&Frame) -> Route) {
+    fn settle(
+        &mut self,
+        place: &Place,
+        frame: Frame,
+        (route, rest): (&mut dyn FnMut(&Frame) -> Route, &mut Burst),
+    ) {
         match self.table.state(place.id) {
             Some(State::Judged(route)) => self.send(place, frame, route),
             Some(State::Waiting) if place.is_first => {
@@ -213,7 +220,8 @@ impl Settling<'_> {
             }
             Some(State::Waiting) => self.hold(place, frame),
             Some(State::Bad(flaw)) => {
-                self.lose(frame, Verdict::Drop(reason_of(Refused::Flawed(flaw))));
+                let reason = reason_of(Refused::Flawed(flaw));
+                self.pass(frame, (Verdict::Drop(reason), true), rest);
             }
             None => self.lose(frame, Verdict::Drop(DropReason::FragmentEvicted)),
         }
