@@ -123,8 +123,8 @@ Examples:
       both directions of a flow to one queue, until Ctrl-C
   linerate rss apply eth0 --key random --queues 4 --duration 1h
       a key nobody knows, and four queues alike
-  linerate restore eth0
-      put back what a killed one left
+
+What a killed one left, `linerate restore eth0` puts back.
 
 {EXIT_CODES}"
     )

@@ -219,6 +219,12 @@ name = "linerate"
         ("stateful.full", "\"evict\""),
         ("stateful.flow_log", "\"/var/log/other.jsonl\""),
         ("stateful.flow_log_interval", "\"7s\""),
+        ("fragments.follow", "false"),
+        ("fragments.datagrams", "1000"),
+        ("fragments.pieces", "16"),
+        ("fragments.held", "9"),
+        ("fragments.timeout", "\"3s\""),
+        ("fragments.source_part", "2"),
         ("workers.count", "1"),
         ("workers.cpus", "\"2-3\""),
         ("workers.idle", "\"spin\""),
@@ -252,9 +258,9 @@ name = "linerate"
         ("user.name", "\"other\""),
     ];
 
-    /// Of these the configuration refuses another value alone: there is one kind of pipeline, and
-    /// workers are as many as their CPUs.
-    const AGREE: &[&str] = &["pipeline.kind", "workers.count"];
+    /// Of these the configuration refuses another value alone: there is one kind of pipeline,
+    /// workers are as many as their CPUs, and where no fragment waits there are no bounds.
+    const AGREE: &[&str] = &["pipeline.kind", "workers.count", "fragments.follow"];
 
     fn parse(text: &str) -> Config {
         let read = Config::parse(Path::new("/etc/linerate/a.toml"), text);

@@ -54,6 +54,16 @@ impl Now {
         let left_ms = wall_ms.saturating_sub(self.wall_ms);
         self.mono.after(left_ms.saturating_mul(1_000_000))
     }
+
+    /// The moment when what was given at `since_ms` is over. By a clock that stands before that (a
+    /// machine without a battery begins in 1970) all of its time is left, and not decades.
+    pub(super) fn end_of(self, since_ms: u64, expires_ms: u64) -> Nanos {
+        let behind_ms = since_ms.saturating_sub(self.wall_ms);
+        self.mono_of(match expires_ms > since_ms {
+            true => expires_ms - behind_ms,
+            false => expires_ms,
+        })
+    }
 }
 
 pub(super) fn wall(ms: u64) -> SystemTime {
@@ -86,5 +96,23 @@ mod tests {
         assert_eq!(now.mono_of(1_003_000), Nanos(8_000_000_000));
         assert_eq!(now.mono_of(7), now.mono);
         assert_eq!(now.after(Duration::MAX), Nanos(u64::MAX));
+    }
+
+    #[test]
+    fn an_hour_stays_an_hour_by_a_clock_that_was_set_back() {
+        let given = 1_700_000_000_000;
+        let hour = 3_600_000;
+        let at = |wall_ms| Now {
+            mono: Nanos(5_000_000_000),
+            wall_ms,
+        };
+        let left_ms =
+            |now: Now, since| (now.end_of(since, given + hour).0 - now.mono.0) / 1_000_000;
+        assert_eq!(left_ms(at(given + 1000), given), hour - 1000);
+        assert_eq!(left_ms(at(given + 2 * hour), given), 0);
+        assert_eq!(left_ms(at(0), given), hour);
+        assert_eq!(left_ms(at(given - 24 * hour), given), hour);
+        // Given by a clock that was ahead then, and given anew by a right one.
+        assert_eq!(left_ms(at(given), given + 24 * hour), hour);
     }
 }

@@ -95,8 +95,9 @@ fn note_of(kept: &Kept, now: Now) -> Option<(Giver, Note)> {
         giver,
         since_ms: kept.since_ms,
     };
+    let ends = |expires_ms| now.end_of(kept.since_ms, expires_ms);
     let note = Note {
-        expires: kept.expires_ms.map(|ms| now.mono_of(ms)),
+        expires: kept.expires_ms.map(ends),
         comment: kept.comment.clone(),
         tag: tag.word(),
     };
