@@ -52,17 +52,17 @@ use watched::Watched;
 /// keep the wire cut. A required one is waited for as long as its own limit says.
 const LISTS_WITHIN: Duration = Duration::from_secs(10);
 
+/// How often it is looked meanwhile whether it is to end.
+const LISTS_LOOK: Duration = Duration::from_millis(50);
+
 fn goes_on_without(late: &SourceState) {
     tracing::error!(
         set = %late.set,
-        "{} has given nothing in {LISTS_WITHIN:?}: forwarding begins, and what it gives is in force \
-         when it comes",
+        "{} has given nothing in {LISTS_WITHIN:?}: forwarding begins, and what it gives is in \
+         force when it comes",
         late.name
     );
 }
-
-/// How often it is looked meanwhile whether it is to end.
-const LISTS_LOOK: Duration = Duration::from_millis(50);
 
 /// What a start is told beside the configuration.
 #[derive(Clone, Debug, Default)]
