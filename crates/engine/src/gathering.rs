@@ -181,8 +181,8 @@ impl Worker {
         }
     }
 
-    /// Stages a gathered frame for its worker; this one's own joins the burst, or is kept back where
-    /// its conversation is still another worker's.
+    /// Stages a gathered frame for its worker; this one's own joins the burst, or is kept back
+    /// where its conversation is still another worker's.
     fn send_one(&mut self, gathered: Gathered, place: usize) -> Sent {
         let Self {
             attachments,

@@ -40,6 +40,7 @@ mod shown;
 mod start;
 mod states;
 mod status;
+mod steer;
 mod supervise;
 mod tally;
 mod waiting;

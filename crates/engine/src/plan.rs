@@ -260,24 +260,26 @@ impl fmt::Display for EngineError {
             Self::Recipe(error) => error.fmt(f),
             Self::Region(error) => error.fmt(f),
             Self::Port(error) => error.fmt(f),
-            Self::Worker(cpu, error) => {
-                let remedy = match error.kind() {
-                    io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory => {
-                        "raise the limits on memory and threads"
-                    }
-                    _ => "choose another CPU",
-                };
-                write!(
-                    f,
-                    "the worker for CPU {cpu} could not be started ({error}): {remedy}"
-                )
-            }
+            Self::Worker(cpu, error) => not_started(f, *cpu, error),
             Self::WorkerLost => write!(
                 f,
                 "a worker ended by a bug: please report the message above"
             ),
         }
     }
+}
+
+fn not_started(f: &mut fmt::Formatter<'_>, cpu: CpuId, error: &io::Error) -> fmt::Result {
+    let remedy = match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory => {
+            "raise the limits on memory and threads"
+        }
+        _ => "choose another CPU",
+    };
+    write!(
+        f,
+        "the worker for CPU {cpu} could not be started ({error}): {remedy}"
+    )
 }
 
 impl std::error::Error for EngineError {}

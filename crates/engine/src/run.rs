@@ -295,23 +295,18 @@ fn make_workers(
     lists: &Publisher,
     (handover, loads): (Arc<Handover>, Vec<BucketLoads>),
 ) -> Result<(Vec<Worker>, Vec<Desk>), EngineError> {
-    let mut attachments = {
-        let settings = (plan.dispatch, plan.gathers());
-        attach_ports(&mut plan.ports, plan.cpus.len(), settings)?
-    };
+    let settings = (plan.dispatch, plan.gathers());
+    let mut attachments = attach_ports(&mut plan.ports, plan.cpus.len(), settings)?;
     let receivers = attachments.iter().filter(|worker| receives(worker)).count() as u64;
     if receivers == 0 {
         return Err(EngineError::NoSource);
     }
     let mut sources = plan.ports.iter().filter(|port| port.rx_source());
     let can_wait = sources.all(|port| port.lossless());
-    let bridged = [PortId(0), PortId(1)];
     let (mut workers, mut desks) = (Vec::new(), Vec::new());
     let mut receiver = 0;
     let (mut stateful, by) = conversations(plan, &handover)?;
-    let gatherers = plan
-        .gathers()
-        .then(|| Gatherers::new(plan.policy.reassembles));
+    let gatherers = gatherers(plan);
     // As `stateful`, taken from the end.
     let mut state = StateLinks::mesh(stateful.len());
     let places = pools.into_iter().zip(&plan.cpus).zip(loads).enumerate();
@@ -326,27 +321,15 @@ fn make_workers(
         };
         let (desk, inbox) = errands::desk(table());
         desks.push(desk);
-        let (fragments, gatherer) = followers(plan, id);
-        let bridge = Bridge::new(bridged, table())
-            .with_stateful(stateful.pop())
-            .with_fragments(fragments)
-            .with_gatherer(gatherer)
-            .with_tunnels(&plan.policy);
         workers.push(Worker {
             id,
             cpu,
             pool,
-            pipeline: Pipeline::Bridge(Box::new(bridge)),
+            pipeline: pipeline(plan, id, stateful.pop()),
             versions: lists.reader(),
             would_drop_before: 0,
             attachments,
-            steering: Steering::new(
-                id,
-                plan.cpus.len(),
-                &handover,
-                (loads, by),
-                gatherers.clone(),
-            ),
+            steering: Steering::new((id, plan.cpus.len()), &handover, (loads, by), &gatherers),
             state: state.pop().unwrap_or_default(),
             burst_max: plan.burst,
             quota,
@@ -367,6 +350,23 @@ fn make_workers(
     }
     begin_queues(&mut workers)?;
     Ok((workers, desks))
+}
+
+/// The stages of a worker.
+fn pipeline(plan: &Plan, worker: WorkerId, stateful: Option<Box<Stateful>>) -> Pipeline {
+    let (fragments, gatherer) = followers(plan, worker);
+    let bridge = Bridge::new([PortId(0), PortId(1)], table())
+        .with_stateful(stateful)
+        .with_fragments(fragments)
+        .with_gatherer(gatherer)
+        .with_tunnels(&plan.policy);
+    Pipeline::Bridge(Box::new(bridge))
+}
+
+/// Who gathers fragments, where somebody does.
+fn gatherers(plan: &Plan) -> Option<Gatherers> {
+    let reassembles = plan.policy.reassembles;
+    plan.gathers().then(|| Gatherers::new(reassembles))
 }
 
 /// What follows fragments at a worker: by itself where it is alone, else behind what gathers them.

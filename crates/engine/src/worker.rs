@@ -9,10 +9,9 @@ use plane::{DropReason, Pipeline, Verdict, Verdicts};
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
 use crate::counters::{Count, Words};
-use crate::dispatch::{Found, NO_FLOW, StateLinks, Steering};
+use crate::dispatch::{StateLinks, Steering};
 use crate::doze::doze;
 use crate::errands::Inbox;
-use crate::exchange::Bound;
 use crate::idle::{Idle, IdleMode};
 use crate::publish::{Reader, Version};
 use crate::reassembly::Reassembly;
@@ -221,54 +220,6 @@ impl Worker {
         frames
     }
 
-    /// Keeps the frames whose flows are this worker's, unless all are to be queued, and stages the
-    /// others for theirs.
-    fn steer(&mut self, place: usize) {
-        let Self {
-            attachments,
-            burst,
-            steering,
-            words,
-            pool,
-            pieces,
-            ..
-        } = self;
-        steering.place_received(burst, attachments[place].queues);
-        let placed = steering.placed();
-        let mut own = Burst::new();
-        let Attachment {
-            decisions,
-            gatherings,
-            kept,
-            ..
-        } = &mut attachments[place];
-        for (frame, found) in burst.drain().zip(placed.found) {
-            let place = match *found {
-                Found::Place(place) | Found::First(place) => place,
-                Found::Piece(gatherer) => {
-                    if let Err(frame) = gatherings.stage(gatherer, frame, words) {
-                        gatherings.counts.hybrid += 1;
-                        // This worker's: there is room for as many as the burst had.
-                        let _full = pieces.push(frame).map_err(|frame| pool.free(frame));
-                    }
-                    continue;
-                }
-                Found::Later => NO_FLOW as u8,
-            };
-            if let Err(frame) = decisions.stage(placed.owner(place), frame, words) {
-                if placed.comes(place) {
-                    decisions.counts.kept += 1;
-                    kept.keep(frame);
-                    continue;
-                }
-                // This worker's: `own` has room for as many as the burst had.
-                let _full = own.push(frame).map_err(|frame| pool.free(frame));
-            }
-        }
-        decisions.counts.hybrid += own.len() as u64;
-        burst.append(&mut own);
-    }
-
     /// Gives every frame of the burst its verdict, carries it out and sends what may leave.
     #[inline]
     pub(crate) fn decide(&mut self, place: usize) {
@@ -363,41 +314,6 @@ impl Worker {
             taken
         };
         attachments.iter_mut().map(take).sum()
-    }
-
-    /// Takes frames of this worker's flows that others received, and decides on them.
-    #[inline]
-    fn take_decisions(&mut self, place: usize) -> usize {
-        let decisions = &mut self.attachments[place].decisions;
-        decisions.look();
-        // Asked after the look: whoever sent by a newer table what waits has shown it.
-        let newest = self.steering.newest();
-        let stale = newest != self.steering.version;
-        let awaits = self.steering.awaits();
-        let Attachment {
-            decisions, kept, ..
-        } = &mut self.attachments[place];
-        let taken = if awaits || stale {
-            let bound = Bound {
-                handover: &self.steering.handover,
-                version: newest,
-                port: place,
-                me: self.id,
-            };
-            // What belongs to the newer table waits until this worker has it.
-            let room = if stale { 0 } else { kept.room() };
-            decisions.take_bounded(&mut self.burst, &mut self.words, room, &bound)
-        } else {
-            decisions.take(&mut self.burst, &mut self.words)
-        };
-        decisions.counts.taken += taken as u64;
-        if awaits && taken != 0 {
-            self.keep_back(place);
-        }
-        if !self.burst.is_empty() {
-            self.decide(place);
-        }
-        taken
     }
 
     /// Nothing is staged anywhere, and what comes has room even if all of it must be kept back.

@@ -40,17 +40,26 @@ const BRIDGE: &str = "bridge pcap:in=inside.pcap pcap:out=outside.pcap --statefu
 #[test]
 fn what_comes_before_the_first_waits_for_it() {
     let place = place();
-    let json = place.run(&format!("{BRIDGE} --json")).ended(0).json();
-    let dropped = json["frames"]["dropped"].to_string();
-    assert_eq!(dropped, r#"{"fragment_duplicate":1,"shutdown":1}"#);
-    assert_eq!(json["balanced"], true);
-    let passed = [
-        piece(2, true, 1),
-        piece(1, false, 1),
-        piece(0, false, 1),
-        piece(0, false, 3),
-    ];
-    assert_eq!(frames(&place.read("outside.pcap")), passed);
+    for workers in [1, 2] {
+        let words = format!("{BRIDGE} --workers {workers} --json");
+        let json = place.run(&words).ended(0).json();
+        let dropped = json["frames"]["dropped"].to_string();
+        assert_eq!(dropped, r#"{"fragment_duplicate":1,"shutdown":1}"#);
+        assert_eq!(json["balanced"], true);
+        let counted = &json["fragments"];
+        let counted = ["begun", "complete", "duplicates", "waited"].map(|name| &counted[name]);
+        assert_eq!(counted, [3, 1, 1, 3], "{workers} workers");
+        let passed = [
+            piece(2, true, 1),
+            piece(1, false, 1),
+            piece(0, false, 1),
+            piece(0, false, 3),
+        ];
+        // Packets of several workers have no order between them.
+        let mut left = frames(&place.read("outside.pcap"));
+        left.sort_by_key(|frame| frame[19]);
+        assert_eq!(left, passed, "{workers} workers");
+    }
 }
 
 #[test]

@@ -74,18 +74,17 @@ const _: () = assert!(PLACES <= 1 << u8::BITS && BUCKETS.is_power_of_two());
 impl Steering {
     /// The view of worker `me` of `workers`.
     pub(crate) fn new(
-        me: WorkerId,
-        workers: usize,
+        (me, workers): (WorkerId, usize),
         handover: &Arc<Handover>,
         (loads, by): (BucketLoads, By),
-        gatherers: Option<Gatherers>,
+        gatherers: &Option<Gatherers>,
     ) -> Self {
         let mut steering = Self {
             me,
             hash: Toeplitz::new(&Key::SYMMETRIC),
             by,
             owners: [WorkerId(0); PLACES],
-            gatherers,
+            gatherers: gatherers.clone(),
             found: Box::new([Found::Place(0); BURST_MAX]),
             loads,
             handover: Arc::clone(handover),

@@ -126,8 +126,8 @@ impl Elsewhere {
         row.get_mut(tag.slot())
     }
 
-    /// Gives fragments the verdicts of their firsts; whether one must wait, or goes behind some that
-    /// did.
+    /// Gives fragments the verdicts of their firsts; whether one must wait, or goes behind some
+    /// that did.
     pub(super) fn decide(&mut self, verdicts: &mut Verdicts) -> bool {
         let mut acts = false;
         for nth in 0..self.places.len() {

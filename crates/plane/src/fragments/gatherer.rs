@@ -107,8 +107,8 @@ impl Gatherer {
 
     /// Takes a burst in that came by `from`, at place `side` of the two ports: what waits or goes
     /// on is kept here. `rest` gets what is to be judged at once: what the policy does not forward,
-    /// by `verdicts`, what is of no use, marked with the reason, and what is no fragment that can be
-    /// followed; it has room for the burst.
+    /// by `verdicts`, what is of no use, marked with the reason, and what is no fragment that can
+    /// be followed; it has room for the burst.
     /// `route` is asked about first fragments.
     pub fn gather(
         &mut self,
