@@ -129,9 +129,7 @@ impl Balancer {
         }
         // Also where it comes to nothing: it is no work to be done at every look.
         self.planned = Some(now);
-        let mut moves = task.moves();
-        // What has the least to do may be what gets the least done, for want of its CPU.
-        moves.retain(|change| seen.busy[usize::from(change.to.0)] < self.thresholds.overloaded);
+        let moves = task.moves();
         if !self.gains(&task, &moves) {
             return none(Outcome::NoGain, elephants);
         }
@@ -180,6 +178,11 @@ impl Balancer {
             owners,
             tolerance: self.thresholds.tolerance,
             resting: self.moved.iter().map(rests).collect(),
+            busy: seen
+                .busy
+                .iter()
+                .map(|busy| *busy >= self.thresholds.overloaded)
+                .collect(),
         })
     }
 

@@ -30,6 +30,9 @@ pub(super) struct Task<'a> {
     pub(super) tolerance: u16,
     /// Buckets that stay; may be shorter.
     pub(super) resting: Vec<bool>,
+    /// Workers that are given nothing, but in exchange for more; may be shorter. What has the least
+    /// load may be what gets the least done, for want of its CPU.
+    pub(super) busy: Vec<bool>,
 }
 
 /// Two workers, and what may go from one to the other.
@@ -130,7 +133,9 @@ impl Task<'_> {
         let sides = loads.iter().enumerate();
         let sides = sides.map(|(worker, load)| self.side(worker, *load, owners));
         let mut sides: Vec<Side> = sides.collect();
-        let lightest = (0..sides.len()).min_by_key(|at| sides[*at].load)?;
+        let accepts = |at: &usize| !self.busy.get(*at).is_some_and(|busy| *busy);
+        let accepting = (0..sides.len()).filter(accepts);
+        let lightest = accepting.min_by_key(|at| sides[*at].load)?;
         let acceptor = sides.swap_remove(lightest);
         sides.retain(|side| side.load > side.goal);
         sides.sort_by_key(|side| std::cmp::Reverse(side.load - side.goal));

@@ -37,6 +37,7 @@ fn task<'a>(loads: &'a [u64], fixed: &'a [u64], owners: &'a [WorkerId]) -> Task<
         owners,
         tolerance: 50,
         resting: Vec::new(),
+        busy: Vec::new(),
     }
 }
 
@@ -222,7 +223,13 @@ fn minute(loads: &[u64], owners: &mut [WorkerId], capacity: &[u64]) -> (usize, V
 
 #[test]
 fn zipf_flows_at_four_fifths_of_the_capacity_end_calm() {
-    let mut random = Random(seed() | 1);
+    // With the first the best plan is an exchange, of which the worker with too much gets a part.
+    for seed in [1_795_393_520_765_683_619, seed()] {
+        end_calm(Random(seed | 1));
+    }
+}
+
+fn end_calm(mut random: Random) {
     for (workers, exponent) in [(2_u16, 0.9), (2, 1.0), (2, 1.1), (4, 0.9)] {
         for _ in 0..10 {
             let loads = zipf(&mut random, 10_000, exponent, 8_000_000.0);
