@@ -169,6 +169,9 @@ fn ports_of_the_table_open() {
         if spec.contains("mode=zerocopy") {
             let said = bench.refusal(&words);
             assert!(said.contains("zero-copy"), "{said}");
+        } else if spec.contains("timestamps=hardware") {
+            let said = bench.refusal(&words);
+            assert!(said.contains("timestamps=auto"), "{said}");
         } else {
             bench.start(&words).reported();
         }
