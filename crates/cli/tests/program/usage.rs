@@ -33,7 +33,7 @@ fn what_is_typed_wrong() {
     refused("bridge gen: null: null:", &["null:"]);
     refused("bridge gen: null: --blok list.txt", &["--blok", "--block"]);
     refused("bridge gen: null: --duration soon", &["soon", "10s"]);
-    refused("bridge gen: null: --duration 0", &["some time"]);
+    refused("bridge gen: null: --duration 0", &["zero is no time"]);
     refused("bridge gen: null: --frames 0", &["zero"]);
     refused("bridge gen: null: --burst 257", &["257", "256"]);
     refused("bridge gen: null: --stride 100", &["multiple of 64"]);
