@@ -69,7 +69,9 @@ pub fn parse_into(bytes: &[u8], original_len: usize, parsed: &mut Parsed) {
 #[inline(never)]
 fn parse_other(bytes: &[u8], original_len: usize) -> Parsed {
     let straight = fast::tagged(bytes, original_len);
-    match straight.or_else(|| fast::later_ipv4(bytes, original_len)) {
+    let first = || fast::first_ipv4(bytes, original_len);
+    let later = || fast::later_ipv4(bytes, original_len);
+    match straight.or_else(first).or_else(later) {
         Some(parsed) => parsed,
         None => parse_general(bytes, original_len),
     }

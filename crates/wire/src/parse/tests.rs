@@ -123,7 +123,8 @@ proptest! {
 
     #[test]
     fn both_paths_agree_on_fragments(
-        (src, dst, protocol) in any::<(u32, u32, u8)>(),
+        (src, dst) in any::<(u32, u32)>(),
+        protocol in prop_oneof![Just(6u8), Just(17), any::<u8>()],
         (start, more) in (0u16..8192, any::<bool>()),
         payload in vec(any::<u8>(), 0..60),
         changes in vec(change(), 0..2),
@@ -145,6 +146,20 @@ proptest! {
         let original = frame.len().saturating_add_signed(beyond);
         frame.truncate(cut.unwrap_or(usize::MAX));
         prop_assert_eq!(parse(&frame, original), parse_general(&frame, original));
+    }
+
+    #[test]
+    fn sound_first_fragments_take_the_fast_path(
+        protocol in prop::sample::select(vec![6u8, 17]),
+        payload in vec(any::<u8>(), 0..60),
+    ) {
+        let mut frame = vec![0; 34];
+        (frame[12], frame[14], frame[20], frame[23]) = (8, 0x45, 0x20, protocol);
+        frame[16..18].copy_from_slice(&(20 + payload.len() as u16).to_be_bytes());
+        frame.extend_from_slice(&payload);
+        let general = parse_general(&frame, frame.len());
+        let sound = general.fault.is_none();
+        prop_assert_eq!(fast::first_ipv4(&frame, frame.len()), sound.then_some(general));
     }
 
     #[test]
