@@ -85,7 +85,8 @@ fn one_lost_worker_of_two_ends_the_run() {
                 queue,
             })
         };
-        let lists = CompiledLists::compile(&[&Entries::default(); 0]).expect("no lists");
+        let none: [&Entries; 0] = [];
+        let lists = CompiledLists::compile(&none).expect("no lists");
         let plan = Plan {
             ports: vec![port(0, Some(queue)), port(1, None)],
             policy: Policy::new(Vec::new()).expect("no rules"),
