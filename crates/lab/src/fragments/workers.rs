@@ -230,7 +230,7 @@ mod tests {
                     "{pieces} {order:?} {workers}: {books:?}"
                 );
                 assert_eq!(books.handed_off > 0, workers == 2, "{books:?}");
-                let begun = report.fragments.map_or(0, |seen| seen.begun);
+                let begun = report.fragments.map_or(0, |seen| seen.counts.begun);
                 let packets = books.rx / u64::from(pieces);
                 assert_eq!(begun, if pieces == 1 { 0 } else { packets });
             }
