@@ -350,7 +350,9 @@ impl Supervisor {
             if looks.is_multiple_of(ATTEND_EVERY) {
                 self.control.look_at(&mut self.facts, self.started);
             }
-            if at_rest(self.control.boards()) {
+            // One that is gone before it was told to stop can bring nothing to rest.
+            let lost = self.workers.iter().any(JoinHandle::is_finished);
+            if lost || at_rest(self.control.boards()) {
                 return draining.map(|(cause, _)| cause);
             }
             match &draining {

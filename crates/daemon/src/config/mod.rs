@@ -50,6 +50,24 @@ use section::{Section, Text};
 /// A configuration is written by a person: what is longer is another file, given by mistake.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
+/// All that a configuration may have at its top.
+const SECTIONS: [&str; 14] = [
+    "port",
+    "pipeline",
+    "set",
+    "stateful",
+    "fragments",
+    "workers",
+    "memory",
+    "limits",
+    "control",
+    "metrics",
+    "state",
+    "crowdsec",
+    "log",
+    "user",
+];
+
 /// All that `linerate run` is told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -138,6 +156,8 @@ impl Config {
     }
 
     fn of(root: Section<'_>) -> Result<Self, ConfigError> {
+        // Before any section is read: one with a slip in its name would be missed by another.
+        root.only(&SECTIONS)?;
         let ports = root.tables("port", "[[port]]")?;
         let ports = ports.into_iter().map(PortConfig::read);
         let ports: Vec<PortConfig> = ports.collect::<Result<_, _>>()?;

@@ -184,14 +184,14 @@ impl<'t> Section<'t> {
         }
     }
 
-    /// A number of bytes, or a text such as `64MiB`.
+    /// A number of bytes, at least one, or a text such as `64MiB`.
     pub(crate) fn bytes(&self, key: &'static str) -> Result<Option<u64>, ConfigError> {
         if self
             .table
             .get(key)
             .is_some_and(|v| integer(v.get_ref()).is_some())
         {
-            return self.number(key, (0, i64::MAX));
+            return self.number(key, (1, i64::MAX));
         }
         self.parsed(key, &format!("{key} = \"64MiB\""), words::parse_bytes)
     }
@@ -313,14 +313,18 @@ impl<'t> Section<'t> {
 
     /// All keys have been asked for; the first that was not is refused.
     pub(crate) fn finish(self) -> Result<(), ConfigError> {
-        let known = self.asked.borrow();
+        self.only(&self.asked.borrow())
+    }
+
+    /// The first key that is none of these is refused.
+    pub(crate) fn only(&self, known: &[&str]) -> Result<(), ConfigError> {
         for key in self.table.keys() {
             let word = key.get_ref().as_ref();
             if known.contains(&word) {
                 continue;
             }
             let what = format!("{} knows no key '{word}'", self.name);
-            let remedy = match port::nearest_word(word, &known) {
+            let remedy = match port::nearest_word(word, known) {
                 Some(near) => format!("did you mean '{near}'?"),
                 None => format!("it knows {}", known.join(", ")),
             };

@@ -200,6 +200,18 @@ fn what_is_wrong_is_named_with_its_line_and_a_remedy() {
             "10: 'as' is unknown: write ip, range",
         ),
         (
+            "[limits]\nlist_bytes = 0",
+            "7: list_bytes in [limits] is 0: write list_bytes = ",
+        ),
+        (
+            "[limits]\nlist_bytes = '0KiB'",
+            "7: list_bytes in [limits]: '0KiB' is no size: write 4096, 64KiB or 1GiB",
+        ),
+        (
+            "[stateful]\nallow_new = ['out']\n[[ports]]\nname = 'out'\nspec = 'null:'",
+            "8: the configuration knows no key 'ports': did you mean 'port'?",
+        ),
+        (
             "[user]\nname = 1 2",
             "7: string values must be quoted, expected literal string: correct it to be TOML",
         ),

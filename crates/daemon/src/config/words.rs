@@ -80,7 +80,7 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, Wrong> {
     let bytes = shift.and_then(|shift| number.parse::<u64>().ok()?.checked_mul(1 << shift));
     let wrong = || Wrong::new(format!("'{text}' is no size"), "write 4096, 64KiB or 1GiB");
     bytes
-        .filter(|&bytes| i64::try_from(bytes).is_ok())
+        .filter(|&bytes| bytes != 0 && i64::try_from(bytes).is_ok())
         .ok_or_else(wrong)
 }
 

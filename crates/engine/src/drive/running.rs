@@ -167,7 +167,9 @@ impl Watch {
                 self.drive.meters.follow();
             }
             looks = looks.wrapping_add(1);
-            if at_rest(self.control.boards()) {
+            // One that is gone before it was told to stop can bring nothing to rest.
+            let lost = self.handles.iter().any(JoinHandle::is_finished);
+            if lost || at_rest(self.control.boards()) {
                 break ending.map(|(cause, _)| cause);
             }
             match &ending {

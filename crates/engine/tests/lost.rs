@@ -1,0 +1,105 @@
+//! A worker that is lost ends the run with an error: nobody waits for frames that it will never
+//! bring to rest.
+
+use engine::{Engine, EngineError, IdleMode, Limits, Plan, allowed_cpus};
+use frame::{Burst, FramePool, PortId, QueueId};
+use plane::Policy;
+use port::{Port, PortError, PortQueue, PortStatistics, RxState};
+use table::{CompiledLists, Entries};
+
+/// A port whose queue of this number panics when it is asked for frames.
+struct Broken {
+    id: PortId,
+    queue: Option<u16>,
+}
+
+impl Port for Broken {
+    fn id(&self) -> PortId {
+        self.id
+    }
+
+    fn spec(&self) -> &str {
+        "broken:"
+    }
+
+    fn mode(&self) -> String {
+        "memory".to_owned()
+    }
+
+    fn queues_max(&self) -> usize {
+        2
+    }
+
+    fn lossless(&self) -> bool {
+        true
+    }
+
+    fn rx_source(&self) -> bool {
+        true
+    }
+
+    fn tx_sink(&self) -> bool {
+        true
+    }
+
+    fn frame_bytes_max_hint(&self) -> usize {
+        60
+    }
+
+    fn open_queue(&mut self, queue: QueueId, _of: usize) -> Result<Box<dyn PortQueue>, PortError> {
+        Ok(Box::new(BrokenQueue {
+            panics: self.queue == Some(queue.0),
+        }))
+    }
+}
+
+struct BrokenQueue {
+    panics: bool,
+}
+
+impl PortQueue for BrokenQueue {
+    fn rx_burst(&mut self, _: &mut FramePool, _: &mut Burst, _: usize) -> RxState {
+        assert!(!self.panics, "this queue is broken, as the test wants it");
+        RxState::Open
+    }
+
+    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
+        pool.free_burst(burst);
+    }
+
+    fn statistics(&self) -> PortStatistics {
+        PortStatistics::default()
+    }
+}
+
+#[test]
+#[cfg_attr(
+    panic = "abort",
+    ignore = "a worker that panics is the end of the process here"
+)]
+fn one_lost_worker_of_two_ends_the_run() {
+    for queue in 0..2 {
+        let port = |id, queue| -> Box<dyn Port> {
+            Box::new(Broken {
+                id: PortId(id),
+                queue,
+            })
+        };
+        let none: [&Entries; 0] = [];
+        let lists = CompiledLists::compile(&none).expect("no lists");
+        let plan = Plan {
+            ports: vec![port(0, Some(queue)), port(1, None)],
+            policy: Policy::new(Vec::new()).expect("no rules"),
+            lists: lists.into(),
+            cpus: allowed_cpus().into_iter().cycle().take(2).collect(),
+            burst: 32,
+            stride_bytes: 2112,
+            pool_frames: 1024,
+            dispatch: engine::DispatchSettings::default(),
+            idle: IdleMode::default(),
+            limits: Limits::default(),
+        };
+        let ended = Engine::start(plan).expect("a run").join();
+        assert!(matches!(ended, Err(EngineError::WorkerLost)), "{ended:?}");
+    }
+}
