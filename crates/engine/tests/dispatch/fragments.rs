@@ -115,6 +115,20 @@ fn every_fragment_passes_in_its_order() {
     }
 }
 
+/// Eight gather, however many receive and decide.
+#[test]
+fn more_workers_than_gather() {
+    let traffic = Traffic::new(mix(10));
+    let shape = shape(10, DispatchPolicy::Hybrid);
+    let (report, _) = run(shape, (&traffic, limits()), |_| {});
+    assert_eq!(report.books.dropped, [], "{shape:?}");
+    let rows = report.dispatch.rows.iter();
+    let gathering = rows.filter(|row| row.kind == DispatchKind::Gather && row.counts.queued > 0);
+    let mut gatherers: Vec<u16> = gathering.map(|row| row.worker.0).collect();
+    gatherers.dedup();
+    assert_eq!(gatherers, (0..8).collect::<Vec<u16>>());
+}
+
 #[test]
 fn queues_for_some_workers_alone() {
     for (workers, queues, tx_queues) in [(2, 1, 2), (3, 2, 1), (3, 1, 1)] {
@@ -318,7 +332,7 @@ fn hostile_fragments_are_counted() {
                 shuffle(running, workers, SEED);
             });
             let counted = report.fragments.expect("they are followed");
-            assert!(counted.begun > 0, "{counted:?}");
+            assert!(counted.counts.begun > 0, "{counted:?}");
         }
     }
 }
