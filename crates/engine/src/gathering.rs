@@ -231,8 +231,22 @@ impl Worker {
         Sent::Gone
     }
 
-    /// Drops what the gatherer has no use for.
+    /// Decides on what the gatherer has no use for, which is dropped: sets count it and samples have
+    /// it, as all that is dropped.
     fn discard_ungathered(&mut self) {
+        debug_assert!(self.burst.is_empty(), "nothing else is decided on");
+        while self.may_decide()
+            && let Some(gatherer) = self.pipeline.gatherer()
+            && let Some(from) = gatherer.take_lost(&mut self.burst)
+        {
+            let place = usize::from(from.0);
+            self.attachments[place].decisions.counts.hybrid += self.burst.len() as u64;
+            self.decide(place);
+        }
+    }
+
+    /// Drops all that is gathered, at the end of a run.
+    pub(crate) fn discard_gathered(&mut self, reason: plane::DropReason) {
         let Self {
             pipeline,
             attachments,
@@ -240,22 +254,14 @@ impl Worker {
             words,
             ..
         } = self;
-        let Some(gatherer) = pipeline.gatherer() else {
-            return;
-        };
-        while let Some(one) = gatherer.next_lost() {
-            debug_assert!(matches!(one.verdict, Verdict::Drop(_)), "it is lost");
-            let place = usize::from(one.from.0);
-            carry_out_one(one.frame, one.verdict, place, attachments, pool, words);
-        }
-    }
-
-    /// Drops all that is gathered, at the end of a run.
-    pub(crate) fn discard_gathered(&mut self, reason: plane::DropReason) {
-        if let Some(gatherer) = self.pipeline.gatherer() {
+        if let Some(gatherer) = pipeline.gatherer() {
             gatherer.clear(reason);
+            while let Some(one) = gatherer.next_lost() {
+                debug_assert!(matches!(one.verdict, Verdict::Drop(_)), "it is lost");
+                let place = usize::from(one.from.0);
+                carry_out_one(one.frame, one.verdict, place, attachments, pool, words);
+            }
         }
-        self.discard_ungathered();
         self.discard_reassembly(reason);
     }
 }
