@@ -13,9 +13,9 @@ use crate::attachment::Attachment;
 use crate::dispatch::NO_FLOW;
 use crate::worker::{Worker, carry_out_one};
 
-/// Workers that gather. Each worker keeps a verdict for every packet that each of them may know, and
-/// room for what they hold, so that without this bound memory grows with the square of the workers.
-/// One gathers some millions a second, which is a small part of what comes to a port.
+/// Workers that gather. Each worker keeps a verdict for every packet that each of them may know,
+/// and room for what they hold, so that without this bound memory grows with the square of the
+/// workers.
 pub(crate) const GATHERERS_MAX: u16 = 8;
 
 /// Which worker gathers the fragments of a packet: by a hash with a key that is drawn for each run.
@@ -231,8 +231,8 @@ impl Worker {
         Sent::Gone
     }
 
-    /// Decides on what the gatherer has no use for, which is dropped: sets count it and samples have
-    /// it, as all that is dropped.
+    /// Decides on what the gatherer has no use for, which is dropped: sets count it and samples
+    /// have it, as all that is dropped.
     fn discard_ungathered(&mut self) {
         debug_assert!(self.burst.is_empty(), "nothing else is decided on");
         while self.may_decide()
