@@ -80,7 +80,10 @@ impl<V: Copy> Meeting<V> {
                 continue;
             }
             let Some(piece) = Piece::of(frame.bytes(), parsed) else {
-                if parsed.fragment == Fragment::Later {
+                // A sound first one that is no piece is a fragment of a fragment: to let it pass
+                // unfollowed would let it overlap those that are followed.
+                let nested = parsed.fault.is_none() && !parsed.snapped;
+                if parsed.fragment == Fragment::Later || nested {
                     verdicts.set(at, Verdict::Drop(DropReason::FragmentUnknown));
                 }
                 continue;
