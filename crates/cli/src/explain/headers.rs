@@ -123,6 +123,11 @@ pub(super) fn protocol_name(number: u8) -> String {
     known.to_owned()
 }
 
+/// A packet that a capture cut before its first byte: what carries it says that it is IP.
+fn is_cut_off(packet: &Parsed) -> bool {
+    packet.is_ip() && packet.l3_offset == 0
+}
+
 impl Walk<'_> {
     fn add(&mut self, name: impl Into<String>, offset: usize, bytes: usize, text: String) {
         let bytes = bytes.min(self.bytes.len().saturating_sub(offset));
@@ -207,6 +212,9 @@ impl Walk<'_> {
             self.add(name, offset, len, text);
         }
         let inner = &tunnel.inner;
+        if is_cut_off(inner) {
+            return;
+        }
         if usize::from(inner.l3_offset) != offset + len || !inner.is_ip() {
             self.link(offset + len, inner);
         }
@@ -214,7 +222,7 @@ impl Walk<'_> {
 
     /// The IP header and what is behind it, up to the next tunnel.
     fn packet(&mut self, packet: &Parsed, next: Option<&Tunnel>) {
-        if !packet.is_ip() {
+        if !packet.is_ip() || is_cut_off(packet) {
             return;
         }
         let at = usize::from(packet.l3_offset);
