@@ -212,7 +212,7 @@ impl Walk<'_> {
             self.add(name, offset, len, text);
         }
         let inner = &tunnel.inner;
-        if is_cut_off(inner) {
+        if is_cut_off(inner) || offset + len >= self.bytes.len() {
             return;
         }
         if usize::from(inner.l3_offset) != offset + len || !inner.is_ip() {
