@@ -214,6 +214,36 @@ fn what_carries_nothing_that_can_be_read_is_plain() {
     assert_eq!(tunnel.map(|tunnel| tunnel.id), Some(Some(42)));
 }
 
+/// As Linux reads them, which hands on what is inside: with a redirect header and without.
+#[test]
+fn packets_for_web_caches_are_opened() {
+    for (name, at) in [("gre-4-in-4-tcp", 34), ("gre-6-in-6-tcp", 54)] {
+        let mut bytes = sample(name).bytes;
+        let expected = inside(&bytes, bytes.len()).1[0].inner;
+        bytes[at + 2..at + 4].copy_from_slice(&[0x88, 0x3E]);
+        if name == "gre-4-in-4-tcp" {
+            let (_, tunnels, fault) = inside(&bytes, bytes.len());
+            assert_eq!((tunnels[0].inner, fault), (expected, None), "{name}");
+        }
+        bytes.splice(at + 4..at + 4, [0, 1, 2, 3]);
+        let len_at = if at == 34 { 17 } else { 19 };
+        bytes[len_at] += 4;
+        let (_, tunnels, fault) = inside(&bytes, bytes.len());
+        assert_eq!((tunnels.len(), fault), (1, None), "{name}");
+        let found = tunnels[0].inner;
+        assert_eq!((found.src, found.dst), (expected.src, expected.dst));
+        assert_eq!(found.l3_offset, expected.l3_offset + 4, "{name}");
+        // Nothing behind the header: it ends where a packet has to begin.
+        bytes.truncate(at + 4);
+        bytes[len_at] = if at == 34 { 24 } else { 4 };
+        let (_, tunnels, fault) = inside(&bytes, bytes.len());
+        assert_eq!(
+            (tunnels.len(), fault),
+            (0, Some(Malformed::TunnelTruncated))
+        );
+    }
+}
+
 #[test]
 fn first_pieces_are_opened_and_placed_by_the_outer_header() {
     for name in ["ipip-first", "4in6-first"] {

@@ -67,8 +67,7 @@ pub(super) fn notes(packets: &Packets) -> Vec<String> {
                 inside(depth)
             )),
         }
-        let numbers = [protocol::ESP, protocol::AUTHENTICATION];
-        if packet.is_ip() && packet.protocol == numbers[0] {
+        if packet.is_ip() && packet.protocol == protocol::ESP {
             notes.push("what is inside ESP is encrypted: nothing of it is known".to_owned());
         }
     }
@@ -83,6 +82,21 @@ pub(super) fn notes(packets: &Packets) -> Vec<String> {
 /// An address, or a dash.
 pub(super) fn address(address: Option<IpAddr>) -> String {
     address.map_or_else(|| "-".to_owned(), |address| address.to_string())
+}
+
+/// A piece of the datagram with this identification: the byte that it begins at, and how many it
+/// has.
+fn piece(id: u32, (start, bytes): (usize, usize), more: bool) -> String {
+    let range = match bytes.checked_sub(1) {
+        Some(last) => format!("bytes {start} to {}", start + last),
+        None => format!("no bytes at {start}"),
+    };
+    let what = match (start, more) {
+        (0, false) => "a whole packet".to_owned(),
+        (_, true) => format!("{range}, more follow"),
+        (_, false) => format!("{range}, the last"),
+    };
+    format!("id 0x{id:x}, {what}")
 }
 
 /// The name of a protocol number, as headers and flows have it.
@@ -107,6 +121,11 @@ pub(super) fn protocol_name(number: u8) -> String {
         other => return format!("protocol {other}"),
     };
     known.to_owned()
+}
+
+/// A packet that a capture cut before its first byte: what carries it says that it is IP.
+fn is_cut_off(packet: &Parsed) -> bool {
+    packet.is_ip() && packet.l3_offset == 0
 }
 
 impl Walk<'_> {
@@ -193,6 +212,9 @@ impl Walk<'_> {
             self.add(name, offset, len, text);
         }
         let inner = &tunnel.inner;
+        if is_cut_off(inner) || offset + len >= self.bytes.len() {
+            return;
+        }
         if usize::from(inner.l3_offset) != offset + len || !inner.is_ip() {
             self.link(offset + len, inner);
         }
@@ -200,7 +222,7 @@ impl Walk<'_> {
 
     /// The IP header and what is behind it, up to the next tunnel.
     fn packet(&mut self, packet: &Parsed, next: Option<&Tunnel>) {
-        if !packet.is_ip() {
+        if !packet.is_ip() || is_cut_off(packet) {
             return;
         }
         let at = usize::from(packet.l3_offset);
@@ -218,6 +240,7 @@ impl Walk<'_> {
                 let len = self
                     .byte(at)
                     .map_or(20, |first| usize::from(first & 15) * 4);
+                let text = text + &self.ipv4_piece(packet, len);
                 self.add("IPv4", at, len, text);
             }
         }
@@ -227,6 +250,31 @@ impl Walk<'_> {
         if at != 0 && !(carries_ip && in_ip) {
             self.transport(at, packet);
         }
+    }
+
+    /// Which piece of its datagram an IPv4 packet with a header of `len` bytes is; nothing for a
+    /// whole one.
+    fn ipv4_piece(&self, packet: &Parsed, len: usize) -> String {
+        let at = usize::from(packet.l3_offset);
+        let (Some(id), Some(word)) = (self.be16(at + 4), self.be16(at + 6)) else {
+            return String::new();
+        };
+        let (start, more) = (usize::from(word & 0x1FFF) * 8, word & 0x2000 != 0);
+        if packet.src_ip().is_none() || (start == 0 && !more) {
+            return String::new();
+        }
+        let bytes = (packet.l3_len as usize).saturating_sub(len);
+        format!(", {}", piece(id.into(), (start, bytes), more))
+    }
+
+    /// What the IPv6 fragment header at `at` says.
+    fn ipv6_piece(&self, packet: &Parsed, at: usize) -> String {
+        let (Some(word), Some(id)) = (self.be16(at + 2), self.be32(at + 4)) else {
+            return String::new();
+        };
+        let end = usize::from(packet.l3_offset) + packet.l3_len as usize;
+        let range = (usize::from(word & 0xFFF8), end.saturating_sub(at + 8));
+        piece(id, range, word & 1 != 0)
     }
 
     fn extensions(&mut self, packet: &Parsed) {
@@ -243,7 +291,7 @@ impl Walk<'_> {
             }
             let spi = self.be32(at + 4).map(|spi| format!("SPI 0x{spi:08x}"));
             let (bytes, text) = match kind {
-                protocol::FRAGMENT => (8, String::new()),
+                protocol::FRAGMENT => (8, self.ipv6_piece(packet, at)),
                 protocol::AUTHENTICATION => ((usize::from(len) + 2) * 4, spi.unwrap_or_default()),
                 _ => ((usize::from(len) + 1) * 8, String::new()),
             };

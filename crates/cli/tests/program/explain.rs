@@ -211,6 +211,68 @@ fn entries_are_named_with_file_and_line() {
 }
 
 #[test]
+fn pieces_say_which_they_are() {
+    let place = Place::new();
+    place.write("a.pcap", golden("captures/tunnels.pcap"));
+    let told = explained(&place, "pcap:a.pcap --json").ended(0).json();
+    for (name, header, text) in [
+        ("ipip-first", "IPv4", "bytes 0 to 63, more follow"),
+        ("ipip-later", "IPv4", "bytes 64 to 147, the last"),
+        (
+            "4in6-first",
+            "fragment",
+            "id 0x9, bytes 0 to 63, more follow",
+        ),
+    ] {
+        let at = samples().iter().position(|sample| sample.name == name);
+        let headers = &told["frames"][at.expect("a frame of this name")]["headers"];
+        let mut headers = headers.as_array().expect("headers").iter();
+        let found = headers.find(|found| found["name"] == header);
+        let found = found.and_then(|found| found["text"].as_str());
+        assert!(
+            found.is_some_and(|found| found.ends_with(text)),
+            "{name}: {found:?}"
+        );
+    }
+    // A whole packet has an identification, too, and nobody asks for it.
+    let whole = &told["frames"][0]["headers"][1];
+    assert_eq!(whole["text"], "45.83.2.1 > 45.83.2.2");
+}
+
+/// The frames, each cut by the capture after every third byte.
+fn cut_frames() -> Vec<u8> {
+    let capture = golden("captures/tunnels.pcap");
+    let mut cut = capture[..24].to_vec();
+    for frame in frames(&capture) {
+        let len = (frame.len() as u32).to_le_bytes();
+        for kept in (1..frame.len()).step_by(3) {
+            cut.extend([0; 8]);
+            cut.extend((kept as u32).to_le_bytes());
+            cut.extend(len);
+            cut.extend(&frame[..kept]);
+        }
+    }
+    cut
+}
+
+#[test]
+fn headers_follow_each_other_to_where_the_capture_cut() {
+    let place = Place::new();
+    place.write("a.pcap", cut_frames());
+    let told = explained(&place, "pcap:a.pcap --json").ended(0).json();
+    let told = told["frames"].as_array().expect("frames");
+    assert!(told.len() > 2000, "{}", told.len());
+    for frame in told {
+        let mut at = 0;
+        for header in frame["headers"].as_array().expect("headers") {
+            assert_eq!(header["offset"], at, "{frame}");
+            at += header["bytes"].as_u64().expect("a length");
+        }
+        assert_eq!(frame["bytes"], at, "{frame}");
+    }
+}
+
+#[test]
 fn no_line_is_longer_than_the_screen() {
     let place = Place::new();
     place.write("a.pcap", golden("captures/tunnels.pcap"));

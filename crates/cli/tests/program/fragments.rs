@@ -62,6 +62,33 @@ fn what_comes_before_the_first_waits_for_it() {
     }
 }
 
+/// A first fragment of UDP over IPv6 behind another fragment header, whose packet goes on or not.
+fn nested(more: u8) -> Vec<u8> {
+    let mut frame = vec![0; 86];
+    (frame[12], frame[13]) = (0x86, 0xDD);
+    (frame[14], frame[19], frame[20], frame[21]) = (0x60, 32, 44, 64);
+    frame[22..26].copy_from_slice(&[0x2A, 0x0E, 0, 1]);
+    frame[38..42].copy_from_slice(&[0x2A, 0x0E, 0, 2]);
+    frame[54..62].copy_from_slice(&[44, 0, 0, more, 0, 0, 0, 7]);
+    frame[62..70].copy_from_slice(&[17, 0, 0, 1, 0, 0, 0, 8]);
+    frame[70..78].copy_from_slice(&[16, 0, 0, 53, 0, 48, 0, 1]);
+    frame
+}
+
+/// It passed, as a first fragment without others, and by several workers on another way.
+#[test]
+fn a_fragment_of_a_fragment_is_dropped_by_any_number_of_workers() {
+    let place = Place::new();
+    place.write("inside.pcap", pcap(&[nested(1), nested(0)]));
+    for workers in [1, 2] {
+        let words = format!("{BRIDGE} --workers {workers} --json");
+        let json = place.run(&words).ended(0).json();
+        let dropped = json["frames"]["dropped"].to_string();
+        assert_eq!(dropped, r#"{"fragment_unknown":2}"#, "{workers} workers");
+        assert_eq!(json["balanced"], true);
+    }
+}
+
 #[test]
 fn nothing_waits_where_that_is_off() {
     let place = place();

@@ -11,7 +11,7 @@ use table::fragments::FragmentLimits;
 use wire::{Fragment, Parsed};
 
 use super::early::Early;
-use super::meeting::Followed;
+use super::meeting::{Followed, is_nested};
 use super::tag::{Tag, refused};
 use super::{Released, Waiting};
 use crate::{DropReason, Verdict, Verdicts};
@@ -112,7 +112,7 @@ impl Elsewhere {
                 }
                 None if forwarded => match refused(frame) {
                     Some(reason) => verdicts.set(at, Verdict::Drop(reason)),
-                    None if is_first => {}
+                    None if is_first && !is_nested(frame, parsed) => {}
                     None => verdicts.set(at, Verdict::Drop(DropReason::FragmentUnknown)),
                 },
                 _ => {}

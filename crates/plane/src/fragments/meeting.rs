@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use frame::{BURST_MAX, Burst, Nanos};
+use frame::{BURST_MAX, Burst, Frame, Nanos};
 use table::fragments::{DatagramId, FragmentTable, Met};
 use wire::{Fragment, Parsed, Piece};
 
@@ -80,7 +80,7 @@ impl<V: Copy> Meeting<V> {
                 continue;
             }
             let Some(piece) = Piece::of(frame.bytes(), parsed) else {
-                if parsed.fragment == Fragment::Later {
+                if parsed.fragment == Fragment::Later || is_nested(frame, parsed) {
                     verdicts.set(at, Verdict::Drop(DropReason::FragmentUnknown));
                 }
                 continue;
@@ -127,4 +127,11 @@ impl<V: Copy> Meeting<V> {
             }
         }
     }
+}
+
+/// Whether a first fragment is sound and yet no piece: a fragment of a fragment. To let it pass
+/// unfollowed would let it overlap those that are followed.
+pub(super) fn is_nested(frame: &Frame, parsed: &Parsed) -> bool {
+    let sound = parsed.fault.is_none() && !parsed.snapped;
+    parsed.fragment == Fragment::First && sound && Piece::of(frame.bytes(), parsed).is_none()
 }

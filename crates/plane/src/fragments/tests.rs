@@ -336,6 +336,32 @@ fn an_end_leaves_nothing() {
     );
 }
 
+#[test]
+fn a_fragment_of_a_fragment_is_dropped() {
+    let mut bench = Bench::new(FragmentLimits::default());
+    let inner = &cut(&whole(true, 5, 96), 8)[0];
+    for (more, why) in [(1, "first"), (0, "atomic")] {
+        let mut outer = inner.clone();
+        // The packet's own fragment header becomes the second of two.
+        outer.splice(54..54, [44, 0, 0, more, 0, 0, 0, 7]);
+        outer[19] += 8;
+        assert_eq!(wire::parse(&outer, outer.len()).fault, None, "{why}");
+        assert!(bench.one(INSIDE, &outer).is_empty(), "{why}");
+        assert_eq!(bench.reasons(), [DropReason::FragmentUnknown], "{why}");
+    }
+    // Two atomic headers are on a whole packet.
+    let mut whole = inner.clone();
+    whole[57] = 0;
+    whole.splice(54..54, [44, 0, 0, 0, 0, 0, 0, 7]);
+    whole[19] += 8;
+    whole[66..70].copy_from_slice(&[0; 4]);
+    let udp = 54 + 16;
+    let len = whole.len() - udp;
+    whole[udp + 4..udp + 6].copy_from_slice(&(len as u16).to_be_bytes());
+    assert_eq!(wire::parse(&whole, whole.len()).fault, None);
+    assert_eq!(bench.one(INSIDE, &whole), [whole.clone()]);
+}
+
 /// Honest packets of four fragments in a random order, four at a time, among ten times as many
 /// hostile fragments; how many of 500 pass whole.
 fn honest_among(hostile: &mut impl FnMut(u32) -> Vec<u8>, limits: FragmentLimits) -> usize {
@@ -351,7 +377,7 @@ fn honest_among(hostile: &mut impl FnMut(u32) -> Vec<u8>, limits: FragmentLimits
         for at in (1..frames.len()).rev() {
             frames.swap(at, random.below(at + 1));
         }
-        let mut left = 0;
+        let mut left = Vec::new();
         for frame in &frames {
             let flood: Vec<Vec<u8>> = (0..10).map(|_| hostile(random.next())).collect();
             let mut burst: Vec<&[u8]> = flood.iter().map(Vec::as_slice).collect();
@@ -359,15 +385,13 @@ fn honest_among(hostile: &mut impl FnMut(u32) -> Vec<u8>, limits: FragmentLimits
             // A million fragments a second.
             bench.now = bench.now.after(11_000);
             let honest = |bytes: &Vec<u8>| frames.contains(bytes);
-            left += bench
-                .burst(INSIDE, &burst)
-                .iter()
-                .filter(|bytes| honest(bytes))
-                .count();
+            left.extend(bench.burst(INSIDE, &burst).into_iter().filter(honest));
             assert!(bench.fragments().held() <= limits.held as usize);
             assert!(bench.fragments().len() <= limits.datagrams as usize);
         }
-        passed += left / 4;
+        let pieces = |nth| cut(&whole(nth % 2 == 1, 1 + nth, 96), 1000 + group);
+        let is_whole = |nth: &u32| pieces(*nth).iter().all(|piece| left.contains(piece));
+        passed += (0..4).filter(is_whole).count();
     }
     assert_eq!(bench.fragments().bytes(), bytes, "memory is fixed");
     bench.reasons();

@@ -2,10 +2,12 @@
 
 use super::super::walk::{Stop, Walk};
 use super::{Carried, Opened, TunnelKind, TunnelPorts};
-use crate::{Malformed, Parsed, ether_type, protocol};
+use crate::{Family, Malformed, Parsed, ether_type, protocol};
 
 /// Transparent Ethernet bridging, in GRE and GENEVE.
 const TEB: u16 = 0x6558;
+/// Packets that a router redirects to a web cache (WCCP), in GRE.
+const WCCP: u16 = 0x883E;
 const UDP_BYTES: usize = 8;
 const VXLAN_BYTES: usize = 8;
 const GENEVE_BYTES: usize = 8;
@@ -42,7 +44,7 @@ pub(super) fn open<'a>(walk: Walk<'a>, outer: &Parsed, ports: &TunnelPorts) -> F
     match number {
         protocol::IPV4 => in_ip(Carried::V4),
         protocol::IPV6 => in_ip(Carried::V6),
-        protocol::GRE => gre(walk, at),
+        protocol::GRE => gre(walk, at, outer.family),
         protocol::UDP => udp(walk, at, ports),
         _ => Ok(None),
     }
@@ -58,23 +60,44 @@ fn carried(kind: u16) -> Option<Carried> {
     }
 }
 
+/// Where a web cache's packet begins in GRE, and what it is, as Linux reads it
+/// (`net/ipv4/gre_demux.c`): a packet of the outer family, behind a redirect header of four bytes
+/// if it does not begin as IPv4 does.
+fn web_cache(walk: Walk<'_>, at: usize, outer: Family) -> Result<(Carried, usize), Stop> {
+    const REDIRECT_BYTES: usize = 4;
+    let carried = match outer {
+        Family::V6 => Carried::V6,
+        _ => Carried::V4,
+    };
+    let at = at + GRE_BYTES;
+    walk.require(at, 1, Malformed::TunnelTruncated)?;
+    match walk.byte(at)? >> 4 {
+        4 => Ok((carried, 0)),
+        _ => Ok((carried, REDIRECT_BYTES)),
+    }
+}
+
 /// RFC 2784 with key and sequence number (RFC 2890). Another version is PPTP's, and a packet with
 /// routing (RFC 1701) is discarded by its receiver; Linux, too, looks at no other bits.
-fn gre(walk: Walk<'_>, at: usize) -> Found<'_> {
+fn gre(walk: Walk<'_>, at: usize, outer: Family) -> Found<'_> {
     const CHECKSUM: u16 = 0x8000;
     const KEY: u16 = 0x2000;
     const SEQUENCE: u16 = 0x1000;
     const NOT_OURS: u16 = 0x4007;
     walk.require(at, GRE_BYTES, Malformed::TunnelTruncated)?;
     let flags = walk.be16(at)?;
-    let Some(carried) = carried(walk.be16(at + 2)?) else {
-        return Ok(None);
-    };
     if flags & NOT_OURS != 0 {
         return Ok(None);
     }
     let word = |flag: u16| usize::from(flags & flag != 0) * 4;
-    let len = GRE_BYTES + word(CHECKSUM) + word(KEY) + word(SEQUENCE);
+    let words = word(CHECKSUM) + word(KEY) + word(SEQUENCE);
+    let kind = walk.be16(at + 2)?;
+    let (carried, more) = match carried(kind) {
+        Some(carried) => (carried, 0),
+        None if kind == WCCP && words == 0 => web_cache(walk, at, outer)?,
+        None => return Ok(None),
+    };
+    let len = GRE_BYTES + words + more;
     walk.require(at, len, Malformed::TunnelTruncated)?;
     let id = match flags & KEY {
         0 => None,
