@@ -36,6 +36,7 @@ pub(super) fn sentences(rows: &[Row]) -> Vec<String> {
     entries.dedup();
     for (path, testpmd) in [
         ("xdp", "testpmd_af_xdp"),
+        ("xdp_socket", "testpmd_af_xdp"),
         ("xdp_shortcut", "testpmd_af_xdp"),
         ("packet", "testpmd_af_packet"),
     ] {
