@@ -170,8 +170,9 @@ fn varies() -> Vec<String> {
         "generator_only sends into a pair whose other end drops (XDP_DROP); kernel_bridge has no \
          set; nft is a set at ingress before the kernel's bridge; xdp_hash_map is an XDP program \
          that looks both addresses up in a hash map and redirects; xdp and packet are this \
-         program's drivers, xdp_socket the former with transmit=socket; testpmd forwards (io) without looking into frames; loading begins \
-         with text: nft -f for nft, a list of lines for others",
+         program's drivers, xdp_socket the former with transmit=socket; testpmd forwards (io) \
+         without looking into frames; loading begins with text: nft -f for nft, a list of lines \
+         for others",
     ]
     .map(str::to_owned)
     .to_vec()

@@ -42,9 +42,9 @@ const KERNEL_BATCH: u32 = 64;
 /// second by a pool that is gone, of which each later run walks over all, so redirection then costs
 /// more than socket buffers, and gigabytes of memory.
 const LOOKED_AT: u32 = 64;
-/// For how many looks at the interface, ten of which are a second, frames leave by sockets then, and
-/// after a loss: of those given to the driver together it gives up all behind the first that is too
-/// long for the far end, where one that goes by a socket is lost alone.
+/// For how many looks at the interface, ten of which are a second, frames leave by sockets then,
+/// and after a loss: of those given to the driver together it gives up all behind the first that is
+/// too long for the far end, where one that goes by a socket is lost alone.
 const REST: u32 = 100;
 
 /// A run that a signal ended is begun again so often.
