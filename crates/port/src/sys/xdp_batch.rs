@@ -232,6 +232,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_frame_that_nobody_saw_arrive_is_lost() {
+        let Ok(map) = batches(1) else {
+            println!("skipped: no right to make BPF maps");
+            return;
+        };
+        let mut batch = Batch::map(&map, 0).unwrap();
+        batch.show();
+        // Lengths of frames 30 to 33, two to a word: the last two begin anew.
+        batch.write(LENGTHS_AT + 60, 61 << 16 | 60);
+        batch.write(LENGTHS_AT, 63 << 16 | 62);
+        for (passed, lost, bytes) in [(34, 0, 0), (33, 1, 63), (31, 3, 61 + 62 + 63)] {
+            batch.write(QUEUED_AT, 34);
+            batch.write(PASSED_AT, passed);
+            let handed = batch.handed();
+            assert_eq!((handed.lost, handed.lost_bytes), (lost, bytes));
+        }
+        batch.show();
+        assert_eq!(batch.handed(), Handed::default());
+    }
+
+    #[test]
     fn a_batch_holds_frames_until_it_is_full_and_knows_what_is_left() {
         let Ok(map) = batches(2) else {
             println!("skipped: no right to make BPF maps");
