@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use frame::CpuId;
+
 use crate::experiment::{LabError, Row, Settings};
 use crate::{Noise, Outcome, Samples, Trial, Value, interleave};
 
@@ -18,6 +20,19 @@ pub(crate) fn memory_bytes() -> u64 {
         0 => 1 << 30,
         available => available / 4,
     }
+}
+
+/// The first two CPUs allowed; else what an experiment that needs two workers says instead.
+pub(crate) fn two_cpus() -> Result<Vec<CpuId>, Box<Outcome>> {
+    let mut cpus = engine::allowed_cpus();
+    cpus.truncate(2);
+    if cpus.len() == 2 {
+        return Ok(cpus);
+    }
+    Err(Box::new(Outcome {
+        skipped: vec!["all of it: two workers need two CPUs".to_owned()],
+        ..Outcome::default()
+    }))
 }
 
 /// One variant and how a sample of it is taken.

@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use engine::{
     DEFAULT_POOL_FRAMES, DEFAULT_RING_LIMIT, DispatchPolicy, DispatchSettings, Engine, IdleMode,
-    Limits, Plan, RunReport, allowed_cpus,
+    Limits, Plan, RunReport,
 };
-use frame::{CpuId, PortId};
+use frame::CpuId;
 use plane::Policy;
-use port::{OpenContext, PortSpec};
 use table::CompiledLists;
 
-use crate::contest::refused;
+use crate::contest::{refused, two_cpus};
 use crate::experiment::{LabError, Outcome, Row, Settings};
+use crate::source_port::null_sink;
 use crate::{Chart, ChartKind, contest, interleave};
-use ports::FlowPort;
+use ports::flow_port;
 
 const ROUNDS_QUICK: usize = 7;
 const ROUNDS: usize = 21;
@@ -34,13 +34,11 @@ struct Variant {
 }
 
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
-    let cpus = allowed_cpus();
-    let Some(cpus) = cpus.get(..2) else {
-        return Ok(Outcome {
-            skipped: vec!["all of it: two workers need two CPUs".to_owned()],
-            ..Outcome::default()
-        });
+    let cpus = match two_cpus() {
+        Ok(cpus) => cpus,
+        Err(skipped) => return Ok(*skipped),
     };
+    let cpus = &cpus;
     let variants = variants();
     let rounds = if settings.quick { ROUNDS_QUICK } else { ROUNDS };
     let mut failed = None;
@@ -90,10 +88,8 @@ fn variants() -> Vec<Variant> {
 
 /// One run of a bridge, from the first frame to the last.
 fn trial_of(variant: Variant, cpus: &[CpuId], seed: u64) -> Result<RunReport, LabError> {
-    let sink = PortSpec::parse("null:").map_err(refused)?;
-    let sink = port::open(&sink, PortId(1), &OpenContext::default()).map_err(refused)?;
     let plan = Plan {
-        ports: vec![Box::new(FlowPort::new(cpus.len(), FRAMES, seed)), sink],
+        ports: vec![flow_port(cpus.len(), FRAMES, seed), null_sink()?],
         policy: Policy::new(Vec::new()).map_err(refused)?,
         lists: Arc::new(CompiledLists::compile(&[]).map_err(refused)?),
         cpus: cpus.to_vec(),
@@ -180,7 +176,7 @@ mod tests {
 
     #[test]
     fn every_policy_and_burst_is_measured_and_none_loses_a_frame() {
-        let cpus: Vec<CpuId> = allowed_cpus().into_iter().cycle().take(2).collect();
+        let cpus: Vec<CpuId> = engine::allowed_cpus().into_iter().cycle().take(2).collect();
         for variant in variants().into_iter().filter(|variant| variant.burst == 64) {
             let report = trial_of(variant, &cpus, 5).expect("a trial");
             assert_eq!(report.books.tx, 2 * FRAMES, "{variant:?}");

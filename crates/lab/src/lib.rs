@@ -31,6 +31,7 @@ mod sample;
 mod shuffle;
 mod skew;
 mod source_cost;
+mod source_port;
 mod stamped;
 mod stride;
 mod tables;

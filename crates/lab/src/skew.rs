@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use engine::{
     DEFAULT_POOL_FRAMES, DispatchPolicy, DispatchSettings, Engine, IdleMode, Limits, Plan,
-    RunReport, allowed_cpus, cpu_time_nanos,
+    RunReport, cpu_time_nanos,
 };
 use frame::CpuId;
 use plane::Policy;
 use table::CompiledLists;
 
-use crate::contest::refused;
+use crate::contest::{refused, two_cpus};
 use crate::experiment::{LabError, Outcome, Row, Settings};
 use crate::shuffle::Seeded;
 use crate::{Noise, Samples};
@@ -64,15 +64,12 @@ struct Ran {
 }
 
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
-    let cpus = allowed_cpus();
-    let Some(cpus) = cpus.get(..2) else {
-        return Ok(Outcome {
-            skipped: vec!["all of it: two workers need two CPUs".to_owned()],
-            ..Outcome::default()
-        });
+    let cpus = match two_cpus() {
+        Ok(cpus) => cpus,
+        Err(skipped) => return Ok(*skipped),
     };
     let rounds = if settings.quick { ROUNDS_QUICK } else { ROUNDS };
-    let mut bench = Bench::new(cpus.to_vec());
+    let mut bench = Bench::new(cpus);
     let mut seeded = Seeded::new(settings.seed);
     let mut order = variants();
     let trials = order.len();

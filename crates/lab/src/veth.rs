@@ -46,7 +46,6 @@ enum Path {
     HashMap,
     Packet,
     Xdp,
-    XdpSocket,
     XdpShortcut,
     TestpmdPacket,
     TestpmdXdp,
@@ -61,7 +60,6 @@ impl Path {
             Self::HashMap => "xdp_hash_map",
             Self::Packet => "packet",
             Self::Xdp => "xdp",
-            Self::XdpSocket => "xdp_socket",
             Self::XdpShortcut => "xdp_shortcut",
             Self::TestpmdPacket => "testpmd_af_packet",
             Self::TestpmdXdp => "testpmd_af_xdp",
@@ -159,20 +157,19 @@ fn varies() -> Vec<String> {
          an address of the set in every frame",
         "held: frames of 64 bytes on the wire, a fresh random source and destination in each, to \
          a hardware address that nobody has; an XDP program that the kernel runs over frames of \
-         its own sends them, on one CPU; our bridge and testpmd have another; the far end \
-         receives on the CPU that transmits, as veth does unless it is told otherwise, in bursts \
-         (GRO is on); IPv6 is off, and the kernel's stack drops what arrives as somebody else's",
+         its own sends them, and the far end receives them in a thread (threaded NAPI), both on \
+         one CPU; our bridge and testpmd have another; IPv6 is off, and the kernel's stack drops \
+         what arrives as somebody else's",
         "frames_per_second are those that arrived or were dropped by a verdict; ns_per_frame is \
-         the time for each of them that this program, testpmd and the kernel's threads for \
-         softirqs ran on both CPUs, less that of generator_only for each frame sent; what polls \
-         runs all the time; a sender faster than a path loses frames at its ring, and that loss \
-         is charged to the path",
+         the time for each of them that this program, testpmd, the receiving thread and the \
+         kernel's threads for softirqs ran on both CPUs, less that of generator_only for each \
+         frame sent; what polls runs all the time; a sender faster than a path loses frames at \
+         its ring, and that loss is charged to the path",
         "generator_only sends into a pair whose other end drops (XDP_DROP); kernel_bridge has no \
          set; nft is a set at ingress before the kernel's bridge; xdp_hash_map is an XDP program \
          that looks both addresses up in a hash map and redirects; xdp and packet are this \
-         program's drivers, xdp_socket the former with transmit=socket; testpmd forwards (io) \
-         without looking into frames; loading begins with text: nft -f for nft, a list of lines \
-         for others",
+         program's drivers; testpmd forwards (io) without looking into frames; loading begins \
+         with text: nft -f for nft, a list of lines for others",
     ]
     .map(str::to_owned)
     .to_vec()

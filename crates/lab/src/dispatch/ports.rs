@@ -1,11 +1,12 @@
 //! Where the frames of a trial come from and go to: flows, each by one queue drawn at random, as an
 //! interface spreads them that knows nothing of who owns a flow; and nowhere.
 
-use frame::{Burst, FramePool, PortId, QueueId};
-use port::{Port, PortError, PortQueue, PortStatistics, RxState};
+use frame::{Burst, FramePool};
+use port::{Port, PortQueue, PortStatistics, RxState};
 use wire::emit::{Ipv4, Network, Recipe, Transport};
 
 use crate::shuffle::Seeded;
+use crate::source_port::SourcePort;
 
 /// Bytes of a frame without FCS.
 const LEN: usize = 60;
@@ -13,32 +14,32 @@ const LEN: usize = 60;
 /// Flows: some for each bucket, few enough to stay in the first cache.
 const FLOWS: u32 = 256;
 
-/// Flows, each by one random queue of `queues`.
-pub(super) struct FlowPort {
-    flows: Vec<Vec<[u8; LEN]>>,
-    frames: u64,
-    seed: u64,
-}
-
-impl FlowPort {
-    /// A port of `queues` queues that each bring `frames` frames.
-    pub(super) fn new(queues: usize, frames: u64, seed: u64) -> Self {
-        let mut flows = vec![Vec::new(); queues];
-        let mut seeded = Seeded::new(seed);
-        for flow in 0..FLOWS {
-            // Every queue has one at least.
-            let queue = match flow as usize {
-                first if first < queues => first,
-                _ => seeded.next() as usize % queues,
-            };
-            flows[queue].push(template(flow));
-        }
-        Self {
-            flows,
-            frames,
-            seed,
-        }
+/// A port of `queues` queues that each bring `frames` frames: flows, each by one queue drawn at
+/// random.
+pub(super) fn flow_port(queues: usize, frames: u64, seed: u64) -> Box<dyn Port> {
+    let mut flows = vec![Vec::new(); queues];
+    let mut seeded = Seeded::new(seed);
+    for flow in 0..FLOWS {
+        // Every queue has one at least.
+        let queue = match flow as usize {
+            first if first < queues => first,
+            _ => seeded.next() as usize % queues,
+        };
+        flows[queue].push(template(flow));
     }
+    Box::new(SourcePort {
+        spec: "flows:",
+        queues,
+        frame_bytes: LEN,
+        open: move |queue: usize| {
+            Box::new(FlowQueue {
+                flows: flows[queue].clone(),
+                left: frames,
+                seeded: Seeded::new(seed ^ (queue as u64 + 1)),
+                statistics: PortStatistics::default(),
+            }) as Box<dyn PortQueue>
+        },
+    })
 }
 
 fn template(flow: u32) -> [u8; LEN] {
@@ -95,48 +96,5 @@ impl PortQueue for FlowQueue {
 
     fn statistics(&self) -> PortStatistics {
         self.statistics
-    }
-}
-
-impl Port for FlowPort {
-    fn id(&self) -> PortId {
-        PortId(0)
-    }
-
-    fn spec(&self) -> &str {
-        "flows:"
-    }
-
-    fn mode(&self) -> String {
-        "memory".to_owned()
-    }
-
-    fn queues_max(&self) -> usize {
-        self.flows.len()
-    }
-
-    fn lossless(&self) -> bool {
-        true
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        false
-    }
-
-    fn frame_bytes_max_hint(&self) -> usize {
-        LEN
-    }
-
-    fn open_queue(&mut self, queue: QueueId, _: usize) -> Result<Box<dyn PortQueue>, PortError> {
-        Ok(Box::new(FlowQueue {
-            flows: self.flows[usize::from(queue.0)].clone(),
-            left: self.frames,
-            seeded: Seeded::new(self.seed ^ (u64::from(queue.0) + 1)),
-            statistics: PortStatistics::default(),
-        }))
     }
 }

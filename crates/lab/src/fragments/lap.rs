@@ -17,15 +17,22 @@ use crate::experiment::LabError;
 use crate::shuffle::Seeded;
 
 /// Packets whose fragments come together: no whole number of bursts.
-const TOGETHER: usize = 24;
+pub(super) const TOGETHER: usize = 24;
 /// Frames of a lap, at most.
 const FRAMES: usize = 8192;
-/// Conversations.
-const FLOWS: u64 = 1000;
+/// Conversations that are known.
+pub(super) const FLOWS: u64 = 1000;
+/// Conversations of which each packet begins one: the table has room for a part of them, and they
+/// come again when it has forgotten them.
+const NEW_FLOWS: u64 = 1 << 20;
+/// Conversations that the table has room for.
+const FLOWS_MAX: u32 = 65_536;
 /// Nanoseconds from one frame to the next.
 pub(super) const APART: u64 = 100;
 /// Bytes of a packet in each fragment: with headers no less than a frame must have.
 const DATA: u16 = 24;
+/// Bytes of a frame without FCS.
+pub(super) const LEN: usize = 60;
 const FROM: PortId = PortId(0);
 
 /// In which order the fragments of some packets come.
@@ -48,14 +55,59 @@ impl Order {
     }
 }
 
+/// Whose packets come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flows {
+    /// Of a thousand conversations, which the bridge knows.
+    Known,
+    /// Each begins a conversation, and one of those known ends for it.
+    New,
+}
+
+impl Flows {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Known => "known",
+            Self::New => "new",
+        }
+    }
+}
+
 /// What comes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lap {
     /// Fragments a packet; 1 for whole packets.
     pub(super) pieces: u8,
     pub(super) order: Order,
+    pub(super) flows: Flows,
     /// Lost fragments in a thousand.
     pub(super) loss: u16,
+}
+
+impl Lap {
+    /// Which packet of those that come together, and which fragment of it, in the order in which
+    /// they come.
+    pub(super) fn roles(self, random: &mut Seeded, roles: &mut Vec<(usize, u8)>) {
+        let of_group = TOGETHER * usize::from(self.pieces);
+        roles.clear();
+        roles.extend((0..of_group).map(|at| (at % TOGETHER, (at / TOGETHER) as u8)));
+        match self.order {
+            Order::FirstFirst => {}
+            Order::Random => random.shuffle(roles),
+            Order::LastFirst => roles.reverse(),
+        }
+    }
+}
+
+/// What remembers conversations.
+pub(super) fn conversations() -> StatefulConfig {
+    StatefulConfig {
+        allow_new: Ports::ALL,
+        flows: FLOWS_MAX,
+        full: WhenFull::Evict,
+        timeouts: Timeouts::default(),
+        log: None,
+    }
 }
 
 /// The bounds of a bridge that is not told any.
@@ -96,15 +148,11 @@ impl Stage {
         let of_group = TOGETHER * usize::from(lap.pieces);
         let mut roles: Vec<(usize, u8)> = Vec::with_capacity(of_group);
         while frames.len() + of_group <= FRAMES {
-            roles.clear();
-            let first_first = (0..of_group).map(|at| (at % TOGETHER, (at / TOGETHER) as u8));
-            roles.extend(first_first);
-            match lap.order {
-                Order::FirstFirst => {}
-                Order::Random => self.random.shuffle(&mut roles),
-                Order::LastFirst => roles.reverse(),
-            }
-            let flow = self.random.next() % FLOWS;
+            lap.roles(&mut self.random, &mut roles);
+            let (flow, flows) = match lap.flows {
+                Flows::Known => (self.random.next() % FLOWS, FLOWS),
+                Flows::New => (u64::from(self.identification), NEW_FLOWS),
+            };
             for &(packet, piece) in &roles {
                 let lost = self.random.next() % 1000 < u64::from(lap.loss);
                 if lost && lap.pieces > 1 {
@@ -113,12 +161,12 @@ impl Stage {
                 let Some(mut frame) = self.pool.alloc() else {
                     return frames;
                 };
-                let flow = (flow + packet as u64) % FLOWS;
+                let flow = (flow + packet as u64) % flows;
                 let identification = self.identification.wrapping_add(packet as u32);
-                if stamp(&mut frame, flow, identification, (piece, lap.pieces)).is_some() {
-                    frames.push(frame);
-                } else {
-                    self.pool.free(frame);
+                let bytes = stamped(flow as u32, identification, (piece, lap.pieces));
+                match frame.copy_from(&bytes) {
+                    Ok(()) => frames.push(frame),
+                    Err(_) => self.pool.free(frame),
                 }
             }
             self.identification = self.identification.wrapping_add(TOGETHER as u32);
@@ -127,17 +175,10 @@ impl Stage {
     }
 }
 
-/// Makes a frame fragment `piece` of `pieces` of a packet.
-fn stamp(
-    frame: &mut Frame,
-    flow: u64,
-    identification: u32,
-    (piece, pieces): (u8, u8),
-) -> Option<()> {
+/// Fragment `piece` of `pieces` of a packet.
+pub(super) fn stamped(flow: u32, identification: u32, (piece, pieces): (u8, u8)) -> [u8; LEN] {
     const DATA_LEN: [u8; 2] = (20 + DATA).to_be_bytes();
-    frame.set_len(60).ok()?;
-    let bytes = frame.bytes_mut().first_chunk_mut::<60>()?;
-    *bytes = [0; 60];
+    let mut bytes = [0; LEN];
     let more = u16::from(piece + 1 < pieces) << 13;
     let place = (u16::from(piece) * DATA / 8) | more;
     bytes[12] = 8;
@@ -146,14 +187,20 @@ fn stamp(
     bytes[18..20].copy_from_slice(&(identification as u16).to_be_bytes());
     bytes[20..22].copy_from_slice(&place.to_be_bytes());
     (bytes[22], bytes[23]) = (64, wire::protocol::UDP);
-    bytes[26..30].copy_from_slice(&(0x2D53_0000 | flow as u32).to_be_bytes());
+    bytes[26..30].copy_from_slice(&(0x2D53_0000 + flow).to_be_bytes());
     bytes[30..34].copy_from_slice(&0x0808_0808_u32.to_be_bytes());
     if piece == 0 {
-        bytes[34..36].copy_from_slice(&(1024 + flow as u16).to_be_bytes());
+        bytes[34..36].copy_from_slice(&source_port(flow).to_be_bytes());
         bytes[36..38].copy_from_slice(&53_u16.to_be_bytes());
         bytes[38..40].copy_from_slice(&(DATA * u16::from(pieces)).to_be_bytes());
     }
-    Some(())
+    bytes
+}
+
+/// As drawn. A port in step with the address would cancel it out of the hash that is symmetric, and
+/// all conversations would be in one bucket, which has room for half of a thousand.
+fn source_port(flow: u32) -> u16 {
+    1024 + ((flow.wrapping_mul(0x9E37_79B1) >> 16) as u16 >> 1)
 }
 
 /// A bridge that remembers conversations and follows fragments.
@@ -170,14 +217,7 @@ pub(super) struct Virtual {
 
 impl Virtual {
     pub(super) fn new() -> Result<Self, LabError> {
-        let config = StatefulConfig {
-            allow_new: Ports::ALL,
-            flows: 65_536,
-            full: WhenFull::Evict,
-            timeouts: Timeouts::default(),
-            log: None,
-        };
-        let stateful = Box::new(Stateful::new(config).map_err(refused)?);
+        let stateful = Box::new(Stateful::new(conversations()).map_err(refused)?);
         let bridge = Bridge::new([FROM, PortId(1)], Box::new(HitAddresses::new([1, 2])));
         let lists = CompiledLists::compile(&[]).map_err(refused)?;
         let policy = Policy::new(Vec::new()).map_err(refused)?;
@@ -270,6 +310,14 @@ impl Virtual {
     #[cfg(test)]
     pub(super) fn left(&self) -> usize {
         self.bridge.held()
+    }
+
+    /// Conversations that are known, and that began.
+    #[cfg(test)]
+    pub(super) fn flows(&self) -> (usize, u64) {
+        self.bridge.stateful().map_or((0, 0), |stateful| {
+            (stateful.len()[0], stateful.counts()[0].begun)
+        })
     }
 
     /// Frames that were forwarded.

@@ -48,10 +48,12 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// This process, and the kernel's threads for interrupts that were put off on these CPUs.
-    pub(super) fn of(cpus: &[CpuId]) -> Self {
+    /// This process, the kernel's threads for interrupts that were put off on these CPUs, and one
+    /// more thread of each of these names.
+    pub(super) fn of(cpus: &[CpuId], names: &[String]) -> Self {
         let mut processes = vec![std::process::id()];
-        for name in cpus.iter().map(|cpu| format!("ksoftirqd/{cpu}")) {
+        let own = cpus.iter().map(|cpu| format!("ksoftirqd/{cpu}"));
+        for name in own.chain(names.iter().cloned()) {
             processes.extend(thread_named(&name));
         }
         let apart = ["/proc/config.gz".into(), config_file()];
@@ -90,13 +92,15 @@ fn run_nanos(process: u32) -> u64 {
     threads.flatten().filter_map(nanos).sum()
 }
 
-/// A kernel thread of this name.
-fn thread_named(name: &str) -> Option<u32> {
+/// A kernel thread whose name begins so, or is so.
+pub(super) fn thread_named(name: &str) -> Option<u32> {
     let processes = fs::read_dir("/proc").ok()?;
     processes.flatten().find_map(|process| {
         let number = process.file_name().to_str()?.parse().ok()?;
         let comm = fs::read_to_string(process.path().join("comm")).ok()?;
-        (comm.trim_end() == name).then_some(number)
+        let found = comm.trim_end();
+        let is_it = found == name || name.ends_with('-') && found.starts_with(name);
+        is_it.then_some(number)
     })
 }
 

@@ -116,7 +116,6 @@ impl Bench {
         }
         bench.try_place(Path::Packet, &all);
         bench.try_place(Path::Xdp, &all);
-        bench.try_place(Path::XdpSocket, &all);
         bench.try_place(Path::XdpShortcut, &all);
         bench.try_place(Path::TestpmdPacket, &[0]);
         bench.try_place(Path::TestpmdXdp, &[0]);
@@ -135,10 +134,11 @@ impl Bench {
 
     fn place(&mut self, path: Path, sets: &[usize]) -> Result<(), String> {
         self.begun += 1;
-        let links = Links::new(self.begun)?;
+        let links = Links::new(self.begun, self.cpus[0])?;
         self.generator.enter(links.number(), &links.name("s"))?;
         let lane = self.lane(path, links, sets)?;
-        let mut tasks = Tasks::of(&self.cpus);
+        let names = [format!("napi/{}-", lane.links.name("k"))];
+        let mut tasks = Tasks::of(&self.cpus, &names);
         if let Device::Testpmd(testpmd) = &lane.device {
             tasks.add(testpmd.process());
         }
@@ -180,7 +180,7 @@ impl Bench {
                 program.set_interface("interfaces", 0, &b).map_err(text)?;
                 Some(program.attach(&a).map_err(text)?)
             }
-            Path::Packet | Path::Xdp | Path::XdpSocket | Path::XdpShortcut => {
+            Path::Packet | Path::Xdp | Path::XdpShortcut => {
                 let lists = &self.sets[sets[0]].lists;
                 let words = self.sets.iter().filter_map(|set| set.lists.sieve());
                 let words = words.map(|sieve| sieve.words().len()).max().unwrap_or(0);

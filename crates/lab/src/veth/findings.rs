@@ -36,7 +36,6 @@ pub(super) fn sentences(rows: &[Row]) -> Vec<String> {
     entries.dedup();
     for (path, testpmd) in [
         ("xdp", "testpmd_af_xdp"),
-        ("xdp_socket", "testpmd_af_xdp"),
         ("xdp_shortcut", "testpmd_af_xdp"),
         ("packet", "testpmd_af_packet"),
     ] {

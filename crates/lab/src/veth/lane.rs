@@ -3,19 +3,24 @@
 //! `s` and `a` are one pair, `b` and `k` the other. Frames enter at `s`, what is measured
 //! carries them from `a` to `b`, and they are counted at `k`, where nobody has their address.
 //!
-//! One CPU is the world outside, which sends; the other is the device's. Paths of the kernel do all
-//! of their work where frames come in, on the sender's CPU. `k` receives as every veth does that
-//! nothing was set of: on the CPU that transmits, so that each path pays for the reception, too.
+//! One CPU is the world outside: it sends, and it receives at `k`, by a kernel thread (threaded
+//! NAPI), since otherwise the kernel would receive frame by frame on the CPU that transmits, as no
+//! other machine does. The other CPU is the device's. Paths of the kernel do all of their work
+//! where frames come in, on the sender's CPU.
 
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use engine::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, Engine, IdleMode, Limits, Plan, Running};
 use frame::{CpuId, PortId};
 use port::{OpenContext, PortSpec, XdpAttachment, XdpProgram};
+use rustix::process::{Pid, setpriority_process};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use table::CompiledLists;
 
-use super::accounts::Frames;
+use super::accounts::{Frames, thread_named};
 use super::testpmd::Testpmd;
 use crate::contest::refused;
 use crate::experiment::LabError;
@@ -23,14 +28,19 @@ use crate::pipeline::policy;
 
 const STRIDE_BYTES: u32 = 2112;
 
+/// Before the sender, and before everybody else.
+const RECEIVER_PRIORITY: i32 = -20;
+/// How long the kernel may take to start the receiver's thread.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// The four interfaces of a lane.
 pub(super) struct Links {
     number: usize,
 }
 
 impl Links {
-    /// Makes them and sets them up.
-    pub(super) fn new(number: usize) -> Result<Self, String> {
+    /// Makes them and sets them up; `outside` receives.
+    pub(super) fn new(number: usize, outside: CpuId) -> Result<Self, String> {
         let links = Self { number };
         for (one, other) in [("s", "a"), ("b", "k")] {
             let (one, other) = (links.name(one), links.name(other));
@@ -45,7 +55,45 @@ impl Links {
             run("ethtool", &format!("-K {} gro on", links.name(end)))?;
         }
         run("ethtool", &format!("-K {} tso off", links.name("b")))?;
+        links.receive_on(outside)?;
         Ok(links)
+    }
+
+    /// Gives `k` a thread that receives, on this CPU.
+    fn receive_on(&self, cpu: CpuId) -> Result<(), String> {
+        let end = self.name("k");
+        let refused = |what: &str| format!("{end} has no thread that receives: {what}");
+        // The /sys that is mounted shows the interfaces of the namespace it was mounted in.
+        let script = "mount -t sysfs sysfs /sys && echo 1 > /sys/class/net/$0/threaded";
+        let made = Command::new("unshare")
+            .args(["--mount", "sh", "-c", script, &end])
+            .stdin(Stdio::null())
+            .output();
+        let made = made.map_err(|error| refused(&error.to_string()))?;
+        if !made.status.success() {
+            return Err(refused(String::from_utf8_lossy(&made.stderr).trim()));
+        }
+        let begun = Instant::now();
+        let thread = loop {
+            if let Some(thread) = self.receiver() {
+                break thread;
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err(refused("none was started"));
+            }
+            sleep(Duration::from_millis(1));
+        };
+        let thread = i32::try_from(thread).ok().and_then(Pid::from_raw);
+        let mut only = CpuSet::new();
+        only.set(usize::from(cpu.0));
+        sched_setaffinity(thread, &only)
+            .and_then(|()| setpriority_process(thread, RECEIVER_PRIORITY))
+            .map_err(|error| refused(&error.to_string()))
+    }
+
+    /// The process number of the thread that receives at `k`.
+    pub(super) fn receiver(&self) -> Option<u32> {
+        thread_named(&format!("napi/{}-", self.name("k")))
     }
 
     pub(super) fn number(&self) -> u32 {
@@ -183,7 +231,6 @@ pub(super) fn ours(
 fn port_spec(driver: &str, interface: &str) -> String {
     match driver {
         "xdp" => format!("xdp:{interface},mode=copy"),
-        "xdp_socket" => format!("xdp:{interface},mode=copy,transmit=socket"),
         "xdp_shortcut" => format!("xdp:{interface},mode=copy,shortcut=on"),
         _ => format!("{driver}:{interface}"),
     }

@@ -304,7 +304,7 @@ impl XdpSpec {
             bypass: bypass.transpose()?.unwrap_or(Bypass::Off),
             keep_local: settings.take_switch("keep-local")?.unwrap_or(false),
             shortcut: settings.take_switch("shortcut")?.unwrap_or(false),
-            transmit: transmit.transpose()?.unwrap_or(Transmit::Auto),
+            transmit: transmit.transpose()?.unwrap_or(Transmit::Socket),
             rx_hash: settings.take_switch("rx-hash")?.unwrap_or(false),
             timestamps: timestamps.transpose()?.unwrap_or_default(),
             interface: interface(settings)?,

@@ -21,13 +21,13 @@ fn refusal(text: &str) -> String {
 #[test]
 fn a_spec_is_resolved_and_read_again() {
     let resolved = "xdp:eth0,queues=all,mode=auto,ring=2048,busy-poll=0,unclaimed=pass,vlan=keep,\
-                    keep-local=off,bypass=off,shortcut=off,transmit=auto,\
+                    keep-local=off,bypass=off,shortcut=off,transmit=socket,\
                     rx-hash=off,timestamps=software";
     assert_eq!(spec("xdp:eth0").to_string(), resolved);
     for text in [
         resolved,
         "xdp:eth0,queues=4,mode=zerocopy,ring=64,busy-poll=20,unclaimed=drop,vlan=ignore,\
-         keep-local=on,bypass=/run/bpf\\,2,shortcut=on,transmit=socket,\
+         keep-local=on,bypass=/run/bpf\\,2,shortcut=on,transmit=auto,\
          rx-hash=on,timestamps=hardware",
         "xdp:a\\,b,queues=2-3,mode=generic,ring=32768,busy-poll=1000000,unclaimed=pass,\
          vlan=keep,keep-local=off,bypass=off,shortcut=off,transmit=redirect,\
