@@ -13,34 +13,12 @@ pub struct FragmentReport {
     pub held: u64,
     /// Packets that are known.
     pub known: u64,
-    /// Packets that began.
-    pub begun: u64,
-    /// Of those, packets of which all fragments came.
-    pub complete: u64,
-    /// Of those, given up when their time was over.
-    pub timed_out: u64,
-    /// Of those, given up for want of room.
-    pub evicted: u64,
-    /// Of those, found bad.
-    pub flawed: u64,
-    /// Of the bad ones, those whose identification another packet had.
-    pub reused: u64,
-    /// Fragments that came again.
-    pub duplicates: u64,
-    /// Fragments that had to wait.
-    pub waited: u64,
-    /// The most that waited at a time, at each worker.
-    pub waited_most: u64,
+    /// Since the start; the most that waited at a time are those of each worker, added up.
+    pub counts: FragmentCounts,
 }
 
-/// Counts what one worker's table says now.
-pub(crate) fn count(pipeline: &mut Pipeline, reassembly: Option<&Reassembly>, words: &mut Words) {
-    let reassembled = reassembly.map(Reassembly::counts);
-    let gathered = pipeline.gatherer().map(|own| (*own.counts(), own.len()));
-    let counted = reassembled.or(gathered).or_else(|| alone(pipeline));
-    let Some((counts, known)) = counted else {
-        return;
-    };
+/// Where a worker shows each count.
+fn shown(counts: &mut FragmentCounts) -> [(Count, &mut u64); 9] {
     let FragmentCounts {
         begun,
         complete,
@@ -52,8 +30,7 @@ pub(crate) fn count(pipeline: &mut Pipeline, reassembly: Option<&Reassembly>, wo
         waited,
         held_max,
     } = counts;
-    for (count, value) in [
-        (Count::Datagrams, known as u64),
+    [
         (Count::DatagramsBegun, begun),
         (Count::DatagramsComplete, complete),
         (Count::DatagramsTimedOut, timed_out),
@@ -63,8 +40,20 @@ pub(crate) fn count(pipeline: &mut Pipeline, reassembly: Option<&Reassembly>, wo
         (Count::FragmentsDuplicate, duplicates),
         (Count::FragmentsWaited, waited),
         (Count::FragmentsWaitedMost, held_max),
-    ] {
-        words.set(count, value);
+    ]
+}
+
+/// Counts what one worker's table says now.
+pub(crate) fn count(pipeline: &mut Pipeline, reassembly: Option<&Reassembly>, words: &mut Words) {
+    let reassembled = reassembly.map(Reassembly::counts);
+    let gathered = pipeline.gatherer().map(|own| (*own.counts(), own.len()));
+    let counted = reassembled.or(gathered).or_else(|| alone(pipeline));
+    let Some((mut counts, known)) = counted else {
+        return;
+    };
+    words.set(Count::Datagrams, known as u64);
+    for (count, value) in shown(&mut counts) {
+        words.set(count, *value);
     }
 }
 
@@ -74,17 +63,15 @@ fn alone(pipeline: &mut Pipeline) -> Option<(FragmentCounts, usize)> {
 
 /// What all workers counted; none where no fragment is followed.
 pub(crate) fn report(follows: bool, sum: &Words) -> Option<FragmentReport> {
-    follows.then(|| FragmentReport {
-        held: sum.get(Count::Held),
-        known: sum.get(Count::Datagrams),
-        begun: sum.get(Count::DatagramsBegun),
-        complete: sum.get(Count::DatagramsComplete),
-        timed_out: sum.get(Count::DatagramsTimedOut),
-        evicted: sum.get(Count::DatagramsEvicted),
-        flawed: sum.get(Count::DatagramsFlawed),
-        reused: sum.get(Count::DatagramsReused),
-        duplicates: sum.get(Count::FragmentsDuplicate),
-        waited: sum.get(Count::FragmentsWaited),
-        waited_most: sum.get(Count::FragmentsWaitedMost),
+    follows.then(|| {
+        let mut counts = FragmentCounts::default();
+        for (count, value) in shown(&mut counts) {
+            *value = sum.get(count);
+        }
+        FragmentReport {
+            held: sum.get(Count::Held),
+            known: sum.get(Count::Datagrams),
+            counts,
+        }
     })
 }

@@ -13,6 +13,7 @@ use table::{CompileError, CompiledLists};
 use traffic::RecipeError;
 
 use crate::dispatch::RING_LIMIT_MAX;
+use crate::gathering::GATHERERS_MAX;
 use crate::{DispatchPolicy, DispatchSettings, IdleMode};
 
 /// Frames a step takes from a queue at most, unless the plan says otherwise. From 64 up the rate
@@ -84,13 +85,13 @@ impl Plan {
     }
 
     /// Frames that a worker's pool has beside those asked for: fragments that wait. All that wait
-    /// at any worker may be of one pool, before the first one of their packet comes and, where its
-    /// conversation is another worker's, once more there.
+    /// at any worker may be of one pool, at whoever gathers before the first one of their packet
+    /// comes and, where its conversation is another worker's, once more there.
     pub(crate) fn held_frames(&self) -> u32 {
         let held = self.fragments().map_or(0, |limits| limits.held.max(1));
         match self.cpus.len() as u32 {
             1 => held,
-            workers => held.saturating_mul(2 * workers),
+            workers => held.saturating_mul(workers + workers.min(GATHERERS_MAX.into())),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::errands::{self, Desk, Desks};
 use crate::exchange::Exchange;
 use crate::finish::PortFacts;
 use crate::flow_log::FlowLogReader;
-use crate::gathering::Gatherers;
+use crate::gathering::{GATHERERS_MAX, Gatherers};
 use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::ledger::Meters;
 use crate::moves::Kept;
@@ -380,9 +380,11 @@ fn followers(plan: &Plan, worker: WorkerId) -> (Option<Box<Fragments>>, Option<B
     if !plan.gathers() {
         return (Some(Box::new(Fragments::new(limits))), None);
     }
-    let fragments = Fragments::gathered(limits, plan.cpus.len());
-    let gatherer = Gatherer::new(limits, worker);
-    (Some(Box::new(fragments)), Some(Box::new(gatherer)))
+    let gatherers = plan.cpus.len().min(usize::from(GATHERERS_MAX));
+    let fragments = Fragments::gathered(limits, gatherers);
+    let gathers = usize::from(worker.0) < gatherers;
+    let gatherer = gathers.then(|| Box::new(Gatherer::new(limits, worker)));
+    (Some(Box::new(fragments)), gatherer)
 }
 
 /// Packets that a worker puts together, where that is asked for.

@@ -217,7 +217,11 @@ impl Worker {
             } else {
                 self.attachments[place].decisions.counts.direct += frames as u64;
             }
-            self.decide(place);
+            if self.burst.is_empty() {
+                self.flush();
+            } else {
+                self.decide(place);
+            }
             self.gather(place);
         }
         frames

@@ -22,7 +22,7 @@ use table::flows::{
 };
 use table::{Address, CompileError};
 use wire::toeplitz::{Key, Toeplitz};
-use wire::{Family, FlowKey, Follow, Parsed, protocol};
+use wire::{Family, FlowKey, Follow, Fragment, Parsed, protocol};
 
 use crate::fragments::Followed;
 use crate::{DropReason, Verdict, Verdicts, original_len};
@@ -62,6 +62,8 @@ struct Known<A> {
     table: FlowTable<A>,
     sightings: [Sighting<A>; LOCATE_MAX],
     packets: [Packet; LOCATE_MAX],
+    /// Keys of the other pieces of those packets that expect some.
+    pieces: [FlowKey; LOCATE_MAX],
     len: usize,
     log: Option<Box<FlowLog>>,
 }
@@ -74,8 +76,8 @@ struct Packet {
     part: Part,
     tcp_flags: u8,
     bytes: u32,
-    /// Of a first piece: the key of the others.
-    pieces: Option<FlowKey>,
+    /// It is a first piece, and the others are to pass by a key of their own.
+    expects: bool,
 }
 
 /// A packet's part in its conversation.
@@ -164,42 +166,44 @@ impl Stateful {
             may_begin: self.config.allow_new.contains(from),
             hash: &self.hash,
         };
+        let shared = self.shared;
         for (place, (frame, parsed)) in burst.frames().iter().zip(parsed).enumerate() {
             let forwarded = matches!(verdicts.as_slice().get(place), Some(Verdict::Forward(_)));
-            if !forwarded || !parsed.is_ip() {
+            let followed = followed.is_some_and(|followed| followed.has(place));
+            let later = followed && parsed.fragment == Fragment::Later;
+            if !forwarded || !parsed.is_ip() || later {
                 continue;
             }
-            let packet = |part, pieces| Packet {
+            let packet = |part| Packet {
                 place: place as u8,
                 part,
                 tcp_flags: parsed.tcp_flags,
                 bytes: original_len(frame) as u32,
-                pieces,
+                expects: false,
             };
-            let followed = followed.is_some_and(|followed| followed.has(place));
-            let (key, packet) = match wire::follow(frame.bytes(), parsed) {
-                Follow::Of(key) => (key, packet(Part::Of, None)),
-                Follow::Answer(key) => (key, packet(Part::Answer, None)),
+            // Keys are read where `follow` wrote them: moved first, they are read in wider words
+            // than they were written in, which waits for the writes.
+            let mut add = |key: &FlowKey, part, pieces: Option<&FlowKey>| {
+                let packet = packet(part);
+                if key.family == Family::V4 {
+                    self.v4.push(key, (packet, pieces), &judged, verdicts);
+                } else {
+                    self.v6.push(key, (packet, pieces), &judged, verdicts);
+                }
+            };
+            match &wire::follow(frame.bytes(), parsed) {
+                Follow::Of(key) => add(key, Part::Of, None),
+                Follow::Answer(key) => add(key, Part::Answer, None),
                 // With several workers the others come here only if somebody gathers them.
                 Follow::First { of, pieces } => {
-                    let expects = !self.shared && !followed;
-                    (of, packet(Part::Of, expects.then_some(pieces)))
+                    let expects = !shared && !followed;
+                    add(of, Part::Of, expects.then_some(pieces));
                 }
-                Follow::Later(_) if followed => continue,
-                Follow::Later(key) => (key, packet(Part::Later, None)),
-                Follow::Error(key) => (key, packet(Part::Error, None)),
-                Follow::Link => continue,
-                Follow::None => {
-                    if !judged.may_begin {
-                        verdicts.set(place, Verdict::Drop(DropReason::NotEstablished));
-                    }
-                    continue;
-                }
-            };
-            if key.family == Family::V4 {
-                self.v4.push(&key, packet, &judged, verdicts);
-            } else {
-                self.v6.push(&key, packet, &judged, verdicts);
+                Follow::Later(key) => add(key, Part::Later, None),
+                Follow::Error(key) => add(key, Part::Error, None),
+                Follow::Link => {}
+                Follow::None if judged.may_begin => {}
+                Follow::None => verdicts.set(place, Verdict::Drop(DropReason::NotEstablished)),
             }
         }
         self.v4.judge(&judged, verdicts);
@@ -226,12 +230,13 @@ impl<A: Address> Known<A> {
             part: Part::Of,
             tcp_flags: 0,
             bytes: 0,
-            pieces: None,
+            expects: false,
         };
         Self {
             table,
             sightings: [Sighting::default(); LOCATE_MAX],
             packets: [none; LOCATE_MAX],
+            pieces: [FlowKey::v4(0, 0, 0, 0, 0); LOCATE_MAX],
             len: 0,
             log: None,
         }
@@ -260,7 +265,17 @@ impl<A: Address> Known<A> {
         Self::over(self.table.sibling())
     }
 
-    fn push(&mut self, key: &FlowKey, packet: Packet, on: &Judged<'_>, verdicts: &mut Verdicts) {
+    #[inline]
+    fn push(
+        &mut self,
+        key: &FlowKey,
+        (mut packet, pieces): (Packet, Option<&FlowKey>),
+        on: &Judged<'_>,
+        verdicts: &mut Verdicts,
+    ) {
+        if let Some(&pieces) = pieces {
+            (self.pieces[self.len], packet.expects) = (pieces, true);
+        }
         self.sightings[self.len] = sighting(key, on.hash);
         self.packets[self.len] = packet;
         self.len += 1;
@@ -287,7 +302,7 @@ impl<A: Address> Known<A> {
             match on.follow(flow, &sightings[at], packet) {
                 Some(reason) => verdicts.set(packet.place.into(), Verdict::Drop(reason)),
                 None => {
-                    first |= u64::from(packet.pieces.is_some()) << at;
+                    first |= u64::from(packet.expects) << at;
                     if let Some(log) = log {
                         log.look(flow, last, on.now);
                     }
@@ -304,9 +319,9 @@ impl<A: Address> Known<A> {
             };
             left &= left - 1;
             let packet = self.packets[at];
-            let passed = match (passed, packet.pieces) {
-                (Ok(()), Some(pieces)) => self.expect(&pieces, on),
-                (passed, _) => passed,
+            let passed = match passed {
+                Ok(()) if packet.expects => self.expect(at, on),
+                passed => passed,
             };
             if let Err(reason) = passed {
                 verdicts.set(packet.place.into(), Verdict::Drop(reason));
@@ -345,8 +360,8 @@ impl<A: Address> Known<A> {
     }
 
     /// Lets the other pieces of a packet pass.
-    fn expect(&mut self, pieces: &FlowKey, on: &Judged<'_>) -> Result<(), DropReason> {
-        let sighting = sighting(pieces, on.hash);
+    fn expect(&mut self, at: usize, on: &Judged<'_>) -> Result<(), DropReason> {
+        let sighting = sighting(&self.pieces[at], on.hash);
         self.begin(&sighting, on).map(|flow| {
             flow.set_timeout(on.config.timeouts.pieces_ticks());
         })

@@ -1,19 +1,21 @@
 //! Counting hits.
 
-/// How many of `found` are true. By eight bytes at a time: a sum of `usize` widens each, which is
-/// two instructions a key.
+/// How many of `found` are true. By 64 at a time, whose sum fits a byte: so the compiler adds them
+/// by vectors. It took 75 instructions a burst of 64 when it added words of eight.
 #[inline]
 pub(crate) fn count(found: &[bool]) -> usize {
-    let (eights, rest) = found.as_chunks::<8>();
-    let mut hits = rest.iter().map(|&found| usize::from(found)).sum();
-    // A byte holds 255 at most.
-    for eights in eights.chunks(usize::from(u8::MAX)) {
-        let sums = eights.iter().fold(0, |sums, &eight| {
-            sums + u64::from_ne_bytes(eight.map(u8::from))
-        });
-        hits += sums.to_ne_bytes().map(usize::from).iter().sum::<usize>();
-    }
-    hits
+    let (blocks, rest) = found.as_chunks::<64>();
+    let whole: usize = blocks
+        .iter()
+        .map(|block| usize::from(count_some(block)))
+        .sum();
+    whole + usize::from(count_some(rest))
+}
+
+/// How many of at most 64.
+#[inline(always)]
+fn count_some(found: &[bool]) -> u8 {
+    found.iter().map(|&found| u8::from(found)).sum()
 }
 
 #[cfg(test)]

@@ -36,8 +36,9 @@ pub enum Follow {
 impl Follow {
     /// What it is looked up by: where what is known of it lies. Of a first piece the conversation.
     #[must_use]
-    pub fn key(&self) -> Option<FlowKey> {
-        match *self {
+    #[inline]
+    pub fn key(&self) -> Option<&FlowKey> {
+        match self {
             Self::Of(key) | Self::Answer(key) | Self::Later(key) | Self::Error(key) => Some(key),
             Self::First { of, .. } => Some(of),
             Self::Link | Self::None => None,

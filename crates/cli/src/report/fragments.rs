@@ -1,5 +1,6 @@
 //! The report's part about packets in fragments, as JSON and in words.
 
+use daemon::rpc::answers::{FragmentCounts, FragmentTotals};
 use engine::FragmentReport;
 use serde::Serialize;
 
@@ -7,52 +8,26 @@ use super::number::count;
 
 /// Packets in fragments, of a bridge that followed them. The names are a contract.
 #[derive(Debug, Serialize)]
-pub(crate) struct Fragments {
-    /// Packets that began.
-    pub(crate) begun: u64,
-    /// Of those, packets of which all fragments came.
-    pub(crate) complete: u64,
-    /// Of those, given up when their time was over.
-    pub(crate) timed_out: u64,
-    /// Of those, given up for want of room.
-    pub(crate) evicted: u64,
-    /// Of those, found bad, and of the bad ones those whose identification another packet had.
-    pub(crate) flawed: u64,
-    pub(crate) reused: u64,
-    /// Fragments that came again, and fragments that had to wait.
-    pub(crate) duplicates: u64,
-    pub(crate) waited: u64,
-    /// The most that waited at a time, at each worker.
-    pub(crate) waited_most: u64,
-}
+#[serde(transparent)]
+pub(crate) struct Fragments(FragmentTotals);
 
 impl Fragments {
     pub(crate) fn of(report: &FragmentReport) -> Self {
-        Self {
-            begun: report.begun,
-            complete: report.complete,
-            timed_out: report.timed_out,
-            evicted: report.evicted,
-            flawed: report.flawed,
-            reused: report.reused,
-            duplicates: report.duplicates,
-            waited: report.waited,
-            waited_most: report.waited_most,
-        }
+        Self(FragmentCounts::from(report).totals)
     }
 
     /// One line for people; nothing where no packet was in fragments.
     pub(crate) fn line(&self) -> Option<String> {
-        if self.begun == 0 {
+        if self.0.begun == 0 {
             return None;
         }
-        let (begun, complete) = (count(self.begun), count(self.complete));
+        let (begun, complete) = (count(self.0.begun), count(self.0.complete));
         let mut line = format!("{begun} packets came in fragments, {complete} whole");
         for (packets, what) in [
-            (self.timed_out, "ran out of time"),
-            (self.evicted, "made room for others"),
-            (self.flawed, "were bad"),
-            (self.waited, "fragments waited"),
+            (self.0.timed_out, "ran out of time"),
+            (self.0.evicted, "made room for others"),
+            (self.0.flawed, "were bad"),
+            (self.0.waited, "fragments waited"),
         ] {
             if packets > 0 {
                 line += &format!(", {} {what}", count(packets));

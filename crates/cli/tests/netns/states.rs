@@ -190,10 +190,11 @@ fn queues_that_come_are_taken_up_and_those_in_use_cannot_go() {
     assert!(set(3), "queues are added");
     told.hears("it has 3 receive queues now, and had 1");
     assert!(sends(3));
-    // Answers come by all three queues: none is silent.
-    await_that("frames of every queue cross", || {
-        pings(&bench, "-c 3 -i 0.01")
-    });
+    await_that("frames cross", || pings(&bench, "-c 1"));
+    // The kernel chooses the queue of an answer by its connection: of twenty each queue has some.
+    for _ in 0..20 {
+        tcp_echo(&bench, 1 << 10);
+    }
     tcp_echo(&bench, 1 << 20);
     assert!(sends(1));
     assert!(!set(1), "the kernel keeps queues that have sockets");

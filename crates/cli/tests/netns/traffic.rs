@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::mpsc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::bench::{Bench, PATIENCE, RIGHT_ADDRESS, Side};
 
@@ -65,16 +66,39 @@ pub(crate) fn tcp_both_ways(bench: &Bench, ends: Ends<'_>, length: usize) {
             bench.enter(ends.to);
             let listener = TcpListener::bind(ends.socket_address()).expect("a listener");
             ready.send(()).expect("the test waits");
-            let (stream, _) = listener.accept().expect("a connection");
-            exchange(&stream, &pattern(1, length), &pattern(2, length));
+            exchange(
+                &accepted(&listener),
+                &pattern(1, length),
+                &pattern(2, length),
+            );
         });
         listens.recv().expect("the listener starts");
         scope.spawn(move || {
             bench.enter(ends.from);
-            let stream = TcpStream::connect(ends.socket_address()).expect("a connection");
+            let stream = TcpStream::connect_timeout(&ends.socket_address(), PATIENCE);
+            let stream = stream.expect("a connection");
             exchange(&stream, &pattern(2, length), &pattern(1, length));
         });
     });
+}
+
+/// The next connection; one that does not come in time fails the test, or it would wait for ever.
+fn accepted(listener: &TcpListener) -> TcpStream {
+    listener.set_nonblocking(true).expect("a setting");
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(false).expect("a setting");
+                return stream;
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                assert!(Instant::now() < until, "no connection came");
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => panic!("no connection: {error}"),
+        }
+    }
 }
 
 /// Writes one stream and reads another at the same time.

@@ -74,6 +74,14 @@ families! {
         "Frames the kernel passed on beside the workers: shortcut, bypass or host.";
     DROPS = Counter "linerate_drops_total" ["reason", "severity"]
         "Dropped frames by declared reason; see 'linerate drops'.";
+    FRAGMENTS_HELD = Gauge "linerate_fragments_held_frames" []
+        "Fragments that wait now for the first of their packet; absent where none are followed.";
+    FRAGMENTED_KNOWN = Gauge "linerate_fragmented_packets_known" []
+        "Packets in fragments that are known now; absent where none are followed.";
+    FRAGMENTED = Counter "linerate_fragmented_packets_total" ["event"]
+        "Packets in fragments: begun, complete, timed_out, evicted, flawed, reused (flawed, too).";
+    FRAGMENTS = Counter "linerate_fragments_total" ["event"]
+        "Fragments that waited for the first of their packet, and that came twice (duplicate).";
     SET_HITS = Counter "linerate_set_hits_total" ["set", "port", "side", "action"]
         "Frames of that ingress port whose address on that side is in the set, by its action then.";
     SET_WOULD_DROP = Counter "linerate_set_would_drop_total" ["set"]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rpc::answers::FragmentCounts;
+
 /// Whatever can say how the daemon is doing. Called from threads of the metrics server, never from
 /// a worker; it should take well below a second.
 pub trait Observe: Send + Sync {
@@ -31,6 +33,8 @@ pub struct Observation {
     pub workers: Vec<Worker>,
     /// Dropped frames by [`plane::DropReason::index`]; shorter than that means 0 for the rest.
     pub drops: Vec<u64>,
+    /// Packets in fragments; none where they are not followed.
+    pub fragments: Option<FragmentCounts>,
     /// In the order of the configuration.
     pub sets: Vec<Set>,
     /// Frames that a count set would have dropped, and no block set did.

@@ -5,6 +5,7 @@ use plane::DropReason;
 use super::exposition::Exposition;
 use super::family as f;
 use super::observation::{Observation, Port, Set, Worker};
+use crate::rpc::answers::FragmentCounts;
 
 /// The page that `GET /metrics` gets, in text format 0.0.4.
 #[must_use]
@@ -15,6 +16,7 @@ pub fn render(now: &Observation) -> String {
     page.family(f::START_TIME).add(&[], now.started_at);
     ports(&mut page, &now.ports);
     drops(&mut page, &now.drops);
+    fragments(&mut page, now.fragments.as_ref());
     hits(&mut page, now);
     sets(&mut page, &now.sets);
     refreshes(&mut page, &now.sets);
@@ -66,6 +68,33 @@ fn drops(page: &mut Exposition, drops: &[u64]) {
     for reason in DropReason::all() {
         let frames = drops.get(reason.index()).copied().unwrap_or(0);
         family.add(&[reason.name(), reason.severity().name()], frames);
+    }
+}
+
+/// Families without samples where no fragment is followed.
+fn fragments(page: &mut Exposition, counts: Option<&FragmentCounts>) {
+    let mut family = page.family(f::FRAGMENTS_HELD);
+    if let Some(counts) = counts {
+        family.add(&[], counts.held);
+    }
+    let mut family = page.family(f::FRAGMENTED_KNOWN);
+    if let Some(counts) = counts {
+        family.add(&[], counts.known);
+    }
+    let totals = counts.map(|counts| &counts.totals);
+    let mut family = page.family(f::FRAGMENTED);
+    if let Some(totals) = totals {
+        family.add(&["begun"], totals.begun);
+        family.add(&["complete"], totals.complete);
+        family.add(&["timed_out"], totals.timed_out);
+        family.add(&["evicted"], totals.evicted);
+        family.add(&["flawed"], totals.flawed);
+        family.add(&["reused"], totals.reused);
+    }
+    let mut family = page.family(f::FRAGMENTS);
+    if let Some(totals) = totals {
+        family.add(&["waited"], totals.waited);
+        family.add(&["duplicate"], totals.duplicates);
     }
 }
 

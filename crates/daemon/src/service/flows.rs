@@ -62,22 +62,6 @@ pub(super) fn finish(writer: Option<FlowLogWriter>) {
     }
 }
 
-fn fragments(report: &engine::FragmentReport) -> answers::FragmentCounts {
-    answers::FragmentCounts {
-        held: report.held,
-        known: report.known,
-        begun: report.begun,
-        complete: report.complete,
-        timed_out: report.timed_out,
-        evicted: report.evicted,
-        flawed: report.flawed,
-        reused: report.reused,
-        duplicates: report.duplicates,
-        waited: report.waited,
-        waited_most: report.waited_most,
-    }
-}
-
 /// What `show.flows` answers.
 pub(super) fn answer(status: &engine::Status, log: Option<&FlowLogCounts>) -> answers::Flows {
     let Some(known) = status.conversations else {
@@ -99,6 +83,6 @@ pub(super) fn answer(status: &engine::Status, log: Option<&FlowLogCounts>) -> an
         records: known.records,
         records_lost: known.records_lost,
         records_unwritten: log.map_or(0, FlowLogCounts::unwritten),
-        fragments: status.fragments.as_ref().map(fragments),
+        fragments: status.fragments.as_ref().map(Into::into),
     }
 }

@@ -3,10 +3,10 @@
 
 use daemon::rpc::answers::{
     Action, ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Dispatch,
-    DispatchPort, DispatchRow, DropFacts, Flows, Flushed, FragmentCounts, HitAddress, HitCounts,
-    Hits, LoadParams, Loaded, Match, Memory, MemoryFacts, PortFacts, RefreshParams, Refreshed,
-    Reloaded, Rss, RssBucket, SetFacts, SetHits, SetList, SetTest, Side, Status, TestAnswer,
-    WorkerFacts, parse_entry,
+    DispatchPort, DispatchRow, DropFacts, Flows, Flushed, FragmentCounts, FragmentTotals,
+    HitAddress, HitCounts, Hits, LoadParams, Loaded, Match, Memory, MemoryFacts, PortFacts,
+    RefreshParams, Refreshed, Reloaded, Rss, RssBucket, SetFacts, SetHits, SetList, SetTest, Side,
+    Status, TestAnswer, WorkerFacts, parse_entry,
 };
 use daemon::rpc::{ErrorKind, Facts, Pending, RpcError, SetLines, Sets};
 use std::collections::BTreeMap;
@@ -378,12 +378,15 @@ impl Facts for StandIn {
             expired: 377,
             records: 377,
             fragments: Some(FragmentCounts {
+                held: 0,
                 known: 2,
-                begun: 40,
-                complete: 38,
-                waited: 9,
-                waited_most: 3,
-                ..FragmentCounts::default()
+                totals: FragmentTotals {
+                    begun: 40,
+                    complete: 38,
+                    waited: 9,
+                    waited_most: 3,
+                    ..FragmentTotals::default()
+                },
             }),
             ..Flows::default()
         }

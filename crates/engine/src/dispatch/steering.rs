@@ -5,7 +5,7 @@ use std::sync::Arc;
 use frame::{BURST_MAX, Burst, Frame, WorkerId};
 use plane::Route;
 use wire::toeplitz::{Key, Toeplitz};
-use wire::{Fragment, Parsed, Piece, Placing};
+use wire::{FlowKey, Fragment, Parsed, Piece, Placing};
 
 use super::handover::Handover;
 use crate::gathering::Gatherers;
@@ -277,38 +277,47 @@ impl Placed<'_> {
 }
 
 /// Where a frame belongs; fragments that can be followed to who gathers them, if somebody does.
+///
+/// Packets and keys are looked at where they were written: a copy is read in wider words than they
+/// were written in, which waits for the writes.
 #[inline]
 fn find(hash: &Toeplitz, by: &By, frame: &Frame, gatherers: Option<(&Gatherers, u16)>) -> Found {
-    let parsed = wire::parse(frame.bytes(), plane::original_len(frame));
-    let gathered = |packet: &Parsed| {
-        let (gatherers, queues) = gatherers?;
-        let piece = Piece::of(frame.bytes(), packet)?;
-        Some(Found::Piece(gatherers.of(&piece.key, queues)))
-    };
-    if gatherers.is_some_and(|(gatherers, _)| gatherers.reassembles)
-        && parsed.fragment != Fragment::Whole
-        && let Some(found) = gathered(&parsed)
-    {
+    let (bytes, mut parsed) = (frame.bytes(), Parsed::default());
+    wire::parse_into(bytes, plane::original_len(frame), &mut parsed);
+    let reassembles = gatherers.is_some_and(|(gatherers, _)| gatherers.reassembles);
+    if reassembles && let Some(found) = gathered(bytes, &parsed, gatherers) {
         return found;
     }
-    let key = match by {
-        By::Flow(placing) => placing.flow_key(frame.bytes(), &parsed),
+    let hash = |key: &FlowKey| hash.hash(key);
+    let hash = match by {
+        By::Flow(placing) => placing.flow_key(bytes, &parsed).as_ref().map(hash),
         By::Conversation(placing) => {
-            let packet = placing.packet(frame.bytes(), &parsed);
-            if packet.fragment != Fragment::Whole
-                && gatherers.is_some_and(|(gatherers, _)| !gatherers.reassembles)
-                && let Some(found) = gathered(&packet)
-            {
+            let inner = placing.inner(bytes, &parsed);
+            let packet = inner.as_ref().unwrap_or(&parsed);
+            if !reassembles && let Some(found) = gathered(bytes, packet, gatherers) {
                 return found;
             }
-            let followed = wire::follow(frame.bytes(), &packet).key();
-            followed.or_else(|| packet.flow_key())
+            match wire::follow(bytes, packet).key() {
+                Some(key) => Some(hash(key)),
+                None => packet.flow_key().as_ref().map(hash),
+            }
         }
     };
-    Found::Place(match key {
-        Some(key) => bucket_of(hash.hash(&key)) as u8,
+    Found::Place(match hash {
+        Some(hash) => bucket_of(hash) as u8,
         None => NO_FLOW as u8,
     })
+}
+
+/// Who gathers the packet of a fragment, if somebody does.
+#[inline]
+fn gathered(bytes: &[u8], packet: &Parsed, gatherers: Option<(&Gatherers, u16)>) -> Option<Found> {
+    if packet.fragment == Fragment::Whole {
+        return None;
+    }
+    let (gatherers, queues) = gatherers?;
+    let piece = Piece::of(bytes, packet)?;
+    Some(Found::Piece(gatherers.of(&piece.key, queues)))
 }
 
 /// Which part of a packet a frame is that was gathered; [`Fragment::Whole`] where it was not.

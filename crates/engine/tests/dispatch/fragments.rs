@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use engine::{DispatchKind, DispatchPolicy, EndedBy, Engine, RunReport, Running};
+use engine::{DispatchKind, DispatchPolicy, EndedBy, Engine, Plan, RunReport, Running};
 use frame::Nanos;
-use plane::DropReason;
+use plane::{Action, DropReason, Policy, SetRule, Sides};
 use table::fragments::FragmentLimits;
+use table::{CompiledLists, Entries};
 use wire::HashHeader;
 
 use super::Shape;
@@ -63,18 +64,7 @@ fn run_some(
     (traffic, limits): (&Traffic, FragmentLimits),
     meanwhile: impl FnOnce(&Running),
 ) -> (RunReport, Arc<Sieve>) {
-    let sieve = Sieve::new(traffic);
-    let mut plan = shape.plan(1, &Judge::new(super::FLOWS));
-    plan.ports = vec![
-        Box::new(PiecePort::new(traffic, shape.lossless)),
-        Box::new(SievePort {
-            queues: shape.tx_queues,
-            sieve: Arc::clone(&sieve),
-        }),
-    ];
-    plan.policy.fragments = Some(limits);
-    plan.policy.reassembles = shape.reassembles;
-    plan.stride_bytes = 1088;
+    let (plan, sieve) = planned(shape, (traffic, limits));
     let running = Engine::start(plan).expect("a run");
     meanwhile(&running);
     let report = running.join().expect("a report");
@@ -87,6 +77,23 @@ fn run_some(
     let begun = report.books.rx + report.books.originated;
     assert_eq!(left + ended, begun, "{shape:?}");
     (report, sieve)
+}
+
+/// A run to be, and what sees its frames leave.
+fn planned(shape: Shape, (traffic, limits): (&Traffic, FragmentLimits)) -> (Plan, Arc<Sieve>) {
+    let sieve = Sieve::new(traffic);
+    let mut plan = shape.plan(1, &Judge::new(super::FLOWS));
+    plan.ports = vec![
+        Box::new(PiecePort::new(traffic, shape.lossless)),
+        Box::new(SievePort {
+            queues: shape.tx_queues,
+            sieve: Arc::clone(&sieve),
+        }),
+    ];
+    plan.policy.fragments = Some(limits);
+    plan.policy.reassembles = shape.reassembles;
+    plan.stride_bytes = 1088;
+    (plan, sieve)
 }
 
 fn gathered_elsewhere(report: &RunReport) -> u64 {
@@ -113,6 +120,20 @@ fn every_fragment_passes_in_its_order() {
             }
         }
     }
+}
+
+/// Eight gather, however many receive and decide.
+#[test]
+fn more_workers_than_gather() {
+    let traffic = Traffic::new(mix(10));
+    let shape = shape(10, DispatchPolicy::Hybrid);
+    let (report, _) = run(shape, (&traffic, limits()), |_| {});
+    assert_eq!(report.books.dropped, [], "{shape:?}");
+    let rows = report.dispatch.rows.iter();
+    let gathering = rows.filter(|row| row.kind == DispatchKind::Gather && row.counts.queued > 0);
+    let mut gatherers: Vec<u16> = gathering.map(|row| row.worker.0).collect();
+    gatherers.dedup();
+    assert_eq!(gatherers, (0..8).collect::<Vec<u16>>());
 }
 
 #[test]
@@ -318,9 +339,54 @@ fn hostile_fragments_are_counted() {
                 shuffle(running, workers, SEED);
             });
             let counted = report.fragments.expect("they are followed");
-            assert!(counted.begun > 0, "{counted:?}");
+            assert!(counted.counts.begun > 0, "{counted:?}");
         }
     }
+}
+
+/// A set that counts has every frame once, those too that wait in vain where they gather. What
+/// waits when the run ends is left out.
+#[test]
+fn sets_count_what_waits_in_vain() {
+    let traffic = Traffic::new(Mix {
+        hostile: true,
+        ..mix(2)
+    });
+    let limits = FragmentLimits {
+        held: 8,
+        timeout: Nanos(200_000),
+        ..limits()
+    };
+    let (mut plan, _) = planned(shape(2, DispatchPolicy::Hybrid), (&traffic, limits));
+    let mut sources = Entries::default();
+    sources.v4.addresses.push(0x2D53_0201);
+    sources.v4.addresses.extend(0x2D53_1000..0x2D53_1100);
+    let counting = SetRule::new("sources", Action::Count, Sides::SRC);
+    let mut policy = Policy::new(vec![counting]).expect("one rule");
+    (policy.stateful, policy.fragments) = (plan.policy.stateful, plan.policy.fragments);
+    plan.policy = policy;
+    plan.lists = Arc::new(CompiledLists::compile(&[&sources]).expect("one list"));
+    let report = Engine::start(plan)
+        .expect("a run")
+        .join()
+        .expect("a report");
+    let frames = traffic.queues.iter().flatten();
+    let wanted = frames.filter(|frame| frame[12..14] == [8, 0]).count() as u64;
+    let dropped = |wanted: DropReason| {
+        let dropped = report.books.dropped.iter();
+        dropped
+            .map(|&(reason, count)| if reason == wanted { count } else { 0 })
+            .sum::<u64>()
+    };
+    let in_vain = dropped(DropReason::FragmentTimeout) + dropped(DropReason::FragmentEvicted);
+    let (counted, left_out) = (report.sets[0].hits_src, dropped(DropReason::Shutdown));
+    println!("{counted} of {wanted}, {in_vain} in vain, {left_out} at the end");
+    assert!(in_vain > left_out, "{:?}", report.books);
+    assert!(counted <= wanted, "{counted} of {wanted}");
+    assert!(
+        counted + left_out >= wanted,
+        "{counted} of {wanted}, {left_out} at the end"
+    );
 }
 
 /// What waits when a run is asked to end is dropped by name, wherever it is.

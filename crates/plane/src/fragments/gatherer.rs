@@ -157,7 +157,28 @@ impl Gatherer {
         self.gathered.push_front(gathered);
     }
 
-    /// The next frame that is of no use, or waited in vain.
+    /// Appends frames that are of no use, or waited in vain, to a burst: those of one port, whose
+    /// number is returned, as many as there is room for. They bear the reason, for which
+    /// [`crate::Bridge::decide`] drops them, where no set does.
+    pub fn take_lost(&mut self, burst: &mut Burst) -> Option<PortId> {
+        let from = self.lost.front()?.from;
+        while burst.len() < BURST_MAX
+            && self.lost.front().is_some_and(|one| one.from == from)
+            && let Some(mut one) = self.lost.pop_front()
+        {
+            if let Verdict::Drop(reason) = one.verdict {
+                tag::refuse(&mut one.frame, reason);
+            }
+            if let Err(frame) = burst.push(one.frame) {
+                // There is room.
+                self.lost.push_front(Released { frame, ..one });
+                break;
+            }
+        }
+        Some(from)
+    }
+
+    /// The next of them, to be dropped at once.
     #[inline]
     pub fn next_lost(&mut self) -> Option<Released> {
         self.lost.pop_front()

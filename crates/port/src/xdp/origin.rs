@@ -177,6 +177,8 @@ impl Origin {
         };
         let sockets = self.open_on(&spec, interface, &new, false)?;
         self.steer_to(&new, sockets.iter().map(|bound| bound.socket.as_fd()))?;
+        self.steering
+            .renew(&self.spec.interface, &self.ready.tags())?;
         self.numbers.extend(new);
         Ok(sockets)
     }

@@ -33,7 +33,7 @@ pub(super) struct Steering {
     /// Where the program outlives the process.
     standby: Option<Standby>,
     /// For any interface; it cannot ask the driver about a frame.
-    program: Program,
+    plain: Plain,
     /// What can is for one interface, and made when it is attached.
     asker: Option<Asker>,
     /// What the interface is to be asked about frames.
@@ -41,6 +41,13 @@ pub(super) struct Steering {
     attached: Mutex<Option<Attached>>,
     /// What went wrong on the way, a sentence each.
     troubles: Mutex<Vec<String>>,
+}
+
+/// The program as every kernel takes it.
+#[derive(Debug)]
+struct Plain {
+    instructions: Vec<[u8; 8]>,
+    licence: CString,
 }
 
 /// The program as it is where the kernel has functions to ask the driver by.
@@ -87,9 +94,14 @@ impl Steering {
         let maps = maps.map_err(|error| failed("a BPF map", &error))?;
         let object = Object::read(OBJECT);
         let object = object.ok_or_else(|| failed("the program", &broken()))?;
-        let plain = object.linked(|name| maps.named(name), |_| None);
-        let plain = plain.ok_or_else(|| failed("the program", &broken()))?;
-        let program = Program::load(NAME, &plain, &object.licence)
+        let instructions = object.linked(|name| maps.named(name), |_| None);
+        let plain = Plain {
+            instructions: instructions.ok_or_else(|| failed("the program", &broken()))?,
+            licence: object.licence.clone(),
+        };
+        // What the kernel refuses is told before anything of the interface is changed.
+        plain
+            .load()
             .map_err(|(error, said)| failed(&format!("the XDP program ({said})"), &error))?;
         let asker = Asker::link(&object, &maps);
         Ok(Self {
@@ -97,7 +109,7 @@ impl Steering {
             changed: settings.changed,
             shortcut: settings.shortcut,
             standby,
-            program,
+            plain,
             asker,
             asked: settings.asked,
             attached: Mutex::default(),
@@ -232,9 +244,25 @@ impl Steering {
         }
         tags.check(name, mode, false)
             .map_err(|error| refused.unwrap_or(error))?;
-        let what = attach(&self.program).map_err(|error| cannot_attach(name, mode, &error, ""))?;
+        let attached = self.plain.load();
+        let attached =
+            attached.and_then(|program| attach(&program).map_err(|error| (error, String::new())));
+        let what = attached.map_err(|(error, said)| cannot_attach(name, mode, &error, &said))?;
         let told = Asked::default();
         Ok(Done { what, told })
+    }
+
+    /// Puts the program in its own place anew, where it is in the driver: veth gives a program to
+    /// the queues that it has then, and of one that comes later all frames go to the host.
+    pub(super) fn renew(&self, name: &str, tags: &Tags) -> Result<(), PortError> {
+        let attached = lock(&self.attached);
+        let Some(there) = attached.as_ref().filter(|a| a.mode == AttachMode::Native) else {
+            return Ok(());
+        };
+        // Another copy: the kernel does nothing for the one that the link has.
+        let update = |program: &Program| there.link.update(program);
+        self.attach_in(name, there.interface, there.mode, tags, update)?;
+        Ok(())
     }
 
     /// Has the program outlive this process, once it can do without.
@@ -315,6 +343,13 @@ impl Steering {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Plain {
+    /// A copy of its own. A link that it is attached by keeps it.
+    fn load(&self) -> Result<Program, (io::Error, String)> {
+        Program::load(NAME, &self.instructions, &self.licence)
+    }
 }
 
 impl Asker {

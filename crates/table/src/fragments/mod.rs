@@ -12,6 +12,7 @@
 //! one of its own. Records are looked at for their time one after the other, all of them
 //! in an eighth of it.
 
+mod hash;
 mod held;
 mod kinds;
 pub mod oracle;
@@ -32,6 +33,7 @@ use pieces::{Likeness, MorePieces};
 use record::{NONE, Record};
 use sources::Sources;
 
+pub use hash::DatagramHash;
 pub use kinds::{Flaw, FragmentCounts, FragmentLimits, Lost, Met, Refused};
 pub use record::{DatagramId, State};
 
@@ -44,7 +46,7 @@ const SWEEP_MAX: u64 = 256;
 #[derive(Debug)]
 pub struct FragmentTable<V, T> {
     limits: FragmentLimits,
-    key: [u64; 4],
+    key: DatagramHash,
     /// First record of each chain.
     heads: Box<[u32]>,
     records: Box<[Record<V>]>,
@@ -74,7 +76,7 @@ impl<V: Copy, T> FragmentTable<V, T> {
             held: limits.held.max(1),
             ..limits
         };
-        let key = secret.flow_key();
+        let key = DatagramHash::with_secret(secret);
         Self {
             key,
             heads: vec![NONE; (2 * count as usize).next_power_of_two()].into(),
@@ -85,7 +87,7 @@ impl<V: Copy, T> FragmentTable<V, T> {
             sources: Sources::new(&limits),
             sweep: 0,
             swept: Nanos(0),
-            draw: key[0] | 1,
+            draw: key.seed(),
             counts: FragmentCounts::default(),
             limits,
         }
@@ -137,14 +139,7 @@ impl<V: Copy, T> FragmentTable<V, T> {
     #[inline]
     #[must_use]
     pub fn hash(&self, key: &DatagramKey, side: u8) -> u64 {
-        let [a, b, c, d] = self.key;
-        let name = u64::from(key.identification)
-            | u64::from(key.protocol) << 32
-            | u64::from(side) << 40
-            | (key.family as u64) << 48;
-        let src = fold(key.src as u64 ^ a, (key.src >> 64) as u64 ^ b);
-        let dst = fold(key.dst as u64 ^ c, (key.dst >> 64) as u64 ^ d);
-        fold(src ^ dst.rotate_left(32) ^ d, name ^ a)
+        self.key.of(key, side)
     }
 
     /// Asks for the beginning of a chain; before [`FragmentTable::prefetch_record`].
@@ -444,10 +439,4 @@ impl<V: Copy, T> FragmentTable<V, T> {
             }
         }
     }
-}
-
-#[inline(always)]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
 }

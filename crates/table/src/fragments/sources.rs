@@ -3,7 +3,7 @@
 
 use wire::{DatagramKey, Family};
 
-use super::{FragmentLimits, fold};
+use super::{DatagramHash, FragmentLimits};
 
 /// Sources that can be told apart.
 const SOURCES: usize = 4096;
@@ -37,12 +37,12 @@ impl Sources {
     }
 
     #[inline]
-    pub(super) fn of(&self, key: &DatagramKey, secret: &[u64; 4]) -> u16 {
+    pub(super) fn of(&self, key: &DatagramKey, hash: &DatagramHash) -> u16 {
         let site = match key.family {
             Family::V6 => (key.src >> 64) as u64,
             _ => key.src as u64,
         };
-        (fold(site ^ secret[1], secret[2] | 1) % SOURCES as u64) as u16
+        (hash.of_site(site) % SOURCES as u64) as u16
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! `linerate show flows` and `linerate show rss`: conversations, and the buckets flows hash to.
 
-use daemon::rpc::answers::{Flows, FragmentCounts, Rss, RssBucket};
+use daemon::rpc::answers::{Flows, FragmentTotals, Rss, RssBucket};
 
 use super::Looks;
 use crate::report::number::{count, rate};
@@ -21,8 +21,8 @@ const FRAGMENTS: [(&str, Counted); 8] = [
     ("fragments that waited", |flows| of(flows).waited),
 ];
 
-fn of(flows: &Flows) -> FragmentCounts {
-    flows.fragments.clone().unwrap_or_default()
+fn of(flows: &Flows) -> FragmentTotals {
+    flows.fragments.clone().unwrap_or_default().totals
 }
 
 pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String {
@@ -65,7 +65,7 @@ pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String
         for (name, value) in [
             ("fragments held", fragments.held),
             ("packets known", fragments.known),
-            ("most that waited", fragments.waited_most),
+            ("most that waited", fragments.totals.waited_most),
         ] {
             table.row([name.to_owned(), count(value), String::new()]);
         }

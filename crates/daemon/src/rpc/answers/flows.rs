@@ -1,5 +1,6 @@
 //! What `show.flows` and `show.rss` tell: conversations, and the buckets that flows are hashed to.
 
+use engine::FragmentReport;
 use serde::{Deserialize, Serialize};
 
 /// What `show.flows` answers.
@@ -41,6 +42,14 @@ pub struct FragmentCounts {
     pub held: u64,
     /// Packets known now.
     pub known: u64,
+    /// Since the start.
+    #[serde(flatten)]
+    pub totals: FragmentTotals,
+}
+
+/// Packets in fragments since a run began, under the names that every report has for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FragmentTotals {
     /// Packets that began.
     pub begun: u64,
     /// Of those, packets of which all fragments came.
@@ -59,6 +68,31 @@ pub struct FragmentCounts {
     pub waited: u64,
     /// The most that waited at a time, at each worker.
     pub waited_most: u64,
+}
+
+impl From<&FragmentReport> for FragmentCounts {
+    fn from(report: &FragmentReport) -> Self {
+        let &FragmentReport {
+            held,
+            known,
+            ref counts,
+        } = report;
+        Self {
+            held,
+            known,
+            totals: FragmentTotals {
+                begun: counts.begun,
+                complete: counts.complete,
+                timed_out: counts.timed_out,
+                evicted: counts.evicted,
+                flawed: counts.flawed,
+                reused: counts.reused,
+                duplicates: counts.duplicates,
+                waited: counts.waited,
+                waited_most: counts.held_max,
+            },
+        }
+    }
 }
 
 /// What `show.rss` answers: whose each bucket is, and what it brought.

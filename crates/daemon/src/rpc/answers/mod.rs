@@ -19,7 +19,7 @@ pub use change::{
 pub use dispatch::{Dispatch, DispatchPort, DispatchRow};
 pub(super) use entry_list::place_of;
 pub use entry_list::{EntryList, parse_entry};
-pub use flows::{Flows, FragmentCounts, Rss, RssBucket};
+pub use flows::{Flows, FragmentCounts, FragmentTotals, Rss, RssBucket};
 pub use sets::{
     ActionFacts, HitCounts, Match, SetFacts, SetList, SetParams, SetTest, SourceFacts, TestAnswer,
     TestParams,

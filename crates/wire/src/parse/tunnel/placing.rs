@@ -57,16 +57,27 @@ impl Placing {
     /// inside it that has addresses.
     #[must_use]
     pub fn packet(&self, bytes: &[u8], outer: &Parsed) -> Parsed {
-        let mut found = *outer;
-        if self.header == HashHeader::Inner && outer.fragment == Fragment::Whole {
-            self.ports.each(bytes, outer, |tunnel| {
-                if tunnel.inner.flow_key().is_none() {
-                    return ControlFlow::Break(());
-                }
-                found = tunnel.inner;
-                ControlFlow::Continue(())
-            });
-        }
+        self.inner(bytes, outer).unwrap_or(*outer)
+    }
+
+    /// The innermost packet inside the one that was parsed into `outer` whose flow a frame is of;
+    /// `None` where it is of that of `outer`.
+    #[inline]
+    #[must_use]
+    pub fn inner(&self, bytes: &[u8], outer: &Parsed) -> Option<Parsed> {
+        let may_be = self.header == HashHeader::Inner && outer.fragment == Fragment::Whole;
+        may_be.then(|| self.innermost(bytes, outer)).flatten()
+    }
+
+    fn innermost(&self, bytes: &[u8], outer: &Parsed) -> Option<Parsed> {
+        let mut found = None;
+        self.ports.each(bytes, outer, |tunnel| {
+            if tunnel.inner.flow_key().is_none() {
+                return ControlFlow::Break(());
+            }
+            found = Some(tunnel.inner);
+            ControlFlow::Continue(())
+        });
         found
     }
 
