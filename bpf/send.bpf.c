@@ -7,20 +7,13 @@
  * As in xdp.bpf.c, maps are undefined symbols.
  */
 
-#include "kernel.h"
+#include "batch.h"
 
 static long (*const bpf_xdp_adjust_tail)(struct frame *frame, int delta) = (void *)65;
 static long (*const bpf_xdp_store_bytes)(struct frame *frame, u32 at, const void *from,
 					 u32 bytes) = (void *)190;
 
-/* As crates/port/src/sys/xdp_batch.rs has them. */
 enum {
-	/* Frames begin below this. */
-	AT_END = 1 << 17,
-	LENGTH_MIN = 14,
-	LENGTH_MAX = 3200,
-	/* Pages of memory for a batch. */
-	BATCH_BYTES = 33 * 4096,
 	/* Frames of 64 bytes without FCS. */
 	SHORTEST = 60,
 };
@@ -28,19 +21,23 @@ enum {
 /* DEVMAP of one: the interface. */
 extern struct map interfaces;
 
-/* Array of struct batch, by the queue that the run is given: one of each worker. */
-extern struct map batches;
+/* Tells what sees whether they arrive (sent.bpf.c) of a frame that is redirected next. */
+INLINE void note(struct batch *batch, u32 queue, u32 length)
+{
+	u32 queued = batch->queued;
 
-struct batch {
-	/* The first byte of the next frame's record, and of none. */
-	u32 at;
-	u32 end;
-	/* Frames that there was no interface for, and their bytes. */
-	u32 stranded;
-	u32 stranded_bytes;
-	/* Records, each a length of 64 bits and as many bytes, rounded up to eight. */
-	u8 records[BATCH_BYTES - 16];
-};
+	/* The first since the driver was given all: so it is for each that a CPU begins with. */
+	if (queued == batch->passed) {
+		u32 zero = 0;
+		struct running *here = bpf_map_lookup_elem(&running, &zero);
+
+		if (here)
+			here->queue = queue;
+		batch->cpu = bpf_get_smp_processor_id();
+	}
+	batch->lengths[queued % LENGTHS] = length;
+	batch->queued = queued + 1;
+}
 
 /* Why it was given a frame and has none to send is not for it to say. */
 SECTION("xdp.frags")
@@ -74,8 +71,10 @@ int send(struct frame *frame)
 		if (bpf_xdp_store_bytes(frame, 0, record + 8, length) != 0)
 			goto stranded;
 	}
-	if (bpf_redirect_map(&interfaces, 0, XDP_DROP) == XDP_REDIRECT)
+	if (bpf_redirect_map(&interfaces, 0, XDP_DROP) == XDP_REDIRECT) {
+		note(batch, queue, length);
 		return XDP_REDIRECT;
+	}
 stranded:
 	batch->stranded += 1;
 	batch->stranded_bytes += length;

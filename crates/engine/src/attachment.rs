@@ -137,14 +137,36 @@ impl Attachment {
             words.add(refusals, u64::from(taken == 0));
         }
         let refused = queue.take_refused();
-        words.add(Count::Tx, taken as u64 - refused);
-        words.drop_frames(DropReason::TxRefused, refused);
-        self.tx_dropped += refused;
+        words.add(Count::Tx, taken as u64);
+        self.book_refused(refused, words);
         if failed {
             // Waiting for room would be for ever.
             self.discard_staged(pool, DropReason::PortFailed, words);
         }
         taken
+    }
+
+    /// What a port refuses may have been taken in an earlier step.
+    #[inline]
+    fn book_refused(&mut self, refused: u64, words: &mut Words) {
+        if refused != 0 {
+            words.take_back(Count::Tx, refused);
+            words.drop_frames(DropReason::TxRefused, refused);
+            self.tx_dropped += refused;
+        }
+    }
+
+    /// Has sent what the port gathers, when nothing more will come; what it then says that it could
+    /// not send is still in the books.
+    pub(crate) fn settle(&mut self, pool: &mut FramePool, words: &mut Words) {
+        let Some(queue) = &mut self.queue else {
+            return;
+        };
+        // A port that waits for more sends when a step brought none.
+        queue.reclaim(pool);
+        queue.reclaim(pool);
+        let refused = queue.take_refused();
+        self.book_refused(refused, words);
     }
 
     /// Drops what is staged to transmit.

@@ -108,7 +108,8 @@ impl Words {
         self.0[count as usize] += by;
     }
 
-    /// Undoes part of an [`Words::add`] of the same step, before anyone was shown it.
+    /// Undoes part of an [`Words::add`], of the same step before anyone was shown it, or of frames
+    /// that a port said were sent and learned that they were not.
     pub(crate) fn take_back(&mut self, count: Count, by: u64) {
         self.0[count as usize] -= by;
     }

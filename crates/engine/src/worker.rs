@@ -129,6 +129,9 @@ impl Worker {
                 }
             }
         }
+        for attachment in &mut self.attachments {
+            attachment.settle(&mut self.pool, &mut self.words);
+        }
         self.words.add(Count::CpuNanos, cpu_time_nanos());
         self.show_hold();
         self.show();

@@ -39,7 +39,7 @@ pub(crate) const SHORTCUT: Driver = Driver {
     b: "xdp:b,shortcut=on",
 };
 
-/// Frames leave without a socket buffer each.
+/// Frames leave without a socket buffer each, or it does not start.
 pub(crate) const REDIRECT: Driver = Driver {
     a: "xdp:a,transmit=redirect",
     b: "xdp:b,transmit=redirect",

@@ -32,6 +32,7 @@ mod odd;
 mod packet;
 mod random;
 mod redirect;
+mod redirect_losses;
 mod rss;
 mod rss_killed;
 mod running;

@@ -45,7 +45,6 @@ fn auto_goes_this_way_where_the_far_end_lets_it() {
 #[test]
 fn traffic_goes_on_when_the_far_end_changes() {
     let Some(bench) = Bench::new() else { return };
-    // What is on its way at that moment is lost uncounted, so the ledger may not close.
     let _running = REDIRECT.bridge(&bench, "");
     for gro in ["off", "on"] {
         bench.expect(Side::Right, &format!("ethtool -K r gro {gro}"));

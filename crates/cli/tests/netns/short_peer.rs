@@ -12,7 +12,7 @@ on_each_driver!(undeliverable_frames_hold_up_no_others);
 /// Bursts of long and short frames by turns, the last one long; `r` is 1,000 bytes wide.
 fn undeliverable_frames_hold_up_no_others(driver: Driver) {
     if driver.redirects() {
-        // Of sixteen the kernel drops all behind the first long one (docs/design/xdp.md).
+        // Of sixteen the kernel drops all behind the first long one: `redirect_losses` looks at it.
         return;
     }
     let Some(bench) = Bench::new() else { return };

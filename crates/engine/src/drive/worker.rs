@@ -157,6 +157,9 @@ impl Driver {
                 self.beat(ended);
             }
         }
+        for attachment in &mut self.attachments {
+            attachment.settle(&mut self.pool, &mut self.words);
+        }
         let cpu_nanos = cpu_time_nanos().saturating_sub(cpu_before);
         self.words.add(Count::CpuNanos, cpu_nanos);
         self.control.board(self.id).show(&self.words);

@@ -13,12 +13,19 @@ pub(crate) const LENGTH_MIN: usize = 14;
 pub(crate) const LENGTH_MAX: usize = 3200;
 /// A value of the map: whole pages, so that each can be mapped (`BATCH_BYTES`).
 const BATCH_BYTES: usize = 33 * 4096;
-/// Where the words and the records are in it (`struct batch`).
+/// Where the words, the lengths of frames sent last and the records are in it (`struct batch`).
 const NEXT_AT: usize = 0;
 const END_AT: usize = 4;
 const STRANDED_AT: usize = 8;
 const STRANDED_BYTES_AT: usize = 12;
-const RECORDS_AT: usize = 16;
+const QUEUED_AT: usize = 16;
+const PASSED_AT: usize = 20;
+const LOST_AT: usize = 24;
+const LOST_BYTES_AT: usize = 28;
+const LENGTHS_AT: usize = 32;
+const RECORDS_AT: usize = 160;
+/// Lengths, two to a word (`LENGTHS`).
+const LENGTHS: u32 = 32;
 /// Before the bytes of a frame: its length.
 const LENGTH_BYTES: usize = 8;
 
@@ -28,6 +35,12 @@ const _: () = assert!(RECORDS_AT + AT_END + LENGTH_BYTES + LENGTH_MAX <= BATCH_B
 pub(crate) fn batches(count: u32) -> io::Result<Map> {
     let shape = MapShape::numbered(MapKind::Array, BATCH_BYTES, count);
     Map::mappable("batches", shape)
+}
+
+/// The map in which the program leaves whose frames are under way on a CPU (`struct running`).
+pub(crate) fn running() -> io::Result<Map> {
+    let shape = MapShape::numbered(MapKind::PerCpuArray, size_of::<u64>(), 1);
+    Map::create("running", shape)
 }
 
 /// Frames that are to be sent, in order.
@@ -53,6 +66,9 @@ pub(crate) struct Handed {
     /// Frames, and their bytes, that there was no interface for.
     pub(crate) stranded: u32,
     pub(crate) stranded_bytes: u32,
+    /// Frames, and their bytes, that were redirected to it and that it or its driver did not take.
+    pub(crate) lost: u32,
+    pub(crate) lost_bytes: u32,
 }
 
 impl Batch {
@@ -124,16 +140,37 @@ impl Batch {
     pub(crate) fn show(&mut self) {
         self.write(STRANDED_AT, 0);
         self.write(STRANDED_BYTES_AT, 0);
+        self.write(QUEUED_AT, 0);
+        self.write(PASSED_AT, 0);
+        self.write(LOST_AT, 0);
+        self.write(LOST_BYTES_AT, 0);
         self.write(NEXT_AT, 0);
         self.write(END_AT, self.end as u32);
     }
 
     /// What became of its frames, once no run uses it.
+    /// A frame that nobody saw arrive is lost, too.
     pub(crate) fn handed(&self) -> Handed {
+        let (passed, queued) = (self.read(PASSED_AT), self.read(QUEUED_AT));
+        let unseen = (passed..queued).rev().take(LENGTHS as usize);
+        let unseen: u32 = unseen.map(|number| self.length(number)).sum();
         Handed {
             left: self.read(NEXT_AT) as usize != self.end,
             stranded: self.read(STRANDED_AT),
             stranded_bytes: self.read(STRANDED_BYTES_AT),
+            lost: self.read(LOST_AT) + queued.saturating_sub(passed),
+            lost_bytes: self.read(LOST_BYTES_AT) + unseen,
+        }
+    }
+
+    /// Bytes of the frame of this number, of those that were redirected last.
+    fn length(&self, number: u32) -> u32 {
+        let place = number % LENGTHS;
+        let two = self.read(LENGTHS_AT + (place / 2 * 4) as usize);
+        if place.is_multiple_of(2) {
+            two & 0xffff
+        } else {
+            two >> 16
         }
     }
 
@@ -193,6 +230,27 @@ impl Drop for Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_frame_that_nobody_saw_arrive_is_lost() {
+        let Ok(map) = batches(1) else {
+            println!("skipped: no right to make BPF maps");
+            return;
+        };
+        let mut batch = Batch::map(&map, 0).unwrap();
+        batch.show();
+        // Lengths of frames 30 to 33, two to a word: the last two begin anew.
+        batch.write(LENGTHS_AT + 60, 61 << 16 | 60);
+        batch.write(LENGTHS_AT, 63 << 16 | 62);
+        for (passed, lost, bytes) in [(34, 0, 0), (33, 1, 63), (31, 3, 61 + 62 + 63)] {
+            batch.write(QUEUED_AT, 34);
+            batch.write(PASSED_AT, passed);
+            let handed = batch.handed();
+            assert_eq!((handed.lost, handed.lost_bytes), (lost, bytes));
+        }
+        batch.show();
+        assert_eq!(batch.handed(), Handed::default());
+    }
 
     #[test]
     fn a_batch_holds_frames_until_it_is_full_and_knows_what_is_left() {

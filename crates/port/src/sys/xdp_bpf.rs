@@ -12,10 +12,14 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 const PROG_LOAD: c_int = 5;
 const PROG_GET_FD_BY_ID: c_int = 13;
 pub(super) const OBJ_GET_INFO_BY_FD: c_int = 15;
+const RAW_TRACEPOINT_OPEN: c_int = 17;
 const LINK_CREATE: c_int = 28;
 
 const PROG_TYPE_XDP: u32 = 6;
 const ATTACH_TYPE_XDP: u32 = 37;
+/// What programs at a tracepoint are, and that they are attached in no other way.
+const PROG_TYPE_RAW_TRACEPOINT: u32 = 17;
+const ATTACH_TYPE_NONE: u32 = 0;
 /// The program can handle frames in several pieces (`BPF_F_XDP_HAS_FRAGS`).
 const XDP_HAS_FRAGS: u32 = 1 << 5;
 /// The program is for one interface and may ask its driver (`BPF_F_XDP_DEV_BOUND_ONLY`).
@@ -56,6 +60,13 @@ struct LinkCreate {
     target_ifindex: u32,
     attach_type: u32,
     flags: u32,
+}
+
+#[repr(C)]
+struct TracepointOpen {
+    name: u64,
+    prog_fd: u32,
+    pad: u32,
 }
 
 #[repr(C)]
@@ -101,7 +112,8 @@ impl Program {
         instructions: &[[u8; 8]],
         licence: &CStr,
     ) -> Result<Self, (io::Error, String)> {
-        Self::load_with(XDP_HAS_FRAGS, 0, name, instructions, licence)
+        let kind = (PROG_TYPE_XDP, ATTACH_TYPE_XDP);
+        Self::load_with(kind, XDP_HAS_FRAGS, 0, name, instructions, licence)
     }
 
     /// Loads an XDP program for one interface, whose driver it asks about frames. Older kernels
@@ -112,11 +124,23 @@ impl Program {
         instructions: &[[u8; 8]],
         licence: &CStr,
     ) -> Result<Self, (io::Error, String)> {
-        let load = |flags| Self::load_with(flags, interface, name, instructions, licence);
+        let kind = (PROG_TYPE_XDP, ATTACH_TYPE_XDP);
+        let load = |flags| Self::load_with(kind, flags, interface, name, instructions, licence);
         load(XDP_DEVICE_BOUND | XDP_HAS_FRAGS).or_else(|_| load(XDP_DEVICE_BOUND))
     }
 
+    /// Loads a program for a tracepoint.
+    pub(crate) fn load_watcher(
+        name: &str,
+        instructions: &[[u8; 8]],
+        licence: &CStr,
+    ) -> Result<Self, (io::Error, String)> {
+        let kind = (PROG_TYPE_RAW_TRACEPOINT, ATTACH_TYPE_NONE);
+        Self::load_with(kind, 0, 0, name, instructions, licence)
+    }
+
     fn load_with(
+        (kind, attach_type): (u32, u32),
         flags: u32,
         interface: u32,
         name: &str,
@@ -125,7 +149,7 @@ impl Program {
     ) -> Result<Self, (io::Error, String)> {
         let load = |log: &mut [u8]| {
             let mut attributes = ProgLoad {
-                prog_type: PROG_TYPE_XDP,
+                prog_type: kind,
                 insn_cnt: instructions.len() as u32,
                 insns: instructions.as_ptr().expose_provenance() as u64,
                 license: licence.as_ptr().expose_provenance() as u64,
@@ -140,7 +164,7 @@ impl Program {
                 prog_flags: flags,
                 prog_name: object_name(name),
                 prog_ifindex: interface,
-                expected_attach_type: ATTACH_TYPE_XDP,
+                expected_attach_type: attach_type,
             };
             // SAFETY: the kernel reads `insn_cnt` instructions and a string that ends in zero, and
             // writes at most `log_size` bytes of log; all are borrowed for this call.
@@ -168,6 +192,21 @@ impl Program {
         };
         // SAFETY: this command reads the struct and no other memory.
         unsafe { bpf_fd(LINK_CREATE, &mut attributes) }.map(Link)
+    }
+
+    /// Runs it at a tracepoint until what is returned is dropped or this process ends.
+    pub(crate) fn watch(&self, tracepoint: &CStr) -> io::Result<Tracepoint> {
+        let mut attributes = TracepointOpen {
+            name: tracepoint.as_ptr().expose_provenance() as u64,
+            prog_fd: self.0.as_raw_fd() as u32,
+            pad: 0,
+        };
+        // SAFETY: this command reads the struct and a string that ends in zero, borrowed for this
+        // call, and returns a new descriptor.
+        let opened = unsafe { bpf_fd(RAW_TRACEPOINT_OPEN, &mut attributes) };
+        opened.map(|descriptor| Tracepoint {
+            _descriptor: descriptor,
+        })
     }
 
     pub(super) fn as_raw_fd(&self) -> i32 {
@@ -212,6 +251,12 @@ impl AsFd for Link {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
+}
+
+/// A program at a tracepoint: there as long as this is open.
+#[derive(Debug)]
+pub(crate) struct Tracepoint {
+    _descriptor: OwnedFd,
 }
 
 /// The end of a log of the verifier, where it says what is wrong.

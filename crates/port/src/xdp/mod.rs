@@ -33,6 +33,7 @@ mod tags;
 mod tests;
 mod told;
 mod umem;
+mod witness;
 
 use std::io;
 use std::ops::Range;
@@ -185,8 +186,8 @@ impl XdpPort {
         match Senders::make(name, of as u32) {
             Ok(senders) => self.senders = Some(Arc::new(senders)),
             Err(error) if self.spec.transmit == Transmit::Redirect => return Err(error),
-            // By sockets then, as on kernels before 5.18 or without CAP_SYS_ADMIN.
-            Err(_) => {}
+            // By sockets then, as on kernels before 5.18 or without CAP_SYS_ADMIN or CAP_PERFMON.
+            Err(error) => self.steering.note_trouble(error.to_string()),
         }
         Ok(self.senders.clone())
     }

@@ -67,15 +67,20 @@ struct Section<'a> {
 }
 
 impl Object {
-    /// `None` where the bytes are no such object.
+    /// The XDP program of a file; `None` where the bytes are no such object.
     pub(super) fn read(file: &[u8]) -> Option<Self> {
+        Self::of_section(file, PROGRAM_SECTION)
+    }
+
+    /// The program in one section of a file; `None` where the bytes are no such object.
+    pub(super) fn of_section(file: &[u8], section: &str) -> Option<Self> {
         let little_endian_64 = b"\x7fELF\x02\x01";
         if !file.starts_with(little_endian_64) {
             return None;
         }
         let sections = sections(file)?;
         let named = |name: &str| sections.iter().find(|section| section.name == name);
-        let program = named(PROGRAM_SECTION)?;
+        let program = named(section)?;
         let (instructions, []) = program.bytes.as_chunks() else {
             return None;
         };
@@ -84,7 +89,7 @@ impl Object {
             .iter()
             .find(|section| section.kind == SYMBOL_TABLE)?;
         let names = named(".strtab")?.bytes;
-        let target = format!(".rel{PROGRAM_SECTION}");
+        let target = format!(".rel{section}");
         let relocations = sections
             .iter()
             .filter(|section| section.kind == RELOCATIONS && section.name == target);

@@ -60,6 +60,8 @@ pub(super) struct XdpQueue {
     refused_told: u64,
     /// Frames that were given up, since there was no interface to redirect them to.
     stranded: u64,
+    /// Frames that were redirected to it and that it did not take.
+    lost: u64,
     /// Entries of the rings that one side did not understand.
     misunderstood: u64,
     /// Received frames that fitted no chunk, at sockets that are gone.
@@ -109,6 +111,7 @@ impl XdpQueue {
             refused: 0,
             refused_told: 0,
             stranded: 0,
+            lost: 0,
             misunderstood: 0,
             too_long: 0,
             watch: Watch::default(),
@@ -259,6 +262,11 @@ impl XdpQueue {
             self.stranded,
             "frames were dropped because the interface was not there to send them",
         );
+        warn(
+            self.lost,
+            "frames that were sent by redirection were not taken: the link was down, its other end \
+             was full, without a program and GRO, or of a smaller MTU; transmit=socket needs none",
+        );
         let now: u64 = self.members.iter().map(Member::too_long).sum();
         warn(
             self.too_long + now,
@@ -368,7 +376,7 @@ impl PortQueue for XdpQueue {
     }
 
     fn take_refused(&mut self) -> u64 {
-        let given_up = self.refused + self.stranded;
+        let given_up = self.refused + self.stranded + self.lost;
         let refused = given_up - self.refused_told;
         self.refused_told = given_up;
         refused

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use super::HEADER_BYTES;
 use super::object::{Named, Object};
 use super::program::hint;
+use super::witness::Witness;
 use crate::interface::{Interface, Link, LinkCounts, XdpSupport};
 use crate::sys::private_space::Shelf;
 use crate::sys::xdp_batch::{self, Batch};
@@ -41,7 +42,9 @@ const KERNEL_BATCH: u32 = 64;
 /// second by a pool that is gone, of which each later run walks over all, so redirection then costs
 /// more than socket buffers, and gigabytes of memory.
 const LOOKED_AT: u32 = 64;
-/// For how many looks at the interface, ten of which are a second, frames leave by sockets then.
+/// For how many looks at the interface, ten of which are a second, frames leave by sockets then,
+/// and after a loss: of those given to the driver together it gives up all behind the first that is
+/// too long for the far end, where one that goes by a socket is lost alone.
 const REST: u32 = 100;
 
 /// A run that a signal ended is begun again so often.
@@ -71,6 +74,7 @@ pub(super) struct Senders {
     interfaces: Map,
     batches: Map,
     _shelf: Shelf,
+    _witness: Witness,
     /// The number of the interface.
     index: AtomicU32,
     /// Whether frames go this way now.
@@ -82,37 +86,35 @@ pub(super) struct Senders {
 impl Senders {
     /// For so many workers.
     pub(super) fn make(name: &str, workers: u32) -> Result<Self, PortError> {
-        let failed = |what: &str, error: &io::Error| {
+        let failed = |(what, error): (String, io::Error)| {
             let sentence = format!(
-                "xdp:{name}: frames cannot be sent by redirection: {what}: {error}{}; leave out \
-                 transmit=",
-                hint(error)
+                "xdp:{name}: frames cannot be sent by redirection: {what}: {error}{}; \
+                 transmit=socket does without",
+                hint(&error)
             );
             PortError::new(PortErrorKind::Open, sentence)
         };
-        let broken = || failed("the program", &io::ErrorKind::InvalidData.into());
+        Self::try_make(name, workers).map_err(failed)
+    }
+
+    /// Or what failed, and how.
+    fn try_make(name: &str, workers: u32) -> Result<Self, (String, io::Error)> {
+        let of = |what: &'static str| move |error| (what.to_owned(), error);
         let interfaces = MapShape::numbered(MapKind::Interfaces, 4, 1);
-        let interfaces = Map::create("interfaces", interfaces);
-        let interfaces = interfaces.map_err(|error| failed("a BPF map", &error))?;
-        let batches = xdp_batch::batches(workers);
-        let batches = batches.map_err(|error| failed("a BPF map", &error))?;
-        let named = |name: &str| match name {
-            "interfaces" => Some(Named::Map(interfaces.raw_fd())),
-            "batches" => Some(Named::Map(batches.raw_fd())),
-            _ => None,
-        };
-        let object = Object::read(OBJECT).ok_or_else(broken)?;
-        let linked = object.linked(named, |_| None).ok_or_else(broken)?;
-        let program = Program::load(NAME, &linked, &object.licence)
-            .map_err(|(error, said)| failed(&format!("the program ({said})"), &error))?;
-        let shelf = Shelf::of(&program);
-        let shelf = shelf.map_err(|error| failed("a network namespace of its own", &error))?;
+        let interfaces = Map::create("interfaces", interfaces).map_err(of("a BPF map"))?;
+        let batches = xdp_batch::batches(workers).map_err(of("a BPF map"))?;
+        let running = xdp_batch::running().map_err(of("a BPF map"))?;
+        let program = program(&interfaces, &batches, &running)?;
+        let shelf = Shelf::of(&program).map_err(of("a network namespace of its own"))?;
+        let witness = Witness::call(&batches, &running);
+        let witness = witness.map_err(of("what sees that frames arrive (a tracepoint)"))?;
         Ok(Self {
             name: name.to_owned(),
             program,
             interfaces,
             batches,
             _shelf: shelf,
+            _witness: witness,
             index: AtomicU32::new(0),
             open: AtomicBool::new(false),
             rest: AtomicU32::new(0),
@@ -177,12 +179,29 @@ impl Senders {
     }
 }
 
-/// What was sent, and what was given up.
+/// The program that sends.
+fn program(interfaces: &Map, batches: &Map, running: &Map) -> Result<Program, (String, io::Error)> {
+    let broken = || ("the program".to_owned(), io::ErrorKind::InvalidData.into());
+    let named = |name: &str| match name {
+        "interfaces" => Some(Named::Map(interfaces.raw_fd())),
+        "batches" => Some(Named::Map(batches.raw_fd())),
+        "running" => Some(Named::Map(running.raw_fd())),
+        _ => None,
+    };
+    let object = Object::read(OBJECT).ok_or_else(broken)?;
+    let linked = object.linked(named, |_| None).ok_or_else(broken)?;
+    Program::load(NAME, &linked, &object.licence)
+        .map_err(|(error, said)| (format!("the program ({said})"), error))
+}
+
+/// What was sent, what was given up for want of an interface, and what was lost behind the
+/// redirection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sent {
     pub(super) frames: u64,
     pub(super) bytes: u64,
     pub(super) given_up: u64,
+    pub(super) lost: u64,
 }
 
 impl AddAssign for Sent {
@@ -190,6 +209,7 @@ impl AddAssign for Sent {
         self.frames += other.frames;
         self.bytes += other.bytes;
         self.given_up += other.given_up;
+        self.lost += other.lost;
     }
 }
 
@@ -276,16 +296,21 @@ impl Sender {
         self.batch.clear();
         (self.bytes, self.steps, self.fresh) = (0, 0, false);
         let given_up = left + handed.stranded;
-        if let (Some(before), Some(now)) =
-            (before, looked_at.then(|| self.senders.received()).flatten())
-            && now.wrapping_sub(before) < u64::from(frames.saturating_sub(given_up))
-        {
+        let gone = frames.saturating_sub(given_up + handed.lost);
+        let after = before.and_then(|_| self.senders.received());
+        let received = before
+            .zip(after)
+            .map(|(before, now)| now.wrapping_sub(before));
+        let late = received.is_some_and(|received| received < u64::from(gone));
+        if late || handed.lost != 0 {
             self.senders.rest();
         }
+        let missing = left_bytes + u64::from(handed.stranded_bytes + handed.lost_bytes);
         Sent {
-            frames: u64::from(frames.saturating_sub(given_up)),
-            bytes: bytes.saturating_sub(left_bytes + u64::from(handed.stranded_bytes)),
+            frames: u64::from(gone),
+            bytes: bytes.saturating_sub(missing),
             given_up: u64::from(given_up),
+            lost: u64::from(handed.lost),
         }
     }
 

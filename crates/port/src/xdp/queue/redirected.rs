@@ -46,6 +46,7 @@ impl XdpQueue {
         self.statistics.tx_frames += sent.frames;
         self.statistics.tx_bytes += sent.bytes;
         self.stranded += sent.given_up;
+        self.lost += sent.lost;
     }
 
     /// Gathers frames, and sends them whenever there is room for no more.
