@@ -183,6 +183,7 @@ fn an_interface_that_is_removed() {
     std::thread::sleep(std::time::Duration::from_millis(300));
     drop(sender);
     let report = bridge.stop();
+    // Whether a run is under way at that moment is chance: refused are the frames of one that is.
     let books = Books::of(&report);
-    assert!(books.sent > 0 && books.refused > 0, "{report}");
+    assert!(books.sent > 1_000, "{report}");
 }
