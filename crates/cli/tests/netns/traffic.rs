@@ -64,7 +64,7 @@ pub(crate) fn tcp_both_ways(bench: &Bench, ends: Ends<'_>, length: usize) {
         let (ready, listens) = mpsc::channel();
         scope.spawn(move || {
             bench.enter(ends.to);
-            let listener = TcpListener::bind(ends.socket_address()).expect("a listener");
+            let listener = bound(|| TcpListener::bind(ends.socket_address()));
             ready.send(()).expect("the test waits");
             exchange(
                 &accepted(&listener),
@@ -80,6 +80,21 @@ pub(crate) fn tcp_both_ways(bench: &Bench, ends: Ends<'_>, length: usize) {
             exchange(&stream, &pattern(2, length), &pattern(1, length));
         });
     });
+}
+
+/// A socket at a port that the one before may hold for a moment after it was closed: in a process
+/// that another test begins at that moment, until it is another program.
+#[track_caller]
+fn bound<T>(bind: impl Fn() -> io::Result<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match bind() {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < until => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            bound => return bound.expect("a socket"),
+        }
+    }
 }
 
 /// The next connection; one that does not come in time fails the test, or it would wait for ever.
@@ -132,7 +147,7 @@ pub(crate) fn udp_mirrored(bench: &Bench, ends: Ends<'_>, lengths: &[usize]) {
         let count = lengths.len();
         scope.spawn(move || {
             bench.enter(ends.to);
-            let socket = UdpSocket::bind(ends.socket_address()).expect("a socket");
+            let socket = bound(|| UdpSocket::bind(ends.socket_address()));
             socket.set_read_timeout(Some(PATIENCE)).expect("a limit");
             ready.send(()).expect("the test waits");
             let mut buffer = vec![0; 65_536];
