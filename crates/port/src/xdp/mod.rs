@@ -11,6 +11,7 @@
 mod btf;
 mod bypass;
 mod custom;
+mod due;
 mod gather;
 mod local;
 mod maps;

@@ -319,6 +319,9 @@ impl PortQueue for XdpQueue {
             self.may_grow = true;
             self.look(pool);
         }
+        if let Some(sent) = self.sender.as_mut().and_then(Sender::turn) {
+            self.note(sent);
+        }
         let before = burst.len();
         let end = before + max.min(burst.room());
         let members = self.members.len();
@@ -387,7 +390,7 @@ impl PortQueue for XdpQueue {
             member.complete(pool, &mut self.spare);
             member.kick();
         }
-        if let Some(sent) = self.sender.as_mut().and_then(Sender::step) {
+        if let Some(sent) = self.sender.as_mut().and_then(Sender::flush) {
             self.note(sent);
         }
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::HEADER_BYTES;
+use super::due::Due;
 use super::object::{Named, Object};
 use super::program::hint;
 use super::witness::Witness;
@@ -27,15 +28,9 @@ const FRAME_BYTES_MAX: usize = xdp_batch::LENGTH_MAX;
 /// The largest MTU whose frames, with two VLAN tags, are no longer.
 const MTU_MAX: u32 = FRAME_BYTES_MAX as u32 - HEADER_BYTES;
 
-/// A run costs some 10 us before its first frame, so frames are gathered for so many as long as
-/// more come in each step of the worker.
-const GATHERED: u32 = 256;
-/// Nor longer than so many steps.
-const STEPS_MAX: u32 = 8;
-
 /// Frames after which the kernel takes interrupts that were put off, in which a veth's other end
 /// receives them: it has 256 places.
-const KERNEL_BATCH: u32 = 64;
+pub(super) const KERNEL_BATCH: u32 = 64;
 
 /// So often, in runs, and after each of as many at first, it is looked at whether the far end has
 /// received all of a run's frames when the run ends. Pages of those that it has not are held for a
@@ -172,8 +167,7 @@ impl Senders {
             senders: Arc::clone(self),
             queue: u32::from(queue),
             bytes: 0,
-            fresh: false,
-            steps: 0,
+            due: Due::default(),
             runs: 0,
         })
     }
@@ -221,10 +215,7 @@ pub(super) struct Sender {
     batch: Batch,
     /// Of the frames in the batch.
     bytes: u64,
-    /// Whether frames came since the last step.
-    fresh: bool,
-    /// Steps since the first frame.
-    steps: u32,
+    due: Due,
     runs: u32,
 }
 
@@ -256,21 +247,22 @@ impl Sender {
         let taken = self.batch.push(frame);
         if taken {
             self.bytes += frame.len() as u64;
-            self.fresh = true;
+            self.due.came();
         }
         taken
     }
 
-    /// A step of the worker is over: sends what was taken, unless more is likely to come at once.
+    /// A turn of the worker is over: sends what was taken, unless more is likely to come at once.
     #[inline]
-    pub(super) fn step(&mut self) -> Option<Sent> {
-        if self.held() == 0 {
-            return None;
-        }
-        self.steps += 1;
-        let wait = self.fresh && self.held() < GATHERED && self.steps < STEPS_MAX;
-        self.fresh = false;
-        (!wait).then(|| self.send())
+    pub(super) fn turn(&mut self) -> Option<Sent> {
+        self.due.at_turn(self.held()).then(|| self.send())
+    }
+
+    /// The worker flushes, which it does several times a turn: sends what is enough for a run, or
+    /// what no turn has come for.
+    #[inline]
+    pub(super) fn flush(&mut self) -> Option<Sent> {
+        self.due.at_flush(self.held()).then(|| self.send())
     }
 
     /// Sends what was taken.
@@ -294,7 +286,8 @@ impl Sender {
             (0, 0)
         };
         self.batch.clear();
-        (self.bytes, self.steps, self.fresh) = (0, 0, false);
+        self.bytes = 0;
+        self.due.left();
         let given_up = left + handed.stranded;
         let gone = frames.saturating_sub(given_up + handed.lost);
         let after = before.and_then(|_| self.senders.received());
