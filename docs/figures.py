@@ -254,6 +254,7 @@ def ports():
 
 VETH = {
     "xdp": "linerate, `xdp:`",
+    "xdp_redirect": "linerate, `xdp:` with `transmit=redirect`",
     "xdp_shortcut": "linerate, `xdp:` with `shortcut=on`",
     "packet": "linerate, `packet:`",
     "testpmd_af_xdp": "DPDK testpmd, net_af_xdp",
@@ -265,21 +266,29 @@ VETH = {
 RATE, NANOS = "frames_per_second", "ns_per_frame"
 
 
-def veth_cells(run, path, entries):
-    """Rates, then what `xdp:`, without and with a shortcut, has of this path's frames and of its
-    CPU time; none without a row."""
+FAR_ENDS = {
+    "drop": "XDP drops",
+    "stack": "the stack",
+    "thread": "the stack, in a thread",
+}
 
-    def row(of, action, metric):
-        found = rows(run, path=of, entries=entries, action=action)
-        return next((one for one in found if one["metric"] == metric), None)
 
-    forward, drop = row(path, "forward", RATE), row(path, "drop", RATE)
+def veth_row(run, far, path, entries, action, metric):
+    found = rows(run, far_end=far, path=path, entries=entries, action=action)
+    return next((one for one in found if one["metric"] == metric), None)
+
+
+def veth_cells(run, far, path, entries):
+    """Rates and CPU time, then what `xdp:` with redirection and with a shortcut has of this path's
+    frames and of its CPU time; none without a row."""
+    forward = veth_row(run, far, path, entries, "forward", RATE)
     if not forward:
         return None
-    nanos, cells = row(path, "forward", NANOS), []
-    for own in ["xdp", "xdp_shortcut"]:
+    drop = veth_row(run, far, path, entries, "drop", RATE)
+    nanos, cells = veth_row(run, far, path, entries, "forward", NANOS), []
+    for own in ["xdp_redirect", "xdp_shortcut"]:
         for metric, theirs in [(RATE, forward), (NANOS, nanos)]:
-            ours = row(own, "forward", metric)
+            ours = veth_row(run, far, own, entries, "forward", metric)
             cells.append("" if path == own or not ours else f"× {ratio(ours, theirs):.2f}")
     dropped = millions(drop) if drop else ""
     return [millions(forward), dropped, digits(nanos["median"]), *cells]
@@ -290,16 +299,18 @@ def veth():
         return "No run of an idle machine is kept yet: `linerate lab run veth` measures yours."
     run, body = load("veth"), []
     counts = sorted({row["variant"]["entries"] for row in run["rows"]})
-    for path, name in VETH.items():
-        for entries in counts:
-            cells = veth_cells(run, path, entries)
-            if cells:
-                body.append([name, f"{entries:,}", *cells])
-    head = ["over veth pairs", "entries", "forwarded, Mpps", "dropped, Mpps", "CPU ns a frame"]
-    head += ["`xdp:` to it, frames", "CPU time", "`shortcut` to it, frames", "CPU time"]
+    for far, receiver in FAR_ENDS.items():
+        for path, name in VETH.items():
+            for entries in [counts[0], counts[-1]]:
+                cells = veth_cells(run, far, path, entries)
+                if cells:
+                    body.append([receiver, name, f"{entries:,}", *cells])
+    head = ["far end", "over veth pairs", "entries", "forwarded, Mpps", "dropped, Mpps"]
+    head += ["CPU ns a frame", "`redirect` to it, frames", "CPU time"]
+    head += ["`shortcut` to it, frames", "CPU time"]
     said = [one for one in run["findings"] if " load in " in one or "the wall" in one]
     said += [f"left out: {one}" for one in run["skipped"]]
-    return whole("veth", table(head, body), "\n".join(f"- {sentence(one)}" for one in said))
+    return whole("veth", table(head, body, 2), "\n".join(f"- {sentence(one)}" for one in said))
 
 
 LOCKS = {

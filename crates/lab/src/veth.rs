@@ -46,6 +46,7 @@ enum Path {
     HashMap,
     Packet,
     Xdp,
+    XdpRedirect,
     XdpShortcut,
     TestpmdPacket,
     TestpmdXdp,
@@ -60,6 +61,7 @@ impl Path {
             Self::HashMap => "xdp_hash_map",
             Self::Packet => "packet",
             Self::Xdp => "xdp",
+            Self::XdpRedirect => "xdp_redirect",
             Self::XdpShortcut => "xdp_shortcut",
             Self::TestpmdPacket => "testpmd_af_packet",
             Self::TestpmdXdp => "testpmd_af_xdp",
@@ -76,10 +78,34 @@ impl Path {
     }
 }
 
+/// Who receives what was forwarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FarEnd {
+    /// An XDP program, on the CPU that transmits, which drops all: as little as a far end can do.
+    Drop,
+    /// The kernel's stack, on the CPU that transmits.
+    Stack,
+    /// The kernel's stack, in a thread on the sender's CPU.
+    Thread,
+}
+
+impl FarEnd {
+    const ALL: [Self; 3] = [Self::Drop, Self::Stack, Self::Thread];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::Stack => "stack",
+            Self::Thread => "thread",
+        }
+    }
+}
+
 /// A row to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Variant {
     path: Path,
+    far: FarEnd,
     /// Which of the numbers of entries.
     set: usize,
     /// Whether every frame has an address of the set, and is dropped.
@@ -152,23 +178,27 @@ fn asked_for() -> Option<Duration> {
 
 fn varies() -> Vec<String> {
     [
-        "what carries frames from one veth pair to another, the entries of its set, and what \
-         becomes of frames: 'forward' sends random addresses, of which the set holds few, 'drop' \
+        "what carries frames from one veth pair to another, who receives them there, the entries \
+         of its set, and what becomes of frames: 'forward' sends random addresses, of which the set holds few, 'drop' \
          an address of the set in every frame",
         "held: frames of 64 bytes on the wire, a fresh random source and destination in each, to \
          a hardware address that nobody has; an XDP program that the kernel runs over frames of \
-         its own sends them, and the far end receives them in a thread (threaded NAPI), both on \
-         one CPU; our bridge and testpmd have another; IPv6 is off, and the kernel's stack drops \
-         what arrives as somebody else's",
+         its own sends them, on one CPU; our bridge and testpmd have another; IPv6 is off",
+        "far end 'drop' is an XDP program, on the CPU that transmits: as little as a far end can \
+         do; 'stack' is the kernel's, on that CPU too, as a veth has it that nothing was set of, \
+         and 'thread' the same in a thread (threaded NAPI) on the sender's CPU: it drops what \
+         arrives as somebody else's",
+
         "frames_per_second are those that arrived or were dropped by a verdict; ns_per_frame is \
-         the time for each of them that this program, testpmd, the receiving thread and the \
+         the time for each of them that this program, testpmd, a receiving thread and the \
          kernel's threads for softirqs ran on both CPUs, less that of generator_only for each \
          frame sent; what polls runs all the time; a sender faster than a path loses frames at \
          its ring, and that loss is charged to the path",
         "generator_only sends into a pair whose other end drops (XDP_DROP); kernel_bridge has no \
          set; nft is a set at ingress before the kernel's bridge; xdp_hash_map is an XDP program \
          that looks both addresses up in a hash map and redirects; xdp and packet are this \
-         program's drivers; testpmd forwards (io) without looking into frames; loading begins \
+         program's drivers, xdp_redirect is xdp with transmit=redirect and xdp_shortcut with \
+         shortcut=on; testpmd forwards (io) without looking into frames; loading begins \
          with text: nft -f for nft, a list of lines for others",
     ]
     .map(str::to_owned)
@@ -176,27 +206,36 @@ fn varies() -> Vec<String> {
 }
 
 fn charts(most: usize) -> Vec<Chart> {
-    let chart = |metric, title: &str, caption: &str| Chart {
-        title: title.to_owned(),
+    let both = |far| charts_with(far, most);
+    FarEnd::ALL.into_iter().flat_map(both).collect()
+}
+
+fn charts_with(far: FarEnd, most: usize) -> [Chart; 2] {
+    let receives = match far {
+        FarEnd::Drop => "dropped by the far end",
+        FarEnd::Stack => "received by a stack",
+        FarEnd::Thread => "received by a thread",
+    };
+    let chart = |metric, title: String, caption: &str| Chart {
+        title,
         caption: caption.to_owned(),
         kind: ChartKind::Bars,
         metric,
         beside: None,
         x: "path",
         series: vec!["entries"],
-        only: vec![("action", "forward".into())],
+        only: vec![("action", "forward".into()), ("far_end", far.name().into())],
     };
-    let nanos = format!("CPU time a forwarded frame, both CPUs, up to {most} entries");
-    vec![
+    [
         chart(
             "frames_per_second",
-            "Frames forwarded a second",
+            format!("Frames forwarded a second, {receives}"),
             "Kernel paths share the sender's CPU and ours have one beside it: hold this against \
              the CPU time below.",
         ),
         chart(
             "ns_per_frame",
-            &nanos,
+            format!("CPU time a forwarded frame, {receives}, both CPUs, up to {most} entries"),
             "Without what sending costs. Transmission into a veth pair is in every bar.",
         ),
     ]

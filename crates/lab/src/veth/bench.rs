@@ -5,14 +5,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use frame::CpuId;
-use port::XdpProgram;
 
 use super::accounts::Tasks;
 use super::generator::Generator;
 use super::lane::{self, Device, Lane, Links, Passed};
 use super::loads::{self, Load, Set};
 use super::testpmd::Testpmd;
-use super::{Path, Variant};
+use super::{FarEnd, Path, Variant};
 use crate::experiment::LabError;
 
 /// Sent before a trial is timed: rings and caches come into the path's state.
@@ -56,11 +55,18 @@ impl Measured {
 /// A lane, what it is for, and the sets it can use with the traffic that hits each.
 struct Place {
     path: Path,
+    far: FarEnd,
     lane: Lane,
     sets: Vec<usize>,
     tasks: Tasks,
     /// Frames a second that were sent into it, at most.
     rate: f64,
+}
+
+impl Place {
+    fn takes(&self, variant: Variant) -> bool {
+        (self.path, self.far) == (variant.path, variant.far) && self.sets.contains(&variant.set)
+    }
 }
 
 /// Everything that trials share. Lanes end before the namespace does.
@@ -80,8 +86,8 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// Makes sets of so many entries and a lane a path; one for each set with designs that have
-    /// their set in the kernel.
+    /// Makes sets of so many entries and a lane a path and far end; one for each set with designs
+    /// that have their set in the kernel.
     pub(super) fn new(
         entries: &[usize],
         cpus: [CpuId; 2],
@@ -106,25 +112,37 @@ impl Bench {
             trial,
             begun: 0,
         };
-        let all: Vec<usize> = (0..bench.sets.len()).collect();
-        bench.place(Path::GeneratorOnly, &[0]).map_err(LabError)?;
-        bench.try_place(Path::KernelBridge, &[0]);
-        for path in [Path::Nft, Path::HashMap] {
-            for &set in &all {
-                bench.try_place(path, &[set]);
-            }
+        let alone = bench.place(Path::GeneratorOnly, FarEnd::Drop, &[0]);
+        alone.map_err(LabError)?;
+        for far in FarEnd::ALL {
+            bench.place_all(far);
         }
-        bench.try_place(Path::Packet, &all);
-        bench.try_place(Path::Xdp, &all);
-        bench.try_place(Path::XdpShortcut, &all);
-        bench.try_place(Path::TestpmdPacket, &[0]);
-        bench.try_place(Path::TestpmdXdp, &[0]);
         Ok(bench)
     }
 
+    /// Adds all lanes with this far end.
+    fn place_all(&mut self, far: FarEnd) {
+        let all: Vec<usize> = (0..self.sets.len()).collect();
+        self.try_place(Path::KernelBridge, far, &[0]);
+        for path in [Path::Nft, Path::HashMap] {
+            for &set in &all {
+                self.try_place(path, far, &[set]);
+            }
+        }
+        self.try_place(Path::Packet, far, &all);
+        self.try_place(Path::Xdp, far, &all);
+        // It rests where the far end receives elsewhere than on the CPU that transmits.
+        if far != FarEnd::Thread {
+            self.try_place(Path::XdpRedirect, far, &all);
+        }
+        self.try_place(Path::XdpShortcut, far, &all);
+        self.try_place(Path::TestpmdPacket, far, &[0]);
+        self.try_place(Path::TestpmdXdp, far, &[0]);
+    }
+
     /// Adds a lane, or the reason why there is none.
-    fn try_place(&mut self, path: Path, sets: &[usize]) {
-        if let Err(reason) = self.place(path, sets) {
+    fn try_place(&mut self, path: Path, far: FarEnd, sets: &[usize]) {
+        if let Err(reason) = self.place(path, far, sets) {
             let reason = format!("{}: {reason}", path.name());
             if !self.skipped.contains(&reason) {
                 self.skipped.push(reason);
@@ -132,9 +150,9 @@ impl Bench {
         }
     }
 
-    fn place(&mut self, path: Path, sets: &[usize]) -> Result<(), String> {
+    fn place(&mut self, path: Path, far: FarEnd, sets: &[usize]) -> Result<(), String> {
         self.begun += 1;
-        let links = Links::new(self.begun, self.cpus[0])?;
+        let links = Links::new(self.begun, far, self.cpus[0])?;
         self.generator.enter(links.number(), &links.name("s"))?;
         let lane = self.lane(path, links, sets)?;
         let names = [format!("napi/{}-", lane.links.name("k"))];
@@ -144,6 +162,7 @@ impl Bench {
         }
         self.places.push(Place {
             path,
+            far,
             lane,
             sets: sets.to_vec(),
             tasks,
@@ -157,10 +176,7 @@ impl Bench {
         let (a, b) = (links.name("a"), links.name("b"));
         let mut device = Device::Kernel;
         let program = match path {
-            Path::GeneratorOnly => {
-                let program = XdpProgram::drop_all().map_err(text)?;
-                Some(program.attach(&a).map_err(text)?)
-            }
+            Path::GeneratorOnly => Some(links.dropping("a")?),
             Path::KernelBridge => {
                 links.bridge()?;
                 Some(links.open()?)
@@ -169,18 +185,18 @@ impl Bench {
                 links.bridge()?;
                 for &set in sets {
                     let load = loads::nft(&links, &self.sets[set].addresses)?;
-                    self.nft_loads[set] = Some(load);
+                    self.nft_loads[set].get_or_insert(load);
                 }
                 Some(links.open()?)
             }
             Path::HashMap => {
                 let addresses = &self.sets[sets[0]].addresses;
                 let (program, load) = loads::hash_set(addresses)?;
-                self.hash_loads[sets[0]] = Some(load);
+                self.hash_loads[sets[0]].get_or_insert(load);
                 program.set_interface("interfaces", 0, &b).map_err(text)?;
                 Some(program.attach(&a).map_err(text)?)
             }
-            Path::Packet | Path::Xdp | Path::XdpShortcut => {
+            Path::Packet | Path::Xdp | Path::XdpRedirect | Path::XdpShortcut => {
                 let lists = &self.sets[sets[0]].lists;
                 let words = self.sets.iter().filter_map(|set| set.lists.sieve());
                 let words = words.map(|sieve| sieve.words().len()).max().unwrap_or(0);
@@ -205,13 +221,24 @@ impl Bench {
     /// All that the lanes can be asked; sending alone is the first.
     pub(super) fn variants(&self) -> Vec<Variant> {
         let mut variants = Vec::new();
-        for place in &self.places {
-            for &set in &place.sets {
-                for hits in [false, true] {
-                    if !hits || !self.sets[set].addresses.is_empty() {
-                        let path = place.path;
-                        variants.push(Variant { path, set, hits });
-                    }
+        for &Place {
+            path,
+            far,
+            ref sets,
+            ..
+        } in &self.places
+        {
+            for &set in sets {
+                // What is dropped reaches no far end.
+                let drops = far == FarEnd::Drop && !self.sets[set].addresses.is_empty();
+                for hits in [false, true].into_iter().filter(|&hits| !hits || drops) {
+                    let variant = Variant {
+                        path,
+                        far,
+                        set,
+                        hits,
+                    };
+                    variants.push(variant);
                 }
             }
         }
@@ -220,10 +247,7 @@ impl Bench {
 
     /// One trial.
     pub(super) fn trial(&mut self, variant: Variant) -> Result<Measured, LabError> {
-        let place = self
-            .places
-            .iter_mut()
-            .find(|place| place.path == variant.path && place.sets.contains(&variant.set));
+        let place = self.places.iter_mut().find(|place| place.takes(variant));
         let place = place.ok_or_else(|| LabError("a variant has no lane".to_owned()))?;
         let generator = &mut self.generator;
         place.lane.begin(&self.sets[variant.set].lists)?;

@@ -1,5 +1,6 @@
 //! What follows from the rows of `veth`.
 
+use super::FarEnd;
 use crate::Samples;
 use crate::experiment::Row;
 use crate::paired::{paired, with_interval};
@@ -34,27 +35,36 @@ pub(super) fn sentences(rows: &[Row]) -> Vec<String> {
         .collect();
     entries.sort_unstable();
     entries.dedup();
-    for (path, testpmd) in [
-        ("xdp", "testpmd_af_xdp"),
-        ("xdp_shortcut", "testpmd_af_xdp"),
-        ("packet", "testpmd_af_packet"),
-    ] {
-        for other in ["kernel_bridge", testpmd] {
-            sentences.extend(against(rows, path, other, 0, "forward"));
+    for far in FarEnd::ALL {
+        let rows = Rows(rows, far);
+        for path in ["xdp_redirect", "xdp", "xdp_shortcut", "packet"] {
+            sentences.extend(of_path(&rows, path, &entries));
         }
-        for &entries in entries.iter().filter(|_| is_xdp(path)) {
-            for other in ["nft", "xdp_hash_map"] {
-                for action in ["forward", "drop"] {
-                    sentences.extend(against(rows, path, other, entries, action));
-                }
-            }
-        }
-        sentences.extend(cost_of_a_set(rows, path, entries.last().copied()));
+        sentences.extend(wall(&rows, entries.last().copied()));
     }
     for design in ["nft", "xdp_hash_map"] {
         sentences.extend(loading(rows, design, entries.last().copied()));
     }
-    sentences.extend(wall(rows, entries.last().copied()));
+    sentences
+}
+
+fn of_path(rows: &Rows<'_>, path: &'static str, entries: &[u64]) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let testpmd = match path {
+        "packet" => "testpmd_af_packet",
+        _ => "testpmd_af_xdp",
+    };
+    for other in ["kernel_bridge", testpmd] {
+        sentences.extend(against(rows, path, other, 0, "forward"));
+    }
+    for &entries in entries.iter().filter(|_| is_xdp(path)) {
+        for other in ["nft", "xdp_hash_map"] {
+            for action in ["forward", "drop"] {
+                sentences.extend(against(rows, path, other, entries, action));
+            }
+        }
+    }
+    sentences.extend(cost_of_a_set(rows, path, entries.last().copied()));
     sentences
 }
 
@@ -64,7 +74,7 @@ fn is_xdp(path: &str) -> bool {
 }
 
 fn against(
-    rows: &[Row],
+    rows: &Rows<'_>,
     path: &'static str,
     other: &'static str,
     entries: u64,
@@ -77,14 +87,18 @@ fn against(
     Cell(rows, path, entries, action).against(&other, asked.map_or("", |asked| asked.2))
 }
 
+/// Those with one far end.
+struct Rows<'a>(&'a [Row], FarEnd);
+
 /// A path with a set, and what becomes of frames.
-struct Cell<'a>(&'a [Row], &'static str, u64, &'static str);
+struct Cell<'a>(&'a Rows<'a>, &'static str, u64, &'static str);
 
 impl<'a> Cell<'a> {
     fn samples(&self, metric: &str) -> Option<&'a Samples> {
-        let Self(rows, path, entries, action) = *self;
+        let Self(&Rows(rows, far), path, entries, action) = *self;
         let found = rows.iter().find(|row| {
             row.metric == metric
+                && row.is("far_end", far.name())
                 && row.is("path", path)
                 && row.is("entries", entries)
                 && row.is("action", action)
@@ -98,9 +112,10 @@ impl<'a> Cell<'a> {
     }
 
     fn against(&self, other: &Self, asked: &str) -> Option<String> {
-        let Self(_, path, entries, action) = self;
+        let Self(Rows(_, far), path, entries, action) = self;
+        let far = far.name();
         Some(format!(
-            "{action}, {entries} entries: {path} has {} times the frames a second of {} for {} \
+            "far end {far}, {action}, {entries} entries: {path} has {} times the frames a second of {} for {} \
              times the CPU time a frame{asked}",
             self.ratio(other, RATE)?,
             other.1,
@@ -109,15 +124,16 @@ impl<'a> Cell<'a> {
     }
 }
 
-fn cost_of_a_set(rows: &[Row], path: &'static str, most: Option<u64>) -> Option<String> {
+fn cost_of_a_set(rows: &Rows<'_>, path: &'static str, most: Option<u64>) -> Option<String> {
     let most = most.filter(|&most| most > 0)?;
     let (with, without) = (
         Cell(rows, path, most, "forward"),
         Cell(rows, path, 0, "forward"),
     );
     Some(format!(
-        "{path} with {most} entries forwards {} times the frames that it does with none, for {} \
+        "far end {}: {path} with {most} entries forwards {} times the frames that it does with none, for {} \
          times the CPU time{}",
+        rows.1.name(),
         with.ratio(&without, RATE)?,
         with.ratio(&without, NANOS)?,
         match (path, most) {
@@ -131,8 +147,10 @@ fn cost_of_a_set(rows: &[Row], path: &'static str, most: Option<u64>) -> Option<
 fn loading(rows: &[Row], design: &'static str, most: Option<u64>) -> Option<String> {
     let most = most?;
     let figure = |path, metric| {
-        let samples = Cell(rows, path, most, "load").samples(metric)?;
-        Some(samples.median())
+        let found = rows
+            .iter()
+            .find(|row| row.metric == metric && row.is("path", path) && row.is("entries", most));
+        found.map(|row| row.samples.median())
     };
     let peak =
         figure(design, "peak_bytes").map(|bytes| format!(", {:.0} MB at the peak", bytes / 1e6));
@@ -146,13 +164,14 @@ fn loading(rows: &[Row], design: &'static str, most: Option<u64>) -> Option<Stri
     ))
 }
 
-fn wall(rows: &[Row], most: Option<u64>) -> Option<String> {
+fn wall(rows: &Rows<'_>, most: Option<u64>) -> Option<String> {
     let most = most?;
     let nanos = |action| Cell(rows, "xdp", most, action).samples(NANOS);
     let sending = Cell(rows, "generator_only", 0, "forward").samples(NANOS)?;
     Some(format!(
-        "transmission into a veth pair is the wall, not a set: a frame that xdp drops costs {} of \
-         the CPU time of one that it forwards; sending costs another {} ns",
+        "far end {}: transmission into a veth pair is the wall, not a set: a frame that xdp drops \
+         costs {} of the CPU time of one that it forwards; sending costs another {} ns",
+        rows.1.name(),
         with_interval(&paired(nanos("drop")?, nanos("forward")?, |a, b| a / b), 2),
         with_interval(sending, 0),
     ))

@@ -3,10 +3,13 @@
 //! `s` and `a` are one pair, `b` and `k` the other. Frames enter at `s`, what is measured
 //! carries them from `a` to `b`, and they are counted at `k`, where nobody has their address.
 //!
-//! One CPU is the world outside: it sends, and it receives at `k`, by a kernel thread (threaded
-//! NAPI), since otherwise the kernel would receive frame by frame on the CPU that transmits, as no
-//! other machine does. The other CPU is the device's. Paths of the kernel do all of their work
-//! where frames come in, on the sender's CPU.
+//! One CPU is the world outside and sends; the other is the device's. Paths of the kernel do all of
+//! their work where frames come in, on the sender's CPU.
+//!
+//! What receives at `k` is charged to a path as well, so there are three. An XDP program drops at
+//! once, on the CPU that transmits, and costs next to nothing. The kernel's stack costs as much as a
+//! path: it receives on the CPU that transmits, as a veth does that nothing was set of, which after
+//! each socket buffer is frame by frame; or in a thread (threaded NAPI) on the sender's CPU.
 
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
@@ -20,6 +23,7 @@ use rustix::process::{Pid, setpriority_process};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use table::CompiledLists;
 
+use super::FarEnd;
 use super::accounts::{Frames, thread_named};
 use super::testpmd::Testpmd;
 use crate::contest::refused;
@@ -36,12 +40,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The four interfaces of a lane.
 pub(super) struct Links {
     number: usize,
+    /// On `k`, where no stack receives.
+    sink: Option<XdpAttachment>,
 }
 
 impl Links {
-    /// Makes them and sets them up; `outside` receives.
-    pub(super) fn new(number: usize, outside: CpuId) -> Result<Self, String> {
-        let links = Self { number };
+    /// Makes them and sets them up; a thread that receives does so on `outside`.
+    pub(super) fn new(number: usize, far: FarEnd, outside: CpuId) -> Result<Self, String> {
+        let mut links = Self { number, sink: None };
         for (one, other) in [("s", "a"), ("b", "k")] {
             let (one, other) = (links.name(one), links.name(other));
             run("ip", &format!("link add {one} type veth peer name {other}"))?;
@@ -55,7 +61,11 @@ impl Links {
             run("ethtool", &format!("-K {} gro on", links.name(end)))?;
         }
         run("ethtool", &format!("-K {} tso off", links.name("b")))?;
-        links.receive_on(outside)?;
+        match far {
+            FarEnd::Drop => links.sink = Some(links.dropping("k")?),
+            FarEnd::Stack => {}
+            FarEnd::Thread => links.receive_on(outside)?,
+        }
         Ok(links)
     }
 
@@ -91,8 +101,8 @@ impl Links {
             .map_err(|error| refused(&error.to_string()))
     }
 
-    /// The process number of the thread that receives at `k`.
-    pub(super) fn receiver(&self) -> Option<u32> {
+    /// The process number of the thread that receives at `k`, where there is one.
+    fn receiver(&self) -> Option<u32> {
         thread_named(&format!("napi/{}-", self.name("k")))
     }
 
@@ -114,6 +124,12 @@ impl Links {
             run("ip", &format!("link set dev {end} master {name}"))?;
         }
         Ok(())
+    }
+
+    /// Drops all that comes in at this end.
+    pub(super) fn dropping(&self, end: &str) -> Result<XdpAttachment, String> {
+        let drop = XdpProgram::drop_all().and_then(|program| program.attach(&self.name(end)));
+        drop.map_err(|error| error.to_string())
     }
 
     /// Lets the frames that the generator sends, which have no socket buffers yet, pass to what
@@ -231,6 +247,7 @@ pub(super) fn ours(
 fn port_spec(driver: &str, interface: &str) -> String {
     match driver {
         "xdp" => format!("xdp:{interface},mode=copy"),
+        "xdp_redirect" => format!("xdp:{interface},mode=copy,transmit=redirect"),
         "xdp_shortcut" => format!("xdp:{interface},mode=copy,shortcut=on"),
         _ => format!("{driver}:{interface}"),
     }

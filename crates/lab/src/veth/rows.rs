@@ -70,8 +70,10 @@ fn nanos(variant: Variant, trials: &[Measured], alone: &[f64]) -> Samples {
 
 fn row(variant: Variant, entries: usize, metric: &'static str, samples: Samples) -> Row {
     let action = if variant.hits { "drop" } else { "forward" };
+    let mut fields = fields(variant.path.name(), entries, action);
+    fields.insert(1, ("far_end", variant.far.name().into()));
     Row {
-        variant: fields(variant.path.name(), entries, action),
+        variant: fields,
         metric,
         samples,
     }
