@@ -41,6 +41,7 @@ impl Frames {
 }
 
 /// The processes and kernel threads whose time a trial is.
+#[derive(Default)]
 pub(super) struct Tasks {
     processes: Vec<u32>,
     /// CPUs whose interrupts are counted apart from the tasks that they interrupt.

@@ -64,6 +64,29 @@ struct Place {
 }
 
 impl Place {
+    fn count_tasks(&mut self, cpus: &[CpuId]) {
+        let names = [format!("napi/{}-", self.lane.links.name("k"))];
+        self.tasks = Tasks::of(cpus, &names);
+        if let Device::Testpmd(testpmd) = &self.lane.device {
+            self.tasks.add(testpmd.process());
+        }
+    }
+
+    /// Begins testpmd anew, where it is that. With its sockets of AF_XDP it was seen to stop
+    /// forwarding in the middle of a run, for good.
+    fn begin_anew(&mut self, cpus: [CpuId; 2]) -> Result<bool, LabError> {
+        if !matches!(self.lane.device, Device::Testpmd(_)) {
+            return Ok(false);
+        }
+        // The interfaces are free again once it has ended.
+        self.lane.device = Device::Kernel;
+        let [a, b] = ["a", "b"].map(|end| self.lane.links.name(end));
+        let started = Testpmd::start(self.path.driver(), [&a, &b], cpus);
+        self.lane.device = Device::Testpmd(started.map_err(LabError)?);
+        self.count_tasks(&cpus);
+        Ok(true)
+    }
+
     fn takes(&self, variant: Variant) -> bool {
         (self.path, self.far) == (variant.path, variant.far) && self.sets.contains(&variant.set)
     }
@@ -155,19 +178,16 @@ impl Bench {
         let links = Links::new(self.begun, far, self.cpus[0])?;
         self.generator.enter(links.number(), &links.name("s"))?;
         let lane = self.lane(path, links, sets)?;
-        let names = [format!("napi/{}-", lane.links.name("k"))];
-        let mut tasks = Tasks::of(&self.cpus, &names);
-        if let Device::Testpmd(testpmd) = &lane.device {
-            tasks.add(testpmd.process());
-        }
-        self.places.push(Place {
+        let mut place = Place {
             path,
             far,
             lane,
             sets: sets.to_vec(),
-            tasks,
+            tasks: Tasks::default(),
             rate: RATE_FIRST / RATE_MORE,
-        });
+        };
+        place.count_tasks(&self.cpus);
+        self.places.push(place);
         Ok(())
     }
 
@@ -245,8 +265,22 @@ impl Bench {
         variants
     }
 
-    /// One trial.
+    /// One trial, and another one where a testpmd that stands still is begun anew.
     pub(super) fn trial(&mut self, variant: Variant) -> Result<Measured, LabError> {
+        let cpus = self.cpus;
+        let measured = self.trial_once(variant)?;
+        if measured.frames == 0 && self.place_of(variant)?.begin_anew(cpus)? {
+            return self.trial_once(variant);
+        }
+        Ok(measured)
+    }
+
+    fn place_of(&mut self, variant: Variant) -> Result<&mut Place, LabError> {
+        let place = self.places.iter_mut().find(|place| place.takes(variant));
+        place.ok_or_else(|| LabError("a variant has no lane".to_owned()))
+    }
+
+    fn trial_once(&mut self, variant: Variant) -> Result<Measured, LabError> {
         let place = self.places.iter_mut().find(|place| place.takes(variant));
         let place = place.ok_or_else(|| LabError("a variant has no lane".to_owned()))?;
         let generator = &mut self.generator;
