@@ -12,7 +12,8 @@ pub(crate) fn sentence(missing: &str, here: &[String]) -> String {
         None => ".".to_owned(),
     };
     format!(
-        "there is no interface {missing} in this network namespace{near} It has {}",
+        "there is no interface {} in this network namespace{near} It has {}",
+        missing.escape_debug(),
         here.join(", ")
     )
 }
@@ -64,5 +65,7 @@ mod tests {
             !far.contains("did you mean") && far.ends_with("eth0, lo, wlan0"),
             "{far}"
         );
+        let odd = sentence("e\u{1b}[2J\n", &here);
+        assert!(odd.lines().count() == 1 && !odd.contains('\u{1b}'), "{odd}");
     }
 }

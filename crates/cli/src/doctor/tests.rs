@@ -261,6 +261,9 @@ fn what_costs_rate_is_doubtful_and_no_failure() {
         doubtful,
         Some("ethtool -L eth0 combined 4"),
     );
+    // As many as programs have opened: no command gives a tap more.
+    survey.driver = Some("tun".to_owned());
+    changes(&survey, "queues", doubtful, None);
     let mut survey = card();
     survey.rings = survey.rings.map(|rings| RingSizes { rx: 256, ..rings });
     changes(

@@ -4,10 +4,12 @@ use crate::bench::{Bench, Side, await_that};
 use crate::drivers::{Driver, on_each_driver};
 
 const GRO: &str = "generic-receive-offload";
+const TAGS_TAKEN: &str = "rx-vlan-offload";
 
 on_each_driver!(
     gro_is_off_while_the_bridge_runs_and_on_again_behind_it,
     promiscuous_mode_ends_with_the_process_however_it_ends,
+    what_is_renamed_meanwhile_is_put_back_by_its_new_name,
 );
 
 fn gro_is_off_while_the_bridge_runs_and_on_again_behind_it(driver: Driver) {
@@ -39,6 +41,21 @@ fn promiscuous_mode_ends_with_the_process_however_it_ends(driver: Driver) {
             });
         }
     }
+}
+
+/// By which its owner finds it after the bridge: all that was changed is put back there.
+fn what_is_renamed_meanwhile_is_put_back_by_its_new_name(driver: Driver) {
+    let Some(bench) = Bench::new() else { return };
+    bench.expect(Side::Middle, "ethtool -K a gro on");
+    let found = bench.offload("a", TAGS_TAKEN);
+    let bridge = driver.bridge(&bench, "");
+    assert!(!bench.offload("a", GRO));
+    bench.ip("link set dev a name other");
+    bridge.stop();
+    assert!(bench.offload("other", GRO), "put back");
+    assert_eq!(bench.offload("other", TAGS_TAKEN), found);
+    assert_eq!(bench.promiscuity("other"), Some(0));
+    assert!(!bench.has_program("other"));
 }
 
 #[test]

@@ -280,3 +280,16 @@ fn frames_cross_to_another_driver_and_back() {
         "{report}"
     );
 }
+
+/// A veth end has no room for what its peer sends by more queues than it has.
+#[test]
+fn a_peer_with_more_queues_is_named_with_what_helps() {
+    let Some(bench) = Bench::apart() else { return };
+    if let Err(error) = bench.try_join(2) {
+        return println!("skipped: no veth pairs here: {error}");
+    }
+    bench.expect(Side::Left, "ethtool -L l tx 2");
+    bench.expect(Side::Middle, "ethtool -L a rx 1");
+    let said = bench.refusal("bridge xdp:a xdp:b");
+    assert!(said.contains("`ethtool -L a rx N`"), "{said}");
+}

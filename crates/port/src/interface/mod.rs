@@ -81,8 +81,9 @@ impl Interface {
     pub fn named(name: &str) -> Result<Self, PortError> {
         let kernel_name = InterfaceName::new(name).ok_or_else(|| {
             let sentence = format!(
-                "no interface can be called `{name}`: a name has from 1 to 15 bytes; `ip link` \
-                 lists those that are here"
+                "no interface can be called `{}`: a name has from 1 to 15 bytes and no colon; `ip \
+                 link` lists those that are here",
+                name.escape_debug()
             );
             PortError::new(PortErrorKind::Open, sentence)
         })?;
@@ -146,6 +147,17 @@ impl Interface {
     /// say.
     pub fn index(&self) -> io::Result<u32> {
         self.control.index(&self.kernel_name)
+    }
+
+    /// The interface of this number in the network namespace of this one, whatever it is called by
+    /// now; `None` where it is gone or in another namespace.
+    pub(crate) fn numbered(&self, index: u32) -> Option<Self> {
+        let kernel_name = self.control.name_of(index).ok()?;
+        Some(Self {
+            name: kernel_name.text()?.to_owned(),
+            kernel_name,
+            control: self.control.try_clone().ok()?,
+        })
     }
 
     /// The longest IP packet, bytes: frames have 14 more, and 4 more for each VLAN tag.

@@ -118,12 +118,18 @@ impl Offloads {
         }
     }
 
-    /// Puts everything back, the last change first. An interface that was made anew since is left
-    /// alone: it never had them changed.
+    /// Whether the interface is there yet, by whatever name.
+    #[must_use]
+    pub(crate) fn are_there(&self, interface: &Interface) -> bool {
+        interface.numbered(self.index).is_some()
+    }
+
+    /// Puts everything back, the last change first, whatever the interface is called by now. One
+    /// that was made anew since is left alone: it never had them changed.
     pub fn put_back(&mut self, interface: &Interface) {
-        let same = interface.index().is_ok_and(|index| index == self.index);
+        let changed = interface.numbered(self.index);
         for feature in self.changed.drain(..).rev() {
-            if same {
+            if let Some(interface) = &changed {
                 // Nobody is there any more to be told of a failure.
                 let _ = interface.set_feature(&feature, feature.requested);
             }

@@ -168,8 +168,10 @@ impl Stamping {
 
 impl Change {
     fn put_back(self, interface: &Interface) {
-        let same = interface.index().is_ok_and(|index| index == self.index);
-        if same && interface.stamping().is_ok_and(|now| now == self.set) {
+        let Some(interface) = interface.numbered(self.index) else {
+            return;
+        };
+        if interface.stamping().is_ok_and(|now| now == self.set) {
             // Nobody is there any more to be told of a failure.
             let _ = interface.set_stamping(self.found);
         }

@@ -80,3 +80,12 @@ fn interfaces_of_this_machine_say_what_they_are() {
         }
     }
 }
+
+/// The kernel would cut the colon off with all behind it, and speak of the loopback.
+#[test]
+fn what_has_a_colon_is_no_name() {
+    let said = Interface::named("lo:1")
+        .err()
+        .map(|error| error.to_string());
+    assert!(said.is_some_and(|said| said.contains("no colon")));
+}

@@ -23,9 +23,13 @@ pub(crate) struct InterfaceName([u8; NAME_BYTES]);
 
 impl InterfaceName {
     /// `None` where the kernel takes no such name: empty, longer than 15 bytes, with a zero byte.
+    /// Nor with a colon: ioctls cut it off with all behind it, and speak of another interface.
     pub(crate) fn new(name: &str) -> Option<Self> {
         let bytes = name.as_bytes();
-        if bytes.is_empty() || bytes.len() >= NAME_BYTES || bytes.contains(&0) {
+        if bytes.is_empty() || bytes.len() >= NAME_BYTES {
+            return None;
+        }
+        if bytes.iter().any(|byte| matches!(byte, 0 | b':')) {
             return None;
         }
         let mut padded = [0; NAME_BYTES];
@@ -35,6 +39,12 @@ impl InterfaceName {
 
     pub(crate) fn padded(&self) -> [u8; NAME_BYTES] {
         self.0
+    }
+
+    /// As text; `None` where it is none, which the kernel allows.
+    pub(crate) fn text(&self) -> Option<&str> {
+        let end = self.0.iter().position(|&byte| byte == 0)?;
+        std::str::from_utf8(&self.0[..end]).ok()
     }
 }
 
@@ -105,6 +115,27 @@ impl ControlSocket {
     pub(crate) fn index(&self, name: &InterfaceName) -> io::Result<u32> {
         let index = self.number(libc::SIOCGIFINDEX as c_ulong, name)?;
         u32::try_from(index).map_err(|_| io::ErrorKind::InvalidData.into())
+    }
+
+    /// The name that the interface of this number has now, in the socket's network namespace.
+    pub(crate) fn name_of(&self, index: u32) -> io::Result<InterfaceName> {
+        let mut request = Request {
+            name: [0; NAME_BYTES],
+            value: [0; 24],
+        };
+        request.value[..4].copy_from_slice(&index.to_ne_bytes());
+        let what = libc::SIOCGIFNAME as c_ulong;
+        // SAFETY: the kernel reads and writes one `ifreq` there, for which there is room.
+        let done = unsafe { libc::ioctl(self.0.as_raw_fd(), what as _, &raw mut request) };
+        if done < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(InterfaceName(request.name))
+    }
+
+    /// Another descriptor of the same socket.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self(self.0.try_clone()?))
     }
 
     /// Longest IP packet, bytes.

@@ -375,6 +375,11 @@ fn cannot_attach(name: &str, mode: AttachMode, error: &io::Error, said: &str) ->
     let remedy = match (error.raw_os_error(), mode) {
         (Some(libc::EMFILE | libc::ENFILE), _) => "raise `ulimit -n`",
         (_, AttachMode::Generic) => "use packet: on this interface",
+        // veth: each queue that the other end sends by needs one that receives.
+        (Some(libc::ENOSPC), AttachMode::Native) => &format!(
+            "the other end of a veth pair must not send by more queues than receive here: give \
+                 {name} as many, `ethtool -L {name} rx N`"
+        ),
         (_, AttachMode::Native) => "mode=generic needs no support of the driver",
     };
     let said = if said.is_empty() {

@@ -53,6 +53,8 @@ struct State {
     offloads: Offloads,
     stamping: Stamping,
     _promiscuous: PacketSocket,
+    /// What was changed on interfaces that had the name before and are there by another.
+    former: Vec<(Offloads, Stamping)>,
 }
 
 impl Ready {
@@ -88,7 +90,8 @@ impl Ready {
         })?;
         let mut state = self.lock();
         if state.index != index {
-            *state = State::make(&self.interface, index, self.vlan)?;
+            let made = State::make(&self.interface, index, self.vlan)?;
+            std::mem::replace(&mut *state, made).retire(&mut state, &self.interface);
             // The run goes on, whatever that one has.
             let asked = match self.timestamps {
                 Timestamps::Hardware => Timestamps::Auto,
@@ -224,11 +227,17 @@ impl Drop for Ready {
     fn drop(&mut self) {
         let state = self.state.get_mut();
         let state = state.unwrap_or_else(PoisonError::into_inner);
-        if *self.outlived.get_mut() {
-            state.offloads.leave();
+        let outlived = *self.outlived.get_mut();
+        let now = (&mut state.offloads, &mut state.stamping);
+        let before = state.former.iter_mut();
+        let before = before.map(|(offloads, stamping)| (offloads, stamping));
+        for (offloads, stamping) in before.chain([now]) {
+            if outlived {
+                offloads.leave();
+            }
+            offloads.put_back(&self.interface);
+            stamping.put_back(&self.interface);
         }
-        state.offloads.put_back(&self.interface);
-        state.stamping.put_back(&self.interface);
     }
 }
 
@@ -282,7 +291,17 @@ impl State {
             offloads,
             stamping: Stamping::default(),
             _promiscuous: promiscuous,
+            former: Vec::new(),
         })
+    }
+
+    /// What was changed on an interface that lost its name to another stays so until the end: other
+    /// workers may have sockets there yet, which must not get frames without their tags.
+    fn retire(self, next: &mut Self, interface: &Interface) {
+        next.former = self.former;
+        next.former.push((self.offloads, self.stamping));
+        let is_there = |(offloads, _): &(Offloads, Stamping)| offloads.are_there(interface);
+        next.former.retain(is_there);
     }
 }
 
