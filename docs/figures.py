@@ -266,10 +266,13 @@ VETH = {
 RATE, NANOS = "frames_per_second", "ns_per_frame"
 
 
-FAR_ENDS = {
-    "drop": "XDP drops",
-    "stack": "the stack",
-    "thread": "the stack, in a thread",
+FAR_ENDS = {"drop": "XDP drops", "stack": "stack", "thread": "thread"}
+# Ways of ours, and what each is held against: another's path, and of how many entries.
+OWN = {"xdp_redirect": "`transmit=redirect`", "xdp_shortcut": "`shortcut=on`"}
+AGAINST = {
+    "testpmd's net_af_xdp, no set": ("testpmd_af_xdp", 0),
+    "an XDP program with a hash map": ("xdp_hash_map", -1),
+    "nft": ("nft", -1),
 }
 
 
@@ -278,20 +281,48 @@ def veth_row(run, far, path, entries, action, metric):
     return next((one for one in found if one["metric"] == metric), None)
 
 
-def veth_cells(run, far, path, entries):
-    """Rates and CPU time, then what `xdp:` with redirection and with a shortcut has of this path's
-    frames and of its CPU time; none without a row."""
-    forward = veth_row(run, far, path, entries, "forward", RATE)
-    if not forward:
+def veth_cells(run, path, entries):
+    """Frames forwarded by far end, dropped ones, and CPU time by far end; none without a row."""
+    rates = [veth_row(run, far, path, entries, "forward", RATE) for far in FAR_ENDS]
+    nanos = [veth_row(run, far, path, entries, "forward", NANOS) for far in FAR_ENDS]
+    if not any(rates):
         return None
-    drop = veth_row(run, far, path, entries, "drop", RATE)
-    nanos, cells = veth_row(run, far, path, entries, "forward", NANOS), []
-    for own in ["xdp_redirect", "xdp_shortcut"]:
-        for metric, theirs in [(RATE, forward), (NANOS, nanos)]:
-            ours = veth_row(run, far, own, entries, "forward", metric)
-            cells.append("" if path == own or not ours else f"× {ratio(ours, theirs):.2f}")
-    dropped = millions(drop) if drop else ""
-    return [millions(forward), dropped, digits(nanos["median"]), *cells]
+    drop = veth_row(run, "drop", path, entries, "drop", RATE)
+    return [
+        *(millions(one) if one else "" for one in rates),
+        *(digits(one["median"]) if one else "" for one in nanos),
+        millions(drop) if drop else "",
+    ]
+
+
+def veth_ratio(run, far, own, other, entries):
+    """Frames and CPU time of ours to another's."""
+    cells = []
+    for metric in [RATE, NANOS]:
+        ours = veth_row(run, far, own, entries, "forward", metric)
+        theirs = veth_row(run, far, other, entries, "forward", metric)
+        if not ours or not theirs:
+            return ""
+        cells.append(f"{ratio(ours, theirs):.2f}")
+    return f"× {cells[0]} for {cells[1]}"
+
+
+def veth_set(run, far, own, entries):
+    """Frames with a set to those with none."""
+    full, none = (veth_row(run, far, own, count, "forward", RATE) for count in (entries, 0))
+    return f"× {ratio(full, none):.2f}" if full and none else ""
+
+
+def veth_ratios(run, entries):
+    ways = [(far, own) for own in OWN for far in FAR_ENDS]
+    ways = [(far, own) for far, own in ways if veth_row(run, far, own, 0, "forward", RATE)]
+    head = [f"{OWN[own]}, {FAR_ENDS[far]}" for far, own in ways]
+    body = []
+    for name, (other, count) in AGAINST.items():
+        count = entries if count else 0
+        body.append([name, *(veth_ratio(run, far, own, other, count) for far, own in ways)])
+    body.append(["itself without a set", *(veth_set(run, far, own, entries) for far, own in ways)])
+    return table(["to", *head], body)
 
 
 def veth():
@@ -299,18 +330,20 @@ def veth():
         return "No run of an idle machine is kept yet: `linerate lab run veth` measures yours."
     run, body = load("veth"), []
     counts = sorted({row["variant"]["entries"] for row in run["rows"]})
-    for far, receiver in FAR_ENDS.items():
-        for path, name in VETH.items():
-            for entries in [counts[0], counts[-1]]:
-                cells = veth_cells(run, far, path, entries)
-                if cells:
-                    body.append([receiver, name, f"{entries:,}", *cells])
-    head = ["far end", "over veth pairs", "entries", "forwarded, Mpps", "dropped, Mpps"]
-    head += ["CPU ns a frame", "`redirect` to it, frames", "CPU time"]
-    head += ["`shortcut` to it, frames", "CPU time"]
-    said = [one for one in run["findings"] if " load in " in one or "the wall" in one]
+    for path, name in VETH.items():
+        for entries in [counts[0], counts[-1]]:
+            cells = veth_cells(run, path, entries)
+            if cells:
+                body.append([name, f"{entries:,}", *cells])
+    head = ["over veth pairs, far end:", "entries"]
+    head += [f"Mpps, {far}" for far in FAR_ENDS.values()]
+    head += [f"CPU ns, {far}" for far in FAR_ENDS.values()] + ["dropped, Mpps"]
+    said = [one for one in run["findings"] if " load in " in one]
     said += [f"left out: {one}" for one in run["skipped"]]
-    return whole("veth", table(head, body, 2), "\n".join(f"- {sentence(one)}" for one in said))
+    text = f"Frames, and CPU time a frame, with {counts[-1]:,} entries:\n\n"
+    text += veth_ratios(run, counts[-1]) + "\n\n"
+    text += "\n".join(f"- {sentence(one)}" for one in said)
+    return whole("veth", table(head, body), text)
 
 
 LOCKS = {

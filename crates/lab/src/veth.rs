@@ -179,8 +179,8 @@ fn asked_for() -> Option<Duration> {
 fn varies() -> Vec<String> {
     [
         "what carries frames from one veth pair to another, who receives them there, the entries \
-         of its set, and what becomes of frames: 'forward' sends random addresses, of which the set holds few, 'drop' \
-         an address of the set in every frame",
+         of its set, and what becomes of frames: 'forward' sends random addresses, of which the \
+         set holds few, 'drop' an address of the set in every frame",
         "held: frames of 64 bytes on the wire, a fresh random source and destination in each, to \
          a hardware address that nobody has; an XDP program that the kernel runs over frames of \
          its own sends them, on one CPU; our bridge and testpmd have another; IPv6 is off",

@@ -115,8 +115,8 @@ impl<'a> Cell<'a> {
         let Self(Rows(_, far), path, entries, action) = self;
         let far = far.name();
         Some(format!(
-            "far end {far}, {action}, {entries} entries: {path} has {} times the frames a second of {} for {} \
-             times the CPU time a frame{asked}",
+            "far end {far}, {action}, {entries} entries: {path} has {} times the frames a second \
+             of {} for {} times the CPU time a frame{asked}",
             self.ratio(other, RATE)?,
             other.1,
             self.ratio(other, NANOS)?,
@@ -131,8 +131,8 @@ fn cost_of_a_set(rows: &Rows<'_>, path: &'static str, most: Option<u64>) -> Opti
         Cell(rows, path, 0, "forward"),
     );
     Some(format!(
-        "far end {}: {path} with {most} entries forwards {} times the frames that it does with none, for {} \
-         times the CPU time{}",
+        "far end {}: {path} with {most} entries forwards {} times the frames that it does with \
+         none, for {} times the CPU time{}",
         rows.1.name(),
         with.ratio(&without, RATE)?,
         with.ratio(&without, NANOS)?,

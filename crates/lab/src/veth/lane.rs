@@ -6,10 +6,10 @@
 //! One CPU is the world outside and sends; the other is the device's. Paths of the kernel do all of
 //! their work where frames come in, on the sender's CPU.
 //!
-//! What receives at `k` is charged to a path as well, so there are three. An XDP program drops at
-//! once, on the CPU that transmits, and costs next to nothing. The kernel's stack costs as much as a
-//! path: it receives on the CPU that transmits, as a veth does that nothing was set of, which after
-//! each socket buffer is frame by frame; or in a thread (threaded NAPI) on the sender's CPU.
+//! What receives at `k` is charged to a path as well, so there are three. An XDP program drops
+//! at once, on the CPU that transmits, and costs next to nothing. The kernel's stack costs as much
+//! as a path: it receives on the CPU that transmits, as a veth does that nothing was set of, which
+//! after each socket buffer is frame by frame; or in a thread (threaded NAPI) on the sender's CPU.
 
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
