@@ -138,6 +138,8 @@ struct States {
     looked: bool,
     /// The number that the interface had when it was last there.
     index: Option<u32>,
+    /// What it is called by, where that is no longer its first name.
+    new_name: Option<String>,
     /// Queues at the start, and at the last look that found any.
     queues_first: Option<u32>,
     queues: Option<u32>,
@@ -155,6 +157,7 @@ impl States {
             // How it is at the start, ports have said.
             news.clear();
         }
+        news.extend(self.renamed(view.new_name));
         news.extend(view.queues.and_then(|queues| self.queues(now, queues)));
         news.extend(self.ring(now, sent));
         if view.checksums_left && self.accounts[PortState::ChecksumsLeft as usize].count == 0 {
@@ -187,6 +190,21 @@ impl States {
         account.detail = format!("back as number {index}");
         Some(format!(
             "an interface of its name is there again after {seconds:.1} s, and is taken up"
+        ))
+    }
+
+    /// That is no fault: it is what it was, and sockets on it stay.
+    fn renamed(&mut self, name: Option<String>) -> Option<String> {
+        let before = std::mem::replace(&mut self.new_name, name);
+        if before == self.new_name {
+            return None;
+        }
+        let Some(name) = &self.new_name else {
+            return Some("the interface has its first name again, or one that got it".to_owned());
+        };
+        Some(format!(
+            "the interface was renamed: it is {name} now, and stays this port's; another one that \
+             gets its first name does not"
         ))
     }
 
@@ -298,6 +316,7 @@ mod tests {
             link: Link::Up(3),
             queues: Some(queues),
             checksums_left: false,
+            new_name: None,
         }
     }
 
@@ -361,6 +380,22 @@ mod tests {
     }
 
     #[test]
+    fn a_new_name_is_told_of_and_no_fault() {
+        let mut states = States::default();
+        let mut look = |name: &str| {
+            let new_name = (!name.is_empty()).then(|| name.to_owned());
+            let view = View { new_name, ..up(1) };
+            states.look(1.0, view, (0, 0))
+        };
+        assert!(look("").is_empty());
+        assert!(look("other")[0].contains("it is other now"));
+        assert!(look("other").is_empty());
+        assert!(look("third")[0].contains("it is third now"));
+        assert!(look("")[0].contains("first name"));
+        assert!(states.report(2.0).is_empty());
+    }
+
+    #[test]
     fn queues_change_and_change_back() {
         let mut states = States::default();
         let mut look = |now, queues| states.look(now, up(queues), (0, 0));
@@ -406,7 +441,7 @@ mod tests {
             checksums_left: true,
             ..up(1)
         };
-        assert!(states.look(1.0, view, (0, 0))[0].contains("ethtool -K SENDER tx off"));
+        assert!(states.look(1.0, view.clone(), (0, 0))[0].contains("ethtool -K SENDER tx off"));
         assert!(states.look(2.0, view, (0, 0)).is_empty());
         assert!(only(&states, PortState::ChecksumsLeft, 3.0).active);
     }

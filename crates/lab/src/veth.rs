@@ -188,7 +188,6 @@ fn varies() -> Vec<String> {
          do; 'stack' is the kernel's, on that CPU too, as a veth has it that nothing was set of, \
          and 'thread' the same in a thread (threaded NAPI) on the sender's CPU: it drops what \
          arrives as somebody else's",
-
         "frames_per_second are those that arrived or were dropped by a verdict; ns_per_frame is \
          the time for each of them that this program, testpmd, a receiving thread and the \
          kernel's threads for softirqs ran on both CPUs, less that of generator_only for each \

@@ -1,7 +1,11 @@
 //! An interface is made ready and left as it was found.
 
+use std::thread::sleep;
+use std::time::Duration;
+
 use crate::bench::{Bench, Side, await_that};
 use crate::drivers::{Driver, on_each_driver};
+use crate::traffic::ping;
 
 const GRO: &str = "generic-receive-offload";
 const TAGS_TAKEN: &str = "rx-vlan-offload";
@@ -10,6 +14,7 @@ on_each_driver!(
     gro_is_off_while_the_bridge_runs_and_on_again_behind_it,
     promiscuous_mode_ends_with_the_process_however_it_ends,
     what_is_renamed_meanwhile_is_put_back_by_its_new_name,
+    what_is_renamed_stays_the_port_when_another_gets_its_name,
 );
 
 fn gro_is_off_while_the_bridge_runs_and_on_again_behind_it(driver: Driver) {
@@ -56,6 +61,40 @@ fn what_is_renamed_meanwhile_is_put_back_by_its_new_name(driver: Driver) {
     assert_eq!(bench.offload("other", TAGS_TAKEN), found);
     assert_eq!(bench.promiscuity("other"), Some(0));
     assert!(!bench.has_program("other"));
+}
+
+/// Its sockets stay on it, so all else does: nothing is changed on the other.
+fn what_is_renamed_stays_the_port_when_another_gets_its_name(driver: Driver) {
+    let Some(bench) = Bench::new() else { return };
+    bench.expect(Side::Middle, "ethtool -K a gro on");
+    bench.expect(Side::Middle, "ethtool -K b gro on");
+    let bridge = driver.bridge(&bench, "");
+    ping(&bench);
+    for name in ["a", "b"] {
+        bench.ip(&format!("link set dev {name} name old-{name}"));
+        bench.ip(&format!(
+            "link add name {name} type veth peer name other-{name}"
+        ));
+        bench.expect(Side::Middle, &format!("ethtool -K {name} gro on"));
+        bench.ip(&format!("link set dev {name} up"));
+        bench.ip(&format!("link set dev other-{name} up"));
+    }
+    // Control threads and workers look ten times a second.
+    sleep(Duration::from_millis(400));
+    ping(&bench);
+    for name in ["a", "b"] {
+        assert!(bench.offload(name, GRO) && !bench.has_program(name));
+        assert_eq!(bench.promiscuity(name), Some(0));
+    }
+    let report = bridge.stop();
+    assert!(!report.to_string().contains("\"absent\""), "{report}");
+    for name in ["old-a", "old-b"] {
+        assert!(
+            bench.offload(name, GRO) && !bench.has_program(name),
+            "put back"
+        );
+        assert_eq!(bench.promiscuity(name), Some(0));
+    }
 }
 
 #[test]

@@ -95,13 +95,13 @@ fn attach(interface: &Interface) -> io::Result<Attached> {
     };
     let name = interface.kernel_name();
     let mut file = open()?;
-    if let Err(error) = tun::attach(&file, name, true) {
+    if let Err(error) = tun::attach(&file, &name, true) {
         // One that was made before with a single queue takes no other kind.
         if error.raw_os_error() != Some(libc::EINVAL) {
             return Err(error);
         }
         file = open()?;
-        tun::attach(&file, name, false)?;
+        tun::attach(&file, &name, false)?;
     }
     interface.bring_up()?;
     let index = interface.index()?;

@@ -46,9 +46,10 @@ struct Tap {
 }
 
 impl Meter {
-    /// Of the interface of this name; `None` where the kernel gives nothing to ask it by.
+    /// Of the interface that has this name, as long as it is there; `None` where the kernel gives
+    /// nothing to ask it by.
     pub(crate) fn new(name: &str) -> Option<Self> {
-        let interface = Interface::named(name).ok()?;
+        let interface = Interface::named(name).ok()?.held();
         Some(Self {
             interface,
             taps: false,

@@ -29,6 +29,7 @@ mod xdp_support;
 
 use std::fmt;
 use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) use addresses::{LocalAddress, VlanPort, address_news, addresses, vlan_ports};
 pub(crate) use attached::programs_on;
@@ -71,6 +72,8 @@ pub struct Interface {
     name: String,
     kernel_name: InterfaceName,
     control: ControlSocket,
+    /// Where one is held on to: its number, or 0 while there is none.
+    held: Option<AtomicU32>,
 }
 
 impl Interface {
@@ -95,7 +98,19 @@ impl Interface {
             name: name.to_owned(),
             kernel_name,
             control,
+            held: None,
         })
+    }
+
+    /// The same, held on to: it stays the interface that has the name now for as long as this is in
+    /// the network namespace, whatever it is called by. Sockets do, too. Once it is gone, it is
+    /// the next of its name.
+    pub(crate) fn held(self) -> Self {
+        let number = self.index().unwrap_or(0);
+        Self {
+            held: Some(AtomicU32::new(number)),
+            ..self
+        }
     }
 
     /// The same, where it must be there and carry Ethernet frames.
@@ -124,14 +139,34 @@ impl Interface {
         Ok(interface)
     }
 
-    /// Its name.
+    /// Its name: the first one, where it was renamed since.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    pub(crate) fn kernel_name(&self) -> &InterfaceName {
-        &self.kernel_name
+    /// What it is called by now, where that is another name.
+    pub(crate) fn new_name(&self) -> Option<String> {
+        let now = self.kernel_name();
+        let renamed = now != self.kernel_name;
+        renamed.then(|| now.text().map(str::to_owned)).flatten()
+    }
+
+    /// The name to ask the kernel by.
+    pub(crate) fn kernel_name(&self) -> InterfaceName {
+        let Some(held) = &self.held else {
+            return self.kernel_name;
+        };
+        let number = held.load(Ordering::Relaxed);
+        if number != 0
+            && let Ok(name) = self.control.name_of(number)
+        {
+            return name;
+        }
+        // Others may see the same at once, and store the same.
+        let next = self.control.index(&self.kernel_name).unwrap_or(0);
+        held.store(next, Ordering::Relaxed);
+        self.kernel_name
     }
 
     /// What the kernel has made it a part of: a bridge, a bond.
@@ -146,7 +181,7 @@ impl Interface {
     /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
     /// say.
     pub fn index(&self) -> io::Result<u32> {
-        self.control.index(&self.kernel_name)
+        self.control.index(&self.kernel_name())
     }
 
     /// The interface of this number in the network namespace of this one, whatever it is called by
@@ -157,6 +192,7 @@ impl Interface {
             name: kernel_name.text()?.to_owned(),
             kernel_name,
             control: self.control.try_clone().ok()?,
+            held: None,
         })
     }
 
@@ -166,7 +202,7 @@ impl Interface {
     /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
     /// say.
     pub fn mtu(&self) -> io::Result<u32> {
-        self.control.mtu(&self.kernel_name)
+        self.control.mtu(&self.kernel_name())
     }
 
     /// Hardware type (`ARPHRD_ETHER` is 1) and address.
@@ -175,7 +211,7 @@ impl Interface {
     /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
     /// say.
     pub fn hardware_address(&self) -> io::Result<(u16, [u8; 6])> {
-        self.control.hardware_address(&self.kernel_name)
+        self.control.hardware_address(&self.kernel_name())
     }
 
     /// The driver's name.
@@ -184,7 +220,7 @@ impl Interface {
     /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
     /// say.
     pub fn driver(&self) -> io::Result<String> {
-        ethtool::driver(&self.control, &self.kernel_name)
+        ethtool::driver(&self.control, &self.kernel_name())
     }
 
     /// The driver's own counters, as `ethtool -S` names them.
@@ -193,7 +229,7 @@ impl Interface {
     /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where the driver
     /// has none.
     pub fn driver_counters(&self) -> io::Result<Vec<(String, u64)>> {
-        ethtool::statistics(&self.control, &self.kernel_name)
+        ethtool::statistics(&self.control, &self.kernel_name())
     }
 
     /// Receive queues in use.
@@ -202,7 +238,7 @@ impl Interface {
     /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
     /// say.
     pub fn rx_queues(&self) -> io::Result<u32> {
-        ethtool::rx_queues(&self.control, &self.kernel_name)
+        ethtool::rx_queues(&self.control, &self.kernel_name())
     }
 
     /// The most receive queues that can be set.
@@ -211,7 +247,7 @@ impl Interface {
     /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
     /// say.
     pub fn rx_queues_max(&self) -> io::Result<u32> {
-        ethtool::channels(&self.control, &self.kernel_name).map(|channels| channels.rx_max)
+        ethtool::channels(&self.control, &self.kernel_name()).map(|channels| channels.rx_max)
     }
 
     /// All offloads, as they are now.
@@ -220,7 +256,7 @@ impl Interface {
     /// The kernel's own: `ENODEV` where the interface is not there, `EOPNOTSUPP` where it does not
     /// say.
     pub fn features(&self) -> io::Result<Vec<Feature>> {
-        ethtool::features(&self.control, &self.kernel_name)
+        ethtool::features(&self.control, &self.kernel_name())
     }
 
     /// Asks for one offload to be on or off.
@@ -228,45 +264,45 @@ impl Interface {
     /// # Errors
     /// The kernel's own: `EPERM` without `CAP_NET_ADMIN`.
     pub fn set_feature(&self, feature: &Feature, on: bool) -> io::Result<()> {
-        ethtool::set_feature(&self.control, &self.kernel_name, feature, on)
+        ethtool::set_feature(&self.control, &self.kernel_name(), feature, on)
     }
 
     /// What its card can stamp.
     pub(crate) fn stamp_abilities(&self) -> io::Result<StampAbilities> {
-        StampAbilities::of(&self.control, &self.kernel_name)
+        StampAbilities::of(&self.control, &self.kernel_name())
     }
 
     /// What its card is set to stamp.
     pub(crate) fn stamping(&self) -> io::Result<StampSettings> {
-        StampSettings::of(&self.control, &self.kernel_name)
+        StampSettings::of(&self.control, &self.kernel_name())
     }
 
     /// Has its card stamp; what came of it.
     pub(crate) fn set_stamping(&self, settings: StampSettings) -> io::Result<StampSettings> {
-        settings.set(&self.control, &self.kernel_name)
+        settings.set(&self.control, &self.kernel_name())
     }
 
-    /// Whether frames can pass now. Two system calls, no lock of the kernel's: cheap enough to be
-    /// asked some times a second.
+    /// Whether frames can pass now. Two system calls, four where it is held on to, and no lock of
+    /// the kernel's: cheap enough to be asked some times a second.
     #[must_use]
     pub fn link(&self) -> Link {
-        let flags = self.control.flags(&self.kernel_name);
+        let flags = self.control.flags(&self.kernel_name());
         Link::from_answers(self.index().ok(), flags.ok())
     }
 
     /// Whether somebody set promiscuous mode on the interface itself. Sockets that are members do
     /// not show here.
     pub(crate) fn is_set_promiscuous(&self) -> io::Result<bool> {
-        let flags = self.control.flags(&self.kernel_name)?;
+        let flags = self.control.flags(&self.kernel_name())?;
         Ok(flags & libc::IFF_PROMISC as u16 != 0)
     }
 
     /// Sets promiscuous mode on the interface itself, where it outlives every process, or ends it.
     pub(crate) fn set_promiscuous(&self, on: bool) -> io::Result<()> {
-        let flags = self.control.flags(&self.kernel_name)?;
+        let flags = self.control.flags(&self.kernel_name())?;
         let bit = libc::IFF_PROMISC as u16;
         let flags = if on { flags | bit } else { flags & !bit };
-        self.control.set_flags(&self.kernel_name, flags)
+        self.control.set_flags(&self.kernel_name(), flags)
     }
 
     /// Sets it up, so that frames pass.
@@ -274,9 +310,9 @@ impl Interface {
     /// # Errors
     /// The kernel's own: `EPERM` without `CAP_NET_ADMIN`.
     pub fn bring_up(&self) -> io::Result<()> {
-        let flags = self.control.flags(&self.kernel_name)?;
+        let flags = self.control.flags(&self.kernel_name())?;
         let up = flags | libc::IFF_UP as u16;
-        self.control.set_flags(&self.kernel_name, up)
+        self.control.set_flags(&self.kernel_name(), up)
     }
 }
 

@@ -11,7 +11,7 @@ use super::{Interface, Link};
 const COUNT_EVERY: u32 = 5;
 
 /// What a look at an interface showed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     /// Whether frames can pass.
     pub link: Link,
@@ -19,6 +19,8 @@ pub struct View {
     pub queues: Option<u32>,
     /// Frames came whose checksum their sender left to the receiver.
     pub checksums_left: bool,
+    /// What the interface is called by, where that is no longer its first name.
+    pub new_name: Option<String>,
 }
 
 /// What the control side and the queues of one port tell each other.
@@ -91,9 +93,10 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Of the interface of this name; `None` where the kernel gives nothing to ask it by.
+    /// Of the interface that has this name, as long as it is there; `None` where the kernel gives
+    /// nothing to ask it by.
     pub(crate) fn new(name: &str, signal: &Signal, counts_queues: bool) -> Option<Self> {
-        let interface = Interface::named(name).ok()?;
+        let interface = Interface::named(name).ok()?.held();
         Some(Self {
             counts_queues,
             ..Self::with(Watched::Interface(interface), signal)
@@ -136,9 +139,14 @@ impl Monitor {
             self.signal.0.changes.fetch_add(1, Ordering::Relaxed);
         }
         self.last = Some((link, queues));
+        let new_name = match &self.watched {
+            Watched::Interface(interface) => interface.new_name(),
+            Watched::Peer(_) => None,
+        };
         View {
             link,
             queues,
+            new_name,
             checksums_left: self.signal.0.checksums_left.load(Ordering::Relaxed),
         }
     }

@@ -118,12 +118,6 @@ impl Offloads {
         }
     }
 
-    /// Whether the interface is there yet, by whatever name.
-    #[must_use]
-    pub(crate) fn are_there(&self, interface: &Interface) -> bool {
-        interface.numbered(self.index).is_some()
-    }
-
     /// Puts everything back, the last change first, whatever the interface is called by now. One
     /// that was made anew since is left alone: it never had them changed.
     pub fn put_back(&mut self, interface: &Interface) {

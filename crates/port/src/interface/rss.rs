@@ -56,9 +56,9 @@ pub trait RssAccess {
 
 impl RssAccess for Interface {
     fn settings(&self) -> io::Result<HashSettings> {
-        let rss = ethtool::rss(&self.control, &self.kernel_name)?;
+        let rss = ethtool::rss(&self.control, &self.kernel_name())?;
         let hashed = KINDS.iter().filter_map(|&(_, kind)| {
-            let letters = ethtool::hashed(&self.control, &self.kernel_name, kind);
+            let letters = ethtool::hashed(&self.control, &self.kernel_name(), kind);
             Some((kind, letters.ok()?))
         });
         let hashed = hashed.collect();
@@ -66,11 +66,11 @@ impl RssAccess for Interface {
     }
 
     fn set_rss(&self, rss: &Rss) -> io::Result<()> {
-        ethtool::set_rss(&self.control, &self.kernel_name, rss)
+        ethtool::set_rss(&self.control, &self.kernel_name(), rss)
     }
 
     fn set_hashed(&self, kind: FlowKind, letters: &str) -> io::Result<()> {
-        ethtool::set_hashed(&self.control, &self.kernel_name, kind, letters)
+        ethtool::set_hashed(&self.control, &self.kernel_name(), kind, letters)
     }
 }
 

@@ -129,7 +129,7 @@ impl Survey {
     }
 
     fn ask(&mut self, interface: &Interface) {
-        let (socket, name) = (&interface.control, &interface.kernel_name);
+        let (socket, name) = (&interface.control, &interface.kernel_name());
         self.hardware_type = interface.hardware_address().ok().map(|(kind, _)| kind);
         self.driver = interface.driver().ok().filter(|driver| !driver.is_empty());
         self.mtu = interface.mtu().ok();

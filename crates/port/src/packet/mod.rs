@@ -46,7 +46,7 @@ impl PacketPort {
     /// # Errors
     /// No such interface, none with Ethernet frames, or no right to open packet sockets.
     pub fn open(spec: &PacketSpec, id: PortId) -> Result<Self, PortError> {
-        let interface = Interface::existing(&spec.interface)?;
+        let interface = Interface::existing(&spec.interface)?.held();
         Ok(Self {
             id,
             spec: spec.to_string(),

@@ -76,9 +76,6 @@ impl Shared {
         let index = self.interface.index().map_err(AttachError::Absent)?;
         let mut state = self.lock();
         if state.index != index {
-            // The one before may be there by another name.
-            state.offloads.put_back(&self.interface);
-            state.stamping.put_back(&self.interface);
             *state = State {
                 index,
                 stamping: self.stamp_again(),

@@ -2,8 +2,8 @@
 //!
 //! A run costs some 10 us before its first frame, and a page of the kernel's, taken and given back,
 //! for each of the first [`KERNEL_BATCH`](super::sender::KERNEL_BATCH). All that a worker does
-//! included, runs of 64 frames of 60 bytes took 630 ns a frame, of 256 some 440, of 512 some 400 and
-//! of 1,024 some 390 (medians of interleaved runs between veths, 6 million entries).
+//! included, runs of 64 frames of 60 bytes took 630 ns a frame, of 256 some 440, of 512 some 400
+//! and of 1,024 some 390 (medians of interleaved runs between veths, 6 million entries).
 
 /// Enough frames for a run: half of what a socket's ring holds, so that it does not run over while
 /// they are sent. Of frames beyond 120 bytes a batch has room for fewer.

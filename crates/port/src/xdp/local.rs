@@ -41,7 +41,7 @@ impl Local {
         };
         // What changes between the two is told.
         let mut local = Self {
-            interface: Interface::named(name)?,
+            interface: Interface::named(name)?.held(),
             maps,
             news: address_news().map_err(|error| failed(&error))?,
             told: Places::new(),

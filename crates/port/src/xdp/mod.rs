@@ -112,7 +112,7 @@ impl XdpPort {
             let sentence = format!("xdp:{name} cannot be opened: {error}{hint}");
             PortError::new(PortErrorKind::Open, sentence)
         };
-        let interface = Interface::existing(name)?;
+        let interface = Interface::existing(name)?.held();
         let index = interface.index().map_err(|error| failed(&error))?;
         context.umems.claim(name, index)?;
         let mtu = interface.mtu().map_err(|error| failed(&error))?;

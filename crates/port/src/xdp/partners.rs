@@ -122,8 +122,7 @@ impl Partner {
 
     /// Where its program runs, if that is on the interface that is there now.
     fn mode(&self) -> Option<AttachMode> {
-        let interface = Interface::named(&self.name).ok()?;
-        let here = interface.index().is_ok_and(|index| index == self.index);
+        let here = self.ready.index().is_ok_and(|index| index == self.index);
         self.steering.attached().filter(|_| here)
     }
 

@@ -53,8 +53,6 @@ struct State {
     offloads: Offloads,
     stamping: Stamping,
     _promiscuous: PacketSocket,
-    /// What was changed on interfaces that had the name before and are there by another.
-    former: Vec<(Offloads, Stamping)>,
 }
 
 impl Ready {
@@ -82,7 +80,7 @@ impl Ready {
         })
     }
 
-    /// The same, if another interface has the name now; its number.
+    /// The same, if the interface is gone and another has its name; its number.
     pub(super) fn make_again(&self) -> Result<u32, PortError> {
         let index = self.interface.index().map_err(|error| {
             let sentence = format!("there is no interface {}: {error}", self.interface.name());
@@ -90,8 +88,7 @@ impl Ready {
         })?;
         let mut state = self.lock();
         if state.index != index {
-            let made = State::make(&self.interface, index, self.vlan)?;
-            std::mem::replace(&mut *state, made).retire(&mut state, &self.interface);
+            *state = State::make(&self.interface, index, self.vlan)?;
             // The run goes on, whatever that one has.
             let asked = match self.timestamps {
                 Timestamps::Hardware => Timestamps::Auto,
@@ -130,6 +127,11 @@ impl Ready {
             state.stamping = Stamping::untold(&spec, asked, UNASKED)?;
         }
         Ok(())
+    }
+
+    /// The number of the interface that it is now.
+    pub(super) fn index(&self) -> std::io::Result<u32> {
+        self.interface.index()
     }
 
     /// Its MTU now.
@@ -228,16 +230,11 @@ impl Drop for Ready {
         let state = self.state.get_mut();
         let state = state.unwrap_or_else(PoisonError::into_inner);
         let outlived = *self.outlived.get_mut();
-        let now = (&mut state.offloads, &mut state.stamping);
-        let before = state.former.iter_mut();
-        let before = before.map(|(offloads, stamping)| (offloads, stamping));
-        for (offloads, stamping) in before.chain([now]) {
-            if outlived {
-                offloads.leave();
-            }
-            offloads.put_back(&self.interface);
-            stamping.put_back(&self.interface);
+        if outlived {
+            state.offloads.leave();
         }
+        state.offloads.put_back(&self.interface);
+        state.stamping.put_back(&self.interface);
     }
 }
 
@@ -291,17 +288,7 @@ impl State {
             offloads,
             stamping: Stamping::default(),
             _promiscuous: promiscuous,
-            former: Vec::new(),
         })
-    }
-
-    /// What was changed on an interface that lost its name to another stays so until the end: other
-    /// workers may have sockets there yet, which must not get frames without their tags.
-    fn retire(self, next: &mut Self, interface: &Interface) {
-        next.former = self.former;
-        next.former.push((self.offloads, self.stamping));
-        let is_there = |(offloads, _): &(Offloads, Stamping)| offloads.are_there(interface);
-        next.former.retain(is_there);
     }
 }
 

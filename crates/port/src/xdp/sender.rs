@@ -64,7 +64,7 @@ pub(super) fn obstacle(name: &str, mtu: u32) -> Option<String> {
 /// What the senders of a port have in common.
 #[derive(Debug)]
 pub(super) struct Senders {
-    name: String,
+    interface: Interface,
     program: Program,
     interfaces: Map,
     batches: Map,
@@ -89,11 +89,11 @@ impl Senders {
             );
             PortError::new(PortErrorKind::Open, sentence)
         };
-        Self::try_make(name, workers).map_err(failed)
+        Self::try_make(Interface::named(name)?.held(), workers).map_err(failed)
     }
 
     /// Or what failed, and how.
-    fn try_make(name: &str, workers: u32) -> Result<Self, (String, io::Error)> {
+    fn try_make(interface: Interface, workers: u32) -> Result<Self, (String, io::Error)> {
         let of = |what: &'static str| move |error| (what.to_owned(), error);
         let interfaces = MapShape::numbered(MapKind::Interfaces, 4, 1);
         let interfaces = Map::create("interfaces", interfaces).map_err(of("a BPF map"))?;
@@ -104,7 +104,7 @@ impl Senders {
         let witness = Witness::call(&batches, &running);
         let witness = witness.map_err(of("what sees that frames arrive (a tracepoint)"))?;
         Ok(Self {
-            name: name.to_owned(),
+            interface,
             program,
             interfaces,
             batches,
@@ -125,8 +125,7 @@ impl Senders {
             self.rest.store(rest - 1, Ordering::Relaxed);
             return;
         }
-        let up = Interface::named(&self.name).map(|interface| interface.link());
-        let index = up.ok().filter(|link| link.is_up());
+        let index = Some(self.interface.link()).filter(|link| link.is_up());
         let index = index.and_then(Link::index);
         let takes = |&index: &u32| XdpSupport::of(index).is_ok_and(|support| support.transmit);
         let Some(index) = index.filter(takes) else {
