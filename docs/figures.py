@@ -231,7 +231,17 @@ def ring():
     what = "receive, parse, look up both addresses, bridge or drop, send (`lab run pipeline`)"
     share = f"three lines a frame are {3 * ratio(path, limit):.2f} of the limit"
     beside = f"{millions(limit)} M lines/s; the lookups alone: {millions(pair)} M pairs/s"
+    far = rows(run, path="far_side", **wanted)
+    if far:
+        ours = far_side_taken_out(path, far[0])
+        share += f", {3 * ratio(ours, limit):.2f} without what the frames' source and sink do there"
     return port_row(path, what, "memory rings"), f"From ring to ring {share} ({beside})."
+
+
+def far_side_taken_out(path, far):
+    """The row of the path less the time that the far side's row has for a frame, round by round."""
+    pairs = zip(path["samples"], far["samples"])
+    return {"samples": [1 / (1 / whole - 1 / part) for whole, part in pairs]}
 
 
 def ports():

@@ -32,6 +32,10 @@ const ENTRIES: usize = 6_000_000;
 const ENTRIES_FEW: usize = 100_000;
 const POOL: u32 = 8192;
 const POOL_LARGE: u32 = 65_536;
+/// Frames of the far side alone: in the circle those it stamps are near, since the worker has just
+/// had them, and so must these be. The rings' slots are near, too, which in the circle they are not:
+/// so less is taken for the far side's than is.
+const POOL_NEAR: u32 = 256;
 /// An odd number of lines, as the program chooses by default, and the usual power of two.
 const STRIDE: u32 = 2112;
 const STRIDE_EVEN: u32 = 2048;
@@ -46,6 +50,8 @@ const ROUNDS: usize = 21;
 enum Path {
     /// The bridge, without a stage.
     Bridge(Without),
+    /// What of it is the far side's.
+    FarSide,
     /// Pairs of lookups and nothing else.
     Lookups,
     /// Random lines.
@@ -66,6 +72,8 @@ struct Place {
     stride: u32,
     judgement: Judgement,
     circuit: Circuit,
+    /// Of few frames.
+    far_side: Circuit,
     /// A bridge for each stage left out.
     bridges: Vec<Bridge>,
     limit: Limit,
@@ -88,6 +96,7 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
             let place = &mut places[place];
             match path {
                 Path::Bridge(without) => place.frames_per_second(without, frames),
+                Path::FarSide => place.far_side_frames_per_second(frames),
                 Path::Lookups => lookups.pairs_per_second(place.judgement.lists(), frames, trial),
                 Path::Limit => place.limit.measure(trial),
             }
@@ -127,8 +136,8 @@ fn places(settings: &Settings<'_>) -> Result<Vec<Place>, LabError> {
     wanted
         .into_iter()
         .map(|(entries, lists, pool, stride)| {
-            let circuit = Circuit::new(pool, stride, settings.seed)?;
-            Place::new(entries, lists, circuit, stride, &field)
+            let circuits = [pool, POOL_NEAR].map(|pool| Circuit::new(pool, stride, settings.seed));
+            Place::new(entries, lists, circuits, stride, &field)
         })
         .collect()
 }
@@ -150,7 +159,7 @@ fn variants(places: &[Place]) -> Vec<Variant> {
             _ => &[Without::Nothing, Without::Lookup, Without::All],
         };
         let bridges = stages.iter().map(|&without| Path::Bridge(without));
-        let paths = bridges.chain([Path::Lookups, Path::Limit]);
+        let paths = bridges.chain([Path::FarSide, Path::Lookups, Path::Limit]);
         variants.extend(paths.map(|path| Variant { path, place }));
     }
     variants
@@ -159,6 +168,7 @@ fn variants(places: &[Place]) -> Vec<Variant> {
 fn row(variant: Variant, place: &Place, samples: crate::Samples) -> Row {
     let (path, without, metric) = match variant.path {
         Path::Bridge(without) => ("bridge", without.name(), "frames_per_second"),
+        Path::FarSide => ("far_side", "none", "frames_per_second"),
         Path::Lookups => ("lookups", "none", "pairs_per_second"),
         Path::Limit => ("limit", "none", "lines_per_second"),
     };
@@ -180,10 +190,11 @@ impl Place {
     fn new(
         entries: usize,
         lists: &Arc<CompiledLists>,
-        mut circuit: Circuit,
+        [circuit, far_side]: [Result<Circuit, LabError>; 2],
         stride: u32,
         field: &Rc<Field>,
     ) -> Result<Self, LabError> {
+        let (mut circuit, far_side) = (circuit?, far_side?);
         let judgement = Judgement::new(Arc::clone(lists), Arc::new(policy()?));
         let judgement = judgement.map_err(|error| LabError(error.to_string()))?;
         let pool = circuit.frames() as u32;
@@ -199,6 +210,7 @@ impl Place {
             stride,
             judgement,
             circuit,
+            far_side,
             bridges,
             limit: Limit::within(field, footprint(lists, pool)),
         })
@@ -222,6 +234,16 @@ impl Place {
             self.circuit.unpark();
         }
         done as f64 / seconds
+    }
+
+    /// One trial of what the far side does with each frame.
+    fn far_side_frames_per_second(&mut self, frames: usize) -> f64 {
+        let begun = Instant::now();
+        let mut done = 0;
+        while done < frames {
+            done += self.far_side.turn_far_side();
+        }
+        done as f64 / begun.elapsed().as_secs_f64()
     }
 
     /// Turns until at least `frames` have gone round; how many did.

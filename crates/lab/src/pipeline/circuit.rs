@@ -120,6 +120,17 @@ impl Circuit {
         frames
     }
 
+    /// What the far side does with a burst, and nothing else: it takes what it has sent. How many
+    /// frames.
+    #[inline]
+    pub(super) fn turn_far_side(&mut self) -> usize {
+        self.inward
+            .rx_burst(&mut self.pool, &mut self.returned, engine::DEFAULT_BURST);
+        let frames = self.returned.len();
+        self.send_round(Without::Nothing);
+        frames
+    }
+
     /// What a worker does with verdicts.
     #[inline]
     fn carry_out(&mut self, without: Without) {
@@ -152,6 +163,12 @@ impl Circuit {
         if self.pool.free_count() != 0 {
             revive(&mut self.pool, returned);
         }
+        self.send_round(without);
+    }
+
+    #[inline]
+    fn send_round(&mut self, without: Without) {
+        let returned = &mut self.returned;
         if without != Without::Stamp {
             for frame in returned.frames_mut() {
                 stamp(frame, &mut self.addresses);

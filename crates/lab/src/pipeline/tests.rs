@@ -13,8 +13,8 @@ fn place(entries: usize) -> Place {
 
 fn place_with(lists: &Arc<CompiledLists>, entries: usize) -> Place {
     let field = Field::new(footprint(lists, FRAMES), 7).expect("memory");
-    let circuit = Circuit::new(FRAMES, 192, 7).expect("memory");
-    Place::new(entries, lists, circuit, 192, &field).expect("a policy")
+    let circuits = [FRAMES, POOL_NEAR].map(|frames| Circuit::new(frames, 192, 7));
+    Place::new(entries, lists, circuits, 192, &field).expect("memory and a policy")
 }
 
 /// Whatever is left out.
@@ -74,6 +74,21 @@ fn addresses_are_fresh_on_every_round_unless_stamping_is_left_out() {
     assert_eq!(place.circuit.waiting(), before);
 }
 
+#[test]
+fn the_far_side_alone_stamps_every_frame_and_sends_it_round() {
+    let mut circuit = place(0).far_side;
+    let mut seen: HashSet<u64> = HashSet::new();
+    for round in 1..=3 {
+        let waiting = circuit.waiting();
+        assert_eq!(waiting.len(), POOL_NEAR as usize);
+        seen.extend(waiting.iter().map(|&(_, pair)| pair));
+        assert_eq!(seen.len(), round * waiting.len());
+        let turns = waiting.len() / engine::DEFAULT_BURST;
+        let frames: usize = (0..turns).map(|_| circuit.turn_far_side()).sum();
+        assert_eq!(frames, waiting.len());
+    }
+}
+
 /// The set holds a tenth of all addresses: what is dropped goes round again, and the counts agree
 /// with the table's own answers.
 #[test]
@@ -114,6 +129,7 @@ fn rows_keep_the_contract() {
         for field in ["entries", "pool", "stride", "without"] {
             assert!(fields.contains(&field), "{field}");
         }
-        assert_eq!(row.metric == "frames_per_second", row.is("path", "bridge"));
+        let frames = row.is("path", "bridge") || row.is("path", "far_side");
+        assert_eq!(row.metric == "frames_per_second", frames);
     }
 }
