@@ -34,8 +34,9 @@ const ROUNDS_QUICK: usize = 10;
 const ROUNDS: usize = 13;
 const TRIAL_QUICK: Duration = Duration::from_millis(300);
 const TRIAL: Duration = Duration::from_millis(400);
-/// Milliseconds of a trial in place of these, for a first look at a new machine.
+/// Milliseconds of a trial and rounds in place of these, for a first look at a new machine.
 const TRIAL_VARIABLE: &str = "LINERATE_VETH_TRIAL_MS";
+const ROUNDS_VARIABLE: &str = "LINERATE_VETH_ROUNDS";
 
 /// What forwards, or none for the cost of sending alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +140,8 @@ fn measure(settings: &mut Settings<'_>, cpus: [CpuId; 2]) -> Result<Outcome, Lab
         true => (&ENTRIES_QUICK, ROUNDS_QUICK, TRIAL_QUICK),
         false => (&ENTRIES, ROUNDS, TRIAL),
     };
-    let trial = asked_for().unwrap_or(trial);
+    let trial = asked_for(TRIAL_VARIABLE).map_or(trial, Duration::from_millis);
+    let rounds = asked_for(ROUNDS_VARIABLE).map_or(rounds, |rounds| rounds.max(1) as usize);
     let mut bench = Bench::new(entries, cpus, trial, settings.seed)?;
     let variants = bench.variants();
     let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); variants.len()];
@@ -171,9 +173,8 @@ fn measure(settings: &mut Settings<'_>, cpus: [CpuId; 2]) -> Result<Outcome, Lab
     })
 }
 
-fn asked_for() -> Option<Duration> {
-    let text = std::env::var(TRIAL_VARIABLE).ok()?;
-    text.parse().ok().map(Duration::from_millis)
+fn asked_for(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
 }
 
 fn varies() -> Vec<String> {

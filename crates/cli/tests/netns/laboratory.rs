@@ -15,6 +15,7 @@ fn command() -> Command {
     command
         .args(["lab", "run", "veth", "--quick", "--json", "-"])
         .env("LINERATE_VETH_TRIAL_MS", "20")
+        .env("LINERATE_VETH_ROUNDS", "3")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
