@@ -7,7 +7,8 @@ use crate::cpu::allowed_cpus;
 /// The machine, as a report names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// The processor's model name, or `unknown`.
+    /// The processor's name with family and model where the kernel tells them, since a virtual
+    /// machine's name may be of several generations; or `unknown`.
     pub cpu: String,
     /// The kernel's release, or `unknown`.
     pub kernel: String,
@@ -23,7 +24,7 @@ impl Machine {
     pub fn read() -> Self {
         let text = |path| fs::read_to_string(path).unwrap_or_default();
         Self {
-            cpu: field(&text("/proc/cpuinfo"), "model name").unwrap_or_else(unknown),
+            cpu: processor(&text("/proc/cpuinfo")),
             kernel: kernel(&text("/proc/sys/kernel/osrelease")),
             cpus: allowed_cpus().len(),
             memory_available_bytes: kibibytes(&text("/proc/meminfo"), "MemAvailable"),
@@ -35,6 +36,17 @@ fn unknown() -> String {
     "unknown".to_owned()
 }
 
+/// The first processor of `/proc/cpuinfo`.
+fn processor(text: &str) -> String {
+    let Some(name) = field(text, "model name") else {
+        return unknown();
+    };
+    match (field(text, "cpu family"), field(text, "model")) {
+        (Some(family), Some(model)) => format!("{name} (family {family}, model {model})"),
+        _ => name,
+    }
+}
+
 fn kernel(release: &str) -> String {
     match release.trim() {
         "" => unknown(),
@@ -44,8 +56,8 @@ fn kernel(release: &str) -> String {
 
 /// The value of the first line `name : value`.
 fn field(text: &str, name: &str) -> Option<String> {
-    let line = text.lines().find(|line| line.starts_with(name))?;
-    let value = line.split_once(':')?.1.trim();
+    let mut fields = text.lines().filter_map(|line| line.split_once(':'));
+    let value = fields.find(|field| field.0.trim_end() == name)?.1.trim();
     (!value.is_empty()).then(|| value.to_owned())
 }
 
@@ -61,11 +73,11 @@ mod tests {
 
     #[test]
     fn fields_of_proc_files() {
-        let cpuinfo = "processor\t: 0\nmodel name\t: A CPU @ 3 GHz\nmodel name\t: other\n";
-        assert_eq!(
-            field(cpuinfo, "model name").as_deref(),
-            Some("A CPU @ 3 GHz")
-        );
+        let name = "processor\t: 0\nmodel name\t: A CPU @ 3 GHz\nmodel name\t: other\n";
+        assert_eq!(processor(name), "A CPU @ 3 GHz");
+        let whole = format!("cpu family\t: 26\nmodel\t\t: 2\n{name}model\t\t: 3\n");
+        assert_eq!(processor(&whole), "A CPU @ 3 GHz (family 26, model 2)");
+        assert_eq!(processor("model\t\t: 2\n"), "unknown");
         assert_eq!(field("", "model name"), None);
         assert_eq!(
             kibibytes("MemAvailable:   24 kB\n", "MemAvailable"),

@@ -116,6 +116,7 @@ fn varies() -> Vec<String> {
          (burst 1) and in batches of 32 with heads and arrays prefetched; 'list' has a heap node \
          an address; 'bucket16', 'map8' and 'bitmap' roll 48 lines ahead within bursts of 256. \
          'bytes' is all that a lookup can touch.",
+        &format!("Lines are compared by {} here.", table::Level::best()),
         "Networks are a whole routing table dealt over 16 lists by a hash, generated with the \
          lengths and the crowding of the real one, or read from the file that LINERATE_ROUTES \
          names. 'uniform' keys are any address (of 2000::/3 in IPv6), 'from_table' keys lie within \
