@@ -18,9 +18,11 @@ const GROUP: usize = 16;
 /// cache of 512 KB.
 const WORDS_AHEAD: usize = 2;
 /// Groups between asking for slots and reading them.
-const SLOTS_AHEAD: usize = 3;
+const fn slots_ahead<L: Lanes>() -> usize {
+    if L::DEEP { 4 } else { 3 }
+}
 /// Groups for which references are kept, at least one more than any stage is ahead.
-const RING: usize = 4;
+const RING: usize = 8;
 /// Keys that wait for their leaves at once.
 const ONWARD: usize = 64;
 
@@ -53,7 +55,8 @@ impl<A: Address> Job for Lookup<'_, A> {
         // Groups have loops without an end to test; the rest is on its way beside the last.
         let (groups, rest) = self.keys.as_chunks::<GROUP>();
         self.ask_words(rest, &mut rest_words);
-        for step in 0..groups.len() + WORDS_AHEAD + SLOTS_AHEAD {
+        let slots_ahead = const { slots_ahead::<L>() };
+        for step in 0..groups.len() + WORDS_AHEAD + slots_ahead {
             if let Some(keys) = groups.get(step) {
                 self.ask_words(keys, &mut words[step % RING]);
             } else if step == groups.len() {
@@ -63,7 +66,7 @@ impl<A: Address> Job for Lookup<'_, A> {
             if let Some(keys) = groups.get(step) {
                 self.ask_slots(keys, &words[step % RING], &mut slots[step % RING]);
             }
-            let step = step.wrapping_sub(SLOTS_AHEAD);
+            let step = step.wrapping_sub(slots_ahead);
             if step < groups.len() {
                 self.answer(step, &slots[step % RING], &mut onward);
             }

@@ -18,12 +18,12 @@ use std::ptr::from_ref;
 
 /// Keys that go through a stage together. Loops of 16 are not unrolled any more.
 const GROUP: usize = 8;
-/// Groups between asking for slots and reading them.
-const SLOTS_AHEAD: usize = 2;
-/// Groups between asking for a line and reading it.
-const LINES_AHEAD: usize = 1;
-/// Groups that are on their way at most.
-const RING: usize = 4;
+/// Groups between asking for slots and reading them, and between asking for a line and reading it.
+const fn ahead<V: Lanes>() -> (usize, usize) {
+    if V::DEEP { (4, 3) } else { (2, 1) }
+}
+/// Groups for which references are kept, as many as are on their way or more.
+const RING: usize = 16;
 
 /// Values by index: side by side, or in pages that versions share.
 pub(super) trait Column<'a, T: 'a>: Copy {
@@ -107,23 +107,24 @@ where
         let mut onward = None;
         let (groups, rest) = self.keys.as_chunks::<GROUP>();
         self.ask_slots(rest, &mut tail);
-        for step in 0..groups.len() + SLOTS_AHEAD + 2 * LINES_AHEAD {
+        let (slots_ahead, lines_ahead) = const { ahead::<V>() };
+        for step in 0..groups.len() + slots_ahead + 2 * lines_ahead {
             if let Some(keys) = groups.get(step) {
                 self.ask_slots(keys, &mut ring[step % RING]);
             } else if step == groups.len() {
                 self.ask_lines(rest, &mut tail);
             }
-            let step = step.wrapping_sub(SLOTS_AHEAD);
+            let step = step.wrapping_sub(slots_ahead);
             if let Some(keys) = groups.get(step) {
                 self.ask_lines(keys, &mut ring[step % RING]);
             }
-            let step = step.wrapping_sub(LINES_AHEAD);
+            let step = step.wrapping_sub(lines_ahead);
             if let Some(keys) = groups.get(step) {
                 self.ask_leaves(lanes, keys, &mut ring[step % RING]);
             } else if step == groups.len() {
                 self.ask_leaves(lanes, rest, &mut tail);
             }
-            let step = step.wrapping_sub(LINES_AHEAD);
+            let step = step.wrapping_sub(lines_ahead);
             if let Some(keys) = groups.get(step) {
                 self.answer(lanes, GROUP * step, keys, &ring[step % RING], &mut onward);
             }
