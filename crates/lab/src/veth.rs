@@ -34,9 +34,11 @@ const ROUNDS_QUICK: usize = 10;
 const ROUNDS: usize = 13;
 const TRIAL_QUICK: Duration = Duration::from_millis(300);
 const TRIAL: Duration = Duration::from_millis(400);
-/// Milliseconds of a trial and rounds in place of these, for a first look at a new machine.
+/// Milliseconds of a trial and rounds in place of these, for a first look at a new machine; and
+/// names of paths, with commas between, in place of all, for a closer look at a few.
 const TRIAL_VARIABLE: &str = "LINERATE_VETH_TRIAL_MS";
 const ROUNDS_VARIABLE: &str = "LINERATE_VETH_ROUNDS";
+const PATHS_VARIABLE: &str = "LINERATE_VETH_PATHS";
 
 /// What forwards, or none for the cost of sending alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +56,19 @@ enum Path {
 }
 
 impl Path {
+    /// All that forward.
+    const ALL: [Self; 9] = [
+        Self::KernelBridge,
+        Self::Nft,
+        Self::HashMap,
+        Self::Packet,
+        Self::Xdp,
+        Self::XdpRedirect,
+        Self::XdpShortcut,
+        Self::TestpmdPacket,
+        Self::TestpmdXdp,
+    ];
+
     const fn name(self) -> &'static str {
         match self {
             Self::GeneratorOnly => "generator_only",
@@ -142,7 +157,8 @@ fn measure(settings: &mut Settings<'_>, cpus: [CpuId; 2]) -> Result<Outcome, Lab
     };
     let trial = asked_for(TRIAL_VARIABLE).map_or(trial, Duration::from_millis);
     let rounds = asked_for(ROUNDS_VARIABLE).map_or(rounds, |rounds| rounds.max(1) as usize);
-    let mut bench = Bench::new(entries, cpus, trial, settings.seed)?;
+    let paths = asked_paths(std::env::var(PATHS_VARIABLE).ok().as_deref())?;
+    let mut bench = Bench::new(entries, &paths, cpus, trial, settings.seed)?;
     let variants = bench.variants();
     let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); variants.len()];
     let mut failure = None;
@@ -175,6 +191,23 @@ fn measure(settings: &mut Settings<'_>, cpus: [CpuId; 2]) -> Result<Outcome, Lab
 
 fn asked_for(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
+}
+
+/// The paths with these names; all where none are asked for.
+fn asked_paths(names: Option<&str>) -> Result<Vec<Path>, LabError> {
+    let Some(names) = names else {
+        return Ok(Path::ALL.to_vec());
+    };
+    let path = |name: &str| {
+        let found = Path::ALL.into_iter().find(|path| path.name() == name);
+        found.ok_or_else(|| {
+            let all = Path::ALL.map(Path::name).join(", ");
+            LabError(format!(
+                "{PATHS_VARIABLE} names no path with '{name}': there are {all}"
+            ))
+        })
+    };
+    names.split(',').map(|name| path(name.trim())).collect()
 }
 
 fn varies() -> Vec<String> {

@@ -109,10 +109,11 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// Makes sets of so many entries and a lane a path and far end; one for each set with designs
-    /// that have their set in the kernel.
+    /// Makes sets of so many entries and a lane for each of these paths and each far end; one for
+    /// each set with designs that have their set in the kernel.
     pub(super) fn new(
         entries: &[usize],
+        paths: &[Path],
         cpus: [CpuId; 2],
         trial: Duration,
         seed: u64,
@@ -138,29 +139,29 @@ impl Bench {
         let alone = bench.place(Path::GeneratorOnly, FarEnd::Drop, &[0]);
         alone.map_err(LabError)?;
         for far in FarEnd::ALL {
-            bench.place_all(far);
+            for &path in paths {
+                bench.place_all(path, far);
+            }
         }
         Ok(bench)
     }
 
-    /// Adds all lanes with this far end.
-    fn place_all(&mut self, far: FarEnd) {
+    /// Adds all lanes of this path with this far end.
+    fn place_all(&mut self, path: Path, far: FarEnd) {
         let all: Vec<usize> = (0..self.sets.len()).collect();
-        self.try_place(Path::KernelBridge, far, &[0]);
-        for path in [Path::Nft, Path::HashMap] {
-            for &set in &all {
-                self.try_place(path, far, &[set]);
+        match path {
+            Path::Nft | Path::HashMap => {
+                for set in all {
+                    self.try_place(path, far, &[set]);
+                }
             }
+            // It rests where the far end receives elsewhere than on the CPU that transmits.
+            Path::XdpRedirect if far == FarEnd::Thread => {}
+            Path::Packet | Path::Xdp | Path::XdpRedirect | Path::XdpShortcut => {
+                self.try_place(path, far, &all);
+            }
+            _ => self.try_place(path, far, &[0]),
         }
-        self.try_place(Path::Packet, far, &all);
-        self.try_place(Path::Xdp, far, &all);
-        // It rests where the far end receives elsewhere than on the CPU that transmits.
-        if far != FarEnd::Thread {
-            self.try_place(Path::XdpRedirect, far, &all);
-        }
-        self.try_place(Path::XdpShortcut, far, &all);
-        self.try_place(Path::TestpmdPacket, far, &[0]);
-        self.try_place(Path::TestpmdXdp, far, &[0]);
     }
 
     /// Adds a lane, or the reason why there is none.

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::bench::{Bench, Measured};
 use super::namespace::Namespace;
-use super::prepare;
 use super::rows::kept;
+use super::{Path, asked_paths, prepare};
 
 fn trial(frames: u64) -> Measured {
     Measured {
@@ -64,6 +64,18 @@ fn a_namespace_ends_and_the_thread_is_home_again() {
     }
 }
 
+#[test]
+fn paths_are_asked_for_by_name() {
+    let asked = |names| asked_paths(names).map_err(|error| error.0);
+    assert_eq!(asked(None), Ok(Path::ALL.to_vec()));
+    let two = Ok(vec![Path::XdpRedirect, Path::Nft]);
+    assert_eq!(asked(Some("xdp_redirect, nft")), two);
+    for names in ["", "nft,", "generator_only"] {
+        let refused = asked(Some(names)).expect_err("no path has this name");
+        assert!(refused.contains("xdp_hash_map, packet"), "{refused}");
+    }
+}
+
 /// Trials of a variant until frames come out: other tests may have the CPUs meanwhile.
 const TRIES: usize = 50;
 
@@ -73,7 +85,7 @@ fn every_path_forwards_and_drops() {
         Ok(prepared) => prepared,
         Err(reason) => return println!("skipped: {reason}"),
     };
-    let mut bench = match Bench::new(&[0, 1000], cpus, Duration::from_millis(40), 1) {
+    let mut bench = match Bench::new(&[0, 1000], &Path::ALL, cpus, Duration::from_millis(40), 1) {
         Ok(bench) => bench,
         Err(reason) => return println!("skipped: {reason}"),
     };
