@@ -335,6 +335,23 @@ def veth_ratios(run, entries):
     return table(["to", *head], body)
 
 
+def closer_look():
+    """What a set costs redirection, of a run of that path alone."""
+    if not os.path.exists(path_of("veth_redirect")):
+        return []
+    run, said = load("veth_redirect"), []
+    rounds = len(run["rows"][0]["samples"])
+    counts = sorted({row["variant"]["entries"] for row in run["rows"]})
+    for far, name in FAR_ENDS.items():
+        none, full = (veth_row(run, far, "xdp_redirect", count, "forward", RATE)
+                      for count in (counts[0], counts[-1]))
+        if none and full:
+            said.append(f"× {ratio(full, none):.2f} ({name})")
+    cpu = run["machine"]["cpu"]
+    return [f"`transmit=redirect` in {rounds} rounds of nothing else ({cpu}): with "
+            f"{counts[-1]:,} entries {', '.join(said)} of what it forwards with none"]
+
+
 def veth():
     if not os.path.exists(path_of("veth")):
         return "No run of an idle machine is kept yet: `linerate lab run veth` measures yours."
@@ -350,6 +367,7 @@ def veth():
     head += [f"CPU ns, {far}" for far in FAR_ENDS.values()] + ["dropped, Mpps"]
     said = [one for one in run["findings"] if " load in " in one]
     said += [f"left out: {one}" for one in run["skipped"]]
+    said += closer_look()
     text = f"Frames, and CPU time a frame, with {counts[-1]:,} entries:\n\n"
     text += veth_ratios(run, counts[-1]) + "\n\n"
     text += "\n".join(f"- {sentence(one)}" for one in said)

@@ -23,6 +23,8 @@ import figures
 DOCS = os.path.dirname(os.path.abspath(__file__))
 PAGES = [os.path.join(DOCS, "..", "README.md"), os.path.join(DOCS, "reproduced.md")]
 EXPERIMENTS = ["ladder", "table", "pipeline", "locks", "memory", "batch", "stride", "veth"]
+# A closer look at one path, with more rounds than a full run has time for.
+CLOSER = {"LINERATE_VETH_PATHS": "xdp_redirect", "LINERATE_VETH_ROUNDS": "50"}
 # Of these the pages show a few rows, which short runs have too; in full they take many minutes.
 SHORT = {"memory", "batch"}
 
@@ -51,6 +53,8 @@ def measure(program, quick, only):
     commands = {name: [program, "lab", "run", name] for name in EXPERIMENTS}
     for name in EXPERIMENTS if quick else SHORT:
         commands[name].append("--quick")
+    closer = ["env", *map("=".join, CLOSER.items())]
+    commands["veth_redirect"] = [*closer, *commands["veth"]]
     commands["rates"] = [sys.executable, rates, program, "1" if quick else "7"]
     if only:
         commands = {only: commands[only]}
@@ -73,7 +77,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument("--run", metavar="PROGRAM", help="measure first")
     parser.add_argument("--quick", action="store_true", help="with --run: short runs")
-    parts = [*EXPERIMENTS, "rates"]
+    parts = [*EXPERIMENTS, "veth_redirect", "rates"]
     parser.add_argument("--only", metavar="NAME", choices=parts, help="with --run: one part")
     asked = parser.parse_args()
     if asked.run:
