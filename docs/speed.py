@@ -3,7 +3,7 @@
 
 docs/speed.py                  writes them anew
 docs/speed.py --check          exit code 1 where a page does not say what the runs say
-docs/speed.py --run PROGRAM    measures all of it first (about 20 minutes, alone on the machine, as
+docs/speed.py --run PROGRAM    measures all of it first (about 25 minutes, alone on the machine, as
                                root: `veth` makes network interfaces); --only NAME: a part of it
 
 A block begins with `<!-- NAME: made by docs/speed.py -->` and ends with `<!-- /NAME -->`.
