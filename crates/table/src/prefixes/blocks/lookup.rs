@@ -1,8 +1,9 @@
 //! Looking a burst of addresses up in [`Blocks`](super::Blocks).
 //!
 //! Keys go in groups of 16 through three stages that follow one another at a distance: ask for the
-//! words of the index, read them and ask for the slots, read these. So lines of 48 slots and 32
-//! words are on their way while others are read, and a burst waits only where it begins and ends.
+//! words of the index, read them and ask for the slots, read these. So lines of 48 slots, or 64,
+//! and of 32 words are on their way while others are read, and a burst waits only where it begins
+//! and ends.
 
 use super::{HEADER, LEAF, Leaf, PLACE, low, slot};
 use crate::address::Address;

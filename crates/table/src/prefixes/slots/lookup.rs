@@ -22,8 +22,8 @@ const GROUP: usize = 8;
 const fn ahead<V: Lanes>() -> (usize, usize) {
     if V::DEEP { (4, 3) } else { (2, 1) }
 }
-/// Groups for which references are kept, as many as are on their way or more.
-const RING: usize = 16;
+/// Groups for which references are kept: more than wait for their slots, and than wait for lines.
+const RING: usize = 8;
 
 /// Values by index: side by side, or in pages that versions share.
 pub(super) trait Column<'a, T: 'a>: Copy {
@@ -107,7 +107,11 @@ where
         let mut onward = None;
         let (groups, rest) = self.keys.as_chunks::<GROUP>();
         self.ask_slots(rest, &mut tail);
-        let (slots_ahead, lines_ahead) = const { ahead::<V>() };
+        let (slots_ahead, lines_ahead) = const {
+            let (slots, lines) = ahead::<V>();
+            assert!(slots < RING && 2 * lines < RING);
+            (slots, lines)
+        };
         for step in 0..groups.len() + slots_ahead + 2 * lines_ahead {
             if let Some(keys) = groups.get(step) {
                 self.ask_slots(keys, &mut ring[step % RING]);
