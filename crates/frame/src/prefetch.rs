@@ -44,6 +44,16 @@ pub fn read_far(address: *const u8) {
     let _ = address;
 }
 
+/// [`read_far`] or [`read`], as the loop it stands in was compiled.
+#[inline(always)]
+pub fn read_into<const FAR: bool>(address: *const u8) {
+    if FAR {
+        read_far(address);
+    } else {
+        read(address);
+    }
+}
+
 /// Begins to load the cache line of `address` for writing: takes it from other CPUs' caches.
 #[inline(always)]
 pub fn write(address: *const u8) {
@@ -70,6 +80,8 @@ mod tests {
         for address in [core::ptr::null(), core::ptr::without_provenance(usize::MAX)] {
             super::read(address);
             super::read_far(address);
+            super::read_into::<true>(address);
+            super::read_into::<false>(address);
             super::write(address);
         }
     }

@@ -66,7 +66,9 @@ impl Secret {
         let [mask, b, c, d] = self.words;
         WidePermutation {
             mask,
-            factors: [b | 1, c | 1, d | 1],
+            factor: b | 1,
+            inner: c | 1,
+            outer: d | 1,
         }
     }
 }
@@ -93,11 +95,17 @@ impl Permutation {
 /// A keyed bijection of 128 bits: two rounds of a Feistel network. Whatever the round function,
 /// such a round is undone by itself, so different addresses stay different.
 ///
-/// Its products keep 64 bits, so that vectors of addresses are mixed at once.
+/// Its products keep 64 bits, so that vectors of addresses are mixed at once: what mixes them so
+/// reads these numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WidePermutation {
-    mask: u64,
-    factors: [u64; 3],
+    pub(crate) mask: u64,
+    /// Odd, of the first round.
+    pub(crate) factor: u64,
+    /// Odd, of the second round, what is squared.
+    pub(crate) inner: u64,
+    /// Odd, of the second round, added to twice the square root.
+    pub(crate) outer: u64,
 }
 
 impl WidePermutation {
@@ -133,7 +141,7 @@ impl WidePermutation {
 
     #[inline(always)]
     fn first_round(&self, high: u64) -> u64 {
-        let product = (high ^ self.mask).wrapping_mul(self.factors[0]);
+        let product = (high ^ self.mask).wrapping_mul(self.factor);
         product ^ product >> 32
     }
 
@@ -141,9 +149,9 @@ impl WidePermutation {
     /// fell into the lines in a lattice: some secrets passed on twice as many.
     #[inline(always)]
     fn second_round(&self, low: u64) -> u64 {
-        let product = low.wrapping_mul(self.factors[1]);
+        let product = low.wrapping_mul(self.inner);
         let product = product ^ product >> 32;
-        product.wrapping_mul((product << 1).wrapping_add(self.factors[2]))
+        product.wrapping_mul((product << 1).wrapping_add(self.outer))
     }
 }
 

@@ -1,14 +1,19 @@
 //! Comparing a key with all places of a cache line, by the widest means the CPU has.
 //!
-//! With `carryless.rs` the only file with `unsafe`: vector intrinsics and prefetching. What leaves
-//! it is safe: a token ([`Avx512`], [`Avx2`]) exists only where its instructions do, and [`run`]
+//! With the files of its levels and `carryless.rs` the only one with `unsafe`: vector intrinsics
+//! and prefetching. What leaves it is safe: a token ([`Avx512`], [`Avx2`]) exists only where its instructions do, and [`run`]
 //! compiles a [`Job`] once a level, so that a loop over a burst holds the intrinsics inline.
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod avx2;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod avx512;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod carryless;
 mod level;
 mod portable;
 
+use crate::secret::WidePermutation;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use carryless::{Carryless, Factors, WideFactors};
 pub use level::Level;
@@ -26,7 +31,8 @@ pub(crate) trait Lanes: Copy {
     /// even if a burst of 64 keys is then asked for before it is answered.
     ///
     /// Cores with 64-byte vectors are taken for such: a Zen 5 gave 1.3 times the lookups with 64
-    /// lines under way that it gave with 32, where a Zen 3 gave two thirds.
+    /// lines under way that it gave with 32, and a Zen 4 that asks for them into its second cache
+    /// level ([`asks_far`]) 1.2 times, where a Zen 3 gave two thirds.
     const DEEP: bool = false;
     fn equal8(self, bytes: &[u8; 64], value: u8) -> u64;
     fn equal16(self, line: &[u16; 32], value: u16) -> u32;
@@ -44,6 +50,21 @@ pub(crate) trait Lanes: Copy {
     /// Compares four places of two words, `i` and `4 + i` of the line, with `value`, but for the
     /// top byte of the second word.
     fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32;
+    /// The second word of the place of [`Lanes::equal120`] that is equal; 0 when none is. Two
+    /// places must not be equal, or it is that of the first.
+    #[inline(always)]
+    fn find120(self, line: &[u64; 8], value: [u64; 2]) -> u64 {
+        let places = self.equal120(line, value);
+        // Where no place is equal, that of place 0.
+        let second = line[4 + (places.trailing_zeros() as usize & 3)];
+        // All ones when a place is equal; an arithmetic shift, since a choice became a branch.
+        second & i64::from(places.cast_signed().wrapping_neg() >> 31).cast_unsigned()
+    }
+    /// [`WidePermutation::apply_all`] of eight addresses.
+    #[inline(always)]
+    fn mix(self, by: &WidePermutation, addresses: &[u128; 8], words: &mut [[u64; 2]; 8]) {
+        by.apply_all(addresses, words);
+    }
     /// Which places are `value` or less.
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
     /// Which places are `value` or less.
@@ -110,6 +131,22 @@ fn run_avx512<J: Job>(job: J, lanes: Avx512) -> J::Answer {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run_avx2<J: Job>(job: J, lanes: Avx2) -> J::Answer {
     job.run(lanes)
+}
+
+/// True when the lines of a table of so many bytes should be asked for into the second cache
+/// level, where the core is one of [`Lanes::DEEP`].
+///
+/// A Zen 4 keeps two dozen misses of the first level under way, and gives twice the random lines
+/// where the second one is asked; an Intel with 2 MB of it 1.5 times. A Zen 5 gives as many or up
+/// to a sixth less. A table that the caches hold is answered faster from the first level: on a Zen
+/// 4 both are alike at 5 to 9 MB.
+#[inline]
+pub(crate) fn asks_far(bytes: usize) -> bool {
+    const BYTES_MIN: usize = 8 << 20;
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return bytes >= BYTES_MIN && detected() & FAR != 0;
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    return bytes >= BYTES_MIN;
 }
 
 /// True when [`Lanes::zeros_below`] takes a few instructions.
@@ -183,6 +220,8 @@ const AVX2: u8 = 2;
 const AVX512: u8 = 4;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const DEPOSIT: u8 = 8;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const FAR: u8 = 16;
 
 /// What this CPU has. Asked once a burst, so it is one load: nine features looked up one by one
 /// were some 30 instructions, half a key's.
@@ -216,283 +255,26 @@ fn detect() -> u8 {
     let found = [
         (avx2, AVX2),
         (avx512, AVX512),
-        (avx2 && !emulates_deposits(), DEPOSIT),
+        (avx2 && !(is_amd() && family() < 25), DEPOSIT),
+        (!(is_amd() && family() >= 26), FAR),
     ];
     let found = found.into_iter().filter(|feature| feature.0);
     found.fold(LOOKED, |all, feature| all | feature.1)
 }
 
-/// True for AMD before Zen 3, family 25, where `pdep` is a program of some 20 instructions and one
-/// or two dozen cycles a bit (Agner Fog's tables).
+/// Before Zen 3, family 25, `pdep` is a program of some 20 instructions and one or two dozen cycles
+/// a bit (Agner Fog's tables). Zen 5 is family 26.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-fn emulates_deposits() -> bool {
+fn is_amd() -> bool {
     const AMD: u32 = u32::from_le_bytes(*b"cAMD");
     const HYGON: u32 = u32::from_le_bytes(*b"uine");
+    [AMD, HYGON].contains(&__cpuid(0).ecx)
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn family() -> u32 {
     let version = __cpuid(1).eax;
-    let family = (version >> 8 & 15) + (version >> 20 & 255);
-    [AMD, HYGON].contains(&__cpuid(0).ecx) && family < 25
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-impl Lanes for Avx512 {
-    const DEEP: bool = true;
-    #[inline(always)]
-    fn equal8(self, bytes: &[u8; 64], value: u8) -> u64 {
-        // SAFETY: `self` proves the instructions; the load reads the 64 bytes.
-        unsafe {
-            let bytes = _mm512_loadu_si512(bytes.as_ptr().cast());
-            _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(value.cast_signed()))
-        }
-    }
-    #[inline(always)]
-    fn zeros_below(self, ones: u64, numbers: u32) -> u32 {
-        // SAFETY: `self` proves the instructions.
-        unsafe { zeros_below(ones, numbers) }
-    }
-    #[inline(always)]
-    fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8] {
-        let mut picked = [0; 8];
-        // SAFETY: `self` proves the instructions; the loads read the 8 bytes of `indices` and the
-        // halves of `values`, 64 bytes each, and the store writes the 32 bytes of `picked`.
-        unsafe {
-            let index = _mm256_cvtepu8_epi32(_mm_loadl_epi64(indices.as_ptr().cast()));
-            let low = _mm512_loadu_si512(values.as_ptr().cast());
-            let high = _mm512_loadu_si512(values.as_ptr().add(16).cast());
-            let found = _mm512_permutex2var_epi32(low, _mm512_castsi256_si512(index), high);
-            _mm256_storeu_si256(picked.as_mut_ptr().cast(), _mm512_castsi512_si256(found));
-        }
-        picked
-    }
-    #[inline(always)]
-    fn equal16(self, line: &[u16; 32], value: u16) -> u32 {
-        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
-        unsafe {
-            let places = _mm512_loadu_si512(line.as_ptr().cast());
-            _mm512_cmpeq_epi16_mask(places, _mm512_set1_epi16(value.cast_signed()))
-        }
-    }
-    #[inline(always)]
-    fn equal32(self, line: &[u32; 16], value: u32) -> u32 {
-        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
-        let mask = unsafe {
-            let places = _mm512_loadu_si512(line.as_ptr().cast());
-            _mm512_cmpeq_epi32_mask(places, _mm512_set1_epi32(value.cast_signed()))
-        };
-        u32::from(mask)
-    }
-    #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
-        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line`.
-        let places = unsafe {
-            let first = _mm256_loadu_si256(line.as_ptr().cast());
-            let second = _mm256_loadu_si256(line.as_ptr().add(4).cast());
-            let equal = _mm256_cmpeq_epi64_mask(first, _mm256_set1_epi64x(value[0].cast_signed()));
-            let differs = _mm256_xor_si256(second, _mm256_set1_epi64x(value[1].cast_signed()));
-            let compared = _mm256_set1_epi64x(BELOW_TOP.cast_signed());
-            _mm256_mask_testn_epi64_mask(equal, differs, compared)
-        };
-        u32::from(places)
-    }
-    #[inline(always)]
-    fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
-        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
-        unsafe {
-            let places = _mm512_loadu_si512(line.as_ptr().cast());
-            _mm512_cmple_epu16_mask(places, _mm512_set1_epi16(value.cast_signed()))
-        }
-    }
-    #[inline(always)]
-    fn at_most32(self, line: &[u32; 16], value: u32) -> u32 {
-        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
-        let mask = unsafe {
-            let places = _mm512_loadu_si512(line.as_ptr().cast());
-            _mm512_cmple_epu32_mask(places, _mm512_set1_epi32(value.cast_signed()))
-        };
-        u32::from(mask)
-    }
-    #[inline(always)]
-    fn below16(self, line: &[u16; 32], value: u16) -> u32 {
-        // SAFETY: `self` proves the instructions; the load reads the first 32 bytes of `line`.
-        let mask = unsafe {
-            let places = _mm256_loadu_si256(line.as_ptr().cast());
-            _mm256_cmplt_epi16_mask(places, _mm256_set1_epi16(value.cast_signed()))
-        };
-        mask.count_ones()
-    }
-    #[inline(always)]
-    fn below30(self, line: &[u16; 32], value: u16) -> u32 {
-        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
-        let mask = unsafe {
-            let places = _mm512_loadu_si512(line.as_ptr().cast());
-            _mm512_cmplt_epi16_mask(places, _mm512_set1_epi16(value.cast_signed()))
-        };
-        (mask & FIRST_30).count_ones()
-    }
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-impl Lanes for Avx2 {
-    #[inline(always)]
-    fn equal8(self, bytes: &[u8; 64], value: u8) -> u64 {
-        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes.
-        let [low, high] = unsafe {
-            let wanted = _mm256_set1_epi8(value.cast_signed());
-            [0, 32].map(|at| {
-                let half = _mm256_loadu_si256(bytes.as_ptr().add(at).cast());
-                _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, wanted))
-            })
-        };
-        u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << 32
-    }
-    #[inline(always)]
-    fn zeros_below(self, ones: u64, numbers: u32) -> u32 {
-        // SAFETY: `self` proves the instructions.
-        unsafe { zeros_below(ones, numbers) }
-    }
-    #[inline(always)]
-    fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8] {
-        let mut picked = [0; 8];
-        // SAFETY: `self` proves the instructions; the loads read the 8 bytes of `indices` and the
-        // quarters of `values`, 32 bytes each, and the store writes the 32 bytes of `picked`.
-        unsafe {
-            let index = _mm256_cvtepu8_epi32(_mm_loadl_epi64(indices.as_ptr().cast()));
-            let quarter = |at: usize| {
-                let quarter = _mm256_loadu_si256(values.as_ptr().add(8 * at).cast());
-                _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(quarter, index))
-            };
-            // Bits 3 and 4 of an index, where a blend looks for them.
-            let by_8 = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(index));
-            let by_16 = _mm256_castsi256_ps(_mm256_slli_epi32::<27>(index));
-            let low = _mm256_blendv_ps(quarter(0), quarter(1), by_8);
-            let high = _mm256_blendv_ps(quarter(2), quarter(3), by_8);
-            let found = _mm256_blendv_ps(low, high, by_16);
-            _mm256_storeu_ps(picked.as_mut_ptr().cast(), found);
-        }
-        picked
-    }
-    #[inline(always)]
-    fn equal16(self, line: &[u16; 32], value: u16) -> u32 {
-        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
-        let mask = unsafe {
-            let wanted = _mm256_set1_epi16(value.cast_signed());
-            let low = _mm256_loadu_si256(line.as_ptr().cast());
-            let high = _mm256_loadu_si256(line.as_ptr().add(16).cast());
-            let low = _mm256_cmpeq_epi16(low, wanted);
-            let high = _mm256_cmpeq_epi16(high, wanted);
-            // Packing works within 16-byte halves: the permutation puts them in order again.
-            let packed = _mm256_packs_epi16(low, high);
-            _mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(packed))
-        };
-        mask.cast_unsigned()
-    }
-    #[inline(always)]
-    fn equal10(self, line: &[u16; 32], value: u16) -> u32 {
-        // SAFETY: `self` proves the instructions; the loads read the first 32 bytes of `line`.
-        let mask = unsafe {
-            let wanted = _mm_set1_epi16(value.cast_signed());
-            let low = _mm_cmpeq_epi16(_mm_loadu_si128(line.as_ptr().cast()), wanted);
-            let high = _mm_loadu_si128(line.as_ptr().add(8).cast());
-            let high = _mm_cmpeq_epi16(high, wanted);
-            _mm_movemask_epi8(_mm_packs_epi16(low, high))
-        };
-        mask.cast_unsigned() & FIRST_10
-    }
-    #[inline(always)]
-    fn among31(self, line: &[u16; 32], value: u16) -> bool {
-        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
-        let mask = unsafe {
-            let wanted = _mm256_set1_epi16(value.cast_signed());
-            let low = _mm256_loadu_si256(line.as_ptr().cast());
-            let high = _mm256_loadu_si256(line.as_ptr().add(16).cast());
-            let low = _mm256_cmpeq_epi16(low, wanted);
-            let high = _mm256_cmpeq_epi16(high, wanted);
-            // Out of order but for the last place, which stays last.
-            _mm256_movemask_epi8(_mm256_packs_epi16(low, high))
-        };
-        mask << 1 != 0
-    }
-    #[inline(always)]
-    fn equal32(self, line: &[u32; 16], value: u32) -> u32 {
-        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
-        let (low, high) = unsafe {
-            let wanted = _mm256_set1_epi32(value.cast_signed());
-            let low = _mm256_loadu_si256(line.as_ptr().cast());
-            let high = _mm256_loadu_si256(line.as_ptr().add(8).cast());
-            let low = _mm256_castsi256_ps(_mm256_cmpeq_epi32(low, wanted));
-            let high = _mm256_castsi256_ps(_mm256_cmpeq_epi32(high, wanted));
-            (_mm256_movemask_ps(low), _mm256_movemask_ps(high))
-        };
-        low.cast_unsigned() | high.cast_unsigned() << 8
-    }
-    #[inline(always)]
-    fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32 {
-        // SAFETY: `self` proves the instructions; the loads read the 64 bytes of `line`.
-        let places = unsafe {
-            let first = _mm256_loadu_si256(line.as_ptr().cast());
-            let second = _mm256_loadu_si256(line.as_ptr().add(4).cast());
-            let equal = _mm256_cmpeq_epi64(first, _mm256_set1_epi64x(value[0].cast_signed()));
-            let differs = _mm256_xor_si256(second, _mm256_set1_epi64x(value[1].cast_signed()));
-            // The top byte is shifted out.
-            let differs = _mm256_slli_epi64::<8>(differs);
-            let alike = _mm256_cmpeq_epi64(differs, _mm256_setzero_si256());
-            _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_and_si256(equal, alike)))
-        };
-        places.cast_unsigned()
-    }
-    #[inline(always)]
-    fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
-        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
-        let mask = unsafe {
-            let most = _mm256_set1_epi16(value.cast_signed());
-            let low = _mm256_loadu_si256(line.as_ptr().cast());
-            let high = _mm256_loadu_si256(line.as_ptr().add(16).cast());
-            // A place is at most `most` when the smaller of the two is the place.
-            let low = _mm256_cmpeq_epi16(_mm256_min_epu16(low, most), low);
-            let high = _mm256_cmpeq_epi16(_mm256_min_epu16(high, most), high);
-            let packed = _mm256_packs_epi16(low, high);
-            _mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(packed))
-        };
-        mask.cast_unsigned()
-    }
-    #[inline(always)]
-    fn at_most32(self, line: &[u32; 16], value: u32) -> u32 {
-        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
-        let (low, high) = unsafe {
-            let most = _mm256_set1_epi32(value.cast_signed());
-            let low = _mm256_loadu_si256(line.as_ptr().cast());
-            let high = _mm256_loadu_si256(line.as_ptr().add(8).cast());
-            let low = _mm256_cmpeq_epi32(_mm256_min_epu32(low, most), low);
-            let high = _mm256_cmpeq_epi32(_mm256_min_epu32(high, most), high);
-            let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
-            (_mm256_movemask_ps(low), _mm256_movemask_ps(high))
-        };
-        low.cast_unsigned() | high.cast_unsigned() << 8
-    }
-    #[inline(always)]
-    fn below16(self, line: &[u16; 32], value: u16) -> u32 {
-        // SAFETY: `self` proves the instructions; the load reads the first 32 bytes of `line`.
-        let mask = unsafe {
-            let places = _mm256_loadu_si256(line.as_ptr().cast());
-            let most = _mm256_set1_epi16(value.cast_signed());
-            _mm256_movemask_epi8(_mm256_cmpgt_epi16(most, places))
-        };
-        // Two bits a place.
-        mask.count_ones() / 2
-    }
-    #[inline(always)]
-    fn below30(self, line: &[u16; 32], value: u16) -> u32 {
-        // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
-        let mask = unsafe {
-            let most = _mm256_set1_epi16(value.cast_signed());
-            let low = _mm256_loadu_si256(line.as_ptr().cast());
-            let high = _mm256_loadu_si256(line.as_ptr().add(16).cast());
-            let low = _mm256_cmpgt_epi16(most, low);
-            let high = _mm256_cmpgt_epi16(most, high);
-            // Out of order but for the last eight places, which stay last.
-            _mm256_movemask_epi8(_mm256_packs_epi16(low, high))
-        };
-        (mask.cast_unsigned() & FIRST_30).count_ones()
-    }
+    (version >> 8 & 15) + (version >> 20 & 255)
 }
 
 #[cfg(test)]

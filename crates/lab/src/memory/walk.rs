@@ -110,11 +110,7 @@ fn place(key: u32, lines: &[Line]) -> usize {
 #[inline(always)]
 fn ask<const FAR: bool>(lines: &[Line], key: u32) {
     let line = lines.as_ptr().wrapping_add(place(key, lines)).cast();
-    if FAR {
-        frame::prefetch::read_far(line);
-    } else {
-        frame::prefetch::read(line);
-    }
+    frame::prefetch::read_into::<FAR>(line);
 }
 
 #[inline(always)]

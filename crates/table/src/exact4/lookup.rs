@@ -10,8 +10,9 @@ use super::line::Line;
 use super::lines::{Lines, line_of};
 use crate::mask::ListMask;
 use crate::secret::Permutation;
-use crate::simd::{Job, Lanes};
-use frame::PagedView;
+use crate::simd::{self, Job, Lanes};
+use frame::{PagedView, prefetch};
+use std::ptr;
 
 /// Keys whose lines are asked for, and answered, together.
 const GROUP: usize = 8;
@@ -96,6 +97,18 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, lanes: S) {
+        if S::DEEP && simd::asks_far(size_of::<L>() * self.table.lines.len()) {
+            self.roll::<S, true>(lanes);
+        } else {
+            self.roll::<S, false>(lanes);
+        }
+    }
+}
+
+impl<L: Line, A: Answer> Lookup<'_, L, A> {
+    /// Looks all keys up. `FAR`: lines come into the second cache level first.
+    #[inline(always)]
+    fn roll<S: Lanes, const FAR: bool>(self, lanes: S) {
         let Self {
             table,
             keys,
@@ -103,12 +116,12 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
         } = self;
         debug_assert!(!L::WHOLE_PAGES || table.lines.view().has_whole_pages());
         if let Ok(keys) = keys.try_into() {
-            return table.find_window(lanes, keys, answers);
+            return table.find_window::<S, A, FAR>(lanes, keys, answers);
         }
         let groups = keys.len().div_ceil(GROUP);
         let mut coming = Coming::new(table);
         let mut windows = keys.chunks(WINDOW);
-        coming.begin(windows.next().unwrap_or_default());
+        coming.begin::<FAR>(windows.next().unwrap_or_default());
         let bursts = keys.chunks(WINDOW).zip(answers.chunks_mut(WINDOW));
         for (window, (keys, answers)) in bursts.enumerate() {
             if let Some(next) = windows.next() {
@@ -118,7 +131,7 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
             for (group, codes) in (window * GROUPS..groups).zip(&mut codes) {
                 coming.find(lanes, group, codes);
                 if group + AHEAD < groups {
-                    coming.ask(group + AHEAD);
+                    coming.ask::<FAR>(group + AHEAD);
                 }
             }
             table.say(lanes, &codes, keys, answers);
@@ -140,10 +153,10 @@ impl<'a, L: Line> Coming<'a, L> {
 
     /// Asks for the lines of the first window, [`AHEAD`] groups at most.
     #[inline(always)]
-    fn begin(&mut self, keys: &[u32]) {
+    fn begin<const FAR: bool>(&mut self, keys: &[u32]) {
         self.place(0, keys);
         for group in 0..keys.len().div_ceil(GROUP) {
-            self.ask(group);
+            self.ask::<FAR>(group);
         }
     }
 
@@ -161,9 +174,9 @@ impl<'a, L: Line> Coming<'a, L> {
     /// Asks for the lines of a group whose places are known. Where the burst ends within the group
     /// they are those of older places too.
     #[inline(always)]
-    fn ask(&mut self, group: usize) {
+    fn ask<const FAR: bool>(&mut self, group: usize) {
         let places = &self.places[group / GROUPS % 2][group % GROUPS];
-        ask(self.lines, places, &mut self.asked[group % AHEAD]);
+        ask::<L, FAR>(self.lines, places, &mut self.asked[group % AHEAD]);
     }
 
     /// The codes of a group.
@@ -176,14 +189,18 @@ impl<'a, L: Line> Coming<'a, L> {
 
 /// Asks for the lines of a group.
 #[inline(always)]
-fn ask<'a, L: Line>(view: PagedView<'a, L>, places: &[u32; GROUP], lines: &mut [&'a L; GROUP]) {
+fn ask<'a, L: Line, const FAR: bool>(
+    view: PagedView<'a, L>,
+    places: &[u32; GROUP],
+    lines: &mut [&'a L; GROUP],
+) {
     for (line, &place) in lines.iter_mut().zip(places) {
         *line = if L::WHOLE_PAGES {
             view.portion(place)
         } else {
             view.value(line_of(place, view.len()))
         };
-        frame::prefetch::read(std::ptr::from_ref(*line).cast());
+        prefetch::read_into::<FAR>(ptr::from_ref(*line).cast());
     }
 }
 
@@ -212,7 +229,12 @@ impl<L: Line> Lines<L> {
     /// Looks up a burst of one window. There is nothing to roll then, and loops whose ends are
     /// known take a quarter less instructions.
     #[inline(always)]
-    fn find_window<S: Lanes, A: Answer>(&self, lanes: S, keys: &[u32; WINDOW], answers: &mut [A]) {
+    fn find_window<S: Lanes, A: Answer, const FAR: bool>(
+        &self,
+        lanes: S,
+        keys: &[u32; WINDOW],
+        answers: &mut [A],
+    ) {
         let view = self.lines.view();
         let mut places = [[0; GROUP]; GROUPS];
         let mut asked = [[view.value(0); GROUP]; GROUPS];
@@ -220,7 +242,7 @@ impl<L: Line> Lines<L> {
         let groups = keys.as_chunks::<GROUP>().0.iter();
         for ((keys, places), lines) in groups.zip(&mut places).zip(&mut asked) {
             permute(self.permutation, keys, places);
-            ask(view, places, lines);
+            ask::<L, FAR>(view, places, lines);
         }
         let mut codes: Codes = [[0; GROUP]; GROUPS];
         for ((codes, places), lines) in codes.iter_mut().zip(&places).zip(&asked) {

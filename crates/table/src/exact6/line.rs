@@ -24,7 +24,7 @@ const ADDRESS: u64 = u64::MAX >> 8;
 const CODE: u64 = 0x7f << 56;
 const MARK: u64 = 1 << 63;
 
-/// The fewest lines; they fill a page of the column.
+/// The fewest lines; they fill a page of the column, and a table has whole pages.
 pub(super) const LINES_MIN: usize = 1024;
 /// The most lines: places are numbered with 32 bits.
 pub(super) const LINES_MAX: usize = 1 << 30;
@@ -46,7 +46,13 @@ pub(super) fn reach(lines: usize) -> usize {
 /// The line where an address belongs.
 #[inline(always)]
 pub(super) fn home(word: Word, lines: usize) -> usize {
-    (((word[1] >> 32) * lines as u64) >> 32) as usize
+    ((u64::from(portion(word)) * lines as u64) >> 32) as usize
+}
+
+/// Where among all lines that is, in parts of 2^32.
+#[inline(always)]
+pub(super) fn portion(word: Word) -> u32 {
+    (word[1] >> 32) as u32
 }
 
 /// The line after `line`; the first follows the last.
@@ -67,12 +73,7 @@ pub(super) struct Found {
 /// Looks for `word`; without a branch, so that hits and misses mix without mispredictions.
 #[inline(always)]
 pub(super) fn look<S: Lanes>(lanes: S, line: &Line, word: Word) -> Found {
-    let places = lanes.equal120(line, word);
-    // Where no place is equal, that of place 0.
-    let upper = line[UPPER + (places.trailing_zeros() as usize & 3)];
-    // All ones when a place is equal; an arithmetic shift, since a choice became a branch.
-    let any = (places.cast_signed().wrapping_neg() >> 31) as Code;
-    let code = code_of(upper) & any;
+    let code = code_of(lanes.find120(line, word));
     // The top bit of the difference is set where there is no code: five instructions in all, where
     // comparing code and mark took eight.
     let passed = line[mark_of(word)] & u64::from(code).wrapping_sub(1);

@@ -21,7 +21,7 @@ const ROOMY_MAX: usize = 4096;
 /// Addresses by line. A clone shares its pages: a change copies those it touches.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// None when there is no address, and [`LINES_MIN`] at least when there is.
+    /// None when there is no address, and a multiple of [`LINES_MIN`] when there is.
     lines: Paged<Line>,
     codes: Codes,
     len: usize,
@@ -55,7 +55,8 @@ impl Table {
             _ => (count * LINES_PER_100 / 100)
                 .max(count.min(ROOMY_MAX))
                 .max(LINES_MIN)
-                .max(lines_min),
+                .max(lines_min)
+                .next_multiple_of(LINES_MIN),
         };
         Ok(Self {
             lines: Paged::zeroed(lines).map_err(out_of_memory)?,

@@ -37,6 +37,72 @@ impl Job for Compare120<'_> {
     }
 }
 
+struct Find120<'a>(&'a [u64; 8], [u64; 2]);
+impl Job for Find120<'_> {
+    type Answer = u64;
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> u64 {
+        lanes.find120(self.0, self.1)
+    }
+}
+
+#[test]
+fn every_level_finds_the_second_word() {
+    let line = [
+        1,
+        2,
+        3,
+        4,
+        5 << 56 | 10,
+        6 << 56 | 20,
+        7 << 56 | 30,
+        8 << 56 | 40,
+    ];
+    for level in Level::here() {
+        for place in 0..4 {
+            let value = [line[place], line[4 + place] & BELOW_TOP];
+            assert_eq!(
+                run(level, Find120(&line, value)),
+                line[4 + place],
+                "{level}"
+            );
+            let other = [value[0], value[1] + 1];
+            assert_eq!(run(level, Find120(&line, other)), 0, "{level}");
+        }
+    }
+}
+
+struct Mix<'a>(&'a WidePermutation, &'a [u128; 8]);
+impl Job for Mix<'_> {
+    type Answer = [[u64; 2]; 8];
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Self::Answer {
+        let mut words = [[0; 2]; 8];
+        lanes.mix(self.0, self.1, &mut words);
+        words
+    }
+}
+
+#[test]
+fn every_level_mixes_alike() {
+    let mut address = 1u128;
+    for seed in 0..100 {
+        let by = crate::secret::Secret::from_seed(seed).wide_permutation();
+        let addresses = [0; 8].map(|_| {
+            address = address.wrapping_mul(0xda94_2042_e4dd_58b5_9e37_79b9_7f4a_7c15);
+            address
+        });
+        for level in Level::here() {
+            let words = run(level, Mix(&by, &addresses));
+            assert_eq!(
+                words,
+                addresses.map(|address| by.apply(address)),
+                "{level} {seed}"
+            );
+        }
+    }
+}
+
 /// Every bit of a place alone decides, but for the top byte.
 #[test]
 fn every_level_compares_120_bits() {
