@@ -149,13 +149,14 @@ impl Cursor {
 }
 
 /// Hands `keys` to `lookup` in bursts. The stream is asked for ahead in software: hardware alone
-/// gave 170 where this gave 280 million keys a second.
+/// gave 170 where this gave 280 million keys a second. It is asked for into the second cache level:
+/// 32 lines at once take all misses that a Zen 4 keeps under way in the first, and the set waits.
 #[inline(always)]
 pub(crate) fn drive<K>(keys: &[K], burst: usize, mut lookup: impl FnMut(&[K])) {
     for chunk in keys.chunks(burst) {
         let ahead = chunk.as_ptr().wrapping_add(KEYS_AHEAD).cast::<u8>();
         for offset in (0..size_of_val(chunk)).step_by(64) {
-            frame::prefetch::read(ahead.wrapping_add(offset));
+            frame::prefetch::read_far(ahead.wrapping_add(offset));
         }
         lookup(chunk);
     }

@@ -1,8 +1,9 @@
 //! Comparing a key with all places of a cache line, by the widest means the CPU has.
 //!
 //! With the files of its levels and `carryless.rs` the only one with `unsafe`: vector intrinsics
-//! and prefetching. What leaves it is safe: a token ([`Avx512`], [`Avx2`]) exists only where its instructions do, and [`run`]
-//! compiles a [`Job`] once a level, so that a loop over a burst holds the intrinsics inline.
+//! and prefetching. What leaves it is safe: a token ([`Avx512`], [`Avx2`]) exists only where its
+//! instructions do, and [`run`] compiles a [`Job`] once a level, so that a loop over a burst holds
+//! the intrinsics inline.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx2;

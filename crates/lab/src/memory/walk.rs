@@ -115,7 +115,7 @@ fn ask<const FAR: bool>(lines: &[Line], key: u32) {
 
 #[inline(always)]
 fn ask_stream(keys: &[u32]) {
-    frame::prefetch::read(keys.as_ptr().wrapping_add(STREAM_AHEAD).cast());
+    frame::prefetch::read_far(keys.as_ptr().wrapping_add(STREAM_AHEAD).cast());
 }
 
 #[inline(always)]
