@@ -41,10 +41,25 @@ unsafe impl<T: Send> Send for Shared<T> {}
 
 impl<T> Shared<T> {
     #[inline(always)]
+    fn slots(&self) -> Slots<'_, T> {
+        Slots(&self.slots)
+    }
+
+    #[inline(always)]
     fn slot(&self, index: usize) -> &UnsafeCell<MaybeUninit<T>> {
-        let mask = self.slots.len() - 1;
+        self.slots().slot(index)
+    }
+}
+
+/// The slots of a ring, a power of two.
+struct Slots<'a, T>(&'a [UnsafeCell<MaybeUninit<T>>]);
+
+impl<'a, T> Slots<'a, T> {
+    #[inline(always)]
+    fn slot(&self, index: usize) -> &'a UnsafeCell<MaybeUninit<T>> {
+        let mask = self.0.len() - 1;
         // SAFETY: the number of slots is a power of two, so the masked index is below it.
-        unsafe { self.slots.get_unchecked(index & mask) }
+        unsafe { self.0.get_unchecked(index & mask) }
     }
 }
 

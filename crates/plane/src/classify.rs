@@ -7,116 +7,18 @@
 //! Frames that may carry another packet are rare in most traffic: they are marked in the second
 //! pass and opened behind it, out of its loop, and what they carry is looked up with all the rest.
 
+mod column;
+
+use column::Column;
 use frame::{BURST_MAX, Burst, Frame};
 use table::{CompiledLists, ListMask};
-use wire::parse::TUNNELS_MAX;
-use wire::{Family, Fragment, Malformed, Parsed, Readable, TunnelPorts};
+use wire::{Family, Fragment, Malformed, Parsed, PlainV4, Readable, TunnelPorts};
 
 use crate::judgement::Matched;
 use crate::tunnelled::{Header, Tunnelled};
 
-/// Two addresses a packet, source, then destination, of those inside others, too.
-const KEYS_MAX: usize = 2 * BURST_MAX * (1 + TUNNELS_MAX);
-
 /// Frames of which one is looked for at a time that is odd or a tunnel's.
 const CHUNK: usize = 16;
-
-const _: () = assert!(BURST_MAX <= 1 << u8::BITS, "a frame's place fits a byte");
-
-/// The keys of one family and the answers to them.
-#[derive(Debug)]
-struct Column<A> {
-    keys: [A; KEYS_MAX],
-    masks: [ListMask; KEYS_MAX],
-    /// Whose pair it is: places in the burst, by pair, for those of outermost packets.
-    owners: [u8; BURST_MAX],
-    /// Keys.
-    len: usize,
-    /// Keys of outermost packets, which come first.
-    outer_len: usize,
-}
-
-impl<A: Copy> Column<A> {
-    fn new(zero: A) -> Self {
-        Self {
-            keys: [zero; KEYS_MAX],
-            masks: [ListMask(0); KEYS_MAX],
-            owners: [0; BURST_MAX],
-            len: 0,
-            outer_len: 0,
-        }
-    }
-
-    /// Adds the pair of a packet inside another; returns its place.
-    fn push_inner(&mut self, src: A, dst: A) -> Option<usize> {
-        let place = self.len;
-        let [first, second] = self.keys.get_mut(place..place + 2)? else {
-            return None;
-        };
-        (*first, *second) = (src, dst);
-        self.len = place + 2;
-        Some(place / 2)
-    }
-
-    /// The place of the pair of this frame's outermost packet, if it is of this family.
-    fn pair_of(&self, owner: usize) -> Option<usize> {
-        let owners = &self.owners[..self.outer_len / 2];
-        owners.binary_search(&(owner as u8)).ok()
-    }
-
-    /// The answers to a pair.
-    fn matched(&self, pair: usize) -> Matched {
-        match self.masks.get(2 * pair..2 * pair + 2) {
-            Some(&[src, dst]) => Matched { src, dst },
-            _ => Matched::default(),
-        }
-    }
-
-    /// Adds the pair of the frame at place `owner`.
-    #[inline(always)]
-    fn push(&mut self, owner: usize, src: A, dst: A) {
-        let place = self.len;
-        debug_assert!(
-            place + 2 <= KEYS_MAX,
-            "a burst has at most {BURST_MAX} frames"
-        );
-        if let Some([first, second]) = self.keys.get_mut(place..place + 2) {
-            (*first, *second) = (src, dst);
-            self.owners[place / 2 % BURST_MAX] = owner as u8;
-            self.len = place + 2;
-        }
-    }
-
-    /// Tells the pairs that are in a list of `any`, by the places of their frames.
-    ///
-    /// Hits are rare in most traffic: a burst without one costs a compare. Where there are some,
-    /// a branch a pair on what is as good as random is mispredicted about once a hit, so their
-    /// places are gathered first, without one. With a tenth of all frames hits that takes 1.2 ns a
-    /// frame of a burst of 256, and 2.0 with a branch a pair in chunks of eight that are not
-    /// empty; with a hundredth 1.0 and 0.6 (medians of 31 rounds in turn, Zen 3).
-    #[inline(always)]
-    fn each_match(&self, any: Matched, mut each: impl FnMut(usize, Matched)) {
-        let pairs = self.masks[..self.outer_len].as_chunks::<2>().0;
-        let wanted = |&[src, dst]: &[ListMask; 2]| src.0 & any.src.0 | dst.0 & any.dst.0;
-        if pairs.iter().fold(0, |joined, pair| joined | wanted(pair)) == 0 {
-            return;
-        }
-        let mut found = [0_u8; BURST_MAX];
-        let mut count = 0;
-        for (place, pair) in pairs.iter().enumerate() {
-            found[count % BURST_MAX] = place as u8;
-            count += usize::from(wanted(pair) != 0);
-        }
-        for &place in &found[..count] {
-            let Some(&[src, dst]) = pairs.get(usize::from(place)) else {
-                return;
-            };
-            let (src, dst) = (src & any.src, dst & any.dst);
-            let owner = self.owners[usize::from(place) % BURST_MAX];
-            each(usize::from(owner), Matched { src, dst });
-        }
-    }
-}
 
 /// The columns of a burst, reused from burst to burst; owned by one worker.
 #[derive(Debug)]
@@ -186,18 +88,26 @@ impl Classifier {
     }
 
     /// The second pass with another parser. It is given the place's record as an earlier burst
-    /// left it.
+    /// left it, and returns what of a plain IPv4 frame is in the record by then.
     #[inline(always)]
-    pub fn parse_with(&mut self, burst: &Burst, mut parse: impl FnMut(&Frame, &mut Parsed)) {
+    pub fn parse_with(
+        &mut self,
+        burst: &Burst,
+        mut parse: impl FnMut(&Frame, &mut Parsed) -> Option<PlainV4>,
+    ) {
         let frames = burst.frames();
-        (self.v4.len, self.v6.len) = (0, 0);
         self.len = frames.len();
+        let (mut v4, mut v6) = (self.v4.gather(), self.v6.gather());
         let records = self.parsed.iter_mut().zip(&mut self.dst_ports);
         for (place, (frame, (parsed, dst_port))) in frames.iter().zip(records).enumerate() {
-            parse(frame, parsed);
+            if let Some(plain) = parse(frame, parsed) {
+                v4.push(place, plain.src, plain.dst);
+                *dst_port = plain.dst_port;
+                continue;
+            }
             match parsed.family {
-                Family::V4 => self.v4.push(place, parsed.src as u32, parsed.dst as u32),
-                Family::V6 => self.v6.push(place, parsed.src, parsed.dst),
+                Family::V4 => v4.push(place, parsed.src as u32, parsed.dst as u32),
+                Family::V6 => v6.push(place, parsed.src, parsed.dst),
                 Family::None => {}
             }
             *dst_port = if is_sound_ip(parsed) {
@@ -206,7 +116,9 @@ impl Classifier {
                 0
             };
         }
-        (self.v4.outer_len, self.v6.outer_len) = (self.v4.len, self.v6.len);
+        let (v4, v6) = (v4.count, v6.count);
+        self.v4.end(v4);
+        self.v6.end(v6);
         self.tunnelled.clear();
         self.find_odd();
         if self.odd_len != 0 {
@@ -268,9 +180,11 @@ impl Classifier {
     /// The third pass: looks the columns up.
     #[inline]
     pub fn look_up(&mut self, lists: &CompiledLists) {
-        lists.lookup_burst_v4(&self.v4.keys[..self.v4.len], &mut self.v4.masks);
-        if self.v6.len != 0 {
-            lists.lookup_burst_v6(&self.v6.keys[..self.v6.len], &mut self.v6.masks);
+        let (keys, masks) = self.v4.questions();
+        lists.lookup_burst_v4(keys, masks);
+        if !self.v6.is_empty() {
+            let (keys, masks) = self.v6.questions();
+            lists.lookup_burst_v6(keys, masks);
         }
     }
 
@@ -342,8 +256,8 @@ impl Classifier {
 }
 
 #[inline(always)]
-fn parse_frame(frame: &Frame, parsed: &mut Parsed) {
-    wire::parse_into(frame.bytes(), original_len(frame), parsed);
+fn parse_frame(frame: &Frame, parsed: &mut Parsed) -> Option<PlainV4> {
+    wire::parse_into(frame.bytes(), original_len(frame), parsed)
 }
 
 /// The headers of one frame that carries other packets.

@@ -207,7 +207,7 @@ fn main() {
     let (keys_v4, keys_v6) = (keys(&kinds[0].1), keys(&kinds[3].1));
     let mut work: Vec<(String, Box<dyn FnMut()>)> = Vec::new();
     for (name, frames) in kinds {
-        if name == "IPv4 UDP" {
+        if ["IPv4 UDP", "IPv6 UDP"].contains(&name) {
             let frames = frames.clone();
             let name = format!("{name}, all of Parsed stored");
             let mut found = [Parsed::default(); BURST];

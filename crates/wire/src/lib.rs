@@ -26,7 +26,7 @@ pub use follow::{Follow, follow};
 pub use mac::{MacAddress, NotAMacAddress};
 pub use malformed::Malformed;
 pub use parse::{
-    Fragment, HashHeader, Parsed, Placing, Readable, Tunnel, TunnelKind, TunnelPortError,
+    Fragment, HashHeader, Parsed, Placing, PlainV4, Readable, Tunnel, TunnelKind, TunnelPortError,
     TunnelPorts, parse, parse_into,
 };
 pub use piece::{DatagramKey, Piece};

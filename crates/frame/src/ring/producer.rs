@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use super::Shared;
+use super::{Shared, Slots};
 use crate::sync::{Arc, Ordering};
 
 /// Puts values into a ring. One thread owns it.
@@ -76,10 +76,7 @@ impl<T> Producer<T> {
         if self.free_for(1) == 0 {
             return Err(value);
         }
-        let mut filling = Filling {
-            next: self.tail,
-            producer: self,
-        };
+        let mut filling = Filling::new(self);
         filling.fill(value);
         Ok(())
     }
@@ -97,10 +94,7 @@ impl<T> Producer<T> {
             return 0;
         }
         let start = self.tail;
-        let mut filling = Filling {
-            next: start,
-            producer: self,
-        };
+        let mut filling = Filling::new(self);
         for value in values.by_ref().take(room) {
             filling.fill(value);
         }
@@ -111,20 +105,33 @@ impl<T> Producer<T> {
 /// Publishes what was filled when it ends, also when the caller's iterator panics: a value is never
 /// left unpublished in a slot.
 struct Filling<'a, T> {
-    producer: &'a mut Producer<T>,
+    shared: &'a Shared<T>,
+    /// Those of `shared`, which a loop would fetch anew for each value: it cannot tell that slots
+    /// do not hold them.
+    slots: Slots<'a, T>,
+    tail: &'a mut usize,
+    head_seen: usize,
     next: usize,
 }
 
-impl<T> Filling<'_, T> {
+impl<'a, T> Filling<'a, T> {
+    #[inline(always)]
+    fn new(producer: &'a mut Producer<T>) -> Self {
+        Filling {
+            shared: &producer.shared,
+            slots: producer.shared.slots(),
+            next: producer.tail,
+            tail: &mut producer.tail,
+            head_seen: producer.head_seen,
+        }
+    }
+
     #[inline(always)]
     fn fill(&mut self, value: T) {
-        debug_assert!(
-            self.next.wrapping_sub(self.producer.head_seen) < self.producer.shared.capacity
-        );
+        debug_assert!(self.next.wrapping_sub(self.head_seen) < self.shared.capacity);
         // SAFETY: the slot is free (counted by `free_for`), so it is this producer's, and holds no
         // value that would be overwritten.
-        self.producer
-            .shared
+        self.slots
             .slot(self.next)
             .with_mut(|slot| unsafe { slot.write(MaybeUninit::new(value)) });
         self.next = self.next.wrapping_add(1);
@@ -134,13 +141,9 @@ impl<T> Filling<'_, T> {
 impl<T> Drop for Filling<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.producer.tail = self.next;
+        *self.tail = self.next;
         // Release: the values are in the slots before the consumer sees the index.
-        self.producer
-            .shared
-            .tail
-            .0
-            .store(self.next, Ordering::Release);
+        self.shared.tail.0.store(self.next, Ordering::Release);
     }
 }
 

@@ -10,8 +10,8 @@
 use frame::{BURST_MAX, Burst, Frame, FramePool, PoolRequest, PortId, QueueId, Region};
 use plane::{Bridge, Classifier, Judgement, Verdict, Verdicts};
 use port::{OpenContext, PortQueue, PortSpec};
-use wire::Parsed;
 use wire::emit::{Ipv4, Network, Recipe, Transport};
+use wire::{Parsed, PlainV4};
 
 use super::without::Without;
 use crate::experiment::LabError;
@@ -21,6 +21,8 @@ use crate::shuffle::Seeded;
 const FRAME_BYTES: usize = 60;
 /// Where source and destination stand in a frame of IPv4 without tags.
 const ADDRESSES: std::ops::Range<usize> = 26..34;
+/// The discard service (RFC 863), which is no tunnel's.
+const UDP_PORT: u16 = 9;
 /// Where the worker's frames come from and where they go.
 pub(super) const PORTS: [PortId; 2] = [PortId(0), PortId(1)];
 
@@ -273,12 +275,14 @@ fn decide(
 
 /// What is left of the parser when a frame is known to be like the one before.
 #[inline(always)]
-fn addresses_only(frame: &Frame, parsed: &mut Parsed) {
+fn addresses_only(frame: &Frame, _: &mut Parsed) -> Option<PlainV4> {
     let found = frame.bytes().get(ADDRESSES).and_then(<[u8]>::first_chunk);
-    if let Some(&[a, b, c, d, e, f, g, h]) = found {
-        parsed.src = u32::from_be_bytes([a, b, c, d]).into();
-        parsed.dst = u32::from_be_bytes([e, f, g, h]).into();
-    }
+    let &[a, b, c, d, e, f, g, h] = found?;
+    Some(PlainV4 {
+        src: u32::from_be_bytes([a, b, c, d]),
+        dst: u32::from_be_bytes([e, f, g, h]),
+        dst_port: UDP_PORT,
+    })
 }
 
 #[inline(always)]
@@ -315,8 +319,8 @@ fn ring(frames: u32) -> Result<[Box<dyn PortQueue>; 2], LabError> {
 /// The frame that all are copies of, but for the addresses.
 fn template() -> Result<Vec<u8>, LabError> {
     let udp = Transport::Udp {
-        src_port: 9,
-        dst_port: 9,
+        src_port: UDP_PORT,
+        dst_port: UDP_PORT,
     };
     let recipe = Recipe {
         network: Network::Ipv4(Ipv4::default(), udp),

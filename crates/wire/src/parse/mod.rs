@@ -26,7 +26,7 @@ mod walk;
 
 pub use ethernet::VLAN_TAGS_MAX;
 pub use ipv6::EXTENSIONS_MAX;
-pub use parsed::{Fragment, Parsed, Readable};
+pub use parsed::{Fragment, Parsed, PlainV4, Readable};
 pub use tunnel::{
     HashHeader, Placing, TUNNEL_PORTS_MAX, TUNNELS_MAX, Tunnel, TunnelKind, TunnelPortError,
     TunnelPorts,
@@ -54,12 +54,30 @@ pub fn parse(bytes: &[u8], original_len: usize) -> Parsed {
 }
 
 /// [`parse`] with a place for the answer: cheaper where all of it goes to memory, as it does when
-/// a burst is parsed before any of it is used.
+/// a burst is parsed before any of it is used. What a plain IPv4 packet is looked up by is
+/// returned, too, so that it need not be read back.
+///
+/// A record is 13 stores where all that two families differ in is constant, and 20 with six words
+/// of the stack between where one arm does for both: 4.5 ns a frame, and 5.7 (Zen 4). So IPv6 is
+/// read out of line.
 #[inline]
-pub fn parse_into(bytes: &[u8], original_len: usize, parsed: &mut Parsed) {
-    // One store in each arm, so that what is constant on the fast path is written together: 3.6 ns
-    // a plain frame, where storing what `parse` returns takes 7.1.
-    match fast::untagged(bytes, original_len) {
+pub fn parse_into(bytes: &[u8], original_len: usize, parsed: &mut Parsed) -> Option<PlainV4> {
+    let Some(plain) = fast::untagged_v4(bytes, original_len) else {
+        parse_v6_into(bytes, original_len, parsed);
+        return None;
+    };
+    *parsed = plain;
+    Some(PlainV4 {
+        src: plain.src as u32,
+        dst: plain.dst as u32,
+        dst_port: plain.dst_port,
+    })
+}
+
+/// Everything but plain IPv4.
+#[inline(never)]
+fn parse_v6_into(bytes: &[u8], original_len: usize, parsed: &mut Parsed) {
+    match fast::untagged_v6(bytes, original_len) {
         Some(plain) => *parsed = plain,
         None => parse_other_into(bytes, original_len, parsed),
     }

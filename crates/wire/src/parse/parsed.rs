@@ -111,6 +111,18 @@ pub struct Parsed {
     pub snapped: bool,
 }
 
+/// What an untagged, whole, sound IPv4 packet with UDP or TCP is looked up by, as in its
+/// [`Parsed`]: what [`crate::parse_into`] returns in registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlainV4 {
+    /// Source address.
+    pub src: u32,
+    /// Destination address.
+    pub dst: u32,
+    /// Destination port.
+    pub dst_port: u16,
+}
+
 const _: () = assert!(size_of::<Parsed>() <= 64, "one cache line a frame");
 
 impl Parsed {

@@ -4,8 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{fast, parse, parse_general, parse_into};
-use crate::Parsed;
 use crate::emit::{Icmp, Ipv4, Ipv6, Network, Recipe, Tag, Tcp, Transport};
+use crate::{Fragment, Parsed};
 
 fn tags() -> impl Strategy<Value = Vec<Tag>> {
     let tpid = prop::sample::select(vec![0x8100u16, 0x88A8, 0x9100, 0x9200]);
@@ -112,8 +112,16 @@ proptest! {
         let general = parse_general(&frame, original);
         prop_assert_eq!(parse(&frame, original), general);
         let mut placed = Parsed { src: 1, snapped: true, ..Parsed::default() };
-        parse_into(&frame, original, &mut placed);
+        let plain = parse_into(&frame, original, &mut placed);
         prop_assert_eq!(placed, general);
+        let fast = fast::untagged_v4(&frame, original);
+        prop_assert_eq!(plain.is_some(), fast.is_some());
+        if let Some(plain) = plain {
+            prop_assert_eq!((Some(plain.src), Some(plain.dst)), (placed.src_v4(), placed.dst_v4()));
+            prop_assert_eq!(plain.dst_port, placed.dst_port);
+            let sound = placed.readable.ports() && placed.fault.is_none();
+            prop_assert!(sound && placed.vlan_tags == 0 && placed.fragment == Fragment::Whole);
+        }
     }
 
     #[test]
