@@ -1,8 +1,9 @@
 //! Looking a burst up.
 //!
-//! The lines of up to 64 keys are on their way at once, eight more are asked for whenever eight
-//! have been answered: a burst that was asked for and answered by windows of 64 left the memory
-//! idle while it answered, and lost a tenth to a quarter. What a key costs beside its line
+//! The lines of 64 keys are on their way at once, or of 128 where they come into the second cache
+//! level; eight more are asked for whenever eight have been answered: a burst that was asked for
+//! and answered by windows of 64 left the memory idle while it answered, and lost a tenth to a
+//! quarter. What a key costs beside its line
 //! counts as much: the loop that waits for lines leaves a code a key, and what the codes mean is
 //! worked out a vector at a time afterwards.
 
@@ -16,12 +17,14 @@ use std::ptr;
 
 /// Keys whose lines are asked for, and answered, together.
 const GROUP: usize = 8;
-/// Groups on their way, 64 lines. Half as many gave 5 % less in bursts of 64 and as much in longer
-/// ones.
-const AHEAD: usize = 8;
 /// Keys whose codes are turned into answers together.
 const WINDOW: usize = 64;
 const GROUPS: usize = WINDOW / GROUP;
+/// Groups on their way, 64 lines. Half as many gave 5 % less in bursts of 64 and as much in longer
+/// ones.
+const NEAR_AHEAD: usize = GROUPS;
+/// The same where they come into the second cache level, 128 lines.
+const FAR_AHEAD: usize = 2 * GROUPS;
 
 /// What a lookup leaves for each key.
 pub(super) trait Answer: Copy {
@@ -84,11 +87,11 @@ pub(super) struct Lookup<'a, L, A> {
 /// The places of the keys of a window.
 type Places = [[u32; GROUP]; GROUPS];
 
-/// Keys on their way: the places of two windows, which hold them all, and their lines.
-struct Coming<'a, L> {
+/// Keys on their way: the places of so many windows, which hold them all, and their lines.
+struct Coming<'a, L, const WINDOWS: usize, const AHEAD: usize> {
     lines: PagedView<'a, L>,
     permutation: Permutation,
-    places: [Places; 2],
+    places: [Places; WINDOWS],
     asked: [[&'a L; GROUP]; AHEAD],
 }
 
@@ -98,9 +101,9 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
     #[inline(always)]
     fn run<S: Lanes>(self, lanes: S) {
         if S::DEEP && simd::asks_far(size_of::<L>() * self.table.lines.len()) {
-            self.roll::<S, true>(lanes);
+            self.roll::<S, true, 4, FAR_AHEAD>(lanes);
         } else {
-            self.roll::<S, false>(lanes);
+            self.roll::<S, false, 2, NEAR_AHEAD>(lanes);
         }
     }
 }
@@ -108,7 +111,7 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
 impl<L: Line, A: Answer> Lookup<'_, L, A> {
     /// Looks all keys up. `FAR`: lines come into the second cache level first.
     #[inline(always)]
-    fn roll<S: Lanes, const FAR: bool>(self, lanes: S) {
+    fn roll<S: Lanes, const FAR: bool, const WINDOWS: usize, const AHEAD: usize>(self, lanes: S) {
         let Self {
             table,
             keys,
@@ -118,14 +121,20 @@ impl<L: Line, A: Answer> Lookup<'_, L, A> {
         if let Ok(keys) = keys.try_into() {
             return table.find_window::<S, A, FAR>(lanes, keys, answers);
         }
+        let begun = const {
+            assert!(AHEAD.is_multiple_of(GROUPS) && AHEAD / GROUPS < WINDOWS);
+            AHEAD / GROUPS
+        };
         let groups = keys.len().div_ceil(GROUP);
-        let mut coming = Coming::new(table);
+        let mut coming = Coming::<L, WINDOWS, AHEAD>::new(table);
         let mut windows = keys.chunks(WINDOW);
-        coming.begin::<FAR>(windows.next().unwrap_or_default());
+        for (window, keys) in windows.by_ref().take(begun).enumerate() {
+            coming.begin::<FAR>(window, keys);
+        }
         let bursts = keys.chunks(WINDOW).zip(answers.chunks_mut(WINDOW));
         for (window, (keys, answers)) in bursts.enumerate() {
             if let Some(next) = windows.next() {
-                coming.place(window + 1, next);
+                coming.place(window + begun, next);
             }
             let mut codes: Codes = [[0; GROUP]; GROUPS];
             for (group, codes) in (window * GROUPS..groups).zip(&mut codes) {
@@ -139,31 +148,31 @@ impl<L: Line, A: Answer> Lookup<'_, L, A> {
     }
 }
 
-impl<'a, L: Line> Coming<'a, L> {
+impl<'a, L: Line, const WINDOWS: usize, const AHEAD: usize> Coming<'a, L, WINDOWS, AHEAD> {
     #[inline(always)]
     fn new(table: &'a Lines<L>) -> Self {
         let lines = table.lines.view();
         Self {
             lines,
             permutation: table.permutation,
-            places: [[[0; GROUP]; GROUPS]; 2],
+            places: [[[0; GROUP]; GROUPS]; WINDOWS],
             asked: [[lines.value(0); GROUP]; AHEAD],
         }
     }
 
-    /// Asks for the lines of the first window, [`AHEAD`] groups at most.
+    /// Asks for the lines of one of the first windows, which hold `AHEAD` groups at most.
     #[inline(always)]
-    fn begin<const FAR: bool>(&mut self, keys: &[u32]) {
-        self.place(0, keys);
+    fn begin<const FAR: bool>(&mut self, window: usize, keys: &[u32]) {
+        self.place(window, keys);
         for group in 0..keys.len().div_ceil(GROUP) {
-            self.ask::<FAR>(group);
+            self.ask::<FAR>(window * GROUPS + group);
         }
     }
 
     /// Finds the places of the keys of a window.
     #[inline(always)]
     fn place(&mut self, window: usize, keys: &[u32]) {
-        let places = self.places[window % 2].as_flattened_mut();
+        let places = self.places[window % WINDOWS].as_flattened_mut();
         // A length that the compiler knows makes loops without a count.
         match <&[u32; WINDOW]>::try_from(keys) {
             Ok(keys) => permute(self.permutation, keys, places),
@@ -175,14 +184,14 @@ impl<'a, L: Line> Coming<'a, L> {
     /// they are those of older places too.
     #[inline(always)]
     fn ask<const FAR: bool>(&mut self, group: usize) {
-        let places = &self.places[group / GROUPS % 2][group % GROUPS];
+        let places = &self.places[group / GROUPS % WINDOWS][group % GROUPS];
         ask::<L, FAR>(self.lines, places, &mut self.asked[group % AHEAD]);
     }
 
     /// The codes of a group.
     #[inline(always)]
     fn find<S: Lanes>(&self, lanes: S, group: usize, codes: &mut Group) {
-        let places = &self.places[group / GROUPS % 2][group % GROUPS];
+        let places = &self.places[group / GROUPS % WINDOWS][group % GROUPS];
         find(lanes, places, &self.asked[group % AHEAD], codes);
     }
 }
