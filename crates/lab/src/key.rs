@@ -149,8 +149,8 @@ impl Cursor {
 }
 
 /// Hands `keys` to `lookup` in bursts. The stream is asked for ahead in software: hardware alone
-/// gave 170 where this gave 280 million keys a second. It is asked for into the second cache level:
-/// 32 lines at once take all misses that a Zen 4 keeps under way in the first, and the set waits.
+/// gave 170 where that gave 280 million keys a second. It is asked for into the second cache level:
+/// in the first, of which a Zen 4 keeps two dozen misses under way, the set would wait for it.
 #[inline(always)]
 pub(crate) fn drive<K>(keys: &[K], burst: usize, mut lookup: impl FnMut(&[K])) {
     for chunk in keys.chunks(burst) {

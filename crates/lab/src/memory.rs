@@ -37,8 +37,8 @@ const FOOTPRINTS: [usize; 10] = [
 ];
 const FOOTPRINTS_QUICK: [usize; 4] = [24 * MB, 32 * MB, 128 * MB, 512 * MB];
 const DISTANCES: [usize; 4] = [8, 16, 32, 64];
-/// Measured too, but no part of the limit: a burst of 64 keys has no more than 64 lines on their
-/// way.
+/// Measured too, but no part of the limit, which is of 64 lines: a burst of 64 keys has no more on
+/// their way.
 const FARTHER: [usize; 2] = [96, 128];
 /// The largest footprint in small pages: beyond it nothing new is seen.
 const SMALL_PAGES_MAX: usize = GB;
@@ -105,10 +105,13 @@ impl Plan {
         let mut contestants = Vec::new();
         for &bytes in footprints {
             for &threads in &self.threads {
-                let farther = FARTHER.map(|distance| Method {
-                    kind: Kind::Rolling,
-                    distance,
-                    far: false,
+                let levels = [false, true].into_iter();
+                let farther = levels.flat_map(|far| {
+                    FARTHER.map(|distance| Method {
+                        kind: Kind::Rolling,
+                        distance,
+                        far,
+                    })
                 });
                 for method in Method::all(&DISTANCES).into_iter().chain(farther) {
                     let reader = Reader::new(field, bytes, threads, method);

@@ -116,9 +116,7 @@ impl Classifier {
                 0
             };
         }
-        let (v4, v6) = (v4.count, v6.count);
-        self.v4.end(v4);
-        self.v6.end(v6);
+        drop((v4, v6));
         self.tunnelled.clear();
         self.find_odd();
         if self.odd_len != 0 {

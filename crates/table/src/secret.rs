@@ -122,7 +122,7 @@ impl WidePermutation {
     pub(crate) fn apply_all(&self, addresses: &[u128], words: &mut [[u64; 2]]) {
         #[cfg(target_endian = "little")]
         if let Ok(halves) = <[[u64; 2]]>::ref_from_bytes(addresses.as_bytes()) {
-            // The compiler makes vectors of 64-bit words, of 128-bit words it does not.
+            // Of 64-bit words the compiler makes vectors (AVX2), of 128-bit words it does not.
             for (word, &halves) in words.iter_mut().zip(halves) {
                 *word = self.apply_halves(halves);
             }

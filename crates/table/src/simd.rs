@@ -1,7 +1,7 @@
 //! Comparing a key with all places of a cache line, by the widest means the CPU has.
 //!
-//! With the files of its levels and `carryless.rs` the only one with `unsafe`: vector intrinsics
-//! and prefetching. What leaves it is safe: a token ([`Avx512`], [`Avx2`]) exists only where its
+//! With `avx2.rs`, `avx512.rs` and `carryless.rs` beneath it the only one with `unsafe`: vector
+//! intrinsics. What leaves it is safe: a token ([`Avx512`], [`Avx2`]) exists only where its
 //! instructions do, and [`run`] compiles a [`Job`] once a level, so that a loop over a burst holds
 //! the intrinsics inline.
 
@@ -51,8 +51,7 @@ pub(crate) trait Lanes: Copy {
     /// Compares four places of two words, `i` and `4 + i` of the line, with `value`, but for the
     /// top byte of the second word.
     fn equal120(self, line: &[u64; 8], value: [u64; 2]) -> u32;
-    /// The second word of the place of [`Lanes::equal120`] that is equal; 0 when none is. Two
-    /// places must not be equal, or it is that of the first.
+    /// The second word of the first place of [`Lanes::equal120`] that is equal; 0 when none is.
     #[inline(always)]
     fn find120(self, line: &[u64; 8], value: [u64; 2]) -> u64 {
         let places = self.equal120(line, value);
@@ -138,9 +137,9 @@ fn run_avx2<J: Job>(job: J, lanes: Avx2) -> J::Answer {
 /// level, where the core is one of [`Lanes::DEEP`].
 ///
 /// A Zen 4 keeps two dozen misses of the first level under way, and gives twice the random lines
-/// where the second one is asked; an Intel with 2 MB of it 1.5 times. A Zen 5 gives as many or up
-/// to a sixth less. A table that the caches hold is answered faster from the first level: on a Zen
-/// 4 both are alike at 5 to 9 MB.
+/// where the second one is asked; the machine of the published figures, which has 2 MB of it, gave
+/// 1.5 times at 128 MB. A Zen 5 gives as many or up to a sixth less. A table that caches hold is
+/// answered faster from the first level: on a Zen 4 both are alike at 5 to 9 MB.
 #[inline]
 pub(crate) fn asks_far(bytes: usize) -> bool {
     const BYTES_MIN: usize = 8 << 20;
@@ -171,19 +170,6 @@ fn zeros_below(ones: u64, numbers: u32) -> u32 {
         asm!("/* {0:e} */", inout(reg) zeros, options(pure, nomem, nostack, preserves_flags));
     };
     zeros
-}
-
-/// Asks for the line of `slice[index]`; nothing happens when there is no such place.
-#[inline(always)]
-pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    {
-        let at = slice.as_ptr().wrapping_add(index);
-        // SAFETY: a prefetch reads nothing that a program can see and faults on no address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = (slice, index);
 }
 
 /// Proof that the CPU has AVX-512 F, BW, VL and DQ (and the bit instructions that came before).
@@ -253,6 +239,8 @@ fn detect() -> u8 {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512dq");
+    // Before Zen 3, family 25, `pdep` is a program of some 20 instructions and one or two dozen
+    // cycles a bit (Agner Fog's tables). Zen 5 is family 26.
     let found = [
         (avx2, AVX2),
         (avx512, AVX512),
@@ -263,8 +251,7 @@ fn detect() -> u8 {
     found.fold(LOOKED, |all, feature| all | feature.1)
 }
 
-/// Before Zen 3, family 25, `pdep` is a program of some 20 instructions and one or two dozen cycles
-/// a bit (Agner Fog's tables). Zen 5 is family 26.
+/// Of AMD, or of Hygon, which makes AMD's cores.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn is_amd() -> bool {
     const AMD: u32 = u32::from_le_bytes(*b"cAMD");
@@ -272,6 +259,7 @@ fn is_amd() -> bool {
     [AMD, HYGON].contains(&__cpuid(0).ecx)
 }
 
+/// The family as AMD counts: the base, which has been 15 for long, and the extension.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn family() -> u32 {
     let version = __cpuid(1).eax;

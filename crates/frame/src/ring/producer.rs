@@ -106,8 +106,8 @@ impl<T> Producer<T> {
 /// left unpublished in a slot.
 struct Filling<'a, T> {
     shared: &'a Shared<T>,
-    /// Those of `shared`, which a loop would fetch anew for each value: it cannot tell that slots
-    /// do not hold them.
+    /// Those of `shared`. From there the compiler would load their address and number anew for each
+    /// value, since it cannot tell that no value is written over them.
     slots: Slots<'a, T>,
     tail: &'a mut usize,
     head_seen: usize,

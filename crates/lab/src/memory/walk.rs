@@ -37,7 +37,7 @@ impl Method {
     pub(crate) const OUT_OF_ORDER: Self = Self::plain(Kind::OutOfOrder);
     pub(crate) const CHAIN: Self = Self::plain(Kind::Chain);
 
-    /// Fast at any footprint.
+    /// Fast at any footprint where the first cache level keeps many misses under way.
     pub(crate) const ROLLING: Self = Self {
         kind: Kind::Rolling,
         distance: 64,

@@ -275,12 +275,17 @@ fn decide(
 
 /// What is left of the parser when a frame is known to be like the one before.
 #[inline(always)]
-fn addresses_only(frame: &Frame, _: &mut Parsed) -> Option<PlainV4> {
+fn addresses_only(frame: &Frame, parsed: &mut Parsed) -> Option<PlainV4> {
     let found = frame.bytes().get(ADDRESSES).and_then(<[u8]>::first_chunk);
     let &[a, b, c, d, e, f, g, h] = found?;
+    let (src, dst) = (
+        u32::from_be_bytes([a, b, c, d]),
+        u32::from_be_bytes([e, f, g, h]),
+    );
+    (parsed.src, parsed.dst) = (src.into(), dst.into());
     Some(PlainV4 {
-        src: u32::from_be_bytes([a, b, c, d]),
-        dst: u32::from_be_bytes([e, f, g, h]),
+        src,
+        dst,
         dst_port: UDP_PORT,
     })
 }

@@ -78,14 +78,9 @@ impl<A: Copy> Column<A> {
             // A column has room for several pairs a frame.
             pairs: &mut self.keys.as_chunks_mut().0[..BURST_MAX],
             owners: &mut self.owners,
+            lens: [&mut self.len, &mut self.outer_len],
             count: 0,
         }
-    }
-
-    /// Takes note of how many pairs were gathered.
-    #[inline(always)]
-    pub(super) fn end(&mut self, pairs: usize) {
-        (self.len, self.outer_len) = (2 * pairs, 2 * pairs);
     }
 
     /// Tells the pairs that are in a list of `any`, by the places of their frames.
@@ -119,12 +114,13 @@ impl<A: Copy> Column<A> {
     }
 }
 
-/// The pairs of a burst while it is parsed. They are counted here, in a register: in the column
-/// the count was stored and read back for each frame.
+/// The pairs of a burst while it is parsed. They are counted here, in a register, and the column
+/// has their number when this is dropped: there it was stored and read back for each frame.
 pub(super) struct Gathering<'a, A> {
     pairs: &'a mut [[A; 2]],
     owners: &'a mut [u8; BURST_MAX],
-    pub(super) count: usize,
+    lens: [&'a mut usize; 2],
+    count: usize,
 }
 
 impl<A> Gathering<'_, A> {
@@ -140,6 +136,15 @@ impl<A> Gathering<'_, A> {
             *pair = [src, dst];
             self.owners[place] = owner as u8;
             self.count += 1;
+        }
+    }
+}
+
+impl<A> Drop for Gathering<'_, A> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        for len in &mut self.lens {
+            **len = 2 * self.count;
         }
     }
 }

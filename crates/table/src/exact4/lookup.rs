@@ -24,7 +24,11 @@ const GROUPS: usize = WINDOW / GROUP;
 /// ones.
 const NEAR_AHEAD: usize = GROUPS;
 /// The same where they come into the second cache level, 128 lines.
-const FAR_AHEAD: usize = 2 * GROUPS;
+pub(super) const FAR_AHEAD: usize = 2 * GROUPS;
+/// Windows whose places are kept: one more than are on their way, and a power of two, since they
+/// go round.
+const NEAR_WINDOWS: usize = 2;
+pub(super) const FAR_WINDOWS: usize = 4;
 
 /// What a lookup leaves for each key.
 pub(super) trait Answer: Copy {
@@ -101,17 +105,21 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
     #[inline(always)]
     fn run<S: Lanes>(self, lanes: S) {
         if S::DEEP && simd::asks_far(size_of::<L>() * self.table.lines.len()) {
-            self.roll::<S, true, 4, FAR_AHEAD>(lanes);
+            self.roll::<S, true, FAR_WINDOWS, FAR_AHEAD>(lanes);
         } else {
-            self.roll::<S, false, 2, NEAR_AHEAD>(lanes);
+            self.roll::<S, false, NEAR_WINDOWS, NEAR_AHEAD>(lanes);
         }
     }
 }
 
 impl<L: Line, A: Answer> Lookup<'_, L, A> {
-    /// Looks all keys up. `FAR`: lines come into the second cache level first.
+    /// Looks all keys up, `AHEAD` groups on their way. `FAR`: lines come into the second cache
+    /// level first.
     #[inline(always)]
-    fn roll<S: Lanes, const FAR: bool, const WINDOWS: usize, const AHEAD: usize>(self, lanes: S) {
+    pub(super) fn roll<S: Lanes, const FAR: bool, const WINDOWS: usize, const AHEAD: usize>(
+        self,
+        lanes: S,
+    ) {
         let Self {
             table,
             keys,

@@ -1,8 +1,10 @@
 //! The forms of line against a map, while addresses come, change and go.
 
 use super::line::{Line, Narrow, Packed, Shared, Wide};
+use super::lookup::{FAR_AHEAD, FAR_WINDOWS, Lookup};
 use super::*;
 use crate::order::Ordered;
+use crate::simd::{self, Job, Lanes};
 use std::collections::HashMap;
 
 fn splitmix(seed: &mut u64) -> u64 {
@@ -24,6 +26,10 @@ fn address(seed: &mut u64) -> u32 {
 }
 
 fn layout<L: Line>(wrap: fn(Lines<L>) -> Layout, oracle: &Oracle) -> Layout {
+    wrap(lines(oracle))
+}
+
+fn lines<L: Line>(oracle: &Oracle) -> Lines<L> {
     let permutation = Secret::from_seed(11).permutation();
     let columns: Vec<Vec<u32>> = (0..32)
         .map(|list| {
@@ -32,7 +38,55 @@ fn layout<L: Line>(wrap: fn(Lines<L>) -> Layout, oracle: &Oracle) -> Layout {
         })
         .collect();
     let ordered = Ordered::new(&columns, |key| permutation.apply(key)).expect("memory");
-    wrap(fill(&ordered, &Census::of(&ordered), permutation).expect("memory"))
+    fill(&ordered, &Census::of(&ordered), permutation).expect("memory")
+}
+
+struct Far<'a, L>(Lookup<'a, L, ListMask>);
+
+impl<L: Line> Job for Far<'_, L> {
+    type Answer = ();
+    fn run<S: Lanes>(self, lanes: S) {
+        self.0.roll::<S, true, FAR_WINDOWS, FAR_AHEAD>(lanes);
+    }
+}
+
+/// What tables of many megabytes do on a core whose second cache level is asked, at every level
+/// and in bursts of every length.
+fn check_far<L: Line>(masks: &[u32], seed: u64) {
+    println!("seed {seed}");
+    let mut seed = seed;
+    let member = |_| {
+        let mask = masks[splitmix(&mut seed) as usize % masks.len()];
+        (address(&mut seed), mask)
+    };
+    let oracle: Oracle = (0..SPAN / 2).map(member).collect();
+    let table = lines::<L>(&oracle);
+    let lengths = (0..300).filter(|length| !cfg!(miri) || [7, 64, 150].contains(length));
+    for (level, length) in Level::here().flat_map(|level| lengths.clone().map(move |l| (level, l)))
+    {
+        let keys: Vec<u32> = (0..length).map(|key| (7 * key + length) % SPAN).collect();
+        let mut answers = vec![ListMask(77); keys.len()];
+        let lookup = Lookup {
+            table: &table,
+            keys: &keys,
+            answers: &mut answers,
+        };
+        simd::run(level, Far(lookup));
+        for (key, answer) in keys.iter().zip(answers) {
+            let wanted = oracle.get(key).copied().unwrap_or(0);
+            assert_eq!(answer.0, wanted, "{key} of {length}, {level}");
+        }
+    }
+}
+
+#[test]
+fn lines_that_come_from_far_are_answered() {
+    check_far::<Wide>(&FEW, 21);
+    if !cfg!(miri) {
+        check_far::<Narrow>(&[1], 22);
+        check_far::<Packed>(&FEW, 23);
+        check_far::<Shared>(&many(), 24);
+    }
 }
 
 fn check(set: &AddressSetV4, oracle: &Oracle) {

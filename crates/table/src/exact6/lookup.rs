@@ -20,17 +20,13 @@ use std::ptr;
 /// Keys asked for together: their words are mixed as vectors. Of 2, 4, 8 and 16 keys 8 measured
 /// best.
 const GROUP: usize = 8;
-/// Groups that are on their way: 32 lines, on a Zen 3 with 24 to 48 the rates differ by a few
-/// percent; or 64; or 128, which only the second cache level has room for.
-const fn ahead<S: Lanes, const FAR: bool>() -> usize {
-    match (S::DEEP, FAR) {
-        (false, _) => 4,
-        (true, false) => 8,
-        (true, true) => RING,
-    }
-}
-/// Groups that are on their way at most.
-const RING: usize = 16;
+/// Groups that are on their way, 32 lines. On a Zen 3 with 24 to 48 the rates differ by a few
+/// percent.
+const AHEAD: usize = 4;
+/// The same on cores of [`Lanes::DEEP`], 64 lines.
+const DEEP_AHEAD: usize = 8;
+/// The same where they come into the second cache level, which alone has room for 128 lines.
+pub(super) const FAR_AHEAD: usize = 16;
 /// Groups answered before those keys of a group are looked at again whose home line was not
 /// enough: until then their next line is on its way. On a Zen 5 six groups give 3 % more than two.
 const fn lag<S: Lanes>() -> usize {
@@ -105,11 +101,11 @@ pub(super) fn look_up<A: Answer>(
 }
 
 /// [`GROUP`] keys or more, as many answers. The table has lines.
-struct Lookup<'a, A> {
-    table: &'a Table,
-    mix: WidePermutation,
-    keys: &'a [u128],
-    answers: &'a mut [A],
+pub(super) struct Lookup<'a, A> {
+    pub(super) table: &'a Table,
+    pub(super) mix: WidePermutation,
+    pub(super) keys: &'a [u128],
+    pub(super) answers: &'a mut [A],
 }
 
 /// A group whose lines were asked for.
@@ -128,27 +124,30 @@ impl<A: Answer> Job for Lookup<'_, A> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, lanes: S) {
-        if S::DEEP && simd::asks_far(size_of::<Line>() * self.table.lines().len()) {
-            self.roll::<S, true>(lanes);
+        if !S::DEEP {
+            self.roll::<S, false, AHEAD>(lanes);
+        } else if simd::asks_far(size_of::<Line>() * self.table.lines().len()) {
+            self.roll::<S, true, FAR_AHEAD>(lanes);
         } else {
-            self.roll::<S, false>(lanes);
+            self.roll::<S, false, DEEP_AHEAD>(lanes);
         }
     }
 }
 
 impl<A: Answer> Lookup<'_, A> {
-    /// Looks all keys up. `FAR`: lines come into the second cache level first.
+    /// Looks all keys up, `AHEAD` groups on their way. `FAR`: lines come into the second cache
+    /// level first.
     #[inline(always)]
-    fn roll<S: Lanes, const FAR: bool>(mut self, lanes: S) {
+    pub(super) fn roll<S: Lanes, const FAR: bool, const AHEAD: usize>(mut self, lanes: S) {
         let view = self.table.lines().view();
         debug_assert!(view.has_whole_pages());
         let groups = self.keys.len().div_ceil(GROUP);
         let mut ring = [Coming {
             words: [[0; 2]; GROUP],
             lines: [view.value(0); GROUP],
-        }; RING];
-        let (ahead, lag) = const { (ahead::<S, FAR>(), lag::<S>()) };
-        for (group, coming) in ring.iter_mut().enumerate().take(groups.min(ahead)) {
+        }; AHEAD];
+        let lag = const { lag::<S>() };
+        for (group, coming) in ring.iter_mut().enumerate().take(groups) {
             coming.ask::<S, FAR>(lanes, view, &self.mix, self.keys_of(group));
         }
         // What groups left open, the last one lowest.
@@ -156,13 +155,13 @@ impl<A: Answer> Lookup<'_, A> {
         for group in 0..groups + lag {
             open <<= GROUP;
             if group < groups {
-                if FAR {
-                    ring[(group + 1) % ahead].ask_near();
+                if FAR && group + 1 < groups {
+                    ring[(group + 1) % AHEAD].ask_near();
                 }
-                let coming = &mut ring[group % ahead];
+                let coming = &mut ring[group % AHEAD];
                 open |= coming.answer(lanes, self.table.codes().masks(), self.answers_of(group));
-                if group + ahead < groups {
-                    let keys = self.keys_of(group + ahead);
+                if group + AHEAD < groups {
+                    let keys = self.keys_of(group + AHEAD);
                     coming.ask::<S, FAR>(lanes, view, &self.mix, keys);
                 }
             }

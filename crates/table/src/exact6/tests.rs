@@ -1,7 +1,8 @@
 //! The set against a map: columns, changes, versions, crowds.
 
+use super::lookup::{FAR_AHEAD, Lookup};
 use super::*;
-use crate::simd::Portable;
+use crate::simd::{self, Job, Lanes, Portable};
 use std::collections::HashMap;
 
 fn next(state: &mut u64) -> u64 {
@@ -189,9 +190,10 @@ fn bursts_of_every_length_are_answered() {
         set.assign(address, ListMask(address as u32))
             .expect("memory");
     }
-    let keys: Vec<u128> = (0..110).map(|index| index * (count / 60)).collect();
+    // More than are on their way at most.
+    let keys: Vec<u128> = (0..300).map(|index| index % 110 * (count / 60)).collect();
     let wanted = |key: u128| if key <= count { key as u32 } else { 0 };
-    let lengths = (0..=keys.len()).filter(|length| !cfg!(miri) || [1, 7, 17].contains(length));
+    let lengths = (0..=keys.len()).filter(|length| !cfg!(miri) || [1, 7, 17, 150].contains(length));
     for (level, length) in Level::here().flat_map(|level| lengths.clone().map(move |l| (level, l)))
     {
         let set = set.clone().at_level(level);
@@ -215,7 +217,30 @@ fn bursts_of_every_length_are_answered() {
                 .all(|(&found, &mask)| found == (mask != 0))
         );
         assert_eq!(hits, known.iter().filter(|&&mask| mask != 0).count());
+        if length >= 8 {
+            assert_eq!(far(&set, level, keys), known, "{level}, {length} keys");
+        }
     }
+}
+
+/// What a table of many megabytes says on a core whose second cache level is asked.
+fn far(set: &AddressSetV6, level: Level, keys: &[u128]) -> Vec<u32> {
+    struct Far<'a>(Lookup<'a, ListMask>);
+    impl Job for Far<'_> {
+        type Answer = ();
+        fn run<S: Lanes>(self, lanes: S) {
+            self.0.roll::<S, true, FAR_AHEAD>(lanes);
+        }
+    }
+    let mut answers = vec![ListMask(77); keys.len()];
+    let lookup = Lookup {
+        table: &set.table,
+        mix: set.mix,
+        keys,
+        answers: &mut answers,
+    };
+    simd::run(level, Far(lookup));
+    answers.iter().map(|mask| mask.0).collect()
 }
 
 #[test]

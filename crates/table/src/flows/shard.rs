@@ -105,9 +105,9 @@ impl<A: Address> Shard<A> {
     /// Asks for a record, all lines of it.
     #[inline(always)]
     pub(crate) fn prefetch(&self, record: u32) {
-        crate::simd::prefetch(&self.records, record as usize);
+        let address = self.records.as_ptr().wrapping_add(record as usize);
+        frame::prefetch::read(address.cast());
         if size_of::<Flow<A>>() > 64 {
-            let address = self.records.as_ptr().wrapping_add(record as usize);
             frame::prefetch::read(address.cast::<u8>().wrapping_add(64));
         }
     }
@@ -287,7 +287,7 @@ impl<A: Address> Shard<A> {
             }
             ended(flow);
             let hash = hash.of(&flow.id());
-            crate::simd::prefetch(std::slice::from_ref(self.line(hash)), 0);
+            frame::prefetch::read(std::ptr::from_ref(self.line(hash)).cast());
             over[count] = (record, hash);
             count += 1;
         }

@@ -55,11 +55,11 @@ pub fn parse(bytes: &[u8], original_len: usize) -> Parsed {
 
 /// [`parse`] with a place for the answer: cheaper where all of it goes to memory, as it does when
 /// a burst is parsed before any of it is used. What a plain IPv4 packet is looked up by is
-/// returned, too, so that it need not be read back.
+/// returned, too, so that it need not be read back; `None` says nothing but that it must be.
 ///
 /// A record is 13 stores where all that two families differ in is constant, and 20 with six words
 /// of the stack between where one arm does for both: 4.5 ns a frame, and 5.7 (Zen 4). So IPv6 is
-/// read out of line.
+/// read out of line, in 5.2 ns.
 #[inline]
 pub fn parse_into(bytes: &[u8], original_len: usize, parsed: &mut Parsed) -> Option<PlainV4> {
     let Some(plain) = fast::untagged_v4(bytes, original_len) else {
@@ -74,7 +74,7 @@ pub fn parse_into(bytes: &[u8], original_len: usize, parsed: &mut Parsed) -> Opt
     })
 }
 
-/// Everything but plain IPv4.
+/// Everything but plain IPv4. One store in each arm, so that what is constant is written together.
 #[inline(never)]
 fn parse_v6_into(bytes: &[u8], original_len: usize, parsed: &mut Parsed) {
     match fast::untagged_v6(bytes, original_len) {
@@ -91,7 +91,7 @@ fn parse_other(bytes: &[u8], original_len: usize) -> Parsed {
     parsed
 }
 
-/// The same with a place for the answer: one store in each arm, as in [`parse_into`]. An answer
+/// The same with a place for the answer: one store in each arm, as in [`parse_v6_into`]. An answer
 /// that is handed from one to the next is read in wider words than it was written in, which waits
 /// for the writes: 10 ns a fragment.
 #[inline(never)]

@@ -111,8 +111,8 @@ pub struct Parsed {
     pub snapped: bool,
 }
 
-/// What an untagged, whole, sound IPv4 packet with UDP or TCP is looked up by, as in its
-/// [`Parsed`]: what [`crate::parse_into`] returns in registers.
+/// What an untagged, whole, sound IPv4 packet without options, with UDP or TCP, is looked up by,
+/// as in its [`Parsed`]: what [`crate::parse_into`] returns in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlainV4 {
     /// Source address.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{fast, parse, parse_general, parse_into};
 use crate::emit::{Icmp, Ipv4, Ipv6, Network, Recipe, Tag, Tcp, Transport};
-use crate::{Fragment, Parsed};
+use crate::{Family, Fragment, Parsed};
 
 fn tags() -> impl Strategy<Value = Vec<Tag>> {
     let tpid = prop::sample::select(vec![0x8100u16, 0x88A8, 0x9100, 0x9200]);
@@ -177,5 +177,9 @@ proptest! {
         let fast = fast::untagged(&frame, len).or_else(|| fast::tagged(&frame, len));
         let plain = general.readable.ports() && general.vlan_tags < 3;
         prop_assert_eq!(fast, plain.then_some(general));
+        let untagged = plain && general.vlan_tags == 0;
+        let of = |family| (untagged && general.family == family).then_some(general);
+        prop_assert_eq!(fast::untagged_v4(&frame, len), of(Family::V4));
+        prop_assert_eq!(fast::untagged_v6(&frame, len), of(Family::V6));
     }
 }
