@@ -428,7 +428,7 @@ mod tests {
             trial: Duration::from_micros(10),
         };
         let contestants = plan.contestants(&field, &plan.large);
-        assert_eq!(contestants.len(), 2 * 19 + 1);
+        assert_eq!(contestants.len(), 2 * 21 + 1);
         for mut contestant in contestants {
             let fields: Vec<_> = contestant.variant.iter().map(|(name, _)| *name).collect();
             assert_eq!(fields[..4], ["bytes", "pages", "threads", "method"]);

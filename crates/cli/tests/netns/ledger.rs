@@ -112,14 +112,17 @@ fn an_end_that_takes_no_long_frames_has_a_name(driver: Driver) {
     let report = closed(&bench, bridge);
     let told = named(&report, "bridge", "tx_refused") + named(&report, "bridge", "tx_ring_full");
     let lost = named(&report, ":b", "tx_driver_drop");
+    // Where other tests keep the CPUs busy the sender may be faster than the bridge for a moment.
+    let came = 5_000 - named(&report, ":a", "fill_ring_empty");
+    assert!(came > 1_000, "{report}");
     if driver.redirects() {
         assert!(told > 0, "{report}");
-        assert_eq!(told + lost, 5_000, "{report}");
+        assert_eq!(told + lost, came, "{report}");
         return;
     }
     match driver.to_string().ends_with("packet:b") {
-        true => assert_eq!((told, lost), (5_000, 0), "{report}"),
-        false => assert_eq!((told, lost), (0, 5_000), "{report}"),
+        true => assert_eq!((told, lost), (came, 0), "{report}"),
+        false => assert_eq!((told, lost), (0, came), "{report}"),
     }
 }
 
