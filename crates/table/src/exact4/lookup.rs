@@ -25,8 +25,8 @@ const GROUPS: usize = WINDOW / GROUP;
 const NEAR_AHEAD: usize = GROUPS;
 /// The same where they come into the second cache level, 128 lines.
 pub(super) const FAR_AHEAD: usize = 2 * GROUPS;
-/// Windows whose places are kept: one more than are on their way, and a power of two, since they
-/// go round.
+/// Windows whose places are kept: more than are on their way, and a power of two, since they go
+/// round.
 const NEAR_WINDOWS: usize = 2;
 pub(super) const FAR_WINDOWS: usize = 4;
 
