@@ -37,6 +37,8 @@ pub trait Address:
     fn from_top16(top: u16) -> Self;
     /// Zero-extended.
     fn widen(self) -> u128;
+    /// `keys` themselves where the family is that of 128 bits.
+    fn wide(keys: &[Self]) -> Option<&[u128]>;
     /// The address whose zero-extension is `wide`; what lies above is cut off.
     fn narrow(wide: u128) -> Self;
 }
@@ -47,7 +49,7 @@ impl Sealed for u32 {}
 impl Sealed for u128 {}
 
 macro_rules! address {
-    ($integer:ty, $text:ty) => {
+    ($integer:ty, $text:ty, $wide:expr) => {
         impl Address for $integer {
             const BITS: u32 = <$integer>::BITS;
             const MAX: Self = <$integer>::MAX;
@@ -94,14 +96,18 @@ macro_rules! address {
                 u128::from(self)
             }
             #[inline]
+            fn wide(keys: &[Self]) -> Option<&[u128]> {
+                $wide(keys)
+            }
+            #[inline]
             fn narrow(wide: u128) -> Self {
                 wide as $integer
             }
         }
     };
 }
-address!(u32, Ipv4Addr);
-address!(u128, Ipv6Addr);
+address!(u32, Ipv4Addr, |_| None);
+address!(u128, Ipv6Addr, Some);
 
 #[cfg(test)]
 mod tests {

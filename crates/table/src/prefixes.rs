@@ -172,7 +172,10 @@ impl<A: Address> PrefixSet<A> {
         match &self.layout {
             Layout::Empty => {}
             Layout::Blocks(blocks) => blocks.add_burst(self.level, keys, masks),
-            Layout::Slots(slots) => slots.add_burst(self.level, keys, masks),
+            Layout::Slots(slots) => {
+                let keys = A::wide(keys).expect("slots are for IPv6");
+                slots.add_burst(self.level, keys, masks);
+            }
             Layout::Sorted(sorted) => sorted.add_burst(keys, masks),
         }
     }

@@ -65,6 +65,32 @@ pub(crate) trait Lanes: Copy {
     fn mix(self, by: &WidePermutation, addresses: &[u128; 8], words: &mut [[u64; 2]; 8]) {
         by.apply_all(addresses, words);
     }
+    /// Takes eight addresses apart: their upper 16 bits, the 16 that follow, and the 16 behind
+    /// those with the first flipped, so that as signed numbers they are in the order of addresses.
+    #[inline(always)]
+    fn split(
+        self,
+        keys: &[u128; 8],
+        tops: &mut [u32; 8],
+        middles: &mut [u32; 8],
+        lows: &mut [u16; 8],
+    ) {
+        for (index, key) in keys.iter().enumerate() {
+            let upper = (key >> 64) as u64;
+            tops[index] = (upper >> 48) as u32;
+            middles[index] = u32::from((upper >> 32) as u16);
+            lows[index] = (upper >> 16) as u16 ^ 1 << 15;
+        }
+    }
+    /// Writes the indices of the numbers that are negative, from `first` on, to the first places of
+    /// `indices` and tells how many there are; what the other places then hold is not said.
+    #[inline(always)]
+    fn negative(self, numbers: &[i32; 8], first: u32, indices: &mut [u32; 8]) -> usize {
+        let bits = numbers.iter().rev();
+        let negative = bits.fold(0, |bits: u8, &number| bits << 1 | u8::from(number < 0));
+        *indices = BITS_SET[usize::from(negative)].map(|index| first + u32::from(index));
+        negative.count_ones() as usize
+    }
     /// Which places are `value` or less.
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
     /// Which places are `value` or less.
@@ -82,6 +108,24 @@ pub(crate) trait Lanes: Copy {
     /// The values at `indices`, of which the lower five bits count.
     fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8];
 }
+
+/// For each byte the numbers of the bits that are set in it, then zeros.
+static BITS_SET: [[u8; 8]; 256] = {
+    let mut all = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < all.len() {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 != 0 {
+                all[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    all
+};
 
 /// All but the top byte of the second word of a place of [`Lanes::equal120`].
 const BELOW_TOP: u64 = u64::MAX >> 8;

@@ -1,6 +1,6 @@
 //! Half a line a compare: vectors of 32 bytes.
 
-use super::{Avx2, FIRST_10, FIRST_30, Lanes, zeros_below};
+use super::{Avx2, BITS_SET, FIRST_10, FIRST_30, Lanes, zeros_below};
 use std::arch::x86_64::*;
 
 impl Lanes for Avx2 {
@@ -41,6 +41,57 @@ impl Lanes for Avx2 {
             _mm256_storeu_ps(picked.as_mut_ptr().cast(), found);
         }
         picked
+    }
+    #[inline(always)]
+    fn split(
+        self,
+        keys: &[u128; 8],
+        tops: &mut [u32; 8],
+        middles: &mut [u32; 8],
+        lows: &mut [u16; 8],
+    ) {
+        // SAFETY: `self` proves the instructions; the loads read 16 bytes of `keys` each, an upper
+        // half behind its lower one as on any x86, and the stores write the 32 bytes of `tops` and
+        // `middles` and the 16 of `lows`.
+        unsafe {
+            // Keys whose indices differ by 4 side by side: what follows works within 16 bytes.
+            let both = |index: usize| {
+                let key: *const __m128i = keys.as_ptr().add(index).cast();
+                let first = _mm256_castsi128_si256(_mm_loadu_si128(key));
+                _mm256_inserti128_si256::<1>(first, _mm_loadu_si128(key.add(4)))
+            };
+            let pair = |index| {
+                let upper = _mm256_unpackhi_epi64(both(index), both(index + 1));
+                _mm256_castsi256_ps(upper)
+            };
+            let (a, b) = (pair(0), pair(2));
+            let first = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(a, b));
+            let second = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
+            let third = _mm256_srli_epi32::<16>(second);
+            let third = _mm_packus_epi32(
+                _mm256_castsi256_si128(third),
+                _mm256_extracti128_si256::<1>(third),
+            );
+            let low = _mm256_set1_epi32(0xffff);
+            let signs = _mm_set1_epi16(i16::MIN);
+            _mm256_storeu_si256(tops.as_mut_ptr().cast(), _mm256_srli_epi32::<16>(first));
+            _mm256_storeu_si256(middles.as_mut_ptr().cast(), _mm256_and_si256(first, low));
+            _mm_storeu_si128(lows.as_mut_ptr().cast(), _mm_xor_si128(third, signs));
+        }
+    }
+    #[inline(always)]
+    fn negative(self, numbers: &[i32; 8], first: u32, indices: &mut [u32; 8]) -> usize {
+        // SAFETY: `self` proves the instructions; the loads read the 32 bytes of `numbers` and 8 of
+        // a constant, and the store writes the 32 bytes of `indices`.
+        unsafe {
+            let numbers = _mm256_loadu_si256(numbers.as_ptr().cast());
+            let negative = _mm256_movemask_ps(_mm256_castsi256_ps(numbers)) as u8;
+            let kept = &BITS_SET[usize::from(negative)];
+            let kept = _mm256_cvtepu8_epi32(_mm_loadl_epi64(kept.as_ptr().cast()));
+            let kept = _mm256_add_epi32(kept, _mm256_set1_epi32(first.cast_signed()));
+            _mm256_storeu_si256(indices.as_mut_ptr().cast(), kept);
+            negative.count_ones() as usize
+        }
     }
     #[inline(always)]
     fn equal16(self, line: &[u16; 32], value: u16) -> u32 {

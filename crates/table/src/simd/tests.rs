@@ -283,3 +283,64 @@ fn every_level_picks_values() {
         }
     }
 }
+
+struct Split<'a>(&'a [u128; 8]);
+impl Job for Split<'_> {
+    type Answer = ([u32; 8], [u32; 8], [u16; 8]);
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Self::Answer {
+        let (mut tops, mut middles, mut lows) = ([9; 8], [9; 8], [9; 8]);
+        lanes.split(self.0, &mut tops, &mut middles, &mut lows);
+        (tops, middles, lows)
+    }
+}
+
+#[test]
+fn every_level_splits_addresses() {
+    let factor = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835u128;
+    for round in 0..50u128 {
+        let keys: [u128; 8] = std::array::from_fn(|at| match round {
+            0 => 0,
+            1 => u128::MAX,
+            _ => (8 * round + at as u128).wrapping_mul(factor),
+        });
+        for level in Level::here() {
+            let (tops, middles, lows) = run(level, Split(&keys));
+            assert_eq!(tops, keys.map(|key| (key >> 112) as u32), "{level}");
+            let middle = |key: u128| (key >> 96) as u32 & 0xffff;
+            assert_eq!(middles, keys.map(middle), "{level}");
+            let lows = lows.map(|low| i32::from(low.cast_signed()) + 0x8000);
+            assert_eq!(lows, keys.map(|key| i32::from((key >> 80) as u16)));
+        }
+    }
+}
+
+struct Negative<'a>(&'a [i32; 8], u32);
+impl Job for Negative<'_> {
+    type Answer = ([u32; 8], usize);
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Self::Answer {
+        let mut indices = [u32::MAX; 8];
+        let count = lanes.negative(self.0, self.1, &mut indices);
+        (indices, count)
+    }
+}
+
+#[test]
+fn every_level_lists_what_is_negative() {
+    for signs in 0..=u8::MAX {
+        let number = |at: u32| match signs >> at & 1 {
+            0 => i32::MAX >> (4 * at),
+            _ => i32::MIN >> (4 * at),
+        };
+        let numbers = std::array::from_fn(|at| number(at as u32));
+        for level in Level::here() {
+            let (indices, count) = run(level, Negative(&numbers, 120));
+            let wanted = (0..8).filter(|at| signs >> at & 1 != 0).map(|at| 120 + at);
+            assert!(
+                wanted.eq(indices[..count].iter().copied()),
+                "{level}: {signs:#b}"
+            );
+        }
+    }
+}

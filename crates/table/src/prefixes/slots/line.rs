@@ -57,7 +57,7 @@ fn start_of(place: u16) -> u16 {
 
 /// What is compared with places, of the bits 32 to 47 of a key.
 #[inline(always)]
-fn compared(low: u16) -> u16 {
+pub(super) fn compared(low: u16) -> u16 {
     low ^ 1 << 15
 }
 
@@ -73,14 +73,14 @@ fn set_number(line: &mut Line, number: u32) {
 
 /// The class of a key in a leaf.
 #[inline(always)]
-pub(super) fn class<L: Lanes>(lanes: L, leaf: &Line, low: u16) -> u16 {
-    leaf[(16 + lanes.below16(leaf, compared(low)) as usize) & 31]
+pub(super) fn class<L: Lanes>(lanes: L, leaf: &Line, compared: u16) -> u16 {
+    leaf[(16 + lanes.below16(leaf, compared) as usize) & 31]
 }
 
 /// The number of the leaf of a key in a node; any number where the line is no node.
 #[inline(always)]
-pub(super) fn child<L: Lanes>(lanes: L, node: &Line, low: u16) -> u32 {
-    number(node).wrapping_add(lanes.below30(node, compared(low)))
+pub(super) fn child<L: Lanes>(lanes: L, node: &Line, compared: u16) -> u32 {
+    number(node).wrapping_add(lanes.below30(node, compared))
 }
 
 /// The leaf of one class.
