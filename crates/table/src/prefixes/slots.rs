@@ -9,8 +9,8 @@
 //! bits 32 to 47 are needed, at most 256. Even the answer of a whole network is a leaf, one a
 //! class: a key that goes another way than its neighbours would cost more than the line.
 //!
-//! So a lookup is three lines at most beside the root, and no branch: slot, node (of those keys that
-//! have one, listed by vectors), leaf. The full routing table, dealt over 16 lists, has 11 MB of
+//! So a lookup is three lines at most beside the root, and no branch: slot, node (of those keys
+//! that have one, listed by vectors), leaf. The full routing table, dealt over 16 lists, has 11 MB of
 //! slots, of which keys from the table touch 1.2 MB, 2,000 nodes and 18,000 leaves, 1.4 MB.
 //!
 //! What lies below bit 47 is a class that names a word of the [`Trie`], kept beside the leaf. So
@@ -100,8 +100,8 @@ fn slot_of(word: u32, middle: u32) -> u32 {
     (word >> SHIFT_BITS).wrapping_add(middle.wrapping_shr(word))
 }
 
-/// The line that a slot leads a key to, by the bits 32 to 47 of the key; negative if it is a node, and
-/// the number in the lower bits.
+/// The line that a slot leads a key to, by the bits 32 to 47 of the key; negative if it is a node,
+/// and the number in the lower bits.
 #[inline(always)]
 fn line_of(word: u32, low: u16) -> i32 {
     let part = u32::from(low).wrapping_shr(word);

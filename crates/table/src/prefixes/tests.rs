@@ -79,7 +79,7 @@ fn bursts_of_every_length() {
         let runs = runs(starts, 9);
         let keys: Vec<A> = runs.starts.iter().step_by(3).copied().collect();
         let wanted: Vec<ListMask> = keys.iter().map(|&key| ListMask(runs.at(key))).collect();
-        let longest = 200;
+        let longest = 270;
         for level in Level::here() {
             let set = PrefixSet::compile(&runs).unwrap().at_level(level);
             for length in 0..longest.min(keys.len() / 2) {
@@ -99,6 +99,53 @@ fn bursts_of_every_length() {
     check_lengths(draws(count).map(|word| word as u32 & 0xff).collect());
     check_lengths(draws(count).map(|word| word as u32 & !0xff).collect());
     check_lengths(draws(count).collect());
+    check_lengths(crowd(count).collect());
+}
+
+/// Places of changes in eight networks of 32 bits, so many in each that they have nodes, some of
+/// them behind bit 47; and loopback's, so that address 0 is in the trie.
+fn crowd(count: usize) -> impl Iterator<Item = u128> {
+    let place = |word: u128| {
+        let deep = if word >> 100 & 15 == 0 {
+            word >> 64 & 0xffff
+        } else {
+            0
+        };
+        0x2001 << 112 | (word & 7) << 96 | (word >> 8 & 0xffff) << 80 | deep << 32
+    };
+    draws(count).map(place).chain([1, 2])
+}
+
+/// Columns whose pages no longer lie side by side: changed and changed back beside a clone.
+#[test]
+fn bursts_among_copied_pages() {
+    let runs = runs(crowd(4000).collect::<Vec<u128>>(), 9);
+    let masks = runs.masks.iter().copied();
+    let mut map: BTreeMap<u128, u32> = runs.starts.iter().copied().zip(masks).collect();
+    let keys: Vec<u128> = runs.starts.iter().step_by(3).copied().collect();
+    let wanted: Vec<ListMask> = keys.iter().map(|&key| ListMask(runs.at(key))).collect();
+    for level in Level::here() {
+        let mut set = PrefixSet::compile(&runs).unwrap().at_level(level);
+        let kept = set.clone();
+        for at in [runs.starts[runs.starts.len() / 2], runs.starts[5]] {
+            let last = map
+                .range(at + 1..)
+                .next()
+                .map_or(u128::MAX, |next| next.0 - 1);
+            let mask = map[&at];
+            for mask in [mask ^ 1 << 20, mask] {
+                map.insert(at, mask);
+                set.rewrite(at, last, &map).unwrap();
+            }
+        }
+        for (set, length) in [(&set, 301), (&kept, 301), (&set, 128), (&set, 7)] {
+            for (keys, wanted) in keys.chunks(length).zip(wanted.chunks(length)) {
+                let mut masks = vec![ListMask::EMPTY; keys.len()];
+                set.add_burst(keys, &mut masks);
+                assert_eq!(masks, wanted, "{level} {length}");
+            }
+        }
+    }
 }
 
 #[test]

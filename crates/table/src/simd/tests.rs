@@ -310,7 +310,8 @@ fn every_level_splits_addresses() {
             let middle = |key: u128| (key >> 96) as u32 & 0xffff;
             assert_eq!(middles, keys.map(middle), "{level}");
             let lows = lows.map(|low| i32::from(low.cast_signed()) + 0x8000);
-            assert_eq!(lows, keys.map(|key| i32::from((key >> 80) as u16)));
+            let low = |key: u128| i32::from((key >> 80) as u16);
+            assert_eq!(lows, keys.map(low), "{level}");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::simd::Lanes;
 pub(super) type Line = [u16; 32];
 
 /// A class with this is the number of a word.
-pub(super) const BELOW: u16 = 0x8000;
+const BELOW: u16 = 0x8000;
 /// Classes of a leaf, and of one with words.
 const RUNS: usize = 16;
 const RUNS_BESIDE_WORDS: usize = 14;
@@ -77,7 +77,7 @@ pub(super) fn class<L: Lanes>(lanes: L, leaf: &Line, compared: u16) -> u16 {
     leaf[(16 + lanes.below16(leaf, compared) as usize) & 31]
 }
 
-/// The number of the leaf of a key in a node; any number where the line is no node.
+/// The number of the leaf of a key in a node.
 #[inline(always)]
 pub(super) fn child<L: Lanes>(lanes: L, node: &Line, compared: u16) -> u32 {
     number(node).wrapping_add(lanes.below30(node, compared))

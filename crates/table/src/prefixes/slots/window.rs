@@ -4,8 +4,8 @@ use crate::simd::Lanes;
 
 /// Keys that vectors take together: as many as have 32 bits each in 32 bytes.
 pub(super) const GROUP: usize = 8;
-/// Keys of a window: the pairs of 64 frames. One of 256 is slower for 64 and 128 keys, since its
-/// columns are set to zero first.
+/// Keys of a window: the pairs of 64 frames. One of 256 is slower for fewer keys, since its columns
+/// are set to zero first.
 pub(super) const WINDOW: usize = GROUP * GROUPS;
 const GROUPS: usize = 16;
 
@@ -19,7 +19,7 @@ pub(super) struct Window {
     /// The bits 32 to 47, as places in lines are compared with them.
     compared: [[u16; GROUP]; GROUPS],
     /// Groups in use.
-    count: usize,
+    group_count: usize,
     /// The keys that have nodes, then whatever was written behind the last.
     nodes: [u32; WINDOW + GROUP],
     node_count: usize,
@@ -31,17 +31,17 @@ impl Window {
             places: [[0; GROUP]; GROUPS],
             middles: [[0; GROUP]; GROUPS],
             compared: [[0; GROUP]; GROUPS],
-            count: 0,
+            group_count: 0,
             nodes: [0; WINDOW + GROUP],
             node_count: 0,
         }
     }
 
-    /// Takes keys apart, at most [`WINDOW`]. Where they end within a group, keys of 0 follow.
+    /// Takes keys apart, at most [`WINDOW`]. Where they end within a group the last follows again.
     #[inline(always)]
     pub(super) fn take<V: Lanes>(&mut self, lanes: V, keys: &[u128]) {
         let (groups, rest) = keys.as_chunks();
-        let mut padded = [0; GROUP];
+        let mut padded = [keys.last().copied().unwrap_or_default(); GROUP];
         padded[..rest.len()].copy_from_slice(rest);
         let last = (!rest.is_empty()).then_some(&padded);
         let columns = self.places.iter_mut().zip(&mut self.middles);
@@ -49,27 +49,31 @@ impl Window {
         for (keys, ((tops, middles), compared)) in groups.iter().chain(last).zip(columns) {
             lanes.split(keys, tops, middles, compared);
         }
-        self.count = groups.len() + usize::from(last.is_some());
+        self.group_count = groups.len() + usize::from(last.is_some());
         self.node_count = 0;
     }
 
-    /// Places that are the upper 16 bits yet, to become those of slots, and the bits 16 to 31.
+    /// The upper 16 bits, to become the places of slots, and the 16 that follow.
     #[inline(always)]
-    pub(super) fn find_slots(
+    pub(super) fn tops_and_middles(
         &mut self,
     ) -> impl Iterator<Item = (&mut [u32; GROUP], &[u32; GROUP])> {
-        self.places[..self.count].iter_mut().zip(&self.middles)
+        self.places[..self.group_count]
+            .iter_mut()
+            .zip(&self.middles)
     }
 
-    /// `find` makes a group's places of slots those of lines, and tells which are nodes: those whose
-    /// numbers it returns are negative.
+    /// `find` makes a group's places of slots those of lines, and tells which are nodes: those
+    /// whose numbers it returns are negative.
     #[inline(always)]
     pub(super) fn find_lines<V: Lanes>(
         &mut self,
         lanes: V,
         find: impl Fn(&mut [u32; GROUP], &[u16; GROUP]) -> [i32; GROUP],
     ) {
-        let groups = self.places[..self.count].iter_mut().zip(&self.compared);
+        let groups = self.places[..self.group_count]
+            .iter_mut()
+            .zip(&self.compared);
         for (first, (places, compared)) in (0..).step_by(GROUP).zip(groups) {
             let numbers = find(places, compared);
             if let Some(nodes) = self.nodes[self.node_count..].first_chunk_mut() {
@@ -92,12 +96,12 @@ impl Window {
     /// All places.
     #[inline(always)]
     pub(super) fn places(&self) -> &[u32] {
-        self.places[..self.count].as_flattened()
+        self.places[..self.group_count].as_flattened()
     }
 
     /// Groups of places, and what is compared with their lines.
     #[inline(always)]
     pub(super) fn groups(&self) -> impl Iterator<Item = (&[u32; GROUP], &[u16; GROUP])> {
-        self.places[..self.count].iter().zip(&self.compared)
+        self.places[..self.group_count].iter().zip(&self.compared)
     }
 }
