@@ -10,8 +10,8 @@
 //! class: a key that goes another way than its neighbours would cost more than the line.
 //!
 //! So a lookup is three lines at most beside the root, and no branch: slot, node (of those keys
-//! that have one, listed by vectors), leaf. The full routing table, dealt over 16 lists, has 11 MB of
-//! slots, of which keys from the table touch 1.2 MB, 2,000 nodes and 18,000 leaves, 1.4 MB.
+//! that have one, listed by vectors), leaf. The full routing table, dealt over 16 lists, has 11 MB
+//! of slots, of which keys from the table touch 1.2 MB, 2,000 nodes and 18,000 leaves, 1.4 MB.
 //!
 //! What lies below bit 47 is a class that names a word of the [`Trie`], kept beside the leaf. So
 //! is a block of 16 bits with too few changes for its slots, at least one a [`SLOTS_A_CHANGE`].
