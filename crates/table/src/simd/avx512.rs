@@ -166,8 +166,8 @@ impl Lanes for Avx512 {
         // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
         let mask = unsafe {
             let places = _mm512_loadu_si512(line.as_ptr().cast());
-            _mm512_mask_cmplt_epi16_mask(FIRST_30, places, _mm512_set1_epi16(value.cast_signed()))
+            _mm512_cmplt_epi16_mask(places, _mm512_set1_epi16(value.cast_signed()))
         };
-        mask.count_ones()
+        (mask & FIRST_30).count_ones()
     }
 }
