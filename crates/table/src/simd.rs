@@ -61,6 +61,24 @@ pub(crate) trait Lanes: Copy {
         // All ones when a place is equal; an arithmetic shift, since a choice became a branch.
         second & i64::from(places.cast_signed().wrapping_neg() >> 31).cast_unsigned()
     }
+    /// [`Lanes::find120`] of eight values, each in a line of its own.
+    #[inline(always)]
+    fn look120(self, lines: &[&[u64; 8]; 8], values: &[[u64; 2]; 8]) -> Found120 {
+        let (mut codes, mut passed) = ([0; 8], 0);
+        for (index, (line, &value)) in lines.iter().zip(values).enumerate() {
+            let code = (self.find120(line, value) >> 56) as u8 & 0x7f;
+            codes[index] = code;
+            // The top bit of the difference is set where there is no code: five instructions in
+            // all, where comparing code and mark took eight.
+            let marked = line[4 + (value[0] as usize & 3)] & u64::from(code).wrapping_sub(1);
+            passed |= ((marked >> 63) as u8) << index;
+        }
+        Found120 {
+            codes,
+            is_there: codes.map(|code| code != 0),
+            passed,
+        }
+    }
     /// [`WidePermutation::apply_all`] of eight addresses.
     #[inline(always)]
     fn mix(self, by: &WidePermutation, addresses: &[u128; 8], words: &mut [[u64; 2]; 8]) {
@@ -108,6 +126,18 @@ pub(crate) trait Lanes: Copy {
     fn zeros_below(self, ones: u64, numbers: u32) -> u32;
     /// The values at `indices`, of which the lower five bits count.
     fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8];
+}
+
+/// What [`Lanes::look120`] tells of eight values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found120 {
+    /// The top byte of what was found, but for its top bit.
+    pub(crate) codes: [u8; 8],
+    /// Where that is not 0.
+    pub(crate) is_there: [bool; 8],
+    /// Where it is, and the top bit of word `4 + (value[0] & 3)` of the line is set: bit `i` is of
+    /// value `i`.
+    pub(crate) passed: u8,
 }
 
 /// For each byte the numbers of the bits that are set in it, then zeros.

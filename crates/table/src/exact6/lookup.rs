@@ -5,15 +5,16 @@
 //! Zen 3 asking for 64 lines and then answering 64 keys left memory idle half of the time: 40
 //! million lookups a second where this gives 60, among 6 million addresses, at a limit of 100
 //! million lines. A Zen 5, at a limit of 230 million, gives 80 with 32 lines under way and 105 with
-//! 64. A Zen 4, at a limit of 190 million, gives 47 with 32 that come into its first cache level,
-//! 75 with 32 into its second, 90 with 64, and 110 with 128.
+//! 64. A Zen 4, at a limit of 190 million, gave 47 with 32 that come into its first cache level, 75
+//! with 32 into its second, 90 with 64. 128 gave 110 there until eight keys were compared together,
+//! and since then no more than 64.
 
 use super::codes::ESCAPED;
 use super::line::{Line, PLACES, Word, after, home, look, portion, reach};
 use super::table::Table;
 use crate::mask::ListMask;
 use crate::secret::WidePermutation;
-use crate::simd::{self, Job, Lanes, Level};
+use crate::simd::{self, Found120, Job, Lanes, Level};
 use frame::{PagedView, prefetch};
 use std::ptr;
 
@@ -24,9 +25,7 @@ const GROUP: usize = 8;
 /// percent.
 const AHEAD: usize = 4;
 /// The same on cores of [`Lanes::DEEP`], 64 lines.
-const DEEP_AHEAD: usize = 8;
-/// The same where they come into the second cache level, which alone has room for 128 lines.
-pub(super) const FAR_AHEAD: usize = 16;
+pub(super) const DEEP_AHEAD: usize = 8;
 /// Groups answered before those keys of a group are looked at again whose home line was not
 /// enough: until then their next line is on its way. On a Zen 5 six groups give 3 % more than two.
 const fn lag<S: Lanes>() -> usize {
@@ -38,6 +37,7 @@ const ESCAPED_MAX: usize = 64;
 /// What a lookup leaves for each key.
 pub(super) trait Answer: Copy {
     fn of(code: u8, masks: &[ListMask; 128]) -> Self;
+    fn of_group(found: &Found120, masks: &[ListMask; 128]) -> [Self; GROUP];
     /// Looks by place where the code was not enough.
     fn resolve(table: &Table, mix: WidePermutation, keys: &[u128], answers: &mut [Self]);
 }
@@ -46,6 +46,10 @@ impl Answer for ListMask {
     #[inline(always)]
     fn of(code: u8, masks: &[ListMask; 128]) -> Self {
         masks[usize::from(code & 127)]
+    }
+    #[inline(always)]
+    fn of_group(found: &Found120, masks: &[ListMask; 128]) -> [Self; GROUP] {
+        found.codes.map(|code| Self::of(code, masks))
     }
     #[cold]
     #[inline(never)]
@@ -70,6 +74,10 @@ impl Answer for bool {
     #[inline(always)]
     fn of(code: u8, _: &[ListMask; 128]) -> Self {
         code != 0
+    }
+    #[inline(always)]
+    fn of_group(found: &Found120, _: &[ListMask; 128]) -> [Self; GROUP] {
+        found.is_there
     }
     #[inline(always)]
     fn resolve(_: &Table, _: WidePermutation, _: &[u128], _: &mut [Self]) {}
@@ -115,7 +123,7 @@ struct Coming<'a> {
     lines: [&'a Line; GROUP],
 }
 
-/// A bit for each key of a group, the last key's lowest.
+/// A bit for each key of a group.
 type Bits = u64;
 const ALL: Bits = (1 << GROUP) - 1;
 
@@ -127,7 +135,7 @@ impl<A: Answer> Job for Lookup<'_, A> {
         if !S::DEEP {
             self.roll::<S, false, AHEAD>(lanes);
         } else if simd::asks_far(size_of::<Line>() * self.table.lines().len()) {
-            self.roll::<S, true, FAR_AHEAD>(lanes);
+            self.roll::<S, true, DEEP_AHEAD>(lanes);
         } else {
             self.roll::<S, false, DEEP_AHEAD>(lanes);
         }
@@ -210,13 +218,9 @@ impl<'a> Coming<'a> {
         masks: &[ListMask; 128],
         answers: &mut [A; GROUP],
     ) -> Bits {
-        let mut passed = 0;
-        let places = self.lines.iter().zip(&self.words);
-        for (answer, (&line, &word)) in answers.iter_mut().zip(places) {
-            let found = look(lanes, line, word);
-            *answer = A::of(found.code, masks);
-            passed = passed << 1 | found.passed;
-        }
+        let found = lanes.look120(&self.lines, &self.words);
+        *answers = A::of_group(&found, masks);
+        let passed = Bits::from(found.passed);
         for at in keys_of_bits(passed) {
             let line = ptr::from_ref(self.lines[at]);
             prefetch::read(line.wrapping_add(1).cast());
@@ -271,8 +275,8 @@ impl<A: Answer> Lookup<'_, A> {
 #[inline(always)]
 fn keys_of_bits(mut rest: Bits) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let last = (rest != 0).then(|| rest.trailing_zeros() as usize % GROUP);
+        let next = (rest != 0).then(|| rest.trailing_zeros() as usize % GROUP);
         rest &= rest.wrapping_sub(1);
-        last.map(|bit| GROUP - 1 - bit)
+        next
     })
 }

@@ -7,14 +7,16 @@ use crate::mask::ListMask;
 use crate::memory::out_of_memory;
 use frame::Paged;
 
-/// Lines per 100 addresses: 1.7 of 4 places are taken, and 2.2 % of the addresses do not fit their
+/// Lines per 100 addresses: 1.4 of 4 places are taken, and 1.4 % of the addresses do not fit their
 /// line.
 ///
-/// A key whose line passed it on costs a misprediction and one more line. Million lookups a second
-/// among 6 million addresses (bursts of 64, hit and miss; then of 256), one run each on a Zen 3
-/// with a limit of 93 to 101: with 45 lines 52 and 57, 62 and 65; with 60 lines 63 and 66, 71 and
-/// 73; with 80 lines, a third more memory, 66 and 67, 74 and 76.
-const LINES_PER_100: usize = 60;
+/// A key whose line passed it on costs a misprediction and one more line, and at the end of a burst
+/// nothing hides either. Million lookups a second among 6 million addresses (bursts of 64, hit and
+/// miss; then of 256), one run each on a Zen 3 with a limit of 93 to 101: with 45 lines 52 and 57,
+/// 62 and 65; with 60 lines 63 and 66, 71 and 73; with 80 lines 66 and 67, 74 and 76. On a Zen 4
+/// with a limit of 230, medians of four runs in turn: with 60 lines 106 and 114, 144 and 156; with
+/// 70 lines 109 and 116, 152 and 156; with 80 lines 112 and 117, 150 and 157.
+const LINES_PER_100: usize = 70;
 /// Up to here a line an address: small tables lie in the cache anyway, and may reach less far.
 const ROOMY_MAX: usize = 4096;
 

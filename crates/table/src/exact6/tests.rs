@@ -1,6 +1,6 @@
 //! The set against a map: columns, changes, versions, crowds.
 
-use super::lookup::{FAR_AHEAD, Lookup};
+use super::lookup::{DEEP_AHEAD, Lookup};
 use super::*;
 use crate::simd::{self, Job, Lanes, Portable};
 use std::collections::HashMap;
@@ -229,7 +229,7 @@ fn far(set: &AddressSetV6, level: Level, keys: &[u128]) -> Vec<u32> {
     impl Job for Far<'_> {
         type Answer = ();
         fn run<S: Lanes>(self, lanes: S) {
-            self.0.roll::<S, true, FAR_AHEAD>(lanes);
+            self.0.roll::<S, true, DEEP_AHEAD>(lanes);
         }
     }
     let mut answers = vec![ListMask(77); keys.len()];

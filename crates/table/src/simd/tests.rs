@@ -72,6 +72,53 @@ fn every_level_finds_the_second_word() {
     }
 }
 
+struct Look120<'a>(&'a [&'a [u64; 8]; 8], &'a [[u64; 2]; 8]);
+impl Job for Look120<'_> {
+    type Answer = Found120;
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Found120 {
+        lanes.look120(self.0, self.1)
+    }
+}
+
+/// Lines of few different words, so that values are found in every place and in none, with codes
+/// and without, whatever top bits say.
+#[test]
+fn every_level_looks_for_eight_values_alike() {
+    let mut random = 1u64;
+    let mut below = |end: u64| {
+        random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (random >> 33) % end
+    };
+    let mut seen = [0; 4];
+    for round in 0..if cfg!(miri) { 20 } else { 2000 } {
+        let mut word = |top: bool| below(5) | (u64::from(top) * (below(2) << 63 | below(3) << 56));
+        let lines: [[u64; 8]; 8] = [(); 8].map(|()| std::array::from_fn(|place| word(place >= 4)));
+        let values = [(); 8].map(|()| [word(false), word(true)]);
+        let lines = lines.each_ref();
+        let wanted = run(Level::Portable, Look120(&lines, &values));
+        for level in Level::here() {
+            let found = run(level, Look120(&lines, &values));
+            assert_eq!(found, wanted, "{level} {round}");
+        }
+        for (index, (line, value)) in lines.iter().zip(values).enumerate() {
+            let equal = |place: &usize| {
+                line[*place] == value[0] && (line[4 + place] ^ value[1]) & BELOW_TOP == 0
+            };
+            let code = (0..4)
+                .find(equal)
+                .map_or(0, |place| line[4 + place] >> 56 & 0x7f);
+            let marked = line[4 + (value[0] as usize & 3)] >> 63 == 1;
+            let passed = code == 0 && marked;
+            assert_eq!(u64::from(wanted.codes[index]), code, "{round}");
+            assert_eq!(wanted.is_there[index], code != 0, "{round}");
+            assert_eq!(wanted.passed >> index & 1 == 1, passed, "{round}");
+            seen[usize::from(code != 0) * 2 + usize::from(marked)] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
+}
+
 struct Mix<'a>(&'a WidePermutation, &'a [u128; 8]);
 impl Job for Mix<'_> {
     type Answer = [[u64; 2]; 8];
