@@ -4,27 +4,30 @@
 //! The upper 16 bits choose a word of the root. It leads to 65,536 slots, to fewer where all
 //! changes of answer lie higher, or to the slot of a class. A slot leads to a *leaf*: one line with
 //! the places of up to 15 changes and the classes before, between and behind them. Where the
-//! changes are more it leads to a *node*: one line with the places of 30 changes, at which the next
-//! of up to 31 leaves begins, all side by side; and beyond those to as many nodes as parts of the
-//! bits 32 to 47 are needed, at most 256. Even the answer of a whole network is a leaf, one a
+//! changes are more it leads to leaves side by side, one for each part of the bits 32 to 47, if
+//! they lie so evenly that these are few; if not, to a *node*: one line with the places of 30
+//! changes, at which the next of up to 31 leaves begins, all side by side; and beyond those to as
+//! many nodes as parts are needed, at most 256. Even the answer of a whole network is a leaf, one a
 //! class: a key that goes another way than its neighbours would cost more than the line.
 //!
 //! So a lookup is three lines at most beside the root, and no branch: slot, node (of those keys
 //! that have one, listed by vectors), leaf. The full routing table, dealt over 16 lists, has 11 MB
-//! of slots, of which keys from the table touch 1.2 MB, 2,000 nodes and 18,000 leaves, 1.4 MB.
+//! of slots, of which keys from the table touch 1.2 MB, and 2.1 MB of nodes and leaves; 42 % of
+//! these keys have a node.
 //!
 //! What lies below bit 47 is a class that names a word of the [`Trie`], kept beside the leaf. So
 //! is a block of 16 bits with too few changes for its slots, at least one a [`SLOTS_A_CHANGE`].
 //!
 //! Bounds: all slots take at most 64 MB, and a change of answer at most 1 KB of them, or 1.1 KB in
-//! the trie, and three leaves and as many lines of words; a network of 32 bits has more than one
-//! node from 435 runs on, and 256 at most. A lookup reads four words and lines, then what the trie
-//! reads at most.
+//! the trie, and three leaves and as many lines of words, and 16 leaves for each that would be full
+//! otherwise; a network of 32 bits has more than one node from 435 runs on, and 256 at most. A
+//! lookup reads four words and lines, then what the trie reads at most.
 
 mod build;
 mod fresh;
 mod line;
 mod lookup;
+mod parts;
 mod rewrite;
 mod window;
 
@@ -40,6 +43,7 @@ use frame::Pages;
 use frame::memory::Paged;
 use line::Line;
 use lookup::Lookup;
+use parts::LEAF_BITS_MAX;
 use std::sync::Arc;
 
 /// Slots, nodes and leaves.
@@ -62,7 +66,7 @@ struct Free {
     /// The first of 1, 2, 4, ... slots.
     slots: [Vec<u32>; ROOT_BITS as usize + 1],
     /// The first of so many lines, by [`lines_kind`].
-    lines: [Vec<u32>; 37],
+    lines: [Vec<u32>; lines_kind(1 << LEAF_BITS_MAX) + 1],
 }
 
 /// Classes that a leaf can name; what is not less names a word of the trie.
@@ -108,8 +112,8 @@ fn line_of(word: u32, low: u16) -> i32 {
     (word.cast_signed() >> SHIFT_BITS).wrapping_add(part.cast_signed())
 }
 
-/// The place in [`Free`] of so many lines side by side: 1 to 32, or a power of two as far as 256.
-fn lines_kind(count: usize) -> usize {
+/// The place in [`Free`] of so many lines side by side: 1 to 32, or a power of two.
+const fn lines_kind(count: usize) -> usize {
     if count <= 32 {
         count
     } else {
@@ -169,6 +173,22 @@ impl Slots {
 
     pub(super) fn pages(&self) -> Option<Pages> {
         self.slots.pages()
+    }
+
+    /// How many slots lead to leaves of their own, to a leaf a part, and to nodes.
+    #[cfg(test)]
+    pub(super) fn kinds(&self) -> [usize; 3] {
+        let mut kinds = [0; 3];
+        let slots = (CLASSES_MAX..self.slots.len()).map(|at| self.slots.view()[at]);
+        for word in slots.filter(|&word| word != NOTHING) {
+            let line = self.lines.view()[(word >> SHIFT_BITS & NUMBER) as usize];
+            match word & (NODE | 31) {
+                ALL_OUT if line::only_class(&line).is_some() => {}
+                ALL_OUT => kinds[0] += 1,
+                word => kinds[1 + usize::from(word & NODE != 0)] += 1,
+            }
+        }
+        kinds
     }
 
     /// True when a quarter of it is garbage.

@@ -102,8 +102,9 @@ fn bursts_of_every_length() {
     check_lengths(crowd(count).collect());
 }
 
-/// Places of changes in eight networks of 32 bits, so many in each that they have nodes, some of
-/// them behind bit 47; and loopback's, so that address 0 is in the trie.
+/// Places of changes in eight networks of 32 bits, some of them behind bit 47: so many in each that
+/// four have a leaf a part, and four, where they crowd, nodes; and loopback's, so that address 0
+/// is in the trie.
 fn crowd(count: usize) -> impl Iterator<Item = u128> {
     let place = |word: u128| {
         let deep = if word >> 100 & 15 == 0 {
@@ -111,7 +112,9 @@ fn crowd(count: usize) -> impl Iterator<Item = u128> {
         } else {
             0
         };
-        0x2001 << 112 | (word & 7) << 96 | (word >> 8 & 0xffff) << 80 | deep << 32
+        // Half of them in one 256th.
+        let within = (word >> 8 & 0xffff) >> (2 * (word & 4) * (word >> 3 & 1));
+        0x2001 << 112 | (word & 7) << 96 | within << 80 | deep << 32
     };
     draws(count).map(place).chain([1, 2])
 }
@@ -120,6 +123,10 @@ fn crowd(count: usize) -> impl Iterator<Item = u128> {
 #[test]
 fn bursts_among_copied_pages() {
     let runs = runs(crowd(4000).collect::<Vec<u128>>(), 9);
+    match PrefixSet::compile(&runs).unwrap().layout {
+        Layout::Slots(slots) => assert_eq!(slots.kinds()[1..], [4, 4]),
+        layout => panic!("{layout:?}"),
+    }
     let masks = runs.masks.iter().copied();
     let mut map: BTreeMap<u128, u32> = runs.starts.iter().copied().zip(masks).collect();
     let keys: Vec<u128> = runs.starts.iter().step_by(3).copied().collect();

@@ -113,6 +113,53 @@ fn blocks_grow_and_empty_again() {
     }
 }
 
+/// Leaves side by side, until one of them has no room for its part.
+#[test]
+fn a_part_outgrows_its_leaf() {
+    let mut map = Map::from([(0, 0)]);
+    let network = AT.first_in(32);
+    // In neighbours, enough for slots.
+    for at in 0..300 {
+        map.insert(AT.first_in(16) + (at << 96), 9 + (at % 2) as u32);
+    }
+    map.insert(network, 1);
+    for at in 1..64 {
+        map.insert(network | at << 90, (at % 7 + 1) as u32);
+    }
+    let mut set = PrefixSet::compile(&runs_of(&map)).unwrap();
+    let kinds = |set: &PrefixSet<u128>| match &set.layout {
+        Layout::Slots(slots) => slots.kinds(),
+        layout => panic!("{layout:?}"),
+    };
+    assert_eq!(kinds(&set), [0, 1, 0]);
+    let networks = |at: u128| {
+        // Every third is below bit 47.
+        let first = network | (0x0412 + at) << 80;
+        let len = if at.is_multiple_of(3) { 64 } else { 48 };
+        (first, first.last_in(len))
+    };
+    let mut seen = Vec::new();
+    for at in (0..60).chain(0..60) {
+        let (first, last) = networks(at);
+        toggle(&mut map, first, last, 20);
+        set.rewrite(first, last, &map).unwrap();
+        check(&set, &map, &edges(&map), at as u64);
+        seen.push(kinds(&set));
+    }
+    assert_eq!(seen[0], [0, 1, 0]);
+    assert!(seen.contains(&[0, 0, 1]));
+    check(
+        &PrefixSet::compile(&runs_of(&map)).unwrap(),
+        &map,
+        &edges(&map),
+        0,
+    );
+    assert_eq!(
+        kinds(&PrefixSet::compile(&runs_of(&map)).unwrap()),
+        [0, 1, 0]
+    );
+}
+
 /// The last number of the bits 32 to 47 is behind no place that is unused.
 #[test]
 fn the_last_network_of_48_bits() {

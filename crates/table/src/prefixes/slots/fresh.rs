@@ -89,8 +89,8 @@ impl<A: Address> Ground for Fresh<'_, A> {
         let start = self.starts.get(next)?;
         Some((start.widen(), self.classes[next] as u16))
     }
-    fn meets(&self, _block: Block) -> bool {
-        true
+    fn changed(&self) -> (u128, u128) {
+        (0, u128::MAX)
     }
     fn below(&mut self, _old: u32, block: Block) -> Result<u32, CompileError> {
         let first = self.seek(block.first);

@@ -112,8 +112,8 @@ impl<A: Address> Ground for Rewrite<'_, A> {
         let (start, mask) = self.cursor.next_change(A::narrow(from))?;
         Some((start.widen(), self.class(mask)))
     }
-    fn meets(&self, block: Block) -> bool {
-        self.first <= block.last() && block.first <= self.last
+    fn changed(&self) -> (u128, u128) {
+        (self.first, self.last)
     }
     fn below(&mut self, old: u32, block: Block) -> Result<u32, CompileError> {
         let from = (self.source, &mut self.slots.classes);
