@@ -21,21 +21,21 @@ use crate::contest::{Contest, Contestant, memory_bytes};
 use crate::experiment::{LabError, Outcome, Row, Settings};
 use crate::{Chart, ChartKind};
 
-const MB: usize = 1 << 20;
+const MIB: usize = 1 << 20;
 const GB: usize = 1 << 30;
 const FOOTPRINTS: [usize; 10] = [
-    24 * MB,
-    32 * MB,
-    64 * MB,
-    128 * MB,
-    256 * MB,
-    512 * MB,
+    24 * MIB,
+    32 * MIB,
+    64 * MIB,
+    128 * MIB,
+    256 * MIB,
+    512 * MIB,
     GB,
     2 * GB,
     4 * GB,
     8 * GB,
 ];
-const FOOTPRINTS_QUICK: [usize; 4] = [24 * MB, 32 * MB, 128 * MB, 512 * MB];
+const FOOTPRINTS_QUICK: [usize; 4] = [24 * MIB, 32 * MIB, 128 * MIB, 512 * MIB];
 const DISTANCES: [usize; 4] = [8, 16, 32, 64];
 /// Measured too, but no part of the limit, which is of 64 lines: a burst of 64 keys has no more on
 /// their way.
@@ -78,7 +78,7 @@ impl Plan {
         let left_out: Vec<String> = all
             .iter()
             .filter(|bytes| !fits(bytes))
-            .map(megabytes)
+            .map(mebibytes)
             .collect();
         if !left_out.is_empty() {
             outcome.skipped.push(format!(
@@ -125,8 +125,8 @@ impl Plan {
     }
 }
 
-fn megabytes(bytes: &usize) -> String {
-    format!("{} MB", bytes / MB)
+fn mebibytes(bytes: &usize) -> String {
+    format!("{} MiB", bytes / MIB)
 }
 
 fn variant(reader: &Reader, pages: &'static str) -> Vec<(&'static str, crate::Value)> {
@@ -146,7 +146,7 @@ fn variant(reader: &Reader, pages: &'static str) -> Vec<(&'static str, crate::Va
 /// of 32 MB holds is another CPU's business too (it differed by 30 % from trial to trial).
 fn is_steady(contestant: &Contestant) -> bool {
     let has = |field, value: crate::Value| contestant.variant.contains(&(field, value));
-    has("bytes", (512 * MB).into()) && has("method", Method::ROLLING.name().into())
+    has("bytes", (512 * MIB).into()) && has("method", Method::ROLLING.name().into())
 }
 
 fn throughput(mut reader: Reader, pages: &'static str, wanted: Duration) -> Contestant {
@@ -201,7 +201,7 @@ fn varies() -> Vec<String> {
         "Varied: the footprint, the kind of pages, one thread or all CPUs, and who asks for a line \
          before it is read: nobody (the CPU runs ahead by itself), batches, or a rolling distance, \
          into the first cache level (t0) or the second (t1).",
-        "Held: one 8-byte word is read of each line; places come from a stream of 64 MB of random \
+        "Held: one 8-byte word is read of each line; places come from a stream of 64 MiB of random \
          numbers, itself asked for ahead. 'best' repeats the samples of the method whose median is \
          highest; 'chain' makes the place of each line depend on the one before.",
     ]
@@ -288,7 +288,7 @@ fn finding(group: &Row, best: &[Row]) -> Option<String> {
         let times = against.map(|against| format!(" ({:.2})", crate::contest::ratio(row, against)));
         Some(format!(
             "{} {millions:.0}{}",
-            megabytes(&bytes),
+            mebibytes(&bytes),
             times.unwrap_or_default()
         ))
     };
@@ -328,7 +328,7 @@ fn farther(best: &[Row], rows: &[Row]) -> Option<String> {
             "This CPU keeps more than 64 lines on their way: at distance {distance} it reads up to \
              {times:.2} times as many lines a second ({}). The limit is taken at distances up to \
              64, which is what a burst of 64 keys can ask for.",
-            megabytes(&bytes)
+            mebibytes(&bytes)
         )
     })
 }
@@ -346,7 +346,7 @@ fn charts(pages: &'static str) -> Vec<Chart> {
         only: vec![("method", method.into())],
     };
     let who_asks = |bytes: usize| Chart {
-        title: format!("Who asks for the lines: {}", megabytes(&bytes)),
+        title: format!("Who asks for the lines: {}", mebibytes(&bytes)),
         caption:
             "One thread, the largest pages got, by the lines on their way at a time. Rolling: \
                   with each line read, the one so far ahead is asked for; batch: as many are asked \
@@ -371,8 +371,8 @@ fn charts(pages: &'static str) -> Vec<Chart> {
             "lines_per_second",
             "best",
         ),
-        who_asks(24 * MB),
-        who_asks(512 * MB),
+        who_asks(24 * MIB),
+        who_asks(512 * MIB),
         chart(
             "Latency",
             "Nanoseconds for a line when the next is known only after it.",
@@ -446,7 +446,10 @@ mod tests {
         let mut outcome = Outcome::default();
         let plan = Plan::new(false, &mut outcome);
         let whole = plan.large.len() == FOOTPRINTS.len();
-        assert_eq!(whole, !outcome.skipped.iter().any(|why| why.contains("MB")));
+        assert_eq!(
+            whole,
+            !outcome.skipped.iter().any(|why| why.contains("MiB"))
+        );
         assert!(Kind::Chain == Method::CHAIN.kind);
     }
 }

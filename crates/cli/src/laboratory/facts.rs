@@ -1,6 +1,6 @@
 //! All that is to be said of a run besides its rows.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lab::{Conditions, Experiment, LoadRecord, Outcome};
 
@@ -129,7 +129,8 @@ fn unsteady(outcome: &Outcome) -> Option<String> {
 }
 
 fn command(args: &LabRunArgs) -> String {
-    let mut command = format!("linerate lab run {}", args.name);
+    let mut command = variables();
+    command += &format!("linerate lab run {}", args.name);
     if args.quick {
         command += " --quick";
     }
@@ -146,6 +147,20 @@ fn command(args: &LabRunArgs) -> String {
         }
     }
     command
+}
+
+/// The variables that experiments heed, of a file its name alone, as they stand before a command.
+fn variables() -> String {
+    let vars = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.into_string().ok()?;
+        let heeded = name == "LINERATE_ROUTES" || name.starts_with("LINERATE_VETH_");
+        let value = PathBuf::from(value);
+        let value = value.file_name().unwrap_or_default().to_string_lossy();
+        heeded.then(|| format!("{name}={value} "))
+    });
+    let mut vars: Vec<String> = vars.collect();
+    vars.sort_unstable();
+    vars.concat()
 }
 
 fn unknown() -> String {

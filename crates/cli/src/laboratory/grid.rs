@@ -17,6 +17,8 @@ pub(super) struct Column {
     pub(super) heading: String,
     /// Words stand left, numbers right.
     pub(super) words: bool,
+    /// A field of the variants; these come first.
+    pub(super) is_field: bool,
 }
 
 /// Columns and cells.
@@ -58,6 +60,7 @@ impl Grid {
         self.columns.push(Column {
             heading: heading.to_owned(),
             words,
+            is_field: false,
         });
         for (row, cell) in self.rows.iter_mut().zip(cells) {
             row.push(cell);
@@ -73,6 +76,9 @@ impl Grid {
                 .map_or("-".to_owned(), |v| field::cell(name, v))
         };
         self.column(&field::heading(name), words, rows.iter().map(cell));
+        if let Some(column) = self.columns.last_mut() {
+            column.is_field = true;
+        }
     }
 
     fn figures(&mut self, rows: &[Row]) {

@@ -81,6 +81,11 @@ impl Table {
         Some(wrap(words, start, width).replacen(&" ".repeat(start), &head, 1))
     }
 
+    /// How wide its lines are at most.
+    pub(crate) fn width(&self) -> usize {
+        self.widths().iter().map(|width| width + 2).sum()
+    }
+
     fn widths(&self) -> Vec<usize> {
         let width = |(place, (name, _)): (usize, &(String, Align))| {
             let cells = self.rows.iter().filter_map(|row| row.get(place));

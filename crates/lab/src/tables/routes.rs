@@ -30,17 +30,32 @@ pub(super) fn sources(seed: u64, outcome: &mut Outcome) -> Result<Vec<Source>, L
     match std::env::var_os(ROUTES_VARIABLE) {
         Some(path) => {
             let said = |error: &dyn std::fmt::Display| {
-                LabError(format!("{ROUTES_VARIABLE}: {}: {error}", path.display()))
+                LabError(format!(
+                    "{ROUTES_VARIABLE} must name a file of addresses or networks, one a line, and \
+                     '{}' is none: {error}",
+                    path.display()
+                ))
             };
             let file = File::open(&path).map_err(|error| said(&error))?;
             let options = list::ReadOptions {
                 skip_bad_lines: true,
                 ..list::ReadOptions::default()
             };
-            let loaded = list::read("routes", file, &options, &mut |_| {});
+            let loaded = list::read("line", file, &options, &mut |_| {});
+            let loaded = loaded.map_err(|error| said(&error))?;
+            if loaded.entry_count == 0 {
+                return Err(said(&"nothing in it is one"));
+            }
+            if let Some(bad) = loaded.bad.first() {
+                outcome.skipped.push(format!(
+                    "{} of {} lines of the file that {ROUTES_VARIABLE} names, which are no entries: \
+                     the first is {bad}",
+                    loaded.bad_count, loaded.lines
+                ));
+            }
             sources.push(Source {
                 name: "file",
-                entries: loaded.map_err(|error| said(&error))?.entries,
+                entries: loaded.entries,
             });
         }
         None => outcome.skipped.push(format!(

@@ -19,9 +19,11 @@
 //! is a block of 16 bits with too few changes for its slots, at least one a [`SLOTS_A_CHANGE`].
 //!
 //! Bounds: all slots take at most 64 MB, and a change of answer at most 1 KB of them, or 1.1 KB in
-//! the trie, and three leaves and as many lines of words, and 16 leaves for each that would be full
-//! otherwise; a network of 32 bits has more than one node from 435 runs on, and 256 at most. A
-//! lookup reads four words and lines, then what the trie reads at most.
+//! the trie, and three leaves and as many lines of words; and 16 leaves for each of those that all
+//! changes of a network of 32 bits would fill one after the other (32, or 256 bytes a change, of 8
+//! changes that make 15 runs), a leaf for one change when others have gone. Such a network has more
+//! than one node from 435 runs on, and 256 at most. A lookup reads four words and lines, then what
+//! the trie reads at most.
 
 mod build;
 mod fresh;

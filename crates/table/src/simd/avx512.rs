@@ -78,7 +78,7 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn look120(self, lines: &[&[u64; 8]; 8], values: &[[u64; 2]; 8]) -> Found120 {
         let at = |index: usize| (lines[index], values[index]);
-        // SAFETY: `self` proves the instructions; a byte of `is_there` is 0 or 1.
+        // SAFETY: `self` proves the instructions; each byte of `ones` is 0 or 1, as a `bool` is.
         unsafe {
             let (found, marked) = look120_four([at(0), at(1), at(2), at(3)]);
             let (more, more_marked) = look120_four([at(4), at(5), at(6), at(7)]);

@@ -144,6 +144,7 @@ fn levelled(rows: &[&RecordedRow]) -> Vec<Vec<f64>> {
         let speeds = rows.iter().filter(|row| direction(row) != 0.0);
         let logs: Vec<f64> = speeds
             .filter_map(|row| Some(row.samples.get(round)?.ln() * direction(row)))
+            .filter(|log| log.is_finite())
             .collect();
         logs.iter().sum::<f64>() / logs.len().max(1) as f64
     };

@@ -109,7 +109,7 @@ impl Recorded {
         }
         for (place, row) in self.rows.iter().enumerate() {
             row.check()
-                .map_err(|fault| format!("row {place} has {fault}"))?;
+                .map_err(|fault| format!("row {} has {fault}", place + 1))?;
         }
         let names = self
             .rows
@@ -155,9 +155,11 @@ impl RecordedRow {
                 self.samples.len()
             ));
         }
-        // Quotients of what is no usual size mean nothing, and overflow.
-        if let Some(sample) = self.samples.iter().find(|s| !(1e-30..=1e30).contains(*s)) {
-            return Err(format!("a sample that is no measurement: {sample}"));
+        // Quotients of what is no usual size mean nothing, and overflow; with 0, which a count may
+        // be, none is made.
+        let is_usual = |sample: &f64| *sample == 0.0 || (1e-30..=1e30).contains(sample);
+        if let Some(sample) = self.samples.iter().find(|sample| !is_usual(sample)) {
+            return Err(format!("a sample that is no measurement: {sample:e}"));
         }
         Ok(())
     }

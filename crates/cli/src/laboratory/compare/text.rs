@@ -21,7 +21,11 @@ pub(super) fn render(
     text += &wrap(&versions, 2, width);
     text.push('\n');
     if !pairs.both.is_empty() {
-        text += &painted(&table(&pairs.both).render(paint, width), paint);
+        let mut rows = table(&pairs.both);
+        if rows.width() > width {
+            rows = narrow(&pairs.both);
+        }
+        text += &painted(&rows.render(paint, width), paint);
         text.push('\n');
     }
     for (name, rows) in [("A", &pairs.only_base), ("B", &pairs.only_new)] {
@@ -81,20 +85,42 @@ fn version(run: &Recorded) -> String {
     }
 }
 
+const FIGURES: [(&str, Align); 6] = [
+    ("verdict", Align::Left),
+    ("speed B/A", Align::Right),
+    ("95 % interval", Align::Left),
+    ("A", Align::Right),
+    ("B", Align::Right),
+    ("unit", Align::Left),
+];
+
+/// A column a field.
 fn table(both: &[Pair<'_>]) -> Table {
     let fields = fields(both);
     let headings: Vec<String> = fields.iter().map(|name| printable(name)).collect();
-    let mut columns: Vec<(&str, Align)> =
-        vec![("verdict", Align::Left), ("speed B/A", Align::Right)];
-    columns.push(("95 % interval", Align::Left));
-    columns.push(("A", Align::Right));
-    columns.push(("B", Align::Right));
-    columns.push(("unit", Align::Left));
+    let mut columns = Vec::from(FIGURES);
     columns.extend(headings.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = Table::new(&columns);
     for pair in both {
         let mut cells = figures(pair);
         cells.extend(fields.iter().map(|name| cell(pair.base, name)));
+        table.push(cells);
+    }
+    table
+}
+
+/// One column for all fields, whose words go on in the next line.
+fn narrow(both: &[Pair<'_>]) -> Table {
+    let fields = fields(both);
+    let mut columns = Vec::from(FIGURES);
+    columns.push(("variant", Align::Left));
+    let mut table = Table::new(&columns);
+    for pair in both {
+        let named = fields.iter().map(|name| (name, cell(pair.base, name)));
+        let named = named.filter(|(_, cell)| cell != "-");
+        let words = named.map(|(name, cell)| format!("{} {cell}", printable(name)));
+        let mut cells = figures(pair);
+        cells.push(words.collect::<Vec<_>>().join(", "));
         table.push(cells);
     }
     table

@@ -10,7 +10,7 @@ pub(super) enum Verdict {
     Faster,
     Slower,
     NoDifference,
-    /// Nobody knows which way this metric is better.
+    /// Nobody knows which way this metric is better, or there is a 0 to divide by.
     NotJudged,
     /// Too few samples for an interval.
     TooFew,
@@ -39,6 +39,12 @@ pub(super) struct Judgement {
 
 /// Judges the samples of two runs; a difference below `noise` is none.
 pub(super) fn judge(metric: &str, base: &[f64], new: &[f64], noise: f64) -> Judgement {
+    if base.iter().chain(new).any(|&sample| sample == 0.0) {
+        return Judgement {
+            verdict: Verdict::NotJudged,
+            ratio: None,
+        };
+    }
     let better = Better::of(metric);
     let figures = Ratio::unpaired(new, base);
     let ratio = figures.map(|ratio| match better {
@@ -88,6 +94,8 @@ mod tests {
             Verdict::NoDifference
         );
         assert_eq!(verdict("sets", 10.0, 12.0, 0.0), Verdict::NotJudged);
+        let none = judge("ns_per_frame", &[0.0; 9], &around(1.0), 0.0);
+        assert_eq!((none.verdict, none.ratio), (Verdict::NotJudged, None));
         let few = judge("ns_per_frame", &[1.0; 3], &[2.0; 3], 0.0);
         assert_eq!((few.verdict, few.ratio), (Verdict::TooFew, None));
     }

@@ -85,7 +85,7 @@ pub(super) fn top<G: Ground>(
                 start: 0,
                 answer: Answer::Below(word),
             };
-            let slot = parts::word(ground, &[run])?;
+            let slot = parts::word(ground, run)?;
             let at = ground.take_slots(0)?;
             ground.set_slot(at, slot)?;
             (at, ALL_OUT)

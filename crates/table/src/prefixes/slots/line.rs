@@ -95,6 +95,13 @@ pub(super) fn only_class(leaf: &Line) -> Option<u16> {
     (leaf[0] == NEVER && leaf[16] & BELOW == 0).then_some(leaf[16])
 }
 
+/// How many changes a leaf has, and its first and its last class.
+pub(super) fn ends(leaf: &Line) -> (usize, u16, u16) {
+    let places = leaf[..RUNS - 1].iter();
+    let changes = places.take_while(|&&place| place != NEVER).count();
+    (changes, leaf[16], leaf[16 + changes])
+}
+
 /// Runs, in as many portions as they need leaves.
 pub(super) fn portions(mut runs: &[Run]) -> impl Iterator<Item = &[Run]> {
     std::iter::from_fn(move || {

@@ -18,10 +18,13 @@ struct Parts {
 /// Bits that choose a leaf: with so many each is of 16 networks of 48 bits, and has room for their
 /// changes unless words of the trie are among them.
 pub(super) const LEAF_BITS_MAX: u32 = 12;
-/// Leaves in place of one full leaf, at most, if that spares nodes. With 2, 4, 8, 16, 32 and 64
-/// keys of the routing table, in bursts of 128 to 512, had 1.02, 1.03, 1.06, 1.08, 1.08 and 1.09
-/// of their rate without on a Zen 4, for 0.05, 0.1, 0.2, 0.7, 2.3 and 5.5 MB.
+/// Leaves, at most, in place of one of those that would do if they were filled one after the other,
+/// if that spares nodes. With 2, 4, 8, 16, 32 and 64 keys of the routing table, in bursts of 128
+/// to 512, had 1.02, 1.03, 1.06, 1.08, 1.08 and 1.09 of their rate without on a Zen 4, for 0.05,
+/// 0.1, 0.2, 0.7, 2.3 and 5.5 MB.
 const SPREAD: usize = 16;
+/// Runs of a full leaf that has words, at least.
+const RUNS_MIN: usize = 14;
 /// Bits that choose a node: with so many a part has 256 runs at most, and needs 19 leaves.
 const NODE_BITS_MAX: u32 = 8;
 
@@ -34,7 +37,8 @@ pub(super) fn slot_word<G: Ground>(
     old: u32,
     block: Block,
 ) -> Result<u32, CompileError> {
-    if let Some(parts) = Parts::of(ground, old)
+    let parts = Parts::of(ground, old);
+    if let Some(parts) = parts
         && parts.rewrite(ground, block)?
     {
         return Ok(old);
@@ -42,12 +46,17 @@ pub(super) fn slot_word<G: Ground>(
     let mut runs = runs(ground, block);
     let words = take_apart(ground, old);
     settle(ground, &mut runs, words, block)?;
-    word(ground, &runs)
+    let (bits, has_nodes) = match parts {
+        // Leaves again could be what the next change makes nodes of, and so on.
+        Some(parts) if parts.has_nodes => (node_bits(&runs), true),
+        _ => layout(&runs),
+    };
+    Ok(Parts::new(ground, &runs, bits, has_nodes)?.word())
 }
 
-/// The word of a slot that leads to these runs.
-pub(super) fn word<G: Ground>(ground: &mut G, runs: &[Run]) -> Result<u32, CompileError> {
-    Ok(Parts::new(ground, runs)?.word())
+/// The word of a slot that leads to one run.
+pub(super) fn word<G: Ground>(ground: &mut G, run: Run) -> Result<u32, CompileError> {
+    Ok(Parts::new(ground, &[run], 0, false)?.word())
 }
 
 /// Nothing needs the lines of a slot any more; the words in them are left.
@@ -83,8 +92,12 @@ impl Parts {
         kind | self.first << SHIFT_BITS | (ALL_OUT - self.bits)
     }
 
-    fn new<G: Ground>(ground: &mut G, runs: &[Run]) -> Result<Self, CompileError> {
-        let (bits, has_nodes) = layout(runs);
+    fn new<G: Ground>(
+        ground: &mut G,
+        runs: &[Run],
+        bits: u32,
+        has_nodes: bool,
+    ) -> Result<Self, CompileError> {
         let first = ground.take_lines(1 << bits)?;
         let parts = Self {
             first,
@@ -98,11 +111,12 @@ impl Parts {
     }
 
     /// Makes those parts of a network of 32 bits anew that may have changed; false when one has
-    /// become too large for its line.
+    /// become too large for its line, or so many so small that leaves are wasted.
     fn rewrite<G: Ground>(self, ground: &mut G, block: Block) -> Result<bool, CompileError> {
         let (first, last) = ground.changed();
         let from = block.slot_of(first.max(block.first), self.bits);
         let to = block.slot_of(last.min(block.last()), self.bits);
+        let mut has_emptied = false;
         for part in from..=to {
             let inner = block.slot(part, self.bits);
             let mut runs = runs(ground, inner);
@@ -113,8 +127,24 @@ impl Parts {
             self.empty(ground, part as u32, &mut words);
             settle(ground, &mut runs, words, block)?;
             self.set(ground, part as u32, &runs)?;
+            has_emptied |= runs.len() == 1;
         }
-        Ok(true)
+        Ok(!has_emptied || !self.is_wasteful(ground))
+    }
+
+    /// True where there are twice as many leaves as runs may have in another layout. It reads them
+    /// all, at most 4,096 lines, so it is asked when one has no change any more.
+    fn is_wasteful<G: Ground>(self, ground: &G) -> bool {
+        if self.has_nodes || self.bits <= SPREAD.ilog2() + 1 {
+            return false;
+        }
+        let (mut runs, mut before) = (0, None);
+        for leaf in (self.first..).take(1 << self.bits) {
+            let (changes, first, last) = line::ends(&ground.line(leaf));
+            runs += changes + usize::from(before != Some(first));
+            before = Some(last);
+        }
+        1 << self.bits > 2 * SPREAD * (runs / RUNS_MIN + 1)
     }
 
     /// Sets the line of a part.
@@ -147,17 +177,24 @@ impl Parts {
 
 /// The bits that part the runs of a network of 32 bits, and whether parts need nodes.
 fn layout(runs: &[Run]) -> (u32, bool) {
-    let fit = |bits: u32, leaves: usize| {
-        let mut parts = (0..1 << bits).map(|part| part_of(runs, bits, part));
-        parts.all(|part| fits(part, leaves))
-    };
     let most = (SPREAD * line::portions(runs).count()).ilog2();
-    let leaf_bits = (0..=most.min(LEAF_BITS_MAX)).find(|&bits| fit(bits, 1));
-    if let Some(bits) = leaf_bits {
-        return (bits, false);
+    let leaf_bits = (0..=most.min(LEAF_BITS_MAX)).find(|&bits| part_fits(runs, bits, 1));
+    match leaf_bits {
+        Some(bits) => (bits, false),
+        None => (node_bits(runs), true),
     }
-    let node_bits = (0..NODE_BITS_MAX).find(|&bits| fit(bits, LEAVES));
-    (node_bits.unwrap_or(NODE_BITS_MAX), true)
+}
+
+/// The bits that part runs so that a node has room for each part.
+fn node_bits(runs: &[Run]) -> u32 {
+    let bits = (0..NODE_BITS_MAX).find(|&bits| part_fits(runs, bits, LEAVES));
+    bits.unwrap_or(NODE_BITS_MAX)
+}
+
+/// True when each part of runs needs so many leaves at most.
+fn part_fits(runs: &[Run], bits: u32, leaves: usize) -> bool {
+    let mut parts = (0..1 << bits).map(|part| part_of(runs, bits, part));
+    parts.all(|part| fits(part, leaves))
 }
 
 /// True when runs need so many leaves at most.
