@@ -399,7 +399,9 @@ def locks():
     head = ["two lookups a packet", "1 thread", "2 threads", "1 thread, 1,000 changes/s"]
     verdict = [said for said in run["findings"] if said.startswith("ours against no lock")]
     said = sentence("; ".join(verdict))
-    return whole("locks", table(head, body), f"{said} A plus is faster than no lock." if verdict else said)
+    if verdict:
+        said += " A plus is faster than no lock."
+    return whole("locks", table(head, body), said)
 
 
 def readlock():

@@ -48,8 +48,8 @@ pub(super) fn sources(seed: u64, outcome: &mut Outcome) -> Result<Vec<Source>, L
             }
             if let Some(bad) = loaded.bad.first() {
                 outcome.skipped.push(format!(
-                    "{} of {} lines of the file that {ROUTES_VARIABLE} names, which are no entries: \
-                     the first is {bad}",
+                    "{} of {} lines of the file that {ROUTES_VARIABLE} names, which are no \
+                     entries: the first is {bad}",
                     loaded.bad_count, loaded.lines
                 ));
             }
