@@ -1,6 +1,7 @@
 //! Networks: a whole routing table dealt over 16 lists, so that no two neighbours share an answer.
 
 use std::fs::File;
+use std::path::Path;
 use std::rc::Rc;
 
 use table::{CompiledLists, Entries, Network};
@@ -41,7 +42,8 @@ pub(super) fn sources(seed: u64, outcome: &mut Outcome) -> Result<Vec<Source>, L
                 skip_bad_lines: true,
                 ..list::ReadOptions::default()
             };
-            let loaded = list::read("line", file, &options, &mut |_| {});
+            let name = Path::new(&path).file_name().unwrap_or_default();
+            let loaded = list::read(&name.to_string_lossy(), file, &options, &mut |_| {});
             let loaded = loaded.map_err(|error| said(&error))?;
             if loaded.entry_count == 0 {
                 return Err(said(&"nothing in it is one"));
