@@ -368,7 +368,8 @@ def veth():
     said = [one for one in run["findings"] if " load in " in one]
     said += [f"left out: {one}" for one in run["skipped"]]
     said += closer_look()
-    text = f"Frames, and CPU time a frame, with {counts[-1]:,} entries:\n\n"
+    text = f"This bridge with {counts[-1]:,} entries beside others: how many times their frames, "
+    text += "for how many times their CPU time a frame:\n\n"
     text += veth_ratios(run, counts[-1]) + "\n\n"
     text += "\n".join(f"- {sentence(one)}" for one in said)
     return whole("veth", table(head, body), text)
