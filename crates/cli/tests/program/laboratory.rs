@@ -156,6 +156,10 @@ fn verdicts_and_exit_codes() {
         verdict(&recorded(80e6, 50.0), 1),
         ["slower", "no_difference"]
     );
+    // A count may be 0.
+    let mut none = base.clone();
+    none["rows"][1]["samples"][3] = json!(0.0);
+    assert_eq!(verdict(&none, 0), ["no_difference", "not_judged"]);
     let ran = compare(&place, &base, &recorded(80e6, 50.0), "").ended(1);
     for part in [
         "slower",
@@ -287,15 +291,15 @@ fn runs_that_cannot_be_compared_are_refused() {
         (text.replace("[", "[\"\u{1b}\","), &["b.json", "no run"]),
         (
             changed(|run| run["rows"][0]["samples"] = json!([])),
-            &["row 0", "samples"],
+            &["row 1", "samples"],
         ),
         (
             changed(|run| run["rows"][0]["samples"][3] = json!(-1.0)),
-            &["row 0", "-1"],
+            &["row 1", "-1"],
         ),
         (
             changed(|run| run["rows"][0]["samples"][3] = json!(1e300)),
-            &["row 0", "no measurement"],
+            &["row 1", "no measurement"],
         ),
         (
             changed(|run| run["rows"][1] = run["rows"][0].clone()),
