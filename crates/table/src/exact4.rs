@@ -5,8 +5,8 @@
 //! Nothing is hashed away, so there are no false positives. Four forms of line ([`line`]): from
 //! [`NARROW_MIN`] addresses up the lower 16 bits of a place tell the addresses of a line apart,
 //! 31 a line where all have the same answer, 28 where up to 30 answers are all but the rare ones,
-//! and 21 with a byte each for the answer where there are more; below that lines hold 14 whole
-//! places with their codes. What a line cannot take is in a small side table, and the line says so.
+//! and 21 with a byte each for the answer where there are more; below that lines hold 12 whole
+//! places with a byte each. What a line cannot take is in a small side table, and the line says so.
 
 mod codes;
 mod fill;
@@ -30,7 +30,7 @@ use lookup::{Answer, Lookup};
 
 /// From here on 16 bits of a place are enough: 65,540 lines are 4 MB, which is what
 /// [`Wide`] lines take for as many addresses.
-const NARROW_MIN: usize = 524_288;
+const NARROW_MIN: usize = 327_680;
 
 /// [`Packed`] lines have codes for 30 answers. One address in so many may have another, which is
 /// looked up in the side table: more often that costs more than [`Shared`] lines do.

@@ -50,6 +50,28 @@ impl Census {
     }
 }
 
+/// Answers by code, and whether 32 of them are enough.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answers<'a> {
+    masks: &'a [u32; CODES],
+    are_few: bool,
+}
+
+impl<'a> Answers<'a> {
+    /// The answers by the lower five bits of their codes, if these tell them apart; what is there
+    /// for the code that leads to the side table has no meaning.
+    #[inline(always)]
+    pub(crate) fn few(self) -> Option<&'a [u32; 32]> {
+        self.masks.first_chunk().filter(|_| self.are_few)
+    }
+
+    /// The answers by [`Range::index`].
+    #[inline(always)]
+    pub(crate) fn all(self) -> &'a [u32; CODES] {
+        self.masks
+    }
+}
+
 /// Answers by code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Codes {
@@ -101,10 +123,13 @@ impl Codes {
         self.find(mask).or_else(|| self.add(mask))
     }
 
-    /// The answers by [`Range::index`].
+    /// What the codes stand for.
     #[inline(always)]
-    pub(crate) fn masks(&self) -> &[u32; CODES] {
-        &self.masks
+    pub(crate) fn answers(&self) -> Answers<'_> {
+        Answers {
+            masks: &self.masks,
+            are_few: self.range.is_short() || self.range.first + self.used <= 32,
+        }
     }
 }
 
@@ -146,7 +171,7 @@ mod tests {
             let range = |count| Range { first, count };
             let codes = Codes::of(&census, range(2));
             assert_eq!(codes.find(1), Some(first));
-            assert_eq!(codes.masks()[usize::from(first)], 1);
+            assert_eq!(codes.answers().all()[usize::from(first)], 1);
             assert!(codes.find(3).is_some() != codes.find(7).is_some());
             assert_eq!(codes.find(9), None);
             assert_eq!([0, 1, 2, 3].map(|n| census.beyond(range(n))), [4, 2, 1, 0]);
@@ -155,7 +180,7 @@ mod tests {
             let mut codes = Codes::of(&census, range(30));
             for mask in 9..36 {
                 let code = codes.find_or_add(mask).expect("27 beside three");
-                assert_eq!(codes.masks()[range(30).index(code)], mask);
+                assert_eq!(codes.answers().all()[range(30).index(code)], mask);
                 assert_eq!(codes.find_or_add(mask), Some(code));
             }
             assert_eq!(codes.find_or_add(36), None);

@@ -58,7 +58,7 @@ impl<L: Line> Lines<L> {
         let line = &self.lines.view()[line_of(place, self.lines.len())];
         match line.find(Portable, place) {
             code if code == L::ASIDE => self.side.get(place),
-            code => self.codes.masks()[L::CODES.index(code)],
+            code => self.codes.answers().all()[L::CODES.index(code)],
         }
     }
 

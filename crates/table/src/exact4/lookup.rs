@@ -7,6 +7,7 @@
 //! counts as much: the loop that waits for lines leaves a code a key, and what the codes mean is
 //! worked out a vector at a time afterwards.
 
+use super::codes::Answers;
 use super::line::Line;
 use super::lines::{Lines, line_of};
 use crate::mask::ListMask;
@@ -36,7 +37,7 @@ pub(super) trait Answer: Copy {
     fn of<S: Lanes, L: Line>(
         lanes: S,
         codes: &Codes,
-        masks: &[u32; 256],
+        meanings: Answers<'_>,
         answers: &mut [Self; WINDOW],
     );
     fn from_mask(mask: u32) -> Self;
@@ -47,14 +48,19 @@ impl Answer for ListMask {
     fn of<S: Lanes, L: Line>(
         lanes: S,
         codes: &Codes,
-        masks: &[u32; 256],
+        meanings: Answers<'_>,
         answers: &mut [Self; WINDOW],
     ) {
-        for (answers, codes) in answers.as_chunks_mut().0.iter_mut().zip(codes) {
-            *answers = match masks.first_chunk() {
-                Some(masks) if L::CODES.is_short() => lanes.pick(masks, codes).map(Self),
-                _ => codes.map(|code| Self(masks[L::CODES.index(code)])),
-            };
+        let groups = answers.as_chunks_mut().0.iter_mut().zip(codes);
+        if let Some(masks) = meanings.few() {
+            for (answers, codes) in groups {
+                *answers = lanes.pick(masks, codes).map(Self);
+            }
+        } else {
+            let masks = meanings.all();
+            for (answers, codes) in groups {
+                *answers = codes.map(|code| Self(masks[L::CODES.index(code)]));
+            }
         }
     }
     fn from_mask(mask: u32) -> Self {
@@ -66,7 +72,7 @@ impl Answer for bool {
     // One loop over all: by groups of eight the compiler made words of them, for six times as many
     // instructions.
     #[inline(always)]
-    fn of<S: Lanes, L: Line>(_: S, codes: &Codes, _: &[u32; 256], answers: &mut [Self; WINDOW]) {
+    fn of<S: Lanes, L: Line>(_: S, codes: &Codes, _: Answers<'_>, answers: &mut [Self; WINDOW]) {
         for (answer, &code) in answers.iter_mut().zip(codes.as_flattened()) {
             *answer = code != L::NONE;
         }
@@ -271,13 +277,13 @@ impl<L: Line> Lines<L> {
     /// Turns codes into answers.
     #[inline(always)]
     fn say<S: Lanes, A: Answer>(&self, lanes: S, codes: &Codes, keys: &[u32], answers: &mut [A]) {
-        let masks = self.codes.masks();
+        let meanings = self.codes.answers();
         // A length that the compiler knows, as for most bursts.
         if let Ok(answers) = <&mut [A; WINDOW]>::try_from(&mut *answers) {
-            A::of::<S, L>(lanes, codes, masks, answers);
+            A::of::<S, L>(lanes, codes, meanings, answers);
         } else {
             let mut all = [A::from_mask(0); WINDOW];
-            A::of::<S, L>(lanes, codes, masks, &mut all);
+            A::of::<S, L>(lanes, codes, meanings, &mut all);
             answers.copy_from_slice(&all[..answers.len()]);
         }
         // Where the burst ends within the window the codes of no key follow.

@@ -163,6 +163,24 @@ fn wide_lines_change() {
     drive::<Wide>(Layout::Wide, &many(), 3);
 }
 
+/// A vector holds the answers of up to 31 codes; from then on they are loaded one by one.
+#[test]
+fn answers_become_many() {
+    let mut oracle = Oracle::new();
+    let mut set = AddressSetV4 {
+        layout: layout::<Wide>(Layout::Wide, &oracle),
+        level: Level::best(),
+    };
+    for mask in 1..if cfg!(miri) { 40 } else { 400 } {
+        let address = mask * 7;
+        set.assign(address, ListMask(mask)).expect("memory");
+        oracle.insert(address, mask);
+        if [1, 30, 31, 32, 39, 253, 254, 255, 399].contains(&mask) {
+            check(&set, &oracle);
+        }
+    }
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "65,536 lines")]
 fn narrow_lines_change() {
@@ -257,6 +275,23 @@ fn no_pattern_of_addresses_crowds_the_lines() {
                 "{name}, secret {secret}: {aside} aside"
             );
         }
+    }
+}
+
+/// Sixteen lists of a few thousand addresses: each of their answers has a code.
+#[test]
+#[cfg_attr(miri, ignore = "10,000 addresses")]
+fn few_addresses_of_many_lists_are_not_looked_up_aside() {
+    for lists in [16, 29, 32] {
+        let columns: Vec<Vec<u32>> = (0..lists)
+            .map(|list| (list..10_000).step_by(lists as usize).collect())
+            .collect();
+        let (set, _) = AddressSetV4::compile(&columns, Secret::from_seed(7)).expect("memory");
+        let Layout::Wide(lines) = &set.layout else {
+            panic!("10,000 addresses are wide")
+        };
+        let aside = lines.side.len();
+        assert!(aside < 100, "{aside} aside of {lists} lists");
     }
 }
 
