@@ -2,33 +2,36 @@
 //! follow. That is as far as 99.8 % of the networks of the routing table go.
 //!
 //! The upper 16 bits choose a word of the root. It leads to 65,536 slots, to fewer where all
-//! changes of answer lie higher, or to the slot of a class. A slot leads to a *leaf*: one line with
-//! the places of up to 15 changes and the classes before, between and behind them. Where the
+//! changes of answer lie higher, or to the slot of a class; and where changes are few, to a node
+//! that tells the slots of runs of networks apart ([`middles`]). A slot leads to a *leaf*: one line
+//! with the places of up to 15 changes and the classes before, between and behind them. Where the
 //! changes are more it leads to leaves side by side, one for each part of the bits 32 to 47, if
 //! they lie so evenly that these are few; if not, to a *node*: one line with the places of 30
 //! changes, at which the next of up to 31 leaves begins, all side by side; and beyond those to as
 //! many nodes as parts are needed, at most 256. Even the answer of a whole network is a leaf, one a
 //! class: a key that goes another way than its neighbours would cost more than the line.
 //!
-//! So a lookup is three lines at most beside the root, and no branch: slot, node (of those keys
-//! that have one, listed by vectors), leaf. The full routing table, dealt over 16 lists, has 11 MB
-//! of slots, of which keys from the table touch 1.2 MB, and 2.1 MB of nodes and leaves; 42 % of
-//! these keys have a node.
+//! So a lookup is four lines at most beside the root, and no branch: node, slot, node (of those
+//! keys that have them, listed by vectors), leaf. The full routing table, dealt over 16 lists, has
+//! 11 MB of slots, of which keys from the table touch 1.2 MB, and 2.1 MB of nodes and leaves; 42 %
+//! of these keys have a node behind their slot.
 //!
 //! What lies below bit 47 is a class that names a word of the [`Trie`], kept beside the leaf. So
-//! is a block of 16 bits with too few changes for its slots, at least one a [`SLOTS_A_CHANGE`].
+//! is a block of 16 bits with too few changes for its slots, at least one a [`SLOTS_A_CHANGE`], if
+//! they crowd so that there would be too many nodes.
 //!
-//! Bounds: all slots take at most 64 MB, and a change of answer at most 1 KB of them, or 1.1 KB in
-//! the trie, and three leaves and as many lines of words; and 16 leaves for each of those that all
-//! changes of a network of 32 bits would fill one after the other (32, or 256 bytes a change, of 8
-//! changes that make 15 runs), a leaf for one change when others have gone. Such a network has more
-//! than one node from 435 runs on, and 256 at most. A lookup reads four words and lines, then what
-//! the trie reads at most.
+//! Bounds: all slots take at most 64 MB, and a change of answer at most 1 KB of them, 1.2 KB of
+//! nodes and slots, or 1.1 KB in the trie, and three leaves and as many lines of words; and 16
+//! leaves for each of those that all changes of a network of 32 bits would fill one after the other
+//! (32, or 256 bytes a change, of 8 changes that make 15 runs), a leaf for one change when others
+//! have gone. Such a network has more than one node from 435 runs on, and 256 at most. A lookup
+//! reads five words and lines, then what the trie reads at most.
 
 mod build;
 mod fresh;
 mod line;
 mod lookup;
+mod middles;
 mod parts;
 mod rewrite;
 mod window;
@@ -60,6 +63,8 @@ pub(super) struct Slots {
     trie: Trie,
     classes: Arc<Classes>,
     free: Free,
+    /// Words of the root that lead to nodes.
+    node_words: usize,
 }
 
 /// Slots and lines that nothing names any more, for the next to take.
@@ -75,7 +80,7 @@ struct Free {
 pub(super) const CLASSES_MAX: usize = 0x8000;
 /// Bits that choose a word of the root.
 const ROOT_BITS: u32 = 16;
-/// A block of 16 bits has at most so many slots a change of answer, or its changes are in the trie.
+/// A block of 16 bits has at most so many slots a change of answer, or it has nodes.
 const SLOTS_A_CHANGE: usize = 256;
 /// Slots of all blocks, 64 MB: of 256 blocks of 16 bits; the table of 2025 has changes in 60. What
 /// comes then is in the trie.
@@ -86,7 +91,7 @@ const SLOTS_MAX: usize = 1 << 24;
 const SHIFT_BITS: u32 = 5;
 /// Shifts everything out: there is one slot, or one leaf or node.
 const ALL_OUT: u32 = 16;
-/// A slot with this leads to nodes.
+/// A word with this leads to nodes.
 const NODE: u32 = 1 << 31;
 /// The number of a line.
 const NUMBER: u32 = (NODE >> SHIFT_BITS) - 1;
@@ -99,18 +104,12 @@ fn low<A: Address>(key: A) -> u16 {
     (key.widen() >> 80) as u16
 }
 
-/// The slot of a key in what `word` of the root leads to, by the bits 16 to 31 of the key.
+/// What a word leads a key to: of the root to a slot by the bits 16 to 31 of the key, a slot's to a
+/// line by the bits 32 to 47. Negative if it is a node, and its number in the lower bits.
 #[inline(always)]
-fn slot_of(word: u32, middle: u32) -> u32 {
+fn onward(word: u32, bits: u32) -> i32 {
     // Only the lower five bits count of what is shifted by.
-    (word >> SHIFT_BITS).wrapping_add(middle.wrapping_shr(word))
-}
-
-/// The line that a slot leads a key to, by the bits 32 to 47 of the key; negative if it is a node,
-/// and the number in the lower bits.
-#[inline(always)]
-fn line_of(word: u32, low: u16) -> i32 {
-    let part = u32::from(low).wrapping_shr(word);
+    let part = bits.wrapping_shr(word);
     (word.cast_signed() >> SHIFT_BITS).wrapping_add(part.cast_signed())
 }
 
@@ -153,6 +152,7 @@ impl Slots {
             root,
             slots,
             lines,
+            has_nodes: self.node_words > 0,
             trie: &self.trie,
             answers: self.classes.masks(),
             keys,
@@ -191,6 +191,22 @@ impl Slots {
             }
         }
         kinds
+    }
+
+    /// How many blocks of 16 bits are held by nodes, in the trie, and in slots.
+    #[cfg(test)]
+    pub(super) fn shapes(&self) -> [usize; 3] {
+        use rewrite::Held;
+        let mut shapes = [0; 3];
+        for top in 0..self.root.len() {
+            match rewrite::held(self.root.view()[top]).0 {
+                Held::Plain => {}
+                Held::Nodes => shapes[0] += 1,
+                Held::Deep => shapes[1] += 1,
+                Held::Slots(_) => shapes[2] += 1,
+            }
+        }
+        shapes
     }
 
     /// True when a quarter of it is garbage.

@@ -62,7 +62,7 @@ fn change(seed: u64, start: &Map<u128>, within: (u128, u8), steps: usize) {
     check(&kept.0, &kept.1, &edges(&kept.1), seed);
 }
 
-fn runs_of(map: &Map<u128>) -> Runs<u128> {
+pub(super) fn runs_of(map: &Map<u128>) -> Runs<u128> {
     let mut runs = Runs::none();
     map.iter().for_each(|(&at, &mask)| runs.push(at, mask));
     runs

@@ -1,6 +1,7 @@
 //! From changes of answer to words, slots and lines, and again for those that changed.
 
 use super::line::{self, Answer, Line, Run};
+use super::middles;
 use super::parts;
 use super::*;
 use crate::prefixes::trie::build::{Block, Change};
@@ -29,6 +30,7 @@ pub(super) trait Ground {
     fn has_slots(&self, bits: u32) -> bool;
     /// The first of `1 << bits` slots, with anything in them.
     fn take_slots(&mut self, bits: u32) -> Result<usize, CompileError>;
+    fn drop_slots(&mut self, first: usize, bits: u32);
     fn line(&self, number: u32) -> Line;
     fn set_line(&mut self, number: u32, line: Line) -> Result<(), CompileError>;
     /// The first of so many lines, with anything in them.
@@ -40,7 +42,7 @@ pub(super) trait Ground {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Plain,
-    /// In the trie.
+    /// As runs of networks of 32 bits, or in the trie.
     Sparse,
     /// In slots chosen by so many bits.
     Slots(u32),
@@ -80,6 +82,9 @@ pub(super) fn top<G: Ground>(
             (usize::from(class), ALL_OUT)
         }
         Shape::Sparse => {
+            if let Some(word) = middles::word(ground, NOTHING, block)? {
+                return Ok(word);
+            }
             let word = ground.below(NOTHING, block)?;
             let run = Run {
                 start: 0,
@@ -101,7 +106,7 @@ pub(super) fn top<G: Ground>(
 }
 
 /// The word of the slots of one class.
-fn plain_slot<G: Ground>(ground: &mut G, class: u16) -> Result<u32, CompileError> {
+pub(super) fn plain_slot<G: Ground>(ground: &mut G, class: u16) -> Result<u32, CompileError> {
     let mut word = ground.slot(usize::from(class));
     if word == NOTHING {
         let number = ground.take_lines(1)?;
@@ -152,7 +157,7 @@ pub(super) fn fill<G: Ground>(
 }
 
 /// Nothing needs a slot's word any more.
-fn drop_slot<G: Ground>(ground: &mut G, word: u32, block: Block) {
+pub(super) fn drop_slot<G: Ground>(ground: &mut G, word: u32, block: Block) {
     let words = parts::take_apart(ground, word);
     for (start, word) in words {
         let first = block.first | u128::from(start) << 80;
@@ -160,9 +165,8 @@ fn drop_slot<G: Ground>(ground: &mut G, word: u32, block: Block) {
     }
 }
 
-/// The word in the trie of a block of 16 bits that has the slot `at`; it is set, and becomes what
-/// `change` makes of it.
-pub(super) fn change_sparse<G: Ground>(
+/// What changed in a block of 16 bits that is in the trie, and has the slot `at`.
+pub(super) fn change_deep<G: Ground>(
     ground: &mut G,
     at: usize,
     block: Block,
@@ -183,11 +187,13 @@ pub(super) fn drop_top<G: Ground>(ground: &mut G, (first, bits): (usize, u32), b
         let word = ground.slot(first + at);
         drop_slot(ground, word, block.slot(at, bits));
     }
+    ground.drop_slots(first, bits);
 }
 
 /// As [`drop_top`], of a block that is in the trie.
-pub(super) fn drop_sparse<G: Ground>(ground: &mut G, at: usize, block: Block) {
+pub(super) fn drop_deep<G: Ground>(ground: &mut G, at: usize, block: Block) {
     for (_, word) in parts::take_apart(ground, ground.slot(at)) {
         ground.drop_below(word, block);
     }
+    ground.drop_slots(at, 0);
 }

@@ -55,6 +55,7 @@ pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Slots>, Compi
         trie: Trie::of(&fresh.below)?,
         classes: Arc::new(interned),
         free: Free::none(),
+        node_words: root.iter().filter(|&&word| word & NODE != 0).count(),
     };
     Ok(slots.is_sound().then_some(slots))
 }
@@ -121,6 +122,7 @@ impl<A: Address> Ground for Fresh<'_, A> {
         self.slots.resize(first + (1 << bits), NOTHING);
         Ok(first)
     }
+    fn drop_slots(&mut self, _first: usize, _bits: u32) {}
     fn line(&self, number: u32) -> Line {
         self.lines[number as usize]
     }

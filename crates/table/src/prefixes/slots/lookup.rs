@@ -9,7 +9,7 @@
 
 use super::line::{self, Line};
 use super::window::{GROUP, WINDOW, Window};
-use super::{NOTHING, NUMBER, line_of, low, slot_of};
+use super::{NOTHING, NUMBER, low, onward};
 use crate::mask::ListMask;
 use crate::prefixes::trie::{self, Trie};
 use crate::simd::{self, Job, Lanes, Level, Portable};
@@ -63,6 +63,8 @@ pub(super) struct Lookup<'a, R, S, L> {
     pub(super) root: R,
     pub(super) slots: S,
     pub(super) lines: L,
+    /// True where a word of the root leads to nodes.
+    pub(super) has_nodes: bool,
     pub(super) trie: &'a Trie,
     pub(super) answers: &'a [ListMask],
     pub(super) keys: &'a [u128],
@@ -99,7 +101,7 @@ where
             let (keys, rest) = self.keys[first..].split_at((self.keys.len() - first).min(WINDOW));
             ask_keys(&rest[..rest.len().min(WINDOW)]);
             window.take(lanes, keys);
-            self.find_slots(far, &mut window);
+            self.find_slots(lanes, far, &mut window);
             self.find_lines(lanes, &mut window);
             self.find_leaves(lanes, &mut window);
             self.answer(lanes, first, &window, &mut onward);
@@ -130,12 +132,23 @@ where
     /// most of the table, come into its second cache level; for nodes and leaves it is no
     /// difference.
     #[inline(always)]
-    fn find_slots(&self, far: bool, window: &mut Window) {
-        for (places, middles) in window.tops_and_middles() {
+    fn find_slots<V: Lanes>(&self, lanes: V, far: bool, window: &mut Window) {
+        let find = |places: &mut [u32; GROUP], middles: &[u32; GROUP]| {
             let words = places.map(|top| *self.root.at(top as usize));
-            for ((place, word), &middle) in places.iter_mut().zip(words).zip(middles) {
-                *place = slot_of(word, middle);
+            let mut numbers = [0; GROUP];
+            for ((number, word), &middle) in numbers.iter_mut().zip(words).zip(middles) {
+                *number = onward(word, middle);
             }
+            *places = numbers.map(|number| number.cast_unsigned() & NUMBER);
+            numbers
+        };
+        if self.has_nodes {
+            window.find_slots(lanes, find);
+            window.replace_nodes_by_middles(|node, compared| {
+                line::child(lanes, self.lines.at(node as usize), compared)
+            });
+        } else {
+            window.find_all_slots(find);
         }
         if far {
             ask_all::<true, _, _>(self.slots, window);
@@ -152,7 +165,7 @@ where
             let mut numbers = [0; GROUP];
             for ((number, word), &compared) in numbers.iter_mut().zip(words).zip(compared) {
                 // Its own inverse.
-                *number = line_of(word, line::compared(compared));
+                *number = onward(word, u32::from(line::compared(compared)));
             }
             *places = numbers.map(|number| number.cast_unsigned() & NUMBER);
             numbers

@@ -34,6 +34,8 @@ impl Slots {
             let old = change.slots.root.view()[top];
             let new = change.top(old, block_of(top))?;
             if new != old {
+                let count = &mut change.slots.node_words;
+                *count = *count + usize::from(new & NODE != 0) - usize::from(old & NODE != 0);
                 *change.slots.root.get_mut(top).map_err(no_memory)? = new;
             }
         }
@@ -49,15 +51,27 @@ struct Rewrite<'a, A> {
     last: u128,
 }
 
+/// How a word of the root holds its block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    Plain,
+    Nodes,
+    /// In the trie.
+    Deep,
+    /// In slots chosen by so many bits.
+    Slots(u32),
+}
+
 /// How a word of the root holds its block, and the first of its slots.
-fn held(word: u32) -> (Shape, usize) {
+pub(super) fn held(word: u32) -> (Held, usize) {
     let first = (word >> SHIFT_BITS) as usize;
-    let shape = match word & 31 {
-        ALL_OUT if first < CLASSES_MAX => Shape::Plain,
-        ALL_OUT => Shape::Sparse,
-        shift => Shape::Slots(ROOT_BITS - shift),
+    let held = match word & 31 {
+        _ if word & NODE != 0 => Held::Nodes,
+        ALL_OUT if first < CLASSES_MAX => Held::Plain,
+        ALL_OUT => Held::Deep,
+        shift => Held::Slots(ROOT_BITS - shift),
     };
-    (shape, first)
+    (held, first)
 }
 
 impl<A: Address> Rewrite<'_, A> {
@@ -65,29 +79,31 @@ impl<A: Address> Rewrite<'_, A> {
     fn top(&mut self, old: u32, block: Block) -> Result<u32, CompileError> {
         let (held, first) = held(old);
         let is_whole = self.first <= block.first && block.last() <= self.last;
-        if held == Shape::Slots(ROOT_BITS) && !is_whole {
+        if held == Held::Slots(ROOT_BITS) && !is_whole {
             self.fill((first, ROOT_BITS), block)?;
             return Ok(old);
         }
         let shape = build::shape(self, block);
         match (held, shape) {
-            (Shape::Slots(bits), Shape::Slots(needed)) if needed <= bits && !is_whole => {
+            (Held::Slots(bits), Shape::Slots(needed)) if needed <= bits && !is_whole => {
                 self.fill((first, bits), block)?;
                 return Ok(old);
             }
-            (Shape::Sparse, Shape::Sparse) => {
-                build::change_sparse(self, first, block)?;
+            // What is in the trie stays there: as nodes it could be too much again at once.
+            (Held::Deep, Shape::Sparse) => {
+                build::change_deep(self, first, block)?;
                 return Ok(old);
             }
-            (Shape::Plain, _) => {}
-            (Shape::Sparse, _) => {
-                build::drop_sparse(self, first, block);
-                self.slots.free.slots[0].push(first as u32);
+            (Held::Nodes, Shape::Sparse) => {
+                if let Some(word) = middles::word(self, old, block)? {
+                    return Ok(word);
+                }
+                middles::drop(self, old, block);
             }
-            (Shape::Slots(bits), _) => {
-                build::drop_top(self, (first, bits), block);
-                self.slots.free.slots[bits as usize].push(first as u32);
-            }
+            (Held::Plain, _) => {}
+            (Held::Nodes, _) => middles::drop(self, old, block),
+            (Held::Deep, _) => build::drop_deep(self, first, block),
+            (Held::Slots(bits), _) => build::drop_top(self, (first, bits), block),
         }
         build::top(self, block, shape)
     }
@@ -147,6 +163,9 @@ impl<A: Address> Ground for Rewrite<'_, A> {
             self.slots.slots.push(NOTHING).map_err(no_memory)?;
         }
         Ok(first)
+    }
+    fn drop_slots(&mut self, first: usize, bits: u32) {
+        self.slots.free.slots[bits as usize].push(first as u32);
     }
     fn line(&self, number: u32) -> Line {
         self.slots.lines.view()[number as usize]

@@ -1,5 +1,6 @@
 //! Keys that go through the stages of a lookup together, by column.
 
+use super::line;
 use crate::simd::Lanes;
 
 /// Keys that vectors take together: as many as have 32 bits each in 32 bytes.
@@ -53,14 +54,47 @@ impl Window {
         self.node_count = 0;
     }
 
-    /// The upper 16 bits, to become the places of slots, and the 16 that follow.
+    /// `find` makes the upper 16 bits of a group's keys, beside the 16 that follow, the places of
+    /// their slots; none has a node.
     #[inline(always)]
-    pub(super) fn tops_and_middles(
+    pub(super) fn find_all_slots(
         &mut self,
-    ) -> impl Iterator<Item = (&mut [u32; GROUP], &[u32; GROUP])> {
-        self.places[..self.group_count]
-            .iter_mut()
-            .zip(&self.middles)
+        find: impl Fn(&mut [u32; GROUP], &[u32; GROUP]) -> [i32; GROUP],
+    ) {
+        let groups = self.places[..self.group_count].iter_mut();
+        for (places, middles) in groups.zip(&self.middles) {
+            find(places, middles);
+        }
+    }
+
+    /// As [`Window::find_all_slots`], where some have nodes: those whose numbers `find` returns are
+    /// negative.
+    #[inline(always)]
+    pub(super) fn find_slots<V: Lanes>(
+        &mut self,
+        lanes: V,
+        find: impl Fn(&mut [u32; GROUP], &[u32; GROUP]) -> [i32; GROUP],
+    ) {
+        let groups = self.places[..self.group_count].iter_mut();
+        let groups = groups.zip(&self.middles);
+        for (first, (places, middles)) in (0..).step_by(GROUP).zip(groups) {
+            let numbers = find(places, middles);
+            if let Some(nodes) = self.nodes[self.node_count..].first_chunk_mut() {
+                self.node_count += lanes.negative(&numbers, first, nodes);
+            }
+        }
+    }
+
+    /// `child` tells the slot of a node; then no key has one.
+    #[inline(always)]
+    pub(super) fn replace_nodes_by_middles(&mut self, child: impl Fn(u32, u16) -> u32) {
+        let places = self.places.as_flattened_mut();
+        let middles = self.middles.as_flattened();
+        for &key in &self.nodes[..self.node_count] {
+            let key = key as usize % WINDOW;
+            places[key] = child(places[key], line::compared(middles[key] as u16));
+        }
+        self.node_count = 0;
     }
 
     /// `find` makes a group's places of slots those of lines, and tells which are nodes: those
