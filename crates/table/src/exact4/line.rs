@@ -69,8 +69,8 @@ pub(crate) struct Shared {
     codes: [u8; 22],
 }
 
-/// 12 whole places, their codes, and the code of every other place, as in [`Shared`]; the last three
-/// bytes are not in use.
+/// 12 whole places, their codes, and the code of every other place, as in [`Shared`]; the last
+/// three bytes are not in use.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable)]
 #[repr(C, align(64))]
 pub(crate) struct Wide {
