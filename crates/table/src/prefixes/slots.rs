@@ -18,7 +18,8 @@
 //!
 //! What lies below bit 47 is a class that names a word of the [`Trie`], kept beside the leaf. So
 //! is a block of 16 bits with too few changes for its slots, at least one a [`SLOTS_A_CHANGE`], if
-//! they crowd so that there would be too many nodes.
+//! they crowd so that there would be too many nodes, or did and are not far from it; and any block
+//! for which there are no slots left.
 //!
 //! Bounds: all slots take at most 64 MB, and a change of answer at most 1 KB of them, 1.2 KB of
 //! nodes and slots, or 1.1 KB in the trie, and three leaves and as many lines of words; and 16
@@ -80,7 +81,8 @@ struct Free {
 pub(super) const CLASSES_MAX: usize = 0x8000;
 /// Bits that choose a word of the root.
 const ROOT_BITS: u32 = 16;
-/// A block of 16 bits has at most so many slots a change of answer, or it has nodes.
+/// A block of 16 bits has at most so many slots a change of answer, or it has nodes,
+/// or is in the trie.
 const SLOTS_A_CHANGE: usize = 256;
 /// Slots of all blocks, 64 MB: of 256 blocks of 16 bits; the table of 2025 has changes in 60. What
 /// comes then is in the trie.
@@ -217,7 +219,7 @@ impl Slots {
     /// False when there is more than words can name.
     fn is_sound(&self) -> bool {
         self.classes.masks().len() <= CLASSES_MAX
-            && self.slots.len() <= (u32::MAX >> SHIFT_BITS) as usize
+            && self.slots.len() <= NUMBER as usize
             && self.lines.len() <= NUMBER as usize
             && self.trie.is_sound()
     }

@@ -18,14 +18,14 @@ struct Nodes {
     bits: u32,
 }
 
-/// Bits that choose a node, at most: with one more there is a node for as many networks as it has
-/// places.
+/// Bits that choose a node, at most: a part is of 32 networks then, and a node has 31 slots.
 const NODE_BITS_MAX: u32 = 11;
 /// Nodes for each run, at most: a change of answer makes two runs, so that is 1.2 KB a change with
 /// their slots. With 4 keys of 1,600 networks of the routing table had 0.6 of their rate, since
 /// more blocks are in the trie.
 const NODES_A_RUN: usize = 8;
-/// Runs at most: two for each change that a block may have before it has a slot a network.
+/// Runs at most: two for each change that a block may have before it has a slot a network, and the
+/// first.
 const STARTS_MAX: usize = 2 * SLOTS_A_CHANGE;
 
 /// Where runs begin, by the bits 16 to 31, and the words of their slots; ascending.
@@ -40,11 +40,17 @@ pub(super) fn word<G: Ground>(
 ) -> Result<Option<u32>, CompileError> {
     let before = words_of(ground, old);
     let starts = starts(ground, &before, block);
-    let has_room =
-        starts.len() <= STARTS_MAX && ground.has_slots(slot_bits((1 + NODES_A_RUN) * starts.len()));
-    let Some(bits) = layout(&starts).filter(|_| has_room) else {
+    let Some(bits) = layout(&starts, NODES_A_RUN) else {
         return Ok(None);
     };
+    let needed = slot_bits(slot_count(&starts, bits));
+    let has_room = match old {
+        NOTHING => ground.has_slots(needed),
+        old => needed == slot_bits(Nodes::of(old).slots(ground).len()) || ground.has_slots(needed),
+    };
+    if !has_room {
+        return Ok(None);
+    }
     take_apart(ground, old);
     let words = words(ground, &starts, before, block)?;
     Ok(Some(Nodes::new(ground, &words, bits)?.word()))
@@ -236,19 +242,43 @@ fn push_starts<G: Ground>(
     starts.dedup();
 }
 
-/// The bits that part runs so that a node has room for each part.
-fn layout(starts: &[u16]) -> Option<u32> {
-    let most = (NODES_A_RUN * starts.len()).ilog2();
+/// True when the runs of a block in the trie would be far from what nodes cannot hold: a few
+/// changes more do not send it back there.
+pub(super) fn is_roomy<G: Ground>(ground: &mut G, block: Block) -> bool {
+    let mut starts = vec![0];
+    push_starts(ground, &mut starts, block, (0, u16::MAX));
+    let bits = layout(&starts, NODES_A_RUN / 4);
+    let bits = bits.filter(|&bits| bits > 0 || starts.len() <= LEAVES / 2);
+    bits.is_some_and(|bits| ground.has_slots(slot_bits(slot_count(&starts, bits))))
+}
+
+/// The bits that part runs so that a node has room for each part, with so many nodes a run.
+fn layout(starts: &[u16], nodes_a_run: usize) -> Option<u32> {
+    if starts.len() > STARTS_MAX {
+        return None;
+    }
+    let most = (nodes_a_run * starts.len()).ilog2();
     let fits = |&bits: &u32| {
-        let part_of = |&start: &u16| u32::from(start) >> (ROOT_BITS - bits);
-        let mut parts = starts.chunk_by(|a, b| part_of(a) == part_of(b));
-        // One more where another run holds at the beginning of the part.
-        parts.all(|part| {
-            let begins = part[0].trailing_zeros() >= ROOT_BITS - bits;
-            part.len() + usize::from(!begins) <= LEAVES
-        })
+        let mut parts = parts(starts, bits);
+        parts.all(|part| part.len() + usize::from(!begins_part(part[0], bits)) <= LEAVES)
     };
     (0..=most.min(NODE_BITS_MAX)).find(fits)
+}
+
+/// How many slots runs have: one more for each part within a run.
+fn slot_count(starts: &[u16], bits: u32) -> usize {
+    let at_parts = starts.iter().filter(|&&start| begins_part(start, bits));
+    starts.len() + (1 << bits) - at_parts.count()
+}
+
+/// The runs that begin in each part, but for parts in which none does.
+fn parts(starts: &[u16], bits: u32) -> impl Iterator<Item = &[u16]> {
+    let part_of = move |start: u16| u32::from(start) >> (ROOT_BITS - bits);
+    starts.chunk_by(move |&a, &b| part_of(a) == part_of(b))
+}
+
+fn begins_part(start: u16, bits: u32) -> bool {
+    start.trailing_zeros() >= ROOT_BITS - bits
 }
 
 /// The network of 32 bits that begins at the bits 16 to 31 `start`.

@@ -5,7 +5,8 @@
 //! network of 32 bits with many changes it makes one part anew, at most 31 leaves. Where a part
 //! has no room any more, or leaves are wasted, all parts are made anew, which takes milliseconds
 //! for tens of thousands of changes: then in more parts, or with nodes, which stay, so that no
-//! change can have that again and again. What is in the trie changes there by itself.
+//! change can have that again and again. A block of 16 bits that has nodes gets all of them and its
+//! slots anew, at most 2,048 lines. What is in the trie changes there by itself.
 
 use super::build::{self, Ground, Shape};
 use super::fresh::block_of;
@@ -89,8 +90,7 @@ impl<A: Address> Rewrite<'_, A> {
                 self.fill((first, bits), block)?;
                 return Ok(old);
             }
-            // What is in the trie stays there: as nodes it could be too much again at once.
-            (Held::Deep, Shape::Sparse) => {
+            (Held::Deep, Shape::Sparse) if is_whole || !middles::is_roomy(self, block) => {
                 build::change_deep(self, first, block)?;
                 return Ok(old);
             }
