@@ -61,7 +61,7 @@ pub use crc32c::Crc32c;
 pub use frame::{Frame, FrameTooLong, FrameTooShort};
 pub use ids::{CpuId, NodeId, PoolId, PortId, QueueId, WorkerId};
 pub use lender::{Lender, NotLent, PIECE_BYTES, PIECES_MAX};
-pub use memory::{HugePiece, HugeSlice, Mapping, MemoryError, Paged, PagedView, Pages};
+pub use memory::{Groups, HugePiece, HugeSlice, Mapping, MemoryError, Paged, PagedView, Pages};
 pub use meta::FrameMeta;
 pub use pool::{FramePool, PoolAccounts};
 pub use publish::{Published, Reader};

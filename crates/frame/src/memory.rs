@@ -8,6 +8,7 @@
 mod arena;
 mod available;
 mod error;
+mod groups;
 mod mapping;
 mod node;
 mod paged;
@@ -26,6 +27,7 @@ mod tests;
 use core::fmt;
 
 pub use error::MemoryError;
+pub use groups::Groups;
 pub use mapping::Mapping;
 pub(crate) use mapping::Placement;
 pub use node::{node_of_cpu, nodes_online};

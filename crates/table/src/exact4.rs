@@ -14,9 +14,9 @@ mod line;
 mod lines;
 mod lookup;
 mod side;
+mod window;
 
 use crate::compiled::CompileError;
-use crate::hits;
 use crate::mask::ListMask;
 use crate::order::Ordered;
 use crate::secret::Secret;
@@ -27,6 +27,7 @@ use frame::Pages;
 use line::{Line, Narrow, Packed, Shared, Wide};
 use lines::Lines;
 use lookup::{Answer, Lookup};
+use window::LookupWindow;
 
 /// From here on 16 bits of a place are enough: 65,540 lines are 4 MB, which is what
 /// [`Wide`] lines take for as many addresses.
@@ -157,19 +158,25 @@ impl AddressSetV4 {
     /// When `found` is shorter than `keys`.
     #[inline]
     pub fn contains_burst(&self, keys: &[u32], found: &mut [bool]) -> usize {
-        let found = &mut found[..keys.len()];
-        self.look_up(keys, found, false);
-        hits::count(found)
+        self.look_up(keys, &mut found[..keys.len()], false)
     }
 
-    /// There are as many answers as keys.
+    /// There are as many answers as keys. Tells how many were found where that is
+    /// [`Answer::COUNTED`].
     #[inline]
-    fn look_up<A: Answer>(&self, keys: &[u32], answers: &mut [A], none: A) {
+    fn look_up<A: Answer>(&self, keys: &[u32], answers: &mut [A], none: A) -> usize {
         if self.is_empty() {
             answers.fill(none);
-            return;
+            return 0;
         }
-        each!(&self.layout, table => simd::run(self.level, Lookup { table, keys, answers }));
+        let window = (keys.try_into(), (&mut *answers).try_into());
+        if let (Ok(keys), Ok(answers)) = window {
+            let level = self.level;
+            return each!(&self.layout, table => {
+                simd::run(level, LookupWindow { table, keys, answers })
+            });
+        }
+        each!(&self.layout, table => simd::run(self.level, Lookup { table, keys, answers }))
     }
 
     /// Bytes that a lookup can touch.

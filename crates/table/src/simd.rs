@@ -193,6 +193,13 @@ pub(crate) fn run<J: Job>(level: Level, job: J) -> J::Answer {
         Level::Portable => {}
     }
     let _ = level;
+    run_portably(job)
+}
+
+/// Not inlined: whoever calls [`run`] would save registers for this loop, and have its stack, at
+/// every level.
+#[inline(never)]
+fn run_portably<J: Job>(job: J) -> J::Answer {
     job.run(Portable)
 }
 

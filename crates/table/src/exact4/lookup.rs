@@ -17,10 +17,10 @@ use frame::{PagedView, prefetch};
 use std::ptr;
 
 /// Keys whose lines are asked for, and answered, together.
-const GROUP: usize = 8;
+pub(super) const GROUP: usize = 8;
 /// Keys whose codes are turned into answers together.
-const WINDOW: usize = 64;
-const GROUPS: usize = WINDOW / GROUP;
+pub(super) const WINDOW: usize = 64;
+pub(super) const GROUPS: usize = WINDOW / GROUP;
 /// Groups on their way, 64 lines. Half as many gave 5 % less in bursts of 64 and as much in longer
 /// ones.
 const NEAR_AHEAD: usize = GROUPS;
@@ -33,6 +33,8 @@ pub(super) const FAR_WINDOWS: usize = 4;
 
 /// What a lookup leaves for each key.
 pub(super) trait Answer: Copy {
+    /// True where whoever asks wants to know how many keys were found.
+    const COUNTED: bool;
     /// What codes other than [`Line::ASIDE`] say.
     fn of<S: Lanes, L: Line>(
         lanes: S,
@@ -44,6 +46,7 @@ pub(super) trait Answer: Copy {
 }
 
 impl Answer for ListMask {
+    const COUNTED: bool = false;
     #[inline(always)]
     fn of<S: Lanes, L: Line>(
         lanes: S,
@@ -69,6 +72,7 @@ impl Answer for ListMask {
 }
 
 impl Answer for bool {
+    const COUNTED: bool = true;
     // One loop over all: by groups of eight the compiler made words of them, for six times as many
     // instructions.
     #[inline(always)]
@@ -87,7 +91,8 @@ type Group = [u8; GROUP];
 /// The codes of a window.
 type Codes = [Group; GROUPS];
 
-/// Looks up a burst; there are as many answers as keys.
+/// Looks up a burst, with as many answers as keys, and tells how many were found where that is
+/// [`Answer::COUNTED`].
 pub(super) struct Lookup<'a, L, A> {
     pub(super) table: &'a Lines<L>,
     pub(super) keys: &'a [u32],
@@ -106,14 +111,14 @@ struct Coming<'a, L, const WINDOWS: usize, const AHEAD: usize> {
 }
 
 impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
-    type Answer = ();
+    type Answer = usize;
 
     #[inline(always)]
-    fn run<S: Lanes>(self, lanes: S) {
-        if S::DEEP && simd::asks_far(size_of::<L>() * self.table.lines.len()) {
-            self.roll::<S, true, FAR_WINDOWS, FAR_AHEAD>(lanes);
+    fn run<S: Lanes>(self, lanes: S) -> usize {
+        if self.table.asks_far::<S>() {
+            self.roll::<S, true, FAR_WINDOWS, FAR_AHEAD>(lanes)
         } else {
-            self.roll::<S, false, NEAR_WINDOWS, NEAR_AHEAD>(lanes);
+            self.roll::<S, false, NEAR_WINDOWS, NEAR_AHEAD>(lanes)
         }
     }
 }
@@ -125,16 +130,13 @@ impl<L: Line, A: Answer> Lookup<'_, L, A> {
     pub(super) fn roll<S: Lanes, const FAR: bool, const WINDOWS: usize, const AHEAD: usize>(
         self,
         lanes: S,
-    ) {
+    ) -> usize {
         let Self {
             table,
             keys,
             answers,
         } = self;
         debug_assert!(!L::WHOLE_PAGES || table.lines.view().has_whole_pages());
-        if let Ok(keys) = keys.try_into() {
-            return table.find_window::<S, A, FAR>(lanes, keys, answers);
-        }
         let begun = const {
             assert!(AHEAD.is_multiple_of(GROUPS) && AHEAD / GROUPS < WINDOWS);
             AHEAD / GROUPS
@@ -146,19 +148,21 @@ impl<L: Line, A: Answer> Lookup<'_, L, A> {
             coming.begin::<FAR>(window, keys);
         }
         let bursts = keys.chunks(WINDOW).zip(answers.chunks_mut(WINDOW));
+        let mut hits = 0;
         for (window, (keys, answers)) in bursts.enumerate() {
             if let Some(next) = windows.next() {
                 coming.place(window + begun, next);
             }
-            let mut codes: Codes = [[0; GROUP]; GROUPS];
+            let mut codes: Codes = [[L::NONE; GROUP]; GROUPS];
             for (group, codes) in (window * GROUPS..groups).zip(&mut codes) {
                 coming.find(lanes, group, codes);
                 if group + AHEAD < groups {
                     coming.ask::<FAR>(group + AHEAD);
                 }
             }
-            table.say(lanes, &codes, keys, answers);
+            hits += table.say(lanes, &codes, keys, answers);
         }
+        hits
     }
 }
 
@@ -199,7 +203,9 @@ impl<'a, L: Line, const WINDOWS: usize, const AHEAD: usize> Coming<'a, L, WINDOW
     #[inline(always)]
     fn ask<const FAR: bool>(&mut self, group: usize) {
         let places = &self.places[group / GROUPS % WINDOWS][group % GROUPS];
-        ask::<L, FAR>(self.lines, places, &mut self.asked[group % AHEAD]);
+        for (line, &place) in self.asked[group % AHEAD].iter_mut().zip(places) {
+            *line = ask::<L, FAR>(self.lines, place);
+        }
     }
 
     /// The codes of a group.
@@ -210,26 +216,21 @@ impl<'a, L: Line, const WINDOWS: usize, const AHEAD: usize> Coming<'a, L, WINDOW
     }
 }
 
-/// Asks for the lines of a group.
+/// Asks for the line of a place.
 #[inline(always)]
-fn ask<'a, L: Line, const FAR: bool>(
-    view: PagedView<'a, L>,
-    places: &[u32; GROUP],
-    lines: &mut [&'a L; GROUP],
-) {
-    for (line, &place) in lines.iter_mut().zip(places) {
-        *line = if L::WHOLE_PAGES {
-            view.portion(place)
-        } else {
-            view.value(line_of(place, view.len()))
-        };
-        prefetch::read_into::<FAR>(ptr::from_ref(*line).cast());
-    }
+pub(super) fn ask<L: Line, const FAR: bool>(view: PagedView<'_, L>, place: u32) -> &L {
+    let line = if L::WHOLE_PAGES {
+        view.portion(place)
+    } else {
+        view.value(line_of(place, view.len()))
+    };
+    prefetch::read_into::<FAR>(ptr::from_ref(line).cast());
+    line
 }
 
 /// The codes of a group.
 #[inline(always)]
-fn find<S: Lanes, L: Line>(
+pub(super) fn find<S: Lanes, L: Line>(
     lanes: S,
     places: &[u32; GROUP],
     lines: &[&L; GROUP],
@@ -242,41 +243,28 @@ fn find<S: Lanes, L: Line>(
 
 /// The places of `keys`.
 #[inline(always)]
-fn permute(permutation: Permutation, keys: &[u32], places: &mut [u32]) {
+pub(super) fn permute(permutation: Permutation, keys: &[u32], places: &mut [u32]) {
     for (place, &key) in places.iter_mut().zip(keys) {
         *place = permutation.apply(key);
     }
 }
 
 impl<L: Line> Lines<L> {
-    /// Looks up a burst of one window. There is nothing to roll then, and loops whose ends are
-    /// known take a quarter less instructions.
+    /// True where lines come into the second cache level first.
     #[inline(always)]
-    fn find_window<S: Lanes, A: Answer, const FAR: bool>(
-        &self,
-        lanes: S,
-        keys: &[u32; WINDOW],
-        answers: &mut [A],
-    ) {
-        let view = self.lines.view();
-        let mut places = [[0; GROUP]; GROUPS];
-        let mut asked = [[view.value(0); GROUP]; GROUPS];
-        // The first lines are on their way before the last places are known.
-        let groups = keys.as_chunks::<GROUP>().0.iter();
-        for ((keys, places), lines) in groups.zip(&mut places).zip(&mut asked) {
-            permute(self.permutation, keys, places);
-            ask::<L, FAR>(view, places, lines);
-        }
-        let mut codes: Codes = [[0; GROUP]; GROUPS];
-        for ((codes, places), lines) in codes.iter_mut().zip(&places).zip(&asked) {
-            find(lanes, places, lines, codes);
-        }
-        self.say(lanes, &codes, keys, answers);
+    pub(super) fn asks_far<S: Lanes>(&self) -> bool {
+        S::DEEP && simd::asks_far(size_of::<L>() * self.lines.len())
     }
 
-    /// Turns codes into answers.
+    /// Turns codes into answers, and counts what was found where that is asked.
     #[inline(always)]
-    fn say<S: Lanes, A: Answer>(&self, lanes: S, codes: &Codes, keys: &[u32], answers: &mut [A]) {
+    pub(super) fn say<S: Lanes, A: Answer>(
+        &self,
+        lanes: S,
+        codes: &Codes,
+        keys: &[u32],
+        answers: &mut [A],
+    ) -> usize {
         let meanings = self.codes.answers();
         // A length that the compiler knows, as for most bursts.
         if let Ok(answers) = <&mut [A; WINDOW]>::try_from(&mut *answers) {
@@ -287,24 +275,37 @@ impl<L: Line> Lines<L> {
             answers.copy_from_slice(&all[..answers.len()]);
         }
         // Where the burst ends within the window the codes of no key follow.
+        let ours = u64::MAX >> (WINDOW - keys.len());
         let all: &[u8; WINDOW] = zerocopy::transmute_ref!(codes);
-        let aside = lanes.equal8(all, L::ASIDE) << (WINDOW - keys.len()) >> (WINDOW - keys.len());
-        if aside != 0 {
-            self.look_aside(aside, keys, answers);
+        // Of the codes, since the answers have just been stored, and loads of another size wait
+        // until such a store is done.
+        let found = if A::COUNTED {
+            (!lanes.equal8(all, L::NONE) & ours).count_ones() as usize
+        } else {
+            0
+        };
+        let aside = lanes.equal8(all, L::ASIDE) & ours;
+        if aside == 0 {
+            return found;
         }
+        found.saturating_sub(self.look_aside(aside, keys, answers))
     }
 
-    /// Answers the keys that the side table must answer, whose bits are set.
+    /// Answers the keys that the side table must answer, whose bits are set. Tells how many of them
+    /// it does not have.
     #[cold]
     #[inline(never)]
-    fn look_aside<A: Answer>(&self, aside: u64, keys: &[u32], answers: &mut [A]) {
+    fn look_aside<A: Answer>(&self, aside: u64, keys: &[u32], answers: &mut [A]) -> usize {
         for index in bits(aside) {
             self.side.prefetch(self.permutation.apply(keys[index]));
         }
+        let mut absent = 0;
         for index in bits(aside) {
             let mask = self.side.get(self.permutation.apply(keys[index]));
             answers[index] = A::from_mask(mask);
+            absent += usize::from(mask == 0);
         }
+        absent
     }
 }
 

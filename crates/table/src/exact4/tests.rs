@@ -1,7 +1,8 @@
 //! The forms of line against a map, while addresses come, change and go.
 
 use super::line::{Line, Narrow, Packed, Shared, Wide};
-use super::lookup::{FAR_AHEAD, FAR_WINDOWS, Lookup};
+use super::lookup::{FAR_AHEAD, FAR_WINDOWS, Lookup, WINDOW};
+use super::window::LookupWindow;
 use super::*;
 use crate::order::Ordered;
 use crate::simd::{self, Job, Lanes};
@@ -41,13 +42,42 @@ fn lines<L: Line>(oracle: &Oracle) -> Lines<L> {
     fill(&ordered, &Census::of(&ordered), permutation).expect("memory")
 }
 
-struct Far<'a, L>(Lookup<'a, L, ListMask>);
+struct Far<'a, L, A>(Lookup<'a, L, A>);
 
-impl<L: Line> Job for Far<'_, L> {
-    type Answer = ();
-    fn run<S: Lanes>(self, lanes: S) {
-        self.0.roll::<S, true, FAR_WINDOWS, FAR_AHEAD>(lanes);
+impl<L: Line, A: Answer> Job for Far<'_, L, A> {
+    type Answer = usize;
+    fn run<S: Lanes>(self, lanes: S) -> usize {
+        self.0.roll::<S, true, FAR_WINDOWS, FAR_AHEAD>(lanes)
     }
+}
+
+fn far<'a, L, A>(table: &'a Lines<L>, keys: &'a [u32], answers: &'a mut [A]) -> Far<'a, L, A> {
+    Far(Lookup {
+        table,
+        keys,
+        answers,
+    })
+}
+
+struct FarWindow<'a, L, A>(LookupWindow<'a, L, A>);
+
+impl<L: Line, A: Answer> Job for FarWindow<'_, L, A> {
+    type Answer = usize;
+    fn run<S: Lanes>(self, lanes: S) -> usize {
+        self.0.find::<S, true>(lanes)
+    }
+}
+
+fn far_window<'a, L, A>(
+    table: &'a Lines<L>,
+    keys: &'a [u32; WINDOW],
+    answers: &'a mut [A; WINDOW],
+) -> FarWindow<'a, L, A> {
+    FarWindow(LookupWindow {
+        table,
+        keys,
+        answers,
+    })
 }
 
 /// What tables of many megabytes do on a core whose second cache level is asked, at every level
@@ -65,17 +95,34 @@ fn check_far<L: Line>(masks: &[u32], seed: u64) {
     for (level, length) in Level::here().flat_map(|level| lengths.clone().map(move |l| (level, l)))
     {
         let keys: Vec<u32> = (0..length).map(|key| (7 * key + length) % SPAN).collect();
+        let wanted = |key: &u32| oracle.get(key).copied().unwrap_or(0);
         let mut answers = vec![ListMask(77); keys.len()];
-        let lookup = Lookup {
-            table: &table,
-            keys: &keys,
-            answers: &mut answers,
-        };
-        simd::run(level, Far(lookup));
-        for (key, answer) in keys.iter().zip(answers) {
-            let wanted = oracle.get(key).copied().unwrap_or(0);
-            assert_eq!(answer.0, wanted, "{key} of {length}, {level}");
+        let mut found = vec![false; keys.len()];
+        simd::run(level, far(&table, &keys, &mut answers));
+        let hits = simd::run(level, far(&table, &keys, &mut found));
+        if let Ok(keys) = <&[u32; WINDOW]>::try_from(&keys[..]) {
+            let (mut masks, mut here) = ([ListMask(77); WINDOW], [true; WINDOW]);
+            simd::run(level, far_window(&table, keys, &mut masks));
+            assert_eq!(hits, simd::run(level, far_window(&table, keys, &mut here)));
+            assert_eq!(
+                (&masks[..], &here[..]),
+                (&answers[..], &found[..]),
+                "{level}"
+            );
         }
+        for (key, (answer, found)) in keys.iter().zip(answers.iter().zip(&found)) {
+            let answered = (answer.0, *found);
+            assert_eq!(
+                answered,
+                (wanted(key), wanted(key) != 0),
+                "{key} of {length}, {level}"
+            );
+        }
+        assert_eq!(
+            hits,
+            found.iter().filter(|&&found| found).count(),
+            "{length}, {level}"
+        );
     }
 }
 
@@ -98,6 +145,15 @@ fn check(set: &AddressSetV4, oracle: &Oracle) {
         let mut masks = vec![ListMask(77); keys.len()];
         for (keys, masks) in keys.chunks(250).zip(masks.chunks_mut(250)) {
             set.lookup_burst(keys, masks);
+        }
+        for burst in [WINDOW, 250] {
+            for (keys, masks) in keys.chunks(burst).zip(masks.chunks(burst)) {
+                let mut found = vec![true; keys.len()];
+                let hits = set.contains_burst(keys, &mut found);
+                let held: Vec<bool> = masks.iter().map(|mask| *mask != ListMask::EMPTY).collect();
+                let wanted = held.iter().filter(|&&held| held).count();
+                assert_eq!((hits, found), (wanted, held), "{level}");
+            }
         }
         for (key, mask) in keys.iter().zip(masks) {
             assert_eq!(

@@ -1,0 +1,95 @@
+//! Groups of values on the stack, written one group after another.
+
+use core::mem::MaybeUninit;
+
+/// Up to `GROUPS` groups of `N` values, in memory that nobody writes before the values come.
+///
+/// An array must be filled with something when it is made: 768 bytes a burst in a lookup that asks
+/// for 64 lines before it reads the first, whose stores are in the way of those that follow. It
+/// begins a cache line, so that a vector of its values crosses none.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Groups<T, const N: usize, const GROUPS: usize> {
+    values: [[MaybeUninit<T>; N]; GROUPS],
+    /// How many groups there are: at most `GROUPS`, and all their values are written.
+    len: usize,
+}
+
+impl<T: Copy, const N: usize, const GROUPS: usize> Groups<T, N, GROUPS> {
+    /// No groups.
+    #[inline(always)]
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            values: [const { [const { MaybeUninit::uninit() }; N] }; GROUPS],
+            len: 0,
+        }
+    }
+
+    /// Adds a group: `value` is called for each of its values, in order.
+    ///
+    /// # Panics
+    /// When there are `GROUPS` groups.
+    #[inline(always)]
+    pub fn push(&mut self, mut value: impl FnMut(usize) -> T) {
+        let group = &mut self.values[self.len];
+        for (index, slot) in group.iter_mut().enumerate() {
+            slot.write(value(index));
+        }
+        self.len += 1;
+    }
+
+    /// The groups, in the order they came.
+    #[inline(always)]
+    #[must_use]
+    pub fn as_slice(&self) -> &[[T; N]] {
+        let written = &self.values[..self.len];
+        let values: *const [[MaybeUninit<T>; N]] = written;
+        // SAFETY: each value of the first `len` groups was written by `push`, which is the only
+        // one to change `len`, and a `MaybeUninit` has the layout of its value; `self` is borrowed
+        // for as long as the slice is.
+        unsafe { &*(values as *const [[T; N]]) }
+    }
+}
+
+impl<T: Copy, const N: usize, const GROUPS: usize> Default for Groups<T, N, GROUPS> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Groups;
+
+    #[test]
+    fn groups_come_back_as_they_were_pushed() {
+        let mut groups = Groups::<u32, 3, 2>::default();
+        assert!(groups.as_slice().is_empty());
+        groups.push(|index| 10 + index as u32);
+        assert_eq!(groups.as_slice(), [[10, 11, 12]]);
+        groups.push(|index| 20 + index as u32);
+        assert_eq!(groups.as_slice(), [[10, 11, 12], [20, 21, 22]]);
+        assert_eq!((&raw const groups).addr() % 64, 0);
+    }
+
+    #[test]
+    #[should_panic = "index out of bounds"]
+    fn no_group_is_written_past_the_end() {
+        let mut groups = Groups::<u8, 1, 1>::new();
+        groups.push(|_| 1);
+        groups.push(|_| 2);
+    }
+
+    /// A group whose maker gave up is not there.
+    #[test]
+    fn half_a_group_is_none() {
+        let mut groups = Groups::<u8, 4, 2>::new();
+        groups.push(|_| 7);
+        let pushed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            groups.push(|index| if index < 2 { 8 } else { panic!("no more") });
+        }));
+        assert!(pushed.is_err());
+        assert_eq!(groups.as_slice(), [[7; 4]]);
+    }
+}
