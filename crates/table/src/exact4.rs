@@ -8,26 +8,26 @@
 //! and 21 with a byte each for the answer where there are more; below that lines hold 12 whole
 //! places with a byte each. What a line cannot take is in a small side table, and the line says so.
 
+mod at_once;
 mod codes;
 mod fill;
 mod line;
 mod lines;
 mod lookup;
 mod side;
-mod window;
 
 use crate::compiled::CompileError;
 use crate::mask::ListMask;
 use crate::order::Ordered;
 use crate::secret::Secret;
 use crate::simd::{self, Level};
+use at_once::LookupAtOnce;
 use codes::Census;
 use fill::fill;
 use frame::Pages;
 use line::{Line, Narrow, Packed, Shared, Wide};
 use lines::Lines;
-use lookup::{Answer, Lookup};
-use window::LookupWindow;
+use lookup::{Answer, GROUPS, Lookup};
 
 /// From here on 16 bits of a place are enough: 65,540 lines are 4 MB, which is what
 /// [`Wide`] lines take for as many addresses.
@@ -169,14 +169,20 @@ impl AddressSetV4 {
             answers.fill(none);
             return 0;
         }
-        let window = (keys.try_into(), (&mut *answers).try_into());
-        if let (Ok(keys), Ok(answers)) = window {
-            let level = self.level;
-            return each!(&self.layout, table => {
-                simd::run(level, LookupWindow { table, keys, answers })
-            });
+        let level = self.level;
+        if let (groups, []) = keys.as_chunks() {
+            if let Ok(keys) = <&[_; GROUPS]>::try_from(groups) {
+                return each!(&self.layout, table => {
+                    simd::run(level, LookupAtOnce { table, keys, answers })
+                });
+            }
+            if let Ok(keys) = <&[_; 2 * GROUPS]>::try_from(groups) {
+                return each!(&self.layout, table => {
+                    simd::run(level, LookupAtOnce { table, keys, answers })
+                });
+            }
         }
-        each!(&self.layout, table => simd::run(self.level, Lookup { table, keys, answers }))
+        each!(&self.layout, table => simd::run(level, Lookup { table, keys, answers }))
     }
 
     /// Bytes that a lookup can touch.

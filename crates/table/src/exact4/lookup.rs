@@ -23,12 +23,12 @@ pub(super) const WINDOW: usize = 64;
 pub(super) const GROUPS: usize = WINDOW / GROUP;
 /// Groups on their way, 64 lines. Half as many gave 5 % less in bursts of 64 and as much in longer
 /// ones.
-const NEAR_AHEAD: usize = GROUPS;
+pub(super) const NEAR_AHEAD: usize = GROUPS;
 /// The same where they come into the second cache level, 128 lines.
 pub(super) const FAR_AHEAD: usize = 2 * GROUPS;
 /// Windows whose places are kept: more than are on their way, and a power of two, since they go
 /// round.
-const NEAR_WINDOWS: usize = 2;
+pub(super) const NEAR_WINDOWS: usize = 2;
 pub(super) const FAR_WINDOWS: usize = 4;
 
 /// What a lookup leaves for each key.

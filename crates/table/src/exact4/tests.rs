@@ -1,8 +1,8 @@
 //! The forms of line against a map, while addresses come, change and go.
 
+use super::at_once::LookupAtOnce;
 use super::line::{Line, Narrow, Packed, Shared, Wide};
-use super::lookup::{FAR_AHEAD, FAR_WINDOWS, Lookup, WINDOW};
-use super::window::LookupWindow;
+use super::lookup::{FAR_AHEAD, FAR_WINDOWS, Lookup};
 use super::*;
 use crate::order::Ordered;
 use crate::simd::{self, Job, Lanes};
@@ -59,25 +59,40 @@ fn far<'a, L, A>(table: &'a Lines<L>, keys: &'a [u32], answers: &'a mut [A]) -> 
     })
 }
 
-struct FarWindow<'a, L, A>(LookupWindow<'a, L, A>);
+struct FarAtOnce<'a, L, A, const COUNT: usize>(LookupAtOnce<'a, L, A, COUNT>);
 
-impl<L: Line, A: Answer> Job for FarWindow<'_, L, A> {
+impl<L: Line, A: Answer, const COUNT: usize> Job for FarAtOnce<'_, L, A, COUNT> {
     type Answer = usize;
     fn run<S: Lanes>(self, lanes: S) -> usize {
         self.0.find::<S, true>(lanes)
     }
 }
 
-fn far_window<'a, L, A>(
-    table: &'a Lines<L>,
-    keys: &'a [u32; WINDOW],
-    answers: &'a mut [A; WINDOW],
-) -> FarWindow<'a, L, A> {
-    FarWindow(LookupWindow {
+/// `None` where `keys` are not the windows that are looked up at once.
+fn at_once<L: Line, A: Answer>(
+    level: Level,
+    table: &Lines<L>,
+    keys: &[u32],
+    answers: &mut [A],
+) -> Option<usize> {
+    let (groups, []) = keys.as_chunks() else {
+        return None;
+    };
+    if let Ok(keys) = <&[_; GROUPS]>::try_from(groups) {
+        let lookup = FarAtOnce(LookupAtOnce {
+            table,
+            keys,
+            answers,
+        });
+        return Some(simd::run(level, lookup));
+    }
+    let keys = <&[_; 2 * GROUPS]>::try_from(groups).ok()?;
+    let lookup = FarAtOnce(LookupAtOnce {
         table,
         keys,
         answers,
-    })
+    });
+    Some(simd::run(level, lookup))
 }
 
 /// What tables of many megabytes do on a core whose second cache level is asked, at every level
@@ -91,7 +106,7 @@ fn check_far<L: Line>(masks: &[u32], seed: u64) {
     };
     let oracle: Oracle = (0..SPAN / 2).map(member).collect();
     let table = lines::<L>(&oracle);
-    let lengths = (0..300).filter(|length| !cfg!(miri) || [7, 64, 150].contains(length));
+    let lengths = (0..300).filter(|length| !cfg!(miri) || [7, 64, 128, 150].contains(length));
     for (level, length) in Level::here().flat_map(|level| lengths.clone().map(move |l| (level, l)))
     {
         let keys: Vec<u32> = (0..length).map(|key| (7 * key + length) % SPAN).collect();
@@ -100,14 +115,15 @@ fn check_far<L: Line>(masks: &[u32], seed: u64) {
         let mut found = vec![false; keys.len()];
         simd::run(level, far(&table, &keys, &mut answers));
         let hits = simd::run(level, far(&table, &keys, &mut found));
-        if let Ok(keys) = <&[u32; WINDOW]>::try_from(&keys[..]) {
-            let (mut masks, mut here) = ([ListMask(77); WINDOW], [true; WINDOW]);
-            simd::run(level, far_window(&table, keys, &mut masks));
-            assert_eq!(hits, simd::run(level, far_window(&table, keys, &mut here)));
+        let (mut masks, mut here) = (vec![ListMask(77); keys.len()], vec![true; keys.len()]);
+        let counted = at_once(level, &table, &keys, &mut masks)
+            .and_then(|_| at_once(level, &table, &keys, &mut here));
+        assert_eq!(counted.is_some(), [64, 128].contains(&length), "{length}");
+        if let Some(counted) = counted {
             assert_eq!(
-                (&masks[..], &here[..]),
-                (&answers[..], &found[..]),
-                "{level}"
+                (&masks, &here, counted),
+                (&answers, &found, hits),
+                "{length}, {level}"
             );
         }
         for (key, (answer, found)) in keys.iter().zip(answers.iter().zip(&found)) {
@@ -146,7 +162,7 @@ fn check(set: &AddressSetV4, oracle: &Oracle) {
         for (keys, masks) in keys.chunks(250).zip(masks.chunks_mut(250)) {
             set.lookup_burst(keys, masks);
         }
-        for burst in [WINDOW, 250] {
+        for burst in [64, 128, 250] {
             for (keys, masks) in keys.chunks(burst).zip(masks.chunks(burst)) {
                 let mut found = vec![true; keys.len()];
                 let hits = set.contains_burst(keys, &mut found);
