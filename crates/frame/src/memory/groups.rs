@@ -5,10 +5,10 @@ use core::mem::MaybeUninit;
 /// Up to `GROUPS` groups of `N` values, in memory that nobody writes before the values come.
 ///
 /// An array must be filled with something when it is made: 768 bytes a burst in a lookup that asks
-/// for 64 lines before it reads the first, whose stores are in the way of those that follow. It
-/// begins a cache line, so that a vector of its values crosses none.
+/// for 64 lines before it reads the first, whose stores are in the way of those that follow. The
+/// values begin a cache line, so that a group that divides one crosses none.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct Groups<T, const N: usize, const GROUPS: usize> {
     values: [[MaybeUninit<T>; N]; GROUPS],
     /// How many groups there are: at most `GROUPS`, and all their values are written.
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(groups.as_slice(), [[10, 11, 12]]);
         groups.push(|index| 20 + index as u32);
         assert_eq!(groups.as_slice(), [[10, 11, 12], [20, 21, 22]]);
-        assert_eq!((&raw const groups).addr() % 64, 0);
+        assert_eq!(groups.as_slice().as_ptr().addr() % 64, 0);
     }
 
     #[test]
