@@ -8,7 +8,6 @@
 mod arena;
 mod available;
 mod error;
-mod groups;
 mod mapping;
 mod node;
 mod paged;
@@ -27,7 +26,6 @@ mod tests;
 use core::fmt;
 
 pub use error::MemoryError;
-pub use groups::Groups;
 pub use mapping::Mapping;
 pub(crate) use mapping::Placement;
 pub use node::{node_of_cpu, nodes_online};

@@ -27,7 +27,7 @@ use fill::fill;
 use frame::Pages;
 use line::{Line, Narrow, Packed, Shared, Wide};
 use lines::Lines;
-use lookup::{Answer, GROUPS, Lookup};
+use lookup::{Answer, GROUP, GROUPS, Lookup};
 
 /// From here on 16 bits of a place are enough: 65,540 lines are 4 MB, which is what
 /// [`Wide`] lines take for as many addresses.
@@ -169,20 +169,24 @@ impl AddressSetV4 {
             answers.fill(none);
             return 0;
         }
-        let level = self.level;
-        if let (groups, []) = keys.as_chunks() {
-            if let Ok(keys) = <&[_; GROUPS]>::try_from(groups) {
-                return each!(&self.layout, table => {
-                    simd::run(level, LookupAtOnce { table, keys, answers })
-                });
+        if let ((keys, []), (answers, [])) = (keys.as_chunks(), answers.as_chunks_mut()) {
+            if let (Ok(keys), Ok(answers)) = (keys.try_into(), (&mut *answers).try_into()) {
+                return self.look_up_at_once::<A, GROUPS>(keys, answers);
             }
-            if let Ok(keys) = <&[_; 2 * GROUPS]>::try_from(groups) {
-                return each!(&self.layout, table => {
-                    simd::run(level, LookupAtOnce { table, keys, answers })
-                });
+            if let (Ok(keys), Ok(answers)) = (keys.try_into(), answers.try_into()) {
+                return self.look_up_at_once::<A, { 2 * GROUPS }>(keys, answers);
             }
         }
-        each!(&self.layout, table => simd::run(level, Lookup { table, keys, answers }))
+        each!(&self.layout, table => simd::run(self.level, Lookup { table, keys, answers }))
+    }
+
+    #[inline]
+    fn look_up_at_once<A: Answer, const COUNT: usize>(
+        &self,
+        keys: &[[u32; GROUP]; COUNT],
+        answers: &mut [[A; GROUP]; COUNT],
+    ) -> usize {
+        each!(&self.layout, table => simd::run(self.level, LookupAtOnce { table, keys, answers }))
     }
 
     /// Bytes that a lookup can touch.

@@ -7,18 +7,16 @@
 
 use super::line::Line;
 use super::lines::Lines;
-use super::lookup::{
-    Answer, GROUP, GROUPS, Lookup, NEAR_AHEAD, NEAR_WINDOWS, WINDOW, ask, find, permute,
-};
+use super::lookup::{Answer, GROUP, GROUPS, ask, find, permute};
 use crate::simd::{Job, Lanes};
 use frame::Groups;
 
-/// Looks up so many groups of keys, whole windows, with as many answers, and tells how many were
-/// found where that is [`Answer::COUNTED`].
+/// Looks up so many groups, whole windows, and tells how many keys were found where that is
+/// [`Answer::COUNTED`].
 pub(super) struct LookupAtOnce<'a, L, A, const COUNT: usize> {
     pub(super) table: &'a Lines<L>,
     pub(super) keys: &'a [[u32; GROUP]; COUNT],
-    pub(super) answers: &'a mut [A],
+    pub(super) answers: &'a mut [[A; GROUP]; COUNT],
 }
 
 impl<L: Line, A: Answer, const COUNT: usize> Job for LookupAtOnce<'_, L, A, COUNT> {
@@ -28,60 +26,45 @@ impl<L: Line, A: Answer, const COUNT: usize> Job for LookupAtOnce<'_, L, A, COUN
     fn run<S: Lanes>(self, lanes: S) -> usize {
         if self.table.asks_far::<S>() {
             self.find::<S, true>(lanes)
-        } else if COUNT <= NEAR_AHEAD {
-            self.find::<S, false>(lanes)
         } else {
-            self.roll_near(lanes)
+            self.find::<S, false>(lanes)
         }
     }
 }
 
 /// The codes of some windows, each in one cache line.
 #[repr(align(64))]
-struct Codes<const COUNT: usize>([[u8; GROUP]; COUNT]);
+struct WindowCodes<const COUNT: usize>([[u8; GROUP]; COUNT]);
 
 impl<L: Line, A: Answer, const COUNT: usize> LookupAtOnce<'_, L, A, COUNT> {
     /// `FAR`: lines come into the second cache level first.
     #[inline(always)]
     pub(super) fn find<S: Lanes, const FAR: bool>(self, lanes: S) -> usize {
         const { assert!(COUNT.is_multiple_of(GROUPS)) };
-        let Self {
-            table,
-            keys,
-            answers,
-        } = self;
-        debug_assert!(!L::WHOLE_PAGES || table.lines.view().has_whole_pages());
+        let table = self.table;
         let view = table.lines.view();
         let mut places = Groups::<u32, GROUP, COUNT>::new();
         let mut lines = Groups::<&L, GROUP, COUNT>::new();
         // The first lines are on their way before the last places are known.
-        for keys in keys {
+        for keys in self.keys {
             let mut group = [0; GROUP];
             permute(table.permutation, keys, &mut group);
             places.push(|index| group[index]);
             lines.push(|index| ask::<L, FAR>(view, group[index]));
         }
-        let mut codes = Codes([[L::NONE; GROUP]; COUNT]);
+        let mut codes = WindowCodes([[L::NONE; GROUP]; COUNT]);
         let asked = places.as_slice().iter().zip(lines.as_slice());
         for (codes, (places, lines)) in codes.0.iter_mut().zip(asked) {
             find(lanes, places, lines, codes);
         }
-        let windows = keys.as_chunks::<GROUPS>().0.iter();
-        let windows = windows.zip(answers.as_chunks_mut::<WINDOW>().0);
+        let keys = self.keys.as_chunks::<GROUPS>().0.iter();
+        let windows = keys.zip(self.answers.as_chunks_mut::<GROUPS>().0);
         let codes = codes.0.as_chunks::<GROUPS>().0.iter();
-        let said = codes
-            .zip(windows)
-            .map(|(codes, (keys, answers))| table.say(lanes, codes, keys.as_flattened(), answers));
-        said.sum()
-    }
-
-    #[inline(always)]
-    fn roll_near<S: Lanes>(self, lanes: S) -> usize {
-        let lookup = Lookup {
-            table: self.table,
-            keys: self.keys.as_flattened(),
-            answers: self.answers,
-        };
-        lookup.roll::<S, false, NEAR_WINDOWS, NEAR_AHEAD>(lanes)
+        let mut hits = 0;
+        for (codes, (keys, answers)) in codes.zip(windows) {
+            let (keys, answers) = (keys.as_flattened(), answers.as_flattened_mut());
+            hits += table.say(lanes, codes, keys, answers);
+        }
+        hits
     }
 }

@@ -23,12 +23,12 @@ pub(super) const WINDOW: usize = 64;
 pub(super) const GROUPS: usize = WINDOW / GROUP;
 /// Groups on their way, 64 lines. Half as many gave 5 % less in bursts of 64 and as much in longer
 /// ones.
-pub(super) const NEAR_AHEAD: usize = GROUPS;
+const NEAR_AHEAD: usize = GROUPS;
 /// The same where they come into the second cache level, 128 lines.
 pub(super) const FAR_AHEAD: usize = 2 * GROUPS;
 /// Windows whose places are kept: more than are on their way, and a power of two, since they go
 /// round.
-pub(super) const NEAR_WINDOWS: usize = 2;
+const NEAR_WINDOWS: usize = 2;
 pub(super) const FAR_WINDOWS: usize = 4;
 
 /// What a lookup leaves for each key.
@@ -279,23 +279,23 @@ impl<L: Line> Lines<L> {
         let all: &[u8; WINDOW] = zerocopy::transmute_ref!(codes);
         // Of the codes, since the answers have just been stored, and loads of another size wait
         // until such a store is done.
-        let found = if A::COUNTED {
-            (!lanes.equal8(all, L::NONE) & ours).count_ones() as usize
+        let mut found = !lanes.equal8(all, L::NONE) & ours;
+        let aside = lanes.equal8(all, L::ASIDE) & ours;
+        if aside != 0 {
+            found &= !self.look_aside(aside, keys, answers);
+        }
+        if A::COUNTED {
+            found.count_ones() as usize
         } else {
             0
-        };
-        let aside = lanes.equal8(all, L::ASIDE) & ours;
-        if aside == 0 {
-            return found;
         }
-        found.saturating_sub(self.look_aside(aside, keys, answers))
     }
 
-    /// Answers the keys that the side table must answer, whose bits are set. Tells how many of them
+    /// Answers the keys that the side table must answer, whose bits are set. The bits of those that
     /// it does not have.
     #[cold]
     #[inline(never)]
-    fn look_aside<A: Answer>(&self, aside: u64, keys: &[u32], answers: &mut [A]) -> usize {
+    fn look_aside<A: Answer>(&self, aside: u64, keys: &[u32], answers: &mut [A]) -> u64 {
         for index in bits(aside) {
             self.side.prefetch(self.permutation.apply(keys[index]));
         }
@@ -303,7 +303,7 @@ impl<L: Line> Lines<L> {
         for index in bits(aside) {
             let mask = self.side.get(self.permutation.apply(keys[index]));
             answers[index] = A::from_mask(mask);
-            absent += usize::from(mask == 0);
+            absent |= u64::from(mask == 0) << index;
         }
         absent
     }

@@ -75,24 +75,30 @@ fn at_once<L: Line, A: Answer>(
     keys: &[u32],
     answers: &mut [A],
 ) -> Option<usize> {
-    let (groups, []) = keys.as_chunks() else {
+    let ((keys, []), (answers, [])) = (keys.as_chunks(), answers.as_chunks_mut()) else {
         return None;
     };
-    if let Ok(keys) = <&[_; GROUPS]>::try_from(groups) {
-        let lookup = FarAtOnce(LookupAtOnce {
-            table,
-            keys,
-            answers,
-        });
-        return Some(simd::run(level, lookup));
+    if let (Ok(keys), Ok(answers)) = (keys.try_into(), (&mut *answers).try_into()) {
+        return Some(at_once_by::<L, A, GROUPS>(level, table, keys, answers));
     }
-    let keys = <&[_; 2 * GROUPS]>::try_from(groups).ok()?;
-    let lookup = FarAtOnce(LookupAtOnce {
+    let (keys, answers) = (keys.try_into().ok()?, answers.try_into().ok()?);
+    Some(at_once_by::<L, A, { 2 * GROUPS }>(
+        level, table, keys, answers,
+    ))
+}
+
+fn at_once_by<L: Line, A: Answer, const COUNT: usize>(
+    level: Level,
+    table: &Lines<L>,
+    keys: &[[u32; GROUP]; COUNT],
+    answers: &mut [[A; GROUP]; COUNT],
+) -> usize {
+    let lookup = LookupAtOnce {
         table,
         keys,
         answers,
-    });
-    Some(simd::run(level, lookup))
+    };
+    simd::run(level, FarAtOnce(lookup))
 }
 
 /// What tables of many megabytes do on a core whose second cache level is asked, at every level
