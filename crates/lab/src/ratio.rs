@@ -8,6 +8,8 @@ use crate::Samples;
 
 /// Half-width of a normal 95 % interval, in standard deviations.
 const SIGMAS: f64 = 1.96;
+/// How often an interval may miss what it is of.
+const MISSES: f64 = 0.05;
 /// From here on the normal approximation of a binomial serves, and 2^-n would be no number.
 const PAIRS_EXACT_MAX: usize = 200;
 
@@ -37,15 +39,17 @@ impl Ratio {
     }
 
     /// `ours` over `base` where the rounds of the two have nothing to do with each other, as in
-    /// two runs. None for fewer than four samples of either, too few for any 95 % interval.
+    /// two runs. It is one of `of` such intervals, all of which together are right in 95 % of all
+    /// cases (Bonferroni): of a hundred rows five would differ by chance otherwise. None where the
+    /// samples are too few for such an interval, as fewer than four of either always are.
     ///
     /// It tells whether the runs differ, not why: a machine whose speed drifts between two runs
     /// makes them differ.
     #[must_use]
-    pub fn unpaired(ours: &[f64], base: &[f64]) -> Option<Self> {
+    pub fn unpaired(ours: &[f64], base: &[f64], of: usize) -> Option<Self> {
         let quotient = |ours: f64| base.iter().map(move |base| ours / base);
         let mut ratios: Vec<f64> = ours.iter().flat_map(|&ours| quotient(ours)).collect();
-        let below = rank_test(ours.len(), base.len())?;
+        let below = rank_test(ours.len(), base.len(), of)?;
         Some(Self::without(&mut ratios, below))
     }
 
@@ -101,14 +105,32 @@ fn sign_test(count: usize) -> Option<usize> {
     below
 }
 
-/// The same for all quotients of `a` and `b` samples.
-fn rank_test(a: usize, b: usize) -> Option<usize> {
-    if a.min(b) < 4 {
+/// The same for all quotients of `a` and `b` samples, of which `of` intervals are asked for.
+fn rank_test(a: usize, b: usize, of: usize) -> Option<usize> {
+    let misses = MISSES / of.max(1) as f64;
+    if a.min(b) < 4 || orders_of(a, b) < 2.0 / misses {
         return None;
     }
     let (a, b) = (a as f64, b as f64);
-    let half = a * b / 2.0 - SIGMAS * (a * b * (a + b + 1.0) / 12.0).sqrt();
+    let half = a * b / 2.0 - sigmas(misses / 2.0) * (a * b * (a + b + 1.0) / 12.0).sqrt();
+    // Below 0 where the normal approximation asks for more than the samples can tell.
     Some((half.floor() as usize).saturating_sub(1))
+}
+
+/// In how many orders `a` and `b` samples can stand. That they lie apart, all of one above all of
+/// the other, is two of them.
+fn orders_of(a: usize, b: usize) -> f64 {
+    let factor = |place: usize| (b + place) as f64 / place as f64;
+    (1..=a).map(factor).product()
+}
+
+/// How many standard deviations a normal variable exceeds in this share of all cases, to 0.0005
+/// (Abramowitz and Stegun, 26.2.23).
+fn sigmas(share: f64) -> f64 {
+    let t = (-2.0 * share.ln()).sqrt();
+    let over = 2.515517 + t * (0.802853 + t * 0.010328);
+    let under = 1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308));
+    t - over / under
 }
 
 #[cfg(test)]
@@ -139,9 +161,23 @@ mod tests {
         let exact = sign_test(200).expect("many");
         assert!(sign_test(201).expect("many").abs_diff(exact) <= 1);
         // The usual table of Mann and Whitney: 23 of 100 for two times ten, 64 of 225.
-        assert_eq!(rank_test(10, 10), Some(23));
-        assert_eq!(rank_test(15, 15), Some(64));
-        assert_eq!(rank_test(3, 100), None);
+        assert_eq!(rank_test(10, 10, 1), Some(23));
+        assert_eq!(rank_test(15, 15, 1), Some(64));
+        assert_eq!(rank_test(3, 100, 1), None);
+        // Its table for 1 %, which five intervals of 5 % need, says 16: this is a little wider.
+        assert_eq!(rank_test(10, 10, 5), Some(14));
+    }
+
+    /// Usual quantiles, and what ten samples of each can tell at most: 184,756 orders.
+    #[test]
+    fn many_intervals_are_wider() {
+        for (share, expected) in [(0.025, 1.960), (0.005, 2.576), (0.0001, 3.719)] {
+            assert!((sigmas(share) - expected).abs() < 0.001, "{share}");
+        }
+        assert_eq!(orders_of(10, 10).round(), 184_756.0);
+        assert_eq!(rank_test(10, 10, 1_000), Some(0));
+        assert_eq!(rank_test(10, 10, 10_000), None);
+        assert_eq!(rank_test(4, 4, 2), None);
     }
 
     #[test]
@@ -179,7 +215,7 @@ mod tests {
             let ours = samples((0..12).map(|_| draw()));
             let base = samples((0..12).map(|_| draw()));
             paired += i32::from(holds(Ratio::paired(&ours, &base)));
-            unpaired += i32::from(holds(Ratio::unpaired(ours.all(), base.all())));
+            unpaired += i32::from(holds(Ratio::unpaired(ours.all(), base.all(), 1)));
         }
         assert!(
             paired > 930 && unpaired > 930,

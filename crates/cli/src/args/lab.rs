@@ -68,7 +68,8 @@ pub(crate) struct LabRunArgs {
 /// Rows are matched by variant and metric. The ratio is that of speeds, so that above 1 means
 /// faster for rates and costs alike, with its 95 % interval. A row is faster or slower when its
 /// interval leaves 1 out and the difference is larger than the noise of both runs. The two runs
-/// were not interleaved: a machine whose speed drifts makes them differ in all rows alike, which
+/// were not interleaved, and the machine may have changed between them: only a further run of A's
+/// program, given with --null, shows by how much. What makes all rows of a round slower alike
 /// --relative takes out.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = compare_help())]
@@ -79,6 +80,9 @@ pub(crate) struct LabCompareArgs {
     /// The run in question.
     #[arg(value_name = "B.json")]
     pub(crate) new: PathBuf,
+    /// Another run of A's program: only what differs by more than its runs do counts (repeatable).
+    #[arg(long = "null", value_name = "FILE")]
+    pub(crate) nulls: Vec<PathBuf>,
     /// Divide each round by the mean of its rows, so that only their order and distances count.
     #[arg(long)]
     pub(crate) relative: bool,
@@ -126,6 +130,9 @@ fn compare_help() -> String {
 Examples:
   linerate lab compare before.json after.json
       a verdict a row; exit code 1 if any is slower
+  linerate lab compare before.json after.json --null before2.json
+      the same by what two runs of one program differ by here; best made in turn: before, after,
+      before2
   linerate lab compare before.json after.json --relative
       the same where the machine itself may have been slower on one of the two days
   linerate lab compare before.json after.json --json

@@ -245,6 +245,60 @@ fn a_machine_that_was_slower_throughout_is_taken_out_on_demand() {
     assert_eq!(relative.stderr, "");
 }
 
+/// Two runs of A's program, 100 and 90 million: 80 is no difference then, and 70 is one.
+#[test]
+fn what_runs_of_one_program_differ_by_counts_twice() {
+    let place = Place::new();
+    let base = recorded(100e6, 50.0);
+    let alone = compare(&place, &base, &recorded(80e6, 50.0), "").ended(1);
+    assert!(alone.text().contains("--null"), "{}", alone.text());
+    place.write("again.json", recorded(90e6, 50.0).to_string());
+    let null = "--null again.json";
+    let ran = compare(&place, &base, &recorded(80e6, 50.0), null).ended(0);
+    let noisy = "differed by 11.1 % or less";
+    assert!(ran.text().contains(noisy), "{}", ran.text());
+    assert!(!ran.text().contains("--null"), "{}", ran.text());
+    let json = compare(
+        &place,
+        &base,
+        &recorded(70e6, 50.0),
+        &format!("{null} --json"),
+    );
+    let json = json.ended(1).json();
+    let between = json["between_runs"].as_f64().expect("a share");
+    assert!((between - 1.0 / 9.0).abs() < 1e-6, "{between}");
+    let rows = &json["rows"];
+    assert_eq!(
+        [&rows[0]["verdict"], &rows[1]["verdict"]],
+        ["slower", "no_difference"]
+    );
+    let mut other = recorded(90e6, 50.0);
+    other["experiment"] = json!("memory");
+    place.write("again.json", other.to_string());
+    let ran = compare(&place, &base, &base, null).ended(2);
+    assert!(
+        ran.stderr.contains("'again.json' of 'memory'"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn what_spoiled_a_run_is_said_again() {
+    let place = Place::new();
+    let (base, mut new) = (recorded(1e8, 50.0), recorded(1e8, 50.0));
+    let said: Vec<String> = (0..9)
+        .map(|place| format!("reason {place}\u{1b}[2J"))
+        .collect();
+    new["warnings"] = json!(said);
+    let ran = compare(&place, &base, &new, "").ended(0);
+    for part in ["B was spoiled: reason 5", "3 more warnings"] {
+        assert!(ran.stderr.contains(part), "{}", ran.stderr);
+    }
+    let silent = ["A was spoiled", "reason 6", "\u{1b}"];
+    assert!(silent.iter().all(|part| !ran.stderr.contains(part)));
+}
+
 #[track_caller]
 fn refused(base: &[u8], new: &[u8], parts: &[&str]) {
     let place = Place::new();

@@ -30,6 +30,9 @@ pub(super) struct Recorded {
     pub(super) seed: u64,
     pub(super) machine: RecordedMachine,
     noise: Option<RecordedNoise>,
+    /// What spoiled it, a sentence each.
+    #[serde(default)]
+    pub(super) warnings: Vec<String>,
     pub(super) rows: Vec<RecordedRow>,
 }
 
@@ -134,9 +137,15 @@ impl RecordedRow {
         self.key_of(|_| true)
     }
 
-    /// The same without what the variant takes in memory, which may change between versions.
-    pub(super) fn key_without_bytes(&self) -> String {
-        self.key_of(|name| name != "bytes")
+    /// The same without these fields.
+    pub(super) fn key_without(&self, fields: &[&str]) -> String {
+        self.key_of(|name| !fields.contains(&name))
+    }
+
+    /// What the variant takes in memory.
+    pub(super) fn bytes(&self) -> Option<&Scalar> {
+        let mut fields = self.variant.0.iter();
+        fields.find_map(|(name, value)| (name == "bytes").then_some(value))
     }
 
     fn key_of(&self, counts: impl Fn(&str) -> bool) -> String {
@@ -179,6 +188,13 @@ impl Scalar {
     }
 }
 
+/// The middle of a row's samples.
+pub(super) fn median(samples: &[f64]) -> f64 {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0
+}
+
 /// A text of a stranger for a terminal.
 pub(super) fn printable(text: &str) -> String {
     const CHARACTERS_MAX: usize = 200;
@@ -215,5 +231,41 @@ impl<'de> Visitor<'de> for InOrder {
             fields.push((name, value));
         }
         Ok(Fields(fields))
+    }
+}
+
+/// Runs for tests.
+#[cfg(test)]
+pub(super) mod sample {
+    use super::*;
+
+    pub(in super::super) fn row(entries: u64, bytes: u64, samples: Vec<f64>) -> RecordedRow {
+        let fields = [("entries", entries), ("bytes", bytes)];
+        let field = |(name, value): (&str, u64)| (name.to_owned(), Scalar::Number(value));
+        RecordedRow {
+            variant: Fields(fields.map(field).into()),
+            metric: "lookups_per_second".to_owned(),
+            samples,
+        }
+    }
+
+    pub(in super::super) fn run(rows: Vec<RecordedRow>) -> Recorded {
+        let machine = RecordedMachine {
+            cpu: None,
+            kernel: None,
+            cpus: None,
+        };
+        Recorded {
+            experiment: "table".to_owned(),
+            version: "0.1.0".to_owned(),
+            commit: None,
+            debug_build: false,
+            quick: false,
+            seed: 1,
+            machine,
+            noise: None,
+            warnings: Vec::new(),
+            rows,
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! A comparison for the terminal.
 
+use super::Comparison;
 use super::pairs::{Pair, Pairs};
-use super::recorded::{Recorded, RecordedRow, printable};
+use super::recorded::{Recorded, RecordedRow, median, printable};
 use super::verdict::Verdict;
+use crate::laboratory::field;
 use crate::laboratory::unit::{Unit, digits};
 use crate::paint::Paint;
 use crate::report::number::plural;
@@ -10,20 +12,20 @@ use crate::report::table::{Align, Table, wrap};
 
 /// The whole of it.
 pub(super) fn render(
-    runs: (&Recorded, &Recorded),
+    comparison: &Comparison,
     pairs: &Pairs<'_>,
     paint: Paint,
     width: usize,
 ) -> String {
-    let name = printable(&runs.0.experiment);
-    let versions = format!("A is {}, B is {}.", version(runs.0), version(runs.1));
-    let mut text = format!("\n{}: B against A\n", paint.bold(&name));
-    text += &wrap(&versions, 2, width);
+    let name = paint.bold(&printable(&comparison.base.experiment));
+    let mut text = format!("\n{name}: B against A\n");
+    text += &wrap(&about(comparison, pairs), 2, width);
     text.push('\n');
     if !pairs.both.is_empty() {
-        let mut rows = table(&pairs.both);
+        let noisy = comparison.between.most.is_some();
+        let mut rows = table(&pairs.both, noisy);
         if rows.width() > width {
-            rows = narrow(&pairs.both);
+            rows = narrow(&pairs.both, noisy);
         }
         text += &painted(&rows.render(paint, width), paint);
         text.push('\n');
@@ -31,7 +33,47 @@ pub(super) fn render(
     for (name, rows) in [("A", &pairs.only_base), ("B", &pairs.only_new)] {
         text += &alone(name, rows, width);
     }
-    text + &wrap(&summary(pairs), 0, width)
+    text += &wrap(&summary(pairs), 0, width);
+    let differ = count(pairs, Verdict::Slower) + count(pairs, Verdict::Faster);
+    if differ != 0 && comparison.between.most.is_none() {
+        text += &wrap(UNKNOWN_BETWEEN, 0, width);
+    }
+    text
+}
+
+/// What stands below verdicts that rest on two runs alone.
+const UNKNOWN_BETWEEN: &str = "Two runs of one program differ too, by what the machine does between \
+     them, and these two cannot tell. Make another run of A's program and give it with --null: \
+     then only what differs by more than those two runs counts.";
+
+/// Which runs they are, and what a verdict means here.
+fn about(comparison: &Comparison, pairs: &Pairs<'_>) -> String {
+    let (base, new) = (version(&comparison.base), version(&comparison.new));
+    let mut said = format!("A is {base}, B is {new}.");
+    if comparison.relative {
+        said += " Relative: ratios are of samples over the mean of their round, so that only what \
+                 changed among the rows counts; A and B are as measured.";
+    }
+    if let Some(most) = comparison.between.most {
+        said += &format!(
+            " Between runs of A's program nine rows of ten differed by {} or less; a difference \
+             below twice that, or below twice what the row itself differed by, is none.",
+            percent(most)
+        );
+    } else if let Some(pair) = pairs.both.first() {
+        said += &format!(
+            " A difference below {}, which the null runs of A or B had, is none.",
+            percent(pair.noise)
+        );
+    }
+    if pairs.both.len() > 1 {
+        said += " All intervals together are right in 95 % of all cases.";
+    }
+    said
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
 }
 
 /// Verdicts stand first in their lines.
@@ -85,24 +127,31 @@ fn version(run: &Recorded) -> String {
     }
 }
 
-const FIGURES: [(&str, Align); 6] = [
-    ("verdict", Align::Left),
-    ("speed B/A", Align::Right),
-    ("95 % interval", Align::Left),
-    ("A", Align::Right),
-    ("B", Align::Right),
-    ("unit", Align::Left),
-];
+/// Columns before those of the variants; with `noisy`, each row has a noise of its own.
+fn columns(noisy: bool) -> Vec<(&'static str, Align)> {
+    let mut columns = vec![
+        ("verdict", Align::Left),
+        ("speed B/A", Align::Right),
+        ("95 % interval", Align::Left),
+        ("A", Align::Right),
+        ("B", Align::Right),
+        ("unit", Align::Left),
+    ];
+    if noisy {
+        columns.insert(3, ("noise", Align::Right));
+    }
+    columns
+}
 
 /// A column a field.
-fn table(both: &[Pair<'_>]) -> Table {
+fn table(both: &[Pair<'_>], noisy: bool) -> Table {
     let fields = fields(both);
-    let headings: Vec<String> = fields.iter().map(|name| printable(name)).collect();
-    let mut columns = Vec::from(FIGURES);
+    let headings: Vec<String> = fields.iter().map(|name| heading(name)).collect();
+    let mut columns = columns(noisy);
     columns.extend(headings.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = Table::new(&columns);
     for pair in both {
-        let mut cells = figures(pair);
+        let mut cells = figures(pair, noisy);
         cells.extend(fields.iter().map(|name| cell(pair.base, name)));
         table.push(cells);
     }
@@ -110,35 +159,48 @@ fn table(both: &[Pair<'_>]) -> Table {
 }
 
 /// One column for all fields, whose words go on in the next line.
-fn narrow(both: &[Pair<'_>]) -> Table {
+fn narrow(both: &[Pair<'_>], noisy: bool) -> Table {
     let fields = fields(both);
-    let mut columns = Vec::from(FIGURES);
+    let mut columns = columns(noisy);
     columns.push(("variant", Align::Left));
     let mut table = Table::new(&columns);
     for pair in both {
         let named = fields.iter().map(|name| (name, cell(pair.base, name)));
         let named = named.filter(|(_, cell)| cell != "-");
-        let words = named.map(|(name, cell)| format!("{} {cell}", printable(name)));
-        let mut cells = figures(pair);
+        let words = named.map(|(name, cell)| format!("{} {}", heading(name), in_words(&cell)));
+        let mut cells = figures(pair, noisy);
         cells.push(words.collect::<Vec<_>>().join(", "));
         table.push(cells);
     }
     table
 }
 
-fn figures(pair: &Pair<'_>) -> Vec<String> {
+fn heading(name: &str) -> String {
+    printable(&field::heading(name))
+}
+
+/// `from_table` as people say it.
+fn in_words(cell: &str) -> String {
+    cell.replace('_', " ")
+}
+
+fn figures(pair: &Pair<'_>, noisy: bool) -> Vec<String> {
     let ratio = pair.judgement.ratio;
-    let (base, new) = (median(pair.base), median(pair.new));
+    let (base, new) = (median(&pair.base.samples), median(&pair.new.samples));
     let unit = Unit::of(&pair.base.metric, base.max(new));
     let interval = |ratio: lab::Ratio| format!("{} to {}", fine(ratio.low), fine(ratio.high));
-    vec![
+    let mut cells = vec![
         pair.judgement.verdict.words().to_owned(),
         ratio.map_or("-".to_owned(), |ratio| fine(ratio.median)),
         ratio.map_or("-".to_owned(), interval),
         unit.show(base),
         unit.show(new),
         printable(&unit.name),
-    ]
+    ];
+    if noisy {
+        cells.insert(3, percent(pair.noise));
+    }
+    cells
 }
 
 /// Ratios near 1 need a digit more.
@@ -148,12 +210,6 @@ fn fine(ratio: f64) -> String {
     } else {
         digits(ratio)
     }
-}
-
-pub(super) fn median(row: &RecordedRow) -> f64 {
-    let mut sorted = row.samples.clone();
-    sorted.sort_by(f64::total_cmp);
-    (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0
 }
 
 /// Names of the fields that vary, in the order in which they first occur; all of a single row.
@@ -184,7 +240,7 @@ fn alone(name: &str, rows: &[&RecordedRow], width: usize) -> String {
     let line = |row: &&RecordedRow| {
         let field = |(name, value): &(String, _)| {
             let value: &super::recorded::Scalar = value;
-            format!("{} {}", printable(name), value.show(name))
+            format!("{} {}", heading(name), in_words(&value.show(name)))
         };
         let fields: Vec<String> = row.variant.0.iter().map(field).collect();
         let metric = printable(&row.metric);

@@ -37,8 +37,13 @@ pub(super) struct Judgement {
     pub(super) ratio: Option<Ratio>,
 }
 
-/// Judges the samples of two runs; a difference below `noise` is none.
-pub(super) fn judge(metric: &str, base: &[f64], new: &[f64], noise: f64) -> Judgement {
+/// Judges the samples of two runs, one row of `of`; a difference below `noise` is none.
+pub(super) fn judge(
+    metric: &str,
+    (base, new): (&[f64], &[f64]),
+    noise: f64,
+    of: usize,
+) -> Judgement {
     if base.iter().chain(new).any(|&sample| sample == 0.0) {
         return Judgement {
             verdict: Verdict::NotJudged,
@@ -46,7 +51,7 @@ pub(super) fn judge(metric: &str, base: &[f64], new: &[f64], noise: f64) -> Judg
         };
     }
     let better = Better::of(metric);
-    let figures = Ratio::unpaired(new, base);
+    let figures = Ratio::unpaired(new, base, of);
     let ratio = figures.map(|ratio| match better {
         Some(Better::Lower) => ratio.inverse(),
         _ => ratio,
@@ -73,8 +78,9 @@ mod tests {
 
     #[test]
     fn rates_and_costs_have_opposite_good_ends() {
-        let verdict =
-            |metric, base, new, noise| judge(metric, &around(base), &around(new), noise).verdict;
+        let verdict = |metric, base, new, noise| {
+            judge(metric, (&around(base), &around(new)), noise, 1).verdict
+        };
         assert_eq!(
             verdict("frames_per_second", 1e6, 1.2e6, 0.05),
             Verdict::Faster
@@ -94,15 +100,15 @@ mod tests {
             Verdict::NoDifference
         );
         assert_eq!(verdict("sets", 10.0, 12.0, 0.0), Verdict::NotJudged);
-        let none = judge("ns_per_frame", &[0.0; 9], &around(1.0), 0.0);
+        let none = judge("ns_per_frame", (&[0.0; 9], &around(1.0)), 0.0, 1);
         assert_eq!((none.verdict, none.ratio), (Verdict::NotJudged, None));
-        let few = judge("ns_per_frame", &[1.0; 3], &[2.0; 3], 0.0);
+        let few = judge("ns_per_frame", (&[1.0; 3], &[2.0; 3]), 0.0, 1);
         assert_eq!((few.verdict, few.ratio), (Verdict::TooFew, None));
     }
 
     #[test]
     fn the_ratio_is_that_of_speeds() {
-        let cost = judge("ns_per_frame", &around(10.0), &around(20.0), 0.0);
+        let cost = judge("ns_per_frame", (&around(10.0), &around(20.0)), 0.0, 1);
         let ratio = cost.ratio.expect("ten samples");
         assert!((ratio.median - 0.5).abs() < 0.01 && ratio.low < 0.5 && ratio.high > 0.5);
     }
