@@ -1,6 +1,6 @@
 //! Published figures beside ours: as shapes, since the machines have nothing in common.
 
-use lab::{Outcome, Published, Row};
+use lab::{Outcome, Published, Ratio, Row};
 
 use super::field;
 use super::grid::{times, varies};
@@ -17,9 +17,11 @@ pub(super) struct Shape<'a> {
 }
 
 impl Shape<'_> {
-    /// Our ratio, to hold against theirs.
+    /// Our ratio, to hold against theirs: as in the table, the middle one of those of each round.
     pub(super) fn ratio_here(&self) -> f64 {
-        self.row.samples.median() / self.base.samples.median()
+        let (ours, base) = (&self.row.samples, &self.base.samples);
+        let medians = || ours.median() / base.median();
+        Ratio::paired(ours, base).map_or_else(medians, |ratio| ratio.median)
     }
 
     /// Where our figure would lie if it had their ratio.

@@ -40,8 +40,9 @@ pub(super) fn draw(page: &mut Markup, chart: &Chart, outcome: &Outcome) {
         return;
     }
     let (_, largest) = series::span(&all);
+    let chart = drawable(chart, &all);
     let sheet = Sheet {
-        chart,
+        chart: &chart,
         series: all,
         unit: Unit::of(chart.metric, largest),
     };
@@ -56,6 +57,16 @@ pub(super) fn draw(page: &mut Markup, chart: &Chart, outcome: &Outcome) {
             ChartKind::Lines => lines::draw(page, &sheet),
         });
     });
+}
+
+/// Lines need two places to lead from and to: in a run that has but one of them, as with `--quick`,
+/// the figures are bars.
+fn drawable(chart: &Chart, all: &[Series]) -> Chart {
+    let mut chart = chart.clone();
+    if chart.kind == ChartKind::Lines && series::categories(all).len() < 2 {
+        chart.kind = ChartKind::Bars;
+    }
+    chart
 }
 
 /// An SVG of this height with what screen readers need.

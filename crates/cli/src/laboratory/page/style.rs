@@ -40,6 +40,8 @@ border-radius:4px}
 figure{margin:2.5rem 0 0}
 figcaption{margin:.15rem 0 0;color:var(--soft);max-width:50rem}
 .wide{overflow-x:auto;margin-top:.6rem}
+@media(min-width:66rem){#rows{position:relative;left:50%;width:min(96vw,92rem);\
+transform:translateX(-50%)}}
 .wide>svg{display:block;width:100%;min-width:46rem;height:auto}
 .legend{display:flex;flex-wrap:wrap;gap:.15rem 1.4rem;margin:.55rem 0 0;padding:0;\
 list-style:none;font-size:.9rem}
@@ -63,7 +65,7 @@ stroke-width:6px}
 .published{fill:var(--ground);fill-opacity:.6;stroke:var(--ink);stroke-width:1.8}
 .published.own{stroke:var(--s,var(--ink))}
 table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}
-th,td{padding:.3rem 1rem .3rem 0;text-align:left;border-bottom:1px solid var(--line);\
+th,td{padding:.3rem .8rem .3rem 0;text-align:left;border-bottom:1px solid var(--line);\
 white-space:nowrap}
 th{color:var(--soft);font-weight:600;vertical-align:bottom}
 td.number,th.number{text-align:right}

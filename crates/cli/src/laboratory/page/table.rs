@@ -9,23 +9,44 @@ use crate::laboratory::unit::digits;
 const STRIP: (f64, f64) = (120.0, 18.0);
 /// Longer cells may be broken into lines.
 const NOWRAP_MAX: usize = 28;
+/// A field is rare that fewer than one row in so many has.
+const RARE: usize = 3;
 
 pub(super) fn draw(page: &mut Markup, grid: &Grid, outcome: &Outcome) {
+    let is_rare: Vec<bool> = (0..grid.columns.len())
+        .map(|at| is_rare(grid, at))
+        .collect();
     page.inside("div", &[("class", &"wide")], |page| {
         page.inside("table", &[], |page| {
-            page.inside("thead", &[], |page| heading(page, grid));
+            page.inside("thead", &[], |page| heading(page, grid, &is_rare));
             page.inside("tbody", &[], |page| {
                 for place in 0..outcome.rows.len() {
-                    line(page, grid, outcome, place);
+                    line(page, (grid, &is_rare), outcome, place);
                 }
             });
         });
     });
 }
 
-fn heading(page: &mut Markup, grid: &Grid) {
+/// Whether a column is of a field that few rows have. Their results would be pushed off the page
+/// for it: it goes behind them, all such fields in one.
+fn is_rare(grid: &Grid, column: usize) -> bool {
+    let with = grid.rows.iter().filter(|row| row[column] != "-").count();
+    grid.columns[column].is_field && with * RARE < grid.rows.len()
+}
+
+/// What a row has in its rare columns: `method rolling t1, distance 64`.
+fn rare(grid: &Grid, is_rare: &[bool], place: usize) -> String {
+    let cells = grid.columns.iter().zip(&grid.rows[place]).zip(is_rare);
+    let rare = cells.filter(|((_, cell), is_rare)| **is_rare && *cell != "-");
+    let named = rare.map(|((column, cell), _)| format!("{} {cell}", column.heading));
+    named.collect::<Vec<_>>().join(", ")
+}
+
+fn heading(page: &mut Markup, grid: &Grid, is_rare: &[bool]) {
     page.inside("tr", &[], |page| {
-        for column in &grid.columns {
+        let columns = grid.columns.iter().zip(is_rare);
+        for (column, _) in columns.filter(|(_, is_rare)| !**is_rare) {
             let class = class(column.words, "");
             page.leaf(
                 "th",
@@ -34,12 +55,16 @@ fn heading(page: &mut Markup, grid: &Grid) {
             );
         }
         page.leaf("th", &[("scope", &"col")], "samples, from 0");
+        if is_rare.contains(&true) {
+            page.leaf("th", &[("scope", &"col")], "also");
+        }
     });
 }
 
-fn line(page: &mut Markup, grid: &Grid, outcome: &Outcome, place: usize) {
+fn line(page: &mut Markup, (grid, is_rare): (&Grid, &[bool]), outcome: &Outcome, place: usize) {
     page.inside("tr", &[], |page| {
-        for (column, cell) in grid.columns.iter().zip(&grid.rows[place]) {
+        let cells = grid.columns.iter().zip(&grid.rows[place]).zip(is_rare);
+        for ((column, cell), _) in cells.filter(|(_, is_rare)| !**is_rare) {
             let class = class(column.words, cell);
             match interval(outcome, place).filter(|_| column.heading == RATIO) {
                 Some(title) => page.leaf("td", &[("class", &class), ("title", &title)], cell),
@@ -47,6 +72,10 @@ fn line(page: &mut Markup, grid: &Grid, outcome: &Outcome, place: usize) {
             }
         }
         page.inside("td", &[], |page| strip(page, &outcome.rows[place], outcome));
+        let rare = rare(grid, is_rare, place);
+        if !rare.is_empty() {
+            page.leaf("td", &[("class", &class(true, &rare))], &rare);
+        }
     });
 }
 

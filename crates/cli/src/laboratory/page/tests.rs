@@ -109,6 +109,33 @@ fn charts_have_a_mark_a_row_and_a_hollow_one_a_published_figure() {
     );
 }
 
+/// One batch size alone, as a quick run may have: no line leads anywhere.
+#[test]
+fn a_line_of_one_point_is_a_bar() {
+    let mut outcome = sample::outcome();
+    outcome.rows.retain(|row| row.number("batch") == Some(4));
+    assert!(!outcome.rows.is_empty());
+    let page = render(&sample::facts(), &outcome);
+    check_balance(&page);
+    assert!(!page.contains("<path class=\"line\"") && page.contains("<rect class=\"bar\""));
+}
+
+#[test]
+fn fields_of_few_rows_stand_behind_the_results() {
+    let mut outcome = sample::outcome();
+    let rows = outcome.rows.clone();
+    outcome.rows.extend(rows);
+    outcome.rows[0]
+        .variant
+        .push(("or_method", "rolling t1".into()));
+    let page = render(&sample::facts(), &outcome);
+    check_balance(&page);
+    assert!(page.contains(">also</th>") && !page.contains(">or method</th>"));
+    assert!(page.contains(">or method rolling t1</td>"));
+    let page = render(&sample::facts(), &sample::outcome());
+    assert!(!page.contains(">also</th>"));
+}
+
 #[test]
 fn no_text_becomes_a_tag() {
     let hostile = "<script>alert(\"1\")</script>&'\u{1b}";
