@@ -38,7 +38,7 @@ fn keeper(parent: u32) -> Option<u32> {
         let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
         let (name, rest) = stat.rsplit_once(')')?;
         let of = rest.split_whitespace().nth(1)?.parse::<u32>().ok()?;
-        (of == parent && name.ends_with("(cat")).then_some(process)
+        (of == parent && name.ends_with("(sh")).then_some(process)
     })
 }
 
@@ -99,6 +99,9 @@ fn nothing_is_left_of_an_interrupted_run() {
         let Some(keeper) = namespace_of(&mut child) else {
             return println!("skipped: no network namespace can be made here");
         };
+        await_that("the run changes an interface", || {
+            !records(child.id()).is_empty() || child.try_wait().expect("its state").is_some()
+        });
         let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         kill_process(process.expect("a process"), signal).expect("a signal");
         child.wait().expect("its end");
@@ -106,7 +109,19 @@ fn nothing_is_left_of_an_interrupted_run() {
             !fs::exists(format!("/proc/{keeper}")).expect("/proc")
         });
         assert_eq!(interfaces(), before);
+        assert_eq!(records(child.id()), [""; 0], "what cannot be put back");
     }
+}
+
+/// Names of what a process wrote down of interfaces, to be put back if it is killed.
+fn records(process: u32) -> Vec<String> {
+    let entries = fs::read_dir("/run/linerate-0").into_iter().flatten();
+    let names = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .filter(|name| name.split('-').nth(2) == Some(&process.to_string()))
+        .collect()
 }
 
 /// Whether programs start with Ctrl-C ignored, as those do that a shell runs in its background.

@@ -2,16 +2,27 @@
 //!
 //! A child makes it and waits for the end of its input. When this process is gone, its end of
 //! that pipe is closed, the child ends, and the kernel removes the namespace with all that is in
-//! it: interfaces, bridges, tables.
+//! it: interfaces, bridges, tables. What this process had written down of those interfaces, to be
+//! put back by somebody else, the child takes away then: nobody could find them any more.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Command, Stdio};
 
+use port::interface::records_prefix;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 const OURS: &str = "/proc/thread-self/ns/net";
+/// What the child runs: each line that it reads is the beginning of the names of files that it
+/// takes away at its end, and is answered with an empty one.
+/// Ctrl-C reaches it with the rest of the program's group, and it has more to do.
+const CHILD: &str = r#"
+trap '' INT HUP TERM
+while read -r files; do gone=$files; echo; done
+[ -z "$gone" ] || rm -f -- "$gone"*
+"#;
 
 /// While it lives, the calling thread and the threads that it starts are in the namespace.
 pub(super) struct Namespace {
@@ -31,9 +42,13 @@ impl Namespace {
     pub(super) fn enter() -> Result<Self, String> {
         let refused = |error: io::Error| format!("no network namespace can be made: {error}");
         let home = File::open(OURS).map_err(refused)?;
-        let keeper = Keeper::start()?;
+        let mut keeper = Keeper::start()?;
         let place = File::open(format!("/proc/{}/ns/net", keeper.0.id())).map_err(refused)?;
         set(&place).map_err(refused)?;
+        let records = records_prefix().unwrap_or_default();
+        keeper
+            .told(records.as_os_str().as_bytes())
+            .map_err(refused)?;
         let namespace = Self { keeper, home };
         // Neighbour discovery would mix with what is counted; without IPv6 there is none.
         for scope in ["all", "default"] {
@@ -60,10 +75,10 @@ impl Drop for Namespace {
 }
 
 impl Keeper {
-    /// Starts the child and waits until it is in its namespace: then it gives back a byte.
+    /// Starts the child and waits until it is in its namespace: then it answers.
     fn start() -> Result<Self, String> {
         let child = Command::new("unshare")
-            .args(["--net", "cat"])
+            .args(["--net", "sh", "-c", CHILD])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -71,7 +86,7 @@ impl Keeper {
         let mut keeper = Self(child.map_err(|error| {
             format!("no network namespace can be made: unshare does not start ({error})")
         })?);
-        if keeper.echoes().is_ok() {
+        if keeper.told(b"").is_ok() {
             return Ok(keeper);
         }
         let _ended = keeper.0.kill();
@@ -82,9 +97,11 @@ impl Keeper {
         Err(format!("no network namespace can be made: {}", said.trim()))
     }
 
-    fn echoes(&mut self) -> io::Result<()> {
+    /// Tells the child a line, and waits until it has read it.
+    fn told(&mut self, line: &[u8]) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         let input = self.0.stdin.as_mut().ok_or_else(gone)?;
+        input.write_all(line)?;
         input.write_all(b"\n")?;
         input.flush()?;
         let output = self.0.stdout.as_mut().ok_or_else(gone)?;

@@ -46,7 +46,7 @@ pub(crate) use monitor::{Presence, Signal};
 pub(crate) use offloads::TAKING_TAGS;
 pub use offloads::{MERGING, Offloads};
 pub use queueing::{Queueing, QueueingCounts};
-pub use records::records_folder;
+pub use records::{records_folder, records_prefix};
 pub use restore::{LeftBehind, Restored, left_behind, restore};
 pub use rss::{HashSettings, RssAccess, RssChange};
 pub(crate) use stamping::Stamping;

@@ -30,6 +30,15 @@ pub fn records_folder(uid: u32) -> PathBuf {
     Path::new(RUN).join(format!("{OF_USER}{uid}"))
 }
 
+/// What the paths of the records begin with that processes of this user keep of interfaces in this
+/// thread's network namespace; `None` without `/proc`. Who makes a namespace that ends with it can
+/// take them away then: nothing is left to put back.
+#[must_use]
+pub fn records_prefix() -> Option<PathBuf> {
+    let here = Place::here()?;
+    Some(Records::here().prefix(here.namespace))
+}
+
 fn own_uid() -> u32 {
     fs::metadata("/proc/self").map_or(0, |process| process.uid())
 }
@@ -149,6 +158,11 @@ impl Records {
         }
     }
 
+    /// What the paths of records about a network namespace begin with.
+    fn prefix(&self, namespace: u64) -> PathBuf {
+        self.folder.join(format!("{namespace}-"))
+    }
+
     /// Writes down what was found, before it is changed. The file gets its name when it is whole.
     pub(crate) fn keep(&self, found: &Found) -> io::Result<Kept> {
         let mut folder = fs::DirBuilder::new();
@@ -156,9 +170,9 @@ impl Records {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let (namespace, index) = (found.place.namespace, found.index);
         let process = std::process::id();
-        let path = self
-            .folder
-            .join(format!("{namespace}-{index}-{process}-{count}"));
+        let mut path = self.prefix(namespace).into_os_string();
+        path.push(format!("{index}-{process}-{count}"));
+        let path = PathBuf::from(path);
         let unnamed = self.folder.join(format!(".{process}-{count}"));
         let mut file = OpenOptions::new();
         file.write(true).create_new(true).mode(0o644);
