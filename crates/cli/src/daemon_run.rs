@@ -32,6 +32,8 @@ pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
     daemon::log::start(&config.log).map_err(Error::refused)?;
     warn_of_debug_build(output);
     let interrupt = Interrupt::watch_and_reload()?;
+    // Before this thread leaves the workers their CPUs: the machine has all of them.
+    let machine = Machine::read();
     let options = StartOptions {
         file: Some(args.config.clone()),
         limits: Limits {
@@ -65,6 +67,6 @@ pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
     let facts = facts.map(|(entries, bytes)| SetFacts { entries, bytes });
     let facts: Vec<SetFacts> = facts.collect();
     let run = daemon.join().map_err(Error::check_failed)?;
-    let report = Report::new(&run, &facts, &Machine::read());
+    let report = Report::new(&run, &facts, &machine);
     conclude(&run, &report, args.json, Stream::Stdout, output)
 }

@@ -53,7 +53,10 @@ pub(super) fn unreached(figures: &Figures) -> Option<String> {
         Limit::Port => {
             "the port took no more: lower --rate, or use a faster port or more --workers"
         }
-        Limit::Generator => "this generator made no more: lower --rate, or give it more --workers",
+        Limit::Generator => {
+            "this generator made no more: lower --rate, give it more --workers, or end what else \
+             runs on its CPUs"
+        }
     };
     Some(format!(
         "asked {} and sent {}, so what follows is no result at the rate asked for; {what}",

@@ -159,6 +159,15 @@ impl Refusal {
             Self::Empty {
                 set,
                 source,
+                entries: 0,
+            } => write!(
+                f,
+                "{source} holds no entries and set '{set}' has none either: mend the list, or \
+                 load it with --force"
+            ),
+            Self::Empty {
+                set,
+                source,
                 entries,
             } => write!(
                 f,

@@ -428,7 +428,8 @@ fn a_capture_keeps_its_pace() {
 
 /// Ten frames, a millisecond from each other.
 fn replay_of_ten(speed: Speed, loops: u64) -> DrivePlan {
-    let file = std::env::temp_dir().join(format!("linerate-replay-{}.pcap", std::process::id()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("ten.pcap");
     let mut bytes = Vec::new();
     bytes.extend(0xa1b2_3c4d_u32.to_le_bytes());
     bytes.extend([
