@@ -34,7 +34,7 @@ impl<L: Line, A: Answer, const COUNT: usize> Job for LookupAtOnce<'_, L, A, COUN
 
 /// The codes of some windows, each in one cache line.
 #[repr(align(64))]
-struct WindowCodes<const COUNT: usize>([[u8; GROUP]; COUNT]);
+struct BurstCodes<const COUNT: usize>([[u8; GROUP]; COUNT]);
 
 impl<L: Line, A: Answer, const COUNT: usize> LookupAtOnce<'_, L, A, COUNT> {
     /// `FAR`: lines come into the second cache level first.
@@ -52,7 +52,7 @@ impl<L: Line, A: Answer, const COUNT: usize> LookupAtOnce<'_, L, A, COUNT> {
             places.push(|index| group[index]);
             lines.push(|index| ask::<L, FAR>(view, group[index]));
         }
-        let mut codes = WindowCodes([[L::NONE; GROUP]; COUNT]);
+        let mut codes = BurstCodes([[L::NONE; GROUP]; COUNT]);
         let asked = places.as_slice().iter().zip(lines.as_slice());
         for (codes, (places, lines)) in codes.0.iter_mut().zip(asked) {
             find(lanes, places, lines, codes);

@@ -38,7 +38,7 @@ pub(super) trait Answer: Copy {
     /// What codes other than [`Line::ASIDE`] say.
     fn of<S: Lanes, L: Line>(
         lanes: S,
-        codes: &Codes,
+        codes: &WindowCodes,
         meanings: Answers<'_>,
         answers: &mut [Self; WINDOW],
     );
@@ -50,7 +50,7 @@ impl Answer for ListMask {
     #[inline(always)]
     fn of<S: Lanes, L: Line>(
         lanes: S,
-        codes: &Codes,
+        codes: &WindowCodes,
         meanings: Answers<'_>,
         answers: &mut [Self; WINDOW],
     ) {
@@ -76,7 +76,12 @@ impl Answer for bool {
     // One loop over all: by groups of eight the compiler made words of them, for six times as many
     // instructions.
     #[inline(always)]
-    fn of<S: Lanes, L: Line>(_: S, codes: &Codes, _: Answers<'_>, answers: &mut [Self; WINDOW]) {
+    fn of<S: Lanes, L: Line>(
+        _: S,
+        codes: &WindowCodes,
+        _: Answers<'_>,
+        answers: &mut [Self; WINDOW],
+    ) {
         for (answer, &code) in answers.iter_mut().zip(codes.as_flattened()) {
             *answer = code != L::NONE;
         }
@@ -89,7 +94,7 @@ impl Answer for bool {
 /// The codes of a group.
 type Group = [u8; GROUP];
 /// The codes of a window.
-type Codes = [Group; GROUPS];
+type WindowCodes = [Group; GROUPS];
 
 /// Looks up a burst, with as many answers as keys, and tells how many were found where that is
 /// [`Answer::COUNTED`].
@@ -153,7 +158,7 @@ impl<L: Line, A: Answer> Lookup<'_, L, A> {
             if let Some(next) = windows.next() {
                 coming.place(window + begun, next);
             }
-            let mut codes: Codes = [[L::NONE; GROUP]; GROUPS];
+            let mut codes: WindowCodes = [[L::NONE; GROUP]; GROUPS];
             for (group, codes) in (window * GROUPS..groups).zip(&mut codes) {
                 coming.find(lanes, group, codes);
                 if group + AHEAD < groups {
@@ -261,7 +266,7 @@ impl<L: Line> Lines<L> {
     pub(super) fn say<S: Lanes, A: Answer>(
         &self,
         lanes: S,
-        codes: &Codes,
+        codes: &WindowCodes,
         keys: &[u32],
         answers: &mut [A],
     ) -> usize {
