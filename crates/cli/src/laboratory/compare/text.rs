@@ -42,9 +42,9 @@ pub(super) fn render(
 }
 
 /// What stands below verdicts that rest on two runs alone.
-const UNKNOWN_BETWEEN: &str = "Two runs of one program differ too, by what the machine does between \
-     them, and these two cannot tell. Make another run of A's program and give it with --null: \
-     then only what differs by more than those two runs counts.";
+const UNKNOWN_BETWEEN: &str = "Two runs of one program differ too, by what the machine does \
+     between them, and these two cannot tell. Make another run of A's program and give it with \
+     --null: then only what differs by more than those two runs counts.";
 
 /// Which runs they are, and what a verdict means here.
 fn about(comparison: &Comparison, pairs: &Pairs<'_>) -> String {
