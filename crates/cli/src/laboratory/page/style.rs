@@ -40,8 +40,8 @@ border-radius:4px}
 figure{margin:2.5rem 0 0}
 figcaption{margin:.15rem 0 0;color:var(--soft);max-width:50rem}
 .wide{overflow-x:auto;margin-top:.6rem}
-@media(min-width:66rem){#rows{position:relative;left:50%;width:min(96vw,92rem);\
-transform:translateX(-50%)}}
+@media(min-width:66rem){#rows{position:relative;left:50%;width:fit-content;\
+min-width:100%;max-width:min(96vw,92rem);transform:translateX(-50%)}}
 .wide>svg{display:block;width:100%;min-width:46rem;height:auto}
 .legend{display:flex;flex-wrap:wrap;gap:.15rem 1.4rem;margin:.55rem 0 0;padding:0;\
 list-style:none;font-size:.9rem}
