@@ -1,6 +1,7 @@
 //! What the harness calls a difference where there is none.
 
 use crate::Samples;
+use crate::ratio::apart;
 
 /// The outcome of a null run: one variant measured twice a round, as if it were two.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +15,7 @@ impl Noise {
     /// between two variants is no difference. 0 where there were no rounds.
     #[must_use]
     pub fn share(&self) -> f64 {
-        let mut away: Vec<f64> = self.ratios.all().iter().map(|r| (r - 1.0).abs()).collect();
+        let mut away: Vec<f64> = self.ratios.all().iter().map(|&r| apart(r)).collect();
         away.sort_by(f64::total_cmp);
         let place = (away.len() * 9).div_ceil(10);
         place.checked_sub(1).map_or(0.0, |place| away[place])
@@ -35,7 +36,7 @@ mod tests {
             .share(),
             0.0
         );
-        for ratio in [1.0, 1.01, 0.99, 1.02, 1.0, 1.0, 1.0, 1.0, 0.97, 1.5] {
+        for ratio in [1.0, 1.01, 0.99, 1.02, 1.0, 1.0, 1.0, 1.0, 1.0 / 1.03, 1.5] {
             ratios.push(ratio);
         }
         assert!((Noise { ratios }.share() - 0.03).abs() < 1e-9);

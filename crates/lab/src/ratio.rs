@@ -47,18 +47,18 @@ impl Ratio {
     /// makes them differ.
     #[must_use]
     pub fn unpaired(ours: &[f64], base: &[f64], of: usize) -> Option<Self> {
+        let below = rank_test(ours.len(), base.len(), of)?;
         let quotient = |ours: f64| base.iter().map(move |base| ours / base);
         let mut ratios: Vec<f64> = ours.iter().flat_map(|&ours| quotient(ours)).collect();
-        let below = rank_test(ours.len(), base.len(), of)?;
         Some(Self::without(&mut ratios, below))
     }
 
-    /// Whether it is a difference: 1 lies outside of the interval, and the median is farther from
-    /// it than `noise`, the share by which one variant differs from itself.
+    /// Whether it is a difference: 1 lies outside of the interval, and the faster is faster by
+    /// more than `noise`, the share by which one variant differs from itself.
     #[must_use]
     pub fn differs(&self, noise: f64) -> bool {
         let outside = self.low > 1.0 || self.high < 1.0;
-        outside && (self.median - 1.0).abs() > noise
+        outside && apart(self.median) > noise
     }
 
     /// The other way round.
@@ -82,6 +82,12 @@ impl Ratio {
             high: at(last - below),
         }
     }
+}
+
+/// By what share the larger of two is larger, whichever stands above: 0.25 for 0.8 and for 1.25.
+/// As a distance from 1 no ratio below it could ever be as much as 1.
+pub(crate) fn apart(ratio: f64) -> f64 {
+    ratio.max(1.0 / ratio) - 1.0
 }
 
 /// How many order statistics of `count` pairs may be left out at either end, so that the rest
@@ -188,6 +194,10 @@ mod tests {
         let ratio = Ratio::paired(&ours, &base).expect("ten rounds");
         assert!(ratio.low > 1.2499 && ratio.high < 1.2501, "{ratio:?}");
         assert!(ratio.differs(0.1) && !ratio.differs(0.3));
+        assert!(ratio.inverse().differs(0.24) && !ratio.inverse().differs(0.26));
+        let tenth = Ratio::paired(&base, &samples(drift.map(|speed| speed * 10.0)));
+        let tenth = tenth.expect("ten rounds");
+        assert!(tenth.differs(8.9) && tenth.inverse().differs(8.9));
         assert!((ratio.inverse().median - 0.8).abs() < 1e-9);
     }
 

@@ -156,10 +156,12 @@ fn verdicts_and_exit_codes() {
         verdict(&recorded(80e6, 50.0), 1),
         ["slower", "no_difference"]
     );
-    // A count may be 0.
+    // A count may be 0, and what is left of a difference less.
     let mut none = base.clone();
-    none["rows"][1]["samples"][3] = json!(0.0);
-    assert_eq!(verdict(&none, 0), ["no_difference", "not_judged"]);
+    for sample in [0.0, -1.0] {
+        none["rows"][1]["samples"][3] = json!(sample);
+        assert_eq!(verdict(&none, 0), ["no_difference", "not_judged"]);
+    }
     let ran = compare(&place, &base, &recorded(80e6, 50.0), "").ended(1);
     for part in [
         "slower",
@@ -245,17 +247,17 @@ fn a_machine_that_was_slower_throughout_is_taken_out_on_demand() {
     assert_eq!(relative.stderr, "");
 }
 
-/// Two runs of A's program, 100 and 90 million: 80 is no difference then, and 70 is one.
+/// Two runs of A's program, 100 and 90 million: 85 is no difference then, and 70 is one.
 #[test]
 fn what_runs_of_one_program_differ_by_counts_twice() {
     let place = Place::new();
     let base = recorded(100e6, 50.0);
-    let alone = compare(&place, &base, &recorded(80e6, 50.0), "").ended(1);
+    let alone = compare(&place, &base, &recorded(85e6, 50.0), "").ended(1);
     assert!(alone.text().contains("--null"), "{}", alone.text());
     place.write("again.json", recorded(90e6, 50.0).to_string());
     let null = "--null again.json";
-    let ran = compare(&place, &base, &recorded(80e6, 50.0), null).ended(0);
-    let noisy = "differed by 11.1 % or less";
+    let ran = compare(&place, &base, &recorded(85e6, 50.0), null).ended(0);
+    let noisy = "which is 11.1 %";
     assert!(ran.text().contains(noisy), "{}", ran.text());
     assert!(!ran.text().contains("--null"), "{}", ran.text());
     let json = compare(
@@ -272,6 +274,26 @@ fn what_runs_of_one_program_differ_by_counts_twice() {
         [&rows[0]["verdict"], &rows[1]["verdict"]],
         ["slower", "no_difference"]
     );
+    // As much slower as it may be faster: with a noise above 100 % too.
+    place.write("again.json", recorded(190e6, 50.0).to_string());
+    for (rate, verdict, code) in [
+        (300e6, "faster", 0),
+        (270e6, "no_difference", 0),
+        (30e6, "slower", 1),
+        (37e6, "no_difference", 0),
+    ] {
+        let ran = compare(
+            &place,
+            &base,
+            &recorded(rate, 50.0),
+            &format!("{null} --json"),
+        );
+        assert_eq!(
+            ran.ended(code).json()["rows"][0]["verdict"],
+            verdict,
+            "{rate}"
+        );
+    }
     let mut other = recorded(90e6, 50.0);
     other["experiment"] = json!("memory");
     place.write("again.json", other.to_string());
@@ -281,6 +303,59 @@ fn what_runs_of_one_program_differ_by_counts_twice() {
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn a_null_run_that_is_none_is_refused_or_named() {
+    let place = Place::new();
+    let (base, new) = (recorded(100e6, 50.0), recorded(80e6, 50.0));
+    let again = recorded(90e6, 50.0);
+    place.write("again.json", again.to_string());
+    place.write("twice.json", again.to_string());
+    let mut strange = again.clone();
+    strange["rows"] = json!([]);
+    place.write("none.json", strange.to_string());
+    for (options, part) in [
+        ("--null a.json", "the samples of A"),
+        ("--null b.json", "the samples of B"),
+        (
+            "--null again.json --null twice.json",
+            "the samples of 'again.json'",
+        ),
+        ("--null none.json", "has no row of A"),
+    ] {
+        let ran = compare(&place, &base, &new, options).ended(2);
+        assert!(ran.complaints().contains(part), "{}", ran.stderr);
+    }
+    let mut strange = recorded(95e6, 50.0);
+    strange["machine"]["cpu"] = json!("another");
+    strange["commit"] = json!("deadbeef");
+    place.write("again.json", strange.to_string());
+    let ran = compare(&place, &base, &new, "--null again.json").ended(1);
+    for part in ["'again.json' on another", "no run of A's program"] {
+        assert!(ran.stderr.contains(part), "{}", ran.stderr);
+    }
+}
+
+/// Six rounds are enough for one row, and not for all of a table together.
+#[test]
+fn rows_with_too_few_rounds_are_counted() {
+    let place = Place::new();
+    let short = |rate: f64| {
+        let mut run = recorded(rate, 50.0);
+        let row = run["rows"][0].clone();
+        let rows = (0..40).map(|entries| {
+            let mut row = row.clone();
+            row["variant"]["entries"] = json!(entries);
+            row["samples"].as_array_mut().expect("a list").truncate(6);
+            row
+        });
+        run["rows"] = rows.collect();
+        run
+    };
+    let ran = compare(&place, &short(1e8), &short(1e6), "").ended(0);
+    let part = "40 of 40 rows have too few samples";
+    assert!(ran.stderr.contains(part), "{}", ran.stderr);
 }
 
 #[test]
@@ -348,7 +423,7 @@ fn runs_that_cannot_be_compared_are_refused() {
             &["row 1", "samples"],
         ),
         (
-            changed(|run| run["rows"][0]["samples"][3] = json!(-1.0)),
+            changed(|run| run["rows"][0]["samples"][3] = json!(-1e-300)),
             &["row 1", "-1"],
         ),
         (

@@ -10,6 +10,8 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use port::interface::records_prefix;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -19,10 +21,13 @@ const OURS: &str = "/proc/thread-self/ns/net";
 /// takes away at its end, and is answered with an empty one.
 /// Ctrl-C reaches it with the rest of the program's group, and it has more to do.
 const CHILD: &str = r#"
-trap '' INT HUP TERM
+trap '' INT HUP TERM QUIT
 while read -r files; do gone=$files; echo; done
 [ -z "$gone" ] || rm -f -- "$gone"*
 "#;
+
+/// How long the child may take for that.
+const CHILD_ENDS: Duration = Duration::from_secs(1);
 
 /// While it lives, the calling thread and the threads that it starts are in the namespace.
 pub(super) struct Namespace {
@@ -108,7 +113,14 @@ impl Keeper {
         output.read_exact(&mut [0])
     }
 
+    /// It has records to take away that ports of this process left on purpose; what does not come
+    /// to its end by itself is ended.
     fn end(&mut self) {
+        drop(self.0.stdin.take());
+        let begun = Instant::now();
+        while begun.elapsed() < CHILD_ENDS && matches!(self.0.try_wait(), Ok(None)) {
+            thread::sleep(Duration::from_millis(1));
+        }
         let _ended_already = self.0.kill();
         let _ended_already = self.0.wait();
     }

@@ -4,11 +4,6 @@ use std::collections::HashMap;
 
 use super::recorded::RecordedRow;
 
-/// What a variant takes in memory, which may change between versions.
-const FOOTPRINT: [&str; 1] = ["bytes"];
-/// And which methods gave the most lines, of a limit that is the best of many.
-const FOUND: [&str; 5] = ["bytes", "method", "distance", "or_method", "or_distance"];
-
 /// Rows of two runs by their places in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Matched {
@@ -21,24 +16,21 @@ pub(super) struct Matched {
 }
 
 impl Matched {
-    /// By variant and metric; what is left, by all but the footprint where that is unambiguous, and
-    /// then by all but what a run finds out for itself.
+    /// By variant and metric, without what a run finds out for itself; and what is left, without
+    /// its footprint. Either where one row alone of each run is named so: where footprints are
+    /// what was varied, they tell rows apart.
     pub(super) fn of(base: &[RecordedRow], new: &[RecordedRow]) -> Self {
-        let news: HashMap<String, usize> = places(new).collect();
-        let exact = base.iter().map(|row| news.get(&row.key()).copied());
-        let mut partners: Vec<Option<usize>> = exact.collect();
+        let mut partners: Vec<Option<usize>> = vec![None; base.len()];
         let mut taken = vec![false; new.len()];
-        partners.iter().flatten().for_each(|&at| taken[at] = true);
         let mut footprints_differ = false;
-        for without in [&FOOTPRINT[..], &FOUND[..]] {
-            let rest = by_rest(base, without, |at| partners[at].is_none());
-            let mut news = by_rest(new, without, |at| !taken[at]);
-            for (key, ours) in rest {
-                let theirs = news.remove(&key).unwrap_or_default();
-                if let (&[ours], &[theirs]) = (ours.as_slice(), theirs.as_slice()) {
-                    partners[ours] = Some(theirs);
-                    taken[theirs] = true;
-                    footprints_differ |= base[ours].bytes() != new[theirs].bytes();
+        for name in [RecordedRow::key, key_without_found, key_without_bytes] {
+            let news = singles(new, name);
+            for (key, at) in singles(base, name) {
+                let Some(&its) = news.get(&key) else { continue };
+                if partners[at].is_none() && !taken[its] {
+                    partners[at] = Some(its);
+                    taken[its] = true;
+                    footprints_differ |= base[at].field("bytes") != new[its].field("bytes");
                 }
             }
         }
@@ -52,25 +44,47 @@ impl Matched {
             footprints_differ,
         }
     }
-}
 
-fn places(rows: &[RecordedRow]) -> impl Iterator<Item = (String, usize)> {
-    let keys = rows.iter().map(RecordedRow::key);
-    keys.zip(0..)
-}
-
-/// Places of some rows by all but these fields.
-fn by_rest(
-    rows: &[RecordedRow],
-    without: &[&str],
-    is_left: impl Fn(usize) -> bool,
-) -> HashMap<String, Vec<usize>> {
-    let mut found: HashMap<String, Vec<usize>> = HashMap::new();
-    for place in (0..rows.len()).filter(|&place| is_left(place)) {
-        let key = rows[place].key_without(without);
-        found.entry(key).or_default().push(place);
+    /// The place in the other run of each row of `rows`, the number of the base's rows.
+    pub(super) fn partners(&self, rows: usize) -> Vec<Option<usize>> {
+        let mut partners = vec![None; rows];
+        for &(at, its) in &self.both {
+            partners[at] = Some(its);
+        }
+        partners
     }
-    found
+}
+
+/// What is no part of a row's name since the run found it out: by which methods the limit is the
+/// best of many, and at what distance.
+fn found(row: &RecordedRow) -> &'static [&'static str] {
+    if row.field("or_method").is_some() {
+        &["method", "distance", "or_method", "or_distance"]
+    } else {
+        &["at_distance"]
+    }
+}
+
+fn key_without_found(row: &RecordedRow) -> String {
+    row.key_of(|name| !found(row).contains(&name))
+}
+
+/// A table may take other memory in another version.
+fn key_without_bytes(row: &RecordedRow) -> String {
+    row.key_of(|name| name != "bytes" && !found(row).contains(&name))
+}
+
+/// Places of the rows that are the only ones of their names.
+fn singles(rows: &[RecordedRow], name: fn(&RecordedRow) -> String) -> HashMap<String, usize> {
+    let mut places: HashMap<String, Option<usize>> = HashMap::new();
+    for (place, row) in rows.iter().enumerate() {
+        let of_name = places.entry(name(row));
+        of_name
+            .and_modify(|known| *known = None)
+            .or_insert(Some(place));
+    }
+    let single = |(name, place): (String, Option<usize>)| Some((name, place?));
+    places.into_iter().filter_map(single).collect()
 }
 
 #[cfg(test)]
@@ -79,41 +93,61 @@ mod tests {
     use super::super::recorded::sample::row;
     use super::*;
 
+    fn ones() -> Vec<f64> {
+        vec![1.0; 10]
+    }
+
+    fn with(entries: u64, bytes: u64, field: &str, word: &str) -> RecordedRow {
+        let mut row = row(entries, bytes, ones());
+        let value = Scalar::Word(word.to_owned());
+        row.variant.0.push((field.to_owned(), value));
+        row
+    }
+
     #[test]
     fn a_limit_is_one_whatever_its_best_method_was() {
-        let limit = |method: &str, bytes| {
-            let mut row = row(6, bytes, vec![1.0; 10]);
-            let method = Scalar::Word(method.to_owned());
-            row.variant.0.push(("or_method".to_owned(), method));
-            row
-        };
-        let (base, new) = ([limit("batch t0", 10)], [limit("rolling t1", 10)]);
-        let matched = Matched::of(&base, &new);
+        let limit = |method, bytes| with(6, bytes, "or_method", method);
+        let matched = Matched::of(&[limit("batch t0", 10)], &[limit("rolling t1", 10)]);
         assert_eq!(
             (matched.both, matched.footprints_differ),
             (vec![(0, 0)], false)
         );
-        let matched = Matched::of(&base, &[limit("rolling t1", 11)]);
+        let matched = Matched::of(&[limit("batch t0", 10)], &[limit("rolling t1", 11)]);
         assert!(matched.both.len() == 1 && matched.footprints_differ);
-        // Where methods are what was varied they tell rows apart.
-        let both = [limit("rolling t1", 10), limit("rolling t0", 10)];
-        assert!(Matched::of(&base, &both).both.is_empty());
+        // The best of each footprint, at the distance that was best.
+        let best = |bytes, distance| with(6, bytes, "at_distance", distance);
+        let (base, new) = (
+            [best(1, "32"), best(2, "64")],
+            [best(2, "32"), best(1, "64")],
+        );
+        let matched = Matched::of(&base, &new);
+        assert_eq!(matched.both, [(0, 1), (1, 0)]);
+        assert!(!matched.footprints_differ);
+    }
+
+    #[test]
+    fn methods_that_were_varied_tell_rows_apart() {
+        let rows = |other| [with(6, 1, "method", "plain"), with(6, 1, "method", other)];
+        let matched = Matched::of(&rows("batch"), &rows("rolling"));
+        assert_eq!(matched.both, [(0, 0)]);
+        assert_eq!((matched.only_base, matched.only_new), (vec![1], vec![1]));
     }
 
     #[test]
     fn rows_are_matched_whatever_their_order_and_footprint() {
-        let ones = || vec![1.0; 10];
         let base = [row(1, 10, ones()), row(2, 20, ones()), row(3, 30, ones())];
         let new = [row(4, 40, ones()), row(2, 25, ones()), row(1, 10, ones())];
         let matched = Matched::of(&base, &new);
         assert_eq!(matched.both, [(0, 2), (1, 1)]);
+        assert_eq!(matched.partners(3), [Some(2), Some(1), None]);
         assert_eq!((matched.only_base, matched.only_new), (vec![2], vec![0]));
         assert!(matched.footprints_differ);
-        // Where the footprint is what was varied it cannot be left out.
+        // Where the footprint is what was varied it cannot be left out, not of the last one either.
         let base = [row(1, 10, ones()), row(1, 20, ones())];
-        let new = [row(1, 30, ones()), row(1, 40, ones())];
+        let new = [row(1, 10, ones()), row(1, 40, ones())];
         let matched = Matched::of(&base, &new);
-        assert!(matched.both.is_empty() && !matched.footprints_differ);
-        assert_eq!(matched.only_base, [0, 1]);
+        assert_eq!(matched.both, [(0, 0)]);
+        assert_eq!((matched.only_base, matched.only_new), (vec![1], vec![1]));
+        assert!(!matched.footprints_differ);
     }
 }

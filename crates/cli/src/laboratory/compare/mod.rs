@@ -5,6 +5,7 @@ mod levelled;
 mod matched;
 mod pairs;
 mod recorded;
+mod side;
 mod text;
 mod verdict;
 
@@ -15,6 +16,7 @@ use serde_json::{Map, Value, json};
 use self::between::Between;
 use self::pairs::{Pair, Pairs};
 use self::recorded::{Recorded, RecordedRow, Scalar, median, printable};
+use self::side::{level, sides};
 use self::verdict::Verdict;
 use crate::args::LabCompareArgs;
 use crate::error::{Error, Outcome};
@@ -26,31 +28,32 @@ const SHIFT_MIN: f64 = 0.03;
 /// Of one run; a file may hold any number.
 const WARNINGS_MAX: usize = 6;
 
-/// Two runs, and what is known of the noise between runs.
+/// All runs as they were read.
 struct Comparison {
     base: Recorded,
     new: Recorded,
-    between: Between,
+    /// Further runs of the base's program, with their names.
+    nulls: Vec<(String, Recorded)>,
     relative: bool,
 }
 
 /// Compares; exit code 1 if any row is slower.
 pub(super) fn run(args: &LabCompareArgs, output: Output) -> Outcome {
     let comparison = Comparison::read(args).map_err(Error::refused)?;
-    let pairs = comparison.pairs();
-    if pairs.both.is_empty() {
-        return Err(Error::refused("the two runs have no row in common"));
-    }
+    let (between, pairs) = comparison.judged().map_err(Error::refused)?;
     let warnings = warnings(&comparison, &pairs);
     for warning in &warnings {
         output.warn(warning);
     }
     if args.json {
-        output.print_json(&object(&comparison, &pairs, &warnings))?;
+        output.print_json(&object(&comparison, (&between, &pairs), &warnings))?;
     } else {
         let stream = Stream::Stdout;
         let (paint, width) = (output.paint(stream), output.width(stream));
-        output.print(stream, &text::render(&comparison, &pairs, paint, width))?;
+        output.print(
+            stream,
+            &text::render(&comparison, (&between, &pairs), paint, width),
+        )?;
     }
     Ok(match text::count(&pairs, Verdict::Slower) {
         0 => ExitCode::Done,
@@ -67,24 +70,56 @@ impl Comparison {
             Ok::<_, String>(run)
         };
         let new = alike(&args.new, "B")?;
-        let null = |path| {
-            alike(
-                path,
-                &format!("'{}'", printable(&path.display().to_string())),
-            )
-        };
-        let nulls: Vec<Recorded> = args.nulls.iter().map(null).collect::<Result<_, _>>()?;
+        let mut nulls: Vec<(String, Recorded)> = Vec::new();
+        for path in &args.nulls {
+            let name = format!("'{}'", printable(&path.display().to_string()));
+            let null = alike(path, &name)?;
+            if let Some(other) = twin(&null, [("A", &base), ("B", &new)], &nulls) {
+                return Err(format!(
+                    "{name} has the samples of {other}: a null run is another run of A's program"
+                ));
+            }
+            nulls.push((name, null));
+        }
         Ok(Self {
-            between: Between::of(&base, &nulls, args.relative),
             relative: args.relative,
             base,
             new,
+            nulls,
         })
     }
 
-    fn pairs(&self) -> Pairs<'_> {
-        Pairs::of(&self.base, &self.new, &self.between, self.relative)
+    /// The verdicts, and the noise between runs that they rest on.
+    fn judged(&self) -> Result<(Between, Pairs<'_>), String> {
+        let nulls = self.nulls.iter().map(|(_, run)| run);
+        let others: Vec<&Recorded> = [&self.new].into_iter().chain(nulls).collect();
+        let mut sides = sides(&self.base, &others);
+        if !sides[1].has_some() {
+            return Err("the two runs have no row in common".to_owned());
+        }
+        let mut named = self.nulls.iter().zip(&sides[2..]);
+        if let Some(((name, _), _)) = named.find(|(_, side)| !side.has_some()) {
+            return Err(format!("{name} has no row of A: it says nothing of A's"));
+        }
+        if self.relative {
+            level(&self.base, &mut sides)?;
+        }
+        let between = Between::of(&self.base.rows, &sides[0], &sides[2..]);
+        let pairs = Pairs::of(&self.base, &self.new, [&sides[0], &sides[1]], &between);
+        Ok((between, pairs))
     }
+}
+
+/// The name of the run that this one is, given twice.
+fn twin(
+    null: &Recorded,
+    runs: [(&str, &Recorded); 2],
+    nulls: &[(String, Recorded)],
+) -> Option<String> {
+    let runs = runs.map(|(name, run)| (name.to_owned(), run));
+    let nulls = nulls.iter().map(|(name, run)| (name.clone(), run));
+    let mut all = runs.into_iter().chain(nulls);
+    all.find_map(|(name, run)| (run.rows == null.rows).then_some(name))
 }
 
 /// Runs that have nothing to do with each other.
@@ -106,8 +141,38 @@ fn refuse((base, a): (&Recorded, &str), (new, b): (&Recorded, &str)) -> Result<(
 }
 
 fn warnings(comparison: &Comparison, pairs: &Pairs<'_>) -> Vec<String> {
-    let (base, new) = (&comparison.base, &comparison.new);
-    let mut warnings = Vec::new();
+    let base = &comparison.base;
+    let mut warnings = Vec::from_iter(beside(("A", base), ("B", &comparison.new)));
+    if pairs.footprints_differ {
+        warnings.push(
+            "footprints differ: some rows were matched although their 'bytes' are not the same"
+                .to_owned(),
+        );
+    }
+    if base.seed != comparison.new.seed {
+        let (a, b) = (base.seed, comparison.new.seed);
+        warnings.push(format!("the seeds differ: {a} and {b}"));
+    }
+    warnings.extend(spoiled("A", base));
+    warnings.extend(spoiled("B", &comparison.new));
+    for (name, null) in &comparison.nulls {
+        warnings.extend(beside(("A", base), (name, null)));
+        if null.commit != base.commit || null.version != base.version {
+            warnings.push(format!(
+                "{name} is no run of A's program by its commit: what it differs by is not noise \
+                 alone"
+            ));
+        }
+        warnings.extend(spoiled(name, null));
+    }
+    let is_known = comparison.relative || !comparison.nulls.is_empty();
+    warnings.extend(shift(pairs).filter(|_| !is_known));
+    warnings.extend(too_few(pairs));
+    warnings
+}
+
+/// Machines that differ.
+fn beside((a, base): (&str, &Recorded), (b, new): (&str, &Recorded)) -> Option<String> {
     let machine = |run: &Recorded| {
         let cpu = run.machine.cpu.as_deref().unwrap_or("unknown");
         let kernel = run.machine.kernel.as_deref().unwrap_or("unknown");
@@ -117,38 +182,34 @@ fn warnings(comparison: &Comparison, pairs: &Pairs<'_>) -> Vec<String> {
             .map_or("unknown".to_owned(), |cpus| cpus.to_string());
         printable(&format!("{cpu}, {cpus} CPUs, Linux {kernel}"))
     };
-    if base.machine != new.machine {
+    (base.machine != new.machine).then(|| {
         let (base, new) = (machine(base), machine(new));
-        warnings.push(format!("the machines differ: A ran on {base}, B on {new}"));
-    }
-    if pairs.footprints_differ {
-        warnings.push(
-            "footprints differ: some rows were matched although their 'bytes' are not the same"
-                .to_owned(),
-        );
-    }
-    if base.seed != new.seed {
-        warnings.push(format!("the seeds differ: {} and {}", base.seed, new.seed));
-    }
-    for (name, run) in [("A", base), ("B", new)] {
-        if run.debug_build {
-            warnings.push(format!(
-                "{name} was made by a debug build: its figures mean nothing"
-            ));
-        }
-        warnings.extend(spoiled(name, run));
-    }
-    let is_known = comparison.relative || comparison.between.most.is_some();
-    warnings.extend(shift(pairs).filter(|_| !is_known));
-    warnings
+        format!("the machines differ: {a} ran on {base}, {b} on {new}")
+    })
+}
+
+/// Rows that no number of rounds like these could tell apart.
+fn too_few(pairs: &Pairs<'_>) -> Option<String> {
+    let rows = text::count(pairs, Verdict::TooFew);
+    (rows != 0).then(|| {
+        format!(
+            "{rows} of {} rows have too few samples for a verdict that holds for all rows \
+             together: nothing is said of them",
+            pairs.both.len()
+        )
+    })
 }
 
 /// What the run itself had to say against its figures.
 fn spoiled(name: &str, run: &Recorded) -> Vec<String> {
-    let said = run.warnings.iter().take(WARNINGS_MAX);
-    let mut said: Vec<String> = said
-        .map(|warning| format!("{name} was spoiled: {}", printable(warning)))
-        .collect();
+    let mut said = Vec::new();
+    if run.debug_build {
+        said.push(format!(
+            "{name} was made by a debug build: its figures mean nothing"
+        ));
+    }
+    let shown = run.warnings.iter().take(WARNINGS_MAX);
+    said.extend(shown.map(|warning| format!("{name} was spoiled: {}", printable(warning))));
     if let Some(more @ 1..) = run.warnings.len().checked_sub(WARNINGS_MAX) {
         said.push(format!(
             "{name} was spoiled: {more} more warnings are in its file"
@@ -178,7 +239,11 @@ fn shift(pairs: &Pairs<'_>) -> Option<String> {
     })
 }
 
-fn object(comparison: &Comparison, pairs: &Pairs<'_>, warnings: &[String]) -> Value {
+fn object(
+    comparison: &Comparison,
+    (between, pairs): (&Between, &Pairs<'_>),
+    warnings: &[String],
+) -> Value {
     let rows: Vec<Value> = pairs.both.iter().map(row).collect();
     let only = |rows: &[&RecordedRow]| -> Vec<Value> {
         let named = |row: &&RecordedRow| json!({ "variant": variant(row), "metric": row.metric });
@@ -186,15 +251,25 @@ fn object(comparison: &Comparison, pairs: &Pairs<'_>, warnings: &[String]) -> Va
     };
     json!({
         "experiment": comparison.base.experiment,
+        "a": program(&comparison.base),
+        "b": program(&comparison.new),
+        "nulls": comparison.nulls.iter().map(|(_, run)| program(run)).collect::<Vec<_>>(),
         "relative": comparison.relative,
-        "between_runs": comparison.between.most,
+        "between_runs": between.most,
         "rows": rows,
         "only_in_a": only(&pairs.only_base),
         "only_in_b": only(&pairs.only_new),
         "slower": text::count(pairs, Verdict::Slower),
         "faster": text::count(pairs, Verdict::Faster),
+        "no_difference": text::count(pairs, Verdict::NoDifference),
+        "not_judged": text::count(pairs, Verdict::NotJudged),
+        "too_few": text::count(pairs, Verdict::TooFew),
         "warnings": warnings,
     })
+}
+
+fn program(run: &Recorded) -> Value {
+    json!({ "version": run.version, "commit": run.commit, "seed": run.seed })
 }
 
 fn row(pair: &Pair<'_>) -> Value {

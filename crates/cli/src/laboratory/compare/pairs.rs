@@ -1,9 +1,11 @@
 //! The rows that two runs have in common, judged.
 
+use lab::Better;
+
 use super::between::Between;
-use super::levelled::levelled;
 use super::matched::Matched;
 use super::recorded::{Recorded, RecordedRow};
+use super::side::Side;
 use super::verdict::{Judgement, judge};
 
 /// A row that both runs have.
@@ -27,53 +29,34 @@ pub(super) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// Matches and judges. With `relative`, each sample is first divided by its round's mean.
+    /// Matches and judges `new` against `base`, whose samples `sides` have in this order.
     pub(super) fn of(
         base: &'a Recorded,
         new: &'a Recorded,
+        sides: [&Side<'_>; 2],
         between: &Between,
-        relative: bool,
     ) -> Self {
         let matched = Matched::of(&base.rows, &new.rows);
-        let (bases, news) = samples(&base.rows, &new.rows, &matched, relative);
         let within = base.noise().max(new.noise());
-        let of = matched.both.len();
-        let pair = |place: usize| {
-            let (at, its) = matched.both[place];
+        let judged = matched.both.iter();
+        let judged = judged.filter(|&&(at, _)| Better::of(&base.rows[at].metric).is_some());
+        let of = judged.count();
+        let pair = |&(at, its): &(usize, usize)| {
             let (base, new) = (&base.rows[at], &new.rows[its]);
             let noise = within.max(between.noise(at));
-            let samples = (bases[place].as_slice(), news[place].as_slice());
+            let samples = sides.map(|side| side.samples(at).unwrap_or_default());
             Pair {
                 base,
                 new,
                 noise,
-                judgement: judge(&base.metric, samples, noise, of),
+                judgement: judge(&base.metric, (&samples[0], &samples[1]), noise, of),
             }
         };
         Self {
-            both: (0..of).map(pair).collect(),
+            both: matched.both.iter().map(pair).collect(),
             only_base: matched.only_base.iter().map(|&at| &base.rows[at]).collect(),
             only_new: matched.only_new.iter().map(|&at| &new.rows[at]).collect(),
             footprints_differ: matched.footprints_differ,
         }
     }
-}
-
-/// Samples of the rows that both have, of one run and of the other.
-pub(super) fn samples(
-    base: &[RecordedRow],
-    new: &[RecordedRow],
-    matched: &Matched,
-    relative: bool,
-) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
-    let rows = matched
-        .both
-        .iter()
-        .map(|&(at, place)| (&base[at], &new[place]));
-    let (bases, news): (Vec<_>, Vec<_>) = rows.unzip();
-    let taken = |rows: &[&RecordedRow]| match relative {
-        true => levelled(rows),
-        false => rows.iter().map(|row| row.samples.clone()).collect(),
-    };
-    (taken(&bases), taken(&news))
 }

@@ -77,7 +77,7 @@ impl Recorded {
     ///
     /// The error is a sentence that names it.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
-        let shown = path.display();
+        let shown = printable(&path.display().to_string());
         let refused = |error: &dyn fmt::Display| format!("'{shown}' cannot be read: {error}");
         let file = File::open(path).map_err(|error| refused(&error))?;
         let mut text = Vec::new();
@@ -137,18 +137,14 @@ impl RecordedRow {
         self.key_of(|_| true)
     }
 
-    /// The same without these fields.
-    pub(super) fn key_without(&self, fields: &[&str]) -> String {
-        self.key_of(|name| !fields.contains(&name))
-    }
-
-    /// What the variant takes in memory.
-    pub(super) fn bytes(&self) -> Option<&Scalar> {
+    /// What the variant has for a field.
+    pub(super) fn field(&self, name: &str) -> Option<&Scalar> {
         let mut fields = self.variant.0.iter();
-        fields.find_map(|(name, value)| (name == "bytes").then_some(value))
+        fields.find_map(|(known, value)| (known == name).then_some(value))
     }
 
-    fn key_of(&self, counts: impl Fn(&str) -> bool) -> String {
+    /// The same of the fields that count.
+    pub(super) fn key_of(&self, counts: impl Fn(&str) -> bool) -> String {
         let fields = self.variant.0.iter().filter(|(name, _)| counts(name));
         let mut fields: Vec<String> = fields
             .map(|(name, value)| format!("{name:?}: {value:?}"))
@@ -165,8 +161,8 @@ impl RecordedRow {
             ));
         }
         // Quotients of what is no usual size mean nothing, and overflow; with 0, which a count may
-        // be, none is made.
-        let is_usual = |sample: &f64| *sample == 0.0 || (1e-30..=1e30).contains(sample);
+        // be, or less, which a difference may be, none is made.
+        let is_usual = |sample: &f64| *sample == 0.0 || (1e-30..=1e30).contains(&sample.abs());
         if let Some(sample) = self.samples.iter().find(|sample| !is_usual(sample)) {
             return Err(format!("a sample that is no measurement: {sample:e}"));
         }

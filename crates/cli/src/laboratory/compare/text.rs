@@ -1,6 +1,7 @@
 //! A comparison for the terminal.
 
 use super::Comparison;
+use super::between::Between;
 use super::pairs::{Pair, Pairs};
 use super::recorded::{Recorded, RecordedRow, median, printable};
 use super::verdict::Verdict;
@@ -13,20 +14,16 @@ use crate::report::table::{Align, Table, wrap};
 /// The whole of it.
 pub(super) fn render(
     comparison: &Comparison,
-    pairs: &Pairs<'_>,
+    (between, pairs): (&Between, &Pairs<'_>),
     paint: Paint,
     width: usize,
 ) -> String {
     let name = paint.bold(&printable(&comparison.base.experiment));
     let mut text = format!("\n{name}: B against A\n");
-    text += &wrap(&about(comparison, pairs), 2, width);
+    text += &wrap(&about(comparison, between.most), 2, width);
     text.push('\n');
     if !pairs.both.is_empty() {
-        let noisy = comparison.between.most.is_some();
-        let mut rows = table(&pairs.both, noisy);
-        if rows.width() > width {
-            rows = narrow(&pairs.both, noisy);
-        }
+        let rows = fitting(&pairs.both, between.most.is_some(), width);
         text += &painted(&rows.render(paint, width), paint);
         text.push('\n');
     }
@@ -35,7 +32,7 @@ pub(super) fn render(
     }
     text += &wrap(&summary(pairs), 0, width);
     let differ = count(pairs, Verdict::Slower) + count(pairs, Verdict::Faster);
-    if differ != 0 && comparison.between.most.is_none() {
+    if differ != 0 && between.most.is_none() {
         text += &wrap(UNKNOWN_BETWEEN, 0, width);
     }
     text
@@ -47,29 +44,28 @@ const UNKNOWN_BETWEEN: &str = "Two runs of one program differ too, by what the m
      --null: then only what differs by more than those two runs counts.";
 
 /// Which runs they are, and what a verdict means here.
-fn about(comparison: &Comparison, pairs: &Pairs<'_>) -> String {
+fn about(comparison: &Comparison, between: Option<f64>) -> String {
     let (base, new) = (version(&comparison.base), version(&comparison.new));
     let mut said = format!("A is {base}, B is {new}.");
     if comparison.relative {
         said += " Relative: ratios are of samples over the mean of their round, so that only what \
                  changed among the rows counts; A and B are as measured.";
     }
-    if let Some(most) = comparison.between.most {
-        said += &format!(
-            " Between runs of A's program nine rows of ten differed by {} or less; a difference \
-             below twice that, or below twice what the row itself differed by, is none.",
-            percent(most)
-        );
-    } else if let Some(pair) = pairs.both.first() {
-        said += &format!(
-            " A difference below {}, which the null runs of A or B had, is none.",
-            percent(pair.noise)
-        );
+    let within = percent(comparison.base.noise().max(comparison.new.noise()));
+    said +=
+        &format!(" A difference of {within} or less, as the null runs within A or B had, is none");
+    match between {
+        Some(most) => {
+            said += &format!(
+                ", nor is one of twice what runs of A's program differed by: the row itself, or \
+                 nine rows of ten, which is {} or less.",
+                percent(most)
+            );
+        }
+        None => said.push('.'),
     }
-    if pairs.both.len() > 1 {
-        said += " All intervals together are right in 95 % of all cases.";
-    }
-    said
+    said + " Were the samples of a run independent, all intervals together would be right in 95 % \
+            of all cases."
 }
 
 fn percent(share: f64) -> String {
@@ -127,12 +123,28 @@ fn version(run: &Recorded) -> String {
     }
 }
 
+/// Characters that a column of words needs to be read.
+const WORDS_MIN: usize = 24;
+
+/// A column a field where there is room; else one for all of them, whose words go on in the next
+/// line; on narrow terminals with the verdict and the ratio alone.
+fn fitting(both: &[Pair<'_>], noisy: bool, width: usize) -> Table {
+    let rows = table(both, noisy);
+    if rows.width() <= width {
+        return rows;
+    }
+    let mut bare = Table::new(&columns(noisy));
+    both.iter().for_each(|pair| bare.push(figures(pair, noisy)));
+    let is_brief = bare.width() + WORDS_MIN > width;
+    narrow(both, noisy, is_brief)
+}
+
 /// Columns before those of the variants; with `noisy`, each row has a noise of its own.
 fn columns(noisy: bool) -> Vec<(&'static str, Align)> {
     let mut columns = vec![
         ("verdict", Align::Left),
         ("speed B/A", Align::Right),
-        ("95 % interval", Align::Left),
+        ("interval", Align::Left),
         ("A", Align::Right),
         ("B", Align::Right),
         ("unit", Align::Left),
@@ -142,6 +154,9 @@ fn columns(noisy: bool) -> Vec<(&'static str, Align)> {
     }
     columns
 }
+
+/// Of all columns those that stay on narrow terminals: the verdict and the ratio.
+const BRIEF: usize = 2;
 
 /// A column a field.
 fn table(both: &[Pair<'_>], noisy: bool) -> Table {
@@ -158,10 +173,12 @@ fn table(both: &[Pair<'_>], noisy: bool) -> Table {
     table
 }
 
-/// One column for all fields, whose words go on in the next line.
-fn narrow(both: &[Pair<'_>], noisy: bool) -> Table {
+/// One column for all fields.
+fn narrow(both: &[Pair<'_>], noisy: bool, is_brief: bool) -> Table {
     let fields = fields(both);
     let mut columns = columns(noisy);
+    let kept = if is_brief { BRIEF } else { columns.len() };
+    columns.truncate(kept);
     columns.push(("variant", Align::Left));
     let mut table = Table::new(&columns);
     for pair in both {
@@ -169,6 +186,7 @@ fn narrow(both: &[Pair<'_>], noisy: bool) -> Table {
         let named = named.filter(|(_, cell)| cell != "-");
         let words = named.map(|(name, cell)| format!("{} {}", heading(name), in_words(&cell)));
         let mut cells = figures(pair, noisy);
+        cells.truncate(kept);
         cells.push(words.collect::<Vec<_>>().join(", "));
         table.push(cells);
     }

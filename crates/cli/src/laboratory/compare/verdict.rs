@@ -10,7 +10,7 @@ pub(super) enum Verdict {
     Faster,
     Slower,
     NoDifference,
-    /// Nobody knows which way this metric is better, or there is a 0 to divide by.
+    /// Nobody knows which way this metric is better, or a sample is 0 or less.
     NotJudged,
     /// Too few samples for an interval.
     TooFew,
@@ -44,7 +44,7 @@ pub(super) fn judge(
     noise: f64,
     of: usize,
 ) -> Judgement {
-    if base.iter().chain(new).any(|&sample| sample == 0.0) {
+    if base.iter().chain(new).any(|&sample| sample <= 0.0) {
         return Judgement {
             verdict: Verdict::NotJudged,
             ratio: None,

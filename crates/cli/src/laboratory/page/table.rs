@@ -72,8 +72,8 @@ fn line(page: &mut Markup, (grid, is_rare): (&Grid, &[bool]), outcome: &Outcome,
             }
         }
         page.inside("td", &[], |page| strip(page, &outcome.rows[place], outcome));
-        let rare = rare(grid, is_rare, place);
-        if !rare.is_empty() {
+        if is_rare.contains(&true) {
+            let rare = rare(grid, is_rare, place);
             page.leaf("td", &[("class", &class(true, &rare))], &rare);
         }
     });
