@@ -275,3 +275,32 @@ fn alone(name: &str, rows: &[&RecordedRow], width: usize) -> String {
         lines + "\n"
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::recorded::sample::{row, run};
+    use super::*;
+
+    /// What tells rows apart is the last to be cut.
+    #[test]
+    fn rows_are_told_apart_on_narrow_terminals() {
+        let rows = |rate: f64| (1..4).map(move |at| row(at * 1_000_000, 24 << 20, vec![rate; 10]));
+        let comparison = Comparison {
+            base: run(rows(2e8).collect()),
+            new: run(rows(1e8).collect()),
+            nulls: vec![("'again.json'".to_owned(), run(rows(2.1e8).collect()))],
+            relative: false,
+        };
+        let (between, pairs) = comparison.judged().expect("rows");
+        for width in [60, 80, 110] {
+            let text = render(&comparison, (&between, &pairs), Paint::off(), width);
+            assert!(!text.contains('…'), "{width}: {text}");
+            assert!(text.lines().all(|line| line.chars().count() <= width));
+            let verdicts = text.matches("slower  ").count();
+            assert_eq!(verdicts, 3, "{text}");
+            for entries in ["1,000,000", "2,000,000", "3,000,000"] {
+                assert!(text.contains(entries), "{width}: {text}");
+            }
+        }
+    }
+}
