@@ -66,8 +66,9 @@ pub(crate) struct LabRunArgs {
 /// Say of two runs of one experiment, row by row, whether the second was faster or slower.
 ///
 /// Rows are matched by variant and metric. The ratio is that of speeds, so that above 1 means
-/// faster for rates and costs alike, with its 95 % interval. A row is faster or slower when its
-/// interval leaves 1 out and the difference is larger than the noise of both runs. The two runs
+/// faster for rates and costs alike, with an interval; those of all rows hold together in 95 % of
+/// all cases. A row is faster or slower when its interval leaves 1 out and the difference is larger
+/// than the noise of both runs. The two runs
 /// were not interleaved, and the machine may have changed between them: only a further run of A's
 /// program, given with --null, shows by how much. What makes all rows of a round slower alike
 /// --relative takes out.

@@ -47,14 +47,14 @@ impl Namespace {
     pub(super) fn enter() -> Result<Self, String> {
         let refused = |error: io::Error| format!("no network namespace can be made: {error}");
         let home = File::open(OURS).map_err(refused)?;
-        let mut keeper = Keeper::start()?;
+        let keeper = Keeper::start()?;
         let place = File::open(format!("/proc/{}/ns/net", keeper.0.id())).map_err(refused)?;
         set(&place).map_err(refused)?;
+        // From here on whatever fails takes the thread home.
+        let mut namespace = Self { keeper, home };
         let records = records_prefix().unwrap_or_default();
-        keeper
-            .told(records.as_os_str().as_bytes())
-            .map_err(refused)?;
-        let namespace = Self { keeper, home };
+        let told = namespace.keeper.told(records.as_os_str().as_bytes());
+        told.map_err(refused)?;
         // Neighbour discovery would mix with what is counted; without IPv6 there is none.
         for scope in ["all", "default"] {
             let switch = format!("/proc/sys/net/ipv6/conf/{scope}/disable_ipv6");

@@ -249,8 +249,8 @@ fn fields(both: &[Pair<'_>]) -> Vec<String> {
 }
 
 fn cell(row: &RecordedRow, name: &str) -> String {
-    let found = row.variant.0.iter().find(|(field, _)| field == name);
-    found.map_or("-".to_owned(), |(_, value)| value.show(name))
+    row.field(name)
+        .map_or("-".to_owned(), |value| value.show(name))
 }
 
 /// Rows that only one run has.
