@@ -29,6 +29,18 @@ impl<T: Copy, const N: usize, const GROUPS: usize> Groups<T, N, GROUPS> {
         }
     }
 
+    /// Begins anew with these groups; what comes after `GROUPS` of them is not asked for.
+    #[inline(always)]
+    pub fn fill(&mut self, groups: impl Iterator<Item = [T; N]>) {
+        self.len = 0;
+        let mut len = 0;
+        for (written, group) in self.values.iter_mut().zip(groups) {
+            *written = group.map(MaybeUninit::new);
+            len += 1;
+        }
+        self.len = len;
+    }
+
     /// Adds a group: `value` is called for each of its values, in order.
     ///
     /// # Panics
@@ -40,6 +52,17 @@ impl<T: Copy, const N: usize, const GROUPS: usize> Groups<T, N, GROUPS> {
             slot.write(value(index));
         }
         self.len += 1;
+    }
+
+    /// The groups, in the order they came, to be written.
+    #[inline(always)]
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> &mut [[T; N]] {
+        let written = &mut self.values[..self.len];
+        let values: *mut [[MaybeUninit<T>; N]] = written;
+        // SAFETY: as in `as_slice`; `self` is borrowed mutably for as long as the slice is, and a
+        // `T` is all that can be written through it.
+        unsafe { &mut *(values as *mut [[T; N]]) }
     }
 
     /// The groups, in the order they came.
@@ -86,11 +109,38 @@ mod tests {
     }
 
     #[test]
+    fn groups_are_filled_anew_and_written() {
+        let mut groups = Groups::<u32, 2, 3>::new();
+        groups.push(|_| 9);
+        groups.fill([[1, 2], [3, 4]].into_iter());
+        assert_eq!(groups.as_slice(), [[1, 2], [3, 4]]);
+        groups.as_mut_slice()[1][0] = 7;
+        groups.push(|index| 5 + index as u32);
+        assert_eq!(groups.as_slice(), [[1, 2], [7, 4], [5, 6]]);
+        groups.fill((0..).map(|index| [index; 2]));
+        assert_eq!(groups.as_slice(), [[0, 0], [1, 1], [2, 2]]);
+        groups.fill(std::iter::empty());
+        assert!(groups.as_mut_slice().is_empty());
+    }
+
+    #[test]
     #[should_panic = "index out of bounds"]
     fn no_group_is_written_past_the_end() {
         let mut groups = Groups::<u8, 1, 1>::new();
         groups.push(|_| 1);
         groups.push(|_| 2);
+    }
+
+    /// Groups that came before an iterator gave up are not there, nor are those of before.
+    #[test]
+    fn a_fill_that_gives_up_leaves_none() {
+        let mut groups = Groups::<u8, 1, 4>::new();
+        groups.push(|_| 7);
+        let filled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            groups.fill((0..).map(|index| if index < 2 { [8] } else { panic!("no more") }));
+        }));
+        assert!(filled.is_err());
+        assert!(groups.as_slice().is_empty());
     }
 
     /// A group whose maker gave up is not there.

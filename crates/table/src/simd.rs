@@ -34,7 +34,7 @@ pub(crate) trait Lanes: Copy {
     /// Cores with 64-byte vectors are taken for such: a Zen 5 gave 1.3 times the lookups with 64
     /// lines under way that it gave with 32, and a Zen 4 that asks for them into its second cache
     /// level ([`asks_far`]) 1.2 times, where a Zen 3 gave two thirds. Among IPv6 networks all cores
-    /// ask for 128 keys; what a Zen 3 says to that is not known.
+    /// ask for 128 keys: on a Zen 3 64 are no better.
     const DEEP: bool = false;
     fn equal8(self, bytes: &[u8; 64], value: u8) -> u64;
     fn equal16(self, line: &[u16; 32], value: u16) -> u32;
@@ -84,41 +84,32 @@ pub(crate) trait Lanes: Copy {
     fn mix(self, by: &WidePermutation, addresses: &[u128; 8], words: &mut [[u64; 2]; 8]) {
         by.apply_all(addresses, words);
     }
-    /// Takes eight addresses apart: their upper 16 bits, the 16 that follow, and the 16 behind
-    /// those with the first flipped, so that as signed numbers they are in the order of addresses.
+    /// Of eight addresses the bits 16 to 31, and the bits 32 to 47 as [`twice`] has them.
     #[inline(always)]
-    fn split(
-        self,
-        keys: &[u128; 8],
-        tops: &mut [u32; 8],
-        middles: &mut [u32; 8],
-        lows: &mut [u16; 8],
-    ) {
-        for (index, key) in keys.iter().enumerate() {
-            let upper = (key >> 64) as u64;
-            tops[index] = (upper >> 48) as u32;
-            middles[index] = u32::from((upper >> 32) as u16);
-            lows[index] = (upper >> 16) as u16 ^ 1 << 15;
+    fn split(self, keys: &[u128; 8]) -> ([u32; 8], [u32; 8]) {
+        let (mut middles, mut lows) = ([0; 8], [0; 8]);
+        for ((key, middle), low) in keys.iter().zip(&mut middles).zip(&mut lows) {
+            *middle = u32::from((key >> 96) as u16);
+            *low = twice((key >> 80) as u16);
         }
+        (middles, lows)
     }
-    /// Writes the indices of the numbers that are negative, from `first` on, to the first places of
-    /// `indices` and tells how many there are; what the other places then hold is not said.
+    /// Which numbers are negative: bit `i` is of number `i`.
     #[inline(always)]
-    fn negative(self, numbers: &[i32; 8], first: u32, indices: &mut [u32; 8]) -> usize {
+    fn negative(self, numbers: &[i32; 8]) -> u8 {
         let bits = numbers.iter().rev();
-        let negative = bits.fold(0, |bits: u8, &number| bits << 1 | u8::from(number < 0));
-        *indices = BITS_SET[usize::from(negative)].map(|index| first + u32::from(index));
-        negative.count_ones() as usize
+        bits.fold(0, |bits, &number| bits << 1 | u8::from(number < 0))
     }
     /// Which places are `value` or less.
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
     /// Which places are `value` or less.
     fn at_most32(self, line: &[u32; 16], value: u32) -> u32;
-    /// How many of the first 16 places are below `value`, all taken as signed numbers: vectors
-    /// have one instruction for those.
-    fn below16(self, line: &[u16; 32], value: u16) -> u32;
-    /// How many of the first 30 places are below `value`, all taken as signed numbers.
-    fn below30(self, line: &[u16; 32], value: u16) -> u32;
+    /// How many of the first 16 places are below the number that `value` has [`twice`], all taken
+    /// as signed numbers: vectors have one instruction for those.
+    fn below16(self, line: &[u16; 32], value: u32) -> u32;
+    /// How many of the first 30 places are below the number that `value` has [`twice`], all taken
+    /// as signed numbers.
+    fn below30(self, line: &[u16; 32], value: u32) -> u32;
     /// How many zeros of `ones` are below that one of it whose number is the lowest bit of
     /// `numbers`, which is not 0; as if bit 64 were a one when there are fewer.
     ///
@@ -140,8 +131,16 @@ pub(crate) struct Found120 {
     pub(crate) passed: u8,
 }
 
+/// A number with its first bit flipped, so that as a signed one it is in the order of the unsigned
+/// ones, in both halves of a word: words are what one instruction loads into all places of a
+/// vector, where half a word takes two.
+#[inline(always)]
+pub(crate) fn twice(number: u16) -> u32 {
+    u32::from(number ^ 1 << 15) * 0x1_0001
+}
+
 /// For each byte the numbers of the bits that are set in it, then zeros.
-static BITS_SET: [[u8; 8]; 256] = {
+pub(crate) static BITS_SET: [[u8; 8]; 256] = {
     let mut all = [[0; 8]; 256];
     let mut byte = 0;
     while byte < all.len() {

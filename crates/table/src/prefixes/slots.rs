@@ -29,12 +29,14 @@
 //! reads five words and lines, then what the trie reads at most.
 
 mod build;
+mod column;
 mod fresh;
 mod line;
 mod lookup;
 mod middles;
 mod parts;
 mod rewrite;
+mod waiting;
 mod window;
 
 use super::no_memory;
@@ -64,8 +66,6 @@ pub(super) struct Slots {
     trie: Trie,
     classes: Arc<Classes>,
     free: Free,
-    /// Words of the root that lead to nodes.
-    node_words: usize,
 }
 
 /// Slots and lines that nothing names any more, for the next to take.
@@ -132,9 +132,9 @@ impl Slots {
 
     #[inline]
     pub(super) fn add_burst(&self, level: Level, keys: &[u128], masks: &mut [ListMask]) {
-        let root = self.root.as_slice();
+        let root = self.root.as_slice().and_then(|root| root.try_into().ok());
         let columns = (root, self.slots.as_slice(), self.lines.as_slice());
-        if let (Some(root), Some(slots), Some(lines)) = columns {
+        if let (Some::<&[u32; 1 << ROOT_BITS]>(root), Some(slots), Some(lines)) = columns {
             simd::run(level, self.lookup(level, (root, slots, lines), keys, masks));
             return;
         }
@@ -154,7 +154,6 @@ impl Slots {
             root,
             slots,
             lines,
-            has_nodes: self.node_words > 0,
             trie: &self.trie,
             answers: self.classes.masks(),
             keys,

@@ -100,6 +100,21 @@ fn bursts_of_every_length() {
     check_lengths(draws(count).map(|word| word as u32 & !0xff).collect());
     check_lengths(draws(count).collect());
     check_lengths(crowd(count).collect());
+    // Within one network of 48 bits: every key waits for the trie.
+    let below = |word: u128| 0x2a00 << 112 | word & (u128::MAX >> 48);
+    check_lengths(draws(count).map(below).collect());
+    // Blocks of 16 bits that nodes hold, beside one that slots do.
+    let sparse = |word: u128| {
+        let block = word & 15;
+        let count = if block < 12 { block } else { 12 };
+        (0x2400 + count) << 112 | (word >> 8 & 0xffff) << 96
+    };
+    let starts: Vec<u128> = draws(1600).map(sparse).collect();
+    match PrefixSet::compile(&runs(starts.clone(), 9)).unwrap().layout {
+        Layout::Slots(slots) => assert_eq!(slots.shapes(), [12, 0, 1]),
+        layout => panic!("{layout:?}"),
+    }
+    check_lengths(starts);
 }
 
 /// Places of changes in eight networks of 32 bits, some of them behind bit 47: so many in each that

@@ -1,6 +1,6 @@
 //! Half a line a compare: vectors of 32 bytes.
 
-use super::{Avx2, BITS_SET, FIRST_10, FIRST_30, Lanes, zeros_below};
+use super::{Avx2, FIRST_10, FIRST_30, Lanes, zeros_below};
 use std::arch::x86_64::*;
 
 impl Lanes for Avx2 {
@@ -43,16 +43,11 @@ impl Lanes for Avx2 {
         picked
     }
     #[inline(always)]
-    fn split(
-        self,
-        keys: &[u128; 8],
-        tops: &mut [u32; 8],
-        middles: &mut [u32; 8],
-        lows: &mut [u16; 8],
-    ) {
+    fn split(self, keys: &[u128; 8]) -> ([u32; 8], [u32; 8]) {
+        let (mut middles, mut lows) = ([0; 8], [0; 8]);
         // SAFETY: `self` proves the instructions; the loads read 16 bytes of `keys` each, an upper
-        // half behind its lower one as on any x86, and the stores write the 32 bytes of `tops` and
-        // `middles` and the 16 of `lows`.
+        // half behind its lower one as on any x86, and the stores write the 32 bytes of `middles`
+        // and of `lows`.
         unsafe {
             // Keys whose indices differ by 4 side by side: what follows works within 16 bytes.
             let both = |index: usize| {
@@ -67,30 +62,22 @@ impl Lanes for Avx2 {
             let (a, b) = (pair(0), pair(2));
             let first = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(a, b));
             let second = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
-            let third = _mm256_srli_epi32::<16>(second);
-            let third = _mm_packus_epi32(
-                _mm256_castsi256_si128(third),
-                _mm256_extracti128_si256::<1>(third),
-            );
-            let low = _mm256_set1_epi32(0xffff);
-            let signs = _mm_set1_epi16(i16::MIN);
-            _mm256_storeu_si256(tops.as_mut_ptr().cast(), _mm256_srli_epi32::<16>(first));
-            _mm256_storeu_si256(middles.as_mut_ptr().cast(), _mm256_and_si256(first, low));
-            _mm_storeu_si128(lows.as_mut_ptr().cast(), _mm_xor_si128(third, signs));
+            let zero = _mm256_setzero_si256();
+            let first = _mm256_blend_epi16::<0b1010_1010>(first, zero);
+            _mm256_storeu_si256(middles.as_mut_ptr().cast(), first);
+            let second = _mm256_shuffle_epi8(second, upper_halves());
+            let signs = _mm256_set1_epi16(i16::MIN);
+            let second = _mm256_xor_si256(second, signs);
+            _mm256_storeu_si256(lows.as_mut_ptr().cast(), second);
         }
+        (middles, lows)
     }
     #[inline(always)]
-    fn negative(self, numbers: &[i32; 8], first: u32, indices: &mut [u32; 8]) -> usize {
-        // SAFETY: `self` proves the instructions; the loads read the 32 bytes of `numbers` and 8 of
-        // a constant, and the store writes the 32 bytes of `indices`.
+    fn negative(self, numbers: &[i32; 8]) -> u8 {
+        // SAFETY: `self` proves the instructions; the load reads the 32 bytes of `numbers`.
         unsafe {
             let numbers = _mm256_loadu_si256(numbers.as_ptr().cast());
-            let negative = _mm256_movemask_ps(_mm256_castsi256_ps(numbers)) as u8;
-            let kept = &BITS_SET[usize::from(negative)];
-            let kept = _mm256_cvtepu8_epi32(_mm_loadl_epi64(kept.as_ptr().cast()));
-            let kept = _mm256_add_epi32(kept, _mm256_set1_epi32(first.cast_signed()));
-            _mm256_storeu_si256(indices.as_mut_ptr().cast(), kept);
-            negative.count_ones() as usize
+            _mm256_movemask_ps(_mm256_castsi256_ps(numbers)) as u8
         }
     }
     #[inline(always)]
@@ -192,21 +179,21 @@ impl Lanes for Avx2 {
         low.cast_unsigned() | high.cast_unsigned() << 8
     }
     #[inline(always)]
-    fn below16(self, line: &[u16; 32], value: u16) -> u32 {
+    fn below16(self, line: &[u16; 32], value: u32) -> u32 {
         // SAFETY: `self` proves the instructions; the load reads the first 32 bytes of `line`.
         let mask = unsafe {
             let places = _mm256_loadu_si256(line.as_ptr().cast());
-            let most = _mm256_set1_epi16(value.cast_signed());
+            let most = _mm256_set1_epi32(value.cast_signed());
             _mm256_movemask_epi8(_mm256_cmpgt_epi16(most, places))
         };
         // Two bits a place.
         mask.count_ones() / 2
     }
     #[inline(always)]
-    fn below30(self, line: &[u16; 32], value: u16) -> u32 {
+    fn below30(self, line: &[u16; 32], value: u32) -> u32 {
         // SAFETY: `self` proves the instructions; the two loads read the 64 bytes of `line`.
         let mask = unsafe {
-            let most = _mm256_set1_epi16(value.cast_signed());
+            let most = _mm256_set1_epi32(value.cast_signed());
             let low = _mm256_loadu_si256(line.as_ptr().cast());
             let high = _mm256_loadu_si256(line.as_ptr().add(16).cast());
             let low = _mm256_cmpgt_epi16(most, low);
@@ -215,5 +202,20 @@ impl Lanes for Avx2 {
             _mm256_movemask_epi8(_mm256_packs_epi16(low, high))
         };
         (mask.cast_unsigned() & FIRST_30).count_ones()
+    }
+}
+
+/// The upper half of each 32 bits, twice.
+///
+/// # Safety
+///
+/// The CPU has AVX2.
+#[inline(always)]
+pub(super) unsafe fn upper_halves() -> __m256i {
+    // SAFETY: the caller's proof.
+    unsafe {
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(
+            2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15,
+        ))
     }
 }

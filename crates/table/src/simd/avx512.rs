@@ -1,5 +1,6 @@
 //! A line a compare: vectors of 64 bytes, and masks instead of vectors of truth.
 
+use super::avx2::upper_halves;
 use super::{Avx512, BELOW_TOP, FIRST_30, Found120, Lanes, zeros_below};
 use crate::secret::WidePermutation;
 use std::arch::x86_64::*;
@@ -120,42 +121,29 @@ impl Lanes for Avx512 {
         }
     }
     #[inline(always)]
-    fn split(
-        self,
-        keys: &[u128; 8],
-        tops: &mut [u32; 8],
-        middles: &mut [u32; 8],
-        lows: &mut [u16; 8],
-    ) {
+    fn split(self, keys: &[u128; 8]) -> ([u32; 8], [u32; 8]) {
+        let (mut middles, mut lows) = ([0; 8], [0; 8]);
         // SAFETY: `self` proves the instructions; the loads read the 128 bytes of `keys`, a lower
-        // half before its upper one as on any x86, and the stores write the 32 bytes of `tops` and
-        // `middles` and the 16 of `lows`.
+        // half before its upper one as on any x86, and the stores write the 32 bytes of `middles`
+        // and of `lows`.
         unsafe {
             let from: *const __m512i = keys.as_ptr().cast();
             let (four, more) = (_mm512_loadu_si512(from), _mm512_loadu_si512(from.add(1)));
             let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
             let upper = _mm512_permutex2var_epi64(four, odd, more);
             let first = _mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(upper));
-            let third = _mm512_cvtepi64_epi16(_mm512_srli_epi64::<16>(upper));
-            let low = _mm256_set1_epi32(0xffff);
-            let signs = _mm_set1_epi16(i16::MIN);
-            _mm256_storeu_si256(tops.as_mut_ptr().cast(), _mm256_srli_epi32::<16>(first));
-            _mm256_storeu_si256(middles.as_mut_ptr().cast(), _mm256_and_si256(first, low));
-            _mm_storeu_si128(lows.as_mut_ptr().cast(), _mm_xor_si128(third, signs));
+            let first = _mm256_and_si256(first, _mm256_set1_epi32(0xffff));
+            _mm256_storeu_si256(middles.as_mut_ptr().cast(), first);
+            let second = _mm256_shuffle_epi8(_mm512_cvtepi64_epi32(upper), upper_halves());
+            let second = _mm256_xor_si256(second, _mm256_set1_epi16(i16::MIN));
+            _mm256_storeu_si256(lows.as_mut_ptr().cast(), second);
         }
+        (middles, lows)
     }
     #[inline(always)]
-    fn negative(self, numbers: &[i32; 8], first: u32, indices: &mut [u32; 8]) -> usize {
-        // SAFETY: `self` proves the instructions; the load reads the 32 bytes of `numbers`, and the
-        // store writes those of `indices`.
-        unsafe {
-            let negative = _mm256_movepi32_mask(_mm256_loadu_si256(numbers.as_ptr().cast()));
-            let all = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-            let all = _mm256_add_epi32(all, _mm256_set1_epi32(first.cast_signed()));
-            let kept = _mm256_maskz_compress_epi32(negative, all);
-            _mm256_storeu_si256(indices.as_mut_ptr().cast(), kept);
-            negative.count_ones() as usize
-        }
+    fn negative(self, numbers: &[i32; 8]) -> u8 {
+        // SAFETY: `self` proves the instructions; the load reads the 32 bytes of `numbers`.
+        unsafe { _mm256_movepi32_mask(_mm256_loadu_si256(numbers.as_ptr().cast())) }
     }
     #[inline(always)]
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32 {
@@ -175,20 +163,20 @@ impl Lanes for Avx512 {
         u32::from(mask)
     }
     #[inline(always)]
-    fn below16(self, line: &[u16; 32], value: u16) -> u32 {
+    fn below16(self, line: &[u16; 32], value: u32) -> u32 {
         // SAFETY: `self` proves the instructions; the load reads the first 32 bytes of `line`.
         let mask = unsafe {
             let places = _mm256_loadu_si256(line.as_ptr().cast());
-            _mm256_cmplt_epi16_mask(places, _mm256_set1_epi16(value.cast_signed()))
+            _mm256_cmplt_epi16_mask(places, _mm256_set1_epi32(value.cast_signed()))
         };
         mask.count_ones()
     }
     #[inline(always)]
-    fn below30(self, line: &[u16; 32], value: u16) -> u32 {
+    fn below30(self, line: &[u16; 32], value: u32) -> u32 {
         // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
         let mask = unsafe {
             let places = _mm512_loadu_si512(line.as_ptr().cast());
-            _mm512_cmplt_epi16_mask(places, _mm512_set1_epi16(value.cast_signed()))
+            _mm512_cmplt_epi16_mask(places, _mm512_set1_epi32(value.cast_signed()))
         };
         (mask & FIRST_30).count_ones()
     }

@@ -57,18 +57,18 @@ impl Lanes for Portable {
             .fold(0, |mask, &place| mask << 1 | u32::from(place <= value))
     }
     #[inline(always)]
-    fn below16(self, line: &[u16; 32], value: u16) -> u32 {
+    fn below16(self, line: &[u16; 32], value: u32) -> u32 {
         below(&line[..16], value)
     }
     #[inline(always)]
-    fn below30(self, line: &[u16; 32], value: u16) -> u32 {
+    fn below30(self, line: &[u16; 32], value: u32) -> u32 {
         below(&line[..30], value)
     }
 }
 
 #[inline(always)]
-fn below(places: &[u16], value: u16) -> u32 {
-    let value = value.cast_signed();
+fn below(places: &[u16], value: u32) -> u32 {
+    let value = (value as u16).cast_signed();
     let below = places.iter().map(|place| place.cast_signed() < value);
     below.map(u32::from).sum()
 }

@@ -220,7 +220,9 @@ impl Job for Below<'_> {
     type Answer = (u32, u32);
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> (u32, u32) {
-        (lanes.below16(self.0, self.1), lanes.below30(self.0, self.1))
+        // The signed number that `twice` makes of it is this one.
+        let value = twice(self.1 ^ 1 << 15);
+        (lanes.below16(self.0, value), lanes.below30(self.0, value))
     }
 }
 
@@ -333,12 +335,10 @@ fn every_level_picks_values() {
 
 struct Split<'a>(&'a [u128; 8]);
 impl Job for Split<'_> {
-    type Answer = ([u32; 8], [u32; 8], [u16; 8]);
+    type Answer = ([u32; 8], [u32; 8]);
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> Self::Answer {
-        let (mut tops, mut middles, mut lows) = ([9; 8], [9; 8], [9; 8]);
-        lanes.split(self.0, &mut tops, &mut middles, &mut lows);
-        (tops, middles, lows)
+        lanes.split(self.0)
     }
 }
 
@@ -352,30 +352,29 @@ fn every_level_splits_addresses() {
             _ => (8 * round + at as u128).wrapping_mul(factor),
         });
         for level in Level::here() {
-            let (tops, middles, lows) = run(level, Split(&keys));
-            assert_eq!(tops, keys.map(|key| (key >> 112) as u32), "{level}");
+            let (middles, lows) = run(level, Split(&keys));
             let middle = |key: u128| (key >> 96) as u32 & 0xffff;
             assert_eq!(middles, keys.map(middle), "{level}");
-            let lows = lows.map(|low| i32::from(low.cast_signed()) + 0x8000);
-            let low = |key: u128| i32::from((key >> 80) as u16);
-            assert_eq!(lows, keys.map(low), "{level}");
+            for half in [0, 16] {
+                let lows = lows.map(|low| i32::from((low >> half) as i16) + 0x8000);
+                let low = |key: u128| i32::from((key >> 80) as u16);
+                assert_eq!(lows, keys.map(low), "{level}");
+            }
         }
     }
 }
 
-struct Negative<'a>(&'a [i32; 8], u32);
+struct Negative<'a>(&'a [i32; 8]);
 impl Job for Negative<'_> {
-    type Answer = ([u32; 8], usize);
+    type Answer = u8;
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> Self::Answer {
-        let mut indices = [u32::MAX; 8];
-        let count = lanes.negative(self.0, self.1, &mut indices);
-        (indices, count)
+    fn run<L: Lanes>(self, lanes: L) -> u8 {
+        lanes.negative(self.0)
     }
 }
 
 #[test]
-fn every_level_lists_what_is_negative() {
+fn every_level_tells_what_is_negative() {
     for signs in 0..=u8::MAX {
         let number = |at: u32| match signs >> at & 1 {
             0 => i32::MAX >> (4 * at),
@@ -383,12 +382,16 @@ fn every_level_lists_what_is_negative() {
         };
         let numbers = std::array::from_fn(|at| number(at as u32));
         for level in Level::here() {
-            let (indices, count) = run(level, Negative(&numbers, 120));
-            let wanted = (0..8).filter(|at| signs >> at & 1 != 0).map(|at| 120 + at);
-            assert!(
-                wanted.eq(indices[..count].iter().copied()),
-                "{level}: {signs:#b}"
-            );
+            assert_eq!(run(level, Negative(&numbers)), signs, "{level}");
         }
+    }
+}
+
+#[test]
+fn bits_set_are_listed() {
+    for (byte, bits) in BITS_SET.iter().enumerate() {
+        let wanted = (0..8).filter(|bit| byte >> bit & 1 != 0);
+        let wanted = wanted.chain(std::iter::repeat(0)).take(8);
+        assert!(wanted.eq(bits.iter().copied()), "{byte:#b}: {bits:?}");
     }
 }

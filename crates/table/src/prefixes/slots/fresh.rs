@@ -55,7 +55,6 @@ pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Slots>, Compi
         trie: Trie::of(&fresh.below)?,
         classes: Arc::new(interned),
         free: Free::none(),
-        node_words: root.iter().filter(|&&word| word & NODE != 0).count(),
     };
     Ok(slots.is_sound().then_some(slots))
 }

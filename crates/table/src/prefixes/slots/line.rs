@@ -55,12 +55,6 @@ fn start_of(place: u16) -> u16 {
     (place ^ 1 << 15).wrapping_add(1)
 }
 
-/// What is compared with places, of the bits 32 to 47 of a key.
-#[inline(always)]
-pub(super) fn compared(low: u16) -> u16 {
-    low ^ 1 << 15
-}
-
 #[inline(always)]
 pub(super) fn number(line: &Line) -> u32 {
     u32::from(line[NUMBER]) | u32::from(line[NUMBER + 1]) << 16
@@ -73,13 +67,13 @@ fn set_number(line: &mut Line, number: u32) {
 
 /// The class of a key in a leaf.
 #[inline(always)]
-pub(super) fn class<L: Lanes>(lanes: L, leaf: &Line, compared: u16) -> u16 {
+pub(super) fn class<L: Lanes>(lanes: L, leaf: &Line, compared: u32) -> u16 {
     leaf[(16 + lanes.below16(leaf, compared) as usize) & 31]
 }
 
 /// The number of the leaf of a key in a node.
 #[inline(always)]
-pub(super) fn child<L: Lanes>(lanes: L, node: &Line, compared: u16) -> u32 {
+pub(super) fn child<L: Lanes>(lanes: L, node: &Line, compared: u32) -> u32 {
     number(node).wrapping_add(lanes.below30(node, compared))
 }
 

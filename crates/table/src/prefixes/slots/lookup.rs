@@ -4,84 +4,29 @@
 //! apart and ask for their slots, read these and ask for nodes and leaves, read the nodes and ask
 //! for their leaves, read these. So lines are asked for some hundred keys before they are read.
 //! What a stage does for one key is the same for all; only keys that have nodes go through that
-//! stage, by a list that vectors make without a branch. A key whose class is a word of the trie
-//! waits in a column; of the routing table one in 500 does.
+//! stage, by a list that is made without a branch. A key whose class is a word of the trie
+//! [waits](super::waiting); of the routing table one in 500 does.
 
+use super::NUMBER;
+use super::column::Column;
 use super::line::{self, Line};
-use super::window::{GROUP, WINDOW, Window};
-use super::{NOTHING, NUMBER, low, onward};
+use super::onward;
+use super::waiting::{Descent, Waiting};
+use super::window::{GROUP, Group, WINDOW, Window, halves, join};
 use crate::mask::ListMask;
-use crate::prefixes::trie::{self, Trie};
-use crate::simd::{self, Job, Lanes, Level, Portable};
-use frame::memory::PagedView;
+use crate::prefixes::trie::Trie;
+use crate::simd::{self, Job, Lanes, Level, twice};
 use frame::prefetch;
-
-/// Values by index: side by side, or in pages that versions share.
-pub(super) trait Column<'a, T: 'a>: Copy {
-    fn len(self) -> usize;
-    fn at(self, index: usize) -> &'a T;
-    /// Asks for the line of a value, into the second cache level if `FAR`.
-    fn ask<const FAR: bool>(self, index: usize);
-}
-
-impl<'a, T> Column<'a, T> for &'a [T] {
-    #[inline(always)]
-    fn len(self) -> usize {
-        <[T]>::len(self)
-    }
-    #[inline(always)]
-    fn at(self, index: usize) -> &'a T {
-        &self[index]
-    }
-    #[inline(always)]
-    fn ask<const FAR: bool>(self, index: usize) {
-        prefetch::read_into::<FAR>(self.as_ptr().wrapping_add(index).cast());
-    }
-}
-
-impl<'a, T> Column<'a, T> for PagedView<'a, T> {
-    #[inline(always)]
-    fn len(self) -> usize {
-        PagedView::len(self)
-    }
-    #[inline(always)]
-    fn at(self, index: usize) -> &'a T {
-        self.value(index)
-    }
-    #[inline(always)]
-    fn ask<const FAR: bool>(self, index: usize) {
-        if FAR {
-            self.prefetch_far(index);
-        } else {
-            self.prefetch(index);
-        }
-    }
-}
 
 pub(super) struct Lookup<'a, R, S, L> {
     pub(super) level: Level,
     pub(super) root: R,
     pub(super) slots: S,
     pub(super) lines: L,
-    /// True where a word of the root leads to nodes.
-    pub(super) has_nodes: bool,
     pub(super) trie: &'a Trie,
     pub(super) answers: &'a [ListMask],
     pub(super) keys: &'a [u128],
     pub(super) masks: &'a mut [ListMask],
-}
-
-/// Keys that wait for the trie at once. Room for more costs more than it gives: nearly all bursts
-/// have one such key or none.
-const ONWARD: usize = 32;
-/// Fewer go down one by one.
-const TOGETHER_MIN: usize = 8;
-
-/// Keys that wait for the trie: their places in the burst, and their leaves.
-struct Onward {
-    places: [u32; ONWARD],
-    leaves: [u32; ONWARD],
-    count: usize,
 }
 
 impl<'a, R, S, L> Job for Lookup<'a, R, S, L>
@@ -96,18 +41,17 @@ where
     fn run<V: Lanes>(mut self, lanes: V) {
         let far = V::DEEP && simd::asks_far(size_of::<u32>() * self.slots.len());
         let mut window = Window::new();
-        let mut onward = None;
+        let mut descent = None;
         for first in (0..self.keys.len()).step_by(WINDOW) {
             let (keys, rest) = self.keys[first..].split_at((self.keys.len() - first).min(WINDOW));
             ask_keys(&rest[..rest.len().min(WINDOW)]);
-            window.take(lanes, keys);
-            self.find_slots(lanes, far, &mut window);
-            self.find_lines(lanes, &mut window);
-            self.find_leaves(lanes, &mut window);
-            self.answer(lanes, first, &window, &mut onward);
+            self.find_slots(lanes, far, keys, &mut window);
+            let node_count = self.find_lines(lanes, &mut window);
+            self.find_leaves(lanes, node_count, &mut window);
+            self.answer(lanes, first, &window, &mut descent);
         }
-        if let Some(onward) = &onward {
-            self.go_on(onward);
+        if let Some(descent) = &mut descent {
+            self.descend(descent);
         }
     }
 }
@@ -132,23 +76,22 @@ where
     /// most of the table, come into its second cache level; for nodes and leaves it is no
     /// difference.
     #[inline(always)]
-    fn find_slots<V: Lanes>(&self, lanes: V, far: bool, window: &mut Window) {
-        let find = |places: &mut [u32; GROUP], middles: &[u32; GROUP]| {
-            let words = places.map(|top| *self.root.at(top as usize));
-            let mut numbers = [0; GROUP];
-            for ((number, word), &middle) in numbers.iter_mut().zip(words).zip(middles) {
-                *number = onward(word, middle);
-            }
-            *places = numbers.map(|number| number.cast_unsigned() & NUMBER);
-            numbers
-        };
-        if self.has_nodes {
-            window.find_slots(lanes, find);
-            window.replace_nodes_by_middles(|node, compared| {
-                line::child(lanes, self.lines.at(node as usize), compared)
+    fn find_slots<V: Lanes>(&self, lanes: V, far: bool, keys: &[u128], window: &mut Window) {
+        let mut any = [0; GROUP];
+        let (groups, rest) = keys.as_chunks();
+        window.fill(groups.iter().map(|keys| self.take(lanes, keys, &mut any)));
+        if let Some(&last) = rest.last() {
+            let mut keys = [last; GROUP];
+            keys[..rest.len()].copy_from_slice(rest);
+            window.push(self.take(lanes, &keys, &mut any));
+        }
+        // Of a routing table few: listing them in each window is an instruction and a half a key.
+        if any.iter().any(|any| any.cast_signed() < 0) {
+            window.replace_top_nodes(lanes, |node, key| {
+                let middle = keys.get(key).map_or(0, |key| (key >> 96) as u16);
+                let node = self.lines.at((node & NUMBER) as usize);
+                line::child(lanes, node, twice(middle))
             });
-        } else {
-            window.find_all_slots(find);
         }
         if far {
             ask_all::<true, _, _>(self.slots, window);
@@ -157,126 +100,146 @@ where
         }
     }
 
-    /// Reads the slots of a window, and asks for the lines that they lead to.
+    /// Takes a group of keys apart: where their slots are, or with the sign bit a node, and what is
+    /// compared of them. Adds the former to `any` by `or`.
     #[inline(always)]
-    fn find_lines<V: Lanes>(&self, lanes: V, window: &mut Window) {
-        window.find_lines(lanes, |places, compared| {
+    fn take<V: Lanes>(&self, lanes: V, keys: &[u128; GROUP], any: &mut [u32; GROUP]) -> Group {
+        let (middles, compared) = lanes.split(keys);
+        let mut slots = [0; GROUP];
+        for ((slot, key), middle) in slots.iter_mut().zip(keys).zip(middles) {
+            let word = *self.root.at((key >> 112) as usize);
+            *slot = onward(word, middle).cast_unsigned();
+        }
+        for (any, slot) in any.iter_mut().zip(slots) {
+            *any |= slot;
+        }
+        join(slots, compared)
+    }
+
+    /// Reads the slots of a window, and asks for the lines that they lead to. Tells how many are
+    /// nodes.
+    #[inline(always)]
+    fn find_lines<V: Lanes>(&self, lanes: V, window: &mut Window) -> usize {
+        let node_count = window.find_lines(lanes, |places, compared| {
             let words = places.map(|slot| *self.slots.at(slot as usize));
             let mut numbers = [0; GROUP];
             for ((number, word), &compared) in numbers.iter_mut().zip(words).zip(compared) {
-                // Its own inverse.
-                *number = onward(word, u32::from(line::compared(compared)));
+                // What `twice` was given.
+                *number = onward(word, compared >> 16 ^ 1 << 15);
             }
             *places = numbers.map(|number| number.cast_unsigned() & NUMBER);
             numbers
         });
         ask_all::<false, _, _>(self.lines, window);
+        node_count
     }
 
     /// Finds the leaves of those keys that have nodes.
     #[inline(always)]
-    fn find_leaves<V: Lanes>(&self, lanes: V, window: &mut Window) {
-        window.replace_nodes(|node, compared| {
+    fn find_leaves<V: Lanes>(&self, lanes: V, node_count: usize, window: &mut Window) {
+        window.replace_nodes(node_count, |node, compared| {
             let leaf = line::child(lanes, self.lines.at(node as usize), compared);
             self.lines.ask::<false>(leaf as usize);
             leaf
         });
     }
 
-    /// Answers a window that begins at key `first`; keys whose class is a word join `onward`.
+    /// Answers a window that begins at key `first`; keys whose class is a word join `descent`.
     #[inline(always)]
     fn answer<V: Lanes>(
         &mut self,
         lanes: V,
         first: usize,
         window: &Window,
-        onward: &mut Option<Onward>,
+        descent: &mut Option<Descent>,
     ) {
-        let mut found = [[ListMask::EMPTY; GROUP]; WINDOW / GROUP];
-        for (group, (found, (leaves, compared))) in
-            found.iter_mut().zip(window.groups()).enumerate()
+        let (lines, answers) = (self.lines, self.answers);
+        let (masks, rest) = self.masks[first..self.keys.len()].as_chunks_mut();
+        let mut waiting = Waiting::new();
+        let groups = window.groups();
+        let count = masks.len();
+        for (number, (masks, group)) in masks.iter_mut().zip(groups).enumerate() {
+            add(lanes, lines, answers, number, group, masks, &mut waiting);
+        }
+        if !rest.is_empty()
+            && let Some(group) = groups.get(count)
         {
-            if self.find(lanes, leaves, compared, found).is_none() {
-                *found = [ListMask::EMPTY; GROUP];
-                self.put_off(first + GROUP * group, leaves, onward);
+            let mut masks = [ListMask::EMPTY; GROUP];
+            add(
+                lanes,
+                lines,
+                answers,
+                count,
+                group,
+                &mut masks,
+                &mut waiting,
+            );
+            for (mask, found) in rest.iter_mut().zip(masks) {
+                *mask |= found;
             }
         }
-        let masks = self.masks[first..self.keys.len()].iter_mut();
-        for (mask, &found) in masks.zip(found.as_flattened()) {
-            *mask |= found;
+        if !waiting.keys().is_empty() {
+            self.put_off(first, &waiting, window, descent);
         }
     }
 
-    /// Finds the answers of a group; `None` where a class is a word.
-    #[inline(always)]
-    fn find<V: Lanes>(
-        &self,
-        lanes: V,
-        leaves: &[u32; GROUP],
-        compared: &[u16; GROUP],
-        found: &mut [ListMask; GROUP],
-    ) -> Option<()> {
-        for (mask, (&leaf, &compared)) in found.iter_mut().zip(leaves.iter().zip(compared)) {
-            let class = line::class(lanes, self.lines.at(leaf as usize), compared);
-            *mask = *self.answers.get(usize::from(class))?;
-        }
-        Some(())
-    }
-
-    /// Answers the group from key `first` on, some of which have words.
+    /// Lets those keys of a window that wait, which begins at key `first`, join `descent`.
     #[cold]
     #[inline(never)]
-    fn put_off(&mut self, first: usize, leaves: &[u32; GROUP], onward: &mut Option<Onward>) {
-        let onward = onward.get_or_insert(Onward {
-            places: [0; ONWARD],
-            leaves: [0; ONWARD],
-            count: 0,
-        });
-        let keys = self.keys[first..].iter();
-        for ((place, &key), &leaf) in (first..).zip(keys).zip(leaves) {
-            let line = self.lines.at(leaf as usize);
-            let class = line::class(Portable, line, line::compared(low(key)));
-            if let Some(&answer) = self.answers.get(usize::from(class)) {
-                self.masks[place] |= answer;
-            } else {
-                self.lines.ask::<false>(line::number(line) as usize);
-                onward.places[onward.count] = place as u32;
-                onward.leaves[onward.count] = leaf;
-                onward.count += 1;
+    fn put_off(
+        &mut self,
+        first: usize,
+        waiting: &Waiting,
+        window: &Window,
+        descent: &mut Option<Descent>,
+    ) {
+        let descent = descent.get_or_insert_default();
+        for &key in waiting.keys() {
+            let place = first + usize::from(key);
+            // The last key may be there again to fill its group.
+            if place < self.keys.len() {
+                let leaf = window.place(usize::from(key));
+                let words = line::number(self.lines.at(leaf as usize));
+                self.lines.ask::<false>(words as usize);
+                descent.push(place, leaf);
             }
-        }
-        if onward.count > ONWARD - GROUP {
-            self.go_on(onward);
-            onward.count = 0;
+            if descent.is_full() {
+                self.descend(descent);
+            }
         }
     }
 
-    /// The rest of a lookup for keys that wait for the trie.
+    /// Answers the keys of `descent`, and empties it.
     #[cold]
     #[inline(never)]
-    fn go_on(&mut self, onward: &Onward) {
-        let places = onward.places[..onward.count].iter().zip(onward.leaves);
-        let waiting = places.map(|(&place, leaf)| {
-            let (key, leaf) = (self.keys[place as usize], self.lines.at(leaf as usize));
-            let class = line::class(Portable, leaf, line::compared(low(key)));
-            let words = self.lines.at(line::number(leaf) as usize);
-            (place as usize, key, line::word(words, class))
-        });
-        if onward.count < TOGETHER_MIN {
-            for (place, key, word) in waiting {
-                let class = self.trie.class(key, word);
-                self.masks[place] |= self.answers[class as usize];
-            }
-            return;
-        }
-        let (mut keys, mut words) = ([0; ONWARD], [NOTHING; trie::WINDOW]);
-        for ((_, key, word), (to, word_to)) in waiting.zip(keys.iter_mut().zip(&mut words)) {
-            (*to, *word_to) = (key, word);
-        }
-        let keys = &keys[..onward.count];
-        self.trie.descend(self.level, keys, &mut words);
-        for (&place, &class) in onward.places[..onward.count].iter().zip(&words) {
+    fn descend(&mut self, descent: &mut Descent) {
+        let classes = descent.classes(self.level, self.trie, self.lines, self.keys);
+        for (&place, class) in descent.places().iter().zip(classes) {
             self.masks[place as usize] |= self.answers[class as usize];
+        }
+        descent.clear();
+    }
+}
+
+/// Adds the answers of a group, which has this number, to its masks. Keys whose class
+/// is a word wait.
+#[inline(always)]
+fn add<'a, V: Lanes, L: Column<'a, Line>>(
+    lanes: V,
+    lines: L,
+    answers: &[ListMask],
+    number: usize,
+    group: &Group,
+    masks: &mut [ListMask; GROUP],
+    waiting: &mut Waiting,
+) {
+    let (leaves, compared) = halves(group);
+    for index in 0..GROUP {
+        let leaf = lines.at(leaves[index] as usize);
+        let class = line::class(lanes, leaf, compared[index]);
+        match answers.get(usize::from(class)) {
+            Some(&answer) => masks[index] |= answer,
+            None => waiting.push(GROUP * number + index),
         }
     }
 }
@@ -284,7 +247,9 @@ where
 /// Asks for the values at the places of a window.
 #[inline(always)]
 fn ask_all<'a, const FAR: bool, T: 'a, C: Column<'a, T>>(column: C, window: &Window) {
-    for &place in window.places() {
-        column.ask::<FAR>(place as usize);
+    for group in window.groups() {
+        for &place in halves(group).0 {
+            column.ask::<FAR>(place as usize);
+        }
     }
 }

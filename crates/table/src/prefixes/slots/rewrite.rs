@@ -35,8 +35,6 @@ impl Slots {
             let old = change.slots.root.view()[top];
             let new = change.top(old, block_of(top))?;
             if new != old {
-                let count = &mut change.slots.node_words;
-                *count = *count + usize::from(new & NODE != 0) - usize::from(old & NODE != 0);
                 *change.slots.root.get_mut(top).map_err(no_memory)? = new;
             }
         }

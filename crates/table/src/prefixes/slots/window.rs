@@ -1,141 +1,149 @@
-//! Keys that go through the stages of a lookup together, by column.
+//! Keys that go through the stages of a lookup together.
 
-use super::line;
-use crate::simd::Lanes;
+use crate::simd::{BITS_SET, Lanes};
+use frame::Groups;
 
 /// Keys that vectors take together: as many as have 32 bits each in 32 bytes.
 pub(super) const GROUP: usize = 8;
-/// Keys of a window: the pairs of 64 frames. One of 256 is slower for fewer keys, since its columns
-/// are set to zero first.
+/// Keys of a window: the pairs of 64 frames. On a Zen 3 half as many are no difference.
 pub(super) const WINDOW: usize = GROUP * GROUPS;
 const GROUPS: usize = 16;
 
+/// How far a group of keys has come, in a cache line: where their slots are, then their lines:
+/// nodes and leaves, then leaves; behind them the bits 32 to 47 as places in lines are compared
+/// with them.
+pub(super) type Group = [u32; 2 * GROUP];
+
 /// How far the keys of a window have come.
 pub(super) struct Window {
-    /// Their upper 16 bits, then where their slots are, then their lines: nodes and leaves, then
-    /// leaves.
-    places: [[u32; GROUP]; GROUPS],
-    /// The bits 16 to 31.
-    middles: [[u32; GROUP]; GROUPS],
-    /// The bits 32 to 47, as places in lines are compared with them.
-    compared: [[u16; GROUP]; GROUPS],
-    /// Groups in use.
-    group_count: usize,
-    /// The keys that have nodes, then whatever was written behind the last.
-    nodes: [u32; WINDOW + GROUP],
-    node_count: usize,
+    groups: Groups<u32, { 2 * GROUP }, GROUPS>,
+    /// Where in the groups the keys are that have nodes, then whatever was written behind the last.
+    nodes: [u8; WINDOW + GROUP],
 }
 
 impl Window {
+    #[inline(always)]
     pub(super) fn new() -> Self {
         Self {
-            places: [[0; GROUP]; GROUPS],
-            middles: [[0; GROUP]; GROUPS],
-            compared: [[0; GROUP]; GROUPS],
-            group_count: 0,
+            groups: Groups::new(),
             nodes: [0; WINDOW + GROUP],
-            node_count: 0,
         }
     }
 
-    /// Takes keys apart, at most [`WINDOW`]. Where they end within a group the last follows again.
+    /// Begins anew with these groups.
     #[inline(always)]
-    pub(super) fn take<V: Lanes>(&mut self, lanes: V, keys: &[u128]) {
-        let (groups, rest) = keys.as_chunks();
-        let mut padded = [keys.last().copied().unwrap_or_default(); GROUP];
-        padded[..rest.len()].copy_from_slice(rest);
-        let last = (!rest.is_empty()).then_some(&padded);
-        let columns = self.places.iter_mut().zip(&mut self.middles);
-        let columns = columns.zip(&mut self.compared);
-        for (keys, ((tops, middles), compared)) in groups.iter().chain(last).zip(columns) {
-            lanes.split(keys, tops, middles, compared);
-        }
-        self.group_count = groups.len() + usize::from(last.is_some());
-        self.node_count = 0;
+    pub(super) fn fill(&mut self, groups: impl Iterator<Item = Group>) {
+        self.groups.fill(groups);
     }
 
-    /// `find` makes the upper 16 bits of a group's keys, beside the 16 that follow, the places of
-    /// their slots; none has a node.
+    /// Adds a group.
     #[inline(always)]
-    pub(super) fn find_all_slots(
-        &mut self,
-        find: impl Fn(&mut [u32; GROUP], &[u32; GROUP]) -> [i32; GROUP],
-    ) {
-        let groups = self.places[..self.group_count].iter_mut();
-        for (places, middles) in groups.zip(&self.middles) {
-            find(places, middles);
-        }
+    pub(super) fn push(&mut self, group: Group) {
+        self.groups.push(|index| group[index]);
     }
 
-    /// As [`Window::find_all_slots`], where some have nodes: those whose numbers `find` returns are
-    /// negative.
+    /// `child` tells the slot of a key whose place is negative, of that place and the number of the
+    /// key.
     #[inline(always)]
-    pub(super) fn find_slots<V: Lanes>(
+    pub(super) fn replace_top_nodes<V: Lanes>(
         &mut self,
         lanes: V,
-        find: impl Fn(&mut [u32; GROUP], &[u32; GROUP]) -> [i32; GROUP],
+        child: impl Fn(u32, usize) -> u32,
     ) {
-        let groups = self.places[..self.group_count].iter_mut();
-        let groups = groups.zip(&self.middles);
-        for (first, (places, middles)) in (0..).step_by(GROUP).zip(groups) {
-            let numbers = find(places, middles);
-            if let Some(nodes) = self.nodes[self.node_count..].first_chunk_mut() {
-                self.node_count += lanes.negative(&numbers, first, nodes);
-            }
+        let mut count = 0;
+        for (number, group) in self.groups.as_slice().iter().enumerate() {
+            let places = halves(group).0.map(u32::cast_signed);
+            list(lanes, number, &places, &mut self.nodes, &mut count);
         }
-    }
-
-    /// `child` tells the slot of a node; then no key has one.
-    #[inline(always)]
-    pub(super) fn replace_nodes_by_middles(&mut self, child: impl Fn(u32, u16) -> u32) {
-        let places = self.places.as_flattened_mut();
-        let middles = self.middles.as_flattened();
-        for &key in &self.nodes[..self.node_count] {
-            let key = key as usize % WINDOW;
-            places[key] = child(places[key], line::compared(middles[key] as u16));
+        let groups = self.groups.as_mut_slice().as_flattened_mut();
+        for &at in &self.nodes[..count.min(WINDOW)] {
+            let at = usize::from(at);
+            let key = at / (2 * GROUP) * GROUP + at % GROUP;
+            groups[at] = child(groups[at], key);
         }
-        self.node_count = 0;
     }
 
     /// `find` makes a group's places of slots those of lines, and tells which are nodes: those
-    /// whose numbers it returns are negative.
+    /// whose numbers it returns are negative. Tells how many these are.
     #[inline(always)]
     pub(super) fn find_lines<V: Lanes>(
         &mut self,
         lanes: V,
-        find: impl Fn(&mut [u32; GROUP], &[u16; GROUP]) -> [i32; GROUP],
-    ) {
-        let groups = self.places[..self.group_count]
-            .iter_mut()
-            .zip(&self.compared);
-        for (first, (places, compared)) in (0..).step_by(GROUP).zip(groups) {
+        find: impl Fn(&mut [u32; GROUP], &[u32; GROUP]) -> [i32; GROUP],
+    ) -> usize {
+        let mut count = 0;
+        for (number, group) in self.groups.as_mut_slice().iter_mut().enumerate() {
+            let (places, compared) = halves_mut(group);
             let numbers = find(places, compared);
-            if let Some(nodes) = self.nodes[self.node_count..].first_chunk_mut() {
-                self.node_count += lanes.negative(&numbers, first, nodes);
-            }
+            list(lanes, number, &numbers, &mut self.nodes, &mut count);
+        }
+        count
+    }
+
+    /// `child` tells the leaf of a node, of which there are `count`.
+    #[inline(always)]
+    pub(super) fn replace_nodes(&mut self, count: usize, child: impl Fn(u32, u32) -> u32) {
+        let groups = self.groups.as_mut_slice().as_flattened_mut();
+        for &at in &self.nodes[..count.min(WINDOW)] {
+            let at = usize::from(at);
+            // In this order one look whether they are there does for both.
+            let compared = groups[at + GROUP];
+            groups[at] = child(groups[at], compared);
         }
     }
 
-    /// `child` tells the leaf of a node.
-    #[inline(always)]
-    pub(super) fn replace_nodes(&mut self, child: impl Fn(u32, u16) -> u32) {
-        let places = self.places.as_flattened_mut();
-        let compared = self.compared.as_flattened();
-        for &key in &self.nodes[..self.node_count] {
-            let key = key as usize % WINDOW;
-            places[key] = child(places[key], compared[key]);
-        }
+    /// The place of a key.
+    pub(super) fn place(&self, key: usize) -> u32 {
+        self.groups.as_slice()[key / GROUP][key % GROUP]
     }
 
-    /// All places.
     #[inline(always)]
-    pub(super) fn places(&self) -> &[u32] {
-        self.places[..self.group_count].as_flattened()
+    pub(super) fn groups(&self) -> &[Group] {
+        self.groups.as_slice()
     }
+}
 
-    /// Groups of places, and what is compared with their lines.
-    #[inline(always)]
-    pub(super) fn groups(&self) -> impl Iterator<Item = (&[u32; GROUP], &[u16; GROUP])> {
-        self.places[..self.group_count].iter().zip(&self.compared)
-    }
+/// Adds where the negative of a group's numbers are to a list of `count`.
+#[inline(always)]
+fn list<V: Lanes>(
+    lanes: V,
+    group: usize,
+    numbers: &[i32; GROUP],
+    list: &mut [u8; WINDOW + GROUP],
+    count: &mut usize,
+) {
+    let negative = lanes.negative(numbers);
+    let first = (2 * GROUP * group) as u64 * 0x0101_0101_0101_0101;
+    let added = u64::from_le_bytes(BITS_SET[usize::from(negative)]).wrapping_add(first);
+    // The groups before this one have less than a window.
+    let at = *count % WINDOW;
+    list[at..at + GROUP].copy_from_slice(&added.to_le_bytes());
+    *count += negative.count_ones() as usize;
+}
+
+#[inline(always)]
+pub(super) fn join(places: [u32; GROUP], compared: [u32; GROUP]) -> Group {
+    let mut group = [0; 2 * GROUP];
+    group[..GROUP].copy_from_slice(&places);
+    group[GROUP..].copy_from_slice(&compared);
+    group
+}
+
+/// The places of a group, and what is compared with their lines.
+#[inline(always)]
+pub(super) fn halves(group: &Group) -> (&[u32; GROUP], &[u32; GROUP]) {
+    let (places, compared) = group.split_at(GROUP);
+    (
+        places.try_into().expect("half a group"),
+        compared.try_into().expect("half a group"),
+    )
+}
+
+#[inline(always)]
+fn halves_mut(group: &mut Group) -> (&mut [u32; GROUP], &mut [u32; GROUP]) {
+    let (places, compared) = group.split_at_mut(GROUP);
+    (
+        places.try_into().expect("half a group"),
+        compared.try_into().expect("half a group"),
+    )
 }
