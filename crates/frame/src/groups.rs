@@ -32,6 +32,7 @@ impl<T: Copy, const N: usize, const GROUPS: usize> Groups<T, N, GROUPS> {
     /// Begins anew with these groups; what comes after `GROUPS` of them is not asked for.
     #[inline(always)]
     pub fn fill(&mut self, groups: impl Iterator<Item = [T; N]>) {
+        // None if `groups` gives up. The count is kept in a register, `len` is not.
         self.len = 0;
         let mut len = 0;
         for (written, group) in self.values.iter_mut().zip(groups) {
@@ -60,8 +61,10 @@ impl<T: Copy, const N: usize, const GROUPS: usize> Groups<T, N, GROUPS> {
     pub fn as_mut_slice(&mut self) -> &mut [[T; N]] {
         let written = &mut self.values[..self.len];
         let values: *mut [[MaybeUninit<T>; N]] = written;
-        // SAFETY: as in `as_slice`; `self` is borrowed mutably for as long as the slice is, and a
-        // `T` is all that can be written through it.
+        // SAFETY: `self` owns the first `len` groups, and each of their values was written by
+        // `push` or by `fill`, the only ones that change `len`, and only after the values are
+        // there; a `MaybeUninit` has the layout of its value. `self` is borrowed mutably for as
+        // long as the slice is, through which only a `T` can be written.
         unsafe { &mut *(values as *mut [[T; N]]) }
     }
 
@@ -71,9 +74,10 @@ impl<T: Copy, const N: usize, const GROUPS: usize> Groups<T, N, GROUPS> {
     pub fn as_slice(&self) -> &[[T; N]] {
         let written = &self.values[..self.len];
         let values: *const [[MaybeUninit<T>; N]] = written;
-        // SAFETY: each value of the first `len` groups was written by `push`, which is the only
-        // one to change `len`, and a `MaybeUninit` has the layout of its value; `self` is borrowed
-        // for as long as the slice is.
+        // SAFETY: `self` owns the first `len` groups, and each of their values was written by
+        // `push` or by `fill`, the only ones that change `len`, and only after the values are
+        // there; a `MaybeUninit` has the layout of its value. `self` is borrowed for as long as
+        // the slice is.
         unsafe { &*(values as *const [[T; N]]) }
     }
 }
@@ -117,7 +121,14 @@ mod tests {
         groups.as_mut_slice()[1][0] = 7;
         groups.push(|index| 5 + index as u32);
         assert_eq!(groups.as_slice(), [[1, 2], [7, 4], [5, 6]]);
-        groups.fill((0..).map(|index| [index; 2]));
+        // No more is asked of them than there is room for.
+        groups.fill((0..).map(|index| {
+            if index < 3 {
+                [index; 2]
+            } else {
+                panic!("asked")
+            }
+        }));
         assert_eq!(groups.as_slice(), [[0, 0], [1, 1], [2, 2]]);
         groups.fill(std::iter::empty());
         assert!(groups.as_mut_slice().is_empty());

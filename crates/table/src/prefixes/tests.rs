@@ -139,7 +139,10 @@ fn crowd(count: usize) -> impl Iterator<Item = u128> {
 fn bursts_among_copied_pages() {
     let runs = runs(crowd(4000).collect::<Vec<u128>>(), 9);
     match PrefixSet::compile(&runs).unwrap().layout {
-        Layout::Slots(slots) => assert_eq!(slots.kinds()[1..], [4, 4]),
+        Layout::Slots(slots) => {
+            assert_eq!(slots.kinds()[1..], [4, 4]);
+            assert!(slots.is_straight());
+        }
         layout => panic!("{layout:?}"),
     }
     let masks = runs.masks.iter().copied();
@@ -159,6 +162,10 @@ fn bursts_among_copied_pages() {
                 map.insert(at, mask);
                 set.rewrite(at, last, &map).unwrap();
             }
+        }
+        match &set.layout {
+            Layout::Slots(slots) => assert!(!slots.is_straight()),
+            layout => panic!("{layout:?}"),
         }
         for (set, length) in [(&set, 301), (&kept, 301), (&set, 128), (&set, 7)] {
             for (keys, wanted) in keys.chunks(length).zip(wanted.chunks(length)) {

@@ -12,10 +12,10 @@ use super::column::Column;
 use super::line::{self, Line};
 use super::onward;
 use super::waiting::{Descent, Waiting};
-use super::window::{GROUP, Group, WINDOW, Window, halves, join};
+use super::window::{GROUP, Group, WINDOW, Window};
 use crate::mask::ListMask;
 use crate::prefixes::trie::Trie;
-use crate::simd::{self, Job, Lanes, Level, twice};
+use crate::simd::{self, Job, Lanes, Level, once, twice};
 use frame::prefetch;
 
 pub(super) struct Lookup<'a, R, S, L> {
@@ -88,6 +88,7 @@ where
         // Of a routing table few: listing them in each window is an instruction and a half a key.
         if any.iter().any(|any| any.cast_signed() < 0) {
             window.replace_top_nodes(lanes, |node, key| {
+                // What fills the last group may go to any slot: its answer is dropped.
                 let middle = keys.get(key).map_or(0, |key| (key >> 96) as u16);
                 let node = self.lines.at((node & NUMBER) as usize);
                 line::child(lanes, node, twice(middle))
@@ -113,7 +114,7 @@ where
         for (any, slot) in any.iter_mut().zip(slots) {
             *any |= slot;
         }
-        join(slots, compared)
+        [slots, compared]
     }
 
     /// Reads the slots of a window, and asks for the lines that they lead to. Tells how many are
@@ -124,8 +125,7 @@ where
             let words = places.map(|slot| *self.slots.at(slot as usize));
             let mut numbers = [0; GROUP];
             for ((number, word), &compared) in numbers.iter_mut().zip(words).zip(compared) {
-                // What `twice` was given.
-                *number = onward(word, compared >> 16 ^ 1 << 15);
+                *number = onward(word, once(compared));
             }
             *places = numbers.map(|number| number.cast_unsigned() & NUMBER);
             numbers
@@ -154,6 +154,8 @@ where
         descent: &mut Option<Descent>,
     ) {
         let (lines, answers) = (self.lines, self.answers);
+        // To the end of the burst: the groups end with the window, and only the last window has one
+        // behind whole ones. Cutting it here costs 1.6 instructions a key.
         let (masks, rest) = self.masks[first..self.keys.len()].as_chunks_mut();
         let mut waiting = Waiting::new();
         let groups = window.groups();
@@ -233,7 +235,7 @@ fn add<'a, V: Lanes, L: Column<'a, Line>>(
     masks: &mut [ListMask; GROUP],
     waiting: &mut Waiting,
 ) {
-    let (leaves, compared) = halves(group);
+    let [leaves, compared] = group;
     for index in 0..GROUP {
         let leaf = lines.at(leaves[index] as usize);
         let class = line::class(lanes, leaf, compared[index]);
@@ -248,7 +250,7 @@ fn add<'a, V: Lanes, L: Column<'a, Line>>(
 #[inline(always)]
 fn ask_all<'a, const FAR: bool, T: 'a, C: Column<'a, T>>(column: C, window: &Window) {
     for group in window.groups() {
-        for &place in halves(group).0 {
+        for &place in &group[0] {
             column.ask::<FAR>(place as usize);
         }
     }
