@@ -5,7 +5,9 @@ use frame::prefetch;
 
 /// Values by index: side by side, or in pages that versions share.
 pub(super) trait Column<'a, T: 'a>: Copy {
+    /// How many values.
     fn len(self) -> usize;
+    /// The value at an index, which must be there.
     fn at(self, index: usize) -> &'a T;
     /// Asks for the line of a value, into the second cache level if `FAR`.
     fn ask<const FAR: bool>(self, index: usize);

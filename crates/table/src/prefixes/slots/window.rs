@@ -14,9 +14,11 @@ const GROUPS: usize = 16;
 /// with them.
 pub(super) type Group = [[u32; GROUP]; 2];
 
+type Columns = Groups<[u32; GROUP], 2, GROUPS>;
+
 /// How far the keys of a window have come.
 pub(super) struct Window {
-    groups: Groups<[u32; GROUP], 2, GROUPS>,
+    groups: Columns,
     /// Where in the groups the keys are that have nodes, then whatever was written behind the last.
     nodes: [u8; WINDOW + GROUP],
 }
@@ -55,11 +57,7 @@ impl Window {
             let places = group[0].map(u32::cast_signed);
             list(lanes, number, &places, &mut self.nodes, &mut count);
         }
-        let groups = self
-            .groups
-            .as_mut_slice()
-            .as_flattened_mut()
-            .as_flattened_mut();
+        let groups = words(&mut self.groups);
         for &at in &self.nodes[..count.min(WINDOW)] {
             let at = usize::from(at);
             let key = at / (2 * GROUP) * GROUP + at % GROUP;
@@ -87,11 +85,7 @@ impl Window {
     /// `child` tells the leaf of a node, of which there are `count`.
     #[inline(always)]
     pub(super) fn replace_nodes(&mut self, count: usize, child: impl Fn(u32, u32) -> u32) {
-        let groups = self
-            .groups
-            .as_mut_slice()
-            .as_flattened_mut()
-            .as_flattened_mut();
+        let groups = words(&mut self.groups);
         for &at in &self.nodes[..count.min(WINDOW)] {
             let at = usize::from(at);
             // In this order one look whether they are there does for both.
@@ -109,6 +103,12 @@ impl Window {
     pub(super) fn groups(&self) -> &[Group] {
         self.groups.as_slice()
     }
+}
+
+/// All groups side by side.
+#[inline(always)]
+fn words(groups: &mut Columns) -> &mut [u32] {
+    groups.as_mut_slice().as_flattened_mut().as_flattened_mut()
 }
 
 /// Adds where the negative of a group's numbers are to a list of `count`.
