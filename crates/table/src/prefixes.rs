@@ -12,6 +12,7 @@
 //! the change touches: pages that the other has too are copied first.
 
 mod blocks;
+mod column;
 mod slots;
 mod sorted;
 mod source;

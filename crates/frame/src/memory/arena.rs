@@ -1,6 +1,6 @@
 //! Where the pages of a [`Paged`](super::Paged) column come from and go back to.
 
-use core::ptr::NonNull;
+use core::{ops::Range, ptr::NonNull};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::memory::{HUGE_PAGE_BYTES, Mapping, MemoryError, PAGED_BYTES, Pages};
@@ -55,6 +55,38 @@ impl Stock {
         }
     }
 
+    /// Takes over a mapping of pages that nobody has.
+    fn add(&mut self, mapping: Mapping) {
+        let start = mapping.start();
+        for page in 0..mapping.bytes() / PAGED_BYTES {
+            // SAFETY: the page lies within the mapping.
+            self.free.push(unsafe { start.add(page * PAGED_BYTES) });
+        }
+        self.mappings.push(mapping);
+    }
+
+    /// Takes `count` free pages that are neighbours within one mapping, in the list as in memory:
+    /// as those of a new mapping are, and those of a column that was dropped.
+    fn take_row(&mut self, count: usize) -> Option<Vec<NonNull<u8>>> {
+        let ends = 0..=self.free.len().checked_sub(count)?;
+        let at = ends.rev().find(|&at| self.is_row(at..at + count))?;
+        Some(self.free.drain(at..at + count).collect())
+    }
+
+    fn is_row(&self, range: Range<usize>) -> bool {
+        let row = &self.free[range];
+        let (Some(first), Some(last)) = (row.first(), row.last()) else {
+            return true;
+        };
+        // Another mapping's pages may lie right behind.
+        let holds = |mapping: &Mapping| {
+            let start = mapping.start().addr().get();
+            let all = start..start + mapping.bytes();
+            all.contains(&first.addr().get()) && all.contains(&last.addr().get())
+        };
+        row.windows(2).all(follows) && self.mappings.iter().any(holds)
+    }
+
     /// Unmaps the mappings of which every page is free, but for the first.
     fn trim(&mut self) {
         self.free.sort_unstable();
@@ -75,6 +107,18 @@ impl Stock {
             is_used
         });
     }
+}
+
+fn follows(pair: &[NonNull<u8>]) -> bool {
+    pair[0].addr().get() + PAGED_BYTES == pair[1].addr().get()
+}
+
+/// At least `count` pages.
+fn map(count: usize) -> Result<Mapping, MemoryError> {
+    let bytes = count
+        .checked_mul(PAGED_BYTES)
+        .ok_or(MemoryError::TooLarge)?;
+    Mapping::touched(bytes)
 }
 
 // SAFETY: the pointers are to memory of `mappings`, which belongs to no thread; nobody reads or
@@ -113,19 +157,10 @@ impl Arena {
         Ok((arena, pages))
     }
 
-    /// Maps at least `count` pages more.
+    /// Maps at least `count` pages more. Others may have taken some when this returns.
     fn grow(&self, count: usize) -> Result<(), MemoryError> {
-        let bytes = count
-            .checked_mul(PAGED_BYTES)
-            .ok_or(MemoryError::TooLarge)?;
-        let mapping = Mapping::touched(bytes)?;
-        let start = mapping.start();
-        let mut stock = self.stock();
-        for page in 0..mapping.bytes() / PAGED_BYTES {
-            // SAFETY: the page lies within the mapping.
-            stock.free.push(unsafe { start.add(page * PAGED_BYTES) });
-        }
-        stock.mappings.push(mapping);
+        let mapping = map(count)?;
+        self.stock().add(mapping);
         Ok(())
     }
 
@@ -143,6 +178,23 @@ impl Arena {
             start,
             arena: Arc::clone(self),
         })
+    }
+
+    /// `count` pages side by side in one mapping, which may have been used before.
+    pub(super) fn row(self: &Arc<Self>, count: usize) -> Result<Vec<Page>, MemoryError> {
+        let mut row = self.stock().take_row(count);
+        if row.is_none() {
+            let mapping = map(count.max(PAGES_MORE))?;
+            let mut stock = self.stock();
+            stock.add(mapping);
+            row = stock.take_row(count);
+        }
+        let own = |start| Page {
+            start,
+            arena: Arc::clone(self),
+        };
+        let row = row.expect("pages just mapped are neighbours");
+        Ok(row.into_iter().map(own).collect())
     }
 
     /// The kind of pages of the first mapping, which is the largest.

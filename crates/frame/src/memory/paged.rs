@@ -20,7 +20,8 @@ use crate::{
 pub const PAGED_BYTES: usize = if cfg!(miri) { 1 << 10 } else { 64 << 10 };
 
 /// A column of values, all bytes zero at first. Clones share pages; [`Paged::get_mut`] copies a
-/// page that a clone has too. So a version that readers hold is never written.
+/// page that a clone has too, [`Paged::as_mut_slice`] all. So a version that readers hold is never
+/// written.
 pub struct Paged<T> {
     /// For each page where the first value of the column would be if all lay side by side: so the
     /// address of a value is one addition, of its index in the column.
@@ -114,15 +115,20 @@ impl<T: FromZeros + Copy> Paged<T> {
     pub fn zeroed(len: usize) -> Result<Self, MemoryError> {
         let () = Self::FITS;
         let (arena, pages) = Arena::with_pages(len.div_ceil(Self::PER_PAGE))?;
+        Ok(Self::of_row(arena, pages, len))
+    }
+
+    /// `len` values in pages of zero bytes that lie side by side in one mapping.
+    fn of_row(arena: Arc<Arena>, pages: Vec<Page>, len: usize) -> Self {
         let owners: Vec<Arc<Page>> = pages.into_iter().map(Arc::new).collect();
         let origins = owners.iter().enumerate();
-        Ok(Self {
+        Self {
             directory: origins.map(|(at, page)| Self::origin(at, page)).collect(),
             owners,
             arena,
             len,
             is_straight: true,
-        })
+        }
     }
 
     /// What the directory says of a page.
@@ -233,18 +239,60 @@ impl<T: FromZeros + Copy> Paged<T> {
     /// When the memory is not there.
     pub fn copy_beside<U: FromZeros + Copy>(&self, values: &[U]) -> Result<Paged<U>, MemoryError> {
         let () = Paged::<U>::FITS;
-        let mut copy = Paged {
-            directory: Vec::new(),
-            owners: Vec::new(),
-            arena: Arc::clone(&self.arena),
-            len: values.len(),
-            is_straight: false,
-        };
+        let pages = self
+            .arena
+            .row(values.len().div_ceil(Paged::<U>::PER_PAGE))?;
+        let mut copy = Paged::of_row(Arc::clone(&self.arena), pages, values.len());
         for (page, values) in values.chunks(Paged::<U>::PER_PAGE).enumerate() {
-            copy.add_page()?;
-            copy.page_mut(page)?.copy_from_slice(values);
+            copy.fill_page(page, values);
         }
         Ok(copy)
+    }
+
+    /// All values as one slice, to be written. Where a clone has a page of the column too, or its
+    /// pages do not lie side by side, it is copied first as a whole, and is a slice from then on.
+    ///
+    /// # Errors
+    /// When there is no memory for the copy.
+    pub fn as_mut_slice(&mut self) -> Result<&mut [T], MemoryError> {
+        let mut owners = self.owners.iter_mut();
+        let is_mine = owners.all(|page| Arc::get_mut(page).is_some());
+        if !(is_mine && self.is_straight) {
+            *self = self.copied()?;
+        }
+        let Some(&first) = self.directory.first() else {
+            return Ok(&mut []);
+        };
+        // SAFETY: as for `as_slice`; and no page has another reference (looked at above, or new),
+        // so `&mut self` is the only way to them.
+        Ok(unsafe { slice::from_raw_parts_mut(first, self.len) })
+    }
+
+    /// A copy whose pages lie side by side.
+    fn copied(&self) -> Result<Self, MemoryError> {
+        let pages = self.arena.row(self.owners.len())?;
+        let mut copy = Self::of_row(Arc::clone(&self.arena), pages, self.len);
+        for page in 0..self.owners.len() {
+            let count = (self.len - page * Self::PER_PAGE).min(Self::PER_PAGE);
+            // SAFETY: the page holds so many values, which nobody writes while `self` is borrowed.
+            let values = unsafe { slice::from_raw_parts(self.first(page).as_ptr(), count) };
+            copy.fill_page(page, values);
+        }
+        Ok(copy)
+    }
+
+    /// Writes a page that nobody else has and that may have been used before: `values`, and zero
+    /// bytes behind them.
+    fn fill_page(&mut self, page: usize, values: &[T]) {
+        assert!(values.len() <= Self::PER_PAGE && Arc::get_mut(&mut self.owners[page]).is_some());
+        let start = self.first(page);
+        // SAFETY: the page is `PAGED_BYTES` long and this Paged alone has it; `values` lie
+        // elsewhere, since they are borrowed and `self` is, mutably.
+        unsafe {
+            start.copy_from_nonoverlapping(NonNull::from(values).cast(), values.len());
+            let rest = start.add(values.len());
+            rest.write_bytes(0, Self::PER_PAGE - values.len());
+        }
     }
 
     /// Values a page.

@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// Blocks of IPv4 addresses.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
-    /// By the upper 16 bits.
+    /// By the upper 16 bits; always a slice, since each key reads it.
     index: Paged<u32>,
     slots: Paged<u16>,
     leaves: Paged<Leaf>,
@@ -51,12 +51,13 @@ const LEAF: u16 = 0x8000;
 /// Places before the slots of a block: the number of its first leaf, low and high, and how many
 /// leaves it has.
 const HEADER: usize = 3;
-/// Bits of a word that tell where slots are; above them is the shift that makes a slot of the
-/// lower 16 bits of an address.
-const PLACE_BITS: u32 = 27;
-const PLACE: u32 = (1 << PLACE_BITS) - 1;
-/// The word of a block with one answer is that class, shifted by this: its slots are the first.
-const PLAIN: u32 = 16 << PLACE_BITS;
+/// The lower five bits of a word: the shift that makes a slot of the lower 16 bits of an address.
+/// Above them is where slots are.
+const SHIFT_BITS: u32 = 5;
+/// Places of slots are below this.
+const PLACES_MAX: usize = 1 << (u32::BITS - SHIFT_BITS);
+/// The shift of a block with one answer, whose place is that class: its slots are the first.
+const ALL_OUT: u32 = 16;
 
 impl Blocks {
     /// `None` when there are more answers than slots can name, or more changes than words reach.
@@ -66,16 +67,44 @@ impl Blocks {
 
     #[inline]
     pub(super) fn add_burst<A: Address>(&self, level: Level, keys: &[A], masks: &mut [ListMask]) {
-        let job = Lookup {
+        if let Some(slots) = self.slots.as_slice() {
+            simd::run(level, self.lookup(level, slots, keys, masks));
+        } else {
+            simd::run(level, self.lookup(level, self.slots.view(), keys, masks));
+        }
+    }
+
+    #[inline(always)]
+    fn lookup<'a, A, S>(
+        &'a self,
+        level: Level,
+        slots: S,
+        keys: &'a [A],
+        masks: &'a mut [ListMask],
+    ) -> Lookup<'a, A, S> {
+        Lookup {
             level,
-            index: self.index.view(),
-            slots: self.slots.view(),
+            index: self.index(),
+            slots,
             leaves: self.leaves.view(),
             answers: self.classes.masks(),
             keys,
             masks,
-        };
-        simd::run(level, job);
+        }
+    }
+
+    #[inline(always)]
+    fn index(&self) -> &[u32; 1 << 16] {
+        let index = self
+            .index
+            .as_slice()
+            .and_then(|index| index.try_into().ok());
+        index.expect("the index is made, and changed, as a whole")
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_straight(&self) -> bool {
+        self.slots.as_slice().is_some()
     }
 
     /// Bytes that a lookup can touch.
@@ -108,8 +137,34 @@ fn low<A: Address>(key: A) -> u32 {
     key.widen() as u32 & 0xffff
 }
 
+/// The word of a block whose slots are at `place`.
+fn word(place: u32, shift: u32) -> u32 {
+    place << SHIFT_BITS | shift
+}
+
+/// Where the slots of a block are that has this word.
+#[inline(always)]
+fn place(word: u32) -> usize {
+    (word >> SHIFT_BITS) as usize
+}
+
+/// How far the lower 16 bits of an address are shifted to choose one of them.
+fn shift(word: u32) -> u32 {
+    word & ((1 << SHIFT_BITS) - 1)
+}
+
+/// The word of a block with one answer.
+fn plain(class: u32) -> u32 {
+    word(class, ALL_OUT)
+}
+
+fn is_plain(word: u32) -> bool {
+    shift(word) == ALL_OUT
+}
+
 /// Where the slot of an address of a block is.
 #[inline(always)]
-fn slot(word: u32, low: u32) -> usize {
-    ((word & PLACE) + (low >> (word >> PLACE_BITS))) as usize
+fn slot(word: u32, low: u32) -> u32 {
+    // Only the lower five bits count of what is shifted by.
+    (word >> SHIFT_BITS) + low.wrapping_shr(word)
 }

@@ -29,7 +29,6 @@
 //! reads five words and lines, then what the trie reads at most.
 
 mod build;
-mod column;
 mod fresh;
 mod line;
 mod lookup;

@@ -177,6 +177,59 @@ fn bursts_among_copied_pages() {
     }
 }
 
+/// The same for IPv4, in bursts of all lengths: groups without a leaf, with some, of leaves only.
+#[test]
+fn bursts_of_ipv4_among_copied_pages() {
+    let count = if cfg!(miri) { 300 } else { 6000 };
+    let drawn: Vec<u32> = draws(2 * count).map(|word| word as u32).collect();
+    let (any, words) = drawn.split_at(count);
+    let place = |(index, &word): (u32, &u32)| {
+        // Some of the networks of 24 bits have several answers, and one has hundreds.
+        let low = if index % 5 == 0 { word >> 20 & 0xff } else { 0 };
+        10 << 24 | (index / 3) << 8 | low
+    };
+    let crowded = (0..256).map(|low| 11 << 24 | low);
+    let places: Vec<u32> = (0..).zip(words).map(place).chain(crowded).collect();
+    let runs = runs(places, 9);
+    let masks = runs.masks.iter().copied();
+    let mut map: BTreeMap<u32, u32> = runs.starts.iter().copied().zip(masks).collect();
+    let keys: Vec<u32> = runs.starts.iter().chain(any).copied().collect();
+    let wanted: Vec<ListMask> = keys.iter().map(|&key| ListMask(runs.at(key))).collect();
+    let is_straight = |set: &PrefixSet<u32>| match &set.layout {
+        Layout::Blocks(blocks) => blocks.is_straight(),
+        layout => panic!("{layout:?}"),
+    };
+    // A network of 24 bits that has one answer: its slot is changed, not a leaf.
+    let pairs = runs.starts.windows(2).rev();
+    let whole = |pair: &&[u32]| pair[0] & 0xff == 0 && pair[1] - pair[0] >= 256;
+    let pair = pairs.filter(whole).nth(50).expect("some have one answer");
+    let (at, last) = (pair[0], pair[1] - 1);
+    let mask = map[&at];
+    for level in Level::here() {
+        let mut set = PrefixSet::compile(&runs).unwrap().at_level(level);
+        let kept = set.clone();
+        for mask in [mask ^ 1 << 20, mask] {
+            map.insert(at, mask);
+            set.rewrite(at, last, &map).unwrap();
+        }
+        assert_eq!((is_straight(&kept), is_straight(&set)), (true, false));
+        let lengths = (1..300).filter(|length| !cfg!(miri) || [1, 16, 130].contains(length));
+        for (set, length) in lengths.flat_map(|length| [(&set, length), (&kept, length)]) {
+            let first = 37 * length % (keys.len() - length);
+            let mut masks = vec![ListMask::EMPTY; length];
+            set.add_burst(&keys[first..first + length], &mut masks);
+            assert_eq!(masks, wanted[first..first + length], "{level} {length}");
+        }
+        for (set, length) in [(&set, 301), (&kept, 512)] {
+            let mut masks = vec![ListMask::EMPTY; keys.len()];
+            for (keys, masks) in keys.chunks(length).zip(masks.chunks_mut(length)) {
+                set.add_burst(keys, masks);
+            }
+            assert_eq!(masks, wanted, "{level} {length}");
+        }
+    }
+}
+
 #[test]
 fn more_answers_than_values_can_name() {
     let runs = runs(draws(80_000).map(|word| word as u32).collect(), 1 << 30);

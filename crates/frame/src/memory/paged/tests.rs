@@ -99,6 +99,7 @@ fn a_column_beside_another_is_its_own() {
     let wide = Paged::<u64>::zeroed(1).expect("memory");
     let values: Vec<u32> = (1..PER_PAGE as u32 + 4).collect();
     let mut beside = wide.copy_beside(&values).expect("memory");
+    assert_eq!(beside.as_slice(), Some(&values[..]));
     let old = beside.clone();
     *beside.get_mut(PER_PAGE).expect("memory") = 7;
     beside.push(9).expect("memory");
@@ -110,7 +111,38 @@ fn a_column_beside_another_is_its_own() {
         [7, last, 9]
     );
     assert_eq!(wide.view()[0], 0);
+    assert_eq!(
+        (old.as_slice(), beside.as_slice()),
+        (Some(&values[..]), None)
+    );
     assert!(wide.copy_beside::<u16>(&[]).expect("memory").is_empty());
+}
+
+/// Pages that were used before come in any order, and a column is made of neighbours all the same,
+/// with zero bytes behind its last value.
+#[test]
+fn a_column_beside_another_takes_neighbours() {
+    let mut wide = Paged::<u64>::zeroed(8).expect("memory");
+    let values = vec![5u32; 2 * PER_PAGE + 1];
+    // Every second of some pages goes back.
+    let kept: Vec<_> = (0..12)
+        .map(|round| {
+            let old = wide.clone();
+            *wide.get_mut(0).expect("memory") = u64::MAX - round;
+            old
+        })
+        .step_by(2)
+        .collect();
+    let beside: Vec<_> = (0..5)
+        .map(|_| wide.copy_beside(&values).expect("memory"))
+        .collect();
+    for column in &beside {
+        assert_eq!(column.as_slice(), Some(&values[..]));
+    }
+    let mut last = beside.into_iter().next_back().expect("columns");
+    last.push(6).expect("memory");
+    assert_eq!(all(&last)[2 * PER_PAGE..], [5, 6]);
+    assert_eq!(kept.len(), 6);
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Blocks>, Comp
     let mut columns = Columns::default();
     columns.slots.extend(0..CLASSES_MAX as u16);
     let index = index(&mut columns, &runs.starts, &classes)?;
-    if columns.slots.len() > PLACE as usize {
+    if columns.slots.len() >= PLACES_MAX {
         return Ok(None);
     }
     let slots = Paged::copy_of(&columns.slots).map_err(no_memory)?;
@@ -83,7 +83,7 @@ fn index<A: Address>(
     let mut changes = Vec::new();
     loop {
         let block = starts.get(at + 1).map_or(1 << 16, |start| start.top16());
-        index[done..block].fill(PLAIN | classes[at]);
+        index[done..block].fill(plain(classes[at]));
         if block == index.len() {
             return Ok(index);
         }
@@ -94,7 +94,7 @@ fn index<A: Address>(
             push(&mut changes, low(*start) as u16, classes[at] as u16);
         }
         index[block] = match changes[..] {
-            [(_, class)] => PLAIN | u32::from(class),
+            [(_, class)] => plain(u32::from(class)),
             _ => {
                 let image = image(columns, &changes, 16)?;
                 append(columns, &image)?
@@ -122,14 +122,14 @@ pub(super) fn append<S: Space>(space: &mut S, image: &Image) -> Result<u32, Comp
         (first >> 16) as u16,
         image.leaves.len() as u16,
     ];
-    let place = (space.slot_count() + HEADER) as u32 & PLACE;
+    let place = (space.slot_count() + HEADER) as u32;
     for &slot in header.iter().chain(&image.slots) {
         space.push_slot(slot)?;
     }
     for &leaf in &image.leaves {
         space.push_leaf(leaf)?;
     }
-    Ok(image.shift << PLACE_BITS | place)
+    Ok(word(place, image.shift))
 }
 
 /// The bits of an address that choose among the slots of a block of `width` bits.

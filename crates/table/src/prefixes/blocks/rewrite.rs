@@ -1,8 +1,8 @@
 //! The blocks that a change touches, made again.
 //!
 //! A block takes its old place where the new one has the shape of the old, else the end of the
-//! columns. A change within one block copies a page of the index, one or two of slots and as
-//! many of leaves.
+//! columns. A change within one block copies one or two pages of slots and as many of leaves; where
+//! its place or its shape is new, the index, too, which stays a slice so.
 
 use super::build::{self, Change, Image, Space};
 use super::*;
@@ -48,14 +48,14 @@ impl Blocks {
             }
             self.replace(block, &changes)?;
         }
-        Ok(self.slots.len() <= PLACE as usize)
+        Ok(self.slots.len() < PLACES_MAX)
     }
 
     fn replace(&mut self, block: usize, changes: &[Change]) -> Result<(), CompileError> {
-        let old = self.index.view()[block];
+        let old = self.index()[block];
         let (garbage, inner_garbage) = (self.block_bytes(old), self.inner_bytes(old));
         let word = if let [(_, class)] = changes {
-            PLAIN | u32::from(*class)
+            plain(u32::from(*class))
         } else {
             let image = build::image(self, changes, 16)?;
             if self.has_room(old, &image) {
@@ -66,20 +66,18 @@ impl Blocks {
         };
         self.garbage += garbage;
         if word != old {
-            *self.index.get_mut(block).map_err(no_memory)? = word;
+            self.index.as_mut_slice().map_err(no_memory)?[block] = word;
         }
         Ok(())
     }
 
     /// True when `image` can take the place of the block that `old` leads to.
     fn has_room(&self, old: u32, image: &Image) -> bool {
-        old < PLAIN
-            && old >> PLACE_BITS == image.shift
-            && self.leaves_of(old).1 >= image.leaves.len()
+        !is_plain(old) && shift(old) == image.shift && self.leaves_of(old).1 >= image.leaves.len()
     }
 
     fn overwrite(&mut self, old: u32, image: &Image) -> Result<(), CompileError> {
-        let place = (old & PLACE) as usize;
+        let place = place(old);
         for (at, &slot) in image.slots.iter().enumerate() {
             if self.slots.view()[place + at] != slot {
                 *self.slots.get_mut(place + at).map_err(no_memory)? = slot;
@@ -99,7 +97,7 @@ impl Blocks {
     /// The first leaf of a block that is not plain, and how many it has.
     fn leaves_of(&self, word: u32) -> (usize, usize) {
         let slots = self.slots.view();
-        let header = (word & PLACE) as usize - HEADER;
+        let header = place(word) - HEADER;
         let first = usize::from(slots[header]) | usize::from(slots[header + 1]) << 16;
         (first, usize::from(slots[header + 2]))
     }
@@ -111,15 +109,15 @@ impl Blocks {
 
     /// Bytes of a block of `width` bits, without what its leaves lead to.
     fn plain_bytes(&self, word: u32, width: u32) -> usize {
-        if word >= PLAIN {
+        if is_plain(word) {
             return 0;
         }
-        2 * (HEADER + (1 << (width - (word >> PLACE_BITS)))) + 64 * self.leaves_of(word).1
+        2 * (HEADER + (1 << (width - shift(word)))) + 64 * self.leaves_of(word).1
     }
 
     /// Bytes of what the leaves of a block lead to.
     fn inner_bytes(&self, word: u32) -> usize {
-        if word >= PLAIN {
+        if is_plain(word) {
             return 0;
         }
         let (first, count) = self.leaves_of(word);

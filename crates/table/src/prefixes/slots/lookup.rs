@@ -8,12 +8,12 @@
 //! [waits](super::waiting); of the routing table one in 500 does.
 
 use super::NUMBER;
-use super::column::Column;
 use super::line::{self, Line};
 use super::onward;
 use super::waiting::{Descent, Waiting};
 use super::window::{GROUP, Group, WINDOW, Window};
 use crate::mask::ListMask;
+use crate::prefixes::column::Column;
 use crate::prefixes::trie::Trie;
 use crate::simd::{self, Job, Lanes, Level, once, twice};
 use frame::prefetch;

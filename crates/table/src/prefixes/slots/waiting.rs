@@ -3,10 +3,10 @@
 //! Those of a window wait until the others of it have their answers, and then with those of other
 //! windows for the end of the burst: they go down together where they are many.
 
-use super::column::Column;
 use super::line::{self, Line};
 use super::window::WINDOW;
 use super::{NOTHING, low};
+use crate::prefixes::column::Column;
 use crate::prefixes::trie::{self, Trie};
 use crate::simd::{Level, Portable, twice};
 

@@ -2,6 +2,7 @@
 
 use frame::memory::PagedView;
 use frame::prefetch;
+use std::ptr;
 
 /// Values by index: side by side, or in pages that versions share.
 pub(super) trait Column<'a, T: 'a>: Copy {
@@ -11,6 +12,13 @@ pub(super) trait Column<'a, T: 'a>: Copy {
     fn at(self, index: usize) -> &'a T;
     /// Asks for the line of a value, into the second cache level if `FAR`.
     fn ask<const FAR: bool>(self, index: usize);
+
+    /// What is kept of a value that was found and is read later: the least that finds it again.
+    type Found: Copy;
+    /// Finds a value that must be there and asks for its line, into the first cache level.
+    fn find(self, index: u32) -> Self::Found;
+    /// Reads what was found.
+    fn read(self, found: Self::Found) -> &'a T;
 }
 
 impl<'a, T> Column<'a, T> for &'a [T] {
@@ -25,6 +33,17 @@ impl<'a, T> Column<'a, T> for &'a [T] {
     #[inline(always)]
     fn ask<const FAR: bool>(self, index: usize) {
         prefetch::read_into::<FAR>(self.as_ptr().wrapping_add(index).cast());
+    }
+
+    type Found = u32;
+    #[inline(always)]
+    fn find(self, index: u32) -> u32 {
+        self.ask::<false>(index as usize);
+        index
+    }
+    #[inline(always)]
+    fn read(self, found: u32) -> &'a T {
+        self.at(found as usize)
     }
 }
 
@@ -41,6 +60,17 @@ impl<'a, T> Column<'a, T> for &'a [T; 1 << 16] {
     #[inline(always)]
     fn ask<const FAR: bool>(self, index: usize) {
         self.as_slice().ask::<FAR>(index);
+    }
+
+    type Found = u32;
+    #[inline(always)]
+    fn find(self, index: u32) -> u32 {
+        self.ask::<false>(index as usize);
+        index
+    }
+    #[inline(always)]
+    fn read(self, found: u32) -> &'a T {
+        self.at(found as usize)
     }
 }
 
@@ -60,5 +90,17 @@ impl<'a, T> Column<'a, T> for PagedView<'a, T> {
         } else {
             self.prefetch(index);
         }
+    }
+
+    type Found = &'a T;
+    #[inline(always)]
+    fn find(self, index: u32) -> &'a T {
+        let value = self.value(index as usize);
+        prefetch::read(ptr::from_ref(value).cast());
+        value
+    }
+    #[inline(always)]
+    fn read(self, found: &'a T) -> &'a T {
+        found
     }
 }
