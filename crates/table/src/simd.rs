@@ -17,6 +17,8 @@ mod portable;
 use crate::secret::WidePermutation;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use carryless::{Carryless, Factors, WideFactors};
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use frame::{cpu::amd_family, prefetch};
 pub use level::Level;
 pub(crate) use portable::Portable;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -33,7 +35,7 @@ pub(crate) trait Lanes: Copy {
     ///
     /// Cores with 64-byte vectors are taken for such: a Zen 5 gave 1.3 times the lookups with 64
     /// lines under way that it gave with 32, and a Zen 4 that asks for them into its second cache
-    /// level ([`asks_far`]) 1.2 times, where a Zen 3 gave two thirds. Among IPv6 networks all cores
+    /// level ([`ahead`]) 1.2 times, where a Zen 3 gave two thirds. Among IPv6 networks all cores
     /// ask for 128 keys: on a Zen 3 64 give 0.95 of the rate.
     const DEEP: bool = false;
     fn equal8(self, bytes: &[u8; 64], value: u8) -> u64;
@@ -220,20 +222,41 @@ fn run_avx2<J: Job>(job: J, lanes: Avx2) -> J::Answer {
     job.run(lanes)
 }
 
-/// True when the lines of a table of so many bytes should be asked for into the second cache
-/// level, where the core is one of [`Lanes::DEEP`].
+/// How far ahead the lines of a table are asked for, and into which cache level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ahead {
+    /// Not far, into the first: caches hold the table, or the core keeps few misses under way.
+    Near,
+    /// Twice as far, into the first.
+    Long,
+    /// Twice as far, into the second.
+    Far,
+}
+
+/// How the lines of a table of so many bytes should be asked for.
 ///
 /// A Zen 4 keeps two dozen misses of the first level under way, and gives twice the random lines
 /// where the second one is asked; the machine of the published figures, which has 2 MB of it, gave
-/// 1.5 times at 128 MB. A Zen 5 gives as many or up to a sixth less. A table that caches hold is
-/// answered faster from the first level: on a Zen 4 both are alike at 5 to 9 MB.
+/// 1.5 times at 128 MB. A Zen 5 gives as many or up to a sixth less, but with 128 lines under way
+/// in its first level 1.1 to 1.25 times the lookups in bursts of as many keys. A table that caches
+/// hold is answered faster from the first level, not far ahead: on a Zen 4 both are alike at 5 to
+/// 9 MB, on a Zen 5, alone with its third-level cache, at 10 to 14.
 #[inline]
-pub(crate) fn asks_far(bytes: usize) -> bool {
-    const BYTES_MIN: usize = 8 << 20;
+pub(crate) fn ahead<S: Lanes>(bytes: usize) -> Ahead {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return bytes >= BYTES_MIN && detected() & FAR != 0;
+    let asks_far = detected() & FAR != 0;
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return bytes >= BYTES_MIN;
+    let asks_far = true;
+    let (ahead, bytes_min) = if asks_far {
+        (Ahead::Far, 8 << 20)
+    } else {
+        (Ahead::Long, 16 << 20)
+    };
+    if S::DEEP && bytes >= bytes_min {
+        ahead
+    } else {
+        Ahead::Near
+    }
 }
 
 /// True when [`Lanes::zeros_below`] takes a few instructions.
@@ -327,30 +350,18 @@ fn detect() -> u8 {
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512dq");
     // Before Zen 3, family 25, `pdep` is a program of some 20 instructions and one or two dozen
-    // cycles a bit (Agner Fog's tables). Zen 5 is family 26.
+    // cycles a bit (Agner Fog's tables).
     let found = [
         (avx2, AVX2),
         (avx512, AVX512),
-        (avx2 && !(is_amd() && family() < 25), DEPOSIT),
-        (!(is_amd() && family() >= 26), FAR),
+        (
+            avx2 && amd_family().is_none_or(|family| family >= 25),
+            DEPOSIT,
+        ),
+        (prefetch::prefers_far(), FAR),
     ];
     let found = found.into_iter().filter(|feature| feature.0);
     found.fold(LOOKED, |all, feature| all | feature.1)
-}
-
-/// Of AMD, or of Hygon, which makes AMD's cores.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-fn is_amd() -> bool {
-    const AMD: u32 = u32::from_le_bytes(*b"cAMD");
-    const HYGON: u32 = u32::from_le_bytes(*b"uine");
-    [AMD, HYGON].contains(&__cpuid(0).ecx)
-}
-
-/// The family as AMD counts: the base, which has been 15 for long, and the extension.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-fn family() -> u32 {
-    let version = __cpuid(1).eax;
-    (version >> 8 & 15) + (version >> 20 & 255)
 }
 
 #[cfg(test)]

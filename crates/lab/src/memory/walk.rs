@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use frame::prefetch;
+
+use crate::key;
+
 /// A cache line; all zero.
 pub(crate) type Line = [u64; 8];
 
@@ -110,12 +114,13 @@ fn place(key: u32, lines: &[Line]) -> usize {
 #[inline(always)]
 fn ask<const FAR: bool>(lines: &[Line], key: u32) {
     let line = lines.as_ptr().wrapping_add(place(key, lines)).cast();
-    frame::prefetch::read_into::<FAR>(line);
+    prefetch::read_into::<FAR>(line);
 }
 
+/// Asks for keys, in the way that sets have theirs asked for.
 #[inline(always)]
-fn ask_stream(keys: &[u32]) {
-    frame::prefetch::read_far(keys.as_ptr().wrapping_add(STREAM_AHEAD).cast());
+fn ask_stream(far: bool, keys: &[u32]) {
+    key::ask_stream(far, keys.as_ptr().wrapping_add(STREAM_AHEAD).cast());
 }
 
 #[inline(always)]
@@ -125,9 +130,10 @@ fn read(lines: &[Line], key: u32) -> u64 {
 
 #[inline(never)]
 fn out_of_order(lines: &[Line], keys: &[u32]) -> u64 {
+    let far = prefetch::prefers_far();
     let mut sum = 0u64;
     for chunk in keys.chunks(KEYS_A_LINE) {
-        ask_stream(chunk);
+        ask_stream(far, chunk);
         for &key in chunk {
             sum = sum.wrapping_add(read(lines, key));
         }
@@ -138,9 +144,10 @@ fn out_of_order(lines: &[Line], keys: &[u32]) -> u64 {
 /// Lines are zero, which the CPU cannot know: each place waits for the line before.
 #[inline(never)]
 fn chain(lines: &[Line], keys: &[u32]) -> u64 {
+    let far = prefetch::prefers_far();
     let mut sum = 0u64;
     for chunk in keys.chunks(KEYS_A_LINE) {
-        ask_stream(chunk);
+        ask_stream(far, chunk);
         for &key in chunk {
             sum = sum.wrapping_add(lines[place(key, lines) + sum as usize][3]);
         }
@@ -150,10 +157,11 @@ fn chain(lines: &[Line], keys: &[u32]) -> u64 {
 
 #[inline(never)]
 fn batch<const FAR: bool>(lines: &[Line], keys: &[u32], distance: usize) -> u64 {
+    let far = prefetch::prefers_far();
     let mut sum = 0u64;
     for chunk in keys.chunks(distance.max(1)) {
         for part in chunk.chunks(KEYS_A_LINE) {
-            ask_stream(part);
+            ask_stream(far, part);
             for &key in part {
                 ask::<FAR>(lines, key);
             }
@@ -172,10 +180,11 @@ fn rolling<const FAR: bool>(lines: &[Line], keys: &[u32], distance: usize) -> u6
     for &key in first {
         ask::<FAR>(lines, key);
     }
+    let far = prefetch::prefers_far();
     let mut sum = 0u64;
     let asked = ahead.chunks(KEYS_A_LINE);
     for (asked, now) in asked.zip(keys.chunks(KEYS_A_LINE)) {
-        ask_stream(asked);
+        ask_stream(far, asked);
         for (&asked, &now) in asked.iter().zip(now) {
             ask::<FAR>(lines, asked);
             sum = sum.wrapping_add(read(lines, now));

@@ -8,7 +8,7 @@
 use super::line::Line;
 use super::lines::Lines;
 use super::lookup::{Answer, GROUP, GROUPS, ask, find, permute};
-use crate::simd::{Job, Lanes};
+use crate::simd::{Ahead, Job, Lanes};
 use frame::Groups;
 
 /// Looks up so many groups, whole windows, and tells how many keys were found where that is
@@ -24,7 +24,7 @@ impl<L: Line, A: Answer, const COUNT: usize> Job for LookupAtOnce<'_, L, A, COUN
 
     #[inline(always)]
     fn run<S: Lanes>(self, lanes: S) -> usize {
-        if self.table.asks_far::<S>() {
+        if self.table.ahead::<S>() == Ahead::Far {
             self.find::<S, true>(lanes)
         } else {
             self.find::<S, false>(lanes)

@@ -1,18 +1,18 @@
 //! Looking a burst up.
 //!
-//! The lines of 64 keys are on their way at once, or of 128 where they come into the second cache
-//! level; eight more are asked for whenever eight have been answered: a burst that was asked for
-//! and answered by windows of 64 left the memory idle while it answered, and lost a tenth to a
-//! quarter. What a key costs beside its line
-//! counts as much: the loop that waits for lines leaves a code a key, and what the codes mean is
-//! worked out a vector at a time afterwards.
+//! The lines of 64 keys are on their way at once, or of 128 where no cache holds the table and the
+//! core keeps as many under way; eight more are asked for whenever eight have been answered: a
+//! burst that was asked for and answered by windows of 64 left the memory idle while it answered,
+//! and lost a tenth to a quarter. What a key costs beside its line counts as much: the loop that
+//! waits for lines leaves a code a key, and what the codes mean is worked out a vector at a time
+//! afterwards.
 
 use super::codes::Answers;
 use super::line::Line;
 use super::lines::{Lines, line_of};
 use crate::mask::ListMask;
 use crate::secret::Permutation;
-use crate::simd::{self, Job, Lanes};
+use crate::simd::{self, Ahead, Job, Lanes};
 use frame::{PagedView, prefetch};
 use std::ptr;
 
@@ -24,12 +24,12 @@ pub(super) const GROUPS: usize = WINDOW / GROUP;
 /// Groups on their way, 64 lines. Half as many gave 5 % less in bursts of 64 and as much in longer
 /// ones.
 const NEAR_AHEAD: usize = GROUPS;
-/// The same where they come into the second cache level, 128 lines.
-pub(super) const FAR_AHEAD: usize = 2 * GROUPS;
+/// The same where no cache holds the table and the core keeps that many under way, 128 lines.
+pub(super) const LONG_AHEAD: usize = 2 * GROUPS;
 /// Windows whose places are kept: more than are on their way, and a power of two, since they go
 /// round.
 const NEAR_WINDOWS: usize = 2;
-pub(super) const FAR_WINDOWS: usize = 4;
+pub(super) const LONG_WINDOWS: usize = 4;
 
 /// What a lookup leaves for each key.
 pub(super) trait Answer: Copy {
@@ -120,10 +120,10 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, lanes: S) -> usize {
-        if self.table.asks_far::<S>() {
-            self.roll::<S, true, FAR_WINDOWS, FAR_AHEAD>(lanes)
-        } else {
-            self.roll::<S, false, NEAR_WINDOWS, NEAR_AHEAD>(lanes)
+        match self.table.ahead::<S>() {
+            Ahead::Near => self.roll::<S, false, NEAR_WINDOWS, NEAR_AHEAD>(lanes),
+            Ahead::Long => self.roll::<S, false, LONG_WINDOWS, LONG_AHEAD>(lanes),
+            Ahead::Far => self.roll::<S, true, LONG_WINDOWS, LONG_AHEAD>(lanes),
         }
     }
 }
@@ -255,10 +255,10 @@ pub(super) fn permute(permutation: Permutation, keys: &[u32], places: &mut [u32]
 }
 
 impl<L: Line> Lines<L> {
-    /// True where lines come into the second cache level first.
+    /// How lines are asked for.
     #[inline(always)]
-    pub(super) fn asks_far<S: Lanes>(&self) -> bool {
-        S::DEEP && simd::asks_far(size_of::<L>() * self.lines.len())
+    pub(super) fn ahead<S: Lanes>(&self) -> Ahead {
+        simd::ahead::<S>(size_of::<L>() * self.lines.len())
     }
 
     /// Turns codes into answers, and counts what was found where that is asked.

@@ -2,7 +2,7 @@
 
 use super::at_once::LookupAtOnce;
 use super::line::{Line, Narrow, Packed, Shared, Wide};
-use super::lookup::{FAR_AHEAD, FAR_WINDOWS, Lookup};
+use super::lookup::{LONG_AHEAD, LONG_WINDOWS, Lookup};
 use super::*;
 use crate::order::Ordered;
 use crate::simd::{self, Job, Lanes};
@@ -42,21 +42,28 @@ fn lines<L: Line>(oracle: &Oracle) -> Lines<L> {
     fill(&ordered, &Census::of(&ordered), permutation).expect("memory")
 }
 
-struct Far<'a, L, A>(Lookup<'a, L, A>);
+/// 128 lines ahead, into the second cache level if `FAR`.
+struct Long<'a, L, A, const FAR: bool>(Lookup<'a, L, A>);
 
-impl<L: Line, A: Answer> Job for Far<'_, L, A> {
+impl<L: Line, A: Answer, const FAR: bool> Job for Long<'_, L, A, FAR> {
     type Answer = usize;
     fn run<S: Lanes>(self, lanes: S) -> usize {
-        self.0.roll::<S, true, FAR_WINDOWS, FAR_AHEAD>(lanes)
+        self.0.roll::<S, FAR, LONG_WINDOWS, LONG_AHEAD>(lanes)
     }
 }
 
-fn far<'a, L, A>(table: &'a Lines<L>, keys: &'a [u32], answers: &'a mut [A]) -> Far<'a, L, A> {
-    Far(Lookup {
+fn long<const FAR: bool, L: Line, A: Answer>(
+    level: Level,
+    table: &Lines<L>,
+    keys: &[u32],
+    answers: &mut [A],
+) -> usize {
+    let lookup = Lookup {
         table,
         keys,
         answers,
-    })
+    };
+    simd::run(level, Long::<'_, L, A, FAR>(lookup))
 }
 
 struct FarAtOnce<'a, L, A, const COUNT: usize>(LookupAtOnce<'a, L, A, COUNT>);
@@ -101,8 +108,8 @@ fn at_once_by<L: Line, A: Answer, const COUNT: usize>(
     simd::run(level, FarAtOnce(lookup))
 }
 
-/// What tables of many megabytes do on a core whose second cache level is asked, at every level
-/// and in bursts of every length.
+/// What tables of many megabytes do on a core that has 128 lines under way, in its first cache
+/// level or in its second, at every level and in bursts of every length.
 fn check_far<L: Line>(masks: &[u32], seed: u64) {
     println!("seed {seed}");
     let mut seed = seed;
@@ -119,8 +126,16 @@ fn check_far<L: Line>(masks: &[u32], seed: u64) {
         let wanted = |key: &u32| oracle.get(key).copied().unwrap_or(0);
         let mut answers = vec![ListMask(77); keys.len()];
         let mut found = vec![false; keys.len()];
-        simd::run(level, far(&table, &keys, &mut answers));
-        let hits = simd::run(level, far(&table, &keys, &mut found));
+        long::<true, _, _>(level, &table, &keys, &mut answers);
+        let hits = long::<true, _, _>(level, &table, &keys, &mut found);
+        let (mut masks, mut here) = (vec![ListMask(77); keys.len()], vec![true; keys.len()]);
+        long::<false, _, _>(level, &table, &keys, &mut masks);
+        let near_hits = long::<false, _, _>(level, &table, &keys, &mut here);
+        assert_eq!(
+            (masks, here, near_hits),
+            (answers.clone(), found.clone(), hits),
+            "{length}, {level}"
+        );
         let (mut masks, mut here) = (vec![ListMask(77); keys.len()], vec![true; keys.len()]);
         let counted = at_once(level, &table, &keys, &mut masks)
             .and_then(|_| at_once(level, &table, &keys, &mut here));

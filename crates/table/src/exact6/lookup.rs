@@ -14,7 +14,7 @@ use super::line::{Line, PLACES, Word, after, home, look, portion, reach};
 use super::table::Table;
 use crate::mask::ListMask;
 use crate::secret::WidePermutation;
-use crate::simd::{self, Found120, Job, Lanes, Level};
+use crate::simd::{self, Ahead, Found120, Job, Lanes, Level};
 use frame::{PagedView, prefetch};
 use std::ptr;
 
@@ -26,6 +26,9 @@ const GROUP: usize = 8;
 const AHEAD: usize = 4;
 /// The same on cores of [`Lanes::DEEP`], 64 lines.
 pub(super) const DEEP_AHEAD: usize = 8;
+/// The same in longer bursts where no cache holds the table, and lines come into the first level:
+/// 128 lines.
+pub(super) const LONG_AHEAD: usize = 16;
 /// Groups answered before those keys of a group are looked at again whose home line was not
 /// enough: until then their next line is on its way. On a Zen 5 six groups give 3 % more than two.
 const fn lag<S: Lanes>() -> usize {
@@ -133,11 +136,14 @@ impl<A: Answer> Job for Lookup<'_, A> {
     #[inline(always)]
     fn run<S: Lanes>(self, lanes: S) {
         if !S::DEEP {
-            self.roll::<S, false, AHEAD>(lanes);
-        } else if simd::asks_far(size_of::<Line>() * self.table.lines().len()) {
-            self.roll::<S, true, DEEP_AHEAD>(lanes);
-        } else {
-            self.roll::<S, false, DEEP_AHEAD>(lanes);
+            return self.roll::<S, false, AHEAD>(lanes);
+        }
+        match simd::ahead::<S>(size_of::<Line>() * self.table.lines().len()) {
+            Ahead::Far => self.roll::<S, true, DEEP_AHEAD>(lanes),
+            Ahead::Long if self.keys.len() > GROUP * DEEP_AHEAD => {
+                self.roll::<S, false, LONG_AHEAD>(lanes);
+            }
+            _ => self.roll::<S, false, DEEP_AHEAD>(lanes),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::window::{GROUP, Group, WINDOW, Window};
 use crate::mask::ListMask;
 use crate::prefixes::column::Column;
 use crate::prefixes::trie::Trie;
-use crate::simd::{self, Job, Lanes, Level, once, twice};
+use crate::simd::{self, Ahead, Job, Lanes, Level, once, twice};
 use frame::prefetch;
 
 pub(super) struct Lookup<'a, R, S, L> {
@@ -39,7 +39,7 @@ where
 
     #[inline(always)]
     fn run<V: Lanes>(mut self, lanes: V) {
-        let far = V::DEEP && simd::asks_far(size_of::<u32>() * self.slots.len());
+        let far = simd::ahead::<V>(size_of::<u32>() * self.slots.len()) == Ahead::Far;
         let mut window = Window::new();
         let mut descent = None;
         for first in (0..self.keys.len()).step_by(WINDOW) {
