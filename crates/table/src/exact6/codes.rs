@@ -19,16 +19,37 @@ pub(super) const ESCAPED: ListMask = ListMask(u32::MAX);
 #[derive(Clone, Debug)]
 pub(super) struct Codes {
     /// Place 0 holds the empty answer, place [`ESCAPE`] the sign [`ESCAPED`].
-    masks: [ListMask; 128],
+    masks: [u32; 128],
     used: usize,
     /// Answers by place, where the code is [`ESCAPE`]; no column as long as none is.
     escaped: Option<Paged<u32>>,
 }
 
+/// Answers by code; [`ESCAPED`] for [`ESCAPE`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answers<'a> {
+    all: &'a [u32; 128],
+    few: Option<&'a [u32; 32]>,
+}
+
+impl<'a> Answers<'a> {
+    /// The answer of a code, of which the lower seven bits count.
+    #[inline(always)]
+    pub(super) fn of(self, code: Code) -> ListMask {
+        ListMask(self.all[usize::from(code & 127)])
+    }
+
+    /// The answers by the lower five bits of their codes, if these tell them apart.
+    #[inline(always)]
+    pub(super) fn few(self) -> Option<&'a [u32; 32]> {
+        self.few
+    }
+}
+
 impl Codes {
     pub(super) fn new() -> Self {
-        let mut masks = [ListMask::EMPTY; 128];
-        masks[usize::from(ESCAPE)] = ESCAPED;
+        let mut masks = [0; 128];
+        masks[usize::from(ESCAPE)] = ESCAPED.0;
         Self {
             masks,
             used: 0,
@@ -36,24 +57,28 @@ impl Codes {
         }
     }
 
-    /// The answers by code; [`ESCAPED`] for [`ESCAPE`].
+    /// What a lookup needs of them.
     #[inline(always)]
-    pub(super) fn masks(&self) -> &[ListMask; 128] {
-        &self.masks
+    pub(super) fn answers(&self) -> Answers<'_> {
+        Answers {
+            all: &self.masks,
+            // No code is [`ESCAPE`] then.
+            few: self.masks.first_chunk().filter(|few| self.used < few.len()),
+        }
     }
 
     /// The code of an answer that is not empty, a new one if there are any left.
     pub(super) fn code(&mut self, mask: ListMask) -> Code {
         debug_assert!(!mask.is_empty());
         let known = self.masks[1..=self.used].iter();
-        if let Some(index) = known.clone().position(|&known| known == mask) {
+        if let Some(index) = known.clone().position(|&known| known == mask.0) {
             return index as Code + 1;
         }
         if self.used + 1 == usize::from(ESCAPE) {
             return ESCAPE;
         }
         self.used += 1;
-        self.masks[self.used] = mask;
+        self.masks[self.used] = mask.0;
         self.used as Code
     }
 
@@ -67,7 +92,7 @@ impl Codes {
     #[inline]
     pub(super) fn answer(&self, code: Code, place: usize) -> ListMask {
         if code != ESCAPE {
-            return self.masks[usize::from(code & 127)];
+            return ListMask(self.masks[usize::from(code & 127)]);
         }
         let escaped = self.escaped.as_ref();
         ListMask(escaped.map_or(0, |column| column.view()[place]))

@@ -9,7 +9,7 @@
 //! with 32 into its second, 90 with 64. 128 gave 110 there until eight keys were compared together,
 //! and since then no more than 64.
 
-use super::codes::ESCAPED;
+use super::codes::{Answers, ESCAPED};
 use super::line::{Line, PLACES, Word, after, home, look, portion, reach};
 use super::table::Table;
 use crate::mask::ListMask;
@@ -39,20 +39,23 @@ const ESCAPED_MAX: usize = 64;
 
 /// What a lookup leaves for each key.
 pub(super) trait Answer: Copy {
-    fn of(code: u8, masks: &[ListMask; 128]) -> Self;
-    fn of_group(found: &Found120, masks: &[ListMask; 128]) -> [Self; GROUP];
+    fn of(code: u8, meanings: Answers<'_>) -> Self;
+    fn of_group<S: Lanes>(lanes: S, found: &Found120, meanings: Answers<'_>) -> [Self; GROUP];
     /// Looks by place where the code was not enough.
     fn resolve(table: &Table, mix: WidePermutation, keys: &[u128], answers: &mut [Self]);
 }
 
 impl Answer for ListMask {
     #[inline(always)]
-    fn of(code: u8, masks: &[ListMask; 128]) -> Self {
-        masks[usize::from(code & 127)]
+    fn of(code: u8, meanings: Answers<'_>) -> Self {
+        meanings.of(code)
     }
     #[inline(always)]
-    fn of_group(found: &Found120, masks: &[ListMask; 128]) -> [Self; GROUP] {
-        found.codes.map(|code| Self::of(code, masks))
+    fn of_group<S: Lanes>(lanes: S, found: &Found120, meanings: Answers<'_>) -> [Self; GROUP] {
+        match meanings.few() {
+            Some(few) => lanes.pick(few, &found.codes).map(Self),
+            None => found.codes.map(|code| meanings.of(code)),
+        }
     }
     #[cold]
     #[inline(never)]
@@ -75,11 +78,11 @@ impl Answer for ListMask {
 
 impl Answer for bool {
     #[inline(always)]
-    fn of(code: u8, _: &[ListMask; 128]) -> Self {
+    fn of(code: u8, _: Answers<'_>) -> Self {
         code != 0
     }
     #[inline(always)]
-    fn of_group(found: &Found120, _: &[ListMask; 128]) -> [Self; GROUP] {
+    fn of_group<S: Lanes>(_: S, found: &Found120, _: Answers<'_>) -> [Self; GROUP] {
         found.is_there
     }
     #[inline(always)]
@@ -160,7 +163,7 @@ impl<A: Answer> Lookup<'_, A> {
             words: [[0; 2]; GROUP],
             lines: [view.value(0); GROUP],
         }; AHEAD];
-        let lag = const { lag::<S>() };
+        let (lag, meanings) = (const { lag::<S>() }, self.table.codes().answers());
         for (group, coming) in ring.iter_mut().enumerate().take(groups) {
             coming.ask::<S, FAR>(lanes, view, &self.mix, self.keys_of(group));
         }
@@ -173,7 +176,7 @@ impl<A: Answer> Lookup<'_, A> {
                     ring[(group + 1) % AHEAD].ask_near();
                 }
                 let coming = &mut ring[group % AHEAD];
-                open |= coming.answer(lanes, self.table.codes().masks(), self.answers_of(group));
+                open |= coming.answer(lanes, meanings, self.answers_of(group));
                 if group + AHEAD < groups {
                     let keys = self.keys_of(group + AHEAD);
                     coming.ask::<S, FAR>(lanes, view, &self.mix, keys);
@@ -221,11 +224,11 @@ impl<'a> Coming<'a> {
     fn answer<S: Lanes, A: Answer>(
         &self,
         lanes: S,
-        masks: &[ListMask; 128],
+        meanings: Answers<'_>,
         answers: &mut [A; GROUP],
     ) -> Bits {
         let found = lanes.look120(&self.lines, &self.words);
-        *answers = A::of_group(&found, masks);
+        *answers = A::of_group(lanes, &found, meanings);
         let passed = Bits::from(found.passed);
         for at in keys_of_bits(passed) {
             let line = ptr::from_ref(self.lines[at]);
@@ -268,7 +271,7 @@ impl<A: Answer> Lookup<'_, A> {
             for _ in 0..reach(lines.len()) {
                 line = after(line, lines.len());
                 let found = look(lanes, lines.value(line), word);
-                self.answers[index] = A::of(found.code, self.table.codes().masks());
+                self.answers[index] = A::of(found.code, self.table.codes().answers());
                 if found.passed == 0 {
                     break;
                 }
