@@ -47,8 +47,8 @@ pub fn read_far(address: *const u8) {
     let _ = address;
 }
 
-/// True where a core has more lines under way that come into its second cache level than into its
-/// first, so that a stream should be asked for by [`read_far`]; and where nobody knows.
+/// True where a core has no fewer lines under way that come into its second cache level than into
+/// its first, so that a stream should be asked for by [`read_far`]; and where nobody knows.
 ///
 /// A Zen 4 has twice as many, a Zen 3 as many. A Zen 5 has up to a sixth fewer: IPv6 keys that were
 /// asked for so 512 ahead were looked up 1.2 to 1.35 times as fast when asked for by [`read`].

@@ -9,7 +9,8 @@
 //! ([`sorted`]).
 //!
 //! A set is changed by making a clone, which shares all pages, and [`PrefixSet::rewrite`] of what
-//! the change touches: pages that the other has too are copied first.
+//! the change touches: pages that the other has too are copied first, and the index of [`blocks`]
+//! as a whole.
 
 mod blocks;
 mod column;

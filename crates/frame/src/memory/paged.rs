@@ -118,7 +118,8 @@ impl<T: FromZeros + Copy> Paged<T> {
         Ok(Self::of_row(arena, pages, len))
     }
 
-    /// `len` values in pages of zero bytes that lie side by side in one mapping.
+    /// `len` values in pages that lie side by side in one mapping, of which the caller fills those
+    /// that are not of zero bytes.
     fn of_row(arena: Arc<Arena>, pages: Vec<Page>, len: usize) -> Self {
         let owners: Vec<Arc<Page>> = pages.into_iter().map(Arc::new).collect();
         let origins = owners.iter().enumerate();

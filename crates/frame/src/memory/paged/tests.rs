@@ -139,10 +139,73 @@ fn a_column_beside_another_takes_neighbours() {
     for column in &beside {
         assert_eq!(column.as_slice(), Some(&values[..]));
     }
+    for column in &beside {
+        // The last place of the last page, behind the values.
+        assert_eq!(*column.view().portion(u32::MAX), 0);
+    }
     let mut last = beside.into_iter().next_back().expect("columns");
     last.push(6).expect("memory");
     assert_eq!(all(&last)[2 * PER_PAGE..], [5, 6]);
     assert_eq!(kept.len(), 6);
+}
+
+/// Pages are written before they are used again, so that what they held is no value of the next.
+#[test]
+fn used_pages_come_back_as_zero_bytes() {
+    let wide = Paged::<u64>::zeroed(1).expect("memory");
+    for len in [1, 2 * PER_PAGE + 1, PER_PAGE - 1] {
+        let full = wide
+            .copy_beside(&vec![u32::MAX; 3 * PER_PAGE])
+            .expect("memory");
+        drop(full);
+        let mut column = wide.copy_beside(&vec![1u32; len]).expect("memory");
+        assert_eq!(*column.view().portion(u32::MAX), 0, "{len}");
+        let kept = column.clone();
+        column.as_mut_slice().expect("memory")[0] = 2;
+        assert_eq!(*column.view().portion(u32::MAX), 0, "{len}");
+        assert_eq!((kept.view()[0], column.view()[0]), (1, 2));
+    }
+}
+
+#[test]
+fn a_column_written_as_a_slice_is_one_and_no_clone_sees_it() {
+    let values: Vec<u32> = (0..3 * PER_PAGE as u32 + 3).collect();
+    let mut column = Paged::copy_of(&values).expect("memory");
+    let first = column.directory[0];
+    column.as_mut_slice().expect("memory")[1] = 70;
+    assert_eq!(column.directory[0], first, "nobody else has it");
+    let old = column.clone();
+    let last = values.len() - 1;
+    column.as_mut_slice().expect("memory")[last] = 71;
+    assert_eq!((old.view()[1], old.view()[last]), (70, last as u32));
+    assert_eq!((column.view()[1], column.view()[last]), (70, 71));
+    // A page that was copied alone, and one that was added, lie elsewhere.
+    let older = column.clone();
+    *column.get_mut(PER_PAGE).expect("memory") = 72;
+    assert!(column.as_slice().is_none());
+    column.as_mut_slice().expect("memory")[0] = 73;
+    for value in 0..PER_PAGE as u32 {
+        column.push(value).expect("memory");
+    }
+    assert!(column.as_slice().is_none());
+    let written = column.as_mut_slice().expect("memory");
+    written[2] = 74;
+    let mut wanted = values;
+    (
+        wanted[0],
+        wanted[1],
+        wanted[2],
+        wanted[PER_PAGE],
+        wanted[last],
+    ) = (73, 70, 74, 72, 71);
+    wanted.extend(0..PER_PAGE as u32);
+    assert_eq!(column.as_slice(), Some(&wanted[..]));
+    assert_eq!(
+        (older.view()[0], older.view()[PER_PAGE]),
+        (0, PER_PAGE as u32)
+    );
+    let mut none = Paged::<u32>::zeroed(0).expect("memory");
+    assert!(none.as_mut_slice().expect("memory").is_empty());
 }
 
 #[test]

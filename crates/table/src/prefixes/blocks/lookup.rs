@@ -108,8 +108,8 @@ where
 
     /// Answers the keys of a group; those whose slot names a leaf join `onward`.
     ///
-    /// Where one does, the group is gone through again: so a group of none, as nearly all are of a
-    /// routing table, has one look a key for both, a leaf and the end of the answers.
+    /// Where one does, the group is gone through again: so one check of bounds a key, which a leaf
+    /// fails too, is all that the others need, and of a routing table they are nearly all.
     #[inline(always)]
     fn answer(&mut self, group: usize, found: &[S::Found], onward: &mut Option<Onward>) {
         let masks = &mut self.masks[GROUP * group..][..found.len()];
