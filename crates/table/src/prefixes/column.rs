@@ -12,8 +12,11 @@ pub(super) trait Column<'a, T: 'a>: Copy {
     fn at(self, index: usize) -> &'a T;
     /// Asks for the line of a value, into the second cache level if `FAR`.
     fn ask<const FAR: bool>(self, index: usize);
+}
 
-    /// What is kept of a value that was found and is read later: the least that finds it again.
+/// A [`Column`] whose values are found at one time and read at another.
+pub(super) trait Findable<'a, T: 'a>: Column<'a, T> {
+    /// What is kept of a value that was found: the least that finds it again.
     type Found: Copy;
     /// Finds a value that must be there and asks for its line, into the first cache level.
     fn find(self, index: u32) -> Self::Found;
@@ -34,7 +37,9 @@ impl<'a, T> Column<'a, T> for &'a [T] {
     fn ask<const FAR: bool>(self, index: usize) {
         prefetch::read_into::<FAR>(self.as_ptr().wrapping_add(index).cast());
     }
+}
 
+impl<'a, T> Findable<'a, T> for &'a [T] {
     type Found = u32;
     #[inline(always)]
     fn find(self, index: u32) -> u32 {
@@ -61,17 +66,6 @@ impl<'a, T> Column<'a, T> for &'a [T; 1 << 16] {
     fn ask<const FAR: bool>(self, index: usize) {
         self.as_slice().ask::<FAR>(index);
     }
-
-    type Found = u32;
-    #[inline(always)]
-    fn find(self, index: u32) -> u32 {
-        self.ask::<false>(index as usize);
-        index
-    }
-    #[inline(always)]
-    fn read(self, found: u32) -> &'a T {
-        self.at(found as usize)
-    }
 }
 
 impl<'a, T> Column<'a, T> for PagedView<'a, T> {
@@ -91,7 +85,9 @@ impl<'a, T> Column<'a, T> for PagedView<'a, T> {
             self.prefetch(index);
         }
     }
+}
 
+impl<'a, T> Findable<'a, T> for PagedView<'a, T> {
     type Found = &'a T;
     #[inline(always)]
     fn find(self, index: u32) -> &'a T {

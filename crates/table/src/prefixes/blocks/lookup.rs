@@ -12,7 +12,7 @@
 use super::{HEADER, LEAF, Leaf, low, place, slot};
 use crate::address::Address;
 use crate::mask::ListMask;
-use crate::prefixes::column::Column;
+use crate::prefixes::column::Findable;
 use crate::simd::{self, Job, Lanes, Level};
 use frame::memory::PagedView;
 use frame::prefetch;
@@ -52,7 +52,7 @@ struct Onward {
 impl<'a, A, S> Job for Lookup<'a, A, S>
 where
     A: Address,
-    S: Column<'a, u16>,
+    S: Findable<'a, u16>,
 {
     type Answer = ();
 
@@ -90,7 +90,7 @@ where
 impl<'a, A, S> Lookup<'a, A, S>
 where
     A: Address,
-    S: Column<'a, u16>,
+    S: Findable<'a, u16>,
 {
     #[inline(always)]
     fn ask_words(&self, keys: &[A]) {
@@ -172,7 +172,7 @@ struct Leaves<'l, 'a, A, S> {
 impl<'a, A, S> Job for Leaves<'_, 'a, A, S>
 where
     A: Address,
-    S: Column<'a, u16>,
+    S: Findable<'a, u16>,
 {
     type Answer = ();
 
@@ -198,7 +198,7 @@ where
 impl<'a, A, S> Lookup<'a, A, S>
 where
     A: Address,
-    S: Column<'a, u16>,
+    S: Findable<'a, u16>,
 {
     #[inline(always)]
     fn read<L: Lanes>(&self, lanes: L, leaf: &Leaf, low: u32) -> u16 {
