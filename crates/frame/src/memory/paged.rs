@@ -252,6 +252,7 @@ impl<T: FromZeros + Copy> Paged<T> {
 
     /// All values as one slice, to be written. Where a clone has a page of the column too, or its
     /// pages do not lie side by side, it is copied first as a whole, and is a slice from then on.
+    /// Asks the owner of each page, so take it once for many values.
     ///
     /// # Errors
     /// When there is no memory for the copy.

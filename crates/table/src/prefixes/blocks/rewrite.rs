@@ -35,6 +35,9 @@ impl Blocks {
         let mut ahead = source.changes(begin).peekable();
         let mut mask = 0;
         let mut changes = Vec::new();
+        // Written together at the end: whether the index is this version's alone is asked of each
+        // of its pages.
+        let mut words = Vec::new();
         for block in first.top16()..=last.top16() {
             changes.clear();
             changes.push((0, class_of(&mut self.classes, mask) as u16));
@@ -46,13 +49,23 @@ impl Blocks {
             if self.classes.masks().len() > CLASSES_MAX {
                 return Ok(false);
             }
-            self.replace(block, &changes)?;
+            let old = self.index()[block];
+            let word = self.replace(old, &changes)?;
+            if word != old {
+                words.push((block, word));
+            }
+        }
+        if !words.is_empty() {
+            let index = self.index.as_mut_slice().map_err(no_memory)?;
+            for (block, word) in words {
+                index[block] = word;
+            }
         }
         Ok(self.slots.len() < PLACES_MAX)
     }
 
-    fn replace(&mut self, block: usize, changes: &[Change]) -> Result<(), CompileError> {
-        let old = self.index()[block];
+    /// Makes the block again that `old` leads to, and tells what leads to it now.
+    fn replace(&mut self, old: u32, changes: &[Change]) -> Result<u32, CompileError> {
         let (garbage, inner_garbage) = (self.block_bytes(old), self.inner_bytes(old));
         let word = if let [(_, class)] = changes {
             plain(u32::from(*class))
@@ -60,15 +73,13 @@ impl Blocks {
             let image = build::image(self, changes, 16)?;
             if self.has_room(old, &image) {
                 self.garbage += inner_garbage;
-                return self.overwrite(old, &image);
+                self.overwrite(old, &image)?;
+                return Ok(old);
             }
             build::append(self, &image)?
         };
         self.garbage += garbage;
-        if word != old {
-            self.index.as_mut_slice().map_err(no_memory)?[block] = word;
-        }
-        Ok(())
+        Ok(word)
     }
 
     /// True when `image` can take the place of the block that `old` leads to.
