@@ -24,6 +24,12 @@ pub(crate) struct Answers {
 pub(crate) trait Set<K> {
     /// At most [`KEYS_MAX`] keys.
     fn lookup(&self, keys: &[K], answers: &mut Answers);
+
+    /// [`Set::lookup`] of all keys in bursts, from a loop of this set's own: as a call through a
+    /// pointer each, bursts of 64 had 0.96 of the rate.
+    fn lookup_all(&self, keys: &[K], burst: usize, answers: &mut Answers) {
+        drive(keys, burst, |keys| self.lookup(keys, answers));
+    }
 }
 
 impl Set<u32> for AddressSetV4 {
@@ -143,9 +149,7 @@ pub(crate) fn contestant<K: Key>(
             rate(wanted, warm, |frames| {
                 let all = keys.stream.keys();
                 let taken = cursor.take(all, frames * keys.each, trial.shift_lines * lines);
-                drive(taken, burst * keys.each, |keys| {
-                    set.lookup(keys, &mut answers);
-                });
+                set.lookup_all(taken, burst * keys.each, &mut answers);
             })
         }),
     }
