@@ -228,9 +228,22 @@ mod tests {
 
     #[test]
     fn every_key_is_driven_once() {
+        fn check<const FAR: bool, K: Copy + PartialEq + std::fmt::Debug>(keys: &[K]) {
+            for burst in [1, 3, 64, 512, 2000] {
+                let mut seen = Vec::new();
+                drive_asking::<FAR, K>(keys, burst, |chunk| {
+                    assert!(chunk.len() == burst || seen.len() + chunk.len() == keys.len());
+                    seen.extend_from_slice(chunk);
+                });
+                assert_eq!(seen, keys);
+            }
+        }
         let keys: Vec<u32> = (0..1000).collect();
-        let mut seen = Vec::new();
-        drive(&keys, 64, |chunk| seen.extend_from_slice(chunk));
-        assert_eq!(seen, keys);
+        let wide: Vec<u128> = (0..1000).collect();
+        check::<false, _>(&keys);
+        check::<true, _>(&keys);
+        check::<false, _>(&wide);
+        check::<true, _>(&wide);
+        check::<false, u32>(&[]);
     }
 }

@@ -432,7 +432,7 @@ fn runs_that_cannot_be_compared_are_refused() {
         ),
         (
             changed(|run| run["rows"][1] = run["rows"][0].clone()),
-            &["two rows"],
+            &["two rows, 1 and 2, "],
         ),
         (changed(|run| run["noise"]["share"] = json!(-1)), &["share"]),
     ];

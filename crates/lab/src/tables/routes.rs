@@ -46,7 +46,15 @@ pub(super) fn sources(seed: u64, outcome: &mut Outcome) -> Result<Vec<Source>, L
             let loaded = list::read(&name.to_string_lossy(), file, &options, &mut |_| {});
             let loaded = loaded.map_err(|error| said(&error))?;
             if loaded.entry_count == 0 {
-                return Err(said(&"nothing in it is one"));
+                // Not what a list says of them, which names options that are not here.
+                return Err(said(&match loaded.bad.first() {
+                    Some(bad) => format!(
+                        "no line is one that a list takes, from line {} on; 'linerate set check' \
+                         says why",
+                        bad.line
+                    ),
+                    None => "nothing in it is one".to_owned(),
+                }));
             }
             if let Some(bad) = loaded.bad.first() {
                 outcome.skipped.push(format!(

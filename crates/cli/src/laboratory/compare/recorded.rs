@@ -122,11 +122,14 @@ impl Recorded {
         if names.collect::<HashSet<_>>().len() > FIELDS_MAX {
             return Err(format!("variants of more than {FIELDS_MAX} fields"));
         }
-        let mut keys: Vec<String> = self.rows.iter().map(RecordedRow::key).collect();
+        let keys = self.rows.iter().map(RecordedRow::key);
+        let mut keys: Vec<(String, usize)> = keys.zip(1..).collect();
         keys.sort_unstable();
-        match keys.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(format!("two rows for {}", printable(&pair[0]))),
-            None => Ok(()),
+        match keys.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            Some([(_, first), (_, second)]) => Err(format!(
+                "two rows, {first} and {second}, for one variant and metric"
+            )),
+            _ => Ok(()),
         }
     }
 }
