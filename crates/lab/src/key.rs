@@ -245,5 +245,8 @@ mod tests {
         check::<false, _>(&wide);
         check::<true, _>(&wide);
         check::<false, u32>(&[]);
+        let mut seen = Vec::new();
+        drive(&keys, 64, |chunk| seen.extend_from_slice(chunk));
+        assert_eq!(seen, keys);
     }
 }

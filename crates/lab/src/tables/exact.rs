@@ -7,6 +7,7 @@ use table::{AddressSetV4, AddressSetV6, CompiledLists, Entries};
 use super::set::{Facts, Keys, Other, Set, contestant};
 use super::{BURSTS, Scale, limits};
 use crate::contest::{Contestant, memory_bytes, refused};
+use crate::design::Design;
 use crate::design::array::{ArrayTable, Batched, HEADS, HEADS_MORE};
 use crate::design::bitmap::Bitmap;
 use crate::design::bucket16::Buckets16;
@@ -166,52 +167,38 @@ fn compiled(list: impl Fn(usize) -> Entries) -> Result<CompiledLists, LabError> 
 fn other_sets(entries: usize, seed: u64) -> Result<Vec<(Made<u32>, usize)>, LabError> {
     let addresses = || (0..entries as u32).map(|number| u32::nth(number, seed));
     let mut made: Vec<(Made<u32>, usize)> = Vec::new();
-    let mut put = |name, heads, set: Box<dyn crate::design::Design>, burst| {
-        let facts = Facts {
-            heads,
-            ..facts::<u32>(name, entries, 1, set.bytes())
-        };
-        made.push(((facts, Rc::new(Other(set))), burst));
-    };
     for heads in [HEADS, HEADS_MORE] {
         let table = Rc::new(ArrayTable::new(addresses(), heads)?);
         for batch in [1, BATCH] {
             let table = Rc::clone(&table);
-            put(
-                "array",
-                Some(heads),
-                Box::new(Batched { table, batch }),
-                batch,
-            );
+            let set = Batched { table, batch };
+            made.push((other("array", entries, Some(heads), set), batch));
         }
     }
     if entries <= ENTRIES_MIDDLE {
-        put(
-            "list",
-            Some(HEADS),
-            Box::new(ListTable::new(addresses(), HEADS)),
-            1,
-        );
+        let set = ListTable::new(addresses(), HEADS);
+        made.push((other("list", entries, Some(HEADS), set), 1));
     }
-    put(
-        "bucket16",
-        None,
-        Box::new(Buckets16::new(addresses())?),
-        BURST_OTHERS,
-    );
-    put(
-        "map8",
-        None,
-        Box::new(Map8::new(addresses())?),
-        BURST_OTHERS,
-    );
-    put(
-        "bitmap",
-        None,
-        Box::new(Bitmap::new(addresses())?),
-        BURST_OTHERS,
-    );
+    let set = Buckets16::new(addresses())?;
+    made.push((other("bucket16", entries, None, set), BURST_OTHERS));
+    let set = Map8::new(addresses())?;
+    made.push((other("map8", entries, None, set), BURST_OTHERS));
+    let set = Bitmap::new(addresses())?;
+    made.push((other("bitmap", entries, None, set), BURST_OTHERS));
     Ok(made)
+}
+
+fn other<D: Design + 'static>(
+    name: &'static str,
+    entries: usize,
+    heads: Option<usize>,
+    set: D,
+) -> Made<u32> {
+    let facts = Facts {
+        heads,
+        ..facts::<u32>(name, entries, 1, set.bytes())
+    };
+    (facts, Rc::new(Other(set)))
 }
 
 fn others(

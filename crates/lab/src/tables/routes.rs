@@ -29,50 +29,52 @@ pub(super) fn sources(seed: u64, outcome: &mut Outcome) -> Result<Vec<Source>, L
         entries: generated::entries(seed),
     }];
     match std::env::var_os(ROUTES_VARIABLE) {
-        Some(path) => {
-            let said = |error: &dyn std::fmt::Display| {
-                LabError(format!(
-                    "{ROUTES_VARIABLE} must name a file of addresses or networks, one a line, and \
-                     '{}' is none: {error}",
-                    path.display()
-                ))
-            };
-            let file = File::open(&path).map_err(|error| said(&error))?;
-            let options = list::ReadOptions {
-                skip_bad_lines: true,
-                ..list::ReadOptions::default()
-            };
-            let name = Path::new(&path).file_name().unwrap_or_default();
-            let loaded = list::read(&name.to_string_lossy(), file, &options, &mut |_| {});
-            let loaded = loaded.map_err(|error| said(&error))?;
-            if loaded.entry_count == 0 {
-                // Not what a list says of them, which names options that are not here.
-                return Err(said(&match loaded.bad.first() {
-                    Some(bad) => format!(
-                        "no line is one that a list takes, from line {} on; 'linerate set check' \
-                         says why",
-                        bad.line
-                    ),
-                    None => "nothing in it is one".to_owned(),
-                }));
-            }
-            if let Some(bad) = loaded.bad.first() {
-                outcome.skipped.push(format!(
-                    "{} of {} lines of the file that {ROUTES_VARIABLE} names, which are no \
-                     entries: the first is {bad}",
-                    loaded.bad_count, loaded.lines
-                ));
-            }
-            sources.push(Source {
-                name: "file",
-                entries: loaded.entries,
-            });
-        }
+        Some(path) => sources.push(named(Path::new(&path), outcome)?),
         None => outcome.skipped.push(format!(
             "a real list or routing table: {ROUTES_VARIABLE} names no file of prefixes, one a line"
         )),
     }
     Ok(sources)
+}
+
+/// The file at `path`, without the lines that are no entries.
+pub(super) fn named(path: &Path, outcome: &mut Outcome) -> Result<Source, LabError> {
+    let said = |error: &dyn std::fmt::Display| {
+        LabError(format!(
+            "{ROUTES_VARIABLE} must name a file of addresses or networks, one a line, and '{}' is \
+             none: {error}",
+            path.display()
+        ))
+    };
+    let file = File::open(path).map_err(|error| said(&error))?;
+    let options = list::ReadOptions {
+        skip_bad_lines: true,
+        ..list::ReadOptions::default()
+    };
+    let name = path.file_name().unwrap_or_default();
+    let loaded = list::read(&name.to_string_lossy(), file, &options, &mut |_| {});
+    let loaded = loaded.map_err(|error| said(&error))?;
+    if loaded.entry_count == 0 {
+        // Not what a list says of them, which names options that are not here.
+        return Err(said(&match loaded.bad.first() {
+            Some(bad) => format!(
+                "no line is one that a list takes, from line {} on; 'linerate set check' says why",
+                bad.line
+            ),
+            None => "nothing in it is one".to_owned(),
+        }));
+    }
+    if let Some(bad) = loaded.bad.first() {
+        outcome.skipped.push(format!(
+            "{} of {} lines of the file that {ROUTES_VARIABLE} names, which are no entries: the \
+             first is {bad}",
+            loaded.bad_count, loaded.lines
+        ));
+    }
+    Ok(Source {
+        name: "file",
+        entries: loaded.entries,
+    })
 }
 
 /// The list that an entry goes to.

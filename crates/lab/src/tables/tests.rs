@@ -52,3 +52,35 @@ fn variants_are_as_the_contract_says_and_have_rates() {
         assert!(rate > 0.0 && rate.is_finite(), "{:?}", contestant.variant);
     }
 }
+
+#[test]
+fn files_of_networks_are_taken_or_refused_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("mine.txt");
+    let named = |text: &[u8]| {
+        std::fs::write(&path, text).expect("written");
+        let mut outcome = Outcome::default();
+        let named = routes::named(&path, &mut outcome);
+        named.map(|_| outcome.skipped).map_err(|error| error.0)
+    };
+    let taken = named(b"192.0.2.0/24\n2001:db8::/32\n");
+    assert_eq!(taken, Ok(Vec::new()));
+    let skipped = named(b"192.0.2.0/24\nno network\n").expect("one is");
+    assert!(skipped[0].contains("mine.txt:2"), "{skipped:?}");
+    let cases: [(&[u8], &str); 3] = [
+        (b"", "nothing in it is one"),
+        (b"\n0.0.0.0/0\n::/0\n", "from line 2 on"),
+        (b"\xff\x00\n", "from line 1 on"),
+    ];
+    for (text, part) in cases {
+        let error = named(text).expect_err("none is");
+        let parts = [ROUTES_VARIABLE, "mine.txt", part];
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        // Options of lists are none here.
+        assert!(!error.contains("--"), "{error}");
+    }
+    std::fs::remove_file(&path).expect("removed");
+    let gone = routes::named(&path, &mut Outcome::default()).err();
+    let gone = gone.expect("no file");
+    assert!(gone.0.contains("mine.txt"), "{}", gone.0);
+}
