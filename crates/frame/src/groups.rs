@@ -55,6 +55,20 @@ impl<T: Copy, const N: usize, const GROUPS: usize> Groups<T, N, GROUPS> {
         self.len += 1;
     }
 
+    /// Writes group `number`, which may be the next: `value` is called for each of its values, in
+    /// order.
+    ///
+    /// # Panics
+    /// When there are fewer groups than `number`, or `number` is `GROUPS`.
+    #[inline(always)]
+    pub fn set(&mut self, number: usize, mut value: impl FnMut(usize) -> T) {
+        assert!(number <= self.len, "a group before this one is missing");
+        for (index, slot) in self.values[number].iter_mut().enumerate() {
+            slot.write(value(index));
+        }
+        self.len = self.len.max(number + 1);
+    }
+
     /// The groups, in the order they came, to be written.
     #[inline(always)]
     #[must_use]
@@ -62,7 +76,7 @@ impl<T: Copy, const N: usize, const GROUPS: usize> Groups<T, N, GROUPS> {
         let written = &mut self.values[..self.len];
         let values: *mut [[MaybeUninit<T>; N]] = written;
         // SAFETY: `self` owns the first `len` groups, and each of their values was written by
-        // `push` or by `fill`, the only ones that change `len`, and only after the values are
+        // `push`, `set` or `fill`, the only ones that change `len`, and only after the values are
         // there; a `MaybeUninit` has the layout of its value. `self` is borrowed mutably for as
         // long as the slice is, through which only a `T` can be written.
         unsafe { &mut *(values as *mut [[T; N]]) }
@@ -75,7 +89,7 @@ impl<T: Copy, const N: usize, const GROUPS: usize> Groups<T, N, GROUPS> {
         let written = &self.values[..self.len];
         let values: *const [[MaybeUninit<T>; N]] = written;
         // SAFETY: `self` owns the first `len` groups, and each of their values was written by
-        // `push` or by `fill`, the only ones that change `len`, and only after the values are
+        // `push`, `set` or `fill`, the only ones that change `len`, and only after the values are
         // there; a `MaybeUninit` has the layout of its value. `self` is borrowed for as long as
         // the slice is.
         unsafe { &*(values as *const [[T; N]]) }
@@ -113,9 +127,18 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "missing")]
+    fn no_group_is_left_out() {
+        Groups::<u32, 2, 3>::new().set(1, |_| 0);
+    }
+
+    #[test]
     fn groups_are_filled_anew_and_written() {
         let mut groups = Groups::<u32, 2, 3>::new();
         groups.push(|_| 9);
+        groups.set(0, |_| 8);
+        groups.set(1, |index| index as u32);
+        assert_eq!(groups.as_slice(), [[8, 8], [0, 1]]);
         groups.fill([[1, 2], [3, 4]].into_iter());
         assert_eq!(groups.as_slice(), [[1, 2], [3, 4]]);
         groups.as_mut_slice()[1][0] = 7;

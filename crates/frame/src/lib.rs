@@ -64,7 +64,10 @@ pub use frame::{Frame, FrameTooLong, FrameTooShort};
 pub use groups::Groups;
 pub use ids::{CpuId, NodeId, PoolId, PortId, QueueId, WorkerId};
 pub use lender::{Lender, NotLent, PIECE_BYTES, PIECES_MAX};
-pub use memory::{HugePiece, HugeSlice, Mapping, MemoryError, Paged, PagedView, Pages};
+pub use memory::{
+    HugePiece, HugeSlice, Mapping, MemoryError, Paged, PagedShares, PagedView, Pages, RowShares,
+    Shares,
+};
 pub use meta::FrameMeta;
 pub use pool::{FramePool, PoolAccounts};
 pub use publish::{Published, Reader};

@@ -12,6 +12,7 @@ mod mapping;
 mod node;
 mod paged;
 mod piece;
+mod shares;
 mod slice;
 mod smaps;
 #[cfg(miri)]
@@ -31,6 +32,7 @@ pub(crate) use mapping::Placement;
 pub use node::{node_of_cpu, nodes_online};
 pub use paged::{PAGED_BYTES, Paged, PagedView};
 pub use piece::HugePiece;
+pub use shares::{PagedShares, RowShares, Shares};
 pub use slice::HugeSlice;
 
 /// Bytes of a huge page on the processors this is written for.

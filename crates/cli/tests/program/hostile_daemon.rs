@@ -78,7 +78,10 @@ fn what_is_not_kept_leaves_nothing_behind() {
         if let Some(folder) = folders().next() {
             break folder.expect("it is read");
         }
-        assert!(begun.elapsed() < Duration::from_secs(60), "no folder is made");
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "no folder is made"
+        );
         std::thread::sleep(Duration::from_millis(20));
     };
     let mode = folder.metadata().expect("its mode").permissions().mode();

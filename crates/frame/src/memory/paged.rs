@@ -394,6 +394,21 @@ impl<'a, T> PagedView<'a, T> {
         }
     }
 
+    /// The value that would begin so many bytes behind the first if all lay side by side.
+    ///
+    /// # Safety
+    /// There is such a value: `offset` is a multiple of the size of one, below that of all.
+    #[inline(always)]
+    pub(super) unsafe fn at_offset(self, offset: usize) -> &'a T {
+        // SAFETY: the directory has a page for every value that is there, and its origin lies as
+        // far before the page as the values of the pages before. The Paged that `'a` borrows is
+        // not written meanwhile.
+        unsafe {
+            let origin = self.directory.get_unchecked(offset / PAGED_BYTES);
+            &*origin.wrapping_byte_add(offset)
+        }
+    }
+
     /// Asks for the line of the value at `index`; nothing happens when there is no such value.
     #[inline(always)]
     pub fn prefetch(self, index: usize) {

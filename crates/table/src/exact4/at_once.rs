@@ -7,9 +7,9 @@
 
 use super::line::Line;
 use super::lines::Lines;
-use super::lookup::{Answer, GROUP, GROUPS, ask, find, permute};
+use super::lookup::{Answer, GROUP, GROUPS};
 use crate::simd::{Ahead, Job, Lanes};
-use frame::Groups;
+use frame::{PagedShares, RowShares, Shares};
 
 /// Looks up so many groups, whole windows, and tells how many keys were found where that is
 /// [`Answer::COUNTED`].
@@ -36,34 +36,53 @@ impl<L: Line, A: Answer, const COUNT: usize> Job for LookupAtOnce<'_, L, A, COUN
 #[repr(align(64))]
 struct BurstCodes<const COUNT: usize>([[u8; GROUP]; COUNT]);
 
-impl<L: Line, A: Answer, const COUNT: usize> LookupAtOnce<'_, L, A, COUNT> {
+impl<'a, L: Line, A: Answer, const COUNT: usize> LookupAtOnce<'a, L, A, COUNT> {
     /// `FAR`: lines come into the second cache level first.
     #[inline(always)]
     pub(super) fn find<S: Lanes, const FAR: bool>(self, lanes: S) -> usize {
         const { assert!(COUNT.is_multiple_of(GROUPS)) };
-        let table = self.table;
-        let view = table.lines.view();
-        let mut places = Groups::<u32, GROUP, COUNT>::new();
-        let mut lines = Groups::<&L, GROUP, COUNT>::new();
-        // The first lines are on their way before the last places are known.
-        for keys in self.keys {
-            let mut group = [0; GROUP];
-            permute(table.permutation, keys, &mut group);
-            places.push(|index| group[index]);
-            lines.push(|index| ask::<L, FAR>(view, group[index]));
+        let lines = &self.table.lines;
+        match lines.as_slice() {
+            Some(lines) => self.find_in::<S, _, FAR>(lanes, RowShares::<_, _, COUNT>::new(lines)),
+            None => self.find_in::<S, _, FAR>(lanes, PagedShares::<_, _, COUNT>::new(lines.view())),
+        }
+    }
+
+    #[inline(always)]
+    fn find_in<S: Lanes, C: Shares<'a, L, GROUP>, const FAR: bool>(
+        self,
+        lanes: S,
+        mut shares: C,
+    ) -> usize {
+        if const { S::MARKS && !FAR && COUNT == GROUPS } {
+            // Vectors find one window in the time of a few lines, and asking for a line takes two
+            // instructions then: 1.05 of the rate on a Zen 5.
+            self.table.find(&mut shares, 0, self.keys.as_flattened());
+            for group in 0..COUNT {
+                shares.ask::<FAR>(group);
+            }
+        } else {
+            // The first lines are on their way before the last are found.
+            for (group, keys) in self.keys.iter().enumerate() {
+                shares.find(group, self.table.places(keys));
+                shares.ask::<FAR>(group);
+            }
         }
         let mut codes = BurstCodes([[L::NONE; GROUP]; COUNT]);
-        let asked = places.as_slice().iter().zip(lines.as_slice());
-        for (codes, (places, lines)) in codes.0.iter_mut().zip(asked) {
-            find(lanes, places, lines, codes);
-        }
+        let all = (0..COUNT).map(|group| (group, None));
+        L::find_all::<S, _, FAR, COUNT>(lanes, &mut shares, all, &mut codes.0);
+        self.say(lanes, &codes)
+    }
+
+    #[inline(always)]
+    fn say<S: Lanes>(self, lanes: S, codes: &BurstCodes<COUNT>) -> usize {
         let keys = self.keys.as_chunks::<GROUPS>().0.iter();
         let windows = keys.zip(self.answers.as_chunks_mut::<GROUPS>().0);
         let codes = codes.0.as_chunks::<GROUPS>().0.iter();
         let mut hits = 0;
         for (codes, (keys, answers)) in codes.zip(windows) {
             let (keys, answers) = (keys.as_flattened(), answers.as_flattened_mut());
-            hits += table.say(lanes, codes, keys, answers);
+            hits += self.table.say(lanes, codes, keys, answers);
         }
         hits
     }

@@ -16,7 +16,7 @@ pub(super) fn fill<L: Line>(
     census: &Census,
     permutation: Permutation,
 ) -> Result<Lines<L>, CompileError> {
-    let count = line_count::<L>(ordered.keys.len());
+    let count = (ordered.keys.len() / L::FILL + 1).max(L::LINES_MIN);
     let mut lines = Paged::<L>::zeroed(count).map_err(out_of_memory)?;
     let mut filler = Filler {
         ordered,
@@ -47,16 +47,6 @@ pub(super) fn fill<L: Line>(
         permutation,
         count: ordered.keys.len(),
     })
-}
-
-/// Lines for so many keys.
-fn line_count<L: Line>(keys: usize) -> usize {
-    let count = (keys / L::FILL + 1).max(L::LINES_MIN);
-    if L::WHOLE_PAGES {
-        count.next_multiple_of(Paged::<L>::per_page())
-    } else {
-        count
-    }
 }
 
 struct Filler<'a> {

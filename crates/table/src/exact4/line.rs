@@ -5,7 +5,9 @@
 //! second line, however many lists there are.
 
 use super::codes::Range;
+use super::lookup::GROUP;
 use crate::simd::Lanes;
+use frame::{Groups, Shares};
 use std::iter::{repeat, repeat_n};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
@@ -21,9 +23,6 @@ pub(crate) trait Line: Copy + FromZeros + Send + Sync + 'static {
     const FILL: usize;
     /// Fewest lines for which what is stored of a place is unambiguous.
     const LINES_MIN: usize;
-    /// True where tables are large and their lines fill whole pages of [`frame::Paged`], so that a
-    /// line is found with fewer instructions.
-    const WHOLE_PAGES: bool;
     /// Codes for answers.
     const CODES: Range;
     /// True where an address whose answer has no code may be in a line, as [`Line::ASIDE`].
@@ -37,6 +36,19 @@ pub(crate) trait Line: Copy + FromZeros + Send + Sync + 'static {
 
     /// The code of `place`: 0 if it has no answer, [`Line::ASIDE`] if the side table has it.
     fn find<S: Lanes>(&self, lanes: S, place: u32) -> u8;
+    /// The codes of groups of places that were asked for: of each the number, and another to ask
+    /// for then.
+    #[inline(always)]
+    fn find_all<'l, S: Lanes, C: Shares<'l, Self, GROUP>, const FAR: bool, const COUNT: usize>(
+        lanes: S,
+        shares: &mut C,
+        groups: impl Iterator<Item = (usize, Option<usize>)>,
+        codes: &mut [[u8; GROUP]; COUNT],
+    ) where
+        Self: 'l,
+    {
+        find_each::<_, _, _, FAR, _>(lanes, shares, groups, codes);
+    }
     /// True when an address of this line may be in the side table alone.
     fn overflowed(&self) -> bool;
     /// The line of these places, at most [`Line::PLACES`]; `first` is the lowest place that
@@ -44,6 +56,32 @@ pub(crate) trait Line: Copy + FromZeros + Send + Sync + 'static {
     fn encode(places: &mut [Coded], overflowed: bool, first: u32) -> Self;
     /// Appends the places of the line.
     fn decode(&self, first: u32, places: &mut Vec<Coded>);
+}
+
+/// [`Line::find_all`], one place after another.
+#[inline(always)]
+fn find_each<
+    'l,
+    L: Line,
+    S: Lanes,
+    C: Shares<'l, L, GROUP>,
+    const FAR: bool,
+    const COUNT: usize,
+>(
+    lanes: S,
+    shares: &mut C,
+    groups: impl Iterator<Item = (usize, Option<usize>)>,
+    codes: &mut [[u8; GROUP]; COUNT],
+) {
+    for (codes, (group, next)) in codes.iter_mut().zip(groups) {
+        let (places, lines) = shares.get(group);
+        for (code, (&place, line)) in codes.iter_mut().zip(places.iter().zip(lines)) {
+            *code = line.find(lanes, place);
+        }
+        if let Some(next) = next {
+            shares.ask::<FAR>(next);
+        }
+    }
 }
 
 /// 31 places of 16 bits, one answer for all, then the code of a place that is here (1) and of one
@@ -84,7 +122,6 @@ impl Line for Narrow {
     const FILL: usize = 18;
     // A line spans at most 65,535 places, so that one 16-bit remainder stays free in each.
     const LINES_MIN: usize = 65_538;
-    const WHOLE_PAGES: bool = true;
     const CODES: Range = Range { first: 1, count: 1 };
     const ESCAPES: bool = false;
     const ASIDE: u8 = 255;
@@ -95,6 +132,38 @@ impl Line for Narrow {
     fn find<S: Lanes>(&self, lanes: S, place: u32) -> u8 {
         let found = lanes.among31(zerocopy::transmute_ref!(self), place as u16);
         self.codes[usize::from(!found)]
+    }
+
+    #[inline(always)]
+    fn find_all<'l, S: Lanes, C: Shares<'l, Self, GROUP>, const FAR: bool, const COUNT: usize>(
+        lanes: S,
+        shares: &mut C,
+        groups: impl Iterator<Item = (usize, Option<usize>)>,
+        codes: &mut [[u8; GROUP]; COUNT],
+    ) {
+        if !S::MARKS {
+            return find_each::<_, _, _, FAR, _>(lanes, shares, groups, codes);
+        }
+        let mut marked = Groups::<u32, GROUP, COUNT>::new();
+        for (group, next) in groups {
+            let (places, lines) = shares.get(group);
+            marked.push(|index| {
+                let line = zerocopy::transmute_ref!(lines[index]);
+                lanes.marked31(line, places[index] as u16)
+            });
+            if let Some(next) = next {
+                shares.ask::<FAR>(next);
+            }
+        }
+        if !marked.as_slice().len().is_multiple_of(2) {
+            // Of the two that vectors take together nobody asks for this one.
+            marked.push(|_| 0);
+        }
+        let marked = marked.as_slice().as_flattened().as_chunks().0;
+        let codes = codes.as_flattened_mut().as_chunks_mut().0;
+        for (codes, marked) in codes.iter_mut().zip(marked) {
+            *codes = lanes.codes31(marked);
+        }
     }
 
     #[inline(always)]
@@ -137,7 +206,6 @@ impl Line for Shared {
     // 12 of 21: one line in 200 overflows; 5.3 bytes an address.
     const FILL: usize = 12;
     const LINES_MIN: usize = 65_536;
-    const WHOLE_PAGES: bool = true;
     const CODES: Range = Range {
         first: 1,
         count: 254,
@@ -205,7 +273,6 @@ impl Line for Packed {
     const FILL: usize = 16;
     // As for `Narrow`.
     const LINES_MIN: usize = 65_538;
-    const WHOLE_PAGES: bool = true;
     // 5 to 34; 35 and 36 end as 3 and 4 do.
     const CODES: Range = Range {
         first: 5,
@@ -269,7 +336,6 @@ impl Line for Wide {
     // lookups that find nothing, or come by 256, were 3 to 10 % slower.
     const FILL: usize = 5;
     const LINES_MIN: usize = 1;
-    const WHOLE_PAGES: bool = false;
     const CODES: Range = Shared::CODES;
     const ESCAPES: bool = true;
     const ASIDE: u8 = 255;

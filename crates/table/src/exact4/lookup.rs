@@ -9,14 +9,12 @@
 
 use super::codes::Answers;
 use super::line::Line;
-use super::lines::{Lines, line_of};
+use super::lines::Lines;
 use crate::mask::ListMask;
-use crate::secret::Permutation;
 use crate::simd::{self, Ahead, Job, Lanes};
-use frame::{PagedView, prefetch};
-use std::ptr;
+use frame::{PagedShares, RowShares, Shares};
 
-/// Keys whose lines are asked for, and answered, together.
+/// Keys whose lines are found, asked for and answered together.
 pub(super) const GROUP: usize = 8;
 /// Keys whose codes are turned into answers together.
 pub(super) const WINDOW: usize = 64;
@@ -26,10 +24,10 @@ pub(super) const GROUPS: usize = WINDOW / GROUP;
 const NEAR_AHEAD: usize = GROUPS;
 /// The same where no cache holds the table and the core keeps that many under way, 128 lines.
 pub(super) const LONG_AHEAD: usize = 2 * GROUPS;
-/// Windows whose places are kept: more than are on their way, and a power of two, since they go
-/// round.
-const NEAR_WINDOWS: usize = 2;
-pub(super) const LONG_WINDOWS: usize = 4;
+/// Groups whose lines are kept, whole windows and one more than are on their way; a power of two,
+/// since they go round.
+const NEAR_RING: usize = 2 * NEAR_AHEAD;
+pub(super) const LONG_RING: usize = 2 * LONG_AHEAD;
 
 /// What a lookup leaves for each key.
 pub(super) trait Answer: Copy {
@@ -104,157 +102,118 @@ pub(super) struct Lookup<'a, L, A> {
     pub(super) answers: &'a mut [A],
 }
 
-/// The places of the keys of a window.
-type Places = [[u32; GROUP]; GROUPS];
-
-/// Keys on their way: the places of so many windows, which hold them all, and their lines.
-struct Coming<'a, L, const WINDOWS: usize, const AHEAD: usize> {
-    lines: PagedView<'a, L>,
-    permutation: Permutation,
-    places: [Places; WINDOWS],
-    asked: [[&'a L; GROUP]; AHEAD],
-}
-
 impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
     type Answer = usize;
 
     #[inline(always)]
     fn run<S: Lanes>(self, lanes: S) -> usize {
         match self.table.ahead::<S>() {
-            Ahead::Near => self.roll::<S, false, NEAR_WINDOWS, NEAR_AHEAD>(lanes),
-            Ahead::Long => self.roll::<S, false, LONG_WINDOWS, LONG_AHEAD>(lanes),
-            Ahead::Far => self.roll::<S, true, LONG_WINDOWS, LONG_AHEAD>(lanes),
+            Ahead::Near => self.roll::<S, false, NEAR_AHEAD, NEAR_RING>(lanes),
+            Ahead::Long => self.roll::<S, false, LONG_AHEAD, LONG_RING>(lanes),
+            Ahead::Far => self.roll::<S, true, LONG_AHEAD, LONG_RING>(lanes),
         }
     }
 }
 
-impl<L: Line, A: Answer> Lookup<'_, L, A> {
+impl<'a, L: Line, A: Answer> Lookup<'a, L, A> {
     /// Looks all keys up, `AHEAD` groups on their way. `FAR`: lines come into the second cache
     /// level first.
     #[inline(always)]
-    pub(super) fn roll<S: Lanes, const FAR: bool, const WINDOWS: usize, const AHEAD: usize>(
+    pub(super) fn roll<S: Lanes, const FAR: bool, const AHEAD: usize, const RING: usize>(
         self,
         lanes: S,
+    ) -> usize {
+        let lines = &self.table.lines;
+        match lines.as_slice() {
+            Some(lines) => {
+                let shares = RowShares::<L, GROUP, RING>::new(lines);
+                self.roll_in::<S, _, FAR, AHEAD, RING>(lanes, shares)
+            }
+            None => {
+                let shares = PagedShares::<L, GROUP, RING>::new(lines.view());
+                self.roll_in::<S, _, FAR, AHEAD, RING>(lanes, shares)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn roll_in<
+        S: Lanes,
+        C: Shares<'a, L, GROUP>,
+        const FAR: bool,
+        const AHEAD: usize,
+        const RING: usize,
+    >(
+        self,
+        lanes: S,
+        mut shares: C,
     ) -> usize {
         let Self {
             table,
             keys,
             answers,
         } = self;
-        debug_assert!(!L::WHOLE_PAGES || table.lines.view().has_whole_pages());
         let begun = const {
-            assert!(AHEAD.is_multiple_of(GROUPS) && AHEAD / GROUPS < WINDOWS);
+            assert!(AHEAD.is_multiple_of(GROUPS) && RING.is_multiple_of(GROUPS) && AHEAD < RING);
             AHEAD / GROUPS
         };
         let groups = keys.len().div_ceil(GROUP);
-        let mut coming = Coming::<L, WINDOWS, AHEAD>::new(table);
         let mut windows = keys.chunks(WINDOW);
         for (window, keys) in windows.by_ref().take(begun).enumerate() {
-            coming.begin::<FAR>(window, keys);
+            table.find(&mut shares, window * GROUPS, keys);
+            for group in window * GROUPS..groups.min((window + 1) * GROUPS) {
+                shares.ask::<FAR>(group);
+            }
         }
         let bursts = keys.chunks(WINDOW).zip(answers.chunks_mut(WINDOW));
         let mut hits = 0;
         for (window, (keys, answers)) in bursts.enumerate() {
             if let Some(next) = windows.next() {
-                coming.place(window + begun, next);
+                table.find(&mut shares, (window + begun) * GROUPS % RING, next);
             }
             let mut codes: WindowCodes = [[L::NONE; GROUP]; GROUPS];
-            for (group, codes) in (window * GROUPS..groups).zip(&mut codes) {
-                coming.find(lanes, group, codes);
-                if group + AHEAD < groups {
-                    coming.ask::<FAR>(group + AHEAD);
-                }
-            }
+            let first = window * GROUPS;
+            let of_window = (first..groups.min(first + GROUPS)).map(|group| {
+                let next = group + AHEAD;
+                (group % RING, (next < groups).then_some(next % RING))
+            });
+            L::find_all::<S, _, FAR, GROUPS>(lanes, &mut shares, of_window, &mut codes);
             hits += table.say(lanes, &codes, keys, answers);
         }
         hits
     }
 }
 
-impl<'a, L: Line, const WINDOWS: usize, const AHEAD: usize> Coming<'a, L, WINDOWS, AHEAD> {
-    #[inline(always)]
-    fn new(table: &'a Lines<L>) -> Self {
-        let lines = table.lines.view();
-        Self {
-            lines,
-            permutation: table.permutation,
-            places: [[[0; GROUP]; GROUPS]; WINDOWS],
-            asked: [[lines.value(0); GROUP]; AHEAD],
-        }
-    }
-
-    /// Asks for the lines of one of the first windows, which hold `AHEAD` groups at most.
-    #[inline(always)]
-    fn begin<const FAR: bool>(&mut self, window: usize, keys: &[u32]) {
-        self.place(window, keys);
-        for group in 0..keys.len().div_ceil(GROUP) {
-            self.ask::<FAR>(window * GROUPS + group);
-        }
-    }
-
-    /// Finds the places of the keys of a window.
-    #[inline(always)]
-    fn place(&mut self, window: usize, keys: &[u32]) {
-        let places = self.places[window % WINDOWS].as_flattened_mut();
-        // A length that the compiler knows makes loops without a count.
-        match <&[u32; WINDOW]>::try_from(keys) {
-            Ok(keys) => permute(self.permutation, keys, places),
-            Err(_) => permute(self.permutation, keys, places),
-        }
-    }
-
-    /// Asks for the lines of a group whose places are known. Where the burst ends within the group
-    /// they are those of older places too.
-    #[inline(always)]
-    fn ask<const FAR: bool>(&mut self, group: usize) {
-        let places = &self.places[group / GROUPS % WINDOWS][group % GROUPS];
-        for (line, &place) in self.asked[group % AHEAD].iter_mut().zip(places) {
-            *line = ask::<L, FAR>(self.lines, place);
-        }
-    }
-
-    /// The codes of a group.
-    #[inline(always)]
-    fn find<S: Lanes>(&self, lanes: S, group: usize, codes: &mut Group) {
-        let places = &self.places[group / GROUPS % WINDOWS][group % GROUPS];
-        find(lanes, places, &self.asked[group % AHEAD], codes);
-    }
-}
-
-/// Asks for the line of a place.
-#[inline(always)]
-pub(super) fn ask<L: Line, const FAR: bool>(view: PagedView<'_, L>, place: u32) -> &L {
-    let line = if L::WHOLE_PAGES {
-        view.portion(place)
-    } else {
-        view.value(line_of(place, view.len()))
-    };
-    prefetch::read_into::<FAR>(ptr::from_ref(line).cast());
-    line
-}
-
-/// The codes of a group.
-#[inline(always)]
-pub(super) fn find<S: Lanes, L: Line>(
-    lanes: S,
-    places: &[u32; GROUP],
-    lines: &[&L; GROUP],
-    codes: &mut Group,
-) {
-    for (code, (&place, line)) in codes.iter_mut().zip(places.iter().zip(lines)) {
-        *code = line.find(lanes, place);
-    }
-}
-
-/// The places of `keys`.
-#[inline(always)]
-pub(super) fn permute(permutation: Permutation, keys: &[u32], places: &mut [u32]) {
-    for (place, &key) in places.iter_mut().zip(keys) {
-        *place = permutation.apply(key);
-    }
-}
-
 impl<L: Line> Lines<L> {
+    /// Finds the lines of keys, for groups from `first` on. The last key fills up the last group.
+    #[inline(always)]
+    pub(super) fn find<'a>(
+        &'a self,
+        shares: &mut impl Shares<'a, L, GROUP>,
+        first: usize,
+        keys: &[u32],
+    ) {
+        let (groups, rest) = keys.as_chunks();
+        for (group, keys) in groups.iter().enumerate() {
+            shares.find(first + group, self.places(keys));
+        }
+        if let Some(&last) = rest.last() {
+            let mut keys = [last; GROUP];
+            keys[..rest.len()].copy_from_slice(rest);
+            shares.find(first + groups.len(), self.places(&keys));
+        }
+    }
+
+    /// The places of keys.
+    #[inline(always)]
+    pub(super) fn places(&self, keys: &[u32; GROUP]) -> [u32; GROUP] {
+        let mut places = [0; GROUP];
+        for (place, &key) in places.iter_mut().zip(keys) {
+            *place = self.permutation.apply(key);
+        }
+        places
+    }
+
     /// How lines are asked for.
     #[inline(always)]
     pub(super) fn ahead<S: Lanes>(&self) -> Ahead {

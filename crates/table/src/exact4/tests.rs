@@ -2,7 +2,7 @@
 
 use super::at_once::LookupAtOnce;
 use super::line::{Line, Narrow, Packed, Shared, Wide};
-use super::lookup::{LONG_AHEAD, LONG_WINDOWS, Lookup};
+use super::lookup::{LONG_AHEAD, LONG_RING, Lookup};
 use super::*;
 use crate::order::Ordered;
 use crate::simd::{self, Job, Lanes};
@@ -48,7 +48,7 @@ struct Long<'a, L, A, const FAR: bool>(Lookup<'a, L, A>);
 impl<L: Line, A: Answer, const FAR: bool> Job for Long<'_, L, A, FAR> {
     type Answer = usize;
     fn run<S: Lanes>(self, lanes: S) -> usize {
-        self.0.roll::<S, FAR, LONG_WINDOWS, LONG_AHEAD>(lanes)
+        self.0.roll::<S, FAR, LONG_AHEAD, LONG_RING>(lanes)
     }
 }
 
@@ -119,6 +119,25 @@ fn check_far<L: Line>(masks: &[u32], seed: u64) {
     };
     let oracle: Oracle = (0..SPAN / 2).map(member).collect();
     let table = lines::<L>(&oracle);
+    assert!(table.lines.as_slice().is_some());
+    check_lengths(&table, &oracle);
+    check_lengths(&in_pages(&table, &oracle), &oracle);
+}
+
+/// The same table once changes have copied pages of it.
+fn in_pages<L: Line>(table: &Lines<L>, oracle: &Oracle) -> Lines<L> {
+    let mut changed = table.clone();
+    for (&address, &mask) in oracle.iter().take(50) {
+        for mask in [0, mask] {
+            changed.assign(address, mask).expect("memory");
+        }
+    }
+    assert!(changed.lines.as_slice().is_none());
+    changed
+}
+
+/// Lookups in bursts of all lengths.
+fn check_lengths<L: Line>(table: &Lines<L>, oracle: &Oracle) {
     let lengths = (0..300).filter(|length| !cfg!(miri) || [7, 64, 128, 150].contains(length));
     for (level, length) in Level::here().flat_map(|level| lengths.clone().map(move |l| (level, l)))
     {
@@ -126,19 +145,19 @@ fn check_far<L: Line>(masks: &[u32], seed: u64) {
         let wanted = |key: &u32| oracle.get(key).copied().unwrap_or(0);
         let mut answers = vec![ListMask(77); keys.len()];
         let mut found = vec![false; keys.len()];
-        long::<true, _, _>(level, &table, &keys, &mut answers);
-        let hits = long::<true, _, _>(level, &table, &keys, &mut found);
+        long::<true, _, _>(level, table, &keys, &mut answers);
+        let hits = long::<true, _, _>(level, table, &keys, &mut found);
         let (mut masks, mut here) = (vec![ListMask(77); keys.len()], vec![true; keys.len()]);
-        long::<false, _, _>(level, &table, &keys, &mut masks);
-        let near_hits = long::<false, _, _>(level, &table, &keys, &mut here);
+        long::<false, _, _>(level, table, &keys, &mut masks);
+        let near_hits = long::<false, _, _>(level, table, &keys, &mut here);
         assert_eq!(
             (masks, here, near_hits),
             (answers.clone(), found.clone(), hits),
             "{length}, {level}"
         );
         let (mut masks, mut here) = (vec![ListMask(77); keys.len()], vec![true; keys.len()]);
-        let counted = at_once(level, &table, &keys, &mut masks)
-            .and_then(|_| at_once(level, &table, &keys, &mut here));
+        let counted = at_once(level, table, &keys, &mut masks)
+            .and_then(|_| at_once(level, table, &keys, &mut here));
         assert_eq!(counted.is_some(), [64, 128].contains(&length), "{length}");
         if let Some(counted) = counted {
             assert_eq!(

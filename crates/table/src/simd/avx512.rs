@@ -43,6 +43,43 @@ impl Lanes for Avx512 {
             _mm512_cmpeq_epi16_mask(places, _mm512_set1_epi16(value.cast_signed()))
         }
     }
+    const MARKS: bool = true;
+    #[inline(always)]
+    fn marked31(self, line: &[u16; 32], value: u16) -> u32 {
+        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
+        unsafe {
+            let places = _mm512_loadu_si512(line.as_ptr().cast());
+            let value = _mm512_set1_epi16(value.cast_signed());
+            let last = _mm512_inserti32x4::<3>(
+                _mm512_setzero_si512(),
+                _mm_setr_epi16(0, 0, 0, 0, 0, 0, 0, -1),
+            );
+            let compared = _mm512_inserti32x4::<3>(
+                _mm512_set1_epi16(-1),
+                _mm_setr_epi16(-1, -1, -1, -1, -1, -1, -1, i16::MIN),
+            );
+            // (value and not last) xor places
+            let differs = _mm512_ternarylogic_epi64::<0x9a>(value, last, places);
+            _mm512_testn_epi16_mask(differs, compared)
+        }
+    }
+    #[inline(always)]
+    fn codes31(self, marked: &[u32; 16]) -> [u8; 16] {
+        let mut codes = [0; 16];
+        // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `marked`, and the
+        // store writes the 16 of `codes`.
+        unsafe {
+            let marked = _mm512_loadu_si512(marked.as_ptr().cast());
+            let found = _mm512_test_epi32_mask(marked, _mm512_set1_epi32(i32::MAX));
+            let aside = _mm512_testn_epi32_mask(marked, marked);
+            let ones = _mm_maskz_set1_epi8(found, 1);
+            _mm_storeu_si128(
+                codes.as_mut_ptr().cast(),
+                _mm_mask_set1_epi8(ones, aside, -1),
+            );
+        }
+        codes
+    }
     #[inline(always)]
     fn equal32(self, line: &[u32; 16], value: u32) -> u32 {
         // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
