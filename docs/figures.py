@@ -383,6 +383,7 @@ LOCKS = {
     "read_mostly": ("a lock with a slot a reader, a packet", "none_packet"),
     "mutex_twice": ("a mutex twice a packet", "none_packet"),
     "counter": ("no lock, one atomic counter", "none"),
+    "unchanged": ("no lock, a table that was never changed", "none"),
 }
 
 

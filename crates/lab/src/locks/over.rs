@@ -44,7 +44,10 @@ pub(super) fn run(settings: &mut Settings<'_>, wire: Wire<'_>) -> Result<Outcome
 
 /// Those that differ where there is one reader and no writer.
 fn shows(scheme: Scheme) -> bool {
-    !matches!(scheme, Scheme::Preempted | Scheme::OursReplaced)
+    !matches!(
+        scheme,
+        Scheme::Preempted | Scheme::OursReplaced | Scheme::Unchanged
+    )
 }
 
 fn way(scheme: Scheme, shared: &'static Shared) -> Way {

@@ -16,6 +16,8 @@ pub(super) const BURST: usize = engine::DEFAULT_BURST;
 pub(super) enum Scheme {
     /// A reference, bursts of 64: what all others are held against.
     None,
+    /// The same to a table that was never changed: its lines lie side by side.
+    Unchanged,
     /// A reference, one packet at a time: the base of what locks every packet.
     NonePacket,
     /// A reference, 4 packets at a time: the base of what was published.
@@ -41,8 +43,9 @@ pub(super) enum Scheme {
 }
 
 impl Scheme {
-    pub(super) const EVERY: [Self; 12] = [
+    pub(super) const EVERY: [Self; 13] = [
         Self::None,
+        Self::Unchanged,
         Self::Ours,
         Self::OursReplaced,
         Self::NonePacket,
@@ -60,6 +63,7 @@ impl Scheme {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::None => "none",
+            Self::Unchanged => "unchanged",
             Self::NonePacket => "none_packet",
             Self::NoneBatch4 => "none_batch4",
             Self::RwLockPacket => "rwlock_packet",
@@ -77,9 +81,12 @@ impl Scheme {
     /// Packets that are looked up together.
     pub(super) fn batch(self) -> usize {
         match self {
-            Self::None | Self::RwLockBurst | Self::Counter | Self::Ours | Self::OursReplaced => {
-                BURST
-            }
+            Self::None
+            | Self::Unchanged
+            | Self::RwLockBurst
+            | Self::Counter
+            | Self::Ours
+            | Self::OursReplaced => BURST,
             Self::NoneBatch4 | Self::RwLockBatch4Both => 4,
             _ => 1,
         }
@@ -89,7 +96,7 @@ impl Scheme {
     pub(super) fn reads_one_table(self) -> bool {
         matches!(
             self,
-            Self::None | Self::NonePacket | Self::NoneBatch4 | Self::Counter
+            Self::None | Self::Unchanged | Self::NonePacket | Self::NoneBatch4 | Self::Counter
         )
     }
 
@@ -173,6 +180,7 @@ impl Shared {
                 drop(old);
             }
             Scheme::None
+            | Scheme::Unchanged
             | Scheme::NonePacket
             | Scheme::NoneBatch4
             | Scheme::Counter
@@ -221,7 +229,7 @@ impl Access<'_> {
         let batch = 2 * self.scheme.batch();
         let shared = self.shared;
         match self.scheme {
-            Scheme::None | Scheme::NonePacket | Scheme::NoneBatch4 => {
+            Scheme::None | Scheme::Unchanged | Scheme::NonePacket | Scheme::NoneBatch4 => {
                 in_batches(keys, masks, batch, |keys, masks| {
                     shared.plain.lookup_burst_v4(keys, masks);
                 });

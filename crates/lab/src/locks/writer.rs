@@ -1,9 +1,10 @@
 //! What the writer of a trial does to the table: one change at a time, each a version of its own.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use frame::Nanos;
-use table::live::{Change, LiveLists};
+use table::live::{Change, ChangeError, Entry, LiveLists};
 use table::{CompileError, CompiledLists, Entries};
 
 use super::scheme::Table;
@@ -30,14 +31,30 @@ impl Writer {
         let mut seeded = Seeded::new(seed);
         let mut added = None;
         let next = move |live: &LiveLists| match added.take() {
-            Some(address) => vec![Change::remove(0, table::live::Entry::address_v4(address))],
+            Some(address) => vec![Change::remove(0, Entry::address_v4(address))],
             None => {
                 let address = stranger(&live.version().lists, &mut seeded);
                 added = Some(address);
-                vec![Change::add(0, table::live::Entry::address_v4(address))]
+                vec![Change::add(0, Entry::address_v4(address))]
             }
         };
         Self::new(entries, Box::new(next))
+    }
+
+    /// Puts so many addresses in that are not there, and takes them out again: what is left is
+    /// the same lists, in a table whose pages were copied as they are by changes one at a time.
+    pub(super) fn scatter(&mut self, count: usize, seed: u64) -> Result<(), ChangeError> {
+        let mut seeded = Seeded::new(seed);
+        let table = self.version();
+        let drawn = (0..count).map(|_| stranger(&table, &mut seeded));
+        let strangers: BTreeSet<u32> = drawn.collect();
+        let changes = |change: fn(usize, Entry) -> Change| -> Vec<Change> {
+            let entries = strangers.iter().copied().map(Entry::address_v4);
+            entries.map(|entry| change(0, entry)).collect()
+        };
+        self.live.apply(&changes(Change::add), Nanos::ZERO)?;
+        self.live.apply(&changes(Change::remove), Nanos::ZERO)?;
+        Ok(())
     }
 
     /// The newest version.
