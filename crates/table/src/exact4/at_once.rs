@@ -62,11 +62,15 @@ impl<'a, L: Line, A: Answer, const COUNT: usize> LookupAtOnce<'a, L, A, COUNT> {
                 shares.ask::<FAR>(group);
             }
         } else {
-            // The first lines are on their way before the last are found.
+            // The first lines are on their way before the last are found. Those of the group
+            // before: what was stored just now would be taken out of vectors, piece by piece.
             for (group, keys) in self.keys.iter().enumerate() {
                 shares.find(group, self.table.places(keys));
-                shares.ask::<FAR>(group);
+                if group > 0 {
+                    shares.ask::<FAR>(group - 1);
+                }
             }
+            shares.ask::<FAR>(COUNT - 1);
         }
         let mut codes = BurstCodes([[L::NONE; GROUP]; COUNT]);
         let all = (0..COUNT).map(|group| (group, None));
