@@ -300,11 +300,11 @@ fn varies() -> Vec<String> {
         .to_owned(),
         format!(
             "'preempted' has one thread more than CPUs, on the first of them; where readers take \
-             no lock and never look ('none', 'counter'), they read the version that the next trial of the others begins with, and the writer \
-             does the same work on another table that nobody reads; all read pages that \
-             {CHANGES_BEFORE} changes have copied before, but for 'unchanged' (and \
-             'ours_replaced'), whose lines lie side by side: that is what changes cost lookups, \
-             with any lock or none"
+             no lock and never look ('none', 'counter'), they read the version that the others \
+             begin with, and the writer does the same work on another table that nobody reads; \
+             all read pages that {CHANGES_BEFORE} changes and more have copied, but for \
+             'unchanged' (and 'ours_replaced'), whose lines lie side by side: that is what \
+             changes cost lookups, with any lock or none"
         ),
     ]
 }
