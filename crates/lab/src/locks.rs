@@ -40,7 +40,7 @@ const TRIAL_PAIR: Duration = Duration::from_millis(6);
 const TRIAL_QUICK: Duration = Duration::from_millis(15);
 const TRIAL: Duration = Duration::from_millis(30);
 const CHANGES_PER_SECOND: u64 = 1000;
-/// Changes before the first trial, so many that each of the table's 330 pages has some: all schemes
+/// Changes before the first trial, so many that each of the table's 326 pages has some: all schemes
 /// read pages that changes have copied, from the first trial to the last.
 const CHANGES_BEFORE: usize = 4000;
 

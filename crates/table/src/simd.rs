@@ -49,7 +49,7 @@ pub(crate) trait Lanes: Copy {
     /// [`Lanes::among31`] and a load of what it says then.
     const MARKS: bool = false;
     /// [`Lanes::equal16`] of the first 31 places, and bit 31 where the top bit of the last place
-    /// is not set.
+    /// is not set. Where not [`Lanes::MARKS`] it is what tests hold the others against.
     #[inline(always)]
     fn marked31(self, line: &[u16; 32], value: u16) -> u32 {
         self.equal16(line, value) << 1 >> 1 | u32::from(!line[31] >> 15) << 31

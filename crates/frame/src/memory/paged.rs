@@ -88,7 +88,7 @@ impl<T> Paged<T> {
 
     /// All values as one slice, where their pages lie side by side: in a column that was made at
     /// once, until a page of it is copied or added. Such a value costs no look at the directory,
-    /// which is three instructions of some twenty.
+    /// which is three or four instructions of a dozen to twenty.
     #[inline(always)]
     #[must_use]
     pub fn as_slice(&self) -> Option<&[T]> {
@@ -400,9 +400,9 @@ impl<'a, T> PagedView<'a, T> {
     /// There is such a value: `offset` is a multiple of the size of one, below that of all.
     #[inline(always)]
     pub(super) unsafe fn at_offset(self, offset: usize) -> &'a T {
-        // SAFETY: the directory has a page for every value that is there, and its origin lies as
-        // far before the page as the values of the pages before. The Paged that `'a` borrows is
-        // not written meanwhile.
+        // SAFETY: a page holds `PAGED_BYTES` of whole values (`FITS`), the directory has one for
+        // every value that is there, and its origin lies as far before the page as the values of
+        // the pages before. The Paged that `'a` borrows is not written meanwhile.
         unsafe {
             let origin = self.directory.get_unchecked(offset / PAGED_BYTES);
             &*origin.wrapping_byte_add(offset)

@@ -45,9 +45,9 @@ pub(super) enum Scheme {
 impl Scheme {
     pub(super) const EVERY: [Self; 13] = [
         Self::None,
-        Self::Unchanged,
         Self::Ours,
         Self::OursReplaced,
+        Self::Unchanged,
         Self::NonePacket,
         Self::NoneBatch4,
         Self::RwLockPacket,
@@ -104,9 +104,12 @@ impl Scheme {
         matches!(self, Self::Ours | Self::OursReplaced)
     }
 
-    /// The scheme that differs from this one in nothing but the lock.
+    /// The scheme that differs from this one in nothing but the lock, or for `Unchanged` in
+    /// nothing but the table.
     pub(super) fn base(self) -> Self {
         match self.batch() {
+            // Tables that were never changed, in turn.
+            _ if self == Self::OursReplaced => Self::Unchanged,
             BURST => Self::None,
             4 => Self::NoneBatch4,
             _ => Self::NonePacket,

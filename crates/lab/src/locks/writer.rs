@@ -94,6 +94,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn scattered_changes_leave_the_lists_as_they_were() {
+        let mut list = Entries::default();
+        list.v4.addresses = (0..1000).collect();
+        let mut writer = Writer::of_one_address(list, 1).expect("compiles");
+        let before = writer.version();
+        writer.scatter(100, 7).expect("changes");
+        let after = writer.version();
+        assert!(!Arc::ptr_eq(&before, &after));
+        assert_eq!(writer.live.counts(0).entries, 1000);
+        let held = |address: u32| !after.lookup_v4(address).is_empty();
+        assert!((0..1000).all(held) && !(1000..3000).any(held));
+    }
+
+    #[test]
     fn an_address_goes_in_and_comes_out_again() {
         let mut list = Entries::default();
         list.v4.addresses = (0..1000).collect();

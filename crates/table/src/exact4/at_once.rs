@@ -62,8 +62,9 @@ impl<'a, L: Line, A: Answer, const COUNT: usize> LookupAtOnce<'a, L, A, COUNT> {
                 shares.ask::<FAR>(group);
             }
         } else {
-            // The first lines are on their way before the last are found. Those of the group
-            // before: what was stored just now would be taken out of vectors, piece by piece.
+            // The first lines are on their way before the last are found. Each group is asked for
+            // when the next is found: at once, the compiler would take its offsets out of the
+            // vector they were made in, piece by piece, rather than load them.
             for (group, keys) in self.keys.iter().enumerate() {
                 shares.find(group, self.table.places(keys));
                 if group > 0 {

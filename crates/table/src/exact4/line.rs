@@ -36,8 +36,8 @@ pub(crate) trait Line: Copy + FromZeros + Send + Sync + 'static {
 
     /// The code of `place`: 0 if it has no answer, [`Line::ASIDE`] if the side table has it.
     fn find<S: Lanes>(&self, lanes: S, place: u32) -> u8;
-    /// The codes of groups of places that were asked for: of each the number, and another to ask
-    /// for then.
+    /// The codes of groups of places that were asked for, at most `COUNT`, an even number: of each
+    /// the number, and another to ask for then. Codes behind those of the last group may be any.
     #[inline(always)]
     fn find_all<'l, S: Lanes, C: Shares<'l, Self, GROUP>, const FAR: bool, const COUNT: usize>(
         lanes: S,
@@ -144,6 +144,7 @@ impl Line for Narrow {
         if !S::MARKS {
             return find_each::<_, _, _, FAR, _>(lanes, shares, groups, codes);
         }
+        const { assert!(COUNT.is_multiple_of(2)) };
         let mut marked = Groups::<u32, GROUP, COUNT>::new();
         for (group, next) in groups {
             let (places, lines) = shares.get(group);

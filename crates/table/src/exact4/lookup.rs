@@ -24,7 +24,7 @@ pub(super) const GROUPS: usize = WINDOW / GROUP;
 const NEAR_AHEAD: usize = GROUPS;
 /// The same where no cache holds the table and the core keeps that many under way, 128 lines.
 pub(super) const LONG_AHEAD: usize = 2 * GROUPS;
-/// Groups whose lines are kept, whole windows and one more than are on their way; a power of two,
+/// Room for the groups on their way and those of the window that is answered: a power of two,
 /// since they go round.
 const NEAR_RING: usize = 2 * NEAR_AHEAD;
 pub(super) const LONG_RING: usize = 2 * LONG_AHEAD;

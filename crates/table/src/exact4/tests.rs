@@ -322,6 +322,7 @@ fn shared_lines_change() {
 fn a_line_overflows_and_empties_again() {
     crowd(layout::<Packed>(Layout::Packed, &Oracle::new()));
     crowd(layout::<Shared>(Layout::Shared, &Oracle::new()));
+    crowd(layout::<Narrow>(Layout::Narrow, &Oracle::new()));
 }
 
 fn crowd(layout: Layout) {
