@@ -286,8 +286,15 @@ impl Interface {
     /// the kernel's: cheap enough to be asked some times a second.
     #[must_use]
     pub fn link(&self) -> Link {
-        let flags = self.control.flags(&self.kernel_name());
-        Link::from_answers(self.index().ok(), flags.ok())
+        let ask = || {
+            let flags = self.control.flags(&self.kernel_name());
+            Link::from_answers(self.index().ok(), flags.ok())
+        };
+        // One that is renamed between two questions looks gone, and is there by its new name.
+        match ask() {
+            Link::Absent => ask(),
+            link => link,
+        }
     }
 
     /// Whether somebody set promiscuous mode on the interface itself. Sockets that are members do
