@@ -41,12 +41,11 @@ fn writer() -> Mutex<Writer> {
 fn bench() -> Bench {
     let mut places = (0..2 * SIDES).cycle();
     let stream = Stream::drawn(|| places.next().unwrap_or(0)).expect("memory");
-    let apart = versions();
     Bench {
         cpus: allowed_cpus(),
         read: writer(),
         unread: writer(),
-        apart,
+        apart: versions(),
         stream,
         trial: TRIAL_TEST,
     }

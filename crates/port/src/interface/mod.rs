@@ -282,8 +282,9 @@ impl Interface {
         settings.set(&self.control, &self.kernel_name())
     }
 
-    /// Whether frames can pass now. Two system calls, four where it is held on to, and no lock of
-    /// the kernel's: cheap enough to be asked some times a second.
+    /// Whether frames can pass now. Two system calls, four where it is held on to, twice as many
+    /// where it seems gone, and no lock of the kernel's: cheap enough to be asked some times a
+    /// second.
     #[must_use]
     pub fn link(&self) -> Link {
         let ask = || {
