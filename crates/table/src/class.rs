@@ -7,6 +7,8 @@ use std::collections::HashMap;
 #[derive(Clone, Debug)]
 pub(crate) struct Classes {
     masks: Vec<ListMask>,
+    /// The largest of them, as a number.
+    largest: u32,
     /// Not used by lookups.
     known: HashMap<u32, u32>,
     /// Answers given lately and their classes, found by a hash of the answer.
@@ -20,6 +22,7 @@ impl Classes {
     pub(crate) fn new() -> Self {
         Self {
             masks: vec![ListMask::EMPTY],
+            largest: 0,
             known: HashMap::from([(0, 0)]),
             recent: vec![(0, 0); RECENT],
         }
@@ -33,6 +36,7 @@ impl Classes {
             let class = *self.known.entry(mask).or_insert(next);
             if class == next {
                 self.masks.push(ListMask(mask));
+                self.largest = self.largest.max(mask);
             }
             self.recent[recent] = (mask, class);
         }
@@ -50,6 +54,11 @@ impl Classes {
     /// The classes of `masks`.
     pub(crate) fn intern_all(&mut self, masks: &[u32]) -> Vec<u32> {
         masks.iter().map(|&mask| self.intern(mask)).collect()
+    }
+
+    /// The largest answer, as a number.
+    pub(crate) fn largest(&self) -> u32 {
+        self.largest
     }
 
     /// The answers by class.
@@ -72,6 +81,7 @@ mod tests {
         let mut classes = Classes::new();
         let given = [5, 5, 0, 7, 5, u32::MAX, 0].map(|mask| classes.intern(mask));
         assert_eq!(given, [1, 1, 0, 2, 1, 3, 0]);
+        assert_eq!(classes.largest(), u32::MAX);
         assert_eq!(classes.masks(), [0, 5, 7, u32::MAX].map(ListMask));
     }
 }

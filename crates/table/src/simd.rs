@@ -106,13 +106,14 @@ pub(crate) trait Lanes: Copy {
     }
     /// Of eight addresses the bits 16 to 31, and the bits 32 to 47 as [`twice`] has them.
     #[inline(always)]
-    fn split(self, keys: &[u128; 8]) -> ([u32; 8], [u32; 8]) {
-        let (mut middles, mut lows) = ([0; 8], [0; 8]);
-        for ((key, middle), low) in keys.iter().zip(&mut middles).zip(&mut lows) {
-            *middle = u32::from((key >> 96) as u16);
-            *low = twice((key >> 80) as u16);
+    fn split(self, keys: &[u128; 8]) -> [[u32; 8]; 3] {
+        let [mut tops, mut middles, mut lows] = [[0; 8]; 3];
+        for (index, key) in keys.iter().enumerate() {
+            tops[index] = (key >> 112) as u32;
+            middles[index] = u32::from((key >> 96) as u16);
+            lows[index] = twice((key >> 80) as u16);
         }
-        (middles, lows)
+        [tops, middles, lows]
     }
     /// Which numbers are negative: bit `i` is of number `i`.
     #[inline(always)]

@@ -167,22 +167,25 @@ fn changes_of_large_sets() {
         for spread in [0, 12] {
             random_changes::<u32>(seed, &usual(seed, count, 24, spread), STEPS, 32);
             random_changes::<u32>(seed, &usual(seed, count, 32, spread), STEPS, 32);
-            random_changes::<u128>(seed, &usual(seed, count, 48, spread), STEPS, 32);
-            random_changes::<u128>(seed, &usual(seed, count, 128, spread + 100), STEPS, 32);
-            random_changes::<u128>(seed, &usual(seed, count, 128, spread), STEPS, 32);
+            // With 16 lists leaves hold answers, with more they hold classes.
+            for lists in [16, 32] {
+                random_changes::<u128>(seed, &usual(seed, count, 48, spread), STEPS, lists);
+                random_changes::<u128>(seed, &usual(seed, count, 128, spread + 100), STEPS, lists);
+                random_changes::<u128>(seed, &usual(seed, count, 128, spread), STEPS, lists);
+            }
         }
     }
 }
 
 /// All lengths, one within the other.
-fn nested<A: Address>(at: A) -> Map<A> {
+fn nested<A: Address>(at: A, lists: u32) -> Map<A> {
     let mut map = Map::from([(A::default(), 0)]);
     for len in 0..=A::BITS {
         toggle(
             &mut map,
             at.first_in(len as u8),
             at.last_in(len as u8),
-            len % 32,
+            len % lists,
         );
     }
     map
@@ -192,9 +195,12 @@ fn nested<A: Address>(at: A) -> Map<A> {
 fn changes_of_nested_sets() {
     for seed in SEEDS {
         let mut draws = Draws::new(seed);
-        random_changes::<u32>(seed, &nested(draws.address()), STEPS, 32);
-        random_changes::<u128>(seed, &nested(draws.address()), STEPS, 32);
-        random_changes::<u128>(seed, &nested(u128::MAX), STEPS, 32);
+        random_changes::<u32>(seed, &nested(draws.address(), 32), STEPS, 32);
+        for lists in [15, 32] {
+            let at = draws.address();
+            random_changes::<u128>(seed, &nested(at, lists), STEPS, lists.into());
+            random_changes::<u128>(seed, &nested(u128::MAX, lists), STEPS, lists.into());
+        }
     }
 }
 
@@ -233,6 +239,42 @@ fn answers_that_no_longer_fit_change_the_layout() {
     toggle(&mut map, 7, 9, 31);
     set.rewrite(7, 9, &map).unwrap();
     check(&set, &map, &edges(&map), 0);
+}
+
+/// Leaves hold answers until one of 16 lists comes, or one of a list that is none of these.
+#[test]
+fn leaves_hold_answers_while_they_have_room() {
+    let is_coded = |set: &PrefixSet<u128>| match &set.layout {
+        Layout::Slots(slots) => !slots.codes_are_answers(),
+        layout => panic!("{layout:?}"),
+    };
+    let deep = 0x2001_0db8 << 96 | 5;
+    for answer in [0xffff, 1 << 16, 1 << 31 | 3] {
+        let mut map = usual(1, 300, 48, 3);
+        map.insert(deep, 3);
+        map.insert(deep + 1, 0xfffe);
+        let mut set = PrefixSet::compile(&crowds::runs_of(&map)).unwrap();
+        assert!(!is_coded(&set));
+        check(&set, &map, &edges(&map), 0);
+        let kept = (set.clone(), map.clone());
+        for last in [0x2001_0db8 << 96 | u128::MAX >> 48, deep + 7] {
+            let first = last - 7;
+            map.retain(|start, _| !(first..=last).contains(start));
+            map.insert(first, answer);
+            map.insert(last + 1, 0);
+            set.rewrite(first, last, &map).unwrap();
+            assert!(is_coded(&set), "{answer:x}");
+            check(&set, &map, &edges(&map), 0);
+            // They do from the next layout on.
+            map.insert(first, 2);
+            set.rewrite(first, last, &map).unwrap();
+            check(&set, &map, &edges(&map), 0);
+            assert!(is_coded(&set));
+            set = PrefixSet::compile(&crowds::runs_of(&map)).unwrap();
+            assert!(!is_coded(&set));
+        }
+        check(&kept.0, &kept.1, &edges(&kept.1), 0);
+    }
 }
 
 #[test]

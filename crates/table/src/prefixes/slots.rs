@@ -29,6 +29,7 @@
 //! reads five words and lines, then what the trie reads at most.
 
 mod build;
+mod code;
 mod fresh;
 mod line;
 mod lookup;
@@ -46,6 +47,7 @@ use crate::compiled::CompileError;
 use crate::flatten::Runs;
 use crate::mask::ListMask;
 use crate::simd::{self, Level};
+use code::Coding;
 use frame::Pages;
 use frame::memory::Paged;
 use line::Line;
@@ -64,6 +66,8 @@ pub(super) struct Slots {
     /// What lies below bit 47, and blocks of 16 bits with few changes.
     trie: Trie,
     classes: Arc<Classes>,
+    /// Leaves hold answers, not classes.
+    codes_are_answers: bool,
     free: Free,
 }
 
@@ -134,12 +138,21 @@ impl Slots {
 
     #[inline]
     pub(super) fn add_burst(&self, level: Level, keys: &[u128], masks: &mut [ListMask]) {
+        if self.codes_are_answers {
+            self.add_coded(level, code::Answers, keys, masks);
+        } else {
+            self.add_coded(level, self.classes.masks(), keys, masks);
+        }
+    }
+
+    #[inline(always)]
+    fn add_coded(&self, level: Level, coding: impl Coding, keys: &[u128], masks: &mut [ListMask]) {
         if let Some(columns) = self.straight() {
-            simd::run(level, self.lookup(level, columns, keys, masks));
+            simd::run(level, self.lookup(level, coding, columns, keys, masks));
             return;
         }
         let columns = (self.root.view(), self.slots.view(), self.lines.view());
-        simd::run(level, self.lookup(level, columns, keys, masks));
+        simd::run(level, self.lookup(level, coding, columns, keys, masks));
     }
 
     /// The columns as slices, where their pages lie side by side.
@@ -150,19 +163,26 @@ impl Slots {
     }
 
     #[cfg(test)]
+    pub(super) fn codes_are_answers(&self) -> bool {
+        self.codes_are_answers
+    }
+
+    #[cfg(test)]
     pub(super) fn is_straight(&self) -> bool {
         self.straight().is_some()
     }
 
-    fn lookup<'a, R, S, L>(
+    fn lookup<'a, C, R, S, L>(
         &'a self,
         level: Level,
+        coding: C,
         (root, slots, lines): (R, S, L),
         keys: &'a [u128],
         masks: &'a mut [ListMask],
-    ) -> Lookup<'a, R, S, L> {
+    ) -> Lookup<'a, C, R, S, L> {
         Lookup {
             level,
+            coding,
             root,
             slots,
             lines,
@@ -198,7 +218,7 @@ impl Slots {
         for word in slots.filter(|&word| word != NOTHING) {
             let line = self.lines.view()[(word >> SHIFT_BITS & NUMBER) as usize];
             match word & (NODE | 31) {
-                ALL_OUT if line::only_class(&line).is_some() => {}
+                ALL_OUT if line::is_plain(&line) => {}
                 ALL_OUT => kinds[0] += 1,
                 word => kinds[1 + usize::from(word & NODE != 0)] += 1,
             }
@@ -230,6 +250,7 @@ impl Slots {
     /// False when there is more than words can name.
     fn is_sound(&self) -> bool {
         self.classes.masks().len() <= CLASSES_MAX
+            && (!self.codes_are_answers || code::have_room(&self.classes))
             && self.slots.len() <= NUMBER as usize
             && self.lines.len() <= NUMBER as usize
             && self.trie.is_sound()

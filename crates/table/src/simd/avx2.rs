@@ -43,8 +43,8 @@ impl Lanes for Avx2 {
         picked
     }
     #[inline(always)]
-    fn split(self, keys: &[u128; 8]) -> ([u32; 8], [u32; 8]) {
-        let (mut middles, mut lows) = ([0; 8], [0; 8]);
+    fn split(self, keys: &[u128; 8]) -> [[u32; 8]; 3] {
+        let [mut tops, mut middles, mut lows] = [[0; 8]; 3];
         // SAFETY: `self` proves the instructions; the loads read 16 bytes of `keys` each, an upper
         // half behind its lower one as on any x86, and the stores write the 32 bytes of `middles`
         // and of `lows`.
@@ -62,6 +62,8 @@ impl Lanes for Avx2 {
             let (a, b) = (pair(0), pair(2));
             let first = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(a, b));
             let second = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
+            let top = _mm256_srli_epi32::<16>(first);
+            _mm256_storeu_si256(tops.as_mut_ptr().cast(), top);
             let zero = _mm256_setzero_si256();
             let first = _mm256_blend_epi16::<0b1010_1010>(first, zero);
             _mm256_storeu_si256(middles.as_mut_ptr().cast(), first);
@@ -70,7 +72,7 @@ impl Lanes for Avx2 {
             let second = _mm256_xor_si256(second, signs);
             _mm256_storeu_si256(lows.as_mut_ptr().cast(), second);
         }
-        (middles, lows)
+        [tops, middles, lows]
     }
     #[inline(always)]
     fn negative(self, numbers: &[i32; 8]) -> u8 {

@@ -158,8 +158,8 @@ impl Lanes for Avx512 {
         }
     }
     #[inline(always)]
-    fn split(self, keys: &[u128; 8]) -> ([u32; 8], [u32; 8]) {
-        let (mut middles, mut lows) = ([0; 8], [0; 8]);
+    fn split(self, keys: &[u128; 8]) -> [[u32; 8]; 3] {
+        let [mut tops, mut middles, mut lows] = [[0; 8]; 3];
         // SAFETY: `self` proves the instructions; the loads read the 128 bytes of `keys`, a lower
         // half before its upper one as on any x86, and the stores write the 32 bytes of `middles`
         // and of `lows`.
@@ -169,13 +169,15 @@ impl Lanes for Avx512 {
             let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
             let upper = _mm512_permutex2var_epi64(four, odd, more);
             let first = _mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(upper));
+            let top = _mm256_srli_epi32::<16>(first);
+            _mm256_storeu_si256(tops.as_mut_ptr().cast(), top);
             let first = _mm256_and_si256(first, _mm256_set1_epi32(0xffff));
             _mm256_storeu_si256(middles.as_mut_ptr().cast(), first);
             let second = _mm256_shuffle_epi8(_mm512_cvtepi64_epi32(upper), upper_halves());
             let second = _mm256_xor_si256(second, _mm256_set1_epi16(i16::MIN));
             _mm256_storeu_si256(lows.as_mut_ptr().cast(), second);
         }
-        (middles, lows)
+        [tops, middles, lows]
     }
     #[inline(always)]
     fn negative(self, numbers: &[i32; 8]) -> u8 {
@@ -213,9 +215,9 @@ impl Lanes for Avx512 {
         // SAFETY: `self` proves the instructions; the load reads the 64 bytes of `line`.
         let mask = unsafe {
             let places = _mm512_loadu_si512(line.as_ptr().cast());
-            _mm512_cmplt_epi16_mask(places, _mm512_set1_epi32(value.cast_signed()))
+            _mm512_mask_cmplt_epi16_mask(FIRST_30, places, _mm512_set1_epi32(value.cast_signed()))
         };
-        (mask & FIRST_30).count_ones()
+        mask.count_ones()
     }
 }
 

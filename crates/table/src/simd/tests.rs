@@ -383,7 +383,7 @@ fn every_level_picks_values() {
 
 struct Split<'a>(&'a [u128; 8]);
 impl Job for Split<'_> {
-    type Answer = ([u32; 8], [u32; 8]);
+    type Answer = [[u32; 8]; 3];
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> Self::Answer {
         lanes.split(self.0)
@@ -400,7 +400,8 @@ fn every_level_splits_addresses() {
             _ => (8 * round + at as u128).wrapping_mul(factor),
         });
         for level in Level::here() {
-            let (middles, lows) = run(level, Split(&keys));
+            let [tops, middles, lows] = run(level, Split(&keys));
+            assert_eq!(tops, keys.map(|key| (key >> 112) as u32), "{level}");
             let middle = |key: u128| (key >> 96) as u32 & 0xffff;
             assert_eq!(middles, keys.map(middle), "{level}");
             for half in [0, 16] {

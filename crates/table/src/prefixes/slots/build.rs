@@ -11,6 +11,8 @@ use crate::prefixes::trie::build::{Block, Change};
 pub(super) trait Ground {
     /// The class at an address.
     fn class_at(&mut self, address: u128) -> u16;
+    /// What leaves hold of a class.
+    fn code(&self, class: u16) -> u16;
     /// The first change at this address, which is not the first of all, or behind it.
     fn next_change(&mut self, from: u128) -> Option<Change>;
     /// The first and the last address that may have changed.
@@ -110,7 +112,8 @@ pub(super) fn plain_slot<G: Ground>(ground: &mut G, class: u16) -> Result<u32, C
     let mut word = ground.slot(usize::from(class));
     if word == NOTHING {
         let number = ground.take_lines(1)?;
-        ground.set_line(number, line::plain(class))?;
+        let leaf = line::plain(ground.code(class));
+        ground.set_line(number, leaf)?;
         word = number << SHIFT_BITS | ALL_OUT;
         ground.set_slot(usize::from(class), word)?;
     }
@@ -173,9 +176,10 @@ pub(super) fn change_deep<G: Ground>(
 ) -> Result<(), CompileError> {
     let leaf = ground.line(ground.slot(at) >> SHIFT_BITS);
     let beside = line::number(&leaf);
-    let old = line::word(&ground.line(beside), leaf[16]);
+    let old = line::word(&ground.line(beside), 0);
     let answer = Answer::Below(ground.below(old, block)?);
-    if let (_, Some(words)) = line::leaf(&[Run { start: 0, answer }]) {
+    let run = Run { start: 0, answer };
+    if let (_, Some(words)) = line::leaf(&[run], |class| ground.code(class)) {
         ground.set_line(beside, words)?;
     }
     Ok(())

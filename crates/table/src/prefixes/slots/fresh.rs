@@ -9,6 +9,8 @@ use trie_build::{Block, Change};
 struct Fresh<'a, A> {
     starts: &'a [A],
     classes: &'a [u32],
+    /// By class.
+    codes: &'a [u16],
     /// The run that was asked for last: most questions are about it or the next.
     at: usize,
     slots: Vec<u32>,
@@ -23,9 +25,16 @@ pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Slots>, Compi
     if interned.masks().len() > CLASSES_MAX {
         return Ok(None);
     }
+    let codes_are_answers = code::have_room(&interned);
+    let codes = (0..interned.masks().len() as u16).map(|class| match codes_are_answers {
+        true => code::of_answer(&interned, class),
+        false => class,
+    });
+    let codes: Vec<u16> = codes.collect();
     let mut fresh = Fresh {
         starts: &runs.starts,
         classes: &classes,
+        codes: &codes,
         at: 0,
         slots: vec![NOTHING; CLASSES_MAX],
         lines: Vec::new(),
@@ -54,6 +63,7 @@ pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Slots>, Compi
         lines: Paged::copy_of(&fresh.lines).map_err(no_memory)?,
         trie: Trie::of(&fresh.below)?,
         classes: Arc::new(interned),
+        codes_are_answers,
         free: Free::none(),
     };
     Ok(slots.is_sound().then_some(slots))
@@ -83,6 +93,9 @@ impl<A: Address> Fresh<'_, A> {
 impl<A: Address> Ground for Fresh<'_, A> {
     fn class_at(&mut self, address: u128) -> u16 {
         self.classes[self.seek(address)] as u16
+    }
+    fn code(&self, class: u16) -> u16 {
+        self.codes[usize::from(class)]
     }
     fn next_change(&mut self, from: u128) -> Option<Change> {
         let next = self.seek(from - 1) + 1;

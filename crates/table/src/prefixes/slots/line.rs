@@ -1,21 +1,20 @@
 //! The lines behind slots.
 //!
 //! A leaf: the places of up to 15 changes, ascending, then one that no key is behind; then the 16
-//! classes before, between and behind them. A class with [`BELOW`] is the number of a word of the
-//! trie in a line of words. Such a leaf has 13 changes at most, and in its last two classes the
-//! number of that line.
+//! [codes](super::code) of the answers before, between and behind them. [`WORD`] says that it is a
+//! word of the trie, which stands in a line of words at the number of its run. A leaf with such has
+//! 13 changes at most, and in its last two codes the number of that line.
 //!
 //! A node: the places of up to 30 changes, ascending, at which the next leaf begins; then the
 //! number of the first leaf, low and high.
 
+use super::code::WORD;
 use crate::simd::Lanes;
 
 /// 16-bit numbers of one cache line.
 pub(super) type Line = [u16; 32];
 
-/// A class with this is the number of a word.
-const BELOW: u16 = 0x8000;
-/// Classes of a leaf, and of one with words.
+/// Runs of a leaf, and of one with words.
 const RUNS: usize = 16;
 const RUNS_BESIDE_WORDS: usize = 14;
 /// Leaves of a node.
@@ -65,10 +64,16 @@ fn set_number(line: &mut Line, number: u32) {
     line[NUMBER + 1] = (number >> 16) as u16;
 }
 
-/// The class of a key in a leaf.
+/// The code of a key in a leaf.
 #[inline(always)]
-pub(super) fn class<L: Lanes>(lanes: L, leaf: &Line, compared: u32) -> u16 {
-    leaf[(16 + lanes.below16(leaf, compared) as usize) & 31]
+pub(super) fn code<L: Lanes>(lanes: L, leaf: &Line, compared: u32) -> u16 {
+    leaf[(RUNS + run(lanes, leaf, compared)) & 31]
+}
+
+/// The number of the run of a key in a leaf.
+#[inline(always)]
+pub(super) fn run<L: Lanes>(lanes: L, leaf: &Line, compared: u32) -> usize {
+    lanes.below16(leaf, compared) as usize
 }
 
 /// The number of the leaf of a key in a node.
@@ -77,23 +82,23 @@ pub(super) fn child<L: Lanes>(lanes: L, node: &Line, compared: u32) -> u32 {
     number(node).wrapping_add(lanes.below30(node, compared))
 }
 
-/// The leaf of one class.
-pub(super) fn plain(class: u16) -> Line {
+/// The leaf of one answer.
+pub(super) fn plain(code: u16) -> Line {
     let mut line = [NEVER; 32];
-    line[16..].fill(class);
+    line[RUNS..].fill(code);
     line
 }
 
-/// The class, if a leaf has one only, and no words.
-pub(super) fn only_class(leaf: &Line) -> Option<u16> {
-    (leaf[0] == NEVER && leaf[16] & BELOW == 0).then_some(leaf[16])
+/// True when a leaf has one answer only, and no words.
+pub(super) fn is_plain(leaf: &Line) -> bool {
+    leaf[0] == NEVER && leaf[RUNS] != WORD
 }
 
-/// How many changes a leaf has, and its first and its last class.
+/// How many changes a leaf has, and its first and its last code.
 pub(super) fn ends(leaf: &Line) -> (usize, u16, u16) {
     let places = leaf[..RUNS - 1].iter();
     let changes = places.take_while(|&&place| place != NEVER).count();
-    (changes, leaf[16], leaf[16 + changes])
+    (changes, leaf[RUNS], leaf[RUNS + changes])
 }
 
 /// Runs, in as many portions as they need leaves.
@@ -108,25 +113,25 @@ pub(super) fn portions(mut runs: &[Run]) -> impl Iterator<Item = &[Run]> {
     })
 }
 
-/// The leaf of a portion, and its line of words, if it has one.
-pub(super) fn leaf(portion: &[Run]) -> (Line, Option<Line>) {
+/// The leaf of a portion, and its line of words, if it has one. `code` tells the code of a class.
+pub(super) fn leaf(portion: &[Run], code: impl Fn(u16) -> u16) -> (Line, Option<Line>) {
     let (mut leaf, mut words) = (plain(0), [0; 32]);
-    let mut count = 0;
+    let mut has_words = false;
     for (at, run) in portion.iter().enumerate() {
         if at > 0 {
             leaf[at - 1] = place(run.start);
         }
-        leaf[16 + at] = match run.answer {
-            Answer::Class(class) => class,
+        leaf[RUNS + at] = match run.answer {
+            Answer::Class(class) => code(class),
             Answer::Below(word) => {
-                words[2 * count] = word as u16;
-                words[2 * count + 1] = (word >> 16) as u16;
-                count += 1;
-                BELOW | (count - 1) as u16
+                words[2 * at] = word as u16;
+                words[2 * at + 1] = (word >> 16) as u16;
+                has_words = true;
+                WORD
             }
         };
     }
-    (leaf, (count > 0).then_some(words))
+    (leaf, has_words.then_some(words))
 }
 
 /// `leaf` with its words in line `number`.
@@ -137,22 +142,21 @@ pub(super) fn with_words(mut leaf: Line, number: u32) -> Line {
 
 /// The number of the line of words of a leaf, if it has one.
 pub(super) fn words(leaf: &Line) -> Option<u32> {
-    let below = leaf[16..NUMBER].iter().any(|class| class & BELOW != 0);
-    below.then(|| number(leaf))
+    leaf[RUNS..NUMBER].contains(&WORD).then(|| number(leaf))
 }
 
-/// The word that `class` of a leaf names in the line of its words.
-pub(super) fn word(words: &Line, class: u16) -> u32 {
-    let at = (2 * usize::from(class & !BELOW)) % words.len();
+/// The word of a run of a leaf in the line of its words.
+pub(super) fn word(words: &Line, run: usize) -> u32 {
+    let at = (2 * run) % words.len();
     u32::from(words[at]) | u32::from(words[at + 1]) << 16
 }
 
-/// Where the runs of a leaf begin that are words, and their classes; the leaf begins at `start`.
-pub(super) fn below(leaf: &Line, start: u16) -> impl Iterator<Item = (u16, u16)> {
+/// Where the runs of a leaf begin that are words, and their numbers; the leaf begins at `start`.
+pub(super) fn below(leaf: &Line, start: u16) -> impl Iterator<Item = (u16, usize)> {
     let starts = leaf[..RUNS - 1].iter().take_while(|&&place| place != NEVER);
     let starts = std::iter::once(start).chain(starts.map(|&place| start_of(place)));
-    let runs = starts.zip(leaf[16..].iter().copied());
-    runs.filter(|(_, class)| class & BELOW != 0)
+    let runs = starts.zip(0..);
+    runs.filter(|&(_, run)| leaf[RUNS + run] == WORD)
 }
 
 /// The node of leaves that begin with these runs; the first of them is number `first`.

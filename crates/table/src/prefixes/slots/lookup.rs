@@ -8,6 +8,7 @@
 //! [waits](super::waiting); of the routing table one in 500 does.
 
 use super::NUMBER;
+use super::code::Coding;
 use super::line::{self, Line};
 use super::onward;
 use super::waiting::{Descent, Waiting};
@@ -18,8 +19,9 @@ use crate::prefixes::trie::Trie;
 use crate::simd::{self, Ahead, Job, Lanes, Level, once, twice};
 use frame::prefetch;
 
-pub(super) struct Lookup<'a, R, S, L> {
+pub(super) struct Lookup<'a, C, R, S, L> {
     pub(super) level: Level,
+    pub(super) coding: C,
     pub(super) root: R,
     pub(super) slots: S,
     pub(super) lines: L,
@@ -29,8 +31,9 @@ pub(super) struct Lookup<'a, R, S, L> {
     pub(super) masks: &'a mut [ListMask],
 }
 
-impl<'a, R, S, L> Job for Lookup<'a, R, S, L>
+impl<'a, C, R, S, L> Job for Lookup<'a, C, R, S, L>
 where
+    C: Coding,
     R: Column<'a, u32>,
     S: Column<'a, u32>,
     L: Column<'a, Line>,
@@ -43,8 +46,7 @@ where
         let mut window = Window::new();
         let mut descent = None;
         for first in (0..self.keys.len()).step_by(WINDOW) {
-            let (keys, rest) = self.keys[first..].split_at((self.keys.len() - first).min(WINDOW));
-            ask_keys(&rest[..rest.len().min(WINDOW)]);
+            let keys = &self.keys[first..self.keys.len().min(first + WINDOW)];
             self.find_slots(lanes, far, keys, &mut window);
             let node_count = self.find_lines(lanes, &mut window);
             self.find_leaves(lanes, node_count, &mut window);
@@ -56,16 +58,9 @@ where
     }
 }
 
-/// Asks for keys of the next window: they are read all at once.
-#[inline(always)]
-fn ask_keys(keys: &[u128]) {
-    for line in keys.chunks(4) {
-        prefetch::read(line.as_ptr().cast());
-    }
-}
-
-impl<'a, R, S, L> Lookup<'a, R, S, L>
+impl<'a, C, R, S, L> Lookup<'a, C, R, S, L>
 where
+    C: Coding,
     R: Column<'a, u32>,
     S: Column<'a, u32>,
     L: Column<'a, Line>,
@@ -105,10 +100,10 @@ where
     /// compared of them. Adds the former to `any` by `or`.
     #[inline(always)]
     fn take<V: Lanes>(&self, lanes: V, keys: &[u128; GROUP], any: &mut [u32; GROUP]) -> Group {
-        let (middles, compared) = lanes.split(keys);
+        let [tops, middles, compared] = lanes.split(keys);
         let mut slots = [0; GROUP];
-        for ((slot, key), middle) in slots.iter_mut().zip(keys).zip(middles) {
-            let word = *self.root.at((key >> 112) as usize);
+        for ((slot, top), middle) in slots.iter_mut().zip(tops).zip(middles) {
+            let word = *self.root.at(usize::from(top as u16));
             *slot = onward(word, middle).cast_unsigned();
         }
         for (any, slot) in any.iter_mut().zip(slots) {
@@ -121,10 +116,10 @@ where
     /// nodes.
     #[inline(always)]
     fn find_lines<V: Lanes>(&self, lanes: V, window: &mut Window) -> usize {
+        window.replace_places(|slot| *self.slots.at(slot as usize));
         let node_count = window.find_lines(lanes, |places, compared| {
-            let words = places.map(|slot| *self.slots.at(slot as usize));
             let mut numbers = [0; GROUP];
-            for ((number, word), &compared) in numbers.iter_mut().zip(words).zip(compared) {
+            for ((number, &word), &compared) in numbers.iter_mut().zip(&*places).zip(compared) {
                 *number = onward(word, once(compared));
             }
             *places = numbers.map(|number| number.cast_unsigned() & NUMBER);
@@ -153,29 +148,23 @@ where
         window: &Window,
         descent: &mut Option<Descent>,
     ) {
-        let (lines, answers) = (self.lines, self.answers);
+        let (lines, coding) = (self.lines, self.coding);
         // To the end of the burst: the groups end with the window, and only the last window has one
         // behind whole ones. Cutting it here costs 1.6 instructions a key.
         let (masks, rest) = self.masks[first..self.keys.len()].as_chunks_mut();
         let mut waiting = Waiting::new();
         let groups = window.groups();
         let count = masks.len();
+        let keys = self.keys[first..].as_ptr();
         for (number, (masks, group)) in masks.iter_mut().zip(groups).enumerate() {
-            add(lanes, lines, answers, number, group, masks, &mut waiting);
+            ask_keys(keys.wrapping_add(GROUP * number + WINDOW));
+            add(lanes, lines, coding, number, group, masks, &mut waiting);
         }
         if !rest.is_empty()
             && let Some(group) = groups.get(count)
         {
             let mut masks = [ListMask::EMPTY; GROUP];
-            add(
-                lanes,
-                lines,
-                answers,
-                count,
-                group,
-                &mut masks,
-                &mut waiting,
-            );
+            add(lanes, lines, coding, count, group, &mut masks, &mut waiting);
             for (mask, found) in rest.iter_mut().zip(masks) {
                 *mask |= found;
             }
@@ -223,13 +212,20 @@ where
     }
 }
 
+/// Asks for a group of keys, which need not be there.
+#[inline(always)]
+fn ask_keys(keys: *const u128) {
+    prefetch::read(keys.cast());
+    prefetch::read(keys.wrapping_add(GROUP / 2).cast());
+}
+
 /// Adds the answers of a group, which has this number, to its masks. Keys whose class
 /// is a word wait.
 #[inline(always)]
 fn add<'a, V: Lanes, L: Column<'a, Line>>(
     lanes: V,
     lines: L,
-    answers: &[ListMask],
+    coding: impl Coding,
     number: usize,
     group: &Group,
     masks: &mut [ListMask; GROUP],
@@ -238,9 +234,9 @@ fn add<'a, V: Lanes, L: Column<'a, Line>>(
     let [leaves, compared] = group;
     for index in 0..GROUP {
         let leaf = lines.at(leaves[index] as usize);
-        let class = line::class(lanes, leaf, compared[index]);
-        match answers.get(usize::from(class)) {
-            Some(&answer) => masks[index] |= answer,
+        let code = line::code(lanes, leaf, compared[index]);
+        match coding.answer(code) {
+            Some(answer) => masks[index] |= answer,
             None => waiting.push(GROUP * number + index),
         }
     }

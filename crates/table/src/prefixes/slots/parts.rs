@@ -82,7 +82,7 @@ impl Parts {
         };
         let is_shared = |parts: &Self| {
             let line = ground.line(parts.first);
-            parts.bits == 0 && !parts.has_nodes && line::only_class(&line).is_some()
+            parts.bits == 0 && !parts.has_nodes && line::is_plain(&line)
         };
         (word != NOTHING && !is_shared(&parts)).then_some(parts)
     }
@@ -275,7 +275,7 @@ fn leaves<G: Ground>(ground: &mut G, runs: &[Run]) -> Result<(u32, Vec<u16>), Co
 
 /// Makes a portion of runs a leaf.
 fn set_leaf<G: Ground>(ground: &mut G, number: u32, portion: &[Run]) -> Result<(), CompileError> {
-    let (mut leaf, words) = line::leaf(portion);
+    let (mut leaf, words) = line::leaf(portion, |class| ground.code(class));
     if let Some(words) = words {
         let beside = ground.take_lines(1)?;
         ground.set_line(beside, words)?;
@@ -290,7 +290,7 @@ fn empty_leaf<G: Ground>(ground: &mut G, leaf: u32, start: u16, words: &mut Word
     if let Some(beside) = line::words(&leaf) {
         let line = ground.line(beside);
         let below = line::below(&leaf, start);
-        words.extend(below.map(|(start, class)| (start, line::word(&line, class))));
+        words.extend(below.map(|(start, run)| (start, line::word(&line, run))));
         ground.drop_lines(beside, 1);
     }
 }

@@ -124,6 +124,12 @@ impl<A: Address> Ground for Rewrite<'_, A> {
         let mask = self.cursor.mask_at(A::narrow(address));
         self.class(mask)
     }
+    fn code(&self, class: u16) -> u16 {
+        match self.slots.codes_are_answers {
+            true => code::of_answer(&self.slots.classes, class),
+            false => class,
+        }
+    }
     fn next_change(&mut self, from: u128) -> Option<Change> {
         let (start, mask) = self.cursor.next_change(A::narrow(from))?;
         Some((start.widen(), self.class(mask)))

@@ -91,8 +91,8 @@ impl Descent {
         for ((key, word), (&place, leaf)) in keys.iter_mut().zip(&mut words).zip(waiting) {
             *key = burst[place as usize];
             let leaf = lines.at(leaf as usize);
-            let class = line::class(Portable, leaf, twice(low(*key)));
-            *word = line::word(lines.at(line::number(leaf) as usize), class);
+            let run = line::run(Portable, leaf, twice(low(*key)));
+            *word = line::word(lines.at(line::number(leaf) as usize), run);
         }
         let keys = &keys[..self.count];
         if self.count < TOGETHER_MIN {

@@ -65,6 +65,16 @@ impl Window {
         }
     }
 
+    /// `value` tells what takes the place of each place.
+    #[inline(always)]
+    pub(super) fn replace_places(&mut self, value: impl Fn(u32) -> u32) {
+        for group in self.groups.as_mut_slice() {
+            for place in &mut group[0] {
+                *place = value(*place);
+            }
+        }
+    }
+
     /// `find` makes a group's places of slots those of lines, and tells which are nodes: those
     /// whose numbers it returns are negative. Tells how many these are.
     #[inline(always)]

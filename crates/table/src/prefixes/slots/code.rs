@@ -1,0 +1,49 @@
+//! What a leaf holds of an answer: 16 bits, its *code*.
+//!
+//! Where they have room for it, that is the answer itself: a bit a list, of the first 16 lists.
+//! Then a lookup ends at its leaf. In other tables it is the number of the answer's class, of which
+//! there are [`CLASSES_MAX`](super::CLASSES_MAX) at most. [`WORD`] says that the answer lies below.
+
+use crate::class::Classes;
+use crate::mask::ListMask;
+
+/// The code of a word of the trie. No class has this number, and an answer of all 16 lists is not
+/// held in leaves.
+pub(super) const WORD: u16 = u16::MAX;
+
+/// How codes are read.
+pub(super) trait Coding: Copy {
+    /// The answer of a code; `None` of a word, and of what no leaf holds.
+    fn answer(self, code: u16) -> Option<ListMask>;
+}
+
+/// A code is the answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answers;
+
+impl Coding for Answers {
+    #[inline(always)]
+    fn answer(self, code: u16) -> Option<ListMask> {
+        (code != WORD).then_some(ListMask(u32::from(code)))
+    }
+}
+
+/// A code is the number of a class; these are the answers of all.
+impl Coding for &[ListMask] {
+    #[inline(always)]
+    fn answer(self, code: u16) -> Option<ListMask> {
+        self.get(usize::from(code)).copied()
+    }
+}
+
+/// True when codes have room for the answers of all classes.
+pub(super) fn have_room(classes: &Classes) -> bool {
+    classes.largest() < u32::from(WORD)
+}
+
+/// The code of a class where codes are answers, 0 if they have no room for it.
+pub(super) fn of_answer(classes: &Classes, class: u16) -> u16 {
+    let answer = classes.masks().get(usize::from(class));
+    let code = answer.and_then(|answer| u16::try_from(answer.0).ok());
+    code.filter(|&code| code != WORD).unwrap_or(0)
+}
