@@ -1,6 +1,11 @@
 //! A column of values in pages that versions share: a change copies the pages it touches.
 
-use core::{fmt, ops::Index, ptr::NonNull, slice};
+use core::{
+    fmt,
+    ops::Index,
+    ptr::{self, NonNull},
+    slice,
+};
 use std::sync::Arc;
 
 use zerocopy::FromZeros;
@@ -30,8 +35,9 @@ pub struct Paged<T> {
     owners: Vec<Arc<Page>>,
     arena: Arc<Arena>,
     len: usize,
-    /// True while the pages lie in memory in their order, none behind a gap.
-    is_straight: bool,
+    /// The first value while the pages lie in memory in their order, none behind a gap; else null.
+    /// What the directory says of the first page, kept where no other line must be read for it.
+    row: *mut T,
 }
 
 // SAFETY: the pages are owned through `owners`, which are Send and Sync; values are moved to
@@ -47,7 +53,7 @@ impl<T> Clone for Paged<T> {
             owners: self.owners.clone(),
             arena: Arc::clone(&self.arena),
             len: self.len,
-            is_straight: self.is_straight,
+            row: self.row,
         }
     }
 }
@@ -92,12 +98,12 @@ impl<T> Paged<T> {
     #[inline(always)]
     #[must_use]
     pub fn as_slice(&self) -> Option<&[T]> {
-        let first = *self.directory.first()?;
-        // SAFETY: the directory names one origin for all pages, so the first `len` values lie
-        // side by side from there on. All are in one mapping, from whose start the pointers of
-        // its pages were made, are initialised, and are not written while `self` is borrowed.
-        self.is_straight
-            .then(|| unsafe { slice::from_raw_parts(first, self.len) })
+        let first = NonNull::new(self.row)?;
+        // SAFETY: `row` is the one origin that the directory names for all pages, so the first
+        // `len` values lie side by side from there on. All are in one mapping, from whose start the
+        // pointers of its pages were made, are initialised, and are not written while `self` is
+        // borrowed.
+        Some(unsafe { slice::from_raw_parts(first.as_ptr(), self.len) })
     }
 
     /// The kind of memory it lies in. Asks the kernel.
@@ -123,12 +129,13 @@ impl<T: FromZeros + Copy> Paged<T> {
     fn of_row(arena: Arc<Arena>, pages: Vec<Page>, len: usize) -> Self {
         let owners: Vec<Arc<Page>> = pages.into_iter().map(Arc::new).collect();
         let origins = owners.iter().enumerate();
+        let directory: Vec<*mut T> = origins.map(|(at, page)| Self::origin(at, page)).collect();
         Self {
-            directory: origins.map(|(at, page)| Self::origin(at, page)).collect(),
+            row: directory.first().copied().unwrap_or(ptr::null_mut()),
+            directory,
             owners,
             arena,
             len,
-            is_straight: true,
         }
     }
 
@@ -199,7 +206,7 @@ impl<T: FromZeros + Copy> Paged<T> {
             start.add(count).write_bytes(0, Self::PER_PAGE - count);
         }
         self.directory[page] = Self::origin(page, &copy);
-        self.is_straight = false;
+        self.row = ptr::null_mut();
         self.owners[page] = Arc::new(copy);
         Ok(())
     }
@@ -228,7 +235,7 @@ impl<T: FromZeros + Copy> Paged<T> {
         self.directory.push(Self::origin(self.owners.len(), &page));
         self.owners.push(Arc::new(page));
         // Another mapping's page may lie right behind, but no pointer to one may reach the other.
-        self.is_straight = false;
+        self.row = ptr::null_mut();
         Ok(())
     }
 
@@ -259,15 +266,15 @@ impl<T: FromZeros + Copy> Paged<T> {
     pub fn as_mut_slice(&mut self) -> Result<&mut [T], MemoryError> {
         let mut owners = self.owners.iter_mut();
         let is_mine = owners.all(|page| Arc::get_mut(page).is_some());
-        if !(is_mine && self.is_straight) {
+        if !is_mine || self.row.is_null() {
             *self = self.copied()?;
         }
-        let Some(&first) = self.directory.first() else {
+        let Some(first) = NonNull::new(self.row) else {
             return Ok(&mut []);
         };
         // SAFETY: as for `as_slice`; and no page has another reference (looked at above, or new),
         // so `&mut self` is the only way to them.
-        Ok(unsafe { slice::from_raw_parts_mut(first, self.len) })
+        Ok(unsafe { slice::from_raw_parts_mut(first.as_ptr(), self.len) })
     }
 
     /// A copy whose pages lie side by side.

@@ -4,7 +4,8 @@
 //! The upper 16 bits choose a word of the root. It leads to 65,536 slots, to fewer where all
 //! changes of answer lie higher, or to the slot of a class; and where changes are few, to a node
 //! that tells the slots of runs of networks apart ([`middles`]). A slot leads to a *leaf*: one line
-//! with the places of up to 15 changes and the classes before, between and behind them. Where the
+//! with the places of up to 15 changes and the answers before, between and behind them, as
+//! [codes](code) of 16 bits: the answers themselves while no list is beyond the 16th. Where the
 //! changes are more it leads to leaves side by side, one for each part of the bits 32 to 47, if
 //! they lie so evenly that these are few; if not, to a *node*: one line with the places of 30
 //! changes, at which the next of up to 31 leaves begins, all side by side; and beyond those to as
@@ -16,7 +17,7 @@
 //! 11 MB of slots, of which keys from the table touch 1.2 MB, and 2.1 MB of nodes and leaves; 42 %
 //! of these keys have a node behind their slot.
 //!
-//! What lies below bit 47 is a class that names a word of the [`Trie`], kept beside the leaf. So
+//! What lies below bit 47 is a code that says so, with a word of the [`Trie`] beside the leaf. So
 //! is a block of 16 bits with too few changes for its slots, at least one a [`SLOTS_A_CHANGE`], if
 //! they crowd so that there would be too many nodes, or did and are not far from it; and any block
 //! for which there are no slots left.

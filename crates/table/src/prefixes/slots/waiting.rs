@@ -1,4 +1,4 @@
-//! Keys whose class is a word of the trie.
+//! Keys whose answer is a word of the trie.
 //!
 //! Those of a window wait until the others of it have their answers, and then with those of other
 //! windows for the end of the burst: they go down together where they are many.
