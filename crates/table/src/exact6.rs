@@ -90,7 +90,8 @@ impl AddressSetV6 {
         self.table.is_crowded()
     }
 
-    /// For each key the lists that hold it.
+    /// For each key the lists that hold it. Asks the cache for what lies 8 KiB behind `keys`, since
+    /// whoever goes through an array in bursts looks that up soon; nothing is read there.
     ///
     /// # Panics
     /// When `masks` is shorter than `keys`.
@@ -104,7 +105,8 @@ impl AddressSetV6 {
         self.look_up(keys, masks);
     }
 
-    /// Writes which keys are in the set and tells how many are.
+    /// Writes which keys are in the set and tells how many are. Asks for keys as
+    /// [`AddressSetV6::lookup_burst`] does.
     ///
     /// # Panics
     /// When `found` is shorter than `keys`.

@@ -21,6 +21,7 @@ mod flatten;
 pub mod flows;
 pub mod fragments;
 mod hits;
+mod key_stream;
 pub mod live;
 mod mask;
 mod memory;

@@ -12,6 +12,7 @@
 use super::codes::{Answers, ESCAPED};
 use super::line::{Line, PLACES, Word, after, home, look, portion, reach};
 use super::table::Table;
+use crate::key_stream::KeyStream;
 use crate::mask::ListMask;
 use crate::secret::WidePermutation;
 use crate::simd::{self, Ahead, Found120, Job, Lanes, Level};
@@ -167,11 +168,13 @@ impl<A: Answer> Lookup<'_, A> {
         for (group, coming) in ring.iter_mut().enumerate().take(groups) {
             coming.ask::<S, FAR>(lanes, view, &self.mix, self.keys_of(group));
         }
+        let stream = KeyStream::of(self.keys);
         // What groups left open, the last one lowest.
         let mut open: Bits = 0;
         for group in 0..groups + lag {
             open <<= GROUP;
             if group < groups {
+                stream.ask8(GROUP * group);
                 if FAR && group + 1 < groups {
                     ring[(group + 1) % AHEAD].ask_near();
                 }

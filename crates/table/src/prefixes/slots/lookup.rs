@@ -18,11 +18,11 @@ use super::line::{self, Line};
 use super::onward;
 use super::waiting::{Descent, Waiting};
 use super::window::{self, GROUP, Group, Nodes, WINDOW, Window};
+use crate::key_stream::KeyStream;
 use crate::mask::ListMask;
 use crate::prefixes::column::Column;
 use crate::prefixes::trie::Trie;
 use crate::simd::{self, Ahead, Job, Lanes, Level, once, twice};
-use frame::prefetch;
 
 pub(super) struct Lookup<'a, C, R, S, L> {
     pub(super) level: Level,
@@ -180,9 +180,9 @@ where
         let (masks, rest) = self.masks[first..self.keys.len()].as_chunks_mut();
         let mut waiting = Waiting::new();
         let count = masks.len();
-        let keys = self.keys[first..].as_ptr();
+        let stream = KeyStream::of(&self.keys[first..]);
         for (number, (masks, group)) in masks.iter_mut().zip(groups).enumerate() {
-            ask_keys(keys.wrapping_add(GROUP * number + WINDOW));
+            stream.ask8(GROUP * number);
             add(lanes, lines, coding, number, group, masks, &mut waiting);
         }
         if !rest.is_empty()
@@ -235,15 +235,6 @@ where
         }
         descent.clear();
     }
-}
-
-/// Asks for a group of keys, which need not be there: those behind a burst are what a caller looks
-/// up next that goes through an array. All of a window asked for at once are more than the core has
-/// places for.
-#[inline(always)]
-fn ask_keys(keys: *const u128) {
-    prefetch::read(keys.cast());
-    prefetch::read(keys.wrapping_add(GROUP / 2).cast());
 }
 
 /// Adds the answers of a group, which has this number, to its masks. Keys that have words wait.
