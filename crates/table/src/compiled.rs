@@ -156,8 +156,8 @@ impl CompiledLists {
 
     /// For each key the lists that hold it, into the place of the same index.
     ///
-    /// It also asks the cache for what lies 8 KiB behind `keys`, since whoever goes through an array
-    /// in bursts looks that up soon; nothing is read there.
+    /// It also asks the cache for what lies 8 KiB behind `keys`, since whoever goes through an
+    /// array in bursts looks that up soon; nothing is read there.
     ///
     /// # Panics
     /// When `masks` is shorter than `keys`.

@@ -2,8 +2,8 @@
 //!
 //! Keys go in groups of 16 through three stages that follow one another at a distance: ask for the
 //! words of the index where a small cache may have lost them, read them and ask for the slots, read
-//! these. So lines of 48 slots, or 64, and of 32 words are on their way while others are read, and a
-//! burst waits only where it begins and ends.
+//! these. So lines of 48 slots, or 64, and of 32 words are on their way while others are read, and
+//! a burst waits only where it begins and ends.
 //!
 //! Where the slots are a slice that is 17 instructions a key. It was 34: both columns were read by
 //! their directories, references were kept, not places, and each class had a look of its own
