@@ -112,12 +112,12 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
         if let Some((folded, duplicates)) = Folded::of(columns, runs) {
             let family = Self {
                 exact: S::compile(&[])?.0,
-                prefixes: PrefixSet::compile(&folded.all(runs))?,
+                prefixes: PrefixSet::of_lists(columns.len(), &folded.all(runs))?,
                 folded: Some(folded),
             };
             return Ok((family, duplicates));
         }
-        let prefixes = PrefixSet::compile(runs)?;
+        let prefixes = PrefixSet::of_lists(columns.len(), runs)?;
         let (exact, duplicates) = S::compile(columns)?;
         let family = Self {
             exact,

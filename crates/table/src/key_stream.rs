@@ -4,8 +4,8 @@
 //! in bursts can ask for those of a later burst before it looks one up, but only for all of them at
 //! once: 16 lines and more, where a core has some two dozen places for lines that are under way,
 //! and the lines of the table wait behind them. So lookups ask for them a few at a time, while they
-//! answer. What lies behind a burst may be something else; then the same few lines are asked for
-//! again and again, and lie in the nearest cache.
+//! answer. What lies behind a burst may be something else, or nothing; a caller that looks up one
+//! array again and again then asks for the same few lines each time.
 
 use frame::prefetch;
 

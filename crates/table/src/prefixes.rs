@@ -39,6 +39,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct PrefixSet<A> {
     layout: Layout<A>,
+    /// How many lists there are: the answers of all later changes are made of these.
+    list_count: usize,
     run_count: usize,
     /// As many as the layout was made for.
     run_count_made: usize,
@@ -67,17 +69,27 @@ impl<A: Address> PrefixSet<A> {
     /// # Errors
     /// [`CompileError::Memory`].
     pub fn new(entries: &FamilyEntries<A>) -> Result<Self, CompileError> {
-        Self::compile(&flatten::sweep(&[flatten::merge_all(entries)]))
+        Self::of_lists(1, &flatten::sweep(&[flatten::merge_all(entries)]))
     }
 
+    /// A set of so many lists. Answers of IPv6 take a load more where there are more than 16, or
+    /// once a change has made a network one of all 16, which makes the layout anew.
+    pub(crate) fn of_lists(list_count: usize, runs: &Runs<A>) -> Result<Self, CompileError> {
+        let layout = Layout::new(list_count, runs)?;
+        Ok(Self::with_layout(layout, list_count, runs.starts.len()))
+    }
+
+    /// A set of as many lists as leaves of IPv6 hold answers of, or of more where there are more.
+    #[cfg(test)]
     pub(crate) fn compile(runs: &Runs<A>) -> Result<Self, CompileError> {
-        Ok(Self::with_layout(Layout::new(runs)?, runs.starts.len()))
+        Self::of_lists(16, runs)
     }
 
-    fn with_layout(layout: Layout<A>, run_count: usize) -> Self {
+    fn with_layout(layout: Layout<A>, list_count: usize, run_count: usize) -> Self {
         Self {
             class_count_made: layout.class_count(),
             layout,
+            list_count,
             run_count,
             run_count_made: run_count,
             level: Level::best(),
@@ -88,7 +100,11 @@ impl<A: Address> PrefixSet<A> {
     #[cfg(test)]
     pub(crate) fn compile_sorted(runs: &Runs<A>) -> Result<Self, CompileError> {
         let layout = Layout::Sorted(Arc::new(Sorted::new(runs)?));
-        Ok(Self::with_layout(layout, runs.starts.len()))
+        Ok(Self::with_layout(
+            layout,
+            crate::LISTS_MAX,
+            runs.starts.len(),
+        ))
     }
 
     /// Takes over a change of answers within `first..=last`. `runs` tells, for the whole family,
@@ -124,7 +140,7 @@ impl<A: Address> PrefixSet<A> {
             source
                 .changes(A::default())
                 .for_each(|(start, mask)| all.push(start, mask));
-            self.layout = Layout::new(&all)?;
+            self.layout = Layout::new(self.list_count, &all)?;
             self.run_count_made = self.run_count;
             self.class_count_made = self.layout.class_count();
         }
@@ -164,7 +180,9 @@ impl<A: Address> PrefixSet<A> {
         self.run_count
     }
 
-    /// Adds to each mask the lists whose networks or ranges hold the key.
+    /// Adds to each mask the lists whose networks or ranges hold the key. Of IPv6 it also asks the
+    /// cache for what lies 8 KiB behind `keys`, which whoever goes through an array in bursts looks
+    /// up soon; nothing is read there.
     ///
     /// # Panics
     /// When `masks` is shorter than `keys`.
@@ -182,7 +200,8 @@ impl<A: Address> PrefixSet<A> {
         }
     }
 
-    /// Writes which keys lie in a network or range and tells how many do.
+    /// Writes which keys lie in a network or range and tells how many do. Asks for keys as
+    /// [`PrefixSet::add_burst`] does.
     ///
     /// # Panics
     /// When `found` is shorter than `keys`.
@@ -230,14 +249,14 @@ impl<A: Address> Layout<A> {
         }
     }
 
-    fn new(runs: &Runs<A>) -> Result<Self, CompileError> {
+    fn new(list_count: usize, runs: &Runs<A>) -> Result<Self, CompileError> {
         if runs.is_none() {
             return Ok(Self::Empty);
         }
         let fast = if A::BITS == 32 {
             Blocks::new(runs)?.map(|blocks| Self::Blocks(Box::new(blocks)))
         } else {
-            Slots::new(runs)?.map(|slots| Self::Slots(Box::new(slots)))
+            Slots::new(list_count, runs)?.map(|slots| Self::Slots(Box::new(slots)))
         };
         match fast {
             Some(layout) => Ok(layout),

@@ -104,7 +104,8 @@ pub(crate) trait Lanes: Copy {
     fn mix(self, by: &WidePermutation, addresses: &[u128; 8], words: &mut [[u64; 2]; 8]) {
         by.apply_all(addresses, words);
     }
-    /// Of eight addresses the bits 16 to 31, and the bits 32 to 47 as [`twice`] has them.
+    /// Of eight addresses the bits 0 to 15, the bits 16 to 31, and the bits 32 to 47 as [`twice`]
+    /// has them.
     #[inline(always)]
     fn split(self, keys: &[u128; 8]) -> [[u32; 8]; 3] {
         let [mut tops, mut middles, mut lows] = [[0; 8]; 3];

@@ -100,6 +100,14 @@ fn network<A: Address>(draws: &mut Draws, map: &Map<A>) -> (A, A) {
     (address.first_in(len as u8), address.last_in(len as u8))
 }
 
+/// True when leaves of IPv6 hold classes, not answers.
+fn holds_classes<A: Address>(set: &PrefixSet<A>) -> bool {
+    match &set.layout {
+        Layout::Slots(slots) => !slots.codes_are_answers(),
+        _ => false,
+    }
+}
+
 fn random_changes<A: Address>(seed: u64, start: &Map<A>, steps: usize, lists: u64) {
     let mut draws = Draws::new(seed);
     let mut map = start.clone();
@@ -126,6 +134,7 @@ fn random_changes<A: Address>(seed: u64, start: &Map<A>, steps: usize, lists: u6
         check(&set, &map, &keys, seed);
     }
     check(&set, &map, &edges(&map), seed);
+    assert!(lists > 15 || !holds_classes(&set), "seed {seed}");
     for (set, map) in kept {
         check(&set, &map, &edges(&map), seed);
     }
@@ -167,8 +176,8 @@ fn changes_of_large_sets() {
         for spread in [0, 12] {
             random_changes::<u32>(seed, &usual(seed, count, 24, spread), STEPS, 32);
             random_changes::<u32>(seed, &usual(seed, count, 32, spread), STEPS, 32);
-            // With 16 lists leaves hold answers, with more they hold classes.
-            for lists in [16, 32] {
+            // Of 15 lists leaves hold answers throughout, of more they come to hold classes.
+            for lists in [15, 32] {
                 random_changes::<u128>(seed, &usual(seed, count, 48, spread), STEPS, lists);
                 random_changes::<u128>(seed, &usual(seed, count, 128, spread + 100), STEPS, lists);
                 random_changes::<u128>(seed, &usual(seed, count, 128, spread), STEPS, lists);
@@ -241,40 +250,57 @@ fn answers_that_no_longer_fit_change_the_layout() {
     check(&set, &map, &edges(&map), 0);
 }
 
-/// Leaves hold answers until one of 16 lists comes, or one of a list that is none of these.
+/// Leaves hold answers until one of all 16 lists comes, or one of a list that is none of these.
 #[test]
 fn leaves_hold_answers_while_they_have_room() {
-    let is_coded = |set: &PrefixSet<u128>| match &set.layout {
-        Layout::Slots(slots) => !slots.codes_are_answers(),
-        layout => panic!("{layout:?}"),
-    };
     let deep = 0x2001_0db8 << 96 | 5;
     for answer in [0xffff, 1 << 16, 1 << 31 | 3] {
         let mut map = usual(1, 300, 48, 3);
         map.insert(deep, 3);
         map.insert(deep + 1, 0xfffe);
         let mut set = PrefixSet::compile(&crowds::runs_of(&map)).unwrap();
-        assert!(!is_coded(&set));
+        assert!(!holds_classes(&set));
         check(&set, &map, &edges(&map), 0);
         let kept = (set.clone(), map.clone());
         for last in [0x2001_0db8 << 96 | u128::MAX >> 48, deep + 7] {
-            let first = last - 7;
+            let (first, behind) = (last - 7, mask_at(&map, last + 1));
             map.retain(|start, _| !(first..=last).contains(start));
             map.insert(first, answer);
-            map.insert(last + 1, 0);
+            map.insert(last + 1, behind);
             set.rewrite(first, last, &map).unwrap();
-            assert!(is_coded(&set), "{answer:x}");
+            assert!(holds_classes(&set), "{answer:x}");
             check(&set, &map, &edges(&map), 0);
             // They do from the next layout on.
             map.insert(first, 2);
             set.rewrite(first, last, &map).unwrap();
             check(&set, &map, &edges(&map), 0);
-            assert!(is_coded(&set));
+            assert!(holds_classes(&set));
             set = PrefixSet::compile(&crowds::runs_of(&map)).unwrap();
-            assert!(!is_coded(&set));
+            assert!(!holds_classes(&set));
         }
         check(&kept.0, &kept.1, &edges(&kept.1), 0);
     }
+}
+
+/// The first network in a list beyond the 16th makes nothing anew: of so many lists leaves hold
+/// classes from the beginning.
+#[test]
+fn the_number_of_lists_decides_what_leaves_hold() {
+    let mut map = usual(2, 300, 48, 3);
+    let runs = crowds::runs_of(&map);
+    for (list_count, are_classes) in [(1, false), (16, false), (17, true), (32, true)] {
+        let set = PrefixSet::of_lists(list_count, &runs).unwrap();
+        assert_eq!(holds_classes(&set), are_classes, "{list_count}");
+        check(&set, &map, &edges(&map), 0);
+    }
+    // It is kept in mind while a set is empty.
+    let mut set = PrefixSet::<u128>::of_lists(17, &Runs::none()).unwrap();
+    set.rewrite(0, u128::MAX, &map).unwrap();
+    assert!(holds_classes(&set));
+    let network = 0x2001_0db8_u128 << 96;
+    toggle(&mut map, network, network.last_in(48), 16);
+    set.rewrite(network, network.last_in(48), &map).unwrap();
+    check(&set, &map, &edges(&map), 0);
 }
 
 #[test]
@@ -293,7 +319,7 @@ fn garbage_is_counted() {
             }
             let address: A = draws.address();
             let (first, last) = (address.first_in(longer), address.last_in(longer));
-            toggle(&mut map, first, last, 31);
+            toggle(&mut map, first, last, 9);
             set.rewrite(first, last, &map).unwrap();
         }
         assert!(set.bytes() > bytes / 2);

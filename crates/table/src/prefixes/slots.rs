@@ -5,7 +5,7 @@
 //! changes of answer lie higher, or to the slot of a class; and where changes are few, to a node
 //! that tells the slots of runs of networks apart ([`middles`]). A slot leads to a *leaf*: one line
 //! with the places of up to 15 changes and the answers before, between and behind them, as
-//! [codes](code) of 16 bits: the answers themselves while no list is beyond the 16th. Where the
+//! [codes](code) of 16 bits: of up to 16 lists the answers themselves. Where the
 //! changes are more it leads to leaves side by side, one for each part of the bits 32 to 47, if
 //! they lie so evenly that these are few; if not, to a *node*: one line with the places of 30
 //! changes, at which the next of up to 31 leaves begins, all side by side; and beyond those to as
@@ -46,6 +46,7 @@ use crate::address::Address;
 use crate::class::Classes;
 use crate::compiled::CompileError;
 use crate::flatten::Runs;
+use crate::key_stream::KeyStream;
 use crate::mask::ListMask;
 use crate::simd::{self, Level};
 use code::Coding;
@@ -81,7 +82,7 @@ struct Free {
     lines: [Vec<u32>; lines_kind(1 << LEAF_BITS_MAX) + 1],
 }
 
-/// Classes that a leaf can name; what is not less names a word of the trie.
+/// Classes that a leaf can name. As many slots, the first, are those of the classes.
 pub(super) const CLASSES_MAX: usize = 0x8000;
 /// Bits that choose a word of the root.
 const ROOT_BITS: u32 = 16;
@@ -132,9 +133,13 @@ const fn lines_kind(count: usize) -> usize {
 type Straight<'a> = (&'a [u32; 1 << ROOT_BITS], &'a [u32], &'a [Line]);
 
 impl Slots {
-    /// `None` when there are more answers than leaves can name, or more lines than words can.
-    pub(super) fn new<A: Address>(runs: &Runs<A>) -> Result<Option<Self>, CompileError> {
-        fresh::compile(runs)
+    /// The set of so many lists; `None` when there are more answers than leaves can name, or more
+    /// lines than words can.
+    pub(super) fn new<A: Address>(
+        list_count: usize,
+        runs: &Runs<A>,
+    ) -> Result<Option<Self>, CompileError> {
+        fresh::compile(list_count, runs)
     }
 
     #[inline]
@@ -190,6 +195,7 @@ impl Slots {
             trie: &self.trie,
             answers: self.classes.masks(),
             keys,
+            stream: KeyStream::of(keys),
             masks,
         }
     }
@@ -248,7 +254,7 @@ impl Slots {
         self.free.bytes() + self.trie.garbage() > (self.bytes() / 4).max(1 << 20)
     }
 
-    /// False when there is more than words can name.
+    /// False when there is more than words can name, or an answer that codes have no room for.
     fn is_sound(&self) -> bool {
         self.classes.masks().len() <= CLASSES_MAX
             && (!self.codes_are_answers || code::have_room(&self.classes))

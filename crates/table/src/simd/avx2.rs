@@ -46,8 +46,8 @@ impl Lanes for Avx2 {
     fn split(self, keys: &[u128; 8]) -> [[u32; 8]; 3] {
         let [mut tops, mut middles, mut lows] = [[0; 8]; 3];
         // SAFETY: `self` proves the instructions; the loads read 16 bytes of `keys` each, an upper
-        // half behind its lower one as on any x86, and the stores write the 32 bytes of `middles`
-        // and of `lows`.
+        // half behind its lower one as on any x86, and the stores write the 32 bytes of `tops`,
+        // of `middles` and of `lows`.
         unsafe {
             // Keys whose indices differ by 4 side by side: what follows works within 16 bytes.
             let both = |index: usize| {

@@ -161,8 +161,8 @@ impl Lanes for Avx512 {
     fn split(self, keys: &[u128; 8]) -> [[u32; 8]; 3] {
         let [mut tops, mut middles, mut lows] = [[0; 8]; 3];
         // SAFETY: `self` proves the instructions; the loads read the 128 bytes of `keys`, a lower
-        // half before its upper one as on any x86, and the stores write the 32 bytes of `middles`
-        // and of `lows`.
+        // half before its upper one as on any x86, and the stores write the 32 bytes of `tops`,
+        // of `middles` and of `lows`.
         unsafe {
             let from: *const __m512i = keys.as_ptr().cast();
             let (four, more) = (_mm512_loadu_si512(from), _mm512_loadu_si512(from.add(1)));

@@ -117,7 +117,7 @@ fn changes_of_a_sparse_block_take_no_room() {
     let mut set = PrefixSet::compile(&runs_of(&map)).unwrap();
     let (first, bytes) = (BLOCKS[1] | 0x7777 << 96, set.bytes());
     for _ in 0..1000 {
-        toggle(&mut map, first, first.last_in(32), 20);
+        toggle(&mut map, first, first.last_in(32), 9);
         set.rewrite(first, first.last_in(32), &map).unwrap();
     }
     assert!(set.bytes() < bytes + (32 << 10) && !set.is_crowded());

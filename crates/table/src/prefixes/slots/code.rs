@@ -1,8 +1,11 @@
 //! What a leaf holds of an answer: 16 bits, its *code*.
 //!
-//! Where they have room for it, that is the answer itself: a bit a list, of the first 16 lists.
-//! Then a lookup ends at its leaf. In other tables it is the number of the answer's class, of which
-//! there are [`CLASSES_MAX`](super::CLASSES_MAX) at most. [`WORD`] says that the answer lies below.
+//! Of up to [`CODED_LISTS`] lists that is the answer itself, a bit a list, and a lookup ends at its
+//! leaf. With more lists it is the number of the answer's class, of which there are
+//! [`CLASSES_MAX`](super::CLASSES_MAX) at most. [`WORD`] says that the answer lies below.
+//!
+//! The number of lists decides, not their answers: else the first network in a list beyond the
+//! 16th would be a change that makes all anew. A network in all 16 of 16 lists still is.
 
 use crate::class::Classes;
 use crate::mask::ListMask;
@@ -10,6 +13,8 @@ use crate::mask::ListMask;
 /// The code of a word of the trie. No class has this number, and an answer of all 16 lists is not
 /// held in leaves.
 pub(super) const WORD: u16 = u16::MAX;
+/// Lists whose answers codes have room for, but for that of all 16.
+pub(super) const CODED_LISTS: usize = u16::BITS as usize;
 
 /// How codes are read.
 pub(super) trait Coding: Copy {
@@ -41,7 +46,8 @@ pub(super) fn have_room(classes: &Classes) -> bool {
     classes.largest() < u32::from(WORD)
 }
 
-/// The code of a class where codes are answers, 0 if they have no room for it.
+/// The code of a class where codes are answers. 0 if they have no room for it: then the layout is
+/// made anew in the end.
 pub(super) fn of_answer(classes: &Classes, class: u16) -> u16 {
     let answer = classes.masks().get(usize::from(class));
     let code = answer.and_then(|answer| u16::try_from(answer.0).ok());

@@ -1,6 +1,7 @@
 //! A set from its runs.
 
 use super::build::{self, Ground, Shape};
+use super::code::CODED_LISTS;
 use super::*;
 use crate::prefixes::trie::{self, build as trie_build};
 use trie_build::{Block, Change};
@@ -19,13 +20,16 @@ struct Fresh<'a, A> {
     below: Vec<trie::Line>,
 }
 
-pub(super) fn compile<A: Address>(runs: &Runs<A>) -> Result<Option<Slots>, CompileError> {
+pub(super) fn compile<A: Address>(
+    list_count: usize,
+    runs: &Runs<A>,
+) -> Result<Option<Slots>, CompileError> {
     let mut interned = Classes::new();
     let classes = interned.intern_all(&runs.masks);
     if interned.masks().len() > CLASSES_MAX {
         return Ok(None);
     }
-    let codes_are_answers = code::have_room(&interned);
+    let codes_are_answers = list_count <= CODED_LISTS && code::have_room(&interned);
     let codes = (0..interned.masks().len() as u16).map(|class| match codes_are_answers {
         true => code::of_answer(&interned, class),
         false => class,

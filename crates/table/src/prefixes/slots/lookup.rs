@@ -33,6 +33,7 @@ pub(super) struct Lookup<'a, C, R, S, L> {
     pub(super) trie: &'a Trie,
     pub(super) answers: &'a [ListMask],
     pub(super) keys: &'a [u128],
+    pub(super) stream: KeyStream,
     pub(super) masks: &'a mut [ListMask],
 }
 
@@ -180,14 +181,14 @@ where
         let (masks, rest) = self.masks[first..self.keys.len()].as_chunks_mut();
         let mut waiting = Waiting::new();
         let count = masks.len();
-        let stream = KeyStream::of(&self.keys[first..]);
         for (number, (masks, group)) in masks.iter_mut().zip(groups).enumerate() {
-            stream.ask8(GROUP * number);
+            self.stream.ask8(first + GROUP * number);
             add(lanes, lines, coding, number, group, masks, &mut waiting);
         }
         if !rest.is_empty()
             && let Some(group) = groups.get(count)
         {
+            self.stream.ask8(first + GROUP * count);
             let mut masks = [ListMask::EMPTY; GROUP];
             add(lanes, lines, coding, count, group, &mut masks, &mut waiting);
             for (mask, found) in rest.iter_mut().zip(masks) {

@@ -1,6 +1,7 @@
 //! What the slot of a network of 32 bits leads to: one line for each part of the bits 32 to 47.
 
 use super::build::Ground;
+use super::code::WORD;
 use super::line::{self, Answer, LEAVES, Run};
 use super::*;
 use crate::prefixes::trie::build::Block;
@@ -141,7 +142,8 @@ impl Parts {
         let (mut runs, mut before) = (0, None);
         for leaf in (self.first..).take(1 << self.bits) {
             let (changes, first, last) = line::ends(&ground.line(leaf));
-            runs += changes + usize::from(before != Some(first));
+            // Words have one code, and are runs of their own.
+            runs += changes + usize::from(first == WORD || before != Some(first));
             before = Some(last);
         }
         1 << self.bits > 2 * SPREAD * (runs / RUNS_MIN + 1)

@@ -9,9 +9,9 @@ pub(super) const GROUP: usize = 8;
 pub(super) const WINDOW: usize = GROUP * GROUPS;
 const GROUPS: usize = 16;
 
-/// How far a group of keys has come, in a cache line: where their slots are, then their lines:
-/// nodes and leaves, then leaves; behind them the bits 32 to 47 as places in lines are compared
-/// with them.
+/// How far a group of keys has come, in a cache line: where their slots are, then what stands in
+/// these, then where their lines are: nodes and leaves, then leaves; behind them the bits 32 to 47
+/// as places in lines are compared with them.
 pub(super) type Group = [[u32; GROUP]; 2];
 
 /// How far the keys of a window have come.
