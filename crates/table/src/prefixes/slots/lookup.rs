@@ -8,9 +8,9 @@
 //! stage, by a list that is made without a branch. A key whose answer is a word of the trie
 //! [waits](super::waiting); of the routing table one in 500 does.
 //!
-//! What is stored key by key is not read by a vector in the same loop, nor what a vector stored key
-//! by key where it can be helped: a processor hands a value from a store to a load only where one
-//! store has all of it, and waits else until the stores are done.
+//! Slots are read into memory in a loop of their own, and by vectors in the next. Loaded into a
+//! vector one by one each is two operations of the vector side, in a chain of eight; and what was
+//! stored key by key just before a vector reads it comes only when all these stores are done.
 
 use super::NUMBER;
 use super::code::Coding;
