@@ -235,7 +235,7 @@ fn bursts_of_ipv4_among_copied_pages() {
     for level in Level::here() {
         let mut set = PrefixSet::compile(&runs).unwrap().at_level(level);
         let kept = set.clone();
-        for mask in [mask ^ 1 << 9, mask] {
+        for mask in [mask ^ 1 << 20, mask] {
             map.insert(at, mask);
             set.rewrite(at, last, &map).unwrap();
         }

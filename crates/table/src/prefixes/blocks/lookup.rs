@@ -23,8 +23,8 @@ const GROUP: usize = 16;
 /// Groups between asking for words and reading them.
 const WORDS_AHEAD: usize = 2;
 /// True where words are asked for. Of a Zen 3, whose second-level cache is of 512 KB, 30 % had left
-/// it. A Zen 5, with 1 MB, answers 1.03 to 1.08 times the keys of a routing table where they are
-/// not asked for, and 1.08 to 1.12 times uniform ones: so many loads are under way there anyhow.
+/// it. A Zen 5, with 1 MB, answers 1.02 to 1.06 times the keys of a routing table where they are
+/// not asked for, and 1.06 to 1.07 times uniform ones: so many loads are under way there anyhow.
 const fn asks_words<L: Lanes>() -> bool {
     !L::DEEP
 }

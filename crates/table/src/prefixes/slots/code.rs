@@ -46,9 +46,12 @@ pub(super) fn have_room(classes: &Classes) -> bool {
     classes.largest() < u32::from(WORD)
 }
 
-/// The code of a class where codes are answers. 0 if they have no room for it: then the layout is
-/// made anew in the end.
-pub(super) fn of_answer(classes: &Classes, class: u16) -> u16 {
+/// The code of a class. 0 where codes are answers and have no room for it: then the layout is made
+/// anew in the end.
+pub(super) fn of(classes: &Classes, codes_are_answers: bool, class: u16) -> u16 {
+    if !codes_are_answers {
+        return class;
+    }
     let answer = classes.masks().get(usize::from(class));
     let code = answer.and_then(|answer| u16::try_from(answer.0).ok());
     code.filter(|&code| code != WORD).unwrap_or(0)

@@ -30,10 +30,8 @@ pub(super) fn compile<A: Address>(
         return Ok(None);
     }
     let codes_are_answers = list_count <= CODED_LISTS && code::have_room(&interned);
-    let codes = (0..interned.masks().len() as u16).map(|class| match codes_are_answers {
-        true => code::of_answer(&interned, class),
-        false => class,
-    });
+    let numbers = 0..interned.masks().len() as u16;
+    let codes = numbers.map(|class| code::of(&interned, codes_are_answers, class));
     let codes: Vec<u16> = codes.collect();
     let mut fresh = Fresh {
         starts: &runs.starts,

@@ -125,10 +125,7 @@ impl<A: Address> Ground for Rewrite<'_, A> {
         self.class(mask)
     }
     fn code(&self, class: u16) -> u16 {
-        match self.slots.codes_are_answers {
-            true => code::of_answer(&self.slots.classes, class),
-            false => class,
-        }
+        code::of(&self.slots.classes, self.slots.codes_are_answers, class)
     }
     fn next_change(&mut self, from: u128) -> Option<Change> {
         let (start, mask) = self.cursor.next_change(A::narrow(from))?;

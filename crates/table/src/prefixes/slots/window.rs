@@ -23,7 +23,7 @@ pub(super) struct Window {
 /// Where in the groups the keys are that have nodes.
 pub(super) struct Nodes {
     /// Behind the last there is whatever was written.
-    words: [u8; WINDOW + GROUP],
+    places: [u8; WINDOW + GROUP],
     count: usize,
 }
 
@@ -33,7 +33,7 @@ impl Window {
         Self {
             groups: Groups::new(),
             nodes: Nodes {
-                words: [0; WINDOW + GROUP],
+                places: [0; WINDOW + GROUP],
                 count: 0,
             },
         }
@@ -76,7 +76,7 @@ impl Nodes {
         let added = u64::from_le_bytes(BITS_SET[usize::from(negative)]).wrapping_add(first);
         // The groups before this one have less than a window.
         let at = self.count % WINDOW;
-        self.words[at..at + GROUP].copy_from_slice(&added.to_le_bytes());
+        self.places[at..at + GROUP].copy_from_slice(&added.to_le_bytes());
         self.count += negative.count_ones() as usize;
     }
 
@@ -85,7 +85,7 @@ impl Nodes {
     #[inline(always)]
     pub(super) fn replace(&self, groups: &mut [Group], child: impl Fn(u32, u32, usize) -> u32) {
         let words = groups.as_flattened_mut().as_flattened_mut();
-        for &at in &self.words[..self.count.min(WINDOW)] {
+        for &at in &self.places[..self.count.min(WINDOW)] {
             let at = usize::from(at);
             // In this order one look whether they are there does for both.
             let compared = words[at + GROUP];
