@@ -221,7 +221,30 @@ fn single_changes(
     adds.print("add an IPv6 /48");
     removes.print("remove an IPv6 /48");
     println!("crowded: {}; {}", live.is_crowded(), memory());
-    Ok(())
+    straighten(live, publisher)
+}
+
+/// Brings the pages that changes have copied home.
+fn straighten(live: &mut LiveLists, publisher: &Publisher) -> Result<(), Failure> {
+    loop {
+        let begun = Instant::now();
+        let done = live.straighten()?;
+        let made = begun.elapsed();
+        let Some(version) = done.version else {
+            return Ok(());
+        };
+        publisher.publish_lists(version.lists)?;
+        while publisher.reclaim() > 0 {
+            std::hint::spin_loop();
+        }
+        println!(
+            "straightened: made {:.1} ms, seen {:.1} ms, {} pages displaced still; {}",
+            made.as_secs_f64() * 1e3,
+            begun.elapsed().as_secs_f64() * 1e3,
+            done.displaced,
+            memory()
+        );
+    }
 }
 
 /// Replaces all addresses, twice, and changes others meanwhile.

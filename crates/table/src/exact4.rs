@@ -21,6 +21,7 @@ use crate::mask::ListMask;
 use crate::order::Ordered;
 use crate::secret::Secret;
 use crate::simd::{self, Level};
+use crate::straighten::Straightening;
 use at_once::LookupAtOnce;
 use codes::Census;
 use fill::fill;
@@ -111,6 +112,11 @@ impl AddressSetV4 {
     /// it and keep the clone it was made from.
     pub(crate) fn assign(&mut self, address: u32, mask: ListMask) -> Result<(), CompileError> {
         each!(&mut self.layout, lines => lines.assign(address, mask.0))
+    }
+
+    /// Brings pages home.
+    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+        each!(&mut self.layout, lines => lines.straighten(work))
     }
 
     /// The lists of one address.

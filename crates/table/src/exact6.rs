@@ -19,6 +19,7 @@ use crate::hits;
 use crate::mask::ListMask;
 use crate::secret::{Secret, WidePermutation};
 use crate::simd::Level;
+use crate::straighten::Straightening;
 use frame::Pages;
 use lookup::Answer;
 use table::Table;
@@ -82,6 +83,11 @@ impl AddressSetV6 {
     /// [`CompileError::Memory`]; the set is then as it was.
     pub(crate) fn assign(&mut self, address: u128, mask: ListMask) -> Result<(), CompileError> {
         self.table.set(self.mix.apply(address), mask)
+    }
+
+    /// Brings pages home.
+    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+        self.table.straighten(work)
     }
 
     /// True when so many addresses were added since the set was compiled that lookups would gain

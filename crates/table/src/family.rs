@@ -16,6 +16,7 @@ use crate::mask::ListMask;
 use crate::prefixes::PrefixSet;
 use crate::secret::Secret;
 use crate::simd::Level;
+use crate::straighten::Straightening;
 use folded::Folded;
 use frame::Pages;
 use std::borrow::Cow;
@@ -26,6 +27,7 @@ pub(crate) trait AddressSet<A: Address>: Sized {
     fn compile(columns: &[Cow<'_, [A]>]) -> Result<(Self, Vec<u64>), CompileError>;
     fn lookup_burst(&self, keys: &[A], masks: &mut [ListMask]);
     fn assign(&mut self, address: A, mask: ListMask) -> Result<(), CompileError>;
+    fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError>;
     fn is_crowded(&self) -> bool;
     fn bytes(&self) -> usize;
     fn pages(&self) -> Option<Pages>;
@@ -44,6 +46,9 @@ macro_rules! address_set {
             }
             fn assign(&mut self, address: $address, mask: ListMask) -> Result<(), CompileError> {
                 self.assign(address, mask)
+            }
+            fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+                self.straighten(work)
             }
             fn is_crowded(&self) -> bool {
                 self.is_crowded()
@@ -190,6 +195,12 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
             Some(folded) => self.prefixes.rewrite_from(first, last, folded.among(runs)),
             None => self.prefixes.rewrite(first, last, runs),
         }
+    }
+
+    /// Brings pages home.
+    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+        self.exact.straighten(work)?;
+        self.prefixes.straighten(work)
     }
 
     /// True when building from scratch would answer faster.

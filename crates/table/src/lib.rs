@@ -35,6 +35,7 @@ mod secret;
 mod sieve;
 #[allow(unsafe_code)]
 mod simd;
+mod straighten;
 
 pub use address::Address;
 pub use compiled::{CompileError, CompiledLists, ListFacts};

@@ -26,6 +26,7 @@ use crate::entries::FamilyEntries;
 use crate::flatten::{self, Runs};
 use crate::mask::ListMask;
 use crate::simd::Level;
+use crate::straighten::Straightening;
 use blocks::Blocks;
 use frame::Pages;
 use frame::memory::MemoryError;
@@ -145,6 +146,15 @@ impl<A: Address> PrefixSet<A> {
             self.class_count_made = self.layout.class_count();
         }
         Ok(())
+    }
+
+    /// Brings pages home.
+    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+        match &mut self.layout {
+            Layout::Empty | Layout::Sorted(_) => Ok(()),
+            Layout::Blocks(blocks) => blocks.straighten(work),
+            Layout::Slots(slots) => slots.straighten(work),
+        }
     }
 
     /// True when changes have left so much garbage, or so many more networks or answers than the

@@ -129,6 +129,8 @@ struct Writer {
     live: LiveLists,
     model: Model,
     published: Published<Stamped>,
+    /// Versions made to bring pages home.
+    straightened: u64,
 }
 
 impl Writer {
@@ -179,6 +181,16 @@ impl Writer {
         self.publish();
     }
 
+    /// Pages go home, with the same answers.
+    fn straighten(&mut self) {
+        if self.live.straighten().unwrap().version.is_some() {
+            self.straightened += 1;
+            self.publish();
+        }
+        // So that readers let go of what came before, now and then.
+        std::thread::yield_now();
+    }
+
     fn finish(&mut self, loaded: Loaded) {
         let finished = self.live.finish_load(loaded).unwrap();
         assert!(matches!(finished, Finished::Published { .. }));
@@ -215,6 +227,7 @@ fn stress(level: Level, seed: u64) {
         live,
         model,
         published,
+        straightened: 0,
     };
     std::thread::scope(|scope| {
         let start = |(index, seen)| {
@@ -226,6 +239,7 @@ fn stress(level: Level, seed: u64) {
             match splitmix(&mut writer.seed) % 16 {
                 0 => writer.replace(),
                 1 => writer.rebuild(),
+                2 | 3 => writer.straighten(),
                 _ => writer.change(),
             }
         }
@@ -242,6 +256,7 @@ fn stress(level: Level, seed: u64) {
         }
     });
     assert_eq!(writer.published.reclaim(), 0);
+    println!("{} versions to bring pages home", writer.straightened);
 }
 
 #[test]

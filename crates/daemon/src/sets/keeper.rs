@@ -8,6 +8,7 @@ use super::refusal::Refusal;
 use super::state::Sets;
 use super::turn::{Bulk, Turn};
 use crate::journal::{Journal, KeptSets, Operations};
+use frame::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -55,6 +56,7 @@ impl Keeper {
             operations: Operations::default(),
             bulks: VecDeque::new(),
             published: None,
+            straighten_at: None,
             rebuilding: false,
             handle: handle.clone(),
         };
@@ -108,6 +110,8 @@ pub(super) struct Running {
     pub(super) bulks: VecDeque<Bulk>,
     /// The version of the tables that workers have, unless the policy is another one since.
     published: Option<u64>,
+    /// When pages are to go home.
+    pub(super) straighten_at: Option<Nanos>,
     rebuilding: bool,
     pub(super) handle: Handle,
 }
@@ -136,6 +140,7 @@ impl Running {
             if stopped {
                 return;
             }
+            self.straighten();
             self.tidy_up();
         }
     }
@@ -152,7 +157,8 @@ impl Running {
             Some(journal) if journal.is_owing() => OWING_REST,
             _ => REST_MAX,
         };
-        let rest = match self.sets.live.next_expiry() {
+        let due = self.sets.live.next_expiry().into_iter();
+        let rest = match due.chain(self.straighten_at).min() {
             Some(due) => Duration::from_nanos(due.since(self.now().mono)).min(rest_max),
             None => rest_max,
         };
@@ -194,13 +200,14 @@ impl Running {
     }
 
     /// Hands what changed to the workers and waits until all have it.
-    fn publish(&mut self) -> Result<(), Refusal> {
+    pub(super) fn publish(&mut self) -> Result<(), Refusal> {
         let number = self.sets.live.version().number;
         if self.published == Some(number) {
             return Ok(());
         }
         let version = self.publish.publish(self.sets.judgement()?);
         self.published = Some(number);
+        self.straighten_later();
         if self.publish.wait_seen(version, self.confirm_within) {
             Ok(())
         } else {

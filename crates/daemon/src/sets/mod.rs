@@ -40,6 +40,7 @@ mod request;
 mod restore;
 mod save;
 mod state;
+mod straighten;
 mod turn;
 
 pub use config::{Defaults, KeeperConfig, SetConfig};

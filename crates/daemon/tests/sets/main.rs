@@ -7,5 +7,6 @@ mod guards;
 mod kept;
 mod killed;
 mod model;
+mod pauses;
 mod saved;
 mod world;

@@ -19,8 +19,8 @@ const FREE_MAX: usize = 8 * PAGES_MORE;
 
 /// Memory in mappings that live as long as any page of them, and the pages nobody has.
 ///
-/// A free page is in the list once, a page in use in none: so a mapping whose pages are all in
-/// the list is nobody's.
+/// A free page is a home, or in the list once; a page in use is neither: so a mapping whose pages
+/// are all in the list is nobody's.
 #[derive(Debug, Default)]
 pub(super) struct Arena(Mutex<Stock>);
 
@@ -28,7 +28,10 @@ pub(super) struct Arena(Mutex<Stock>);
 struct Stock {
     /// The first is the column as it was made, and stays.
     mappings: Vec<Mapping>,
-    /// First bytes of pages that no [`Page`] has.
+    /// The first pages of the first mapping, in their order, where the pages of the column lie side
+    /// by side: which of them nobody has.
+    homes: Vec<bool>,
+    /// First bytes of other pages that no [`Page`] has.
     free: Vec<NonNull<u8>>,
     /// How many free pages make it worth looking for mappings without a page in use.
     trim_at: usize,
@@ -38,6 +41,7 @@ impl Default for Stock {
     fn default() -> Self {
         Self {
             mappings: Vec::new(),
+            homes: Vec::new(),
             free: Vec::new(),
             trim_at: FREE_MAX,
         }
@@ -45,8 +49,38 @@ impl Default for Stock {
 }
 
 impl Stock {
+    /// Where page `at` of the first mapping begins, if it has so many.
+    fn start_of(&self, at: usize) -> Option<NonNull<u8>> {
+        let first = self.mappings.first()?;
+        let is_there = at < first.bytes() / PAGED_BYTES;
+        // SAFETY: the page lies within the mapping.
+        is_there.then(|| unsafe { first.start().add(at * PAGED_BYTES) })
+    }
+
+    /// The home that begins there, if it is one.
+    fn home_at(&mut self, start: NonNull<u8>) -> Option<&mut bool> {
+        let first = self.mappings.first()?.start().addr().get();
+        let offset = start.addr().get().checked_sub(first)?;
+        self.homes.get_mut(offset / PAGED_BYTES)
+    }
+
+    /// Takes home `at`, if nobody has it. The page behind the last home becomes one.
+    fn take_home(&mut self, at: usize) -> Option<NonNull<u8>> {
+        let start = self.start_of(at)?;
+        if at == self.homes.len() {
+            let place = self.free.iter().position(|&free| free == start)?;
+            self.free.remove(place);
+            self.homes.push(true);
+        }
+        core::mem::take(self.homes.get_mut(at)?).then_some(start)
+    }
+
     /// Takes a page back.
     fn put(&mut self, start: NonNull<u8>) {
+        if let Some(is_free) = self.home_at(start) {
+            *is_free = true;
+            return;
+        }
         self.free.push(start);
         if self.free.len() >= self.trim_at {
             self.trim();
@@ -138,6 +172,8 @@ unsafe impl Send for Stock {}
 #[derive(Debug)]
 pub(super) struct Page {
     start: NonNull<u8>,
+    /// Taken as a home, by whoever has the page of that number.
+    is_home: bool,
     arena: Arc<Arena>,
 }
 
@@ -151,19 +187,25 @@ impl Arena {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An arena with `count` pages side by side, all zero, and those pages.
+    /// An arena with `count` pages side by side, all zero, and those pages: its homes.
     pub(super) fn with_pages(count: usize) -> Result<(Arc<Self>, Vec<Page>), MemoryError> {
         let arena = Arc::new(Self::default());
         arena.grow(count)?;
         let mut free = core::mem::take(&mut arena.stock().free);
         // What rounding to huge pages gave in addition is for copies.
         arena.stock().free = free.split_off(count);
-        let own = |start| Page {
-            start,
-            arena: Arc::clone(&arena),
-        };
-        let pages = free.into_iter().map(own).collect();
+        arena.stock().homes = vec![false; count];
+        let pages = free.into_iter().map(|start| arena.own(start, true));
+        let pages = pages.collect();
         Ok((arena, pages))
+    }
+
+    fn own(self: &Arc<Self>, start: NonNull<u8>, is_home: bool) -> Page {
+        Page {
+            start,
+            is_home,
+            arena: Arc::clone(self),
+        }
     }
 
     /// Maps at least `count` pages more. Others may have taken some when this returns.
@@ -173,7 +215,7 @@ impl Arena {
         Ok(())
     }
 
-    /// A page with anything in it.
+    /// A page with anything in it that is no home.
     pub(super) fn page(self: &Arc<Self>) -> Result<Page, MemoryError> {
         let free = self.stock().free.pop();
         let start = match free {
@@ -183,10 +225,13 @@ impl Arena {
                 self.stock().free.pop().ok_or(MemoryError::TooLarge)?
             }
         };
-        Ok(Page {
-            start,
-            arena: Arc::clone(self),
-        })
+        Ok(self.own(start, false))
+    }
+
+    /// Home `at` with anything in it, if nobody has it. Behind the last home there may be one more.
+    pub(super) fn home(self: &Arc<Self>, at: usize) -> Option<Page> {
+        let start = self.stock().take_home(at)?;
+        Some(self.own(start, true))
     }
 
     /// `count` pages side by side in one mapping, which may have been used before.
@@ -198,12 +243,16 @@ impl Arena {
             stock.add(mapping);
             row = stock.take_row(count);
         }
-        let own = |start| Page {
-            start,
-            arena: Arc::clone(self),
-        };
         let row = row.expect("pages just mapped are neighbours");
-        Ok(row.into_iter().map(own).collect())
+        Ok(row
+            .into_iter()
+            .map(|start| self.own(start, false))
+            .collect())
+    }
+
+    /// How many homes there are.
+    pub(super) fn homes(&self) -> usize {
+        self.stock().homes.len()
     }
 
     /// The kind of pages of the first mapping, which is the largest.
@@ -217,6 +266,11 @@ impl Page {
     #[inline(always)]
     pub(super) fn start(&self) -> NonNull<u8> {
         self.start
+    }
+
+    /// True of a page that was taken as a home.
+    pub(super) fn is_home(&self) -> bool {
+        self.is_home
     }
 }
 

@@ -1,8 +1,10 @@
 //! A column of values in pages that versions share: a change copies the pages it touches.
 
+mod straight;
+mod view;
+
 use core::{
     fmt,
-    ops::Index,
     ptr::{self, NonNull},
     slice,
 };
@@ -11,10 +13,9 @@ use std::sync::Arc;
 use zerocopy::FromZeros;
 
 use super::arena::{Arena, Page};
-use crate::{
-    memory::{MemoryError, Pages, SMALL_PAGE_BYTES},
-    prefetch,
-};
+use crate::memory::{MemoryError, Pages, SMALL_PAGE_BYTES};
+
+pub use view::PagedView;
 
 /// Bytes of a page of [`Paged`].
 ///
@@ -35,6 +36,12 @@ pub struct Paged<T> {
     owners: Vec<Arc<Page>>,
     arena: Arc<Arena>,
     len: usize,
+    /// The origin of all pages that are at home; null in a column that lies beside another.
+    home: *mut T,
+    /// Pages that are not at home.
+    displaced: usize,
+    /// The page that was looked at last for one that can go home.
+    next: usize,
     /// The first value while the pages lie in memory in their order, none behind a gap; else null.
     /// What the directory says of the first page, kept where no other line must be read for it.
     row: *mut T,
@@ -53,6 +60,9 @@ impl<T> Clone for Paged<T> {
             owners: self.owners.clone(),
             arena: Arc::clone(&self.arena),
             len: self.len,
+            home: self.home,
+            displaced: self.displaced,
+            next: self.next,
             row: self.row,
         }
     }
@@ -130,8 +140,13 @@ impl<T: FromZeros + Copy> Paged<T> {
         let owners: Vec<Arc<Page>> = pages.into_iter().map(Arc::new).collect();
         let origins = owners.iter().enumerate();
         let directory: Vec<*mut T> = origins.map(|(at, page)| Self::origin(at, page)).collect();
+        let displaced = owners.iter().filter(|page| !page.is_home()).count();
+        let row = directory.first().copied().unwrap_or(ptr::null_mut());
         Self {
-            row: directory.first().copied().unwrap_or(ptr::null_mut()),
+            row,
+            home: if displaced == 0 { row } else { ptr::null_mut() },
+            displaced,
+            next: 0,
             directory,
             owners,
             arena,
@@ -179,9 +194,9 @@ impl<T: FromZeros + Copy> Paged<T> {
     /// # Panics
     /// When there is no such page.
     pub fn page_mut(&mut self, page: usize) -> Result<&mut [T], MemoryError> {
-        let count = (self.len - page * Self::PER_PAGE).min(Self::PER_PAGE);
+        let count = self.values_of(page);
         if Arc::get_mut(&mut self.owners[page]).is_none() {
-            self.copy_page(page, count)?;
+            self.copy_page(page)?;
         }
         // SAFETY: `owners[page]` has no other reference (looked at above, or new), so no other
         // Paged reaches the page, and `&mut self` is the only way to it through this one. It
@@ -195,8 +210,26 @@ impl<T: FromZeros + Copy> Paged<T> {
     }
 
     #[cold]
-    fn copy_page(&mut self, page: usize, count: usize) -> Result<(), MemoryError> {
-        let copy = self.arena.page()?;
+    fn copy_page(&mut self, page: usize) -> Result<(), MemoryError> {
+        let copy = match self.take_home(page) {
+            Some(home) => home,
+            None => self.arena.page()?,
+        };
+        self.move_page(page, copy);
+        self.make_room();
+        Ok(())
+    }
+
+    /// The home of a page, if nobody has it.
+    fn take_home(&self, page: usize) -> Option<Page> {
+        (!self.home.is_null())
+            .then(|| self.arena.home(page))
+            .flatten()
+    }
+
+    /// Copies a page to `copy`, which has the values from then on.
+    fn move_page(&mut self, page: usize, copy: Page) {
+        let count = self.values_of(page);
         let start: NonNull<T> = copy.start().cast();
         // SAFETY: both pages are `PAGED_BYTES` long, apart, and begin at a small page; the new one
         // belongs to nobody else. What lies behind `count` is set to zero, since the page may
@@ -205,10 +238,26 @@ impl<T: FromZeros + Copy> Paged<T> {
             start.copy_from_nonoverlapping(self.first(page), count);
             start.add(count).write_bytes(0, Self::PER_PAGE - count);
         }
+        self.displaced -= usize::from(!self.owners[page].is_home());
+        self.displaced += usize::from(!copy.is_home());
         self.directory[page] = Self::origin(page, &copy);
-        self.row = ptr::null_mut();
         self.owners[page] = Arc::new(copy);
-        Ok(())
+        self.look_whether_straight();
+    }
+
+    /// How many values a page holds.
+    fn values_of(&self, page: usize) -> usize {
+        (self.len - page * Self::PER_PAGE).min(Self::PER_PAGE)
+    }
+
+    fn look_whether_straight(&mut self) {
+        // Pages elsewhere may lie side by side too, but maybe in two mappings, and no pointer to
+        // one may reach the other. Homes lie in one.
+        self.row = if self.displaced == 0 {
+            self.home
+        } else {
+            ptr::null_mut()
+        };
     }
 
     /// Appends a value.
@@ -229,13 +278,17 @@ impl<T: FromZeros + Copy> Paged<T> {
 
     /// A page of zero bytes more, with no values yet.
     fn add_page(&mut self) -> Result<(), MemoryError> {
-        let page = self.arena.page()?;
+        let at = self.owners.len();
+        let page = match self.take_home(at) {
+            Some(home) => home,
+            None => self.arena.page()?,
+        };
         // SAFETY: the page is new, and as long as this.
         unsafe { page.start().write_bytes(0, PAGED_BYTES) };
-        self.directory.push(Self::origin(self.owners.len(), &page));
+        self.displaced += usize::from(!page.is_home());
+        self.directory.push(Self::origin(at, &page));
         self.owners.push(Arc::new(page));
-        // Another mapping's page may lie right behind, but no pointer to one may reach the other.
-        self.row = ptr::null_mut();
+        self.look_whether_straight();
         Ok(())
     }
 
@@ -281,13 +334,19 @@ impl<T: FromZeros + Copy> Paged<T> {
     fn copied(&self) -> Result<Self, MemoryError> {
         let pages = self.arena.row(self.owners.len())?;
         let mut copy = Self::of_row(Arc::clone(&self.arena), pages, self.len);
-        for page in 0..self.owners.len() {
-            let count = (self.len - page * Self::PER_PAGE).min(Self::PER_PAGE);
-            // SAFETY: the page holds so many values, which nobody writes while `self` is borrowed.
-            let values = unsafe { slice::from_raw_parts(self.first(page).as_ptr(), count) };
-            copy.fill_page(page, values);
-        }
+        copy.home = self.home;
+        copy.fill_from(self);
         Ok(copy)
+    }
+
+    /// Fills pages that nobody else has with those of a column of as many values.
+    fn fill_from(&mut self, other: &Self) {
+        for page in 0..other.owners.len() {
+            let count = other.values_of(page);
+            // SAFETY: the page holds so many values, which nobody writes while it is borrowed.
+            let values = unsafe { slice::from_raw_parts(other.first(page).as_ptr(), count) };
+            self.fill_page(page, values);
+        }
     }
 
     /// Writes a page that nobody else has and that may have been used before: `values`, and zero
@@ -317,155 +376,6 @@ impl<T> fmt::Debug for Paged<T> {
             .field("len", &self.len)
             .field("pages", &self.owners.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// A [`Paged`] to be read: one more load a value than a slice, of a directory that stays cached.
-#[derive(Debug)]
-pub struct PagedView<'a, T> {
-    directory: &'a [*mut T],
-    len: usize,
-}
-
-impl<T> Clone for PagedView<'_, T> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for PagedView<'_, T> {}
-
-impl<'a, T> PagedView<'a, T> {
-    /// How many values.
-    #[inline(always)]
-    #[must_use]
-    pub fn len(self) -> usize {
-        self.len
-    }
-
-    /// True when there are none.
-    #[inline(always)]
-    #[must_use]
-    pub fn is_empty(self) -> bool {
-        self.len == 0
-    }
-
-    /// The value at `index`.
-    #[inline(always)]
-    #[must_use]
-    pub fn get(self, index: usize) -> Option<&'a T> {
-        // SAFETY: `at` gives the address of a value of the Paged that `'a` borrows: initialised,
-        // and not written while it is borrowed.
-        (index < self.len).then(|| unsafe { &*self.at(index) })
-    }
-
-    /// The value at `index`, for as long as the column is borrowed.
-    ///
-    /// # Panics
-    /// When there is no such value.
-    #[inline(always)]
-    #[must_use]
-    pub fn value(self, index: usize) -> &'a T {
-        self.get(index).expect("an index below the length")
-    }
-
-    /// True when the last page is as full as the others, so that [`PagedView::portion`] may be
-    /// asked.
-    #[inline(always)]
-    #[must_use]
-    pub fn has_whole_pages(self) -> bool {
-        !self.is_empty() && self.len.is_multiple_of(Paged::<T>::PER_PAGE)
-    }
-
-    /// The value at `place * len / 2^32`, for as long as the column is borrowed: one product tells
-    /// the page and the place in it, so that no index is taken apart and held against the length.
-    ///
-    /// Where not [`PagedView::has_whole_pages`] it is a value or another, or the zero bytes behind
-    /// the last.
-    ///
-    /// # Panics
-    /// When there are no values.
-    #[inline(always)]
-    #[must_use]
-    pub fn portion(self, place: u32) -> &'a T {
-        assert!(!self.is_empty(), "a column of no values has no portions");
-        let product = u64::from(place) * self.directory.len() as u64;
-        let index = product >> (32 - Paged::<T>::SHIFT);
-        // SAFETY: `place` is below 2^32, so the product is below the length of the directory times
-        // 2^32; what is above those bits is the page of `index`. A page holds `PER_PAGE` values,
-        // which began as zero bytes, and the Paged that `'a` borrows is not written meanwhile.
-        unsafe {
-            let origin = self.directory.get_unchecked((product >> 32) as usize);
-            &*origin.wrapping_add(index as usize)
-        }
-    }
-
-    /// The value that would begin so many bytes behind the first if all lay side by side.
-    ///
-    /// # Safety
-    /// There is such a value: `offset` is a multiple of the size of one, below that of all.
-    #[inline(always)]
-    pub(super) unsafe fn at_offset(self, offset: usize) -> &'a T {
-        // SAFETY: a page holds `PAGED_BYTES` of whole values (`FITS`), the directory has one for
-        // every value that is there, and its origin lies as far before the page as the values of
-        // the pages before. The Paged that `'a` borrows is not written meanwhile.
-        unsafe {
-            let origin = self.directory.get_unchecked(offset / PAGED_BYTES);
-            &*origin.wrapping_byte_add(offset)
-        }
-    }
-
-    /// Asks for the line of the value at `index`; nothing happens when there is no such value.
-    #[inline(always)]
-    pub fn prefetch(self, index: usize) {
-        if index < self.len {
-            prefetch::read(self.at(index).cast());
-        }
-    }
-
-    /// Asks for the line of the value at `index` to come to the second cache level.
-    #[inline(always)]
-    pub fn prefetch_far(self, index: usize) {
-        if index < self.len {
-            prefetch::read_far(self.at(index).cast());
-        }
-    }
-
-    /// Where the value at `index` is; `index` is below `len`.
-    #[inline(always)]
-    fn at(self, index: usize) -> *const T {
-        debug_assert!(index < self.len);
-        // SAFETY: the directory has a page for every index below `len`.
-        let origin = unsafe { self.directory.get_unchecked(index >> Paged::<T>::SHIFT) };
-        // Within the page: its origin lies as far before it as the values of the pages before.
-        origin.wrapping_add(index)
-    }
-}
-
-impl<'a, T, const N: usize> PagedView<'a, [T; N]> {
-    /// The parts of all values, one after the other.
-    #[inline(always)]
-    #[must_use]
-    pub fn flattened(self) -> PagedView<'a, T> {
-        const { assert!(size_of::<[T; N]>().is_power_of_two() && N.is_power_of_two()) };
-        let directory: *const [*mut [T; N]] = self.directory;
-        PagedView {
-            // SAFETY: both kinds of pointer have the same layout, and are the same origins, since
-            // a page holds `N` times as many parts as values and each is `N` times as small; the
-            // slice is borrowed as long as before.
-            directory: unsafe { &*(directory as *const [*mut T]) },
-            len: self.len * N,
-        }
-    }
-}
-
-impl<T> Index<usize> for PagedView<'_, T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn index(&self, index: usize) -> &T {
-        self.value(index)
     }
 }
 

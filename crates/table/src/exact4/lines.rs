@@ -7,6 +7,7 @@ use crate::compiled::CompileError;
 use crate::memory::out_of_memory;
 use crate::secret::Permutation;
 use crate::simd::Portable;
+use crate::straighten::Straightening;
 use frame::{Paged, Pages};
 
 /// Addresses by place. Clones share memory; a change copies what it touches.
@@ -50,6 +51,12 @@ impl<L: Line> Lines<L> {
     /// True when more addresses are in the side table than a newly built table would leave there.
     pub(crate) fn is_crowded(&self) -> bool {
         self.side.len() > 1024 + self.count / 64
+    }
+
+    /// Brings pages home.
+    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+        work.column(&mut self.lines)?;
+        self.side.straighten(work)
     }
 
     /// The lists of one address.

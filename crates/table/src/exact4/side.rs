@@ -5,6 +5,7 @@
 
 use crate::compiled::CompileError;
 use crate::memory::out_of_memory;
+use crate::straighten::Straightening;
 use frame::Paged;
 
 /// Seven places, seven answers (none where the place is not in use), the mark of a line that
@@ -37,6 +38,11 @@ impl Side {
     /// Bytes that a lookup can touch.
     pub(crate) fn bytes(&self) -> usize {
         self.lines.len() * size_of::<Line>()
+    }
+
+    /// Brings pages home.
+    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+        work.column(&mut self.lines)
     }
 
     /// Neighbours in the main table are strangers here: the lower half of a place leads.

@@ -121,7 +121,13 @@ fn check_far<L: Line>(masks: &[u32], seed: u64) {
     let table = lines::<L>(&oracle);
     assert!(table.lines.as_slice().is_some());
     check_lengths(&table, &oracle);
-    check_lengths(&in_pages(&table, &oracle), &oracle);
+    let mut changed = in_pages(&table, &oracle);
+    check_lengths(&changed, &oracle);
+    drop(table);
+    let mut work = Straightening::new(usize::MAX);
+    changed.straighten(&mut work).expect("memory");
+    assert!(work.copied > 0 && changed.lines.as_slice().is_some());
+    check_lengths(&changed, &oracle);
 }
 
 /// The same table once changes have copied pages of it.

@@ -3,6 +3,7 @@
 use crate::compiled::CompileError;
 use crate::mask::ListMask;
 use crate::memory::out_of_memory;
+use crate::straighten::Straightening;
 use frame::Paged;
 
 /// Seven bits that stand for an answer; 0 for none.
@@ -119,6 +120,13 @@ impl Codes {
         };
         *column.get_mut(place).map_err(out_of_memory)? = mask.0;
         Ok(())
+    }
+
+    /// Brings pages home.
+    pub(super) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+        self.escaped
+            .iter_mut()
+            .try_for_each(|column| work.column(column))
     }
 
     /// The same codes, no answers kept by place: for a table with other places.

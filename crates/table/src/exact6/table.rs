@@ -5,6 +5,7 @@ use super::line::{self, LINES_MAX, LINES_MIN, Line, PLACES, Word, after, home, r
 use crate::compiled::CompileError;
 use crate::mask::ListMask;
 use crate::memory::out_of_memory;
+use crate::straighten::Straightening;
 use frame::Paged;
 
 /// Lines per 100 addresses: 1.4 of 4 places are taken, and 1.4 % of the addresses do not fit their
@@ -70,6 +71,12 @@ impl Table {
 
     pub(super) fn lines(&self) -> &Paged<Line> {
         &self.lines
+    }
+
+    /// Brings pages home.
+    pub(super) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+        work.column(&mut self.lines)?;
+        self.codes.straighten(work)
     }
 
     pub(super) fn codes(&self) -> &Codes {

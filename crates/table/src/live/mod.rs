@@ -47,6 +47,7 @@ mod log;
 mod runs;
 mod shards;
 mod snapshot;
+mod straighten;
 
 use crate::compiled::{CompileError, CompiledLists};
 use crate::entries::Entries;
@@ -68,6 +69,7 @@ pub use entry::Entry;
 pub use explain::{Part, Reason};
 pub use listing::Listing;
 pub use load::{Finished, Load, Loaded, Rebuild, Replaced};
+pub use straighten::{STRAIGHTENED_MAX, Straightened};
 
 /// Entries that one call of [`LiveLists::expire`] takes out at most: a few milliseconds of work
 /// where each touches a page of its own.

@@ -22,6 +22,7 @@ use crate::compiled::CompileError;
 use crate::flatten::Runs;
 use crate::mask::ListMask;
 use crate::simd::{self, Level};
+use crate::straighten::Straightening;
 use frame::Pages;
 use frame::memory::Paged;
 use lookup::Lookup;
@@ -124,6 +125,16 @@ impl Blocks {
 
     pub(super) fn pages(&self) -> Option<Pages> {
         self.slots.pages()
+    }
+
+    /// Brings pages home.
+    pub(super) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+        work.column(&mut self.slots)?;
+        if !self.index.is_beside(&self.slots) {
+            // The slots were made anew: else what they were made in would stay for the index alone.
+            self.index = self.slots.copy_beside(self.index()).map_err(no_memory)?;
+        }
+        work.column(&mut self.leaves)
     }
 
     /// True when a quarter of it is garbage.

@@ -49,6 +49,7 @@ use crate::flatten::Runs;
 use crate::key_stream::KeyStream;
 use crate::mask::ListMask;
 use crate::simd::{self, Level};
+use crate::straighten::Straightening;
 use code::Coding;
 use frame::Pages;
 use frame::memory::Paged;
@@ -247,6 +248,14 @@ impl Slots {
             }
         }
         shapes
+    }
+
+    /// Brings pages home.
+    pub(super) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+        work.column(&mut self.root)?;
+        work.column(&mut self.slots)?;
+        work.column(&mut self.lines)?;
+        self.trie.straighten(work)
     }
 
     /// True when a quarter of it is garbage.

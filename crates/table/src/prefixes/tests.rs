@@ -194,12 +194,36 @@ fn check_copied_pages(runs: &Runs<u128>) {
             Layout::Slots(slots) => assert!(!slots.is_straight()),
             layout => panic!("{layout:?}"),
         }
-        for (set, length) in [(&set, 301), (&kept, 301), (&set, 128), (&set, 7)] {
+        let check = |set: &PrefixSet<u128>, length| {
             for (keys, wanted) in keys.chunks(length).zip(wanted.chunks(length)) {
                 let mut masks = vec![ListMask::EMPTY; keys.len()];
                 set.add_burst(keys, &mut masks);
                 assert_eq!(masks, wanted, "{level} {length}");
             }
+        };
+        for (set, length) in [(&set, 301), (&kept, 301), (&set, 128), (&set, 7)] {
+            check(set, length);
+        }
+        drop(kept);
+        straighten(&mut set);
+        match &set.layout {
+            Layout::Slots(slots) => assert!(slots.is_straight()),
+            layout => panic!("{layout:?}"),
+        }
+        check(&set, 301);
+    }
+}
+
+/// What a writer does when changes have paused, with a reader that follows.
+fn straighten<A: Address>(set: &mut PrefixSet<A>) {
+    loop {
+        let read = set.clone();
+        let mut work = Straightening::new(3);
+        set.straighten(&mut work).unwrap();
+        drop(read);
+        if work.copied == 0 {
+            assert_eq!(work.displaced, 0);
+            return;
         }
     }
 }
@@ -254,6 +278,12 @@ fn bursts_of_ipv4_among_copied_pages() {
             }
             assert_eq!(masks, wanted, "{level} {length}");
         }
+        drop(kept);
+        straighten(&mut set);
+        assert!(is_straight(&set));
+        let mut masks = vec![ListMask::EMPTY; keys.len()];
+        set.add_burst(&keys, &mut masks);
+        assert_eq!(masks, wanted, "{level}");
     }
 }
 

@@ -26,6 +26,7 @@ use crate::address::Address;
 use crate::class::Classes;
 use crate::compiled::CompileError;
 use crate::simd::{self, Job, Lanes, Level, Portable};
+use crate::straighten::Straightening;
 use frame::memory::{Paged, PagedView};
 use std::sync::Arc;
 
@@ -80,6 +81,11 @@ impl Trie {
             lines: Paged::copy_of(lines).map_err(no_memory)?,
             free: Default::default(),
         })
+    }
+
+    /// Brings pages home.
+    pub(super) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+        work.column(&mut self.lines)
     }
 
     /// Makes of the word of each key, of the block that it lies in, the class of its answer. At

@@ -201,13 +201,14 @@ impl World {
 
     fn step(&mut self) {
         self.step += 1;
-        match self.random.below(16) {
+        match self.random.below(17) {
             0..9 => self.change(),
             9 => self.begin(),
             10 | 11 => self.go_on(),
             12 => self.rebuild(),
             13 => self.now = self.now.after(self.random.below(60)),
             14 => self.expire(),
+            15 => self.straighten(),
             _ => self.give_up(),
         }
         self.check();
@@ -241,6 +242,14 @@ impl World {
             .collect();
         assert_eq!(applied.outcomes, wanted, "{} {changes:?}", self.place());
         assert!(applied.version.number <= before + 1);
+    }
+
+    fn straighten(&mut self) {
+        let before = self.live.version().number;
+        let done = self.live.straighten().unwrap();
+        let number = self.live.version().number;
+        assert_eq!(done.version.is_some(), number == before + 1);
+        assert!(done.version.is_none_or(|version| version.number == number));
     }
 
     fn begin(&mut self) {

@@ -1,7 +1,10 @@
 //! Million lookups a second beside the random lines a second that memory gives for as many
 //! bytes, in the same round. `cargo run --release -p linerate-table --example rates [ENTRIES]`;
 //! networks (one a line) on standard input with `routes` as the argument: dealt over 16 lists,
-//! looked up with exact addresses beside them and alone; with `changes`: changed one by one.
+//! looked up with exact addresses beside them and alone; with `changes`: changed one by one; with
+//! `pauses`: looked up as loaded, after such changes, and after a pause.
+
+mod pauses;
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -343,6 +346,7 @@ fn main() {
     match std::env::args().nth(1).as_deref() {
         Some("routes") => routes(),
         Some("changes") => live(read_networks()),
+        Some("pauses") => pauses::measure(&read_networks()),
         entries => exact(
             entries
                 .and_then(|text| text.parse().ok())

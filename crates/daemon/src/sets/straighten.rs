@@ -1,0 +1,48 @@
+//! Bringing the pages of tables home when changes have paused.
+//!
+//! A change copies the pages it touches to other places, and lookups are slower by up to a quarter
+//! from then on ([`table::live::LiveLists::straighten`]). While changes come one after the other
+//! nothing can be done about it; some time after the last the keeper makes versions without any
+//! change, until all lies where it lay.
+
+use super::keeper::Running;
+use frame::Nanos;
+use std::time::Duration;
+use table::live::Straightened;
+
+/// Changes have paused when none came for so long.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Until the next try when somebody has the pages still: a load, or a worker that does not move on.
+const RETRY: Duration = Duration::from_secs(1);
+
+impl Running {
+    /// There is a version that changes have made.
+    pub(super) fn straighten_later(&mut self) {
+        self.straighten_at = Some(self.now().after(PAUSE));
+    }
+
+    /// Makes and publishes one version whose pages lie better, if it is time.
+    pub(super) fn straighten(&mut self) {
+        let now = self.now();
+        let is_due = self.straighten_at.is_some_and(|due| due <= now.mono);
+        if is_due && self.bulks.is_empty() {
+            self.straighten_at = self.straightened();
+        }
+    }
+
+    /// When to go on, unless it is done.
+    fn straightened(&mut self) -> Option<Nanos> {
+        let retry = self.now().after(RETRY);
+        let Ok(Straightened { version, displaced }) = self.sets.live.straighten() else {
+            // No memory for copies: lookups are right as they are.
+            return Some(retry);
+        };
+        let is_seen = version.is_some() && self.publish().is_ok();
+        match displaced {
+            0 => None,
+            _ if is_seen => Some(self.now().mono),
+            _ => Some(retry),
+        }
+    }
+}
