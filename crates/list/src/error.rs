@@ -33,6 +33,13 @@ pub enum ListError {
         /// By what.
         by: &'static str,
     },
+    /// The input is text in another encoding than UTF-8.
+    Encoding {
+        /// The list, as the caller named it.
+        file: Arc<str>,
+        /// Which.
+        encoding: &'static str,
+    },
     /// More entries than the limits allow.
     TooManyEntries {
         /// The list, as the caller named it.
@@ -73,6 +80,13 @@ impl fmt::Display for ListError {
                 write!(
                     f,
                     "{file} is packed with {by}: unpack it first, only gzip is read as it is"
+                )
+            }
+            Self::Encoding { file, encoding } => {
+                write!(
+                    f,
+                    "{file} is {encoding} text: save it as UTF-8, or convert it with 'iconv -f \
+                     {encoding} -t UTF-8'"
                 )
             }
             Self::TooManyEntries { file, entries_max } => {

@@ -24,6 +24,21 @@ const PACKED: [(&[u8], &str); 6] = [
     (b"\x04\x22\x4d\x18", "lz4"),
 ];
 
+/// The encoding of text that two bytes a character were written of, low or high one first: by its
+/// mark, or as a list begins with an ASCII character.
+fn wide_encoding(start: &[u8]) -> Option<&'static str> {
+    match *start {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
+        [low, 0, next, 0, ..] if is_text(low) && is_text(next) => Some("UTF-16LE"),
+        [0, high, 0, next, ..] if is_text(high) && is_text(next) => Some("UTF-16BE"),
+        _ => None,
+    }
+}
+
+fn is_text(byte: u8) -> bool {
+    byte.is_ascii_graphic() || byte.is_ascii_whitespace()
+}
+
 /// The text of a list, read from its beginning.
 pub(crate) struct Source<'r> {
     file: Arc<str>,
@@ -63,6 +78,12 @@ impl<'r> Source<'r> {
             Box::new(input)
         };
         let mut head = head(&mut text, HEAD_BYTES).map_err(failed(gzip))?;
+        if let Some(encoding) = wide_encoding(&head) {
+            return Err(ListError::Encoding {
+                file: Arc::clone(file),
+                encoding,
+            });
+        }
         if head.starts_with(BYTE_ORDER_MARK) {
             head.drain(..BYTE_ORDER_MARK.len());
         }

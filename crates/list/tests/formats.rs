@@ -283,6 +283,29 @@ fn nothing_at_all() {
 }
 
 #[test]
+fn text_of_two_bytes_a_character_is_named() {
+    let text = "192.0.2.1\n";
+    let with = |mark: &[u8], bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        let wide = text.encode_utf16().flat_map(bytes);
+        mark.iter().copied().chain(wide).collect()
+    };
+    let cases = [
+        (with(b"\xff\xfe", u16::to_le_bytes), "UTF-16"),
+        (with(b"\xfe\xff", u16::to_be_bytes), "UTF-16"),
+        (with(b"", u16::to_le_bytes), "UTF-16LE"),
+        (with(b"", u16::to_be_bytes), "UTF-16BE"),
+        (gzip(with(b"\xff\xfe", u16::to_le_bytes)), "UTF-16"),
+    ];
+    for (list, encoding) in cases {
+        let said = refusal(&list, &skipping());
+        assert!(
+            said.starts_with(&format!("L is {encoding} text: save it as UTF-8")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn gzip_of_several_members() {
     let mut packed = gzip("192.0.2.1\n192.0");
     packed.extend(gzip(""));

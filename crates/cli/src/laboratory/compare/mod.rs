@@ -37,7 +37,7 @@ struct Comparison {
     relative: bool,
 }
 
-/// Compares; exit code 1 if any row is slower.
+/// Compares; exit code 1 if any row is slower, 2 if nothing can be said of any.
 pub(super) fn run(args: &LabCompareArgs, output: Output) -> Outcome {
     let comparison = Comparison::read(args).map_err(Error::refused)?;
     let (between, pairs) = comparison.judged().map_err(Error::refused)?;
@@ -55,7 +55,13 @@ pub(super) fn run(args: &LabCompareArgs, output: Output) -> Outcome {
             &text::render(&comparison, (&between, &pairs), paint, width),
         )?;
     }
-    Ok(match text::count(&pairs, Verdict::Slower) {
+    let count = |verdict| text::count(&pairs, verdict);
+    if [Verdict::Slower, Verdict::Faster, Verdict::NoDifference].map(count) == [0; 3] {
+        return Err(Error::refused(
+            "no row got a verdict: compare runs with more rounds, of rates or costs above 0",
+        ));
+    }
+    Ok(match count(Verdict::Slower) {
         0 => ExitCode::Done,
         _ => ExitCode::CheckFailed,
     })
