@@ -57,6 +57,7 @@ mod region;
 mod registry;
 mod sync;
 mod time;
+mod windows;
 
 pub use burst::{BURST_MAX, Burst, Drain};
 pub use crc32c::Crc32c;
@@ -76,3 +77,4 @@ pub use region::{
 };
 pub use ring::{Consumer, Producer, ring};
 pub use time::Nanos;
+pub use windows::Windows;

@@ -27,6 +27,7 @@ pub(crate) trait AddressSet<A: Address>: Sized {
     fn compile(columns: &[Cow<'_, [A]>]) -> Result<(Self, Vec<u64>), CompileError>;
     fn lookup_burst(&self, keys: &[A], masks: &mut [ListMask]);
     fn assign(&mut self, address: A, mask: ListMask) -> Result<(), CompileError>;
+    fn is_empty(&self) -> bool;
     fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError>;
     fn is_crowded(&self) -> bool;
     fn bytes(&self) -> usize;
@@ -46,6 +47,10 @@ macro_rules! address_set {
             }
             fn assign(&mut self, address: $address, mask: ListMask) -> Result<(), CompileError> {
                 self.assign(address, mask)
+            }
+            #[inline]
+            fn is_empty(&self) -> bool {
+                self.is_empty()
             }
             fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
                 self.straighten(work)
@@ -212,8 +217,12 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
 
     #[inline]
     pub(crate) fn lookup_burst(&self, keys: &[A], masks: &mut [ListMask]) {
-        self.exact.lookup_burst(keys, masks);
-        self.prefixes.add_burst(keys, masks);
+        if self.exact.is_empty() {
+            self.prefixes.lookup_burst(keys, masks);
+        } else {
+            self.exact.lookup_burst(keys, masks);
+            self.prefixes.add_burst(keys, masks);
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -126,7 +126,7 @@ pub(crate) trait Lanes: Copy {
     fn at_most16(self, line: &[u16; 32], value: u16) -> u32;
     /// Which places are `value` or less.
     fn at_most32(self, line: &[u32; 16], value: u32) -> u32;
-    /// How many of the first 16 places are below the number that `value` has [`twice`], all taken
+    /// How many of the last 16 places are below the number that `value` has [`twice`], all taken
     /// as signed numbers: vectors have one instruction for those.
     fn below16(self, line: &[u16; 32], value: u32) -> u32;
     /// How many of the first 30 places are below the number that `value` has [`twice`], all taken

@@ -67,22 +67,28 @@ impl Blocks {
     }
 
     #[inline]
-    pub(super) fn add_burst<A: Address>(&self, level: Level, keys: &[A], masks: &mut [ListMask]) {
+    pub(super) fn look_up<A: Address, const ADDS: bool>(
+        &self,
+        level: Level,
+        keys: &[A],
+        masks: &mut [ListMask],
+    ) {
         if let Some(slots) = self.slots.as_slice() {
-            simd::run(level, self.lookup(level, slots, keys, masks));
+            simd::run(level, self.lookup::<_, _, ADDS>(level, slots, keys, masks));
         } else {
-            simd::run(level, self.lookup(level, self.slots.view(), keys, masks));
+            let slots = self.slots.view();
+            simd::run(level, self.lookup::<_, _, ADDS>(level, slots, keys, masks));
         }
     }
 
     #[inline(always)]
-    fn lookup<'a, A, S>(
+    fn lookup<'a, A, S, const ADDS: bool>(
         &'a self,
         level: Level,
         slots: S,
         keys: &'a [A],
         masks: &'a mut [ListMask],
-    ) -> Lookup<'a, A, S> {
+    ) -> Lookup<'a, A, S, ADDS> {
         Lookup {
             level,
             index: self.index(),

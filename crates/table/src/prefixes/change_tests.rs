@@ -60,6 +60,9 @@ fn check<A: Address>(set: &PrefixSet<A>, map: &Map<A>, keys: &[A], seed: u64) {
         let set = set.clone().at_level(level);
         let mut masks = vec![ListMask::EMPTY; keys.len()];
         set.add_burst(keys, &mut masks);
+        let mut written = vec![ListMask(0x5a5a); keys.len()];
+        set.lookup_burst(keys, &mut written);
+        assert_eq!(written, masks, "{level}, seed {seed}");
         for (&key, mask) in keys.iter().zip(masks) {
             assert_eq!(mask.0, mask_at(map, key), "{level} {key:x?}, seed {seed}");
         }

@@ -36,6 +36,7 @@ mod line;
 mod lookup;
 mod middles;
 mod parts;
+mod place;
 mod rewrite;
 mod waiting;
 mod window;
@@ -51,8 +52,8 @@ use crate::mask::ListMask;
 use crate::simd::{self, Level};
 use crate::straighten::Straightening;
 use code::Coding;
-use frame::Pages;
 use frame::memory::Paged;
+use frame::{Pages, Windows};
 use line::Line;
 use lookup::Lookup;
 use parts::LEAF_BITS_MAX;
@@ -131,7 +132,7 @@ const fn lines_kind(count: usize) -> usize {
 }
 
 /// Root, slots and lines.
-type Straight<'a> = (&'a [u32; 1 << ROOT_BITS], &'a [u32], &'a [Line]);
+type Straight<'a> = (&'a [u32; 1 << ROOT_BITS], &'a [u32], Windows<'a, u16, 32>);
 
 impl Slots {
     /// The set of so many lists; `None` when there are more answers than leaves can name, or more
@@ -144,29 +145,43 @@ impl Slots {
     }
 
     #[inline]
-    pub(super) fn add_burst(&self, level: Level, keys: &[u128], masks: &mut [ListMask]) {
+    pub(super) fn look_up<const ADDS: bool>(
+        &self,
+        level: Level,
+        keys: &[u128],
+        masks: &mut [ListMask],
+    ) {
         if self.codes_are_answers {
-            self.add_coded(level, code::Answers, keys, masks);
+            self.look_up_coded::<_, ADDS>(level, code::Answers, keys, masks);
         } else {
-            self.add_coded(level, self.classes.masks(), keys, masks);
+            self.look_up_coded::<_, ADDS>(level, self.classes.masks(), keys, masks);
         }
     }
 
     #[inline(always)]
-    fn add_coded(&self, level: Level, coding: impl Coding, keys: &[u128], masks: &mut [ListMask]) {
+    fn look_up_coded<C: Coding, const ADDS: bool>(
+        &self,
+        level: Level,
+        coding: C,
+        keys: &[u128],
+        masks: &mut [ListMask],
+    ) {
         if let Some(columns) = self.straight() {
-            simd::run(level, self.lookup(level, coding, columns, keys, masks));
+            let lookup = self.lookup::<_, _, _, _, ADDS>(level, coding, columns, keys, masks);
+            simd::run(level, lookup);
             return;
         }
         let columns = (self.root.view(), self.slots.view(), self.lines.view());
-        simd::run(level, self.lookup(level, coding, columns, keys, masks));
+        let lookup = self.lookup::<_, _, _, _, ADDS>(level, coding, columns, keys, masks);
+        simd::run(level, lookup);
     }
 
     /// The columns as slices, where their pages lie side by side.
     #[inline(always)]
     fn straight(&self) -> Option<Straight<'_>> {
         let root = self.root.as_slice()?.try_into().ok()?;
-        Some((root, self.slots.as_slice()?, self.lines.as_slice()?))
+        let lines = Windows::new(self.lines.as_slice()?.as_flattened())?;
+        Some((root, self.slots.as_slice()?, lines))
     }
 
     #[cfg(test)]
@@ -179,14 +194,14 @@ impl Slots {
         self.straight().is_some()
     }
 
-    fn lookup<'a, C, R, S, L>(
+    fn lookup<'a, C, R, S, L, const ADDS: bool>(
         &'a self,
         level: Level,
         coding: C,
         (root, slots, lines): (R, S, L),
         keys: &'a [u128],
         masks: &'a mut [ListMask],
-    ) -> Lookup<'a, C, R, S, L> {
+    ) -> Lookup<'a, C, R, S, L, ADDS> {
         Lookup {
             level,
             coding,

@@ -49,6 +49,8 @@ fn check_as_given<A: Address>(runs: &Runs<A>) {
         for ((key, mask), &wanted) in keys.iter().zip(&masks).zip(&wanted) {
             assert_eq!(mask.0, wanted | 1 << 31, "{key:?}");
         }
+        set.lookup_burst(&keys, &mut masks);
+        assert!(masks.iter().map(|mask| mask.0).eq(wanted.iter().copied()));
     }
 }
 
@@ -113,6 +115,14 @@ fn bursts_of_every_length() {
                     "{level} {length}"
                 );
                 assert!(masks[length].is_empty());
+                masks.fill(ListMask(77));
+                set.lookup_burst(&keys[length..][..length], &mut masks);
+                assert_eq!(
+                    masks[..length],
+                    wanted[length..][..length],
+                    "{level} {length}"
+                );
+                assert_eq!(masks[length], ListMask(77));
             }
         }
     }

@@ -182,9 +182,9 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     fn below16(self, line: &[u16; 32], value: u32) -> u32 {
-        // SAFETY: `self` proves the instructions; the load reads the first 32 bytes of `line`.
+        // SAFETY: `self` proves the instructions; the load reads the last 32 bytes of `line`.
         let mask = unsafe {
-            let places = _mm256_loadu_si256(line.as_ptr().cast());
+            let places = _mm256_loadu_si256(line.as_ptr().add(16).cast());
             let most = _mm256_set1_epi32(value.cast_signed());
             _mm256_movemask_epi8(_mm256_cmpgt_epi16(most, places))
         };

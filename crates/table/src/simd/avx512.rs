@@ -203,9 +203,9 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     fn below16(self, line: &[u16; 32], value: u32) -> u32 {
-        // SAFETY: `self` proves the instructions; the load reads the first 32 bytes of `line`.
+        // SAFETY: `self` proves the instructions; the load reads the last 32 bytes of `line`.
         let mask = unsafe {
-            let places = _mm256_loadu_si256(line.as_ptr().cast());
+            let places = _mm256_loadu_si256(line.as_ptr().add(16).cast());
             _mm256_cmplt_epi16_mask(places, _mm256_set1_epi32(value.cast_signed()))
         };
         mask.count_ones()

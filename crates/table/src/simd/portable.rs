@@ -1,6 +1,7 @@
 //! Plain loops, which every CPU has.
 
 use super::{BELOW_TOP, Lanes};
+use std::hint::black_box;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
@@ -58,7 +59,7 @@ impl Lanes for Portable {
     }
     #[inline(always)]
     fn below16(self, line: &[u16; 32], value: u32) -> u32 {
-        below(&line[..16], value)
+        below(&line[16..], value)
     }
     #[inline(always)]
     fn below30(self, line: &[u16; 32], value: u32) -> u32 {
@@ -69,6 +70,13 @@ impl Lanes for Portable {
 #[inline(always)]
 fn below(places: &[u16], value: u32) -> u32 {
     let value = (value as u16).cast_signed();
-    let below = places.iter().map(|place| place.cast_signed() < value);
-    below.map(u32::from).sum()
+    let mut counts = [0u16; 8];
+    for eight in places.chunks(counts.len()) {
+        for (count, place) in counts.iter_mut().zip(eight) {
+            *count += u16::from(place.cast_signed() < value);
+        }
+    }
+    // Known to be a sum of conditions, and an index, compilers take it out of a vector bit by bit,
+    // and lookups among IPv6 networks have two thirds of their rate.
+    black_box(counts).into_iter().map(u32::from).sum()
 }

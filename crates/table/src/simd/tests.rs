@@ -231,7 +231,7 @@ fn every_level_counts_as_signed() {
     // Every place alone, and all up to one; the last two never count.
     for level in Level::here() {
         for place in 0..32 {
-            let (short, long) = (u32::from(place < 16), u32::from(place < 30));
+            let (short, long) = (u32::from(place >= 16), u32::from(place < 30));
             let mut alone = [7u16; 32];
             alone[place] = 6;
             assert_eq!(
@@ -244,7 +244,7 @@ fn every_level_counts_as_signed() {
             assert_eq!(run(level, Below(&alone, 0x8000)), (0, 0), "{level}");
             let mut upto = [0x7fff; 32];
             upto[..=place].fill(0x8001);
-            let all = (place as u32 + 1).min(16);
+            let all = (place as u32 + 1).saturating_sub(16);
             let long = (place as u32 + 1).min(30);
             assert_eq!(run(level, Below(&upto, 0x7fff)), (all, long), "{level}");
         }

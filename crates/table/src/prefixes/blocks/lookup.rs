@@ -37,7 +37,8 @@ const RING: usize = 8;
 /// Keys that wait for their leaves at once.
 const ONWARD: usize = 64;
 
-pub(super) struct Lookup<'a, A, S> {
+/// Answers go to what masks have, or where not `ADDS` in the place of it.
+pub(super) struct Lookup<'a, A, S, const ADDS: bool> {
     pub(super) level: Level,
     pub(super) index: &'a [u32; 1 << 16],
     pub(super) slots: S,
@@ -54,7 +55,7 @@ struct Onward {
     count: usize,
 }
 
-impl<'a, A, S> Job for Lookup<'a, A, S>
+impl<'a, A, S, const ADDS: bool> Job for Lookup<'a, A, S, ADDS>
 where
     A: Address,
     S: Findable<'a, u16>,
@@ -92,7 +93,7 @@ where
     }
 }
 
-impl<'a, A, S> Lookup<'a, A, S>
+impl<'a, A, S, const ADDS: bool> Lookup<'a, A, S, ADDS>
 where
     A: Address,
     S: Findable<'a, u16>,
@@ -127,7 +128,7 @@ where
                 self.put_off(group, found, onward);
                 return;
             };
-            *mask |= answer;
+            *mask = if ADDS { *mask | answer } else { answer };
         }
     }
 
@@ -145,7 +146,8 @@ where
             // A leaf gets the class of no list.
             let class = usize::from(value);
             let class = if class < self.answers.len() { class } else { 0 };
-            self.masks[at] |= self.answers[class];
+            let (mask, answer) = (&mut self.masks[at], self.answers[class]);
+            *mask = if ADDS { *mask | answer } else { answer };
             onward.places[onward.count] = at as u32;
             onward.slots[onward.count] = value;
             onward.count += usize::from(value >> 15);
@@ -171,12 +173,12 @@ where
 }
 
 /// The rest of a lookup for keys whose slot names a leaf.
-struct Leaves<'l, 'a, A, S> {
-    lookup: &'l mut Lookup<'a, A, S>,
+struct Leaves<'l, 'a, A, S, const ADDS: bool> {
+    lookup: &'l mut Lookup<'a, A, S, ADDS>,
     onward: &'l Onward,
 }
 
-impl<'a, A, S> Job for Leaves<'_, 'a, A, S>
+impl<'a, A, S, const ADDS: bool> Job for Leaves<'_, 'a, A, S, ADDS>
 where
     A: Address,
     S: Findable<'a, u16>,
@@ -202,7 +204,7 @@ where
     }
 }
 
-impl<'a, A, S> Lookup<'a, A, S>
+impl<'a, A, S, const ADDS: bool> Lookup<'a, A, S, ADDS>
 where
     A: Address,
     S: Findable<'a, u16>,

@@ -175,7 +175,7 @@ pub(super) fn change_deep<G: Ground>(
     block: Block,
 ) -> Result<(), CompileError> {
     let leaf = ground.line(ground.slot(at) >> SHIFT_BITS);
-    let beside = line::number(&leaf);
+    let beside = line::words_number(&leaf);
     let old = line::word(&ground.line(beside), 0);
     let answer = Answer::Below(ground.below(old, block)?);
     let run = Run { start: 0, answer };

@@ -1,9 +1,10 @@
 //! The lines behind slots.
 //!
-//! A leaf: the places of up to 15 changes, ascending, then one that no key is behind; then the 16
-//! [codes](super::code) of the answers before, between and behind them. [`WORD`] says that it is a
-//! word of the trie, which stands in a line of words at the number of its run. A leaf with such has
-//! 13 changes at most, and in its last two codes the number of that line.
+//! A leaf: the 16 [codes](super::code) of the answers before, between and behind up to 15 changes;
+//! then the places of these, ascending, and one that no key is behind. So the number of a run is
+//! where its code is. [`WORD`] says that the code is a word of the trie, which stands in a line of
+//! words at the number of its run. A leaf with such has 13 changes at most, and in its last two
+//! codes the number of that line.
 //!
 //! A node: the places of up to 30 changes, ascending, at which the next leaf begins; then the
 //! number of the first leaf, low and high.
@@ -19,8 +20,9 @@ const RUNS: usize = 16;
 const RUNS_BESIDE_WORDS: usize = 14;
 /// Leaves of a node.
 pub(super) const LEAVES: usize = 31;
-/// Where a number of 32 bits is.
-const NUMBER: usize = 30;
+/// Where a number of 32 bits is in a node, and in a leaf.
+const NODE_NUMBER: usize = 30;
+const LEAF_NUMBER: usize = RUNS_BESIDE_WORDS;
 /// The place of a change that there is not: no key is behind it.
 const NEVER: u16 = 0x7fff;
 
@@ -54,20 +56,32 @@ fn start_of(place: u16) -> u16 {
     (place ^ 1 << 15).wrapping_add(1)
 }
 
-#[inline(always)]
-pub(super) fn number(line: &Line) -> u32 {
-    u32::from(line[NUMBER]) | u32::from(line[NUMBER + 1]) << 16
+fn number_at(line: &Line, at: usize) -> u32 {
+    u32::from(line[at]) | u32::from(line[at + 1]) << 16
 }
 
-fn set_number(line: &mut Line, number: u32) {
-    line[NUMBER] = number as u16;
-    line[NUMBER + 1] = (number >> 16) as u16;
+fn set_number_at(line: &mut Line, at: usize, number: u32) {
+    line[at] = number as u16;
+    line[at + 1] = (number >> 16) as u16;
+}
+
+/// The number of the first leaf of a node.
+#[inline(always)]
+pub(super) fn number(node: &Line) -> u32 {
+    number_at(node, NODE_NUMBER)
+}
+
+/// The number of the line of words of a leaf that has one.
+#[inline(always)]
+pub(super) fn words_number(leaf: &Line) -> u32 {
+    number_at(leaf, LEAF_NUMBER)
 }
 
 /// The code of a key in a leaf.
 #[inline(always)]
 pub(super) fn code<L: Lanes>(lanes: L, leaf: &Line, compared: u32) -> u16 {
-    leaf[(RUNS + run(lanes, leaf, compared)) & 31]
+    // At most 16, by how it is counted.
+    leaf[run(lanes, leaf, compared) & 31]
 }
 
 /// The number of the run of a key in a leaf.
@@ -82,23 +96,28 @@ pub(super) fn child<L: Lanes>(lanes: L, node: &Line, compared: u32) -> u32 {
     number(node).wrapping_add(lanes.below30(node, compared))
 }
 
+/// The places of the changes of a leaf.
+fn places(leaf: &Line) -> impl Iterator<Item = u16> {
+    let places = leaf[RUNS..].iter().copied();
+    places.take_while(|&place| place != NEVER)
+}
+
 /// The leaf of one answer.
 pub(super) fn plain(code: u16) -> Line {
     let mut line = [NEVER; 32];
-    line[RUNS..].fill(code);
+    line[..RUNS].fill(code);
     line
 }
 
 /// True when a leaf has one answer only, and no words.
 pub(super) fn is_plain(leaf: &Line) -> bool {
-    leaf[0] == NEVER && leaf[RUNS] != WORD
+    leaf[RUNS] == NEVER && leaf[0] != WORD
 }
 
 /// How many changes a leaf has, and its first and its last code.
 pub(super) fn ends(leaf: &Line) -> (usize, u16, u16) {
-    let places = leaf[..RUNS - 1].iter();
-    let changes = places.take_while(|&&place| place != NEVER).count();
-    (changes, leaf[RUNS], leaf[RUNS + changes])
+    let changes = places(leaf).count();
+    (changes, leaf[0], leaf[changes])
 }
 
 /// Runs, in as many portions as they need leaves.
@@ -119,9 +138,9 @@ pub(super) fn leaf(portion: &[Run], code: impl Fn(u16) -> u16) -> (Line, Option<
     let mut has_words = false;
     for (at, run) in portion.iter().enumerate() {
         if at > 0 {
-            leaf[at - 1] = place(run.start);
+            leaf[RUNS + at - 1] = place(run.start);
         }
-        leaf[RUNS + at] = match run.answer {
+        leaf[at] = match run.answer {
             Answer::Class(class) => code(class),
             Answer::Below(word) => {
                 words[2 * at] = word as u16;
@@ -136,13 +155,14 @@ pub(super) fn leaf(portion: &[Run], code: impl Fn(u16) -> u16) -> (Line, Option<
 
 /// `leaf` with its words in line `number`.
 pub(super) fn with_words(mut leaf: Line, number: u32) -> Line {
-    set_number(&mut leaf, number);
+    set_number_at(&mut leaf, LEAF_NUMBER, number);
     leaf
 }
 
 /// The number of the line of words of a leaf, if it has one.
 pub(super) fn words(leaf: &Line) -> Option<u32> {
-    leaf[RUNS..NUMBER].contains(&WORD).then(|| number(leaf))
+    let codes = &leaf[..RUNS_BESIDE_WORDS];
+    codes.contains(&WORD).then(|| words_number(leaf))
 }
 
 /// The word of a run of a leaf in the line of its words.
@@ -153,10 +173,9 @@ pub(super) fn word(words: &Line, run: usize) -> u32 {
 
 /// Where the runs of a leaf begin that are words, and their numbers; the leaf begins at `start`.
 pub(super) fn below(leaf: &Line, start: u16) -> impl Iterator<Item = (u16, usize)> {
-    let starts = leaf[..RUNS - 1].iter().take_while(|&&place| place != NEVER);
-    let starts = std::iter::once(start).chain(starts.map(|&place| start_of(place)));
+    let starts = std::iter::once(start).chain(places(leaf).map(start_of));
     let runs = starts.zip(0..);
-    runs.filter(|&(_, run)| leaf[RUNS + run] == WORD)
+    runs.filter(|&(_, run)| leaf[run] == WORD)
 }
 
 /// The node of leaves that begin with these runs; the first of them is number `first`.
@@ -165,7 +184,7 @@ pub(super) fn node(starts: &[u16], first: u32) -> Line {
     for (place_of, &start) in line.iter_mut().zip(&starts[1..]) {
         *place_of = place(start);
     }
-    set_number(&mut line, first);
+    set_number_at(&mut line, NODE_NUMBER, first);
     line
 }
 

@@ -14,8 +14,9 @@
 
 use super::NUMBER;
 use super::code::Coding;
-use super::line::{self, Line};
+use super::line;
 use super::onward;
+use super::place::{self, Places};
 use super::waiting::{Descent, Waiting};
 use super::window::{self, GROUP, Group, Nodes, WINDOW, Window};
 use crate::key_stream::KeyStream;
@@ -24,7 +25,8 @@ use crate::prefixes::column::Column;
 use crate::prefixes::trie::Trie;
 use crate::simd::{self, Ahead, Job, Lanes, Level, once, twice};
 
-pub(super) struct Lookup<'a, C, R, S, L> {
+/// Answers go to what masks have, or where not `ADDS` in the place of it.
+pub(super) struct Lookup<'a, C, R, S, L, const ADDS: bool> {
     pub(super) level: Level,
     pub(super) coding: C,
     pub(super) root: R,
@@ -37,12 +39,12 @@ pub(super) struct Lookup<'a, C, R, S, L> {
     pub(super) masks: &'a mut [ListMask],
 }
 
-impl<'a, C, R, S, L> Job for Lookup<'a, C, R, S, L>
+impl<'a, C, R, S, L, const ADDS: bool> Job for Lookup<'a, C, R, S, L, ADDS>
 where
     C: Coding,
     R: Column<'a, u32>,
     S: Column<'a, u32>,
-    L: Column<'a, Line>,
+    L: Places<'a>,
 {
     type Answer = ();
 
@@ -58,7 +60,7 @@ where
             // Not into the first level: they are read next, and asking for them was two
             // instructions of the seven. A Zen 4 has more under way into its second.
             if far {
-                ask_all::<true, _, _>(self.slots, groups);
+                ask_far(self.slots, groups);
             }
             self.find_lines(lanes, groups, nodes);
             self.find_leaves(lanes, groups, nodes);
@@ -70,12 +72,12 @@ where
     }
 }
 
-impl<'a, C, R, S, L> Lookup<'a, C, R, S, L>
+impl<'a, C, R, S, L, const ADDS: bool> Lookup<'a, C, R, S, L, ADDS>
 where
     C: Coding,
     R: Column<'a, u32>,
     S: Column<'a, u32>,
-    L: Column<'a, Line>,
+    L: Places<'a>,
 {
     /// Takes the keys of a window apart: where their slots are, and what is compared of them.
     #[inline(always)]
@@ -104,14 +106,15 @@ where
         groups: &mut [Group],
         nodes: &mut Nodes,
     ) {
-        nodes.clear();
+        let mut count = 0;
         for (number, group) in groups.iter().enumerate() {
-            nodes.add(lanes, number, &group[0].map(u32::cast_signed));
+            count = nodes.add(lanes, count, number, &group[0].map(u32::cast_signed));
         }
+        nodes.set_count(count);
         nodes.replace(groups, |node, _, key| {
             // What fills the last group may go to any slot: its answer is dropped.
             let middle = keys.get(key).map_or(0, |key| (key >> 96) as u16);
-            let node = self.lines.at((node & NUMBER) as usize);
+            let node = self.lines.at(place::of(node & NUMBER));
             line::child(lanes, node, twice(middle))
         });
     }
@@ -144,24 +147,29 @@ where
                 *place = *self.slots.at(*place as usize);
             }
         }
-        nodes.clear();
+        let mut count = 0;
         for (number, [places, compared]) in groups.iter_mut().enumerate() {
             let mut numbers = [0; GROUP];
             for ((number, &word), &compared) in numbers.iter_mut().zip(&*places).zip(&*compared) {
                 *number = onward(word, once(compared));
             }
-            *places = numbers.map(|number| number.cast_unsigned() & NUMBER);
-            nodes.add(lanes, number, &numbers);
+            *places = numbers.map(|number| place::of(number.cast_unsigned() & NUMBER));
+            count = nodes.add(lanes, count, number, &numbers);
         }
-        ask_all::<false, _, _>(self.lines, groups);
+        nodes.set_count(count);
+        for [places, _] in groups {
+            for &mut place in places {
+                self.lines.ask(place);
+            }
+        }
     }
 
     /// Finds the leaves of those keys that have nodes.
     #[inline(always)]
     fn find_leaves<V: Lanes>(&self, lanes: V, groups: &mut [Group], nodes: &Nodes) {
         nodes.replace(groups, |node, compared, _| {
-            let leaf = line::child(lanes, self.lines.at(node as usize), compared);
-            self.lines.ask::<false>(leaf as usize);
+            let leaf = place::of(line::child(lanes, self.lines.at(node), compared));
+            self.lines.ask(leaf);
             leaf
         });
     }
@@ -183,16 +191,16 @@ where
         let count = masks.len();
         for (number, (masks, group)) in masks.iter_mut().zip(groups).enumerate() {
             self.stream.ask8(first + GROUP * number);
-            add(lanes, lines, coding, number, group, masks, &mut waiting);
+            put::<ADDS, _, _>(lanes, lines, coding, number, group, masks, &mut waiting);
         }
         if !rest.is_empty()
             && let Some(group) = groups.get(count)
         {
             self.stream.ask8(first + GROUP * count);
             let mut masks = [ListMask::EMPTY; GROUP];
-            add(lanes, lines, coding, count, group, &mut masks, &mut waiting);
+            put::<false, _, _>(lanes, lines, coding, count, group, &mut masks, &mut waiting);
             for (mask, found) in rest.iter_mut().zip(masks) {
-                *mask |= found;
+                answer::<ADDS>(mask, found);
             }
         }
         if !waiting.keys().is_empty() {
@@ -216,8 +224,8 @@ where
             // The last key may be there again to fill its group.
             if place < self.keys.len() {
                 let leaf = window::place(groups, usize::from(key));
-                let words = line::number(self.lines.at(leaf as usize));
-                self.lines.ask::<false>(words as usize);
+                self.lines
+                    .ask(place::of(line::words_number(self.lines.at(leaf))));
                 descent.push(place, leaf);
             }
             if descent.is_full() {
@@ -238,9 +246,9 @@ where
     }
 }
 
-/// Adds the answers of a group, which has this number, to its masks. Keys that have words wait.
+/// Answers a group, which has this number. Keys that have words wait.
 #[inline(always)]
-fn add<'a, V: Lanes, L: Column<'a, Line>>(
+fn put<'a, const ADDS: bool, V: Lanes, L: Places<'a>>(
     lanes: V,
     lines: L,
     coding: impl Coding,
@@ -251,21 +259,29 @@ fn add<'a, V: Lanes, L: Column<'a, Line>>(
 ) {
     let [leaves, compared] = group;
     for index in 0..GROUP {
-        let leaf = lines.at(leaves[index] as usize);
+        let leaf = lines.at(leaves[index]);
         let code = line::code(lanes, leaf, compared[index]);
         match coding.answer(code) {
-            Some(answer) => masks[index] |= answer,
-            None => waiting.push(GROUP * number + index),
+            Some(found) => answer::<ADDS>(&mut masks[index], found),
+            None => {
+                answer::<ADDS>(&mut masks[index], ListMask::EMPTY);
+                waiting.push(GROUP * number + index);
+            }
         }
     }
 }
 
-/// Asks for the values at the places of a window.
 #[inline(always)]
-fn ask_all<'a, const FAR: bool, T: 'a, C: Column<'a, T>>(column: C, groups: &[Group]) {
+fn answer<const ADDS: bool>(mask: &mut ListMask, found: ListMask) {
+    *mask = if ADDS { *mask | found } else { found };
+}
+
+/// Asks for the slots of a window to come to the second cache level.
+#[inline(always)]
+fn ask_far<'a, C: Column<'a, u32>>(slots: C, groups: &[Group]) {
     for [places, _] in groups {
         for &place in places {
-            column.ask::<FAR>(place as usize);
+            slots.ask::<true>(place as usize);
         }
     }
 }

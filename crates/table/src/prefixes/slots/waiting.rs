@@ -3,10 +3,10 @@
 //! Those of a window wait until the others of it have their answers, and then with those of other
 //! windows for the end of the burst: they go down together where they are many.
 
-use super::line::{self, Line};
+use super::line;
+use super::place::{self, Places};
 use super::window::WINDOW;
 use super::{NOTHING, low};
-use crate::prefixes::column::Column;
 use crate::prefixes::trie::{self, Trie};
 use crate::simd::{Level, Portable, twice};
 
@@ -82,7 +82,7 @@ impl Descent {
         &self,
         level: Level,
         trie: &Trie,
-        lines: impl Column<'a, Line>,
+        lines: impl Places<'a>,
         burst: &[u128],
     ) -> [u32; trie::WINDOW] {
         const { assert!(ROOM <= trie::WINDOW) };
@@ -90,9 +90,9 @@ impl Descent {
         let waiting = self.places().iter().zip(self.leaves);
         for ((key, word), (&place, leaf)) in keys.iter_mut().zip(&mut words).zip(waiting) {
             *key = burst[place as usize];
-            let leaf = lines.at(leaf as usize);
+            let leaf = lines.at(leaf);
             let run = line::run(Portable, leaf, twice(low(*key)));
-            *word = line::word(lines.at(line::number(leaf) as usize), run);
+            *word = line::word(lines.at(place::of(line::words_number(leaf))), run);
         }
         let keys = &keys[..self.count];
         if self.count < TOGETHER_MIN {

@@ -60,24 +60,31 @@ impl Window {
 }
 
 impl Nodes {
-    /// Begins anew.
+    /// Adds the negative of a group's numbers to the first `count` places; how many there are now.
+    /// The caller keeps that: in memory each group waited for the one before.
     #[inline(always)]
-    pub(super) fn clear(&mut self) {
-        self.count = 0;
-    }
-
-    /// Adds the negative of a group's numbers.
-    #[inline(always)]
-    pub(super) fn add<V: Lanes>(&mut self, lanes: V, group: usize, numbers: &[i32; GROUP]) {
+    pub(super) fn add<V: Lanes>(
+        &mut self,
+        lanes: V,
+        count: usize,
+        group: usize,
+        numbers: &[i32; GROUP],
+    ) -> usize {
         // A place is a byte, and eight of them are added at once.
         const { assert!(2 * WINDOW <= 1 << 8) };
         let negative = lanes.negative(numbers);
         let first = (2 * GROUP * group) as u64 * 0x0101_0101_0101_0101;
         let added = u64::from_le_bytes(BITS_SET[usize::from(negative)]).wrapping_add(first);
         // The groups before this one have less than a window.
-        let at = self.count % WINDOW;
+        let at = count % WINDOW;
         self.places[at..at + GROUP].copy_from_slice(&added.to_le_bytes());
-        self.count += negative.count_ones() as usize;
+        count + negative.count_ones() as usize
+    }
+
+    /// How many places count.
+    #[inline(always)]
+    pub(super) fn set_count(&mut self, count: usize) {
+        self.count = count;
     }
 
     /// `child` tells where a node leads, of its place, what is compared of its key, and the key's
