@@ -120,11 +120,14 @@ impl Running {
     fn run(&mut self, messages: &Receiver<Message>) {
         loop {
             let mut turn = Turn::default();
-            match self.wait(messages) {
-                Ok(message) => self.take(message, &mut turn),
-                Err(RecvTimeoutError::Timeout) => {}
+            let is_asked = match self.wait(messages) {
+                Ok(message) => {
+                    self.take(message, &mut turn);
+                    true
+                }
+                Err(RecvTimeoutError::Timeout) => false,
                 Err(RecvTimeoutError::Disconnected) => return,
-            }
+            };
             while !turn.is_full() {
                 let Ok(message) = messages.try_recv() else {
                     break;
@@ -140,7 +143,9 @@ impl Running {
             if stopped {
                 return;
             }
-            self.straighten();
+            if !is_asked {
+                self.straighten();
+            }
             self.tidy_up();
         }
     }
@@ -200,23 +205,31 @@ impl Running {
     }
 
     /// Hands what changed to the workers and waits until all have it.
-    pub(super) fn publish(&mut self) -> Result<(), Refusal> {
+    fn publish(&mut self) -> Result<(), Refusal> {
+        let Some(version) = self.hand_over()? else {
+            return Ok(());
+        };
+        let is_seen = self.publish.wait_seen(version, self.confirm_within);
+        self.straighten_later();
+        if is_seen {
+            return Ok(());
+        }
+        let refusal = Refusal::NotConfirmed {
+            waited_ms: self.confirm_within.as_millis(),
+        };
+        tracing::warn!("{refusal}");
+        Err(refusal)
+    }
+
+    /// Hands what changed to the workers; the number of the version, where they lack it.
+    pub(super) fn hand_over(&mut self) -> Result<Option<u64>, Refusal> {
         let number = self.sets.live.version().number;
         if self.published == Some(number) {
-            return Ok(());
+            return Ok(None);
         }
         let version = self.publish.publish(self.sets.judgement()?);
         self.published = Some(number);
-        self.straighten_later();
-        if self.publish.wait_seen(version, self.confirm_within) {
-            Ok(())
-        } else {
-            let refusal = Refusal::NotConfirmed {
-                waited_ms: self.confirm_within.as_millis(),
-            };
-            tracing::warn!("{refusal}");
-            Err(refusal)
-        }
+        Ok(Some(version))
     }
 
     /// Writes the journal.

@@ -13,6 +13,9 @@ use table::live::Straightened;
 /// Changes have paused when none came for so long.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// Until the next step, for which workers must have moved on from the version before.
+const NEXT: Duration = Duration::from_millis(5);
+
 /// Until the next try when somebody has the pages still: a load, or a worker that does not move on.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -31,18 +34,22 @@ impl Running {
         }
     }
 
-    /// When to go on, unless it is done.
+    /// When to go on, unless it is done. Nobody waits for the workers: the lists are the same.
     fn straightened(&mut self) -> Option<Nanos> {
-        let retry = self.now().after(RETRY);
-        let Ok(Straightened { version, displaced }) = self.sets.live.straighten() else {
-            // No memory for copies: lookups are right as they are.
-            return Some(retry);
-        };
-        let is_seen = version.is_some() && self.publish().is_ok();
-        match displaced {
-            0 => None,
-            _ if is_seen => Some(self.now().mono),
-            _ => Some(retry),
+        let done = self.sets.live.straighten();
+        let is_handed_over = self.hand_over().is_ok();
+        let now = self.now();
+        match done {
+            Ok(Straightened {
+                version: None,
+                displaced: 0,
+            }) => None,
+            // Once more also when all is at home: what the version before had is given back then.
+            Ok(Straightened {
+                version: Some(_), ..
+            }) if is_handed_over => Some(now.after(NEXT)),
+            // Without memory for copies too: lookups are right as they are.
+            _ => Some(now.after(RETRY)),
         }
     }
 }

@@ -84,8 +84,6 @@ impl Stock {
         self.free.push(start);
         if self.free.len() >= self.trim_at {
             self.trim();
-            // Twice as many until the next look: a page costs a constant, whatever is in use.
-            self.trim_at = FREE_MAX.max(2 * self.free.len());
         }
     }
 
@@ -130,11 +128,12 @@ impl Stock {
         row.windows(2).all(follows) && self.mappings.iter().any(holds)
     }
 
-    /// Unmaps the mappings of which every page is free, but for the first.
+    /// Unmaps the mappings of which every page is free, but for the first of all, and one more that
+    /// the next change finds: mapping it anew would take that a millisecond.
     fn trim(&mut self) {
         self.free.sort_unstable();
         let free = &mut self.free;
-        let mut place = 0;
+        let (mut place, mut kept) = (0, 0);
         self.mappings.retain(|mapping| {
             let is_first = place == 0;
             place += 1;
@@ -144,11 +143,15 @@ impl Stock {
             let beyond = start.addr().get() + mapping.bytes();
             let to = free.partition_point(|page| page.addr().get() < beyond);
             let is_used = is_first || to - from < pages;
-            if !is_used {
-                free.drain(from..to);
+            if is_used || kept == 0 {
+                kept += usize::from(!is_used);
+                return true;
             }
-            is_used
+            free.drain(from..to);
+            false
         });
+        // Twice as many until the next look: a page costs a constant, whatever is in use.
+        self.trim_at = FREE_MAX.max(2 * self.free.len());
     }
 }
 
@@ -172,7 +175,7 @@ unsafe impl Send for Stock {}
 #[derive(Debug)]
 pub(super) struct Page {
     start: NonNull<u8>,
-    /// Taken as a home, by whoever has the page of that number.
+    /// True where it was taken by its number in the first mapping, for the page of that number.
     is_home: bool,
     arena: Arc<Arena>,
 }
@@ -255,6 +258,16 @@ impl Arena {
         self.stock().homes.len()
     }
 
+    /// Gives mappings back of which nobody has a page, however few are free.
+    pub(super) fn trim(&self) {
+        self.stock().trim();
+    }
+
+    #[cfg(test)]
+    pub(super) fn mappings(&self) -> usize {
+        self.stock().mappings.len()
+    }
+
     /// The kind of pages of the first mapping, which is the largest.
     pub(super) fn pages(&self) -> Option<Pages> {
         self.stock().mappings.first().map(Mapping::pages)
@@ -284,26 +297,22 @@ impl Drop for Page {
 mod tests {
     use super::*;
 
-    fn mappings(arena: &Arena) -> usize {
-        arena.stock().mappings.len()
-    }
-
     #[test]
     fn what_many_versions_took_goes_back() {
         let (arena, own) = Arena::with_pages(3).expect("memory");
         let mut held: Vec<Page> = (0..3 * FREE_MAX)
             .map(|_| arena.page().expect("memory"))
             .collect();
-        let most = mappings(&arena);
+        let most = arena.mappings();
         let kept = held.swap_remove(FREE_MAX);
         let byte = kept.start();
         // SAFETY: the page is this test's own.
         unsafe { byte.write(7) };
         drop(held);
         assert!(
-            mappings(&arena) < most / 2,
+            arena.mappings() < most / 2,
             "{} of {most}",
-            mappings(&arena)
+            arena.mappings()
         );
         // SAFETY: as above; its mapping is still there.
         assert_eq!(unsafe { byte.read() }, 7);
@@ -320,6 +329,25 @@ mod tests {
             unsafe { page.start().write_bytes(1, PAGED_BYTES) };
         }
         drop((again, own, kept));
+    }
+
+    #[test]
+    fn homes_are_within_the_first_mapping() {
+        let (arena, own) = Arena::with_pages(PAGES_MORE).expect("memory");
+        // Side by side or not: another mapping's page is no home.
+        let more: Vec<Page> = (0..2 * PAGES_MORE)
+            .map(|_| arena.page().expect("memory"))
+            .collect();
+        drop(more);
+        let (homes, spare) = (
+            arena.homes(),
+            arena.stock().mappings[0].bytes() / PAGED_BYTES,
+        );
+        assert_eq!((homes, spare), (PAGES_MORE, PAGES_MORE));
+        assert!(arena.home(homes).is_none() && arena.home(homes + 1).is_none());
+        assert!(arena.home(0).is_none(), "its owner has it");
+        drop(own);
+        assert!(arena.home(0).is_some_and(|page| page.is_home()));
     }
 
     /// Columns of four pages and single ones, kept for a while and dropped in any order: their
@@ -340,7 +368,7 @@ mod tests {
             while held.len() > 20 {
                 held.swap_remove(draw(held.len()));
             }
-            most = most.max(mappings(&arena));
+            most = most.max(arena.mappings());
             let stock = arena.stock();
             let of = |page: &NonNull<u8>| {
                 let mut mappings = stock.mappings.iter();

@@ -36,7 +36,8 @@ pub struct Paged<T> {
     owners: Vec<Arc<Page>>,
     arena: Arc<Arena>,
     len: usize,
-    /// The origin of all pages that are at home; null in a column that lies beside another.
+    /// The origin of all pages that are at home; null in a column that has no homes: that lies
+    /// beside another, or was made without a value.
     home: *mut T,
     /// Pages that are not at home.
     displaced: usize,
@@ -211,13 +212,18 @@ impl<T: FromZeros + Copy> Paged<T> {
 
     #[cold]
     fn copy_page(&mut self, page: usize) -> Result<(), MemoryError> {
-        let copy = match self.take_home(page) {
-            Some(home) => home,
-            None => self.arena.page()?,
-        };
+        let copy = self.page_for(page)?;
         self.move_page(page, copy);
         self.make_room();
         Ok(())
+    }
+
+    /// Memory for page `page`: its home, if nobody has that.
+    fn page_for(&self, page: usize) -> Result<Page, MemoryError> {
+        match self.take_home(page) {
+            Some(home) => Ok(home),
+            None => self.arena.page(),
+        }
     }
 
     /// The home of a page, if nobody has it.
@@ -279,10 +285,7 @@ impl<T: FromZeros + Copy> Paged<T> {
     /// A page of zero bytes more, with no values yet.
     fn add_page(&mut self) -> Result<(), MemoryError> {
         let at = self.owners.len();
-        let page = match self.take_home(at) {
-            Some(home) => home,
-            None => self.arena.page()?,
-        };
+        let page = self.page_for(at)?;
         // SAFETY: the page is new, and as long as this.
         unsafe { page.start().write_bytes(0, PAGED_BYTES) };
         self.displaced += usize::from(!page.is_home());
