@@ -258,7 +258,7 @@ impl Arena {
         self.stock().homes.len()
     }
 
-    /// Gives mappings back of which nobody has a page, however few are free.
+    /// Gives mappings back of which nobody has a page, but one, however few pages are free.
     pub(super) fn trim(&self) {
         self.stock().trim();
     }

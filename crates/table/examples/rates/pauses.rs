@@ -4,7 +4,7 @@ use super::{KEYS, all, keys_within, rate, splitmix};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use table::live::{Change, Entry, LiveLists};
-use table::{CompiledLists, Entries, ListMask, Network};
+use table::{Address, CompiledLists, Entries, FamilyEntries, ListMask, Network};
 
 /// Changes before it is measured, each put in and taken out.
 const CHANGES: usize = 4000;
@@ -28,32 +28,36 @@ pub(crate) fn measure(networks: &[Entries]) {
     );
     let address = |word: u64| Entry::address_v4(word as u32);
     tables("IPv4 addresses", &[list], &any, v4, &address);
-    let of = |is_v4: bool| -> Vec<Entries> {
-        let mut lists = networks.to_vec();
-        for list in &mut lists {
-            match is_v4 {
-                true => list.v6.networks.clear(),
-                false => list.v4.networks.clear(),
-            }
-        }
-        lists
-    };
-    let lists = of(true);
-    let columns: Vec<_> = lists.iter().map(|list| &list.v4).collect();
+    let mut v4_lists = networks.to_vec();
+    v4_lists
+        .iter_mut()
+        .for_each(|list| list.v6 = Default::default());
+    among("IPv4 networks", &v4_lists, |list| &list.v4, 24, v4);
+    let mut v6_lists = networks.to_vec();
+    v6_lists
+        .iter_mut()
+        .for_each(|list| list.v4 = Default::default());
+    among("IPv6 networks", &v6_lists, |list| &list.v6, 48, v6);
+}
+
+/// Keys within the networks of a family; networks of so many bits near them come and go.
+fn among<A: Address>(
+    name: &str,
+    lists: &[Entries],
+    family: fn(&Entries) -> &FamilyEntries<A>,
+    prefix_len: u8,
+    lookup: Lookup<'_, A>,
+) where
+    Network<A>: Into<Entry>,
+{
+    let columns: Vec<_> = lists.iter().map(family).collect();
     let near = all(&columns);
-    let a_24 = |word: u64| {
+    let network = |word: u64| {
         let first = near[word as usize % near.len()].first();
-        Network::holding(first, 24).expect("a length").into()
+        let network = Network::holding(first, prefix_len);
+        network.expect("a length of the family").into()
     };
-    tables("IPv4 networks", &lists, &keys_within(&columns), v4, &a_24);
-    let lists = of(false);
-    let columns: Vec<_> = lists.iter().map(|list| &list.v6).collect();
-    let near = all(&columns);
-    let a_48 = |word: u64| {
-        let first = near[word as usize % near.len()].first();
-        Network::holding(first, 48).expect("a length").into()
-    };
-    tables("IPv6 networks", &lists, &keys_within(&columns), v6, &a_48);
+    tables(name, lists, &keys_within(&columns), lookup, &network);
 }
 
 /// The same lists as loaded, as changes have left them, and straightened.

@@ -287,8 +287,8 @@ mod tests {
         assert_eq!(paged.as_slice(), Some(&values[..]));
     }
 
-    /// Versions kept for a while and dropped in any order, pages in others' homes among them: none
-    /// is ever written, and in the end a few versions more make a slice.
+    /// Versions kept for a while and dropped in any order: none is ever written, and in the end a
+    /// few versions more make a slice.
     #[test]
     fn whatever_came_before_a_few_versions_make_a_slice() {
         for seed in 1..if cfg!(miri) { 3 } else { 40 } {
@@ -299,7 +299,7 @@ mod tests {
                     .wrapping_add(1);
                 (state >> 33) as usize % below
             };
-            // Of some two pages are left in the mapping.
+            // Large ones have a few pages left in their mapping.
             let (small, large) = (1 + draw(12), 24 + draw(8));
             let is_large = !cfg!(miri) && draw(2) == 0;
             let (mut paged, mut values) = column(if is_large { large } else { small });
