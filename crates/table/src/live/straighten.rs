@@ -21,8 +21,8 @@ pub struct Straightened {
 impl LiveLists {
     /// Makes a version of the same entries whose pages lie side by side, as far as older versions
     /// have let go of where they lay, and [`STRAIGHTENED_MAX`] of them. Worth it when changes have
-    /// paused: lookups find lines without a directory then, and those among networks have 1.2 to
-    /// 1.3 times the rate. The next change copies the pages that it touches elsewhere again.
+    /// paused: lookups find lines without a directory then, and those among networks have 1.25
+    /// to 1.5 times the rate. The next change copies the pages that it touches elsewhere again.
     ///
     /// Once the workers have the version, and what came before it is dropped, call it again until
     /// nothing is displaced: three times at most, unless there are more pages.
