@@ -161,12 +161,6 @@ pub(crate) fn twice(number: u16) -> u32 {
     u32::from(number ^ 1 << 15) * 0x1_0001
 }
 
-/// The number that [`twice`] was given.
-#[inline(always)]
-pub(crate) fn once(twice: u32) -> u32 {
-    twice >> 16 ^ 1 << 15
-}
-
 /// For each byte the numbers of the bits that are set in it, then zeros.
 pub(crate) static BITS_SET: [[u8; 8]; 256] = {
     let mut all = [[0; 8]; 256];

@@ -5,16 +5,17 @@
 //! changes of answer lie higher, or to the slot of a class; and where changes are few, to a node
 //! that tells the slots of runs of networks apart ([`middles`]). A slot leads to a *leaf*: one line
 //! with the places of up to 15 changes and the answers before, between and behind them, as
-//! [codes](code) of 16 bits: of up to 16 lists the answers themselves. Where the
-//! changes are more it leads to leaves side by side, one for each part of the bits 32 to 47, if
-//! they lie so evenly that these are few; if not, to a *node*: one line with the places of 30
-//! changes, at which the next of up to 31 leaves begins, all side by side; and beyond those to as
-//! many nodes as parts are needed, at most 256. Even the answer of a whole network is a leaf, one a
-//! class: a key that goes another way than its neighbours would cost more than the line.
+//! [codes](code) of 16 bits: of up to 16 lists the answers themselves. Where the changes are more
+//! it leads to leaves side by side, one for each part of the bits 32 to 47, if some of these bits
+//! [part](parting) them so evenly that leaves are few; if not, to a *node*: one line with the
+//! places of 30 changes, at which the next of up to 31 leaves begins, all side by side; and beyond
+//! those to as many nodes as parts are needed, at most 256. Even the answer of a whole network is a
+//! leaf, one a class: a key that goes another way than its neighbours would cost more than the
+//! line.
 //!
 //! So a lookup is four lines at most beside the root, and no branch a key: node, slot, node (of
 //! those keys that have them, by a list), leaf. The full routing table, dealt over 16 lists, has
-//! 11 MB of slots, of which keys from the table touch 1.2 MB, and 2.1 MB of nodes and leaves; 42 %
+//! 11 MB of slots, of which keys from the table touch 1.2 MB, and 2.5 MB of nodes and leaves; 11 %
 //! of these keys have a node behind their slot.
 //!
 //! What lies below bit 47 is a code that says so, with a word of the [`Trie`] beside the leaf. So
@@ -22,12 +23,13 @@
 //! they crowd so that there would be too many nodes, or did and are not far from it; and any block
 //! for which there are no slots left.
 //!
-//! Bounds: all slots take at most 64 MB, and a change of answer at most 1 KB of them, 1.2 KB of
-//! nodes and slots, or 1.1 KB in the trie, and three leaves and as many lines of words; and 16
-//! leaves for each of those that all changes of a network of 32 bits would fill one after the other
-//! (32, or 256 bytes a change, of 8 changes that make 15 runs), a leaf for one change when others
-//! have gone. Such a network has more than one node from 435 runs on, and 256 at most. A lookup
-//! reads five words and lines, then what the trie reads at most.
+//! Bounds: all slots take at most 64 MB (and blocks get none once there are 512 MB of lines), and a
+//! change of answer at most 1 KB of them, 1.2 KB of nodes and slots, or 1.1 KB in the trie, and
+//! three leaves and as many lines of words; and 16 leaves for each of those that all changes of a
+//! network of 32 bits would fill one after the other (32, or 256 bytes a change, of 8 changes that
+//! make 15 runs), a leaf for one change when others have gone. Such a network has more than one
+//! node from 435 runs on, and 256 at most. A lookup reads five words and lines, then what the trie
+//! reads at most.
 
 mod build;
 mod code;
@@ -35,6 +37,7 @@ mod fresh;
 mod line;
 mod lookup;
 mod middles;
+mod parting;
 mod parts;
 mod place;
 mod rewrite;
@@ -94,11 +97,14 @@ const SLOTS_A_CHANGE: usize = 256;
 /// Slots of all blocks, 64 MB: of 256 blocks of 16 bits; the table of 2025 has changes in 60. What
 /// comes then is in the trie.
 const SLOTS_MAX: usize = 1 << 24;
+/// Lines that there may be before a block is given slots or nodes, 512 MB: half of those that words
+/// can name. What comes then is in the trie.
+const LINES_MAX: usize = 1 << 23;
 
-/// The lower five bits of a word of the root or of a slot: how far to shift the 16 bits of an
-/// address that count slots or nodes from the number above on.
+/// The lower five bits of a word of the root: how far to shift the 16 bits of an address that count
+/// slots or nodes from the number above on.
 const SHIFT_BITS: u32 = 5;
-/// Shifts everything out: there is one slot, or one leaf or node.
+/// Shifts everything out: there is one slot, or one node.
 const ALL_OUT: u32 = 16;
 /// A word with this leads to nodes.
 const NODE: u32 = 1 << 31;
@@ -113,8 +119,8 @@ fn low<A: Address>(key: A) -> u16 {
     (key.widen() >> 80) as u16
 }
 
-/// What a word leads a key to: of the root to a slot by the bits 16 to 31 of the key, a slot's to a
-/// line by the bits 32 to 47. Negative if it is a node, and its number in the lower bits.
+/// The slot that a word of the root leads a key to, which has these bits 16 to 31. Negative if it
+/// is a node, and its number in the lower bits.
 #[inline(always)]
 fn onward(word: u32, bits: u32) -> i32 {
     // Only the lower five bits count of what is shifted by.
@@ -239,14 +245,25 @@ impl Slots {
         let mut kinds = [0; 3];
         let slots = (CLASSES_MAX..self.slots.len()).map(|at| self.slots.view()[at]);
         for word in slots.filter(|&word| word != NOTHING) {
-            let line = self.lines.view()[(word >> SHIFT_BITS & NUMBER) as usize];
-            match word & (NODE | 31) {
-                ALL_OUT if line::is_plain(&line) => {}
-                ALL_OUT => kinds[0] += 1,
-                word => kinds[1 + usize::from(word & NODE != 0)] += 1,
+            let line = self.lines.view()[parting::first(word) as usize];
+            match parting::Parting::of(word).parts() {
+                _ if word & NODE != 0 => kinds[2] += 1,
+                1 if line::is_plain(&line) => {}
+                1 => kinds[0] += 1,
+                _ => kinds[1] += 1,
             }
         }
         kinds
+    }
+
+    /// How many slots lead to leaves by bits behind some that are passed over.
+    #[cfg(test)]
+    pub(super) fn behind_others(&self) -> usize {
+        let slots = (CLASSES_MAX..self.slots.len()).map(|at| self.slots.view()[at]);
+        let slots = slots.filter(|&word| word != NOTHING);
+        slots
+            .filter(|&word| parting::Parting::of(word).passes_over())
+            .count()
     }
 
     /// How many blocks of 16 bits are held by nodes, in the trie, and in slots.
@@ -283,7 +300,7 @@ impl Slots {
         self.classes.masks().len() <= CLASSES_MAX
             && (!self.codes_are_answers || code::have_room(&self.classes))
             && self.slots.len() <= NUMBER as usize
-            && self.lines.len() <= NUMBER as usize
+            && self.lines.len() <= parting::LINE_NUMBER as usize
             && self.trie.is_sound()
     }
 }

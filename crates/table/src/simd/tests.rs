@@ -437,11 +437,11 @@ fn every_level_tells_what_is_negative() {
 }
 
 #[test]
-fn twice_is_undone_and_in_order() {
+fn twice_is_in_order() {
     let mut before = i16::MIN;
     for number in 0..=u16::MAX {
         let both = twice(number);
-        assert_eq!(once(both), u32::from(number));
+        assert_eq!((both ^ 1 << 31) >> 16, u32::from(number));
         assert!(both as i16 == (both >> 16) as i16 && both as i16 >= before);
         before = both as i16;
     }

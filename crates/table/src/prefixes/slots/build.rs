@@ -2,6 +2,7 @@
 
 use super::line::{self, Answer, Line, Run};
 use super::middles;
+use super::parting::{self, Parting};
 use super::parts;
 use super::*;
 use crate::prefixes::trie::build::{Block, Change};
@@ -28,8 +29,8 @@ pub(super) trait Ground {
     fn drop_below(&mut self, word: u32, block: Block);
     fn slot(&self, at: usize) -> u32;
     fn set_slot(&mut self, at: usize, word: u32) -> Result<(), CompileError>;
-    /// True when there may be `1 << bits` slots more.
-    fn has_slots(&self, bits: u32) -> bool;
+    /// True when there may be `1 << bits` slots more, and lines for them to lead to.
+    fn has_room(&self, bits: u32) -> bool;
     /// The first of `1 << bits` slots, with anything in them.
     fn take_slots(&mut self, bits: u32) -> Result<usize, CompileError>;
     fn drop_slots(&mut self, first: usize, bits: u32);
@@ -66,7 +67,7 @@ pub(super) fn shape<G: Ground>(ground: &mut G, block: Block) -> Shape {
     }
     match count {
         0 => Shape::Plain,
-        _ if 1 << bits <= SLOTS_A_CHANGE * count && ground.has_slots(bits) => Shape::Slots(bits),
+        _ if 1 << bits <= SLOTS_A_CHANGE * count && ground.has_room(bits) => Shape::Slots(bits),
         _ => Shape::Sparse,
     }
 }
@@ -114,7 +115,7 @@ pub(super) fn plain_slot<G: Ground>(ground: &mut G, class: u16) -> Result<u32, C
         let number = ground.take_lines(1)?;
         let leaf = line::plain(ground.code(class));
         ground.set_line(number, leaf)?;
-        word = number << SHIFT_BITS | ALL_OUT;
+        word = parting::word(number, Parting::WHOLE, false);
         ground.set_slot(usize::from(class), word)?;
     }
     Ok(word)
@@ -174,7 +175,7 @@ pub(super) fn change_deep<G: Ground>(
     at: usize,
     block: Block,
 ) -> Result<(), CompileError> {
-    let leaf = ground.line(ground.slot(at) >> SHIFT_BITS);
+    let leaf = ground.line(parting::first(ground.slot(at)));
     let beside = line::words_number(&leaf);
     let old = line::word(&ground.line(beside), 0);
     let answer = Answer::Below(ground.below(old, block)?);

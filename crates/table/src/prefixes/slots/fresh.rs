@@ -128,8 +128,8 @@ impl<A: Address> Ground for Fresh<'_, A> {
         self.slots[at] = word;
         Ok(())
     }
-    fn has_slots(&self, bits: u32) -> bool {
-        self.slots.len() + (1 << bits) <= SLOTS_MAX
+    fn has_room(&self, bits: u32) -> bool {
+        self.slots.len() + (1 << bits) <= SLOTS_MAX && self.lines.len() <= LINES_MAX
     }
     fn take_slots(&mut self, bits: u32) -> Result<usize, CompileError> {
         let first = self.slots.len();

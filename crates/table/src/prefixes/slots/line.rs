@@ -16,8 +16,8 @@ use crate::simd::Lanes;
 pub(super) type Line = [u16; 32];
 
 /// Runs of a leaf, and of one with words.
-const RUNS: usize = 16;
-const RUNS_BESIDE_WORDS: usize = 14;
+pub(super) const RUNS: usize = 16;
+pub(super) const RUNS_BESIDE_WORDS: usize = 14;
 /// Leaves of a node.
 pub(super) const LEAVES: usize = 31;
 /// Where a number of 32 bits is in a node, and in a leaf.
@@ -41,7 +41,7 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    fn is_below(self) -> bool {
+    pub(super) fn is_below(self) -> bool {
         matches!(self, Self::Below(_))
     }
 }
@@ -112,12 +112,6 @@ pub(super) fn plain(code: u16) -> Line {
 /// True when a leaf has one answer only, and no words.
 pub(super) fn is_plain(leaf: &Line) -> bool {
     leaf[RUNS] == NEVER && leaf[0] != WORD
-}
-
-/// How many changes a leaf has, and its first and its last code.
-pub(super) fn ends(leaf: &Line) -> (usize, u16, u16) {
-    let changes = places(leaf).count();
-    (changes, leaf[0], leaf[changes])
 }
 
 /// Runs, in as many portions as they need leaves.

@@ -16,6 +16,7 @@ use super::NUMBER;
 use super::code::Coding;
 use super::line;
 use super::onward;
+use super::parting::{self, LINE_NUMBER};
 use super::place::{self, Places};
 use super::waiting::{Descent, Waiting};
 use super::window::{self, GROUP, Group, Nodes, WINDOW, Window};
@@ -23,7 +24,7 @@ use crate::key_stream::KeyStream;
 use crate::mask::ListMask;
 use crate::prefixes::column::Column;
 use crate::prefixes::trie::Trie;
-use crate::simd::{self, Ahead, Job, Lanes, Level, once, twice};
+use crate::simd::{self, Ahead, Job, Lanes, Level, twice};
 
 /// Answers go to what masks have, or where not `ADDS` in the place of it.
 pub(super) struct Lookup<'a, C, R, S, L, const ADDS: bool> {
@@ -151,9 +152,9 @@ where
         for (number, [places, compared]) in groups.iter_mut().enumerate() {
             let mut numbers = [0; GROUP];
             for ((number, &word), &compared) in numbers.iter_mut().zip(&*places).zip(&*compared) {
-                *number = onward(word, once(compared));
+                *number = parting::onward(word, compared);
             }
-            *places = numbers.map(|number| place::of(number.cast_unsigned() & NUMBER));
+            *places = numbers.map(|number| place::of(number.cast_unsigned() & LINE_NUMBER));
             count = nodes.add(lanes, count, number, &numbers);
         }
         nodes.set_count(count);

@@ -45,8 +45,8 @@ pub(super) fn word<G: Ground>(
     };
     let needed = slot_bits(slot_count(&starts, bits));
     let has_room = match old {
-        NOTHING => ground.has_slots(needed),
-        old => needed == slot_bits(Nodes::of(old).slots(ground).len()) || ground.has_slots(needed),
+        NOTHING => ground.has_room(needed),
+        old => needed == slot_bits(Nodes::of(old).slots(ground).len()) || ground.has_room(needed),
     };
     if !has_room {
         return Ok(None);
@@ -249,7 +249,7 @@ pub(super) fn is_roomy<G: Ground>(ground: &mut G, block: Block) -> bool {
     push_starts(ground, &mut starts, block, (0, u16::MAX));
     let bits = layout(&starts, NODES_A_RUN / 4);
     let bits = bits.filter(|&bits| bits > 0 || starts.len() <= LEAVES / 2);
-    bits.is_some_and(|bits| ground.has_slots(slot_bits(slot_count(&starts, bits))))
+    bits.is_some_and(|bits| ground.has_room(slot_bits(slot_count(&starts, bits))))
 }
 
 /// The bits that part runs so that a node has room for each part, with so many nodes a run.

@@ -151,9 +151,11 @@ impl<A: Address> Ground for Rewrite<'_, A> {
         }
         Ok(())
     }
-    fn has_slots(&self, bits: u32) -> bool {
-        !self.slots.free.slots[bits as usize].is_empty()
-            || self.slots.slots.len() + (1 << bits) <= SLOTS_MAX
+    fn has_room(&self, bits: u32) -> bool {
+        let slots = &self.slots;
+        let has_slots = !slots.free.slots[bits as usize].is_empty()
+            || slots.slots.len() + (1 << bits) <= SLOTS_MAX;
+        has_slots && slots.lines.len() <= LINES_MAX
     }
     fn take_slots(&mut self, bits: u32) -> Result<usize, CompileError> {
         if let Some(first) = self.slots.free.slots[bits as usize].pop() {
