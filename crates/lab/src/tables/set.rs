@@ -21,7 +21,7 @@ pub(crate) struct Answers {
 }
 
 /// Anything that answers a burst of keys.
-pub(crate) trait Set<K> {
+pub(crate) trait Set<K: Key> {
     /// At most [`KEYS_MAX`] keys.
     fn lookup(&self, keys: &[K], answers: &mut Answers);
 
