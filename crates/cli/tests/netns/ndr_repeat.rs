@@ -53,7 +53,16 @@ fn run(bench: &Bench) -> Said {
     found
 }
 
-/// Whether a run agrees with the others, or told how far it may be from them.
+/// The median rate of a run and the two before and behind it. What the sender can do drifts: over
+/// ten runs from 700,000 to 834,000 frames a second, which no run can tell.
+fn median_around(all: &[Said], at: usize) -> f64 {
+    let around = &all[at.saturating_sub(2)..all.len().min(at + 3)];
+    let mut rates: Vec<f64> = around.iter().filter_map(|said| said.rate).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.get(rates.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Whether a run agrees with those around it, or told how far it may be from them.
 fn agrees(said: &Said, median: f64) -> bool {
     match said.rate {
         Some(rate) => (rate / median - 1.0).abs() <= PRECISION.max(said.noise),
@@ -67,11 +76,9 @@ fn over_a_bare_pair_a_rate_comes_out_again_or_the_noise_is_told() {
     let runs = std::env::var("LINERATE_NDR_RUNS").ok();
     let runs = runs.and_then(|runs| runs.parse().ok()).unwrap_or(1);
     let all: Vec<Said> = (0..runs).map(|_| run(&bench)).collect();
-    let mut rates: Vec<f64> = all.iter().filter_map(|said| said.rate).collect();
-    rates.sort_by(f64::total_cmp);
-    let median = rates.get(rates.len() / 2).copied().unwrap_or(f64::NAN);
-    let agreeing = all.iter().filter(|said| agrees(said, median)).count();
-    println!("{agreeing} of {runs} agree with {median} pps or tell the noise");
+    let agreeing = (0..all.len()).filter(|&at| agrees(&all[at], median_around(&all, at)));
+    let agreeing = agreeing.count();
+    println!("{agreeing} of {runs} agree with those around them or tell the noise");
     if runs >= COMPARED {
         assert!(agreeing as f64 >= AGREE * runs as f64, "{all:?}");
     }
