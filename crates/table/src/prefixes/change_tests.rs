@@ -5,6 +5,7 @@ use crate::secret::Secret;
 
 mod among;
 mod crowds;
+mod parted;
 mod sparse;
 
 /// From an address on, these lists.

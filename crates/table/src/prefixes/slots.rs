@@ -15,7 +15,7 @@
 //!
 //! So a lookup is four lines at most beside the root, and no branch a key: node, slot, node (of
 //! those keys that have them, by a list), leaf. The full routing table, dealt over 16 lists, has
-//! 11 MB of slots, of which keys from the table touch 1.2 MB, and 2.5 MB of nodes and leaves; 11 %
+//! 11 MB of slots, of which keys from the table touch 1.2 MB, and 2.6 MB of nodes and leaves; 11 %
 //! of these keys have a node behind their slot.
 //!
 //! What lies below bit 47 is a code that says so, with a word of the [`Trie`] beside the leaf. So
@@ -27,9 +27,9 @@
 //! change of answer at most 1 KB of them, 1.2 KB of nodes and slots, or 1.1 KB in the trie, and
 //! three leaves and as many lines of words; and 16 leaves for each of those that all changes of a
 //! network of 32 bits would fill one after the other (32, or 256 bytes a change, of 8 changes that
-//! make 15 runs), a leaf for one change when others have gone. Such a network has more than one
-//! node from 435 runs on, and 256 at most. A lookup reads five words and lines, then what the trie
-//! reads at most.
+//! make 15 runs), and when changes have gone up to 32 leaves, or five a run that is left. Such a
+//! network has more than one node from 435 runs on, and 256 at most. A lookup reads five words and
+//! lines, then what the trie reads at most.
 
 mod build;
 mod code;
@@ -59,6 +59,8 @@ use frame::memory::Paged;
 use frame::{Pages, Windows};
 use line::Line;
 use lookup::Lookup;
+#[cfg(test)]
+pub(super) use parting::Parting;
 use parts::LEAF_BITS_MAX;
 use std::sync::Arc;
 
@@ -122,7 +124,7 @@ fn low<A: Address>(key: A) -> u16 {
 /// The slot that a word of the root leads a key to, which has these bits 16 to 31. Negative if it
 /// is a node, and its number in the lower bits.
 #[inline(always)]
-fn onward(word: u32, bits: u32) -> i32 {
+fn slot_of(word: u32, bits: u32) -> i32 {
     // Only the lower five bits count of what is shifted by.
     let part = bits.wrapping_shr(word);
     (word.cast_signed() >> SHIFT_BITS).wrapping_add(part.cast_signed())
@@ -246,7 +248,7 @@ impl Slots {
         let slots = (CLASSES_MAX..self.slots.len()).map(|at| self.slots.view()[at]);
         for word in slots.filter(|&word| word != NOTHING) {
             let line = self.lines.view()[parting::first(word) as usize];
-            match parting::Parting::of(word).parts() {
+            match Parting::of(word).parts() {
                 _ if word & NODE != 0 => kinds[2] += 1,
                 1 if line::is_plain(&line) => {}
                 1 => kinds[0] += 1,
@@ -256,14 +258,13 @@ impl Slots {
         kinds
     }
 
-    /// How many slots lead to leaves by bits behind some that are passed over.
+    /// The partings of slots that lead to several leaves.
     #[cfg(test)]
-    pub(super) fn behind_others(&self) -> usize {
+    pub(super) fn partings(&self) -> Vec<Parting> {
         let slots = (CLASSES_MAX..self.slots.len()).map(|at| self.slots.view()[at]);
-        let slots = slots.filter(|&word| word != NOTHING);
-        slots
-            .filter(|&word| parting::Parting::of(word).passes_over())
-            .count()
+        let leaves = slots.filter(|&word| word != NOTHING && word & NODE == 0);
+        let partings = leaves.map(Parting::of);
+        partings.filter(|parting| parting.parts() > 1).collect()
     }
 
     /// How many blocks of 16 bits are held by nodes, in the trie, and in slots.

@@ -68,7 +68,7 @@ pub(super) fn runs_of(map: &Map<u128>) -> Runs<u128> {
     runs
 }
 
-const AT: u128 = 0x2a00_1450_8003_7fff_8001_0000_ffff_0000 << 1;
+pub(super) const AT: u128 = 0x2a00_1450_8003_7fff_8001_0000_ffff_0000 << 1;
 
 #[test]
 fn changes_where_networks_crowd() {
@@ -197,87 +197,10 @@ fn many_changes_at_once_of_more_lists_than_codes_hold() {
     }
 }
 
-fn kinds(set: &PrefixSet<u128>) -> [usize; 3] {
+pub(super) fn kinds(set: &PrefixSet<u128>) -> [usize; 3] {
     match &set.layout {
         Layout::Slots(slots) => slots.kinds(),
         layout => panic!("{layout:?}"),
-    }
-}
-
-fn behind_others(set: &PrefixSet<u128>) -> usize {
-    match &set.layout {
-        Layout::Slots(slots) => slots.behind_others(),
-        layout => panic!("{layout:?}"),
-    }
-}
-
-/// The bits 32 to 47 of 600 networks: 120 side by side, but for one between two, in each of five of
-/// 36 bits.
-fn crowds() -> Vec<u128> {
-    let crowd = |at: u128| ((at / 120) << 12) | (at % 120 * 2);
-    (0..600).map(crowd).collect()
-}
-
-/// What upper bits cannot tell apart goes by bits behind them, and changes there: networks of all
-/// lengths, in one part, in some and in all.
-#[test]
-fn crowds_are_parted_behind_upper_bits() {
-    let network = AT.first_in(32);
-    let mut map = Map::from([(0, 0)]);
-    for at in 0..300 {
-        map.insert(AT.first_in(16) + (at << 96), 9 + (at % 2) as u32);
-    }
-    map.insert(network, 1);
-    for (mask, at) in (0..).zip(crowds()) {
-        let first = network | at << 80;
-        toggle(&mut map, first, first.last_in(48), mask % 3);
-    }
-    let mut set = PrefixSet::compile(&runs_of(&map)).unwrap();
-    assert_eq!((kinds(&set), behind_others(&set)), ([0, 1, 0], 1));
-    check(&set, &map, &edges(&map), 0);
-    let mut draws = Draws::new(5);
-    for step in 0..600 {
-        let at = draws.below(600) as usize;
-        let near = network | (crowds()[at] + u128::from(draws.below(3))) << 80;
-        let len = [48, 48, 48, 47, 45, 64, 128, 40, 34][draws.below(9) as usize];
-        let (first, last) = (near.first_in(len), near.last_in(len));
-        toggle(&mut map, first, last, draws.below(3) as u32);
-        set.rewrite(first, last, &map).unwrap();
-        let keys = [first, last, first.wrapping_sub(1), last.wrapping_add(1)];
-        check(&set, &map, &keys, step);
-        if step % 100 == 99 {
-            check(&set, &map, &edges(&map), step);
-        }
-    }
-}
-
-/// Leaves side by side that lose their changes go, too.
-#[test]
-fn leaves_are_given_back() {
-    let network = AT.first_in(32);
-    let mut few = Map::from([(0, 0)]);
-    for at in 0..300 {
-        few.insert(AT.first_in(16) + (at << 96), 9 + (at % 2) as u32);
-    }
-    few.insert(network, 1);
-    let few_bytes = PrefixSet::compile(&runs_of(&few)).unwrap().bytes();
-    let evenly: Vec<u128> = (0..2100).map(|at| 31 * at).collect();
-    for (ats, behind) in [(evenly, 0), (crowds(), 1)] {
-        let networks: Vec<u128> = ats.iter().map(|at| network | at << 80).collect();
-        let mut map = few.clone();
-        for &first in &networks {
-            toggle(&mut map, first, first.last_in(48), 9);
-        }
-        let mut set = PrefixSet::compile(&runs_of(&map)).unwrap();
-        assert_eq!((kinds(&set), behind_others(&set)), ([0, 1, 0], behind));
-        assert!(set.bytes() > few_bytes + (64 << 6), "{}", set.bytes());
-        for &first in &networks[1..] {
-            toggle(&mut map, first, first.last_in(48), 9);
-            set.rewrite(first, first.last_in(48), &map).unwrap();
-        }
-        let bytes = set.bytes();
-        assert!(bytes < few_bytes + (8 << 10), "{bytes} of {few_bytes}");
-        check(&set, &map, &edges(&map), 0);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::prefixes::trie::{self, build as trie_build};
 use trie_build::{Block, Change};
 
 /// Runs to read, and plain columns to fill.
-struct Fresh<'a, A> {
+pub(super) struct Fresh<'a, A> {
     starts: &'a [A],
     classes: &'a [u32],
     /// By class.
@@ -33,15 +33,7 @@ pub(super) fn compile<A: Address>(
     let numbers = 0..interned.masks().len() as u16;
     let codes = numbers.map(|class| code::of(&interned, codes_are_answers, class));
     let codes: Vec<u16> = codes.collect();
-    let mut fresh = Fresh {
-        starts: &runs.starts,
-        classes: &classes,
-        codes: &codes,
-        at: 0,
-        slots: vec![NOTHING; CLASSES_MAX],
-        lines: Vec::new(),
-        below: vec![[0; 16]],
-    };
+    let mut fresh = Fresh::of(&runs.starts, &classes, &codes);
     let mut root = vec![NOTHING; 1 << ROOT_BITS];
     let mut top = 0;
     while top < root.len() {
@@ -79,7 +71,20 @@ pub(super) fn block_of(top: usize) -> Block {
     }
 }
 
-impl<A: Address> Fresh<'_, A> {
+impl<'a, A: Address> Fresh<'a, A> {
+    /// Of classes from these addresses on, and the codes of all classes.
+    pub(super) fn of(starts: &'a [A], classes: &'a [u32], codes: &'a [u16]) -> Self {
+        Self {
+            starts,
+            classes,
+            codes,
+            at: 0,
+            slots: vec![NOTHING; CLASSES_MAX],
+            lines: Vec::new(),
+            below: vec![[0; 16]],
+        }
+    }
+
     /// The run that holds at an address.
     fn seek(&mut self, address: u128) -> usize {
         let address = A::narrow(address);

@@ -27,7 +27,7 @@ const LEAF_NUMBER: usize = RUNS_BESIDE_WORDS;
 const NEVER: u16 = 0x7fff;
 
 /// From a number of the bits 32 to 47 on, this.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) start: u16,
     pub(super) answer: Answer,
@@ -112,6 +112,11 @@ pub(super) fn plain(code: u16) -> Line {
 /// True when a leaf has one answer only, and no words.
 pub(super) fn is_plain(leaf: &Line) -> bool {
     leaf[RUNS] == NEVER && leaf[0] != WORD
+}
+
+/// How many runs a leaf has.
+pub(super) fn run_count(leaf: &Line) -> usize {
+    places(leaf).count() + 1
 }
 
 /// Runs, in as many portions as they need leaves.

@@ -15,9 +15,9 @@
 use super::NUMBER;
 use super::code::Coding;
 use super::line;
-use super::onward;
 use super::parting::{self, LINE_NUMBER};
 use super::place::{self, Places};
+use super::slot_of;
 use super::waiting::{Descent, Waiting};
 use super::window::{self, GROUP, Group, Nodes, WINDOW, Window};
 use crate::key_stream::KeyStream;
@@ -128,7 +128,7 @@ where
         let mut slots = [0; GROUP];
         for ((slot, top), middle) in slots.iter_mut().zip(tops).zip(middles) {
             let word = *self.root.at(usize::from(top as u16));
-            *slot = onward(word, middle).cast_unsigned();
+            *slot = slot_of(word, middle).cast_unsigned();
         }
         for (any, slot) in any.iter_mut().zip(slots) {
             *any |= slot;
@@ -152,7 +152,7 @@ where
         for (number, [places, compared]) in groups.iter_mut().enumerate() {
             let mut numbers = [0; GROUP];
             for ((number, &word), &compared) in numbers.iter_mut().zip(&*places).zip(&*compared) {
-                *number = parting::onward(word, compared);
+                *number = parting::line_of(word, compared);
             }
             *places = numbers.map(|number| place::of(number.cast_unsigned() & LINE_NUMBER));
             count = nodes.add(lanes, count, number, &numbers);

@@ -29,13 +29,9 @@ enum Rewritten {
 /// changes unless words of the trie are among them.
 pub(super) const LEAF_BITS_MAX: u32 = 12;
 /// Leaves, at most, in place of one of those that would do if they were filled one after the other,
-/// if that spares nodes. With 2, 4, 8, 16, 32 and 64 keys of the routing table, in bursts of 128
-/// to 512, had 1.02, 1.03, 1.06, 1.08, 1.08 and 1.09 of their rate without on a Zen 4, for 0.05,
-/// 0.1, 0.2, 0.7, 2.3 and 5.5 MB.
+/// if that spares nodes. With 4 and 8 keys of the routing table, in bursts of 64 to 512, had 0.98
+/// of their rate on a Zen 5, with 32 and 64 0.95 and 0.9, since caches hold fewer of the leaves.
 const SPREAD: usize = 16;
-/// Parts whose runs are looked for one by one. More are dealt from all runs of their network: a
-/// whole network, part by part, took 7 ms in 99 of 100, and 0.4 so.
-const PARTS_ALONE: usize = 16;
 /// Bits that choose a node: with so many a part has 256 runs at most, and needs 19 leaves.
 const NODE_BITS_MAX: u32 = 8;
 
@@ -129,18 +125,14 @@ impl Parts {
         let (first, last) = ground.changed();
         let first = low(first.max(network.first));
         let last = low(last.min(network.last()));
-        let touched: Vec<u32> = self
-            .parting
-            .touched(first, last)
-            .map(|(part, _)| part)
-            .collect();
-        // Parts behind bits that are passed over have many pieces each.
-        let mut dealt = if self.parting.passes_over() && touched.len() > PARTS_ALONE {
+        let touched = self.parting.touched(first, last);
+        let touched: Vec<u32> = touched.map(|(part, _)| part).collect();
+        let mut dealt = if self.parting.is_dealt_faster(touched.len()) {
             self.parting.deal(&runs(ground, network))
         } else {
             Vec::new()
         };
-        let mut has_emptied = false;
+        let mut has_shrunk = false;
         for part in touched {
             let mut runs = match dealt.get_mut(part as usize) {
                 Some(dealt) => std::mem::take(dealt),
@@ -149,21 +141,23 @@ impl Parts {
             if !fits(&runs, if self.has_nodes { LEAVES } else { 1 }) {
                 return Ok(Rewritten::Full);
             }
+            let before = line::run_count(&ground.line(self.first + part));
             let mut words = Words::new();
             self.empty(ground, part, &mut words);
             settle(ground, &mut runs, words, network)?;
             self.set(ground, part, &runs)?;
-            has_emptied |= runs.len() == 1;
+            has_shrunk |= runs.len() < before;
         }
-        if has_emptied && self.is_wasteful(ground, network) {
+        if has_shrunk && self.is_wasteful(ground, network) {
             return Ok(Rewritten::Wasteful);
         }
         Ok(Rewritten::Done)
     }
 
-    /// True where there are twice as many leaves as runs may have in another layout. It counts as
-    /// many runs as they should have, at most 1,800, so it is asked when a part has no change any
-    /// more.
+    /// True where there are twice as many leaves as runs may have in another layout. It counts runs
+    /// until there are enough, at most 1,778 of them, so it is asked when a part has lost one. How
+    /// few a part has says nothing: where bits are passed over, each has the answers of all the
+    /// network.
     fn is_wasteful<G: Ground>(self, ground: &mut G, network: Block) -> bool {
         let needed = self.parting.parts() as usize / (2 * SPREAD);
         if self.has_nodes || needed <= 1 {
@@ -239,12 +233,16 @@ fn part_runs<G: Ground>(ground: &mut G, network: Block, parting: Parting, part: 
     let mut piece = Some(parting.first_piece(network, part));
     while let Some(this) = piece {
         add_runs(ground, this, &mut runs, usize::MAX);
-        let behind = this.last() < network.last();
-        let next = behind
-            .then(|| ground.next_change(this.last() + 1))
-            .flatten();
-        let next = next.filter(|&(start, _)| start <= network.last());
-        piece = next.and_then(|(start, _)| parting.piece_at(this, start));
+        if !parting.passes_over() || this.last() == network.last() {
+            break;
+        }
+        let next = match runs.last() {
+            // A word holds in one network of 48 bits and no further.
+            Some(run) if run.answer.is_below() => Some(this.last() + 1),
+            _ => ground.next_change(this.last() + 1).map(|(start, _)| start),
+        };
+        let next = next.filter(|&start| start <= network.last());
+        piece = next.and_then(|start| parting.piece_at(this, start));
     }
     runs
 }
@@ -327,5 +325,53 @@ fn empty_leaf<G: Ground>(ground: &mut G, leaf: u32, start: u16, words: &mut Word
         let below = line::below(&leaf, start);
         words.extend(below.map(|(start, run)| (start, line::word(&line, run))));
         ground.drop_lines(beside, 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fresh::Fresh;
+    use super::*;
+
+    /// Classes and words, many of them at the last number of a piece.
+    fn drawn(seed: u64, network: Block) -> Vec<u128> {
+        let mut word = seed;
+        let mut next = || {
+            word = word
+                .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                .wrapping_add(0x1405_7b7e_f767_814f);
+            (word >> 32) as u32
+        };
+        let numbers: Vec<u32> = (0..40 << seed)
+            .map(|_| next() | ((1 << (next() % 14)) - 1))
+            .collect();
+        let starts = numbers.iter().map(|number| {
+            let within = if number >> 31 == 1 { 1 << 40 } else { 0 };
+            network.first | u128::from(number & 0xffff) << 80 | within
+        });
+        let mut starts: Vec<u128> = starts.chain([0]).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+
+    #[test]
+    fn parts_by_themselves_are_as_dealt() {
+        let network = Block {
+            first: 0x2001_0db8 << 96,
+            depth: 32,
+        };
+        for seed in 0..5 {
+            let starts = drawn(seed, network);
+            let classes: Vec<u32> = (0..starts.len() as u32).map(|at| at * 7 % 3).collect();
+            let mut fresh = Fresh::of(&starts, &classes, &[]);
+            let all = runs(&mut fresh, network);
+            for parting in Parting::all() {
+                for (part, dealt) in (0..).zip(parting.deal(&all)) {
+                    let alone = part_runs(&mut fresh, network, parting, part);
+                    assert_eq!(alone, dealt, "{seed}: part {part} of {parting:?}");
+                }
+            }
+        }
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! What a slot led to before is free for what is made next, so the same leaf is written again in
 //! place, in a copied page. A change of one network copies a page of slots or lines, or two; of a
-//! network of 32 bits with many changes it makes one part anew, at most 31 leaves. Where a part
-//! has no room any more, or leaves are wasted, all parts are made anew, which takes milliseconds
-//! for tens of thousands of changes: then in more parts, or with nodes, which stay, so that no
-//! change can have that again and again. A block of 16 bits that has nodes gets all of them and its
-//! slots anew, at most 2,048 lines. What is in the trie changes there by itself.
+//! network of 32 bits with many changes it makes those parts anew that it touches, each a leaf or
+//! at most 31 with their node. Where a part has no room any more, or leaves are wasted, all parts
+//! are made anew, which takes milliseconds for tens of thousands of changes: then in more parts, or
+//! with nodes, which stay, so that no change of one network within can have that again and again. A
+//! block of 16 bits that has nodes gets all of them and its slots anew, at most 2,048 lines. What
+//! is in the trie changes there by itself.
 
 use super::build::{self, Ground, Shape};
 use super::fresh::block_of;
