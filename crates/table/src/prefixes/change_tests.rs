@@ -12,13 +12,13 @@ mod sparse;
 type Map<A> = BTreeMap<A, u32>;
 
 /// Numbers from a seed.
-struct Draws {
+pub(super) struct Draws {
     hash: crate::secret::Hash,
     at: u128,
 }
 
 impl Draws {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         let hash = Secret::from_seed(seed).hash();
         Self { hash, at: 0 }
     }
@@ -26,7 +26,7 @@ impl Draws {
         self.at += 1;
         self.hash.apply(self.at)
     }
-    fn below(&mut self, count: u64) -> u64 {
+    pub(super) fn below(&mut self, count: u64) -> u64 {
         self.next() % count
     }
     fn address<A: Address>(&mut self) -> A {

@@ -64,7 +64,7 @@ impl Parting {
     pub(super) const WHOLE: Self = Self::upper(0);
 
     /// All there are.
-    #[cfg(test)]
+    #[cfg(all(test, not(miri)))]
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let skips = (0..=SKIP_MAX).step_by(SKIP_STEP);
         let all = skips.flat_map(|skip| (0..=12).map(move |bits| Self { skip, bits }));
@@ -219,25 +219,22 @@ impl Tally {
     }
 }
 
-#[cfg(test)]
+// Not under Miri: no unsafe code, and all partings take minutes.
+#[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
+    use crate::prefixes::change_tests::Draws;
     use crate::simd::twice;
 
     /// Runs of networks of many sizes, some of them words.
     fn drawn(seed: u64, count: usize) -> Vec<Run> {
-        let mut word = seed;
-        let mut next = || {
-            word = word
-                .wrapping_mul(0x5851_f42d_4c95_7f2d)
-                .wrapping_add(0x1405_7b7e_f767_814f);
-            (word >> 40) as u32
-        };
+        let mut draws = Draws::new(seed);
+        let mut below = |count| draws.below(count) as u32;
         let mut all = vec![0; 1 << 16];
         for _ in 0..count {
-            let width = next() % 13;
-            let first = (next() & 0xffff) >> width << width;
-            all[first as usize..][..1 << width].fill(next() % 5);
+            let width = below(13);
+            let first = below(1 << 16) >> width << width;
+            all[first as usize..][..1 << width].fill(below(5));
         }
         let mut runs = Vec::new();
         for (start, class) in (0..=u16::MAX).zip(all) {

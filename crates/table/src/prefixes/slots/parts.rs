@@ -328,22 +328,19 @@ fn empty_leaf<G: Ground>(ground: &mut G, leaf: u32, start: u16, words: &mut Word
     }
 }
 
-#[cfg(test)]
+// Not under Miri: no unsafe code, and all partings take minutes.
+#[cfg(all(test, not(miri)))]
 mod tests {
     use super::super::fresh::Fresh;
     use super::*;
+    use crate::prefixes::change_tests::Draws;
 
     /// Classes and words, many of them at the last number of a piece.
     fn drawn(seed: u64, network: Block) -> Vec<u128> {
-        let mut word = seed;
-        let mut next = || {
-            word = word
-                .wrapping_mul(0x5851_f42d_4c95_7f2d)
-                .wrapping_add(0x1405_7b7e_f767_814f);
-            (word >> 32) as u32
-        };
+        let mut draws = Draws::new(seed);
+        let mut below = |count| draws.below(count) as u32;
         let numbers: Vec<u32> = (0..40 << seed)
-            .map(|_| next() | ((1 << (next() % 14)) - 1))
+            .map(|_| below(1 << 32) | ((1 << below(14)) - 1))
             .collect();
         let starts = numbers.iter().map(|number| {
             let within = if number >> 31 == 1 { 1 << 40 } else { 0 };
