@@ -25,6 +25,7 @@ pub mod no_drop;
 mod noise;
 mod paired;
 mod pipeline;
+mod places;
 mod ratio;
 mod rss;
 mod sample;

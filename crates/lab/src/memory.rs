@@ -153,7 +153,7 @@ fn throughput(mut reader: Reader, pages: &'static str, wanted: Duration) -> Cont
     Contestant {
         variant: variant(&reader, pages),
         metric: "lines_per_second",
-        measure: Box::new(move |trial| reader.measure(wanted, trial.shift_lines)),
+        measure: Box::new(move |trial| reader.measure(wanted, trial)),
     }
 }
 
@@ -161,21 +161,20 @@ fn latency(mut reader: Reader, pages: &'static str, wanted: Duration) -> Contest
     Contestant {
         variant: variant(&reader, pages),
         metric: "ns_per_load",
-        measure: Box::new(move |trial| 1e9 / reader.measure(wanted, trial.shift_lines)),
+        measure: Box::new(move |trial| 1e9 / reader.measure(wanted, trial)),
     }
 }
 
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     let mut outcome = Outcome::default();
     let plan = Plan::new(settings.quick, &mut outcome);
-    let largest = |footprints: &[usize]| footprints.last().copied().unwrap_or(0);
-    let large = Field::new(largest(&plan.large), settings.seed)?;
+    let large = Field::new(&plan.large, settings.seed)?;
     let mut contestants = plan.contestants(&large, &plan.large);
     if large.pages() == Pages::Small {
         let skipped = "large pages: the kernel gave none, all rows are of 4 KiB pages";
         outcome.skipped.push(skipped.to_owned());
     } else {
-        let small = Field::in_small_pages(largest(&plan.small), settings.seed)?;
+        let small = Field::in_small_pages(&plan.small, settings.seed)?;
         contestants.extend(plan.contestants(&small, &plan.small));
     }
     let steady = contestants.iter().position(is_steady);
@@ -420,7 +419,7 @@ mod tests {
 
     #[test]
     fn variants_are_as_the_contract_says() {
-        let field = Field::new(1 << 16, 1).expect("memory");
+        let field = Field::new(&[1 << 16], 1).expect("memory");
         let plan = Plan {
             large: vec![1 << 16],
             small: vec![],

@@ -19,9 +19,11 @@ use std::time::Instant;
 use plane::{Action, Bridge, HitAddresses, Judgement, Policy, SetRule, Sides};
 use table::{CompiledLists, Entries, ListMask};
 
+use crate::contest::refused;
 use crate::experiment::{LabError, Outcome, Row, Settings};
 use crate::key::{Cursor, Stream, drive};
 use crate::memory::{Field, Limit};
+use crate::places::Placed;
 use crate::shuffle::Seeded;
 use crate::{Chart, ChartKind, Trial, interleave};
 use circuit::{Circuit, PORTS};
@@ -70,7 +72,7 @@ struct Place {
     entries: usize,
     pool: u32,
     stride: u32,
-    judgement: Judgement,
+    judgements: Rc<Placed<Judgement>>,
     circuit: Circuit,
     /// Of few frames.
     far_side: Circuit,
@@ -95,9 +97,11 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
             let Variant { path, place } = variants[variant];
             let place = &mut places[place];
             match path {
-                Path::Bridge(without) => place.frames_per_second(without, frames),
+                Path::Bridge(without) => place.frames_per_second(without, frames, trial),
                 Path::FarSide => place.far_side_frames_per_second(frames),
-                Path::Lookups => lookups.pairs_per_second(place.judgement.lists(), frames, trial),
+                Path::Lookups => {
+                    lookups.pairs_per_second(place.judgements.of(trial).lists(), frames, trial)
+                }
                 Path::Limit => place.limit.measure(trial),
             }
         },
@@ -119,8 +123,8 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
 
 /// Pools and tables to measure with.
 fn places(settings: &Settings<'_>) -> Result<Vec<Place>, LabError> {
-    let many = Arc::new(compile(ENTRIES, settings.seed)?);
-    let few = Arc::new(compile(ENTRIES_FEW, settings.seed)?);
+    let many = judgements(ENTRIES, settings.seed)?;
+    let few = judgements(ENTRIES_FEW, settings.seed)?;
     let mut wanted = vec![
         (ENTRIES, &many, POOL, STRIDE),
         (ENTRIES_FEW, &few, POOL, STRIDE),
@@ -131,15 +135,24 @@ fn places(settings: &Settings<'_>) -> Result<Vec<Place>, LabError> {
     }
     let bytes = wanted
         .iter()
-        .map(|(_, lists, pool, _)| footprint(lists, *pool));
-    let field = Field::new(bytes.max().unwrap_or(0), settings.seed)?;
+        .map(|(_, judgements, pool, _)| footprint(judgements, *pool));
+    let field = Field::new(&bytes.collect::<Vec<_>>(), settings.seed)?;
     wanted
         .into_iter()
-        .map(|(entries, lists, pool, stride)| {
+        .map(|(entries, judgements, pool, stride)| {
             let circuits = [pool, POOL_NEAR].map(|pool| Circuit::new(pool, stride, settings.seed));
-            Place::new(entries, lists, circuits, stride, &field)
+            Place::new(entries, judgements, circuits, stride, &field)
         })
         .collect()
+}
+
+/// A table in each of its places, and the policy over it.
+fn judgements(entries: usize, seed: u64) -> Result<Rc<Placed<Judgement>>, LabError> {
+    let judgement = || {
+        let lists = Arc::new(compile(entries, seed)?);
+        Judgement::new(lists, Arc::new(policy()?)).map_err(refused)
+    };
+    Placed::make(judgement, |judgement| judgement.lists().bytes()).map(Rc::new)
 }
 
 /// Random addresses, a list of them.
@@ -147,7 +160,7 @@ pub(crate) fn compile(entries: usize, seed: u64) -> Result<CompiledLists, LabErr
     let mut seeded = Seeded::new(seed ^ entries as u64);
     let mut list = Entries::default();
     list.v4.addresses = (0..entries).map(|_| seeded.next() as u32).collect();
-    CompiledLists::compile(&[&list]).map_err(|error| LabError(error.to_string()))
+    CompiledLists::compile(&[&list]).map_err(refused)
 }
 
 /// The whole set of stages with the first two pools; what matters most with the others.
@@ -189,14 +202,12 @@ fn row(variant: Variant, place: &Place, samples: crate::Samples) -> Row {
 impl Place {
     fn new(
         entries: usize,
-        lists: &Arc<CompiledLists>,
+        judgements: &Rc<Placed<Judgement>>,
         [circuit, far_side]: [Result<Circuit, LabError>; 2],
         stride: u32,
         field: &Rc<Field>,
     ) -> Result<Self, LabError> {
         let (mut circuit, far_side) = (circuit?, far_side?);
-        let judgement = Judgement::new(Arc::clone(lists), Arc::new(policy()?));
-        let judgement = judgement.map_err(|error| LabError(error.to_string()))?;
         let pool = circuit.frames() as u32;
         let mut bridges = Vec::new();
         for _ in Without::EVERY {
@@ -208,27 +219,27 @@ impl Place {
             entries,
             pool,
             stride,
-            judgement,
+            judgements: Rc::clone(judgements),
             circuit,
             far_side,
             bridges,
-            limit: Limit::within(field, footprint(lists, pool)),
+            limit: Limit::within(field, footprint(judgements, pool)),
         })
     }
 
     /// Bytes that the path can touch.
     fn bytes(&self) -> usize {
-        footprint(self.judgement.lists(), self.pool)
+        footprint(&self.judgements, self.pool)
     }
 
     /// One trial, after a round of the pool that brings the caches into the variant's state.
-    fn frames_per_second(&mut self, without: Without, frames: usize) -> f64 {
+    fn frames_per_second(&mut self, without: Without, frames: usize, trial: &Trial) -> f64 {
         if without == Without::Rings {
             self.circuit.park();
         }
-        self.turn(without, self.circuit.frames());
+        self.turn(without, self.circuit.frames(), trial);
         let begun = Instant::now();
-        let done = self.turn(without, frames);
+        let done = self.turn(without, frames, trial);
         let seconds = begun.elapsed().as_secs_f64();
         if without == Without::Rings {
             self.circuit.unpark();
@@ -247,24 +258,25 @@ impl Place {
     }
 
     /// Turns until at least `frames` have gone round; how many did.
-    fn turn(&mut self, without: Without, frames: usize) -> usize {
+    fn turn(&mut self, without: Without, frames: usize, trial: &Trial) -> usize {
         let bridge = &mut self.bridges[without as usize];
+        let judgement = self.judgements.of(trial);
         let mut done = 0;
         while done < frames {
-            done += self.circuit.turn(bridge, &self.judgement, without);
+            done += self.circuit.turn(bridge, judgement, without);
         }
         done
     }
 }
 
-fn footprint(lists: &CompiledLists, pool: u32) -> usize {
-    lists.bytes() + pool as usize * LINE_BYTES
+fn footprint(judgements: &Placed<Judgement>, pool: u32) -> usize {
+    judgements.first().lists().bytes() + pool as usize * LINE_BYTES
 }
 
 /// One set that blocks both sides; all else passes.
 pub(crate) fn policy() -> Result<Policy, LabError> {
     let rule = SetRule::new("set", Action::Block, Sides::BOTH);
-    Policy::new(vec![rule]).map_err(|error| LabError(error.to_string()))
+    Policy::new(vec![rule]).map_err(refused)
 }
 
 /// Pairs looked up and nothing else: bursts of as many as the path has frames in a burst.
@@ -305,9 +317,16 @@ fn varies() -> Vec<String> {
          in circulation, first in, first out",
         engine::DEFAULT_BURST
     );
+    let placed = "tables and the bytes of their limits are there five times, and each round takes \
+                  the next: how much of one the third-level cache keeps depends on where it lies";
     let limit = "the limit reads random lines of as many bytes as the path can touch: the table \
                  and one header line a frame, packed, which is kinder to the limit than to us";
-    vec![sentence.to_owned(), held, limit.to_owned()]
+    vec![
+        sentence.to_owned(),
+        held,
+        placed.to_owned(),
+        limit.to_owned(),
+    ]
 }
 
 fn charts() -> Vec<Chart> {

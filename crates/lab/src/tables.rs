@@ -56,8 +56,8 @@ impl Scale {
 
 /// A limit row for each footprint of ours among these sets.
 fn limits(ours: &[Facts], seed: u64) -> Result<Vec<Contestant>, LabError> {
-    let largest = ours.iter().map(|facts| facts.bytes).max().unwrap_or(0);
-    let field = Field::new(largest, seed)?;
+    let footprints: Vec<usize> = ours.iter().map(|facts| facts.bytes).collect();
+    let field = Field::new(&footprints, seed)?;
     let row = |facts: &Facts| {
         let mut limit = Limit::within(&field, facts.bytes);
         let facts = Facts {
@@ -112,6 +112,9 @@ fn varies() -> Vec<String> {
          for ahead in software. 'limit' is the most random lines a second that memory gives for \
          the same bytes, by the best of its methods at distances up to 64, in the same rounds: the \
          row names the two best, and each sample is the better of both.",
+        "Sets of up to 64 MiB, and the bytes of their limits, are there five times, and each round \
+         takes the next: how much of one the third-level cache keeps depends on where it lies. \
+         The other designs are there once.",
         "'array' is the published table with as many heads as the row says, one address at a time \
          (burst 1) and in batches of 32 with heads and arrays prefetched; 'list' has a heap node \
          an address; 'bucket16', 'map8' and 'bitmap' roll 48 lines ahead within bursts of 256. \

@@ -100,7 +100,7 @@ fn found(live: u64, scale: &Scale) -> Result<Vec<Contestant>, LabError> {
         known.burst(&columns, (last - first) as usize);
     }
     let bytes = known.table.bytes();
-    let field = Field::new(bytes, scale.seed)?;
+    let field = Field::new(&[bytes], scale.seed)?;
     let mut limit = Limit::within(&field, bytes);
     let mut begun = Tracked::new(table_for(live)?);
     let (wanted, warm) = (scale.trial, live as usize);
@@ -153,7 +153,7 @@ fn on_the_way(scale: &Scale) -> Result<Vec<Contestant>, LabError> {
     let waiting = 10_000_000 / PACKETS_PER_NEW * u64::from(IDLE_SECONDS + 1);
     let tracked = Tracked::new(table_for(PATH_LIVE + waiting)?);
     let bytes = tracked.table.bytes();
-    let field = Field::new(bytes, scale.seed)?;
+    let field = Field::new(&[bytes], scale.seed)?;
     let mut limit = Limit::within(&field, bytes);
     let mut limit_row = row("limit of the path's table", PATH_LIVE);
     limit_row.push(("bytes", bytes.into()));

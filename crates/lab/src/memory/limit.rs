@@ -11,6 +11,7 @@ use frame::HugeSlice;
 use super::walk::{Line, Method};
 use crate::contest::refused;
 use crate::key::{Cursor, Stream};
+use crate::places::places_for;
 use crate::shuffle::Seeded;
 use crate::{LabError, Trial};
 
@@ -33,25 +34,24 @@ const WARM: usize = 8;
 /// Distances tried.
 const DISTANCES: [usize; 3] = [16, 32, 64];
 
-/// Lines and keys that limits of several footprints share: each reads the front of the lines.
+/// Lines and keys that limits of several footprints share. Each reads as many lines from the front,
+/// or, where there are [`places_for`] it, round by round from behind those of the round before.
 pub(crate) struct Field {
     lines: HugeSlice<Line>,
     keys: Stream<u32>,
 }
 
 impl Field {
-    /// Of `bytes`, in large pages if there are any.
-    pub(crate) fn new(bytes: usize, seed: u64) -> Result<Rc<Self>, LabError> {
-        // A page more, for shifts.
-        let lines = HugeSlice::zeroed(bytes.div_ceil(64) + 64).map_err(refused)?;
+    /// For footprints of so many bytes, in large pages if there are any.
+    pub(crate) fn new(footprints: &[usize], seed: u64) -> Result<Rc<Self>, LabError> {
+        let lines = HugeSlice::zeroed(lines_for(footprints)).map_err(refused)?;
         Self::of(lines, seed)
     }
 
     /// As [`Field::new`], in pages of 4 KiB.
-    pub(crate) fn in_small_pages(bytes: usize, seed: u64) -> Result<Rc<Self>, LabError> {
-        let lines = HugeSlice::zeroed_in_small_pages(bytes.div_ceil(64) + 64);
-        let lines = lines.map_err(refused)?;
-        Self::of(lines, seed)
+    pub(crate) fn in_small_pages(footprints: &[usize], seed: u64) -> Result<Rc<Self>, LabError> {
+        let lines = HugeSlice::zeroed_in_small_pages(lines_for(footprints));
+        Self::of(lines.map_err(refused)?, seed)
     }
 
     fn of(lines: HugeSlice<Line>, seed: u64) -> Result<Rc<Self>, LabError> {
@@ -64,6 +64,19 @@ impl Field {
     pub(crate) fn pages(&self) -> frame::Pages {
         self.lines.pages()
     }
+}
+
+/// Lines of a footprint.
+fn lines_of(bytes: usize) -> usize {
+    bytes.div_ceil(64).max(1)
+}
+
+/// Lines for all places of each footprint, and a page more, for shifts.
+fn lines_for(footprints: &[usize]) -> usize {
+    let lines = footprints
+        .iter()
+        .map(|&bytes| places_for(bytes) * lines_of(bytes));
+    lines.max().unwrap_or(1) + 64
 }
 
 /// Reads of random lines of one footprint, one way.
@@ -101,33 +114,36 @@ impl Reader {
         self.method
     }
 
-    fn lines(&self, shift_lines: usize) -> &[Line] {
-        let first = shift_lines.min(63);
-        &self.field.lines[first..first + self.bytes.div_ceil(64).max(1)]
+    /// Those of the place whose turn it is.
+    fn lines(&self, trial: &Trial) -> &[Line] {
+        let count = lines_of(self.bytes);
+        let place = trial.round % places_for(self.bytes);
+        let first = place * count + trial.shift_lines.min(63);
+        &self.field.lines[first..first + count]
     }
 
     /// Brings into the caches what they can hold.
-    fn warm(&mut self, shift_lines: usize) {
+    fn warm(&mut self, trial: &Trial) {
         if self.bytes > WARM_BYTES {
             return;
         }
         let mut cursor = self.cursors[0];
-        let lines = self.lines(shift_lines);
+        let lines = self.lines(trial);
         let keys = cursor.take(self.field.keys.keys(), WARM * lines.len(), 0);
         black_box(Method::ROLLING.walk(lines, keys));
         self.cursors[0] = cursor;
     }
 
     /// Lines a second over all threads, each reading at least this long.
-    pub(crate) fn measure(&mut self, wanted: Duration, shift_lines: usize) -> f64 {
-        self.warm(shift_lines);
-        self.timed(wanted, shift_lines)
+    pub(crate) fn measure(&mut self, wanted: Duration, trial: &Trial) -> f64 {
+        self.warm(trial);
+        self.timed(wanted, trial)
     }
 
-    fn timed(&mut self, wanted: Duration, shift_lines: usize) -> f64 {
+    fn timed(&mut self, wanted: Duration, trial: &Trial) -> f64 {
         let mut cursors = std::mem::take(&mut self.cursors);
         let all = self.field.keys.keys();
-        let (method, lines) = (self.method, self.lines(shift_lines));
+        let (method, lines) = (self.method, self.lines(trial));
         let read = |cursor: &mut Cursor| rate(method, lines, (all, cursor), wanted);
         let lines_per_second = if let [cursor] = &mut cursors[..] {
             read(cursor)
@@ -186,17 +202,23 @@ impl Limit {
     /// For a footprint of `bytes`, with memory of its own.
     #[allow(dead_code)] // For experiments of one footprint.
     pub(crate) fn new(bytes: usize, seed: u64) -> Result<Self, LabError> {
-        Ok(Self::within(&Field::new(bytes, seed)?, bytes))
+        Ok(Self::within(&Field::new(&[bytes], seed)?, bytes))
     }
 
-    /// For the first `bytes` of a field. Tries every method some milliseconds.
+    /// For a footprint of `bytes` that the field was made for. Tries every method some
+    /// milliseconds, in all places.
     pub(crate) fn within(field: &Rc<Field>, bytes: usize) -> Self {
         let tried = |method: Method| (0f64, Reader::new(field, bytes, 1, method));
         let mut readers: Vec<_> = Method::all(&DISTANCES).into_iter().map(tried).collect();
-        for _ in 0..TRIES {
+        for round in 0..TRIES {
+            let trial = Trial {
+                round,
+                shift_lines: 0,
+                seed: 0,
+            };
             for (best, reader) in &mut readers {
-                reader.warm(0);
-                *best = best.max(reader.timed(TRY, 0));
+                reader.warm(&trial);
+                *best = best.max(reader.timed(TRY, &trial));
             }
         }
         readers.sort_by(|(a, _), (b, _)| b.total_cmp(a));
@@ -211,7 +233,7 @@ impl Limit {
         let rates = self
             .readers
             .iter_mut()
-            .map(|reader| reader.measure(TRIAL, trial.shift_lines));
+            .map(|reader| reader.measure(TRIAL, trial));
         rates.fold(0.0, f64::max)
     }
 
@@ -224,27 +246,48 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::places::PLACES;
+
+    /// The farthest shift of a round.
+    fn last_of(round: usize) -> Trial {
+        Trial {
+            round,
+            shift_lines: 63,
+            seed: 1,
+        }
+    }
 
     #[test]
     fn footprints_of_one_field_have_limits() {
-        let field = Field::new(1 << 20, 1).expect("memory");
-        let trial = Trial {
-            round: 0,
-            shift_lines: 63,
-            seed: 1,
-        };
-        for bytes in [1, 1 << 12, 1 << 20] {
+        let footprints = [1, 1 << 12, 1 << 20];
+        let field = Field::new(&footprints, 1).expect("memory");
+        for bytes in footprints {
             let mut limit = Limit::within(&field, bytes);
-            assert!(limit.measure(&trial) > 0.0, "{:?}", limit.methods());
+            for round in 0..PLACES {
+                let rate = limit.measure(&last_of(round));
+                assert!(rate > 0.0, "{:?}", limit.methods());
+            }
             assert_eq!(limit.methods().len(), BEST);
         }
     }
 
     #[test]
+    fn places_lie_side_by_side_and_the_turns_go_round() {
+        let field = Field::new(&[1 << 12, 1], 1).expect("memory");
+        let reader = Reader::new(&field, 1 << 12, 1, Method::CHAIN);
+        let first = |round| reader.lines(&last_of(round)).as_ptr().addr();
+        assert_eq!(reader.lines(&last_of(0)).len(), 64);
+        for round in 1..PLACES {
+            assert_eq!(first(round), first(round - 1) + (1 << 12));
+        }
+        assert_eq!(first(PLACES), first(0));
+    }
+
+    #[test]
     fn threads_add_up() {
-        let field = Field::in_small_pages(1 << 16, 1).expect("memory");
+        let field = Field::in_small_pages(&[1 << 16], 1).expect("memory");
         assert_eq!(field.pages(), frame::Pages::Small);
         let mut reader = Reader::new(&field, 1 << 16, 2, Method::CHAIN);
-        assert!(reader.measure(Duration::from_micros(10), 7) > 0.0);
+        assert!(reader.measure(Duration::from_micros(10), &last_of(1)) > 0.0);
     }
 }

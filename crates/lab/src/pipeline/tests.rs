@@ -6,15 +6,21 @@ use super::*;
 
 const FRAMES: u32 = 512;
 
+const TRIAL: Trial = Trial {
+    round: 0,
+    shift_lines: 0,
+    seed: 1,
+};
+
 fn place(entries: usize) -> Place {
-    let lists = Arc::new(compile(entries, 7).expect("compiles"));
-    place_with(&lists, entries)
+    let judgements = judgements(entries, 7).expect("memory and a policy");
+    place_with(&judgements, entries)
 }
 
-fn place_with(lists: &Arc<CompiledLists>, entries: usize) -> Place {
-    let field = Field::new(footprint(lists, FRAMES), 7).expect("memory");
+fn place_with(judgements: &Rc<Placed<Judgement>>, entries: usize) -> Place {
+    let field = Field::new(&[footprint(judgements, FRAMES)], 7).expect("memory");
     let circuits = [FRAMES, POOL_NEAR].map(|frames| Circuit::new(frames, 192, 7));
-    Place::new(entries, lists, circuits, 192, &field).expect("memory and a policy")
+    Place::new(entries, judgements, circuits, 192, &field).expect("memory")
 }
 
 /// Whatever is left out.
@@ -27,7 +33,10 @@ fn every_frame_goes_round_as_often_as_any_other() {
         }
         let mut visits: HashMap<usize, u32> = HashMap::new();
         for _ in 0..5 {
-            assert_eq!(place.turn(without, FRAMES as usize), FRAMES as usize);
+            assert_eq!(
+                place.turn(without, FRAMES as usize, &TRIAL),
+                FRAMES as usize
+            );
             if without != Without::Rings {
                 for (frame, _) in place.circuit.waiting() {
                     *visits.entry(frame).or_default() += 1;
@@ -54,7 +63,7 @@ fn frames_come_out_in_the_order_they_went_in() {
             .collect()
     };
     let before = frames(&mut place.circuit);
-    place.turn(Without::Nothing, engine::DEFAULT_BURST);
+    place.turn(Without::Nothing, engine::DEFAULT_BURST, &TRIAL);
     let mut expected = before;
     expected.rotate_left(engine::DEFAULT_BURST);
     assert_eq!(frames(&mut place.circuit), expected);
@@ -67,10 +76,10 @@ fn addresses_are_fresh_on_every_round_unless_stamping_is_left_out() {
     for round in 1..=4 {
         seen.extend(place.circuit.waiting().iter().map(|&(_, pair)| pair));
         assert_eq!(seen.len(), round * FRAMES as usize);
-        place.turn(Without::Nothing, FRAMES as usize);
+        place.turn(Without::Nothing, FRAMES as usize, &TRIAL);
     }
     let before = place.circuit.waiting();
-    place.turn(Without::Stamp, FRAMES as usize);
+    place.turn(Without::Stamp, FRAMES as usize, &TRIAL);
     assert_eq!(place.circuit.waiting(), before);
 }
 
@@ -97,7 +106,9 @@ fn dropped_frames_are_counted_and_come_back() {
     let network = table::Network::holding(0x1000_0000, 4).expect("a network");
     list.v4.networks.push(network);
     let lists = Arc::new(CompiledLists::compile(&[&list]).expect("compiles"));
-    let mut place = place_with(&lists, 1);
+    let policy = Arc::new(policy().expect("a policy"));
+    let judgement = Judgement::new(Arc::clone(&lists), policy).expect("a set of the lists");
+    let mut place = place_with(&Rc::new(Placed::once(judgement)), 1);
     let sources = |circuit: &mut Circuit| {
         let pairs = circuit.waiting();
         let source = |pair: u64| u32::from_be_bytes(pair.to_ne_bytes()[..4].try_into().expect("4"));
@@ -109,7 +120,7 @@ fn dropped_frames_are_counted_and_come_back() {
     let (mut expected, mut dropped) = (0, 0);
     for _ in 0..4 {
         expected += sources(&mut place.circuit);
-        place.turn(Without::Nothing, FRAMES as usize);
+        place.turn(Without::Nothing, FRAMES as usize, &TRIAL);
         dropped = place.bridges[Without::Nothing as usize]
             .hits()
             .of(plane::Side::Src, 0);

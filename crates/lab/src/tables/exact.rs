@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use table::{AddressSetV4, AddressSetV6, CompiledLists, Entries};
 
-use super::set::{Facts, Keys, Other, Set, contestant};
+use super::set::{Facts, Keys, Other, Sets, boxed, contestant};
 use super::{BURSTS, Scale, limits};
 use crate::contest::{Contestant, memory_bytes, refused};
 use crate::design::Design;
@@ -15,6 +15,7 @@ use crate::design::list::ListTable;
 use crate::design::map8::Map8;
 use crate::experiment::{LabError, Outcome};
 use crate::key::{Key, Share, Stream};
+use crate::places::Placed;
 
 /// Lists that entries are dealt over.
 const LISTS: usize = 16;
@@ -28,7 +29,7 @@ const ENTRIES_MIDDLE: usize = 6_000_000;
 const ENTRY_BYTES: u64 = 65;
 const HELD_BYTES: u64 = 1 << 30;
 
-type Made<K> = (Facts, Rc<dyn Set<K>>);
+type Made<K> = (Facts, Rc<Sets<K>>);
 
 fn facts<K: Key>(design: &'static str, entries: usize, lists: usize, bytes: usize) -> Facts {
     Facts {
@@ -126,41 +127,42 @@ fn whole<K: Key>(entries: usize, seed: u64) -> Vec<K> {
 }
 
 fn ours_v4(entries: usize, seed: u64) -> Result<Vec<Made<u32>>, LabError> {
-    let one = AddressSetV4::new(&whole(entries, seed)).map_err(refused)?;
+    let addresses = whole(entries, seed);
+    let one = || AddressSetV4::new(&addresses).map_err(refused);
+    let one = Placed::make(one, AddressSetV4::bytes)?;
     let many = compiled(|list| {
         let mut given = Entries::default();
         given.v4.addresses = dealt(entries, list, seed);
         given
     })?;
+    let facts = |lists, bytes| facts::<u32>("ours", entries, lists, bytes);
     Ok(vec![
-        (facts::<u32>("ours", entries, 1, one.bytes()), Rc::new(one)),
-        (
-            facts::<u32>("ours", entries, LISTS, many.bytes()),
-            Rc::new(many),
-        ),
+        (facts(1, one.first().bytes()), boxed(one)),
+        (facts(LISTS, many.first().bytes()), boxed(many)),
     ])
 }
 
 fn ours_v6(entries: usize, seed: u64) -> Result<Vec<Made<u128>>, LabError> {
-    let one = AddressSetV6::new(&whole(entries, seed)).map_err(refused)?;
+    let addresses = whole(entries, seed);
+    let one = || AddressSetV6::new(&addresses).map_err(refused);
+    let one = Placed::make(one, AddressSetV6::bytes)?;
     let many = compiled(|list| {
         let mut given = Entries::default();
         given.v6.addresses = dealt(entries, list, seed);
         given
     })?;
+    let facts = |lists, bytes| facts::<u128>("ours", entries, lists, bytes);
     Ok(vec![
-        (facts::<u128>("ours", entries, 1, one.bytes()), Rc::new(one)),
-        (
-            facts::<u128>("ours", entries, LISTS, many.bytes()),
-            Rc::new(many),
-        ),
+        (facts(1, one.first().bytes()), boxed(one)),
+        (facts(LISTS, many.first().bytes()), boxed(many)),
     ])
 }
 
-fn compiled(list: impl Fn(usize) -> Entries) -> Result<CompiledLists, LabError> {
+fn compiled(list: impl Fn(usize) -> Entries) -> Result<Placed<CompiledLists>, LabError> {
     let lists: Vec<Entries> = (0..LISTS).map(list).collect();
     let lists: Vec<&Entries> = lists.iter().collect();
-    CompiledLists::compile(&lists).map_err(refused)
+    let compile = || CompiledLists::compile(&lists).map_err(refused);
+    Placed::make(compile, CompiledLists::bytes)
 }
 
 /// The other designs, with what their rows say as burst.
@@ -198,7 +200,7 @@ fn other<D: Design + 'static>(
         heads,
         ..facts::<u32>(name, entries, 1, set.bytes())
     };
-    (facts, Rc::new(Other(set)))
+    (facts, boxed(Placed::once(Other(set))))
 }
 
 fn others(

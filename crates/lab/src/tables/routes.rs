@@ -6,11 +6,12 @@ use std::rc::Rc;
 
 use table::{CompiledLists, Entries, Network};
 
-use super::set::{Facts, Keys, Set, contestant};
+use super::set::{Facts, Keys, Set, boxed, contestant};
 use super::{BURSTS, ROUTES_VARIABLE, Scale, generated, limits};
 use crate::contest::{Contestant, refused};
 use crate::experiment::{LabError, Outcome};
 use crate::key::{Key, Stream};
+use crate::places::Placed;
 use crate::shuffle::Seeded;
 
 /// Lists that networks are dealt over.
@@ -184,21 +185,22 @@ where
         return Ok(None);
     }
     let lists: Vec<&Entries> = lists.iter().collect();
-    let compiled = CompiledLists::compile(&lists).map_err(refused)?;
+    let compile = || CompiledLists::compile(&lists).map_err(refused);
+    let compiled = Placed::make(compile, CompiledLists::bytes)?;
     let facts = Facts {
         design: "ours",
         family: K::FAMILY,
         kind: "networks",
         entries,
         lists: LISTS,
-        bytes: compiled.bytes(),
+        bytes: compiled.first().bytes(),
         heads: None,
         source: Some(source.name),
     };
-    let set: Rc<dyn Set<K>> = Rc::new(compiled);
+    let sets = boxed(compiled);
     for keys in &streams::<K>(&source.entries, scale.seed)? {
         for burst in BURSTS {
-            all.push(contestant(&facts, &set, keys, (burst, burst), scale.trial));
+            all.push(contestant(&facts, &sets, keys, (burst, burst), scale.trial));
         }
     }
     Ok(Some(facts))

@@ -10,6 +10,7 @@ use crate::Value;
 use crate::contest::{Contestant, rate};
 use crate::design::Design;
 use crate::key::{Cursor, Key, Stream, drive};
+use crate::places::Placed;
 
 /// Most keys of a burst: two each of 256 frames.
 const KEYS_MAX: usize = 512;
@@ -56,6 +57,14 @@ impl Set<u128> for CompiledLists {
         self.lookup_burst_v6(keys, &mut answers.masks);
         black_box(&answers.masks);
     }
+}
+
+/// Sets alike, which rounds take in turn.
+pub(crate) type Sets<K> = Placed<Box<dyn Set<K>>>;
+
+/// These sets, without their type.
+pub(crate) fn boxed<K: Key, S: Set<K> + 'static>(sets: Placed<S>) -> Rc<Sets<K>> {
+    Rc::new(sets.map(|set| Box::new(set) as Box<dyn Set<K>>))
 }
 
 /// One of the other designs, each driven from a loop of its own as ours are.
@@ -123,12 +132,12 @@ pub(crate) struct Keys<K> {
 /// `named`, which is smaller where the design does not use the burst.
 pub(crate) fn contestant<K: Key>(
     facts: &Facts,
-    set: &Rc<dyn Set<K>>,
+    sets: &Rc<Sets<K>>,
     keys: &Keys<K>,
     (burst, named): (usize, usize),
     wanted: Duration,
 ) -> Contestant {
-    let (set, keys) = (Rc::clone(set), keys.clone());
+    let (sets, keys) = (Rc::clone(sets), keys.clone());
     let variant = facts.variant(Some((named, keys.name)));
     // Eight keys for each line of the set: what the caches can hold is there then.
     let warm = facts.bytes / 8;
@@ -146,6 +155,7 @@ pub(crate) fn contestant<K: Key>(
         },
         measure: Box::new(move |trial| {
             let lines = size_of_val(keys.stream.keys()).min(64) / size_of::<K>();
+            let set = sets.of(trial);
             rate(wanted, warm, |frames| {
                 let all = keys.stream.keys();
                 let taken = cursor.take(all, frames * keys.each, trial.shift_lines * lines);
