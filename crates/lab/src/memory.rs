@@ -14,7 +14,8 @@ use std::time::Duration;
 use frame::Pages;
 
 use limit::Reader;
-pub(crate) use limit::{Field, Limit};
+pub(crate) use limit::{Field, Limit, Tables};
+pub(crate) use walk::Line;
 use walk::{Kind, Method};
 
 use crate::contest::{Contest, Contestant, memory_bytes};
@@ -46,11 +47,12 @@ const TRIAL: Duration = Duration::from_millis(10);
 const TRIAL_QUICK: Duration = Duration::from_millis(5);
 
 /// How the rows name pages.
-fn pages_name(pages: Pages) -> &'static str {
+fn pages_name(pages: Option<Pages>) -> &'static str {
     match pages {
-        Pages::Explicit2M => "2 MiB set aside",
-        Pages::Transparent => "2 MiB transparent",
-        Pages::Small => "4 KiB",
+        Some(Pages::Explicit2M) => "2 MiB set aside",
+        Some(Pages::Transparent) => "2 MiB transparent",
+        Some(Pages::Small) => "4 KiB",
+        None => "of tables",
     }
 }
 
@@ -170,7 +172,7 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     let plan = Plan::new(settings.quick, &mut outcome);
     let large = Field::new(&plan.large, settings.seed)?;
     let mut contestants = plan.contestants(&large, &plan.large);
-    if large.pages() == Pages::Small {
+    if large.pages() == Some(Pages::Small) {
         let skipped = "large pages: the kernel gave none, all rows are of 4 KiB pages";
         outcome.skipped.push(skipped.to_owned());
     } else {

@@ -1,12 +1,12 @@
 //! The same thing made several times over, so that no figure hangs on where one of them lies.
 //!
 //! How much of 21 MB a third-level cache of 32 MB keeps differs from one area of memory to the
-//! next, and stays so: in one process, round by round, lookups in eight tables made alike had 270
-//! to 342 million a second, and plain reads of eight such areas 422 to 510 (Zen 5, guest of a
-//! machine whose other guests share that cache; areas without large pages below them, all with the
-//! same rate of misses in the TLB). A table in a poor area beside a limit in a good one had 0.41 of
-//! it, and 0.62 the other way round. So rounds take the places in turn, of the table and of the
-//! limit alike.
+//! next, and stays so: of forty areas of 20 MB in one mapping, some had 700 to 740 million random
+//! lines a second, most 560 to 620, some 490, round after round, though translations and memory
+//! itself took as long in all (Zen 5, a guest beside others on the same cache). A table in a poor
+//! area had 0.41 of a limit that was read in a good one, and 0.62 in another process. So rounds take
+//! several places in turn, and limits read the lines of the tables themselves where they can
+//! ([`crate::memory::Tables`]).
 
 use crate::Trial;
 

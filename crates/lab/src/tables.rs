@@ -19,7 +19,7 @@ use crate::contest::{Contest, Contestant};
 use crate::experiment::{LabError, Outcome, Settings};
 use crate::memory::{Field, Limit};
 use crate::{Chart, ChartKind};
-use set::Facts;
+use set::{Facts, Ours};
 
 /// The environment's name of a file of prefixes, one a line, looked up beside the generated ones:
 /// this program brings no data of its own.
@@ -54,17 +54,21 @@ impl Scale {
     }
 }
 
-/// A limit row for each footprint of ours among these sets.
-fn limits(ours: &[Facts], seed: u64) -> Result<Vec<Contestant>, LabError> {
-    let footprints: Vec<usize> = ours.iter().map(|facts| facts.bytes).collect();
+/// A limit row for each of these sets: over its own lines where it has nothing else, else over
+/// other memory of as many bytes.
+fn limits(ours: &[Ours], seed: u64) -> Result<Vec<Contestant>, LabError> {
+    let footprints: Vec<usize> = ours.iter().map(|ours| ours.facts.bytes).collect();
     let field = Field::new(&footprints, seed)?;
-    let row = |facts: &Facts| {
-        let mut limit = Limit::within(&field, facts.bytes);
+    let row = |ours: &Ours| {
+        let over = field.over(&ours.tables, ours.facts.bytes);
+        let lines = if over.is_some() { "own" } else { "alike" };
+        let mut limit = Limit::within(over.as_ref().unwrap_or(&field), ours.facts.bytes);
         let facts = Facts {
             design: "limit",
-            ..facts.clone()
+            ..ours.facts.clone()
         };
         let mut variant = facts.variant(None);
+        variant.push(("lines", lines.into()));
         let fields = [("method", "distance"), ("or_method", "or_distance")];
         for (method, (name, distance)) in limit.methods().into_iter().zip(fields) {
             variant.push((name, method.name().into()));
@@ -111,7 +115,9 @@ fn varies() -> Vec<String> {
         "Held: keys are 64 MB of random addresses, which no cache holds, read in order and asked \
          for ahead in software. 'limit' is the most random lines a second that memory gives for \
          the same bytes, by the best of its methods at distances up to 64, in the same rounds: the \
-         row names the two best, and each sample is the better of both.",
+         row names the two best, and each sample is the better of both. It reads the lines of \
+         the very set where these are all that lookups read ('own'), else zeros elsewhere \
+         ('alike').",
         "Sets of up to 64 MiB, and the bytes of their limits, are there five times, and each round \
          takes the next: how much of one the third-level cache keeps depends on where it lies. \
          The other designs are there once.",

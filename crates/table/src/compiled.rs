@@ -183,6 +183,12 @@ impl CompiledLists {
         self.v4.bytes() + self.v6.bytes()
     }
 
+    /// [`AddressSetV4::lines`] of the IPv4 addresses of all lists.
+    #[must_use]
+    pub fn lines_v4(&self) -> Option<&[[u64; 8]]> {
+        self.v4.exact().lines()
+    }
+
     /// What compiling told about the list at `index`. Changes by
     /// [`LiveLists`](crate::live::LiveLists) leave it as it is: there it tells of the list's
     /// file, and [`LiveLists::counts`](crate::live::LiveLists::counts) tells the rest.

@@ -137,6 +137,11 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
         Ok((family, duplicates))
     }
 
+    /// The exact addresses that lie among no networks.
+    pub(crate) fn exact(&self) -> &S {
+        &self.exact
+    }
+
     /// How many distinct addresses of `column` the networks of list `index` hold.
     fn covered_count(&self, column: &[A], index: usize, runs: &Runs<A>) -> u64 {
         if runs.is_none() {

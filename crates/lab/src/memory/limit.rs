@@ -11,7 +11,7 @@ use frame::HugeSlice;
 use super::walk::{Line, Method};
 use crate::contest::refused;
 use crate::key::{Cursor, Stream};
-use crate::places::places_for;
+use crate::places::{PLACES, places_for};
 use crate::shuffle::Seeded;
 use crate::{LabError, Trial};
 
@@ -31,14 +31,30 @@ const STEP: usize = 1 << 16;
 /// before left in it only slowly, and 24 MB read twice differed by 27 % from one trial to the next.
 const WARM_BYTES: usize = 64 << 20;
 const WARM: usize = 8;
+/// One byte in so many of a footprint may lie beside the lines of tables that a limit reads.
+const BESIDE: usize = 32;
 /// Distances tried.
 const DISTANCES: [usize; 3] = [16, 32, 64];
 
 /// Lines and keys that limits of several footprints share. Each reads as many lines from the front,
 /// or, where there are [`places_for`] it, round by round from behind those of the round before.
 pub(crate) struct Field {
-    lines: HugeSlice<Line>,
-    keys: Stream<u32>,
+    lines: Lines,
+    keys: Rc<Stream<u32>>,
+}
+
+/// Where the lines of a field are.
+enum Lines {
+    /// In memory of its own, all zero.
+    Zero(HugeSlice<Line>),
+    /// In tables.
+    Of(Rc<dyn Tables>),
+}
+
+/// Tables that a limit reads itself, rather than other memory of the same size.
+pub(crate) trait Tables {
+    /// The lines of the one whose turn it is; none where they do not lie side by side.
+    fn lines(&self, trial: &Trial) -> &[Line];
 }
 
 impl Field {
@@ -56,13 +72,53 @@ impl Field {
 
     fn of(lines: HugeSlice<Line>, seed: u64) -> Result<Rc<Self>, LabError> {
         let mut seeded = Seeded::new(seed);
-        let keys = Stream::drawn(|| seeded.next() as u32)?;
+        let keys = Rc::new(Stream::drawn(|| seeded.next() as u32)?);
+        let lines = Lines::Zero(lines);
         Ok(Rc::new(Self { lines, keys }))
     }
 
+    /// Tables instead, if their lines are nearly all of a footprint.
+    pub(crate) fn over(&self, tables: &Rc<dyn Tables>, bytes: usize) -> Option<Rc<Self>> {
+        let is_whole =
+            |round| size_of_val(tables.lines(&unshifted(round))) >= bytes - bytes / BESIDE;
+        let field = || Self {
+            lines: Lines::Of(Rc::clone(tables)),
+            keys: Rc::clone(&self.keys),
+        };
+        (0..PLACES).all(is_whole).then(|| Rc::new(field()))
+    }
+
     /// The pages got.
-    pub(crate) fn pages(&self) -> frame::Pages {
-        self.lines.pages()
+    pub(crate) fn pages(&self) -> Option<frame::Pages> {
+        match &self.lines {
+            Lines::Zero(lines) => Some(lines.pages()),
+            Lines::Of(_) => None,
+        }
+    }
+
+    /// Those of a footprint in the place whose turn it is.
+    fn lines(&self, bytes: usize, trial: &Trial) -> &[Line] {
+        let count = lines_of(bytes);
+        match &self.lines {
+            Lines::Zero(lines) => {
+                let place = trial.round % places_for(bytes);
+                let first = place * count + trial.shift_lines.min(63);
+                &lines[first..first + count]
+            }
+            Lines::Of(tables) => {
+                let lines = tables.lines(trial);
+                &lines[..count.min(lines.len())]
+            }
+        }
+    }
+}
+
+/// Round `round`, for what is no trial.
+fn unshifted(round: usize) -> Trial {
+    Trial {
+        round,
+        shift_lines: 0,
+        seed: 0,
     }
 }
 
@@ -116,10 +172,7 @@ impl Reader {
 
     /// Those of the place whose turn it is.
     fn lines(&self, trial: &Trial) -> &[Line] {
-        let count = lines_of(self.bytes);
-        let place = trial.round % places_for(self.bytes);
-        let first = place * count + trial.shift_lines.min(63);
-        &self.field.lines[first..first + count]
+        self.field.lines(self.bytes, trial)
     }
 
     /// Brings into the caches what they can hold.
@@ -211,11 +264,7 @@ impl Limit {
         let tried = |method: Method| (0f64, Reader::new(field, bytes, 1, method));
         let mut readers: Vec<_> = Method::all(&DISTANCES).into_iter().map(tried).collect();
         for round in 0..TRIES {
-            let trial = Trial {
-                round,
-                shift_lines: 0,
-                seed: 0,
-            };
+            let trial = unshifted(round);
             for (best, reader) in &mut readers {
                 reader.warm(&trial);
                 *best = best.max(reader.timed(TRY, &trial));
@@ -246,7 +295,6 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::places::PLACES;
 
     /// The farthest shift of a round.
     fn last_of(round: usize) -> Trial {
@@ -286,7 +334,7 @@ mod tests {
     #[test]
     fn threads_add_up() {
         let field = Field::in_small_pages(&[1 << 16], 1).expect("memory");
-        assert_eq!(field.pages(), frame::Pages::Small);
+        assert_eq!(field.pages(), Some(frame::Pages::Small));
         let mut reader = Reader::new(&field, 1 << 16, 2, Method::CHAIN);
         assert!(reader.measure(Duration::from_micros(10), &last_of(1)) > 0.0);
     }

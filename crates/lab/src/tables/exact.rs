@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use table::{AddressSetV4, AddressSetV6, CompiledLists, Entries};
 
-use super::set::{Facts, Keys, Other, Sets, boxed, contestant};
+use super::set::{Facts, Keys, Other, Ours, Sets, boxed, contestant};
 use super::{BURSTS, Scale, limits};
 use crate::contest::{Contestant, memory_bytes, refused};
 use crate::design::Design;
@@ -103,7 +103,7 @@ fn add<K: Key>(
     streams: &[Keys<K>],
     scale: &Scale,
     all: &mut Vec<Contestant>,
-    ours: &mut Vec<Facts>,
+    ours: &mut Vec<Ours>,
 ) {
     for (facts, set) in made {
         for keys in streams {
@@ -111,7 +111,7 @@ fn add<K: Key>(
                 all.push(contestant(facts, set, keys, (burst, burst), scale.trial));
             }
         }
-        ours.push(facts.clone());
+        ours.push(Ours::new(facts, set));
     }
 }
 

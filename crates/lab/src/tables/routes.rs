@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use table::{CompiledLists, Entries, Network};
 
-use super::set::{Facts, Keys, Set, boxed, contestant};
+use super::set::{Facts, Keys, Ours, Set, boxed, contestant};
 use super::{BURSTS, ROUTES_VARIABLE, Scale, generated, limits};
 use crate::contest::{Contestant, refused};
 use crate::experiment::{LabError, Outcome};
@@ -175,7 +175,7 @@ fn family<K: Dealt>(
     source: &Source,
     scale: &Scale,
     all: &mut Vec<Contestant>,
-) -> Result<Option<Facts>, LabError>
+) -> Result<Option<Ours>, LabError>
 where
     CompiledLists: Set<K>,
 {
@@ -203,7 +203,7 @@ where
             all.push(contestant(&facts, &sets, keys, (burst, burst), scale.trial));
         }
     }
-    Ok(Some(facts))
+    Ok(Some(Ours::new(&facts, &sets)))
 }
 
 /// Every contestant of one source.

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use table::{AddressSetV4, AddressSetV6, CompiledLists, ListMask};
 
-use crate::Value;
 use crate::contest::{Contestant, rate};
 use crate::design::Design;
 use crate::key::{Cursor, Key, Stream, drive};
+use crate::memory::{Line, Tables};
 use crate::places::Placed;
+use crate::{Trial, Value};
 
 /// Most keys of a burst: two each of 256 frames.
 const KEYS_MAX: usize = 512;
@@ -26,6 +27,11 @@ pub(crate) trait Set<K: Key> {
     /// At most [`KEYS_MAX`] keys.
     fn lookup(&self, keys: &[K], answers: &mut Answers);
 
+    /// What nearly all of a lookup's reads lie in, where it can be read otherwise too.
+    fn lines(&self) -> Option<&[Line]> {
+        None
+    }
+
     /// [`Set::lookup`] of all keys in bursts, from a loop of this set's own: as a call through a
     /// pointer each, bursts of 64 had 0.96 of the rate.
     fn lookup_all(&self, keys: &[K], burst: usize, answers: &mut Answers) {
@@ -36,6 +42,10 @@ pub(crate) trait Set<K: Key> {
 impl Set<u32> for AddressSetV4 {
     fn lookup(&self, keys: &[u32], answers: &mut Answers) {
         black_box(self.contains_burst(keys, &mut answers.found));
+    }
+
+    fn lines(&self) -> Option<&[Line]> {
+        self.lines()
     }
 }
 
@@ -49,6 +59,10 @@ impl Set<u32> for CompiledLists {
     fn lookup(&self, keys: &[u32], answers: &mut Answers) {
         self.lookup_burst_v4(keys, &mut answers.masks);
         black_box(&answers.masks);
+    }
+
+    fn lines(&self) -> Option<&[Line]> {
+        self.lines_v4()
     }
 }
 
@@ -65,6 +79,27 @@ pub(crate) type Sets<K> = Placed<Box<dyn Set<K>>>;
 /// These sets, without their type.
 pub(crate) fn boxed<K: Key, S: Set<K> + 'static>(sets: Placed<S>) -> Rc<Sets<K>> {
     Rc::new(sets.map(|set| Box::new(set) as Box<dyn Set<K>>))
+}
+
+impl<K: Key> Tables for Sets<K> {
+    fn lines(&self, trial: &Trial) -> &[Line] {
+        self.of(trial).lines().unwrap_or_default()
+    }
+}
+
+/// One of our sets, for its limit.
+pub(crate) struct Ours {
+    pub(crate) facts: Facts,
+    pub(crate) tables: Rc<dyn Tables>,
+}
+
+impl Ours {
+    pub(crate) fn new<K: Key>(facts: &Facts, sets: &Rc<Sets<K>>) -> Self {
+        Self {
+            facts: facts.clone(),
+            tables: Rc::clone(sets) as Rc<dyn Tables>,
+        }
+    }
 }
 
 /// One of the other designs, each driven from a loop of its own as ours are.

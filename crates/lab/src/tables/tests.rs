@@ -41,6 +41,13 @@ fn variants_are_as_the_contract_says_and_have_rates() {
         );
         let limit = contestant.variant[0].1 == "limit".into();
         assert_eq!(names[6..8] == ["burst", "stream"], !limit);
+        let lines = contestant.variant.iter().find(|(name, _)| *name == "lines");
+        let is_v4 = contestant.variant.contains(&("family", 4u64.into()));
+        let wanted = if is_v4 { "own" } else { "alike" };
+        assert_eq!(
+            lines.map(|(_, value)| value),
+            limit.then_some(&wanted.into())
+        );
         let pair = contestant.variant.contains(&("stream", "pair".into()));
         let metric = match (limit, pair) {
             (true, _) => "lines_per_second",

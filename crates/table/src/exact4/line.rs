@@ -15,7 +15,9 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 pub(crate) type Coded = (u32, u8);
 
 /// A 64-byte line: all places are compared at once.
-pub(crate) trait Line: Copy + FromZeros + Send + Sync + 'static {
+pub(crate) trait Line:
+    Copy + FromZeros + IntoBytes + Immutable + Send + Sync + 'static
+{
     /// Addresses that fit.
     const PLACES: usize;
     /// Addresses a line holds on average when the table is built: what overflows goes to the side

@@ -9,6 +9,7 @@ use crate::secret::Permutation;
 use crate::simd::Portable;
 use crate::straighten::Straightening;
 use frame::{Paged, Pages};
+use zerocopy::{FromBytes, IntoBytes};
 
 /// Addresses by place. Clones share memory; a change copies what it touches.
 #[derive(Clone, Debug)]
@@ -41,6 +42,12 @@ impl<L: Line> Lines<L> {
     /// The memory of the lines.
     pub(crate) fn pages(&self) -> Option<Pages> {
         self.lines.pages()
+    }
+
+    /// The lines, where they lie side by side.
+    pub(crate) fn as_words(&self) -> Option<&[[u64; 8]]> {
+        let bytes = self.lines.as_slice()?.as_bytes();
+        <[[u64; 8]]>::ref_from_bytes(bytes).ok()
     }
 
     /// Bytes that a lookup can touch.
