@@ -4,8 +4,8 @@
 //! next, and stays so: of forty areas of 20 MB in one mapping, some had 700 to 740 million random
 //! lines a second, most 560 to 620, some 490, round after round, though translations and memory
 //! itself took as long in all (Zen 5, a guest beside others on the same cache). A table in a poor
-//! area had 0.41 of a limit that was read in a good one, and 0.62 in another process. So rounds take
-//! several places in turn, and limits read the lines of the tables themselves where they can
+//! area had 0.41 of a limit that was read in a good one, and 0.62 in another process. So rounds
+//! take several places in turn, and limits read the lines of the tables themselves where they can
 //! ([`crate::memory::Tables`]).
 
 use crate::Trial;

@@ -154,6 +154,22 @@ impl CompiledLists {
         self.v4.lookup_burst(keys, masks);
     }
 
+    /// [`CompiledLists::lookup_burst_v4`] that calls `meanwhile` once, while the lines of the first
+    /// keys are on their way: for what a caller has to do that does not depend on the answers.
+    ///
+    /// # Panics
+    /// When `masks` is shorter than `keys`.
+    pub fn lookup_burst_v4_meanwhile(
+        &self,
+        keys: &[u32],
+        masks: &mut [ListMask],
+        meanwhile: &mut dyn FnMut(),
+    ) {
+        self.v4.lookup_burst_by(keys, masks, |exact, keys, masks| {
+            exact.lookup_meanwhile(keys, masks, meanwhile);
+        });
+    }
+
     /// For each key the lists that hold it, into the place of the same index.
     ///
     /// It also asks the cache for what lies 8 KiB behind `keys`, since whoever goes through an

@@ -28,7 +28,7 @@ use fill::fill;
 use frame::Pages;
 use line::{Line, Narrow, Packed, Shared, Wide};
 use lines::Lines;
-use lookup::{Answer, GROUP, GROUPS, Lookup};
+use lookup::{Answer, GROUP, GROUPS, Lookup, Meanwhile};
 
 /// From here on 16 bits of a place are enough: 65,540 lines are 4 MB, which is what
 /// [`Wide`] lines take for as many addresses.
@@ -155,7 +155,17 @@ impl AddressSetV4 {
     /// When `masks` is shorter than `keys`.
     #[inline]
     pub fn lookup_burst(&self, keys: &[u32], masks: &mut [ListMask]) {
-        self.look_up(keys, &mut masks[..keys.len()], ListMask::EMPTY);
+        self.look_up(keys, &mut masks[..keys.len()], ListMask::EMPTY, ());
+    }
+
+    /// [`AddressSetV4::lookup_burst`]; `meanwhile` runs once, while lines are on their way.
+    pub(crate) fn lookup_meanwhile(
+        &self,
+        keys: &[u32],
+        masks: &mut [ListMask],
+        meanwhile: &mut dyn FnMut(),
+    ) {
+        self.look_up(keys, &mut masks[..keys.len()], ListMask::EMPTY, meanwhile);
     }
 
     /// Writes which keys are in the set and tells how many are.
@@ -164,35 +174,49 @@ impl AddressSetV4 {
     /// When `found` is shorter than `keys`.
     #[inline]
     pub fn contains_burst(&self, keys: &[u32], found: &mut [bool]) -> usize {
-        self.look_up(keys, &mut found[..keys.len()], false)
+        self.look_up(keys, &mut found[..keys.len()], false, ())
     }
 
     /// There are as many answers as keys. Tells how many were found where that is
     /// [`Answer::COUNTED`].
     #[inline]
-    fn look_up<A: Answer>(&self, keys: &[u32], answers: &mut [A], none: A) -> usize {
+    fn look_up<A: Answer>(
+        &self,
+        keys: &[u32],
+        answers: &mut [A],
+        none: A,
+        meanwhile: impl Meanwhile,
+    ) -> usize {
         if self.is_empty() {
+            meanwhile.run();
             answers.fill(none);
             return 0;
         }
         if let ((keys, []), (answers, [])) = (keys.as_chunks(), answers.as_chunks_mut()) {
             if let (Ok(keys), Ok(answers)) = (keys.try_into(), (&mut *answers).try_into()) {
-                return self.look_up_at_once::<A, GROUPS>(keys, answers);
+                return self.look_up_at_once::<A, _, GROUPS>(keys, answers, meanwhile);
             }
             if let (Ok(keys), Ok(answers)) = (keys.try_into(), answers.try_into()) {
-                return self.look_up_at_once::<A, { 2 * GROUPS }>(keys, answers);
+                return self.look_up_at_once::<A, _, { 2 * GROUPS }>(keys, answers, meanwhile);
             }
         }
-        each!(&self.layout, table => simd::run(self.level, Lookup { table, keys, answers }))
+        each!(&self.layout, table => {
+            let lookup = Lookup { table, keys, answers, meanwhile };
+            simd::run(self.level, lookup)
+        })
     }
 
     #[inline]
-    fn look_up_at_once<A: Answer, const COUNT: usize>(
+    fn look_up_at_once<A: Answer, M: Meanwhile, const COUNT: usize>(
         &self,
         keys: &[[u32; GROUP]; COUNT],
         answers: &mut [[A; GROUP]; COUNT],
+        meanwhile: M,
     ) -> usize {
-        each!(&self.layout, table => simd::run(self.level, LookupAtOnce { table, keys, answers }))
+        each!(&self.layout, table => {
+            let lookup = LookupAtOnce { table, keys, answers, meanwhile };
+            simd::run(self.level, lookup)
+        })
     }
 
     /// Bytes that a lookup can touch.

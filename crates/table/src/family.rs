@@ -230,6 +230,22 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
         }
     }
 
+    /// [`Family::lookup_burst`] with another way to look keys up among the exact addresses.
+    #[inline]
+    pub(crate) fn lookup_burst_by(
+        &self,
+        keys: &[A],
+        masks: &mut [ListMask],
+        exactly: impl FnOnce(&S, &[A], &mut [ListMask]),
+    ) {
+        exactly(&self.exact, keys, masks);
+        if self.exact.is_empty() {
+            self.prefixes.lookup_burst(keys, masks);
+        } else {
+            self.prefixes.add_burst(keys, masks);
+        }
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.exact.bytes() + self.prefixes.bytes()
     }

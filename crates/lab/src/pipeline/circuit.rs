@@ -261,12 +261,14 @@ fn decide(
     if without != Without::HeaderPrefetch {
         Classifier::prefetch_headers(burst);
     }
+    let (classifier, lists) = (bridge.classifier(), judgement.lists());
     match without {
-        Without::Parse => bridge.classifier().parse_with(burst, addresses_only),
-        _ => bridge.classifier().parse(burst),
-    }
-    if without != Without::Lookup {
-        bridge.classifier().look_up(judgement.lists());
+        Without::Parse => {
+            classifier.parse_with(burst, addresses_only);
+            classifier.look_up(lists);
+        }
+        Without::Lookup => classifier.parse(burst),
+        _ => classifier.read(burst, lists),
     }
     if without != Without::Policy {
         bridge.judge(PORTS[0], judgement, verdicts);

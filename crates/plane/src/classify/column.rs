@@ -71,6 +71,12 @@ impl<A: Copy> Column<A> {
         (&self.keys[..self.len], &mut self.masks)
     }
 
+    /// The keys of packets inside others, and where their answers go.
+    pub(super) fn questions_inside(&mut self) -> (&[A], &mut [ListMask]) {
+        let inside = self.outer_len..self.len;
+        (&self.keys[inside.clone()], &mut self.masks[inside])
+    }
+
     /// Makes room for the pairs of a burst.
     #[inline(always)]
     pub(super) fn gather(&mut self) -> Gathering<'_, A> {

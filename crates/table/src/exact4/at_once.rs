@@ -7,19 +7,22 @@
 
 use super::line::Line;
 use super::lines::Lines;
-use super::lookup::{Answer, GROUP, GROUPS};
+use super::lookup::{Answer, GROUP, GROUPS, Meanwhile};
 use crate::simd::{Ahead, Job, Lanes};
 use frame::{PagedShares, RowShares, Shares};
 
 /// Looks up so many groups, whole windows, and tells how many keys were found where that is
 /// [`Answer::COUNTED`].
-pub(super) struct LookupAtOnce<'a, L, A, const COUNT: usize> {
+pub(super) struct LookupAtOnce<'a, L, A, M, const COUNT: usize> {
     pub(super) table: &'a Lines<L>,
     pub(super) keys: &'a [[u32; GROUP]; COUNT],
     pub(super) answers: &'a mut [[A; GROUP]; COUNT],
+    pub(super) meanwhile: M,
 }
 
-impl<L: Line, A: Answer, const COUNT: usize> Job for LookupAtOnce<'_, L, A, COUNT> {
+impl<L: Line, A: Answer, M: Meanwhile, const COUNT: usize> Job
+    for LookupAtOnce<'_, L, A, M, COUNT>
+{
     type Answer = usize;
 
     #[inline(always)]
@@ -36,7 +39,7 @@ impl<L: Line, A: Answer, const COUNT: usize> Job for LookupAtOnce<'_, L, A, COUN
 #[repr(align(64))]
 struct BurstCodes<const COUNT: usize>([[u8; GROUP]; COUNT]);
 
-impl<'a, L: Line, A: Answer, const COUNT: usize> LookupAtOnce<'a, L, A, COUNT> {
+impl<'a, L: Line, A: Answer, M: Meanwhile, const COUNT: usize> LookupAtOnce<'a, L, A, M, COUNT> {
     /// `FAR`: lines come into the second cache level first.
     #[inline(always)]
     pub(super) fn find<S: Lanes, const FAR: bool>(self, lanes: S) -> usize {
@@ -73,19 +76,14 @@ impl<'a, L: Line, A: Answer, const COUNT: usize> LookupAtOnce<'a, L, A, COUNT> {
             }
             shares.ask::<FAR>(COUNT - 1);
         }
+        self.meanwhile.run();
         let mut codes = BurstCodes([[L::NONE; GROUP]; COUNT]);
         let all = (0..COUNT).map(|group| (group, None));
         L::find_all::<S, _, FAR, COUNT>(lanes, &mut shares, all, &mut codes.0);
-        self.say(lanes, &codes)
-    }
-
-    #[inline(always)]
-    fn say<S: Lanes>(self, lanes: S, codes: &BurstCodes<COUNT>) -> usize {
         let keys = self.keys.as_chunks::<GROUPS>().0.iter();
         let windows = keys.zip(self.answers.as_chunks_mut::<GROUPS>().0);
-        let codes = codes.0.as_chunks::<GROUPS>().0.iter();
         let mut hits = 0;
-        for (codes, (keys, answers)) in codes.zip(windows) {
+        for (codes, (keys, answers)) in codes.0.as_chunks::<GROUPS>().0.iter().zip(windows) {
             let (keys, answers) = (keys.as_flattened(), answers.as_flattened_mut());
             hits += self.table.say(lanes, codes, keys, answers);
         }

@@ -89,6 +89,23 @@ impl Answer for bool {
     }
 }
 
+/// What is done while the first lines are on their way.
+pub(super) trait Meanwhile {
+    fn run(self);
+}
+
+impl Meanwhile for () {
+    #[inline(always)]
+    fn run(self) {}
+}
+
+impl Meanwhile for &mut dyn FnMut() {
+    #[inline(always)]
+    fn run(self) {
+        self();
+    }
+}
+
 /// The codes of a group.
 type Group = [u8; GROUP];
 /// The codes of a window.
@@ -96,13 +113,14 @@ type WindowCodes = [Group; GROUPS];
 
 /// Looks up a burst, with as many answers as keys, and tells how many were found where that is
 /// [`Answer::COUNTED`].
-pub(super) struct Lookup<'a, L, A> {
+pub(super) struct Lookup<'a, L, A, M> {
     pub(super) table: &'a Lines<L>,
     pub(super) keys: &'a [u32],
     pub(super) answers: &'a mut [A],
+    pub(super) meanwhile: M,
 }
 
-impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
+impl<L: Line, A: Answer, M: Meanwhile> Job for Lookup<'_, L, A, M> {
     type Answer = usize;
 
     #[inline(always)]
@@ -115,7 +133,7 @@ impl<L: Line, A: Answer> Job for Lookup<'_, L, A> {
     }
 }
 
-impl<'a, L: Line, A: Answer> Lookup<'a, L, A> {
+impl<'a, L: Line, A: Answer, M: Meanwhile> Lookup<'a, L, A, M> {
     /// Looks all keys up, `AHEAD` groups on their way. `FAR`: lines come into the second cache
     /// level first.
     #[inline(always)]
@@ -152,6 +170,7 @@ impl<'a, L: Line, A: Answer> Lookup<'a, L, A> {
             table,
             keys,
             answers,
+            meanwhile,
         } = self;
         let begun = const {
             assert!(AHEAD.is_multiple_of(GROUPS) && RING.is_multiple_of(GROUPS) && AHEAD < RING);
@@ -165,6 +184,7 @@ impl<'a, L: Line, A: Answer> Lookup<'a, L, A> {
                 shares.ask::<FAR>(group);
             }
         }
+        meanwhile.run();
         let bursts = keys.chunks(WINDOW).zip(answers.chunks_mut(WINDOW));
         let mut hits = 0;
         for (window, (keys, answers)) in bursts.enumerate() {

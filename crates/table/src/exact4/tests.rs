@@ -43,7 +43,7 @@ fn lines<L: Line>(oracle: &Oracle) -> Lines<L> {
 }
 
 /// 128 lines ahead, into the second cache level if `FAR`.
-struct Long<'a, L, A, const FAR: bool>(Lookup<'a, L, A>);
+struct Long<'a, L, A, const FAR: bool>(Lookup<'a, L, A, ()>);
 
 impl<L: Line, A: Answer, const FAR: bool> Job for Long<'_, L, A, FAR> {
     type Answer = usize;
@@ -62,11 +62,12 @@ fn long<const FAR: bool, L: Line, A: Answer>(
         table,
         keys,
         answers,
+        meanwhile: (),
     };
     simd::run(level, Long::<'_, L, A, FAR>(lookup))
 }
 
-struct FarAtOnce<'a, L, A, const COUNT: usize>(LookupAtOnce<'a, L, A, COUNT>);
+struct FarAtOnce<'a, L, A, const COUNT: usize>(LookupAtOnce<'a, L, A, (), COUNT>);
 
 impl<L: Line, A: Answer, const COUNT: usize> Job for FarAtOnce<'_, L, A, COUNT> {
     type Answer = usize;
@@ -104,6 +105,7 @@ fn at_once_by<L: Line, A: Answer, const COUNT: usize>(
         table,
         keys,
         answers,
+        meanwhile: (),
     };
     simd::run(level, FarAtOnce(lookup))
 }
@@ -210,6 +212,9 @@ fn check(set: &AddressSetV4, oracle: &Oracle) {
         }
         for burst in [64, 128, 250] {
             for (keys, masks) in keys.chunks(burst).zip(masks.chunks(burst)) {
+                let (mut again, mut calls) = (vec![ListMask(77); keys.len()], 0);
+                set.lookup_meanwhile(keys, &mut again, &mut || calls += 1);
+                assert_eq!((&again[..], calls), (masks, 1), "{level}");
                 let mut found = vec![true; keys.len()];
                 let hits = set.contains_burst(keys, &mut found);
                 let held: Vec<bool> = masks.iter().map(|mask| *mask != ListMask::EMPTY).collect();
