@@ -128,6 +128,13 @@ pub(crate) fn rate(wanted: Duration, warm: usize, mut work: impl FnMut(usize)) -
     }
 }
 
+/// The better of two halves of a trial. Limits are the better of two methods, each with half the
+/// time of a trial: what is held against them must have as many chances to meet a moment in which
+/// nobody else's work slows it.
+pub(crate) fn better_half(mut half: impl FnMut(usize) -> f64) -> f64 {
+    half(0).max(half(1))
+}
+
 /// `a / b`, round by round.
 pub(crate) fn ratios(a: &Row, b: &Row) -> Samples {
     let mut ratios = Samples::default();

@@ -120,7 +120,8 @@ fn varies() -> Vec<String> {
          ('alike').",
         "Sets of up to 64 MiB, and the bytes of their limits, are there five times, and each round \
          takes the next: how much of one the third-level cache keeps depends on where it lies. \
-         The other designs are there once.",
+         The other designs are there once. A sample is the better of two halves of a trial, as \
+         a limit's is of two methods.",
         "'array' is the published table with as many heads as the row says, one address at a time \
          (burst 1) and in batches of 32 with heads and arrays prefetched; 'list' has a heap node \
          an address; 'bucket16', 'map8' and 'bitmap' roll 48 lines ahead within bursts of 256. \
