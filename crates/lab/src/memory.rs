@@ -20,6 +20,7 @@ use walk::{Kind, Method};
 
 use crate::contest::{Contest, Contestant, memory_bytes};
 use crate::experiment::{LabError, Outcome, Row, Settings};
+use crate::places::places_for;
 use crate::{Chart, ChartKind};
 
 const MIB: usize = 1 << 20;
@@ -72,11 +73,13 @@ impl Plan {
             &FOOTPRINTS
         };
         let room = memory_bytes() as usize;
-        let fits = |bytes: &usize| *bytes <= room;
+        let taken = |bytes: usize| places_for(bytes) * bytes;
+        let fits = |bytes: &usize| taken(*bytes) <= room;
         let large: Vec<usize> = all.iter().copied().filter(fits).collect();
-        let largest = large.last().copied().unwrap_or(0);
+        let largest = large.iter().map(|&bytes| taken(bytes)).max().unwrap_or(0);
         let small_max = SMALL_PAGES_MAX.min(room - largest.min(room));
-        let small = all.iter().copied().filter(|&bytes| bytes <= small_max);
+        let small = all.iter().copied();
+        let small = small.filter(|&bytes| taken(bytes) <= small_max);
         let left_out: Vec<String> = all
             .iter()
             .filter(|bytes| !fits(bytes))

@@ -4,8 +4,8 @@
 //! and gather its addresses into one column a family; look a whole column up at once, which keeps
 //! many table lines in flight.
 //!
-//! Frames that may carry another packet are rare in most traffic: they are marked in the second
-//! pass and opened behind it, out of its loop, and what they carry is looked up with all the rest.
+//! Frames that may carry another packet are rare in most traffic: they are found while the third
+//! pass waits for memory, opened behind it, and what they carry is looked up then.
 
 mod column;
 mod odd;
@@ -82,7 +82,9 @@ impl Classifier {
         if !self.odd.places().is_empty() {
             self.open_tunnels(burst.frames());
             let (keys, masks) = self.v4.questions_inside();
-            lists.lookup_burst_v4(keys, masks);
+            if !keys.is_empty() {
+                lists.lookup_burst_v4(keys, masks);
+            }
         }
         self.look_up_v6(lists);
     }

@@ -154,8 +154,9 @@ impl CompiledLists {
         self.v4.lookup_burst(keys, masks);
     }
 
-    /// [`CompiledLists::lookup_burst_v4`] that calls `meanwhile` once, while the lines of the first
-    /// keys are on their way: for what a caller has to do that does not depend on the answers.
+    /// [`CompiledLists::lookup_burst_v4`] that calls `meanwhile` once, while lines of exact
+    /// addresses are on their way, where there are any: for what a caller has to do that does not
+    /// depend on the answers.
     ///
     /// # Panics
     /// When `masks` is shorter than `keys`.
@@ -165,9 +166,7 @@ impl CompiledLists {
         masks: &mut [ListMask],
         meanwhile: &mut dyn FnMut(),
     ) {
-        self.v4.lookup_burst_by(keys, masks, |exact, keys, masks| {
-            exact.lookup_meanwhile(keys, masks, meanwhile);
-        });
+        self.v4.lookup_burst_meanwhile(keys, masks, meanwhile);
     }
 
     /// For each key the lists that hold it, into the place of the same index.

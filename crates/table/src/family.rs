@@ -230,22 +230,6 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
         }
     }
 
-    /// [`Family::lookup_burst`] with another way to look keys up among the exact addresses.
-    #[inline]
-    pub(crate) fn lookup_burst_by(
-        &self,
-        keys: &[A],
-        masks: &mut [ListMask],
-        exactly: impl FnOnce(&S, &[A], &mut [ListMask]),
-    ) {
-        exactly(&self.exact, keys, masks);
-        if self.exact.is_empty() {
-            self.prefixes.lookup_burst(keys, masks);
-        } else {
-            self.prefixes.add_burst(keys, masks);
-        }
-    }
-
     pub(crate) fn bytes(&self) -> usize {
         self.exact.bytes() + self.prefixes.bytes()
     }
@@ -259,6 +243,26 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
             exact: self.exact.at_level(level),
             folded: self.folded,
             prefixes: self.prefixes.at_level(level),
+        }
+    }
+}
+
+impl Family<u32, AddressSetV4> {
+    /// [`Family::lookup_burst`]; `meanwhile` runs once: while the lines of exact addresses are on
+    /// their way, where there are any.
+    #[inline]
+    pub(crate) fn lookup_burst_meanwhile(
+        &self,
+        keys: &[u32],
+        masks: &mut [ListMask],
+        meanwhile: &mut dyn FnMut(),
+    ) {
+        if self.exact.is_empty() {
+            meanwhile();
+            self.prefixes.lookup_burst(keys, masks);
+        } else {
+            self.exact.lookup_meanwhile(keys, masks, meanwhile);
+            self.prefixes.add_burst(keys, masks);
         }
     }
 }

@@ -6,7 +6,7 @@ use frame::prefetch;
 
 use crate::key;
 
-/// A cache line; all zero.
+/// A cache line: all zero in memory of its own, whatever it holds in tables.
 pub(crate) type Line = [u64; 8];
 
 /// Keys that one line of the key stream holds.

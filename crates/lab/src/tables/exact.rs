@@ -27,7 +27,7 @@ const BATCH: usize = 32;
 const ENTRIES_MIDDLE: usize = 6_000_000;
 /// What an entry takes in all designs and while they are built, and what does not depend on them.
 const ENTRY_BYTES: u64 = 65;
-const HELD_BYTES: u64 = 1 << 30;
+const HELD_BYTES: u64 = (1 << 30) + (1 << 28);
 
 type Made<K> = (Facts, Rc<Sets<K>>);
 

@@ -175,7 +175,7 @@ pub(crate) fn contestant<K: Key>(
     let (sets, keys) = (Rc::clone(sets), keys.clone());
     let variant = facts.variant(Some((named, keys.name)));
     // Eight keys for each line of the set: what the caches can hold is there then.
-    let warm = facts.bytes / 8;
+    let warm = facts.bytes / 8 / keys.each;
     let mut cursor = Cursor::default();
     let mut answers = Box::new(Answers {
         found: [false; KEYS_MAX],
