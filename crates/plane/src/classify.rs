@@ -78,13 +78,10 @@ impl Classifier {
         let (dst_ports, parsed) = (&self.dst_ports[..len], &self.parsed[..len]);
         let (keys, masks) = self.v4.questions();
         lists.lookup_burst_v4_meanwhile(keys, masks, &mut || odd.find(ports, dst_ports, parsed));
-        self.tunnelled.clear();
-        if !self.odd.places().is_empty() {
-            self.open_tunnels(burst.frames());
-            let (keys, masks) = self.v4.questions_inside();
-            if !keys.is_empty() {
-                lists.lookup_burst_v4(keys, masks);
-            }
+        self.look_inside(burst.frames());
+        let (keys, masks) = self.v4.questions_inside();
+        if !keys.is_empty() {
+            lists.lookup_burst_v4(keys, masks);
         }
         self.look_up_v6(lists);
     }
@@ -101,6 +98,7 @@ impl Classifier {
     #[inline]
     pub fn parse(&mut self, burst: &Burst) {
         self.gather(burst);
+        self.find_odd();
         self.look_inside(burst.frames());
     }
 
@@ -122,6 +120,7 @@ impl Classifier {
         parse: impl FnMut(&Frame, &mut Parsed) -> Option<PlainV4>,
     ) {
         self.gather_with(burst, parse);
+        self.find_odd();
         self.look_inside(burst.frames());
     }
 
@@ -154,11 +153,15 @@ impl Classifier {
         }
     }
 
-    /// Finds the odd frames, and opens those that carry other packets.
     #[inline(always)]
-    fn look_inside(&mut self, frames: &[Frame]) {
+    fn find_odd(&mut self) {
         let (dst_ports, parsed) = (&self.dst_ports[..self.len], &self.parsed[..self.len]);
         self.odd.find(&self.tunnel_ports, dst_ports, parsed);
+    }
+
+    /// Opens those of the odd frames that carry other packets.
+    #[inline(always)]
+    fn look_inside(&mut self, frames: &[Frame]) {
         self.tunnelled.clear();
         if !self.odd.places().is_empty() {
             self.open_tunnels(frames);
