@@ -21,6 +21,8 @@ pub(crate) struct Attachment {
     pub(crate) open: bool,
     /// At the end of the run: frames that arrived before are still received.
     pub(crate) empties: bool,
+    /// Asked before its turn the queue had nothing, so it is not asked in it.
+    pub(crate) had_nothing: bool,
     /// The port takes frames at all.
     pub(crate) transmits: bool,
     /// Who decides on what comes in.
@@ -213,6 +215,13 @@ impl Attachment {
         self.may_decide() && !self.decisions.is_staged() && !self.gatherings.is_staged()
     }
 
+    /// Frames that were decided on may wait here while a burst of `max` more comes: nobody else's
+    /// do, and there is room for all.
+    #[inline]
+    pub(crate) fn may_defer(&self, max: usize) -> bool {
+        !self.steers() && !self.shared && self.staged.room() >= max
+    }
+
     /// Whether frames for this port's owners of flows may come from other workers.
     #[inline]
     pub(crate) fn steers(&self) -> bool {
@@ -231,4 +240,16 @@ impl Attachment {
         let exchanges = [&self.decisions, &self.gatherings, &self.transmissions];
         exchanges.iter().any(|exchange| exchange.is_waiting())
     }
+}
+
+/// [`Attachment::flush`] of all.
+#[inline]
+pub(crate) fn flush(
+    attachments: &mut [Attachment],
+    pool: &mut FramePool,
+    can_wait: bool,
+    words: &mut Words,
+) -> usize {
+    let flush = |attachment: &mut Attachment| attachment.flush(pool, can_wait, words);
+    attachments.iter_mut().map(flush).sum()
 }

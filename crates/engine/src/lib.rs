@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod activity;
+mod ahead;
 mod attachment;
 mod books;
 mod clock;
@@ -26,12 +27,14 @@ mod host;
 mod idle;
 mod ledger;
 mod machine;
+mod meanwhile;
 mod moves;
 mod own_addresses;
 pub mod placement;
 mod plan;
 mod publish;
 mod reassembly;
+mod receive;
 mod report;
 mod run;
 mod samples;
@@ -47,6 +50,7 @@ mod waiting;
 mod worker;
 
 pub use activity::{Activity, CpuActivity};
+pub use ahead::Ahead;
 pub use books::Books;
 pub use clock::cpu_time_nanos;
 pub use conversations::ConversationReport;

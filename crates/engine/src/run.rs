@@ -11,6 +11,7 @@ use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
 use plane::{Bridge, Fragments, Gatherer, HitAddresses, Pipeline, Stateful, Verdicts};
 use port::Port;
 
+use crate::ahead::Ahead;
 use crate::attachment::Attachment;
 use crate::counters::Words;
 use crate::dispatch::handover::Handover;
@@ -334,7 +335,8 @@ fn make_workers(
             burst_max: plan.burst,
             quota,
             can_wait,
-            burst: Burst::new(),
+            burst: Box::new(Burst::new()),
+            ahead: Ahead::new(),
             pieces: Burst::new(),
             reassembly: reassembly(plan),
             verdicts: Verdicts::new(),
@@ -464,6 +466,7 @@ fn attach_ports(
                 port: port.id(),
                 open: rx && queue.is_some(),
                 empties: false,
+                had_nothing: false,
                 queue,
                 transmits: tx,
                 policy,

@@ -6,13 +6,15 @@ use std::time::Duration;
 use frame::{Burst, CpuId, Frame, FramePool, Nanos, PortId, WorkerId};
 use plane::{DropReason, Pipeline, Verdict, Verdicts};
 
-use crate::attachment::Attachment;
+use crate::ahead::Ahead;
+use crate::attachment::{self, Attachment};
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
 use crate::counters::{Count, Words};
 use crate::dispatch::{StateLinks, Steering};
 use crate::doze::doze;
 use crate::errands::Inbox;
 use crate::idle::{Idle, IdleMode};
+use crate::meanwhile::Meanwhile;
 use crate::publish::{Reader, Version};
 use crate::reassembly::Reassembly;
 use crate::samples::Decided;
@@ -22,9 +24,6 @@ use crate::supervise::Control;
 
 /// How often the counters are shown to others, nanoseconds.
 const SHOW_EVERY_NANOS: u64 = 1_000_000;
-
-/// Receptions of which one is timed: two readings of the clock are 1 ns a burst then.
-const TIMED_EVERY: u32 = 64;
 
 /// A worker: its pool, its queues, its tables, its counters. Nothing of it is shared but the
 /// rings, the board and the published lists.
@@ -47,7 +46,10 @@ pub(crate) struct Worker {
     pub(crate) quota: u64,
     /// Every source can wait, so nothing is dropped for want of room.
     pub(crate) can_wait: bool,
-    pub(crate) burst: Burst,
+    /// Being decided on.
+    pub(crate) burst: Box<Burst>,
+    /// The next, received while that one waited for memory.
+    pub(crate) ahead: Ahead,
     /// Fragments to be gathered.
     pub(crate) pieces: Burst,
     /// Packets that are put together, if they are.
@@ -144,7 +146,11 @@ impl Worker {
         if !self.versions.is_newest() {
             self.change(|versions| _ = versions.refresh());
         }
-        let mut moved = self.take_transmissions() + self.flush() + self.attend_held();
+        let mut moved = self.take_transmissions();
+        if !self.defers() {
+            moved += self.flush();
+        }
+        moved += self.attend_held();
         moved += self.attend_gathered();
         if self.steering.is_moved() {
             moved += self.follow_moves();
@@ -159,7 +165,7 @@ impl Worker {
                 moved += self.take_decisions(place);
             }
             moved += self.take_pieces(place);
-            if self.may_receive(place) && (!drains || self.attachments[place].empties) {
+            if self.may_receive(place) {
                 moved += self.receive(place, clock);
             }
         }
@@ -177,7 +183,7 @@ impl Worker {
         let waits =
             |attachment: &Attachment| (attachment.staged.len() + attachment.kept.len()) as u64;
         let staged = self.attachments.iter().map(waits);
-        let held = self.held() as u64;
+        let held = (self.held() + self.ahead.len()) as u64;
         let sum =
             |counts: &[Count]| -> u64 { counts.iter().map(|&count| self.words.get(count)).sum() };
         let entered = sum(&[Count::Rx, Count::Received, Count::Originated]);
@@ -188,56 +194,46 @@ impl Worker {
             && self.pieces.is_empty()
     }
 
-    /// Receives from one queue and decides on what came. Now and then it measures what receiving
-    /// takes where frames may be other workers': that part of a bucket's load stays when it moves.
-    #[inline]
-    fn receive(&mut self, place: usize, clock: &impl Clock) -> usize {
-        let timed = self.receptions.is_multiple_of(TIMED_EVERY) && self.attachments[place].steers();
-        let begun = if timed { clock.now() } else { self.now };
-        let max = self
-            .burst_max
-            .min(usize::try_from(self.quota).unwrap_or(usize::MAX));
-        let Self {
-            attachments,
-            pool,
-            burst,
-            words,
-            ..
-        } = self;
-        let frames = attachments[place].receive(pool, burst, max, words);
-        attachments[place].empties &= frames != 0;
-        if frames != 0 {
-            self.quota -= frames as u64;
-            if self.attachments[place].steers() {
-                self.steer(place);
-                self.receptions = self.receptions.wrapping_add(1);
-                if timed {
-                    self.time_reception(clock.now().since(begun), frames);
-                }
-            } else {
-                self.attachments[place].decisions.counts.direct += frames as u64;
-            }
-            if self.burst.is_empty() {
-                self.flush();
-            } else {
-                self.decide(place);
-            }
-            self.gather(place);
-        }
-        frames
-    }
-
     /// Gives every frame of the burst its verdict, carries it out and sends what may leave.
     #[inline]
     pub(crate) fn decide(&mut self, place: usize) {
+        self.decide_meanwhile(place, |_, _| {});
+    }
+
+    /// [`Worker::decide`] that calls `meanwhile` once, while lines of tables are on their way.
+    #[inline]
+    pub(crate) fn decide_meanwhile(
+        &mut self,
+        place: usize,
+        mut meanwhile: impl FnMut(&Burst, Meanwhile<'_>),
+    ) {
         let from = PortId(place as u8);
         self.pipeline.set_now(self.now);
-        self.pipeline.decide(
-            &self.burst,
-            from,
-            &self.versions.get().judgement,
-            &mut self.verdicts,
-        );
+        let Self {
+            pipeline,
+            burst,
+            versions,
+            verdicts,
+            attachments,
+            pool,
+            words,
+            ahead,
+            quota,
+            can_wait,
+            ..
+        } = self;
+        let judgement = &versions.get().judgement;
+        pipeline.decide((burst, from), judgement, verdicts, &mut || {
+            let worker = Meanwhile {
+                attachments,
+                pool,
+                words,
+                ahead,
+                quota,
+                can_wait: *can_wait,
+            };
+            meanwhile(burst, worker);
+        });
         // Almost always none.
         if !self.inbox.samplers.is_empty() {
             self.sample(from);
@@ -245,7 +241,9 @@ impl Worker {
         if !self.settle_fragments() {
             self.carry_out(place);
         }
-        self.flush();
+        if !self.defers() {
+            self.flush();
+        }
     }
 
     /// Takes samples of a burst that was decided on.
@@ -302,10 +300,17 @@ impl Worker {
             can_wait,
             ..
         } = self;
-        attachments
-            .iter_mut()
-            .map(|attachment| attachment.flush(pool, *can_wait, words))
-            .sum()
+        attachment::flush(attachments, pool, *can_wait, words)
+    }
+
+    /// What was decided on may wait until the next burst waits for memory: that one is here, and
+    /// there is room for all of it beside.
+    #[inline]
+    fn defers(&self) -> bool {
+        let may_defer = |attachment: &Attachment| attachment.may_defer(self.burst_max);
+        !self.ahead.is_empty()
+            && !self.pipeline.may_hold()
+            && self.attachments.iter().all(may_defer)
     }
 
     /// Takes frames that other workers want transmitted, as many as there is room to stage.
@@ -323,9 +328,13 @@ impl Worker {
         attachments.iter_mut().map(take).sum()
     }
 
-    /// Nothing is staged anywhere, and what comes has room even if all of it must be kept back.
+    /// Nothing is staged anywhere, and what comes has room even if all of it must be kept back; or
+    /// what is staged may wait.
     #[inline]
     fn may_receive(&self, place: usize) -> bool {
+        if self.ahead.is_from(place) && self.defers() {
+            return true;
+        }
         let keeps = self.steering.awaits() && self.attachments[place].steers();
         self.is_clear() && (!keeps || self.attachments[place].kept.room() >= self.burst_max)
     }
@@ -354,7 +363,8 @@ impl Worker {
     pub(crate) fn is_dry(&self, drains: bool) -> bool {
         let closed = |attachment: &Attachment| attachment.queue.is_none() || !attachment.open;
         let empties = self.attachments.iter().any(|attachment| attachment.empties);
-        (drains && !empties) || self.quota == 0 || self.attachments.iter().all(closed)
+        let ends = (drains && !empties) || self.quota == 0;
+        self.ahead.is_empty() && (ends || self.attachments.iter().all(closed))
     }
 
     /// Tells the queues that somebody is at work.
@@ -402,6 +412,7 @@ impl Worker {
         let reason = DropReason::Shutdown;
         self.discard_held(reason);
         self.discard_gathered(reason);
+        self.discard_ahead(reason);
         let Self {
             attachments,
             pool,

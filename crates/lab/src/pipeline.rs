@@ -283,6 +283,7 @@ impl Place {
         while done < frames {
             done += self.circuit.turn(bridge, judgement, without);
         }
+        self.circuit.settle(without);
         done
     }
 }

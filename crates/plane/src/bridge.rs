@@ -108,6 +108,13 @@ impl Bridge {
             .is_some_and(|fragments| fragments.has_released())
     }
 
+    /// Whether frames may wait for others.
+    #[must_use]
+    #[inline]
+    pub fn may_hold(&self) -> bool {
+        self.fragments.is_some() || self.gatherer.is_some()
+    }
+
     /// Frames that wait for others.
     #[must_use]
     #[inline]
@@ -169,7 +176,20 @@ impl Bridge {
         judgement: &Judgement,
         verdicts: &mut Verdicts,
     ) {
-        self.classifier.classify(burst, judgement.lists());
+        self.decide_meanwhile((burst, from), judgement, verdicts, &mut || {});
+    }
+
+    /// [`Bridge::decide`] that calls `meanwhile` once, while lines of the lists are on their way.
+    #[inline]
+    pub fn decide_meanwhile(
+        &mut self,
+        (burst, from): (&Burst, PortId),
+        judgement: &Judgement,
+        verdicts: &mut Verdicts,
+        meanwhile: &mut dyn FnMut(),
+    ) {
+        Classifier::prefetch_headers(burst);
+        self.classifier.read(burst, judgement.lists(), meanwhile);
         self.judge(from, judgement, verdicts);
         if let Some(stateful) = &mut self.stateful {
             let arrival = (from, usize::from(from != self.ports[0]));

@@ -15,17 +15,20 @@ pub enum Pipeline {
 }
 
 impl Pipeline {
-    /// Decides on a burst that came in by `from`: clears `verdicts` and fills one place a frame.
+    /// Decides on a burst that came in by a port: clears `verdicts` and fills one place a frame.
+    /// `meanwhile` is called once: while it waits for memory, if it does.
     #[inline]
     pub fn decide(
         &mut self,
-        burst: &Burst,
-        from: PortId,
+        arrived: (&Burst, PortId),
         judgement: &Judgement,
         verdicts: &mut Verdicts,
+        meanwhile: &mut dyn FnMut(),
     ) {
         match self {
-            Self::Bridge(bridge) => bridge.decide(burst, from, judgement, verdicts),
+            Self::Bridge(bridge) => {
+                bridge.decide_meanwhile(arrived, judgement, verdicts, meanwhile);
+            }
         }
     }
 
@@ -96,6 +99,15 @@ impl Pipeline {
     pub fn has_released(&self) -> bool {
         match self {
             Self::Bridge(bridge) => bridge.has_released(),
+        }
+    }
+
+    /// Whether frames may wait in it for others.
+    #[must_use]
+    #[inline]
+    pub fn may_hold(&self) -> bool {
+        match self {
+            Self::Bridge(bridge) => bridge.may_hold(),
         }
     }
 

@@ -370,6 +370,7 @@ fn attach(
                 port: PortId(place as u8),
                 open: receives && port.rx_source() && queue.is_some(),
                 empties: false,
+                had_nothing: false,
                 queue,
                 transmits: port.tx_sink(),
                 policy: DispatchPolicy::Direct,

@@ -6,7 +6,11 @@
 //! it comes out, while the worker's touch still has it in the first level, and it waits in the
 //! inward ring for a whole round after that. So the far side fetches no line of its own, and what
 //! the worker reads was written and left the near caches since, as after a NIC's DMA.
+//!
+//! As a worker does, it sends the burst before and receives the next one while one waits for lines
+//! of the table.
 
+use engine::Ahead;
 use frame::{BURST_MAX, Burst, Frame, FramePool, PoolRequest, PortId, QueueId, Region};
 use plane::{Bridge, Classifier, Judgement, Verdict, Verdicts};
 use port::{OpenContext, PortQueue, PortSpec};
@@ -35,13 +39,15 @@ pub(super) struct Circuit {
     /// The far side's ends.
     sender: Box<dyn PortQueue>,
     receiver: Box<dyn PortQueue>,
-    burst: Burst,
+    burst: Box<Burst>,
+    /// The next one, as of a worker.
+    ahead: Ahead,
     staged: Burst,
     returned: Burst,
     verdicts: Verdicts,
     addresses: Seeded,
     /// Bursts decided on where they lie, where rings are left out; empty otherwise.
-    parked: Vec<Burst>,
+    parked: Vec<Box<Burst>>,
     next_parked: usize,
 }
 
@@ -64,7 +70,8 @@ impl Circuit {
             outward,
             sender,
             receiver,
-            burst: Burst::new(),
+            burst: Box::new(Burst::new()),
+            ahead: Ahead::new(),
             staged: Burst::new(),
             returned: Burst::new(),
             verdicts: Verdicts::new(),
@@ -112,14 +119,49 @@ impl Circuit {
         if without == Without::Rings {
             return self.turn_in_place(bridge, judgement);
         }
-        self.inward
-            .rx_burst(&mut self.pool, &mut self.burst, engine::DEFAULT_BURST);
+        self.take_up();
         let frames = self.burst.len();
-        decide(&self.burst, bridge, judgement, &mut self.verdicts, without);
+        let Self {
+            inward,
+            pool,
+            burst,
+            ahead,
+            verdicts,
+            outward,
+            staged,
+            ..
+        } = self;
+        let mut meanwhile = || {
+            outward.tx_burst(staged, pool);
+            inward.rx_burst(pool, ahead.receive(0), engine::DEFAULT_BURST);
+        };
+        decide(
+            burst,
+            bridge,
+            judgement,
+            (verdicts, without),
+            &mut meanwhile,
+        );
         self.carry_out(without);
-        self.outward.tx_burst(&mut self.staged, &mut self.pool);
         self.come_round(without);
         frames
+    }
+
+    /// Sends the last burst, and has it sent round, as a worker does when no other is there.
+    pub(super) fn settle(&mut self, without: Without) {
+        self.outward.tx_burst(&mut self.staged, &mut self.pool);
+        self.come_round(without);
+    }
+
+    /// The burst that was received before, or one that is received now.
+    #[inline]
+    fn take_up(&mut self) {
+        if self.ahead.is_empty() {
+            let burst = self.ahead.receive(0);
+            self.inward
+                .rx_burst(&mut self.pool, burst, engine::DEFAULT_BURST);
+        }
+        self.ahead.take_up(&mut self.burst);
     }
 
     /// What the far side does with a burst, and nothing else: it takes what it has sent. How many
@@ -181,8 +223,13 @@ impl Circuit {
 
     /// Takes all frames out of the rings, into bursts that stay where they are.
     pub(super) fn park(&mut self) {
+        if !self.ahead.is_empty() {
+            let mut burst = Box::new(Burst::new());
+            self.ahead.take_up(&mut burst);
+            self.parked.push(burst);
+        }
         loop {
-            let mut burst = Burst::new();
+            let mut burst = Box::new(Burst::new());
             self.inward
                 .rx_burst(&mut self.pool, &mut burst, engine::DEFAULT_BURST);
             if burst.is_empty() {
@@ -205,13 +252,7 @@ impl Circuit {
         let place = self.next_parked;
         self.next_parked = (place + 1) % self.parked.len();
         let burst = &mut self.parked[place];
-        decide(
-            burst,
-            bridge,
-            judgement,
-            &mut self.verdicts,
-            Without::Nothing,
-        );
+        bridge.decide(burst, PORTS[0], judgement, &mut self.verdicts);
         for frame in burst.frames_mut() {
             stamp(frame, &mut self.addresses);
         }
@@ -248,14 +289,14 @@ fn decide(
     burst: &Burst,
     bridge: &mut Bridge,
     judgement: &Judgement,
-    verdicts: &mut Verdicts,
-    without: Without,
+    (verdicts, without): (&mut Verdicts, Without),
+    meanwhile: &mut dyn FnMut(),
 ) {
     match without {
         Without::Nothing | Without::CarryOut | Without::Rings | Without::Stamp => {
-            return bridge.decide(burst, PORTS[0], judgement, verdicts);
+            return bridge.decide_meanwhile((burst, PORTS[0]), judgement, verdicts, meanwhile);
         }
-        Without::All => return,
+        Without::All => return meanwhile(),
         _ => {}
     }
     if without != Without::HeaderPrefetch {
@@ -265,10 +306,13 @@ fn decide(
     match without {
         Without::Parse => {
             classifier.parse_with(burst, addresses_only);
-            classifier.look_up(lists);
+            classifier.look_up(lists, meanwhile);
         }
-        Without::Lookup => classifier.parse(burst),
-        _ => classifier.read(burst, lists),
+        Without::Lookup => {
+            classifier.parse(burst);
+            meanwhile();
+        }
+        _ => classifier.read(burst, lists, meanwhile),
     }
     if without != Without::Policy {
         bridge.judge(PORTS[0], judgement, verdicts);

@@ -1,0 +1,73 @@
+//! What a worker does while it waits for lines of its tables.
+
+use frame::FramePool;
+
+use crate::ahead::Ahead;
+use crate::attachment::{self, Attachment};
+use crate::counters::Words;
+
+/// What of a worker has nothing to do with the burst that it decides on.
+pub(crate) struct Meanwhile<'a> {
+    pub(crate) attachments: &'a mut [Attachment],
+    pub(crate) pool: &'a mut FramePool,
+    pub(crate) words: &'a mut Words,
+    pub(crate) ahead: &'a mut Ahead,
+    /// Frames that may still be received.
+    pub(crate) quota: &'a mut u64,
+    /// Every source can wait.
+    pub(crate) can_wait: bool,
+}
+
+/// The burst that is decided on.
+#[derive(Clone, Copy)]
+pub(crate) struct Decided {
+    /// Of the port it came in by.
+    pub(crate) place: usize,
+    /// The queue gave all that was asked of it, so there may be more.
+    pub(crate) full: bool,
+}
+
+impl Meanwhile<'_> {
+    /// Sends what the burst before left to be sent. Not where it left nothing: ports that gather
+    /// frames take a flush without any for a sign that none come.
+    #[inline]
+    pub(crate) fn flush(&mut self) {
+        let is_staged = |attachment: &Attachment| !attachment.staged.is_empty();
+        if self.attachments.iter().any(is_staged) {
+            attachment::flush(self.attachments, self.pool, self.can_wait, self.words);
+        }
+    }
+
+    /// Receives the next burst, of `max` frames at most: from the port whose turn is next, or from
+    /// the one after it where that has nothing. Where ports `drain`, only from queues that are not
+    /// empty yet. Frames that may be other workers' wait for their port's turn: they would only
+    /// come to them later.
+    pub(crate) fn receive_ahead(self, decided: Decided, max: usize, drain: bool) {
+        let max = at_most(max, *self.quota);
+        if max == 0 || !self.ahead.is_empty() {
+            return;
+        }
+        let places = self.attachments.len();
+        for turn in 1..=places - usize::from(!decided.full) {
+            let place = (decided.place + turn) % places;
+            let attachment = &mut self.attachments[place];
+            if attachment.steers() || drain && !attachment.empties {
+                continue;
+            }
+            let burst = self.ahead.receive(place);
+            let frames = attachment.receive(self.pool, burst, max, self.words);
+            attachment.empties &= frames != 0;
+            if frames != 0 {
+                *self.quota -= frames as u64;
+                return;
+            }
+            attachment.had_nothing = true;
+        }
+    }
+}
+
+/// Frames to receive at once, where so many may still be received.
+#[inline]
+pub(crate) fn at_most(max: usize, quota: u64) -> usize {
+    max.min(usize::try_from(quota).unwrap_or(usize::MAX))
+}
