@@ -21,7 +21,7 @@ pub(crate) struct Attachment {
     pub(crate) open: bool,
     /// At the end of the run: frames that arrived before are still received.
     pub(crate) empties: bool,
-    /// Asked before its turn the queue had nothing, so it is not asked in it.
+    /// Last asked before its turn the queue had nothing, so it is not asked in the next one.
     pub(crate) had_nothing: bool,
     /// The port takes frames at all.
     pub(crate) transmits: bool,

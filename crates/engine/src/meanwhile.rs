@@ -18,15 +18,6 @@ pub(crate) struct Meanwhile<'a> {
     pub(crate) can_wait: bool,
 }
 
-/// The burst that is decided on.
-#[derive(Clone, Copy)]
-pub(crate) struct Decided {
-    /// Of the port it came in by.
-    pub(crate) place: usize,
-    /// The queue gave all that was asked of it, so there may be more.
-    pub(crate) full: bool,
-}
-
 impl Meanwhile<'_> {
     /// Sends what the burst before left to be sent. Not where it left nothing: ports that gather
     /// frames take a flush without any for a sign that none come.
@@ -38,18 +29,18 @@ impl Meanwhile<'_> {
         }
     }
 
-    /// Receives the next burst, of `max` frames at most: from the port whose turn is next, or from
-    /// the one after it where that has nothing. Where ports `drain`, only from queues that are not
-    /// empty yet. Frames that may be other workers' wait for their port's turn: they would only
-    /// come to them later.
-    pub(crate) fn receive_ahead(self, decided: Decided, max: usize, drain: bool) {
+    /// Receives the burst behind one from the port at `place`, of `max` frames at most: from the
+    /// port whose turn is next, or from the one after it where that has nothing. Where ports
+    /// `drain`, only from queues that are not empty yet. Frames that may be other workers' wait for
+    /// their port's turn: they would only come to them later.
+    pub(crate) fn receive_ahead(self, place: usize, max: usize, drain: bool) {
         let max = at_most(max, *self.quota);
         if max == 0 || !self.ahead.is_empty() {
             return;
         }
         let places = self.attachments.len();
-        for turn in 1..=places - usize::from(!decided.full) {
-            let place = (decided.place + turn) % places;
+        for turn in 1..=places {
+            let place = (place + turn) % places;
             let attachment = &mut self.attachments[place];
             if attachment.steers() || drain && !attachment.empties {
                 continue;
@@ -57,11 +48,11 @@ impl Meanwhile<'_> {
             let burst = self.ahead.receive(place);
             let frames = attachment.receive(self.pool, burst, max, self.words);
             attachment.empties &= frames != 0;
+            attachment.had_nothing = frames == 0;
             if frames != 0 {
                 *self.quota -= frames as u64;
                 return;
             }
-            attachment.had_nothing = true;
         }
     }
 }

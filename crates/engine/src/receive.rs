@@ -1,15 +1,16 @@
 //! How a worker receives: in a port's turn, or before it.
 //!
-//! A worker that decides on a burst waits for lines of its tables. It sends the burst before then,
-//! and receives the next one, which it decides on in the turn of its port. So one burst is always
-//! on its way out, one in between, and one on its way in, as long as frames come.
+//! A worker that decides on a burst waits for lines of its tables. Where frames come faster than it
+//! goes, which a full burst tells, it receives the next one then, to decide on it in the turn of
+//! its port, and sends the one before. Where they do not, nothing is received before its turn: a
+//! frame would wait for others to be received.
 
 use std::mem;
 
 use plane::DropReason;
 
 use crate::clock::Clock;
-use crate::meanwhile::{Decided, at_most};
+use crate::meanwhile::at_most;
 use crate::worker::Worker;
 
 /// Receptions of which one is timed: two readings of the clock are 1 ns a burst then.
@@ -76,14 +77,15 @@ impl Worker {
         frames
     }
 
-    /// Decides on a burst, and sends the one before and receives the next meanwhile.
+    /// Decides on a burst; meanwhile sends the one before and, behind a full one, receives the next.
     #[inline]
     fn decide_received(&mut self, place: usize) {
         let (max, drain) = (self.burst_max, self.leaves);
         self.decide_meanwhile(place, |burst, mut meanwhile| {
-            let full = burst.len() >= max;
             meanwhile.flush();
-            meanwhile.receive_ahead(Decided { place, full }, max, drain);
+            if burst.len() >= max {
+                meanwhile.receive_ahead(place, max, drain);
+            }
         });
     }
 

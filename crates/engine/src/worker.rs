@@ -121,6 +121,8 @@ impl Worker {
             };
             if ended.since(shown) >= SHOW_EVERY_NANOS {
                 shown = ended;
+                // Nothing that may leave waits for what is done now.
+                self.flush();
                 self.words.set(Count::ShownAt, ended.0);
                 self.show();
                 self.inbox.attend(&mut self.pipeline);
@@ -303,14 +305,16 @@ impl Worker {
         attachment::flush(attachments, pool, *can_wait, words)
     }
 
-    /// What was decided on may wait until the next burst waits for memory: that one is here, and
-    /// there is room for all of it beside.
+    /// Something that was decided on waits to be sent, and may until the next burst waits for
+    /// memory: that one is here, and there is room for all of it beside.
     #[inline]
     fn defers(&self) -> bool {
+        let is_staged = |attachment: &Attachment| !attachment.staged.is_empty();
         let may_defer = |attachment: &Attachment| attachment.may_defer(self.burst_max);
         !self.ahead.is_empty()
-            && !self.pipeline.may_hold()
+            && self.attachments.iter().any(is_staged)
             && self.attachments.iter().all(may_defer)
+            && !self.pipeline.may_hold()
     }
 
     /// Takes frames that other workers want transmitted, as many as there is room to stage.

@@ -350,8 +350,9 @@ fn varies() -> Vec<String> {
     let placed = "tables and the bytes of their limits are there five times, and each round takes \
                   the next: how much of one the third-level cache keeps depends on where it \
                   lies; a sample is the better of two halves of a trial, of the limit of two \
-                  methods; which frames are odd is found while lookups wait, in 0.4 ns that are \
-                  counted as the rest's where lookups or the parser are left out";
+                  methods; while lookups wait the burst before is sent, the next received, and odd \
+                  frames are found: what they hide of that, about 1 ns a frame, makes what they \
+                  add less";
     let limit = "the limit reads random lines of as many bytes as the path can touch: the table \
                  and one header line a frame, packed, which is kinder to the limit than to us; \
                  where headers are less than a thirtieth, the lines of the table alone";

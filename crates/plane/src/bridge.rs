@@ -179,7 +179,8 @@ impl Bridge {
         self.decide_meanwhile((burst, from), judgement, verdicts, &mut || {});
     }
 
-    /// [`Bridge::decide`] that calls `meanwhile` once, while lines of the lists are on their way.
+    /// [`Bridge::decide`] that calls `meanwhile` once: while lines of the lists' single IPv4
+    /// addresses are on their way, where there are any.
     #[inline]
     pub fn decide_meanwhile(
         &mut self,

@@ -147,7 +147,7 @@ impl Circuit {
         frames
     }
 
-    /// Sends the last burst, and has it sent round, as a worker does when no other is there.
+    /// Sends the burst that was decided on last, and has it sent round.
     pub(super) fn settle(&mut self, without: Without) {
         self.outward.tx_burst(&mut self.staged, &mut self.pool);
         self.come_round(without);
