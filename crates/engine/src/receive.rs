@@ -77,7 +77,7 @@ impl Worker {
         frames
     }
 
-    /// Decides on a burst; meanwhile sends the one before and, behind a full one, receives the next.
+    /// Decides on a burst; meanwhile sends the one before and, where it is full, receives the next.
     #[inline]
     fn decide_received(&mut self, place: usize) {
         let (max, drain) = (self.burst_max, self.leaves);

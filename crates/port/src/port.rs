@@ -130,8 +130,8 @@ pub trait PortQueue: Send {
         0
     }
 
-    /// Returns frames whose transmission is complete to `pool`. Called once a step or more often; of
-    /// a worker that sends one burst while it decides on the next, once a burst.
+    /// Returns frames whose transmission is complete to `pool`. Called once a step or more often;
+    /// by a worker that sends one burst while it decides on the next, once a burst.
     fn reclaim(&mut self, pool: &mut FramePool) {
         let _ = pool;
     }
