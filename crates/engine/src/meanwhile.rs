@@ -31,18 +31,19 @@ impl Meanwhile<'_> {
 
     /// Receives the burst behind one from the port at `place`, of `max` frames at most: from the
     /// port whose turn is next, or from the one after it where that has nothing. Where ports
-    /// `drain`, only from queues that are not empty yet. Frames that may be other workers' wait for
-    /// their port's turn: they would only come to them later.
+    /// `drain`, only from queues that are not empty yet. Not where frames may be other workers':
+    /// they would come to them later, and what is staged for others takes the pool's room for it.
     pub(crate) fn receive_ahead(self, place: usize, max: usize, drain: bool) {
         let max = at_most(max, *self.quota);
-        if max == 0 || !self.ahead.is_empty() {
+        let steers = self.attachments.iter().any(Attachment::steers);
+        if max == 0 || steers || !self.ahead.is_empty() {
             return;
         }
         let places = self.attachments.len();
         for turn in 1..=places {
             let place = (place + turn) % places;
             let attachment = &mut self.attachments[place];
-            if attachment.steers() || drain && !attachment.empties {
+            if drain && !attachment.empties {
                 continue;
             }
             let burst = self.ahead.receive(place);

@@ -64,9 +64,9 @@ impl Plan {
     /// The least number of frames a worker's pool must have for bursts of this size.
     #[must_use]
     pub fn pool_frames_min(burst: usize) -> u32 {
-        let frames = 2 * burst  // being decided on, and received meanwhile
+        let frames = burst      // being received
             + 2 * BURST_MAX     // staged to transmit, a burst a port
-            + BURST_MAX; // staged for other workers
+            + BURST_MAX; // staged for other workers, or received ahead
         frames as u32
     }
 

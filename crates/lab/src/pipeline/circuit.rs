@@ -3,12 +3,13 @@
 //!
 //! All frames of the pool circulate, first in, first out: between two visits to a frame every
 //! other frame is visited, so that its header is no longer near. The far side stamps a frame when
-//! it comes out, while the worker's touch still has it in the first level, and it waits in the
-//! inward ring for a whole round after that. So the far side fetches no line of its own, and what
-//! the worker reads was written and left the near caches since, as after a NIC's DMA.
+//! it comes out, and it waits in the inward ring for a whole round after that: what the worker
+//! reads was written and left the near caches since, as after a NIC's DMA.
 //!
 //! As a worker does, it sends the burst before and receives the next one while one waits for lines
-//! of the table.
+//! of the table. So the far side stamps a frame a burst after the worker read it, with 20 KB of
+//! lines in between, which first-level caches of 32 KB still hold beside it: it fetches no line of
+//! its own.
 
 use engine::Ahead;
 use frame::{BURST_MAX, Burst, Frame, FramePool, PoolRequest, PortId, QueueId, Region};
