@@ -35,8 +35,8 @@ const ENTRIES_FEW: usize = 100_000;
 const POOL: u32 = 8192;
 const POOL_LARGE: u32 = 65_536;
 /// Frames of the far side alone: in the circle those it stamps are near, since the worker had them
-/// a burst ago, and so must these be. The slots of its rings are near, too, which in the circle they
-/// are not: less is taken for the far side's than is.
+/// a burst ago, and so must these be. The slots of its rings are near, too, which in the circle
+/// they are not: less is taken for the far side's than is.
 const POOL_NEAR: u32 = 256;
 /// An odd number of lines, as the program chooses by default, and the usual power of two.
 const STRIDE: u32 = 2112;
