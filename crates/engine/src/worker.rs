@@ -121,8 +121,10 @@ impl Worker {
             };
             if ended.since(shown) >= SHOW_EVERY_NANOS {
                 shown = ended;
-                // Nothing that may leave waits for what is done now.
-                self.flush();
+                // What may leave does not wait for what is done now.
+                if self.defers() {
+                    self.flush();
+                }
                 self.words.set(Count::ShownAt, ended.0);
                 self.show();
                 self.inbox.attend(&mut self.pipeline);

@@ -289,6 +289,19 @@ fn shapes(lossless: bool) -> impl Iterator<Item = Shape> {
     })
 }
 
+/// Traffic both ways that does not end, from sources that wait.
+fn endless(room: usize, seed: u64) -> Shape {
+    Shape {
+        burst: 64,
+        frames: [u32::MAX; 2],
+        room,
+        lossless: true,
+        limit: None,
+        fails_after: None,
+        seed,
+    }
+}
+
 #[test]
 fn every_frame_leaves_once_in_its_order_where_sources_wait() {
     for shape in shapes(true) {
@@ -336,12 +349,8 @@ fn a_limit_is_met_to_the_frame() {
     for (burst, limit) in [(1, 1), (7, 13), (64, 64), (64, 65), (64, 1000), (256, 9999)] {
         let (report, seen) = run(Shape {
             burst,
-            frames: [FRAMES, FRAMES],
-            room: 100,
-            lossless: true,
             limit: Some(limit),
-            fails_after: None,
-            seed,
+            ..endless(100, seed)
         });
         assert_eq!(report.books.rx, limit, "bursts of {burst}");
         assert_eq!(report.books.tx + report.books.dropped_total(), limit);
@@ -349,19 +358,14 @@ fn a_limit_is_met_to_the_frame() {
     }
 }
 
-/// What was received ahead then is dropped, and counted.
+/// Nothing waits for a port that takes no more.
 #[test]
 fn a_port_that_fails_leaves_the_books_balanced() {
     let seed = seed();
     for fails_after in [0, 1, 63, 100, 1000, 5000] {
         let (report, _) = run(Shape {
-            burst: 64,
-            frames: [u32::MAX, u32::MAX],
-            room: 64,
-            lossless: true,
-            limit: None,
             fails_after: Some(fails_after),
-            seed: seed ^ fails_after,
+            ..endless(64, seed ^ fails_after)
         });
         let dropped = report.books.dropped.iter();
         let dropped: Vec<_> = dropped.map(|&(reason, _)| reason).collect();
@@ -374,15 +378,7 @@ fn a_port_that_fails_leaves_the_books_balanced() {
 fn an_end_at_any_time_leaves_the_books_balanced() {
     let seed = seed();
     for after in 0..20 {
-        let (running, _) = start(Shape {
-            burst: 64,
-            frames: [u32::MAX, u32::MAX],
-            room: 20,
-            lossless: true,
-            limit: None,
-            fails_after: None,
-            seed: seed ^ after,
-        });
+        let (running, _) = start(endless(20, seed ^ after));
         std::thread::sleep(Duration::from_micros(200 * after));
         running.stop();
         let report = running.join().expect("a report");
@@ -395,15 +391,7 @@ fn an_end_at_any_time_leaves_the_books_balanced() {
 /// Nothing can leave, so the run is cut off in the end, with a burst ahead.
 #[test]
 fn what_never_finds_room_is_dropped_at_the_end() {
-    let (running, _) = start(Shape {
-        burst: 64,
-        frames: [u32::MAX, u32::MAX],
-        room: 0,
-        lossless: true,
-        limit: None,
-        fails_after: None,
-        seed: seed(),
-    });
+    let (running, _) = start(endless(0, seed()));
     std::thread::sleep(Duration::from_millis(10));
     running.stop();
     let report = running.join().expect("a report");
