@@ -124,6 +124,16 @@ fn soup() -> impl Strategy<Value = String> {
         .prop_map(|(head, words)| head.to_owned() + &words.concat())
 }
 
+/// The same without texts that begin as UTF-16 does, a NUL every other byte: those are refused
+/// whole, by design (`formats.rs`), and have no entries to compare.
+fn readable_soup() -> impl Strategy<Value = String> {
+    soup().prop_filter("begins as UTF-16 does", |text| {
+        let start = text.as_bytes();
+        let nul = |at: usize| start.get(at) == Some(&0);
+        !((nul(0) && nul(2)) || (nul(1) && nul(3)))
+    })
+}
+
 /// A list of lines of all lengths, about the bound of 256 bytes among them.
 fn lines() -> impl Strategy<Value = String> {
     let line = prop_oneof![
@@ -260,7 +270,7 @@ proptest! {
 
     /// What is shown of an entry reads as that entry; a mapped one brings its IPv4 twin again.
     #[test]
-    fn entries_read_as_they_are_shown(text in soup()) {
+    fn entries_read_as_they_are_shown(text in readable_soup()) {
         let distinct = |text: &str| entries(&load_rest(text)).into_iter().collect::<BTreeSet<_>>();
         let shown = distinct(&text);
         let again = shown.iter().map(|entry| format!("{entry}\n")).collect::<String>();
@@ -268,7 +278,7 @@ proptest! {
     }
 
     #[test]
-    fn find_finds_what_was_read(text in soup(), column in prop::option::of(1usize..3)) {
+    fn find_finds_what_was_read(text in readable_soup(), column in prop::option::of(1usize..3)) {
         let options = ReadOptions { column, ..skipping() };
         let loaded = reading::load_with(&text, &options).unwrap();
         let all = entries(&loaded);
