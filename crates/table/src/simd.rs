@@ -11,6 +11,8 @@ mod avx2;
 mod avx512;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod carryless;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod detected;
 mod level;
 mod portable;
 
@@ -18,15 +20,13 @@ use crate::secret::WidePermutation;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use carryless::{Carryless, Factors, WideFactors};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-use frame::{cpu::amd_family, prefetch};
+use detected::{AVX2, AVX512, COUNTS_BITS, DEPOSIT, FAR, detected};
 pub use level::Level;
 pub(crate) use portable::Portable;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::arch::asm;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::arch::x86_64::*;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Compares all places of a line with one value; bit `i` of the answer is place `i`.
 pub(crate) trait Lanes: Copy {
@@ -137,8 +137,49 @@ pub(crate) trait Lanes: Copy {
     ///
     /// Slow where [`deposits_fast`] says no.
     fn zeros_below(self, ones: u64, numbers: u32) -> u32;
+    /// Of 16 lines, of which [`Lanes::equal16`] found these places: how high the steps of a line
+    /// lead that are above the lowest place found, the first of the last four places at most,
+    /// whose own are not compared. Bit `i` is a step of one that is above the places before `i`,
+    /// bit `32 + i` one of two.
+    #[inline(always)]
+    fn climb(self, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
+        climb_each(self, found, steps)
+    }
+    /// True where vectors do [`Lanes::climb`].
+    #[inline(always)]
+    fn climbs(self) -> bool {
+        false
+    }
+    /// [`Lanes::climb`] of one line.
+    #[inline(always)]
+    fn climb_one(self, found: u32, steps: u64) -> u8 {
+        let found = found | NOT_FIRST_28;
+        let above = !(found ^ (found - 1));
+        let [ones, twos] = [steps as u32, (steps >> 32) as u32];
+        ((above & ones).count_ones() + 2 * (above & twos).count_ones()) as u8
+    }
     /// The values at `indices`, of which the lower five bits count.
     fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8];
+    /// [`Lanes::pick`] of twice as many.
+    #[inline(always)]
+    fn pick16(self, values: &[u32; 32], indices: &[u8; 16]) -> [u32; 16] {
+        let mut picked = [0; 16];
+        let halves = picked.as_chunks_mut().0.iter_mut();
+        for (picked, indices) in halves.zip(indices.as_chunks().0) {
+            *picked = self.pick(values, indices);
+        }
+        picked
+    }
+}
+
+/// [`Lanes::climb`], one line after another.
+#[inline(always)]
+fn climb_each(lanes: impl Lanes, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
+    let mut climbed = [0; 16];
+    for (climbed, (&found, &steps)) in climbed.iter_mut().zip(found.iter().zip(steps)) {
+        *climbed = lanes.climb_one(found, steps);
+    }
+    climbed
 }
 
 /// What [`Lanes::look120`] tells of eight values.
@@ -187,6 +228,9 @@ const FIRST_10: u32 = (1 << 10) - 1;
 
 /// All but the last two places of [`Lanes::below30`].
 const FIRST_30: u32 = u32::MAX >> 2;
+
+/// The places of [`Lanes::climb`] that are not compared.
+const NOT_FIRST_28: u32 = !0 << 28;
 
 /// A loop over a burst, compiled once a [`Level`]. `run` must be `#[inline(always)]`.
 pub(crate) trait Job {
@@ -273,6 +317,14 @@ pub(crate) fn ahead<S: Lanes>(bytes: usize) -> Ahead {
     }
 }
 
+/// True when the best level of this CPU [`Lanes::climbs`].
+pub(crate) fn climbs() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return Avx512::new().is_some_and(Lanes::climbs);
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    return false;
+}
+
 /// True when [`Lanes::zeros_below`] takes a few instructions.
 pub(crate) fn deposits_fast() -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -296,10 +348,13 @@ fn zeros_below(ones: u64, numbers: u32) -> u32 {
     zeros
 }
 
-/// Proof that the CPU has AVX-512 F, BW, VL and DQ (and the bit instructions that came before).
+/// Proof that the CPU has AVX-512 F, BW, VL and DQ (and the bit instructions that came before), and
+/// VPOPCNTDQ where it says so.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[derive(Clone, Copy)]
-pub(crate) struct Avx512(());
+pub(crate) struct Avx512 {
+    counts_bits: bool,
+}
 
 /// Proof that the CPU has AVX2 (and the bit instructions that came with it).
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -310,7 +365,10 @@ pub(crate) struct Avx2(());
 impl Avx512 {
     #[inline]
     fn new() -> Option<Self> {
-        (detected() & AVX512 != 0).then_some(Self(()))
+        let detected = detected();
+        (detected & AVX512 != 0).then_some(Self {
+            counts_bits: detected & COUNTS_BITS != 0,
+        })
     }
 }
 
@@ -320,62 +378,6 @@ impl Avx2 {
     fn new() -> Option<Self> {
         (detected() & AVX2 != 0).then_some(Self(()))
     }
-}
-
-/// Bits of what [`detected`] tells: that it has looked, and what is here.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-const LOOKED: u8 = 1;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-const AVX2: u8 = 2;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-const AVX512: u8 = 4;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-const DEPOSIT: u8 = 8;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-const FAR: u8 = 16;
-
-/// What this CPU has. Asked once a burst, so it is one load: nine features looked up one by one
-/// were some 30 instructions, half a key's.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-fn detected() -> u8 {
-    static DETECTED: AtomicU8 = AtomicU8::new(0);
-    match DETECTED.load(Ordering::Relaxed) {
-        0 => {
-            let found = detect();
-            DETECTED.store(found, Ordering::Relaxed);
-            found
-        }
-        found => found,
-    }
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[cold]
-fn detect() -> u8 {
-    let avx2 = is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt");
-    let avx512 = avx2
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512dq");
-    // Before Zen 3, family 25, `pdep` is a program of some 20 instructions and one or two dozen
-    // cycles a bit (Agner Fog's tables).
-    let found = [
-        (avx2, AVX2),
-        (avx512, AVX512),
-        (
-            avx2 && amd_family().is_none_or(|family| family >= 25),
-            DEPOSIT,
-        ),
-        (prefetch::prefers_far(), FAR),
-    ];
-    let found = found.into_iter().filter(|feature| feature.0);
-    found.fold(LOOKED, |all, feature| all | feature.1)
 }
 
 #[cfg(test)]

@@ -87,6 +87,16 @@ impl Filler<'_> {
             overflows |= held.is_none();
             self.next += 1;
         }
+        while !L::fits(&self.places) {
+            let Some((place, code)) = self.places.pop() else {
+                break;
+            };
+            if code != L::ASIDE {
+                self.aside
+                    .push((place, self.codes.answers().all()[L::CODES.index(code)]));
+            }
+            overflows = true;
+        }
         L::encode(&mut self.places, overflows, first_of(index, self.count))
     }
 

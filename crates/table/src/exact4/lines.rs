@@ -118,11 +118,13 @@ impl<L: Line> Lines<L> {
         let code = codes.find_or_add(mask);
         let code = code.or(L::ESCAPES.then_some(L::ASIDE));
         match code {
-            Some(code) if places.len() < L::PLACES => {
+            Some(code) => {
                 places.push((place, code));
-                false
+                let fits = L::fits(places);
+                places.truncate(places.len() - usize::from(!fits));
+                !fits
             }
-            _ => true,
+            None => true,
         }
     }
 }

@@ -52,12 +52,13 @@ impl Answer for ListMask {
         meanings: Answers<'_>,
         answers: &mut [Self; WINDOW],
     ) {
-        let groups = answers.as_chunks_mut().0.iter_mut().zip(codes);
         if let Some(masks) = meanings.few() {
-            for (answers, codes) in groups {
-                *answers = lanes.pick(masks, codes).map(Self);
+            let codes = codes.as_flattened().as_chunks().0;
+            for (answers, codes) in answers.as_chunks_mut().0.iter_mut().zip(codes) {
+                *answers = lanes.pick16(masks, codes).map(Self);
             }
         } else {
+            let groups = answers.as_chunks_mut().0.iter_mut().zip(codes);
             let masks = meanings.all();
             for (answers, codes) in groups {
                 *answers = codes.map(|code| Self(masks[L::CODES.index(code)]));

@@ -1,7 +1,9 @@
 //! The forms of line against a map, while addresses come, change and go.
 
+mod crowd;
+
 use super::at_once::LookupAtOnce;
-use super::line::{Line, Narrow, Packed, Shared, Wide};
+use super::line::{Line, Narrow, Packed, Shared, Stepped, Wide};
 use super::lookup::{LONG_AHEAD, LONG_RING, Lookup};
 use super::*;
 use crate::order::Ordered;
@@ -196,6 +198,7 @@ fn lines_that_come_from_far_are_answered() {
     if !cfg!(miri) {
         check_far::<Narrow>(&[1], 22);
         check_far::<Packed>(&FEW, 23);
+        check_far::<Stepped>(&FEW, 25);
         check_far::<Shared>(&many(), 24);
     }
 }
@@ -322,65 +325,17 @@ fn packed_lines_change() {
 
 #[test]
 #[cfg_attr(miri, ignore = "65,536 lines")]
+fn stepped_lines_change() {
+    drive::<Stepped>(Layout::Stepped, &FEW, 12);
+    drive::<Stepped>(Layout::Stepped, &many()[..31], 13);
+    drive::<Stepped>(Layout::Stepped, &many(), 14);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "65,536 lines")]
 fn shared_lines_change() {
     drive::<Shared>(Layout::Shared, &FEW, 7);
     drive::<Shared>(Layout::Shared, &many(), 8);
-}
-
-/// All addresses of one line and its neighbours, by undoing the permutation the slow way.
-#[test]
-#[cfg_attr(miri, ignore = "searches the address space")]
-fn a_line_overflows_and_empties_again() {
-    crowd(layout::<Packed>(Layout::Packed, &Oracle::new()));
-    crowd(layout::<Shared>(Layout::Shared, &Oracle::new()));
-    crowd(layout::<Narrow>(Layout::Narrow, &Oracle::new()));
-}
-
-fn crowd(layout: Layout) {
-    let mut set = AddressSetV4 {
-        layout,
-        level: Level::best(),
-    };
-    let permutation = Secret::from_seed(11).permutation();
-    let crowd: Vec<u32> = (0..40_000_000u32)
-        .filter(|&address| permutation.apply(address) >> 16 == 5)
-        .collect();
-    assert!(crowd.len() > 300, "{} in one line", crowd.len());
-    let mut oracle = Oracle::new();
-    for &address in &crowd {
-        set.assign(address, ListMask(1)).expect("memory");
-        oracle.insert(address, 1);
-    }
-    let full = set.clone();
-    let hits = |set: &AddressSetV4| set.contains_burst(&crowd, &mut vec![false; crowd.len()]);
-    assert_eq!(hits(&set), crowd.len());
-    for (count, &address) in crowd.iter().enumerate() {
-        set.assign(address, ListMask::EMPTY).expect("memory");
-        assert_eq!(hits(&set), crowd.len() - count - 1);
-        if count + 1 == crowd.len() / 2 {
-            absent_beside_present(&set, &crowd);
-        }
-    }
-    assert!(set.is_empty());
-    assert_eq!((full.len(), hits(&full)), (crowd.len(), crowd.len()));
-}
-
-/// A line that still overflows sends all its addresses to be looked up aside, those that it has no
-/// longer as well: in bursts of the lengths that have a job of their own, they are not counted.
-fn absent_beside_present(set: &AddressSetV4, crowd: &[u32]) {
-    let (absent, present) = crowd.split_at(crowd.len() / 2);
-    for burst in [64, 128] {
-        let pairs = absent.iter().zip(present).take(burst / 2);
-        let keys: Vec<u32> = pairs
-            .flat_map(|(&absent, &present)| [absent, present])
-            .collect();
-        for level in Level::here() {
-            let set = set.clone().at_level(level);
-            let mut found = vec![true; burst];
-            assert_eq!(set.contains_burst(&keys, &mut found), burst / 2, "{level}");
-            assert!(found.chunks(2).all(|pair| pair == [false, true]), "{level}");
-        }
-    }
 }
 
 /// What an adversary, or an allocation plan, would send: runs, strides, one /8.
@@ -464,18 +419,19 @@ fn the_answers_choose_the_form() {
         match set.layout {
             Layout::Narrow(_) => "narrow",
             Layout::Packed(_) => "packed",
+            Layout::Stepped(_) => "stepped",
             Layout::Shared(_) => "shared",
             Layout::Wide(_) => "wide",
         }
     };
-    let packed = if simd::deposits_fast() {
-        "packed"
-    } else {
-        "shared"
+    let dense = match (simd::climbs(), simd::deposits_fast()) {
+        (true, _) => "stepped",
+        (false, true) => "packed",
+        (false, false) => "shared",
     };
     assert_eq!(form(1, 0), "narrow");
-    assert_eq!(form(2, 0), packed);
-    assert_eq!(form(16, 100), packed);
-    assert_eq!(form(30, 0), packed);
+    assert_eq!(form(2, 0), dense);
+    assert_eq!(form(16, 100), dense);
+    assert_eq!(form(30, 0), dense);
     assert_eq!(form(31, 0), "shared");
 }

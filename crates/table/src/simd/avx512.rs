@@ -1,8 +1,9 @@
 //! A line a compare: vectors of 64 bytes, and masks instead of vectors of truth.
 
 use super::avx2::upper_halves;
-use super::{Avx512, BELOW_TOP, FIRST_30, Found120, Lanes, zeros_below};
+use super::{Avx512, BELOW_TOP, FIRST_30, Found120, Lanes, NOT_FIRST_28, climb_each, zeros_below};
 use crate::secret::WidePermutation;
+use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem;
 
@@ -32,6 +33,20 @@ impl Lanes for Avx512 {
             let high = _mm512_loadu_si512(values.as_ptr().add(16).cast());
             let found = _mm512_permutex2var_epi32(low, _mm512_castsi256_si512(index), high);
             _mm256_storeu_si256(picked.as_mut_ptr().cast(), _mm512_castsi512_si256(found));
+        }
+        picked
+    }
+    #[inline(always)]
+    fn pick16(self, values: &[u32; 32], indices: &[u8; 16]) -> [u32; 16] {
+        let mut picked = [0; 16];
+        // SAFETY: `self` proves the instructions; the loads read the 16 bytes of `indices` and the
+        // halves of `values`, 64 bytes each, and the store writes the 64 bytes of `picked`.
+        unsafe {
+            let index = _mm512_cvtepu8_epi32(_mm_loadu_si128(indices.as_ptr().cast()));
+            let low = _mm512_loadu_si512(values.as_ptr().cast());
+            let high = _mm512_loadu_si512(values.as_ptr().add(16).cast());
+            let found = _mm512_permutex2var_epi32(low, index, high);
+            _mm512_storeu_si512(picked.as_mut_ptr().cast(), found);
         }
         picked
     }
@@ -79,6 +94,30 @@ impl Lanes for Avx512 {
             );
         }
         codes
+    }
+    #[inline(always)]
+    fn climbs(self) -> bool {
+        self.counts_bits
+    }
+    #[inline(always)]
+    fn climb(self, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
+        let mut climbed = [0; 16];
+        if !self.counts_bits {
+            return climb_each(self, found, steps);
+        }
+        // SAFETY: `self` proves the instructions; the loads read the halves of `found` and of
+        // `steps`, 32 and 64 bytes each, and the store writes the 16 bytes of `climbed`.
+        unsafe {
+            let found: *const __m256i = found.as_ptr().cast();
+            let steps: *const __m512i = steps.as_ptr().cast();
+            let low = climb_eight(_mm256_loadu_si256(found), _mm512_loadu_si512(steps));
+            let high = climb_eight(
+                _mm256_loadu_si256(found.add(1)),
+                _mm512_loadu_si512(steps.add(1)),
+            );
+            _mm_storeu_si128(climbed.as_mut_ptr().cast(), _mm_unpacklo_epi64(low, high));
+        }
+        climbed
     }
     #[inline(always)]
     fn equal32(self, line: &[u32; 16], value: u32) -> u32 {
@@ -219,6 +258,49 @@ impl Lanes for Avx512 {
         };
         mask.count_ones()
     }
+}
+
+/// [`Lanes::climb`] of eight lines, in the lower eight bytes.
+///
+/// # Safety
+///
+/// The CPU has what [`Avx512`] proves, and VPOPCNTDQ.
+#[inline(always)]
+unsafe fn climb_eight(found: __m256i, steps: __m512i) -> __m128i {
+    // SAFETY: the caller's proof.
+    unsafe {
+        let found = _mm512_shuffle_epi32::<0b10_10_00_00>(_mm512_cvtepu32_epi64(found));
+        let found = _mm512_or_si512(found, _mm512_set1_epi32(NOT_FIRST_28.cast_signed()));
+        let before = _mm512_add_epi32(found, _mm512_set1_epi32(-1));
+        // steps and not (found xor before)
+        let steps = _mm512_ternarylogic_epi64::<0x82>(found, before, steps);
+        let counted = count_bits(steps);
+        // The upper half counts twice.
+        let twice = _mm512_srli_epi64::<31>(counted);
+        _mm512_cvtepi64_epi8(_mm512_add_epi32(counted, twice))
+    }
+}
+
+/// How many bits are set of every 32. Not by its intrinsic: what that is inlined into would be
+/// compiled for CPUs alone that have VPOPCNTDQ, and many with AVX-512 do not.
+///
+/// # Safety
+///
+/// The CPU has VPOPCNTDQ.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn count_bits(words: __m512i) -> __m512i {
+    let counted;
+    // SAFETY: the caller's proof; the instruction reads and writes the registers it names.
+    unsafe {
+        asm!(
+            "vpopcntd {counted}, {words}",
+            words = in(zmm_reg) words,
+            counted = lateout(zmm_reg) counted,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    counted
 }
 
 /// [`look120_one`] of four values.

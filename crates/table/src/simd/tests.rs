@@ -1,5 +1,7 @@
 //! Every level against what a plain loop would say.
 
+mod codes;
+
 use super::*;
 
 struct Compare16<'a>(&'a [u16; 32], u16);
@@ -284,34 +286,6 @@ fn every_level_finds_every_place() {
     }
 }
 
-struct Zeros(u64, u32);
-impl Job for Zeros {
-    type Answer = u32;
-    #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> u32 {
-        lanes.zeros_below(self.0, self.1)
-    }
-}
-
-#[test]
-fn every_level_counts_zeros() {
-    let mut words = vec![0, 1, 1 << 63, u64::MAX, 0x5555_5555_5555_5555];
-    let drawn = if cfg!(miri) { 3 } else { 49 };
-    words.extend((1..=drawn).map(|word: u64| word.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
-    for level in Level::here() {
-        for &ones in &words {
-            let places: Vec<u32> = (0..64).filter(|place| ones >> place & 1 != 0).collect();
-            for number in 0..32u32 {
-                let place = places.get(number as usize).copied().unwrap_or(64);
-                for numbers in [1 << number, u32::MAX << number] {
-                    let found = run(level, Zeros(ones, numbers));
-                    assert_eq!(found, place - number, "{level} {ones:#x} {number}");
-                }
-            }
-        }
-    }
-}
-
 struct Pick<'a>(&'a [u32; 32], &'a [u8; 8]);
 impl Job for Pick<'_> {
     type Answer = [u32; 8];
@@ -321,51 +295,12 @@ impl Job for Pick<'_> {
     }
 }
 
-struct Mark31<'a>(&'a [[u16; 32]; 16], u16);
-impl Job for Mark31<'_> {
-    type Answer = ([u32; 16], [u8; 16]);
+struct Pick16<'a>(&'a [u32; 32], &'a [u8; 16]);
+impl Job for Pick16<'_> {
+    type Answer = [u32; 16];
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> Self::Answer {
-        let mut marked = [0; 16];
-        for (marked, line) in marked.iter_mut().zip(self.0) {
-            *marked = lanes.marked31(line, self.1);
-        }
-        (marked, lanes.codes31(&marked))
-    }
-}
-
-/// Of lines that have a value nowhere, at each place alone, everywhere and in the last place, which
-/// is not compared, with the mark and without.
-#[test]
-fn every_level_marks_alike() {
-    for value in [0, 1, 0x7fff, 0x8000, 0xff01, 0xffff] {
-        let other = value ^ 0x0100;
-        for place in 0..=32 {
-            let lines = std::array::from_fn(|number| {
-                let mut line = [if number & 2 == 0 { other } else { value }; 32];
-                line[31] = [1, 0xff01, value & 0x7fff, value | 0x8000][number % 4];
-                if let Some(at) = line[..31].get_mut(place) {
-                    *at = if number & 4 == 0 { value } else { other };
-                }
-                line
-            });
-            let is_marked = |line: &[u16; 32]| line[31] >> 15 != 0;
-            let code = |line: &[u16; 32]| match line[..31].contains(&value) {
-                true => 1,
-                false if is_marked(line) => 255,
-                false => 0,
-            };
-            for level in Level::here() {
-                let (marked, codes) = run(level, Mark31(&lines, value));
-                assert_eq!(codes, lines.map(|line| code(&line)), "{place}, {level}");
-                for (marked, line) in marked.iter().zip(&lines) {
-                    let places = (0..31).filter(|&at| line[at] == value);
-                    let equal: u32 = places.map(|at| 1 << at).sum();
-                    let clean = u32::from(!is_marked(line)) << 31;
-                    assert_eq!(*marked, equal | clean, "{place}, {level}");
-                }
-            }
-        }
+    fn run<L: Lanes>(self, lanes: L) -> [u32; 16] {
+        lanes.pick16(self.0, self.1)
     }
 }
 
@@ -377,6 +312,9 @@ fn every_level_picks_values() {
             let indices = std::array::from_fn(|at| first.wrapping_add((at as u8).wrapping_mul(37)));
             let wanted = indices.map(|index| values[usize::from(index) % 32]);
             assert_eq!(run(level, Pick(&values, &indices)), wanted, "{level}");
+            let indices = std::array::from_fn(|at| first.wrapping_add((at as u8).wrapping_mul(53)));
+            let wanted = indices.map(|index| values[usize::from(index) % 32]);
+            assert_eq!(run(level, Pick16(&values, &indices)), wanted, "{level}");
         }
     }
 }
