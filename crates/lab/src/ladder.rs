@@ -4,6 +4,7 @@
 //! thing a rung. Holds the frames: 64 bytes, in memory, every frame of the pool in turn, fresh
 //! random addresses in each pass, both looked up among 6 million, all forwarded.
 
+mod checks;
 mod over;
 
 use std::cell::RefCell;
@@ -38,13 +39,6 @@ struct Rung {
     /// Why the change may do nothing here, where no check says it.
     excuse: &'static str,
 }
-
-/// What checks multiply entries and heads by: no cache holds either table then.
-const LARGER: usize = 4;
-const CHECKS_LARGER: [&str; 2] = ["x 4: 2,097,152 heads", "x 4: 8,388,608 heads"];
-const CHECKS_HEADERS: [&str; 2] = ["headers only, stride 2048", "headers only, stride 1920"];
-/// Not the metric of the rungs, so that the chart is of rungs alone.
-const CHECK_METRIC: &str = "ns_per_frame";
 
 #[derive(Clone, Copy, PartialEq)]
 enum Prefetch {
@@ -216,42 +210,9 @@ fn contestants(entries: u32, seed: u64, wanted: Duration) -> Result<Vec<Contesta
     };
     let mut all: Vec<Contestant> = RUNGS.iter().filter_map(contestant).collect();
     if let Some((_, frames)) = pools.iter().find(|(stride, _)| *stride == RUNGS[3].stride) {
-        all.extend(checks(entries, seed, wanted, frames)?);
+        all.extend(checks::contestants(&tables, entries, seed, wanted, frames)?);
     }
     Ok(all)
-}
-
-/// Two strides by themselves and the step to more heads on larger tables: why a rung may do
-/// nothing here is measured.
-fn checks(
-    entries: u32,
-    seed: u64,
-    wanted: Duration,
-    frames: &Rc<RefCell<Stamped>>,
-) -> Result<Vec<Contestant>, LabError> {
-    let check = |name: &'static str, table: Table, ways, frames: Rc<RefCell<Stamped>>| Contestant {
-        variant: vec![("rung", name.into())],
-        metric: CHECK_METRIC,
-        measure: Box::new(move |_| 1e9 / table.rate(&frames, wanted, ways)),
-    };
-    let mut checks = Vec::new();
-    for (rung, name) in RUNGS.iter().zip(CHECKS_HEADERS) {
-        let frames = Stamped::new(rung.stride, POOL, seed)?;
-        let ways = (rung.batch, rung.prefetch.asked());
-        checks.push(check(name, Table::None, ways, frames));
-    }
-    let entries = entries * LARGER as u32;
-    for ((rung, heads), name) in RUNGS[3..5]
-        .iter()
-        .zip([HEADS, HEADS_MORE])
-        .zip(CHECKS_LARGER)
-    {
-        let addresses = (0..entries).map(|number| u32::nth(number, seed));
-        let table = Rc::new(ArrayTable::new(addresses, heads * LARGER)?);
-        let ways = (rung.batch, rung.prefetch.asked());
-        checks.push(check(name, Table::Array(table), ways, Rc::clone(frames)));
-    }
-    Ok(checks)
 }
 
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
@@ -296,9 +257,10 @@ fn varies() -> Vec<String> {
         "Held: frames of 64 bytes in memory, 8,192 a pool in shuffled order, each with fresh \
          random addresses in every pass; the source and destination of each are looked up, and \
          all are forwarded whatever the answer. Headers are asked for on no rung: \
-         'batch' varies that. Two rungs are checked below the ladder: what reading a header takes \
-         at each distance when nothing is looked up, and the step to more heads with four times as \
-         many addresses and heads. There is no NIC: shapes are compared, not figures.",
+         'batch' varies that. Two rungs are checked below the ladder: the step to 1920 bytes by \
+         what reading a header takes when nothing is looked up, and with 1,024 frames; and the \
+         step to more heads with four times as many addresses and heads. There is no NIC: shapes \
+         are compared, not figures.",
     ]
     .map(str::to_owned)
     .to_vec()
@@ -311,8 +273,8 @@ fn findings(rows: &[Row]) -> Vec<String> {
     for (index, pair) in rungs.windows(2).enumerate() {
         let (before, rung) = (&RUNGS[index], &RUNGS[index + 1]);
         let reason = match index {
-            0 => headers(rungs, checks),
-            3 => larger(checks),
+            0 => checks::headers(rungs, checks),
+            3 => checks::larger(checks),
             _ => None,
         };
         let reason = reason.unwrap_or_else(|| rung.excuse.to_owned());
@@ -327,45 +289,6 @@ fn findings(rows: &[Row]) -> Vec<String> {
         ));
     }
     findings
-}
-
-/// What the two strides are worth by themselves, against what a frame takes.
-fn headers(rungs: &[Row], checks: &[Row]) -> Option<String> {
-    let alone = |name: &'static str| checks.iter().find(|row| row.is("rung", name));
-    let (even, odd) = (alone(CHECKS_HEADERS[0])?, alone(CHECKS_HEADERS[1])?);
-    let frame = 1e9 / rungs.first()?.samples.median();
-    let [even, odd] = [even, odd].map(|row| row.samples.median());
-    Some(format!(
-        "reading a header and nothing else takes {even:.1} ns at 2048 bytes and {odd:.1} at 1920 \
-         (measured here), which is {:.1} % of the {frame:.0} ns of a frame whose lookups wait for \
-         memory. More of it would take a NIC, which writes headers into a part of the \
-         third-level cache: that is not measured here",
-        (even - odd) / frame * 100.0
-    ))
-}
-
-/// The step to more heads where no cache holds the table.
-fn larger(checks: &[Row]) -> Option<String> {
-    let larger = |name: &'static str| checks.iter().find(|row| row.is("rung", name));
-    let (few, more) = (larger(CHECKS_LARGER[0])?, larger(CHECKS_LARGER[1])?);
-    // Of nanoseconds: what the few take over what the many do.
-    let times = ratios(few, more);
-    let said = format!(
-        "with four times the entries and the heads, of which no cache holds much, the same step \
-         gives {:.2} times (measured here)",
-        times.median()
-    );
-    Some(if times.low() > 1.0 {
-        format!(
-            "{said}: the published direction. That leaves the caches as the difference: these \
-             tables take 28 and 41 MB, and of the smaller they hold more"
-        )
-    } else {
-        format!(
-            "{said}, so that caches are not the reason: both tables wait for a line of heads and \
-             for one of arrays, and this CPU reads the rest of an array ahead by itself"
-        )
-    })
 }
 
 /// A rung goes the published way when three rounds of four did.
@@ -411,7 +334,7 @@ mod tests {
     #[test]
     fn every_rung_runs_and_says_what_it_is() {
         let contestants = contestants(10_000, 1, Duration::from_nanos(1)).expect("memory");
-        assert_eq!(contestants.len(), RUNGS.len() + 4);
+        assert_eq!(contestants.len(), RUNGS.len() + 6);
         let trial = Trial {
             round: 0,
             shift_lines: 0,
@@ -419,7 +342,7 @@ mod tests {
         };
         for mut contestant in contestants {
             assert!((contestant.measure)(&trial) > 0.0);
-            let metrics = ["frames_per_second", CHECK_METRIC];
+            let metrics = ["frames_per_second", checks::METRIC];
             assert!(metrics.contains(&contestant.metric));
         }
     }

@@ -137,22 +137,21 @@ pub(crate) trait Lanes: Copy {
     ///
     /// Slow where [`deposits_fast`] says no.
     fn zeros_below(self, ones: u64, numbers: u32) -> u32;
-    /// Of 16 lines, of which [`Lanes::equal16`] found these places: how high the steps of a line
-    /// lead that are above the lowest place found, the first of the last four places at most,
-    /// whose own are not compared. Bit `i` is a step of one that is above the places before `i`,
-    /// bit `32 + i` one of two.
+    /// Of each of 16 lines the sum of those steps that are above the lowest bit of `found`, or
+    /// above bit 28 where none below that is set: bit `i` of `steps` counts one, bit `32 + i` two,
+    /// and both are above what `i` is above. [`Lanes::equal16`] has found the places.
     #[inline(always)]
-    fn climb(self, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
-        climb_each(self, found, steps)
+    fn sum_steps(self, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
+        sum_steps_each(self, found, steps)
     }
-    /// True where vectors do [`Lanes::climb`].
+    /// True where vectors do [`Lanes::sum_steps`], in fewer instructions than one by one.
     #[inline(always)]
-    fn climbs(self) -> bool {
+    fn sums_steps(self) -> bool {
         false
     }
-    /// [`Lanes::climb`] of one line.
+    /// [`Lanes::sum_steps`] of one line.
     #[inline(always)]
-    fn climb_one(self, found: u32, steps: u64) -> u8 {
+    fn sum_steps_of_one(self, found: u32, steps: u64) -> u8 {
         let found = found | NOT_FIRST_28;
         let above = !(found ^ (found - 1));
         let [ones, twos] = [steps as u32, (steps >> 32) as u32];
@@ -172,14 +171,14 @@ pub(crate) trait Lanes: Copy {
     }
 }
 
-/// [`Lanes::climb`], one line after another.
+/// [`Lanes::sum_steps`], one line after another.
 #[inline(always)]
-fn climb_each(lanes: impl Lanes, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
-    let mut climbed = [0; 16];
-    for (climbed, (&found, &steps)) in climbed.iter_mut().zip(found.iter().zip(steps)) {
-        *climbed = lanes.climb_one(found, steps);
+fn sum_steps_each(lanes: impl Lanes, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
+    let mut sums = [0; 16];
+    for (sums, (&found, &steps)) in sums.iter_mut().zip(found.iter().zip(steps)) {
+        *sums = lanes.sum_steps_of_one(found, steps);
     }
-    climbed
+    sums
 }
 
 /// What [`Lanes::look120`] tells of eight values.
@@ -229,7 +228,7 @@ const FIRST_10: u32 = (1 << 10) - 1;
 /// All but the last two places of [`Lanes::below30`].
 const FIRST_30: u32 = u32::MAX >> 2;
 
-/// The places of [`Lanes::climb`] that are not compared.
+/// What is found always, for [`Lanes::sum_steps`].
 const NOT_FIRST_28: u32 = !0 << 28;
 
 /// A loop over a burst, compiled once a [`Level`]. `run` must be `#[inline(always)]`.
@@ -317,10 +316,10 @@ pub(crate) fn ahead<S: Lanes>(bytes: usize) -> Ahead {
     }
 }
 
-/// True when the best level of this CPU [`Lanes::climbs`].
-pub(crate) fn climbs() -> bool {
+/// True when the best level of this CPU [`Lanes::sums_steps`].
+pub(crate) fn sums_steps() -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return Avx512::new().is_some_and(Lanes::climbs);
+    return Avx512::new().is_some_and(Lanes::sums_steps);
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     return false;
 }

@@ -167,7 +167,7 @@ mod tests {
         let columns: [&[u32]; 3] = [&[1, 2, 3, 4], &[3, 4], &[4]];
         let ordered = Ordered::new(&columns, |key| key).expect("memory");
         let census = Census::of(&ordered);
-        for first in [1, 5] {
+        for first in [1, 2, 5] {
             let range = |count| Range { first, count };
             let codes = Codes::of(&census, range(2));
             assert_eq!(codes.find(1), Some(first));

@@ -100,6 +100,11 @@ fn find_each<
     }
 }
 
+/// The place of a line that has this remainder; `first` is the lowest one that belongs to the line.
+fn place_of(remainder: u16, first: u32) -> u32 {
+    first.wrapping_add(u32::from(remainder.wrapping_sub(first as u16)))
+}
+
 /// Appends the places that are in use: the first, and all that differ from it.
 fn used(mut all: impl Iterator<Item = Coded>, places: &mut Vec<Coded>) {
     let first = all.next().unwrap_or_default();
@@ -154,6 +159,64 @@ mod tests {
             check::<Stepped>(first, 65_535);
             check::<Shared>(first, 65_536);
             check::<Wide>(first, 1 << 20);
+        }
+    }
+
+    /// How many places of a line those of these codes take, one after another.
+    fn taken(codes: &[u8]) -> usize {
+        let mut codes = codes.to_vec();
+        codes.sort_unstable();
+        let (mut taken, mut sum) = (0, 0);
+        for code in codes {
+            taken += usize::from(code - sum).div_ceil(3).max(1);
+            sum = code;
+        }
+        taken
+    }
+
+    /// A line takes codes that are far apart while there are places for the steps between them, and
+    /// what it takes it takes without any of them, and overflowed, as well.
+    #[test]
+    fn steps_between_codes_take_places() {
+        let mut all: Vec<Vec<u8>> = (1..=31).map(|code| vec![code]).collect();
+        all.extend((1..=31).flat_map(|one| (one..=31).map(move |other| vec![one, other])));
+        all.extend((15..=29).map(|count| vec![31; count]));
+        all.push((1..=28).collect());
+        all.push((4..=31).step_by(3).chain([31; 19]).collect());
+        let mut seed = 9u64;
+        all.extend((0..if cfg!(miri) { 3 } else { 2000 }).map(|_| {
+            let mut drawn = || {
+                seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                (seed >> 33) as u8
+            };
+            let (count, span) = (drawn() % 28 + 2, drawn() % 31 + 1);
+            (0..count).map(|_| drawn() % span + 1).collect()
+        }));
+        for codes in &all {
+            let place = |index: usize| 70_000 + 37 * index as u32;
+            let coded: Vec<Coded> = codes
+                .iter()
+                .enumerate()
+                .map(|(i, &c)| (place(i), c))
+                .collect();
+            let fits = taken(codes) <= Stepped::PLACES;
+            assert_eq!(Stepped::fits(&coded), fits, "{codes:?}");
+            for left_out in (0..=codes.len()).filter(|_| fits) {
+                let others = coded
+                    .iter()
+                    .enumerate()
+                    .filter(|&(index, _)| index != left_out);
+                let mut held: Vec<Coded> = others.map(|(_, &coded)| coded).collect();
+                assert!(Stepped::fits(&held), "{codes:?}");
+                for overflowed in [false, true] {
+                    let line = Stepped::encode(&mut held, overflowed, 70_000);
+                    for &(place, code) in &held {
+                        assert_eq!(line.find(Portable, place), code, "{codes:?}");
+                    }
+                    let other = line.find(Portable, 69_999 + 65_535);
+                    assert_eq!(other, u8::from(overflowed), "{codes:?}");
+                }
+            }
         }
     }
 

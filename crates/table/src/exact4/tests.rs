@@ -416,15 +416,9 @@ fn the_answers_choose_the_form() {
             assert_eq!(set.get(key).0 & alone, alone);
         }
         assert!(!set.is_crowded());
-        match set.layout {
-            Layout::Narrow(_) => "narrow",
-            Layout::Packed(_) => "packed",
-            Layout::Stepped(_) => "stepped",
-            Layout::Shared(_) => "shared",
-            Layout::Wide(_) => "wide",
-        }
+        name_of(&set)
     };
-    let dense = match (simd::climbs(), simd::deposits_fast()) {
+    let dense = match (simd::sums_steps(), simd::deposits_fast()) {
         (true, _) => "stepped",
         (false, true) => "packed",
         (false, false) => "shared",
@@ -434,4 +428,46 @@ fn the_answers_choose_the_form() {
     assert_eq!(form(16, 100), dense);
     assert_eq!(form(30, 0), dense);
     assert_eq!(form(31, 0), "shared");
+}
+
+fn name_of(set: &AddressSetV4) -> &'static str {
+    match set.layout {
+        Layout::Narrow(_) => "narrow",
+        Layout::Packed(_) => "packed",
+        Layout::Stepped(_) => "stepped",
+        Layout::Shared(_) => "shared",
+        Layout::Wide(_) => "wide",
+    }
+}
+
+/// One large list and 29 small ones: codes in a line are far apart, and the steps between them
+/// would send each twentieth line's misses aside.
+#[test]
+#[cfg_attr(miri, ignore = "a million addresses")]
+fn codes_far_apart_are_not_stepped() {
+    let form = |large: u32| {
+        let mut columns = vec![Vec::new(); 30];
+        for key in 0..1_100_000u32 {
+            let small = 1 + key % 29;
+            columns[if key % 100 < large { 0 } else { small as usize }].push(key);
+        }
+        let (set, _) = AddressSetV4::compile(&columns, Secret::from_seed(6)).expect("memory");
+        let aside = each!(&set.layout, lines => lines.side.len());
+        assert!(aside < set.len() / 500, "{aside} aside");
+        name_of(&set)
+    };
+    let packed = if simd::deposits_fast() {
+        "packed"
+    } else {
+        "shared"
+    };
+    assert_eq!(form(85), packed);
+    assert_eq!(
+        form(0),
+        if simd::sums_steps() {
+            "stepped"
+        } else {
+            packed
+        }
+    );
 }

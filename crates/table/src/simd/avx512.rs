@@ -1,7 +1,9 @@
 //! A line a compare: vectors of 64 bytes, and masks instead of vectors of truth.
 
 use super::avx2::upper_halves;
-use super::{Avx512, BELOW_TOP, FIRST_30, Found120, Lanes, NOT_FIRST_28, climb_each, zeros_below};
+use super::{
+    Avx512, BELOW_TOP, FIRST_30, Found120, Lanes, NOT_FIRST_28, sum_steps_each, zeros_below,
+};
 use crate::secret::WidePermutation;
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -96,28 +98,29 @@ impl Lanes for Avx512 {
         codes
     }
     #[inline(always)]
-    fn climbs(self) -> bool {
+    fn sums_steps(self) -> bool {
         self.counts_bits
     }
     #[inline(always)]
-    fn climb(self, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
-        let mut climbed = [0; 16];
+    fn sum_steps(self, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
+        let mut sums = [0; 16];
         if !self.counts_bits {
-            return climb_each(self, found, steps);
+            return sum_steps_each(self, found, steps);
         }
-        // SAFETY: `self` proves the instructions; the loads read the halves of `found` and of
-        // `steps`, 32 and 64 bytes each, and the store writes the 16 bytes of `climbed`.
+        // SAFETY: `self` proves the instructions, and `counts_bits`, looked at above, those that
+        // count; the loads read the halves of `found` and of `steps`, 32 and 64 bytes each, and
+        // the store writes the 16 bytes of `sums`.
         unsafe {
             let found: *const __m256i = found.as_ptr().cast();
             let steps: *const __m512i = steps.as_ptr().cast();
-            let low = climb_eight(_mm256_loadu_si256(found), _mm512_loadu_si512(steps));
-            let high = climb_eight(
+            let low = sum_steps_of_eight(_mm256_loadu_si256(found), _mm512_loadu_si512(steps));
+            let high = sum_steps_of_eight(
                 _mm256_loadu_si256(found.add(1)),
                 _mm512_loadu_si512(steps.add(1)),
             );
-            _mm_storeu_si128(climbed.as_mut_ptr().cast(), _mm_unpacklo_epi64(low, high));
+            _mm_storeu_si128(sums.as_mut_ptr().cast(), _mm_unpacklo_epi64(low, high));
         }
-        climbed
+        sums
     }
     #[inline(always)]
     fn equal32(self, line: &[u32; 16], value: u32) -> u32 {
@@ -260,13 +263,13 @@ impl Lanes for Avx512 {
     }
 }
 
-/// [`Lanes::climb`] of eight lines, in the lower eight bytes.
+/// [`Lanes::sum_steps`] of eight lines, in the lower eight bytes.
 ///
 /// # Safety
 ///
 /// The CPU has what [`Avx512`] proves, and VPOPCNTDQ.
 #[inline(always)]
-unsafe fn climb_eight(found: __m256i, steps: __m512i) -> __m128i {
+unsafe fn sum_steps_of_eight(found: __m256i, steps: __m512i) -> __m128i {
     // SAFETY: the caller's proof.
     unsafe {
         let found = _mm512_shuffle_epi32::<0b10_10_00_00>(_mm512_cvtepu32_epi64(found));
@@ -286,7 +289,7 @@ unsafe fn climb_eight(found: __m256i, steps: __m512i) -> __m128i {
 ///
 /// # Safety
 ///
-/// The CPU has VPOPCNTDQ.
+/// The CPU has AVX-512 F and VPOPCNTDQ.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn count_bits(words: __m512i) -> __m512i {

@@ -1,6 +1,6 @@
 //! A line of one answer.
 
-use super::{Coded, Line, find_each};
+use super::{Coded, Line, find_each, place_of};
 use crate::exact4::codes::Range;
 use crate::exact4::lookup::GROUP;
 use crate::simd::Lanes;
@@ -91,10 +91,8 @@ impl Line for Narrow {
 
     fn decode(&self, first: u32, places: &mut Vec<Coded>) {
         let head = self.remainders[0];
-        let mut coded = self.remainders.iter().map(|remainder| {
-            let offset = remainder.wrapping_sub(first as u16);
-            (first.wrapping_add(u32::from(offset)), 1)
-        });
+        let all = self.remainders.iter();
+        let mut coded = all.map(|&remainder| (place_of(remainder, first), 1));
         let held = coded
             .next()
             .filter(|_| head != first.wrapping_sub(1) as u16);

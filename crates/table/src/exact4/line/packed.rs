@@ -1,6 +1,6 @@
 //! A line of up to 30 answers, read one place at a time.
 
-use super::{Coded, Line, used};
+use super::{Coded, Line, place_of, used};
 use crate::exact4::codes::Range;
 use crate::simd::Lanes;
 use std::iter::repeat_n;
@@ -69,8 +69,7 @@ impl Line for Packed {
         let coded = self.remainders.iter().zip(0..).map(|(&remainder, index)| {
             let code = ones.trailing_zeros() - index;
             ones &= ones - 1;
-            let offset = remainder.wrapping_sub(first as u16);
-            (first.wrapping_add(u32::from(offset)), code as u8)
+            (place_of(remainder, first), code as u8)
         });
         used(coded, places);
     }

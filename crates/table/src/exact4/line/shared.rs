@@ -1,6 +1,6 @@
 //! A line of up to 254 answers.
 
-use super::{Coded, Line, used};
+use super::{Coded, Line, place_of, used};
 use crate::exact4::codes::Range;
 use crate::simd::Lanes;
 use std::iter::repeat;
@@ -60,11 +60,7 @@ impl Line for Shared {
 
     fn decode(&self, first: u32, places: &mut Vec<Coded>) {
         let coded = self.remainders.iter().zip(&self.codes);
-        let place = |remainder: u16| {
-            let offset = remainder.wrapping_sub(first as u16);
-            first.wrapping_add(u32::from(offset))
-        };
-        let coded = coded.map(|(&remainder, &code)| (place(remainder), code));
+        let coded = coded.map(|(&remainder, &code)| (place_of(remainder, first), code));
         used(coded, places);
     }
 }

@@ -1,6 +1,6 @@
 //! A line of up to 30 answers, read by vectors.
 
-use super::{Coded, Line, find_each};
+use super::{Coded, Line, find_each, place_of};
 use crate::exact4::codes::Range;
 use crate::exact4::lookup::GROUP;
 use crate::simd::Lanes;
@@ -8,11 +8,12 @@ use frame::{Groups, Shares};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// 28 places of 16 bits, in descending order of their codes, and a step of up to three for each: a
-/// code is as high as the steps from its place to the last lead.
+/// code is the sum of the steps from its place to the last.
 ///
 /// Behind the last place is a step of one where the line could not take all its addresses: so
-/// every other place has the code 0 or 1. Where codes are more than three apart unused places climb
-/// between them. These, and those in front, hold a remainder that none of the line's places has.
+/// every other place has the code 0 or 1. Where codes are more than three apart unused places have
+/// steps between them. These, and those in front, hold a remainder that none of the line's places
+/// has.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable)]
 #[repr(C, align(64))]
 pub(crate) struct Stepped {
@@ -34,8 +35,8 @@ impl Stepped {
 
 impl Line for Stepped {
     const PLACES: usize = 28;
-    // 16 of 28: one line in 450 overflows; 4.0 bytes an address. With 15 and 17 lookups took as
-    // long.
+    // 16 of 28, as `Packed`: 4.0 bytes an address. One line in 400 overflows where 16 answers are
+    // alike, one in 190 of 30; `fill` tells when it is too many.
     const FILL: usize = 16;
     // As for `Narrow`.
     const LINES_MIN: usize = 65_538;
@@ -49,7 +50,7 @@ impl Line for Stepped {
     #[inline(always)]
     fn find<S: Lanes>(&self, lanes: S, place: u32) -> u8 {
         let found = lanes.equal16(zerocopy::transmute_ref!(self), place as u16);
-        lanes.climb_one(found, self.steps)
+        lanes.sum_steps_of_one(found, self.steps)
     }
 
     #[inline(always)]
@@ -59,9 +60,10 @@ impl Line for Stepped {
         groups: impl Iterator<Item = (usize, Option<usize>)>,
         codes: &mut [[u8; GROUP]; COUNT],
     ) {
-        if !lanes.climbs() {
+        if !lanes.sums_steps() {
             return find_each::<_, _, _, FAR, _>(lanes, shares, groups, codes);
         }
+        const { assert!(COUNT.is_multiple_of(2)) };
         let mut found = Groups::<u32, GROUP, COUNT>::new();
         let mut steps = Groups::<u64, GROUP, COUNT>::new();
         for (group, next) in groups {
@@ -83,7 +85,7 @@ impl Line for Stepped {
         let all = found.zip(steps.as_slice().as_flattened().as_chunks().0);
         let codes = codes.as_flattened_mut().as_chunks_mut().0;
         for (codes, (found, steps)) in codes.iter_mut().zip(all) {
-            *codes = lanes.climb(found, steps);
+            *codes = lanes.sum_steps(found, steps);
         }
     }
 
@@ -98,15 +100,15 @@ impl Line for Stepped {
             remainders: [first.wrapping_sub(1) as u16; 28],
             steps: if overflowed { OVERFLOWED } else { 0 },
         };
-        let (mut index, mut climbed) = (Self::PLACES, u8::from(overflowed));
+        let (mut index, mut sum) = (Self::PLACES, u8::from(overflowed));
         for &(place, code) in &*places {
             loop {
                 index -= 1;
-                let step = (code - climbed).min(STEP_MAX);
-                climbed += step;
+                let step = (code - sum).min(STEP_MAX);
+                sum += step;
                 line.steps |= u64::from(step & 1) << (1 + index);
                 line.steps |= u64::from(step >> 1) << (33 + index);
-                if climbed == code {
+                if sum == code {
                     break;
                 }
             }
@@ -120,8 +122,7 @@ impl Line for Stepped {
         for (index, &remainder) in self.remainders.iter().enumerate().rev() {
             code += self.step(index);
             if remainder != first.wrapping_sub(1) as u16 {
-                let offset = remainder.wrapping_sub(first as u16);
-                places.push((first.wrapping_add(u32::from(offset)), code));
+                places.push((place_of(remainder, first), code));
             }
         }
     }
@@ -133,7 +134,7 @@ impl Line for Stepped {
         let (mut left, mut below, mut unused) = (codes, 0, 0);
         while left != 0 {
             let code = left.trailing_zeros();
-            unused += (code - below).saturating_sub(1) / u32::from(STEP_MAX);
+            unused += (code - below - 1) / u32::from(STEP_MAX);
             (below, left) = (code, left & (left - 1));
         }
         places.len() + unused as usize <= Self::PLACES

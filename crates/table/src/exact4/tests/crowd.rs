@@ -44,6 +44,13 @@ fn crowd_in<L: Line>(wrap: fn(Lines<L>) -> Layout, crowd: &[u32], masks: &[u32])
             answers_as(&set, &oracle, crowd);
         }
     }
+    // To other answers, and back to nothing held aside where they allow it.
+    for &address in crowd {
+        let mask = masks[splitmix(&mut seed) as usize % masks.len()];
+        set.assign(address, ListMask(mask)).expect("memory");
+        oracle.insert(address, mask);
+    }
+    answers_as(&set, &oracle, crowd);
     let full = set.clone();
     let hits = |set: &AddressSetV4| set.contains_burst(crowd, &mut vec![false; crowd.len()]);
     assert_eq!(hits(&set), crowd.len());
@@ -55,7 +62,8 @@ fn crowd_in<L: Line>(wrap: fn(Lines<L>) -> Layout, crowd: &[u32], masks: &[u32])
         }
     }
     assert_eq!(set.len(), others);
-    answers_as(&full, &oracle, crowd);
+    let all: Vec<u32> = oracle.keys().copied().collect();
+    answers_as(&full, &oracle, &all);
 }
 
 fn answers_as(set: &AddressSetV4, oracle: &Oracle, keys: &[u32]) {
