@@ -178,9 +178,13 @@ mod tests {
     /// what it takes it takes without any of them, and overflowed, as well.
     #[test]
     fn steps_between_codes_take_places() {
-        let mut all: Vec<Vec<u8>> = (1..=31).map(|code| vec![code]).collect();
-        all.extend((1..=31).flat_map(|one| (one..=31).map(move |other| vec![one, other])));
-        all.extend((15..=29).map(|count| vec![31; count]));
+        let by = if cfg!(miri) { 15 } else { 1 };
+        let codes = || (1..=31).step_by(by);
+        let mut all: Vec<Vec<u8>> = codes().map(|code| vec![code]).collect();
+        all.extend(
+            codes().flat_map(|one| (one..=31).step_by(by).map(move |other| vec![one, other])),
+        );
+        all.extend((18..=29).step_by(by).map(|count| vec![31; count]));
         all.push((1..=28).collect());
         all.push((4..=31).step_by(3).chain([31; 19]).collect());
         let mut seed = 9u64;
@@ -201,7 +205,7 @@ mod tests {
                 .collect();
             let fits = taken(codes) <= Stepped::PLACES;
             assert_eq!(Stepped::fits(&coded), fits, "{codes:?}");
-            for left_out in (0..=codes.len()).filter(|_| fits) {
+            for left_out in (0..=codes.len()).step_by(by).filter(|_| fits) {
                 let others = coded
                     .iter()
                     .enumerate()
