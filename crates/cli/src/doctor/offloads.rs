@@ -152,7 +152,7 @@ fn checksums_rx(survey: &Survey) -> Finding {
             what,
             "left to this machine",
             "neighbours on the same host may send them unfinished (guest_csum of the hypervisor); \
-             packet: finishes them",
+             xdp: and packet: finish them, shortcut=on and bypass=on do not",
         ),
         (true, _) => Finding::good(what, "checked by the driver"),
         (false, _) => Finding::good(what, "checked by the kernel"),
@@ -199,7 +199,7 @@ fn of_peer(peer: Option<&Survey>) -> Finding {
         return Finding::unknown(what, why).mended_by(remedy);
     };
     let name = &peer.name;
-    let left = [&CHECKSUMS_TX[..], &SEGMENTATION, &TAGS_TX];
+    let left = [&SEGMENTATION[..], &TAGS_TX];
     if left.iter().any(|names| is_on(peer, names)) {
         return Finding::wrong(
             what,
@@ -207,6 +207,14 @@ fn of_peer(peer: Option<&Survey>) -> Finding {
             "its host's frames come unfinished, larger than a wire's, or to XDP without their tags",
         )
         .mended_by(remedy.replace("PEER", name));
+    }
+    if is_on(peer, &CHECKSUMS_TX) {
+        return Finding::doubtful(
+            what,
+            format!("{name} leaves checksums to the receiver"),
+            "xdp: and packet: finish them, which costs rate; shortcut=on and bypass=on do not",
+        )
+        .mended_by(format!("ethtool -K {name} tx off"));
     }
     Finding::good(what, format!("{name} sends whole frames"))
 }

@@ -293,13 +293,15 @@ fn a_veth_is_judged_by_its_other_end() {
     let lazy = with_offload(whole, "tx-checksum-ip-generic", true);
     let lazy_page = page(&veth("a"), Some(&lazy));
     let finding = judged(&lazy_page, "veth peer");
+    // Ports finish checksums.
+    assert_eq!(finding.judgement, Judgement::Doubtful);
+    assert_eq!(finding.remedy.as_deref(), Some("ethtool -K b tx off"));
+    let merging = with_offload(lazy, "tx-tcp-segmentation", true);
+    let merging_page = page(&veth("a"), Some(&merging));
+    let finding = judged(&merging_page, "veth peer");
     assert_eq!(finding.judgement, Judgement::Wrong);
-    assert!(
-        finding
-            .remedy
-            .as_deref()
-            .is_some_and(|text| text.contains("-K b tx off"))
-    );
+    let remedy = finding.remedy.as_deref();
+    assert!(remedy.is_some_and(|text| text.contains("-K b tx off tso off")));
     let elsewhere = page(&veth("a"), None);
     assert_eq!(
         judged(&elsewhere, "veth peer").judgement,

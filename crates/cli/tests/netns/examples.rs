@@ -10,13 +10,14 @@ use std::process::Command;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::bench::{Bench, RIGHT_ADDRESS, Side, await_that};
+use crate::bench::{Bench, RIGHT_ADDRESS, Side, await_that, missing};
 use crate::bypass::with_gro_at_the_ends;
 use crate::running::Running;
 use crate::traffic::{Ends, ping_between};
 
 const README: &str = include_str!("../../../../README.md");
 const GUIDE: &str = include_str!("../../../../docs/guide.md");
+const TWO_NAMESPACES: &str = include_str!("../../../../docs/guide/two-namespaces.md");
 
 /// Lines of code and code within lines.
 fn commands(page: &str) -> BTreeSet<&str> {
@@ -175,5 +176,33 @@ fn ports_of_the_table_open() {
         } else {
             bench.start(&words).reported();
         }
+    }
+}
+
+/// The names of its namespaces are the page's own, so that a run beside it would meet them.
+#[test]
+fn the_page_about_two_namespaces_runs_as_it_is_copied() {
+    if Bench::new().is_none() {
+        return;
+    }
+    if let Some(tool) = missing(&["curl", "python3"]) {
+        println!("skipped: no {tool} here");
+        return;
+    }
+    let script = TWO_NAMESPACES.split("```").nth(1).expect("a block");
+    let script = script.strip_prefix("sh\n").expect("of shell");
+    let folder = folder();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .current_dir(folder.path())
+        .env("PATH", format!("{}:{path}", folder.path().display()))
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{complained}");
+    for part in ["from 192.0.2.1: 200", "from 192.0.2.66: 000", "blocked_src"] {
+        assert!(said.contains(part), "{part}: {said}{complained}");
     }
 }

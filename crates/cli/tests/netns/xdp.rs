@@ -42,6 +42,26 @@ fn generic_mode_is_granted() {
 }
 
 #[test]
+fn tcp_crosses_though_hosts_leave_checksums_to_the_receiver() {
+    for mode in ["", ",mode=generic,vlan=ignore"] {
+        let Some(bench) = Bench::new() else { return };
+        for (side, far) in [(Side::Left, "l"), (Side::Right, "r")] {
+            bench.expect(side, &format!("ethtool -K {far} tx on tso off gso off"));
+        }
+        let running = bench.bridge(&format!("xdp:a{mode} xdp:b{mode}"));
+        // The hosts drop what is not finished: neither a handshake nor a datagram would cross.
+        tcp_echo(&bench, 1 << 20);
+        udp_echo(&bench, &LENGTHS[..6]);
+        let report = running.stop();
+        for port in 0..2 {
+            let states = report["ports"][port]["states"].as_array().expect("states");
+            let left = |state: &serde_json::Value| state["state"] == "checksums_left";
+            assert!(states.iter().any(left), "{report}");
+        }
+    }
+}
+
+#[test]
 fn a_mode_that_loses_vlan_tags_must_be_asked_for() {
     let Some(bench) = Bench::new() else { return };
     let output = bench.run("bridge xdp:a,mode=generic null:");

@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) use addresses::{LocalAddress, VlanPort, address_news, addresses, vlan_ports};
 pub(crate) use attached::programs_on;
-pub(crate) use checksums::Sampler;
+pub(crate) use checksums::Finisher;
 pub use claims::Claims;
 pub use counters::{LinkCounts, QueueCounts};
 pub(crate) use counts::Counts;

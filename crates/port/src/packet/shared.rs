@@ -139,7 +139,6 @@ impl Shared {
                  switch it off: ethtool -K {name} {commands}"
             ));
         }
-        notes.extend(self.interface.checksums_note());
         notes.extend(self.interface.note_on_merging_peer(spec));
         if let Some(master) = self.interface.master() {
             notes.push(format!(

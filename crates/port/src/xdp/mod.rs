@@ -373,7 +373,7 @@ impl Port for XdpPort {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = self.ready.notes(self.spec.mode);
+        let mut notes = self.ready.notes(&self.spec);
         if let Some(standby) = self.steering.standby().filter(|standby| standby.adopts()) {
             notes.push(format!(
                 "xdp:{}: {} frames passed unfiltered since the bridge before began, and this one \

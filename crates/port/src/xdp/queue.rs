@@ -18,7 +18,7 @@ use super::sender::Sender;
 use super::socket::Bound;
 use super::{spread, told};
 use crate::card_clock::ClockReader;
-use crate::interface::{Sampler, Watch};
+use crate::interface::{Finisher, Watch};
 use crate::sys::xdp_socket::Wake;
 use crate::{Loss, PortError, PortQueue, PortStatistics, QueueLoss, RxState};
 
@@ -71,7 +71,7 @@ pub(super) struct XdpQueue {
     changes: u32,
     /// Whether queues may have come that are not taken up yet.
     may_grow: bool,
-    sampler: Sampler,
+    finisher: Finisher,
     /// When the program was last told that this worker is there.
     beaten: Nanos,
     /// How often the interface went away and came back.
@@ -98,7 +98,7 @@ impl XdpQueue {
             clock: None,
             changes: origin.signal.changes(),
             may_grow: false,
-            sampler: Sampler::default(),
+            finisher: Finisher::new(origin.ready.may_leave_checksums()),
             zero_copy: sockets.iter().any(|bound| bound.granted.zero_copy),
             origin,
             members: Vec::new(),
@@ -278,6 +278,10 @@ impl XdpQueue {
             self.misunderstood + now,
             "entries of the kernel's rings were not understood, which is a bug; please report it",
         );
+        warn(
+            self.finisher.finished(),
+            "frames came with a checksum left to the receiver, and were finished here",
+        );
         if self.speaks {
             warn(
                 self.origin.steering.counted(Counted::Unclaimed),
@@ -341,12 +345,12 @@ impl PortQueue for XdpQueue {
                 break;
             }
         }
-        match burst.frames().get(before) {
-            Some(frame) if self.sampler.is_sure(frame.bytes()) => {
-                self.origin.signal.checksums_left();
+        if burst.len() == before {
+            if self.watch.nothing_came() {
+                self.look(pool);
             }
-            None if self.watch.nothing_came() => self.look(pool),
-            _ => {}
+        } else if self.finisher.finish(&mut burst.frames_mut()[before..]) {
+            self.origin.signal.checksums_left();
         }
         RxState::Open
     }

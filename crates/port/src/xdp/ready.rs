@@ -8,9 +8,13 @@ use crate::sys::packet_socket::PacketSocket;
 use crate::{PortError, PortErrorKind, TimeSource, Timestamps};
 
 use super::program::hint;
-use super::spec::{VlanTags, XdpMode, XdpSpec};
+use super::spec::{Bypass, VlanTags, XdpMode, XdpSpec};
 use super::tags::Tags;
 use crate::card_clock::ClockReader;
+
+/// Drivers of what no hardware receives for. Those of hypervisors hand on what neighbours on the same
+/// host send (virtio 1.2 section 5.1.6.4: VIRTIO_NET_HDR_F_NEEDS_CSUM).
+const NO_HARDWARE: [&str; 6] = ["veth", "virtio_net", "tun", "bridge", "vif", "hv_netvsc"];
 
 /// Bits of what was changed on an interface: promiscuous mode, then each offload that can be.
 const PROMISCUOUS: u32 = 1;
@@ -129,6 +133,14 @@ impl Ready {
         Ok(())
     }
 
+    /// Whether frames can come from the first on whose checksum their sender left to hardware: no
+    /// hardware is in front of the drivers named, nor in front of one that does not say its name.
+    pub(super) fn may_leave_checksums(&self) -> bool {
+        let driver = self.interface.driver();
+        self.mode == XdpMode::Generic
+            || driver.map_or(true, |driver| NO_HARDWARE.contains(&&*driver))
+    }
+
     /// The number of the interface that it is now.
     pub(super) fn index(&self) -> std::io::Result<u32> {
         self.interface.index()
@@ -187,7 +199,7 @@ impl Ready {
     }
 
     /// What the user should know before the run.
-    pub(super) fn notes(&self, mode: XdpMode) -> Vec<String> {
+    pub(super) fn notes(&self, spec: &XdpSpec) -> Vec<String> {
         let name = self.interface.name();
         let mut notes = Vec::new();
         let state = self.lock();
@@ -208,8 +220,12 @@ impl Ready {
                 off.join(" ")
             ));
         }
-        notes.extend(self.interface.checksums_note());
-        if mode == XdpMode::Generic {
+        // What a worker receives has its checksum finished there; what the kernel forwards by
+        // itself has not.
+        if spec.shortcut || spec.bypass != Bypass::Off {
+            notes.extend(self.interface.checksums_note());
+        }
+        if spec.mode == XdpMode::Generic {
             // A program in the driver of veth has the other end cut its segments.
             let spec = format!("xdp:{name}");
             notes.extend(self.interface.note_on_merging_peer(&spec));
