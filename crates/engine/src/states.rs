@@ -163,8 +163,8 @@ impl States {
         if view.checksums_left && self.accounts[PortState::ChecksumsLeft as usize].count == 0 {
             self.begin(PortState::ChecksumsLeft, now, String::new());
             news.push(
-                "frames come with their checksum left to the receiver, as veth and virtio do it; it \
-                 is finished here, which `ethtool -K SENDER tx off` spares"
+                "frames come with their checksum left to the receiver, as veth and virtio do it; \
+                 it is finished here, which `ethtool -K SENDER tx off` spares"
                     .to_owned(),
             );
         }

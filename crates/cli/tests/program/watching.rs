@@ -119,6 +119,30 @@ fn promtool_reads_the_metrics_of_a_daemon() {
     assert!(output.status.success() && said.is_empty(), "{said}\n{page}");
 }
 
+/// Every metric that the rules name is one that a daemon gives.
+#[test]
+fn alert_rules_name_metrics_that_there_are() {
+    let rules = include_str!("../../../../examples/alerts.yml");
+    let daemon = Watched::start();
+    let page = daemon.page();
+    let is_name = |at: char| at.is_ascii_lowercase() || at == '_';
+    let names = rules.split(|at| !is_name(at));
+    let names: Vec<&str> = names.filter(|name| name.starts_with("linerate_")).collect();
+    assert!(names.len() > 8, "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("# TYPE {name} ")), "{name}");
+    }
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/alerts.yml");
+    let tool = Command::new("promtool")
+        .args(["check", "rules", file])
+        .output();
+    let Ok(output) = tool else {
+        eprintln!("skipped: no promtool here (Debian: apt-get install prometheus)");
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
+}
+
 #[test]
 fn tshark_reads_a_capture_of_drops() {
     let daemon = Watched::start();

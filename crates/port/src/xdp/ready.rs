@@ -12,8 +12,8 @@ use super::spec::{Bypass, VlanTags, XdpMode, XdpSpec};
 use super::tags::Tags;
 use crate::card_clock::ClockReader;
 
-/// Drivers of what no hardware receives for. Those of hypervisors hand on what neighbours on the same
-/// host send (virtio 1.2 section 5.1.6.4: VIRTIO_NET_HDR_F_NEEDS_CSUM).
+/// Drivers of what no hardware receives for. Those of hypervisors hand on what neighbours on the
+/// same host send (virtio 1.2 section 5.1.6.4: VIRTIO_NET_HDR_F_NEEDS_CSUM).
 const NO_HARDWARE: [&str; 6] = ["veth", "virtio_net", "tun", "bridge", "vif", "hv_netvsc"];
 
 /// Bits of what was changed on an interface: promiscuous mode, then each offload that can be.
