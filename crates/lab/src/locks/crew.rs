@@ -1,6 +1,7 @@
 //! The threads of a trial: readers tied to CPUs, perhaps a writer, started together.
 
 use std::hint::spin_loop;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,6 +11,8 @@ use table::ListMask;
 
 use super::scheme::{BURST, Scheme, Shared, Table, locked};
 use super::writer::Source;
+use crate::design::Design;
+use crate::design::array::ArrayTable;
 use crate::key::{Cursor, drive};
 
 /// Between two changes of the writer.
@@ -32,6 +35,8 @@ pub(super) struct Crew<'a> {
     pub(super) writer: Option<CpuId>,
     /// What readers begin with.
     pub(super) table: &'a Table,
+    /// The table of the published experiment.
+    pub(super) array: &'a Arc<ArrayTable>,
     /// What the writer puts in its place.
     pub(super) source: Source<'a>,
     /// Two a frame, from memory.
@@ -71,7 +76,7 @@ impl Gate {
 impl Crew<'_> {
     /// Runs the trial; a share a reader.
     pub(super) fn run(&self) -> Vec<Share> {
-        let shared = Shared::new(self.table, self.readers.len());
+        let shared = Shared::new(self.table, self.array, self.readers.len());
         let gate = Gate {
             waiting: AtomicUsize::new(0),
             wanted: self.readers.len() + usize::from(self.writer.is_some()),
@@ -103,11 +108,15 @@ impl Crew<'_> {
         let begin = (self.first + apart) % self.keys.len();
         let mut cursor = Cursor::at(begin / (2 * BURST) * 2 * BURST);
         let mut share = Share::default();
-        let warm = TABLE_WARM * self.table.bytes() / 64;
-        for _ in 0..warm.div_ceil(KEYS_A_LOOK) {
+        let bytes = match self.scheme.is_array() {
+            true => self.array.bytes(),
+            false => self.table.bytes(),
+        };
+        for _ in 0..(TABLE_WARM * bytes / 64).div_ceil(KEYS_A_LOOK) {
             let keys = cursor.take(self.keys, KEYS_A_LOOK, 0);
-            drive(keys, 2 * BURST, |keys| {
-                self.table.lookup_burst_v4(keys, &mut masks);
+            drive(keys, 2 * BURST, |keys| match self.scheme.is_array() {
+                true => access.look_up(keys, &mut masks),
+                false => self.table.lookup_burst_v4(keys, &mut masks),
             });
         }
         for _ in 0..LOOKS_WARM {

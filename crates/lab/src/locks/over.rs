@@ -10,7 +10,7 @@ use std::time::Duration;
 use table::{CompiledLists, ListMask};
 
 use super::scheme::{BURST, Scheme, Shared};
-use super::{list, published};
+use super::{array, list, published};
 use crate::contest::refused;
 use crate::experiment::{LabError, Outcome, Settings};
 use crate::stamped::addresses;
@@ -21,9 +21,11 @@ const READERS: usize = 1;
 
 pub(super) fn run(settings: &mut Settings<'_>, wire: Wire<'_>) -> Result<Outcome, LabError> {
     let rounds = if settings.quick { 4 } else { 12 };
-    let table = CompiledLists::compile(&[&list(settings.seed)]).map_err(refused)?;
+    let list = list(settings.seed);
+    let table = CompiledLists::compile(&[&list]).map_err(refused)?;
+    let array = Arc::new(array(&list)?);
     // Kept until the program ends, which is when this does.
-    let shared: &'static Shared = Box::leak(Box::new(Shared::new(&Arc::new(table), READERS)));
+    let shared: &'static Shared = Box::leak(Box::new(Shared::new(&Arc::new(table), &array, READERS)));
     let schemes = Scheme::EVERY.into_iter().filter(|&scheme| shows(scheme));
     let ways: Vec<Way> = schemes.map(|scheme| way(scheme, shared)).collect();
     let wanted = Duration::from_millis(60);

@@ -1,12 +1,14 @@
 //! The ways of reading a table that somebody else may be changing.
 
-use std::hint::spin_loop;
+use std::hint::{black_box, spin_loop};
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use engine::{Published, Reader};
 use table::{CompiledLists, ListMask};
+
+use crate::design::array::ArrayTable;
 
 /// Packets of a burst, as a worker has them.
 pub(super) const BURST: usize = engine::DEFAULT_BURST;
@@ -20,14 +22,22 @@ pub(super) enum Scheme {
     Unchanged,
     /// A reference, one packet at a time: the base of what locks every packet.
     NonePacket,
-    /// A reference, 4 packets at a time: the base of what was published.
+    /// A reference, 4 packets at a time.
     NoneBatch4,
+    /// A reference, one packet at a time behind a prefetch of 4 packets' lines.
+    NonePrefetch4,
+    /// The same on the array table: the base of what was published.
+    NonePrefetch4Array,
     /// A reader-writer lock a packet.
     RwLockPacket,
     /// A reader-writer lock a burst.
     RwLockBurst,
-    /// A reader-writer lock around both lookups of 4 packets, as published.
+    /// A reader-writer lock around both lookups of 4 packets.
     RwLockBatch4Both,
+    /// Lines of 4 packets are prefetched without the lock; then a reader-writer lock a packet.
+    RwLockPrefetch4,
+    /// The same on the array table, as published in 2015.
+    RwLockPrefetch4Array,
     /// A mutex for the source and again for the destination.
     MutexTwice,
     /// A lock with a slot a reader, taken once a packet: readers share no line.
@@ -43,16 +53,20 @@ pub(super) enum Scheme {
 }
 
 impl Scheme {
-    pub(super) const EVERY: [Self; 13] = [
+    pub(super) const EVERY: [Self; 17] = [
         Self::None,
         Self::Ours,
         Self::OursReplaced,
         Self::Unchanged,
         Self::NonePacket,
         Self::NoneBatch4,
+        Self::NonePrefetch4,
+        Self::NonePrefetch4Array,
         Self::RwLockPacket,
         Self::RwLockBurst,
         Self::RwLockBatch4Both,
+        Self::RwLockPrefetch4,
+        Self::RwLockPrefetch4Array,
         Self::MutexTwice,
         Self::ReadMostly,
         Self::Preempted,
@@ -66,9 +80,13 @@ impl Scheme {
             Self::Unchanged => "unchanged",
             Self::NonePacket => "none_packet",
             Self::NoneBatch4 => "none_batch4",
+            Self::NonePrefetch4 => "none_prefetch4",
+            Self::NonePrefetch4Array => "none_prefetch4_array",
             Self::RwLockPacket => "rwlock_packet",
             Self::RwLockBurst => "rwlock_burst",
             Self::RwLockBatch4Both => "rwlock_batch4_both",
+            Self::RwLockPrefetch4 => "rwlock_prefetch4",
+            Self::RwLockPrefetch4Array => "rwlock_prefetch4_array",
             Self::MutexTwice => "mutex_twice",
             Self::ReadMostly => "read_mostly",
             Self::Preempted => "preempted",
@@ -87,17 +105,33 @@ impl Scheme {
             | Self::Counter
             | Self::Ours
             | Self::OursReplaced => BURST,
-            Self::NoneBatch4 | Self::RwLockBatch4Both => 4,
+            Self::NoneBatch4
+            | Self::RwLockBatch4Both
+            | Self::NonePrefetch4
+            | Self::NonePrefetch4Array
+            | Self::RwLockPrefetch4
+            | Self::RwLockPrefetch4Array => 4,
             _ => 1,
         }
     }
 
     /// True where readers never look whether there is another table.
     pub(super) fn reads_one_table(self) -> bool {
-        matches!(
-            self,
-            Self::None | Self::Unchanged | Self::NonePacket | Self::NoneBatch4 | Self::Counter
-        )
+        self.is_array()
+            || matches!(
+                self,
+                Self::None
+                    | Self::Unchanged
+                    | Self::NonePacket
+                    | Self::NoneBatch4
+                    | Self::NonePrefetch4
+                    | Self::Counter
+            )
+    }
+
+    /// True where the array table of the published experiment is read.
+    pub(super) fn is_array(self) -> bool {
+        matches!(self, Self::NonePrefetch4Array | Self::RwLockPrefetch4Array)
     }
 
     fn publishes(self) -> bool {
@@ -110,6 +144,8 @@ impl Scheme {
         match self.batch() {
             // Tables that were never changed, in turn.
             _ if self == Self::OursReplaced => Self::Unchanged,
+            _ if self.is_array() => Self::NonePrefetch4Array,
+            _ if matches!(self, Self::NonePrefetch4 | Self::RwLockPrefetch4) => Self::NonePrefetch4,
             BURST => Self::None,
             4 => Self::NoneBatch4,
             _ => Self::NonePacket,
@@ -127,7 +163,9 @@ pub(super) type Table = Arc<CompiledLists>;
 /// The table, behind each lock there is; a trial uses one of them.
 pub(super) struct Shared {
     plain: Table,
+    array: Arc<ArrayTable>,
     rwlock: Padded<RwLock<Table>>,
+    array_rwlock: Padded<RwLock<Arc<ArrayTable>>>,
     mutex: Padded<Mutex<Table>>,
     /// A slot a reader; the writer takes all of them.
     slots: Vec<Padded<Mutex<Table>>>,
@@ -137,11 +175,13 @@ pub(super) struct Shared {
 
 impl Shared {
     /// For this many readers.
-    pub(super) fn new(table: &Table, readers: usize) -> Self {
+    pub(super) fn new(table: &Table, array: &Arc<ArrayTable>, readers: usize) -> Self {
         let mutex = || Padded(Mutex::new(Arc::clone(table)));
         Self {
             plain: Arc::clone(table),
+            array: Arc::clone(array),
             rwlock: Padded(RwLock::new(Arc::clone(table))),
+            array_rwlock: Padded(RwLock::new(Arc::clone(array))),
             mutex: mutex(),
             slots: (0..readers).map(|_| mutex()).collect(),
             counter: Padded(AtomicU64::new(0)),
@@ -164,12 +204,13 @@ impl Shared {
     /// that were replaced are freed once the lock is given back.
     pub(super) fn replace(&self, scheme: Scheme, next: Table) {
         match scheme {
-            Scheme::RwLockPacket | Scheme::RwLockBurst | Scheme::RwLockBatch4Both => {
-                let table = self.rwlock.0.write();
-                let mut table = table.unwrap_or_else(PoisonError::into_inner);
-                let old = mem::replace(&mut *table, next);
-                drop(table);
-                drop(old);
+            Scheme::RwLockPacket
+            | Scheme::RwLockBurst
+            | Scheme::RwLockBatch4Both
+            | Scheme::RwLockPrefetch4 => exchange(&self.rwlock.0, next),
+            // The array table has one version, which goes in again.
+            Scheme::RwLockPrefetch4Array => {
+                exchange(&self.array_rwlock.0, Arc::clone(&self.array));
             }
             Scheme::MutexTwice => put(locked(&self.mutex.0), next),
             Scheme::Preempted => put(spin(&self.mutex.0), next),
@@ -186,6 +227,8 @@ impl Shared {
             | Scheme::Unchanged
             | Scheme::NonePacket
             | Scheme::NoneBatch4
+            | Scheme::NonePrefetch4
+            | Scheme::NonePrefetch4Array
             | Scheme::Counter
             | Scheme::Ours
             | Scheme::OursReplaced => {
@@ -193,6 +236,18 @@ impl Shared {
             }
         }
     }
+}
+
+/// Frees what was replaced once the lock is given back.
+fn exchange<T>(lock: &RwLock<T>, next: T) {
+    let mut guard = lock.write().unwrap_or_else(PoisonError::into_inner);
+    let old = mem::replace(&mut *guard, next);
+    drop(guard);
+    drop(old);
+}
+
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn put(mut guard: MutexGuard<'_, Table>, next: Table) {
@@ -239,11 +294,29 @@ impl Access<'_> {
             }
             Scheme::RwLockPacket | Scheme::RwLockBurst | Scheme::RwLockBatch4Both => {
                 in_batches(keys, masks, batch, |keys, masks| {
-                    let table = shared.rwlock.0.read();
-                    let table = table.unwrap_or_else(PoisonError::into_inner);
-                    table.lookup_burst_v4(keys, masks);
+                    read(&shared.rwlock.0).lookup_burst_v4(keys, masks);
                 });
             }
+            Scheme::NonePrefetch4 => in_batches(keys, masks, batch, |keys, masks| {
+                behind_lines(&shared.plain, keys, |keys, at| {
+                    shared.plain.lookup_burst_v4(keys, &mut masks[at..at + 2]);
+                });
+            }),
+            Scheme::RwLockPrefetch4 => in_batches(keys, masks, batch, |keys, masks| {
+                behind_lines(&shared.plain, keys, |keys, at| {
+                    read(&shared.rwlock.0).lookup_burst_v4(keys, &mut masks[at..at + 2]);
+                });
+            }),
+            Scheme::NonePrefetch4Array => in_batches(keys, masks, batch, |keys, masks| {
+                keys.iter().for_each(|&key| shared.array.ask_head(key));
+                in_batches(keys, masks, 2, |keys, masks| find(&shared.array, keys, masks));
+            }),
+            Scheme::RwLockPrefetch4Array => in_batches(keys, masks, batch, |keys, masks| {
+                keys.iter().for_each(|&key| shared.array.ask_head(key));
+                in_batches(keys, masks, 2, |keys, masks| {
+                    find(&read(&shared.array_rwlock.0), keys, masks);
+                });
+            }),
             // A batch is one key: the source under the mutex, then the destination.
             Scheme::MutexTwice => in_batches(keys, masks, 1, |keys, masks| {
                 locked(&shared.mutex.0).lookup_burst_v4(keys, masks);
@@ -266,6 +339,30 @@ impl Access<'_> {
                 }
             }
         }
+    }
+}
+
+/// Prefetches the lines of a batch without a lock, and then has each packet looked up. The set has
+/// no call that only prefetches: it looks the batch up itself once more, when the lines are there.
+#[inline(always)]
+fn behind_lines(table: &Table, keys: &[u32], mut look_up: impl FnMut(&[u32], usize)) {
+    let mut again = [ListMask::EMPTY; 8];
+    table.lookup_burst_v4_meanwhile(keys, &mut again, &mut || {
+        for (packet, keys) in keys.chunks(2).enumerate() {
+            look_up(keys, 2 * packet);
+        }
+    });
+    black_box(again[0]);
+}
+
+#[inline(always)]
+fn find(table: &ArrayTable, keys: &[u32], masks: &mut [ListMask]) {
+    for (&key, mask) in keys.iter().zip(masks) {
+        *mask = if table.contains(key) {
+            ListMask::only(0)
+        } else {
+            ListMask::EMPTY
+        };
     }
 }
 

@@ -37,6 +37,10 @@ fn writer() -> Mutex<Writer> {
     Mutex::new(Writer::new(list_of(0), Box::new(next)).expect("compiles"))
 }
 
+fn array_of(parity: u32) -> Arc<ArrayTable> {
+    Arc::new(array(&list_of(parity)).expect("memory"))
+}
+
 /// Sources are even, destinations odd.
 fn bench() -> Bench {
     let mut places = (0..2 * SIDES).cycle();
@@ -46,6 +50,7 @@ fn bench() -> Bench {
         read: writer(),
         unread: writer(),
         apart: versions(),
+        array: array_of(0),
         stream,
         trial: TRIAL_TEST,
     }
@@ -84,7 +89,7 @@ fn a_frame_meets_one_version() {
 fn readers_see_what_the_writer_put_in() {
     let [even, odd] = versions();
     for scheme in Scheme::EVERY {
-        let shared = scheme::Shared::new(&even, 2);
+        let shared = scheme::Shared::new(&even, &array_of(0), 2);
         let mut access = shared.access(scheme, 1);
         let mut masks = [table::ListMask::EMPTY; 2];
         let mut found = || {
