@@ -17,7 +17,7 @@ use crate::load::{self, LoadedSets, ReadChoices};
 use crate::output::{Output, Stream};
 use crate::report::Report;
 use crate::resolve::BridgeSettings;
-use crate::run::{conclude, warn_of_debug_build, watch};
+use crate::run::{conclude, warn_of_debug_build, warn_of_shared_cpus, watch};
 
 use crate::screen::Screen;
 
@@ -33,6 +33,7 @@ pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
         return dry_run(&settings, args.run.json, output);
     }
     warn_of_debug_build(output);
+    warn_of_shared_cpus(&settings.layout, output);
     let choices = ReadChoices::new(&args.read, args.skip_bad_lines);
     let sets = load::load_sets(&settings.sets, &choices, settings.has_shortcut(), output)?;
     let ports = open_ports(&settings, &sets)?;

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use daemon::Layout;
 use engine::{EndedBy, Engine, Plan, RunReport, Running, Snapshot};
 use port::PortErrorKind;
 
@@ -102,7 +103,7 @@ pub(crate) fn conclude(
     report_to: Stream,
     output: Output,
 ) -> Outcome {
-    for warning in &run.warnings {
+    for warning in &report.warnings {
         output.warn(warning);
     }
     if json {
@@ -130,6 +131,13 @@ fn judge(run: &RunReport, report: &Report) -> Outcome {
     match report.ledger.complaint() {
         Some(complaint) => Err(Error::check_failed(complaint)),
         None => Ok(ExitCode::Done),
+    }
+}
+
+/// Names the CPUs that workers of other processes have, too.
+pub(crate) fn warn_of_shared_cpus(layout: &Layout, output: Output) {
+    for warning in &layout.warnings {
+        output.warn(warning);
     }
 }
 

@@ -38,6 +38,11 @@ pub struct Snapshot {
     pub busy_nanos: u64,
 }
 
+/// Less than this share of its busy time is what interrupts take of any thread.
+const STARVED_SHARE_MIN: f64 = 0.03;
+/// The start and the end of a run are not told apart from less.
+const STARVED_SECONDS_MIN: f64 = 0.02;
+
 /// One worker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkerReport {
@@ -63,6 +68,21 @@ pub struct WorkerReport {
     pub sleeps: u64,
     /// Its own books.
     pub books: Books,
+}
+
+impl WorkerReport {
+    /// Time in which it had frames to work on and another thread had its CPU, seconds: steps that
+    /// moved frames took longer than its thread ran. 0 where that is too little to tell.
+    #[must_use]
+    pub fn starved_seconds(&self) -> f64 {
+        let busy = self.busy_nanos as f64 / 1e9;
+        let starved = busy - self.cpu_seconds;
+        if starved > STARVED_SHARE_MIN * busy && starved > STARVED_SECONDS_MIN {
+            starved
+        } else {
+            0.0
+        }
+    }
 }
 
 /// One port, all its queues together.
@@ -162,4 +182,34 @@ pub struct RunReport {
     pub warnings: Vec<String>,
     /// Why it ended.
     pub ended_by: EndedBy,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_is_starved_where_it_was_busy_for_longer_than_it_ran() {
+        let starved = |busy_seconds: f64, cpu_seconds| {
+            let worker = WorkerReport {
+                id: WorkerId(0),
+                cpu: CpuId(0),
+                rx: 0,
+                tx: 0,
+                dropped: 0,
+                busy: 1.0,
+                busy_nanos: (busy_seconds * 1e9) as u64,
+                burst_mean: 0.0,
+                cpu_seconds,
+                sleeps: 0,
+                books: Books::default(),
+            };
+            worker.starved_seconds()
+        };
+        assert!((starved(10.0, 6.0) - 4.0).abs() < 1e-6);
+        // More CPU than busy time is what looking for frames takes.
+        for (busy, cpu) in [(1.0, 10.0), (10.0, 9.8), (0.01, 0.0), (0.0, 0.0)] {
+            assert_eq!(starved(busy, cpu), 0.0, "{busy} {cpu}");
+        }
+    }
 }

@@ -14,6 +14,7 @@ use crate::attachment::Attachment;
 use crate::clock::OsClock;
 use crate::counters::Words;
 use crate::cpu::pin_to;
+use crate::other_workers::THREAD_NAME;
 use crate::plan::HEADROOM_BYTES;
 use crate::report::MemoryReport;
 
@@ -88,7 +89,7 @@ pub(crate) fn start_workers<W: Work>(
     for worker in workers {
         let (gate, go) = mpsc::channel::<OsClock>();
         let (cpu, ready) = (worker.cpu(), ready.clone());
-        let thread = Builder::new().name(format!("worker-{}", worker.id()));
+        let thread = Builder::new().name(format!("{THREAD_NAME}{}", worker.id()));
         let body = move || {
             // A closed channel means that the start was given up: the worker returns unused.
             let _ = ready.send(pin_to(cpu).map_err(|error| EngineError::Worker(cpu, error)));

@@ -2,7 +2,7 @@
 //!
 //! A batch alone gives the CPU more to run ahead into; a prefetch over a batch has all its memory
 //! on the way at once. Varies the batch, the prefetch, the table and whether it holds anything.
-//! Holds the frames, as in the ladder, at a distance of an odd number of lines.
+//! Holds the frames at the two distances of the published experiment.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use table::AddressSetV4;
 
 use crate::contest::{Contest, Contestant, ratio, refused};
 use crate::design::array::{ArrayTable, HEADS, HEADS_MORE};
-use crate::experiment::{LabError, Outcome, Row, Settings};
+use crate::experiment::{LabError, Outcome, Published, Row, Settings};
 use crate::key::Key;
 use crate::stamped::{Asked, Stamped, Table};
 use crate::wired::{self, Way, Wire};
@@ -20,14 +20,28 @@ use crate::{Chart, ChartKind, Value};
 const BATCHES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const BATCHES_QUICK: [usize; 4] = [1, 4, 32, 256];
 const ENTRIES: u32 = 6_000_000;
-const STRIDE: u32 = 1984;
+/// Those of the published experiment, bytes.
+const STRIDES: [u32; 2] = [2048, 1920];
 const POOL: u32 = 8192;
-/// Names and what is asked for.
-const PREFETCHES: [(&str, bool, bool); 4] = [
-    ("none", false, false),
-    ("headers", true, false),
-    ("table", false, true),
-    ("both", true, true),
+/// Names, and what is prefetched or touched.
+const PREFETCHES: [(&str, Asked); 5] = [
+    ("none", asked(false, false)),
+    ("headers", asked(true, false)),
+    ("table", asked(false, true)),
+    ("both", asked(true, true)),
+    (
+        "ring",
+        Asked {
+            ring: true,
+            ..asked(false, false)
+        },
+    ),
+];
+/// Rates of 2015 over NICs, whose rows are known: heads, entries, stride, batch, Mpps.
+const PUBLISHED: [(usize, u32, u32, usize, f64); 3] = [
+    (HEADS, ENTRIES, 2048, 1, 3.7),
+    (HEADS, ENTRIES, 1920, 1, 5.0),
+    (HEADS, ENTRIES, 1920, 4, 5.6),
 ];
 
 /// One table and what its rows say.
@@ -64,10 +78,16 @@ fn subjects(entries: u32, seed: u64) -> Result<Vec<Subject>, LabError> {
 }
 
 impl Subject {
-    fn variant(&self, batch: usize, prefetch: &'static str) -> Vec<(&'static str, Value)> {
+    fn variant(
+        &self,
+        stride: u32,
+        batch: usize,
+        prefetch: &'static str,
+    ) -> Vec<(&'static str, Value)> {
         let mut variant = vec![
             ("design", self.design.into()),
             ("entries", self.entries.into()),
+            ("stride", stride.into()),
             ("batch", batch.into()),
             ("prefetch", prefetch.into()),
         ];
@@ -76,8 +96,9 @@ impl Subject {
     }
 }
 
-fn asked(headers: bool, table: bool) -> Asked {
+const fn asked(headers: bool, table: bool) -> Asked {
     Asked {
+        ring: false,
         headers,
         heads: table,
         arrays: table,
@@ -90,18 +111,20 @@ fn contestants(
     wanted: Duration,
     seed: u64,
 ) -> Result<Vec<Contestant>, LabError> {
-    let frames = Stamped::new(STRIDE, POOL, seed)?;
     let mut contestants = Vec::new();
-    for subject in subjects(entries, seed)? {
-        for &batch in batches {
-            for (name, headers, table) in PREFETCHES {
-                let asked = asked(headers, table);
-                let (table, frames) = (subject.table.clone(), Rc::clone(&frames));
-                contestants.push(Contestant {
-                    variant: subject.variant(batch, name),
-                    metric: "frames_per_second",
-                    measure: Box::new(move |_| table.rate(&frames, wanted, (batch, asked))),
-                });
+    let subjects = subjects(entries, seed)?;
+    for stride in STRIDES {
+        let frames = Stamped::new(stride, POOL, seed)?;
+        for subject in &subjects {
+            for &batch in batches {
+                for (name, asked) in PREFETCHES {
+                    let (table, frames) = (subject.table.clone(), Rc::clone(&frames));
+                    contestants.push(Contestant {
+                        variant: subject.variant(stride, batch, name),
+                        metric: "frames_per_second",
+                        measure: Box::new(move |_| table.rate(&frames, wanted, (batch, asked))),
+                    });
+                }
             }
         }
     }
@@ -118,17 +141,19 @@ fn over(settings: &mut Settings<'_>, wire: Wire<'_>) -> Result<Outcome, LabError
     let mut ways = Vec::new();
     let full = |subject: &Subject| subject.entries > 0;
     for subject in subjects(ENTRIES, settings.seed)?.into_iter().filter(full) {
-        for &batch in batches {
-            for (name, headers, table) in PREFETCHES {
-                let (asked, table) = (asked(headers, table), subject.table.clone());
-                ways.push(Way {
-                    variant: subject.variant(batch, name),
-                    stride: STRIDE,
-                    batch,
-                    work: Rc::new(move |frames| {
-                        table.pass(frames, batch, asked);
-                    }),
-                });
+        for stride in STRIDES {
+            for &batch in batches {
+                for (name, asked) in PREFETCHES {
+                    let table = subject.table.clone();
+                    ways.push(Way {
+                        variant: subject.variant(stride, batch, name),
+                        stride,
+                        batch,
+                        work: Rc::new(move |frames| {
+                            table.pass(frames, batch, asked);
+                        }),
+                    });
+                }
             }
         }
     }
@@ -163,19 +188,43 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     contest.run(contestants, &mut outcome);
     outcome.noise = Some(contest.noise());
     outcome.findings = findings(&outcome.rows);
+    outcome.published = published(&outcome.rows);
     Ok(outcome)
+}
+
+fn published(rows: &[Row]) -> Vec<Published> {
+    let beside = PUBLISHED
+        .into_iter()
+        .filter_map(|(heads, entries, stride, batch, figure)| {
+            let row = rows.iter().position(|row| {
+                row.is("heads", heads)
+                    && row.is("entries", entries)
+                    && row.is("stride", stride)
+                    && row.is("batch", batch)
+                    && row.is("prefetch", "none")
+            })?;
+            Some(Published {
+                row,
+                figure,
+                unit: "Mpps",
+                ratio: figure / PUBLISHED[0].4,
+            })
+        });
+    beside.collect()
 }
 
 fn varies() -> Vec<String> {
     [
-        "Varied: frames handled together; what is asked for before any frame of the batch is read \
-         (nothing, headers, the table's lines, both); the published table with 524,288 and \
-         2,097,152 heads and our set, each empty and with 6 million addresses. 'table' asks for \
-         the heads of a whole batch, then for the arrays; our set asks by itself for the lines of \
-         all keys it is handed, so without 'table' it is handed the two keys of one frame.",
-        "Held: frames of 64 bytes at 1984 bytes in memory, 8,192 a pool in shuffled order, with \
-         fresh random addresses in every pass; source and destination are both looked up, and \
-         all are forwarded.",
+        "Varied: the distance of frames; frames handled together; what is prefetched before any \
+         frame of the batch is read (nothing, headers, the table's lines, both); the published \
+         table with 524,288 and 2,097,152 heads and our set, each empty and with 6 million \
+         addresses. 'ring' reads the header of each of 1,024 frames before it handles the first of \
+         them. 'table' prefetches the heads of a whole batch, then the arrays; our set prefetches \
+         the lines of all keys it is handed, so without 'table' it is handed the two keys of one \
+         frame.",
+        "Held: frames of 64 bytes in memory, 8,192 a pool in shuffled order, with fresh random \
+         addresses in every pass; source and destination are both looked up, and all are \
+         forwarded.",
     ]
     .map(str::to_owned)
     .to_vec()
@@ -196,7 +245,7 @@ fn findings(rows: &[Row]) -> Vec<String> {
 }
 
 fn finding(first: &Row, rows: &[Row]) -> Option<String> {
-    let table = ["design", "entries", "heads"];
+    let table = ["design", "entries", "heads", "stride"];
     let mine = || rows.iter().filter(|row| same(row, first, &table));
     let median = |row: &&Row| row.samples.median();
     let higher = |a: &&Row, b: &&Row| median(a).total_cmp(&median(b));
@@ -212,8 +261,9 @@ fn finding(first: &Row, rows: &[Row]) -> Option<String> {
         entries => format!("{entries} entries"),
     };
     Some(format!(
-        "{name}, {filled}: best at {} together with prefetch '{}', {:.1} million frames a second, \
+        "{name}, {filled}, stride {}: best at {} together with prefetch '{}', {:.1} million frames a second, \
          {:.2} times one at a time; batches without prefetch give {:.2} at best ({} together)",
+        best.number("stride")?,
         best.number("batch")?,
         best.value("prefetch")?,
         best.samples.median() / 1e6,
@@ -236,18 +286,19 @@ fn charts() -> Vec<Chart> {
         only,
     };
     let entries = || ("entries", ENTRIES.into());
+    let stride = || ("stride", STRIDES[1].into());
     vec![
         chart(
-            "Array table, 524,288 heads, 6 million entries",
-            vec![entries(), ("heads", HEADS.into())],
+            "Array table, 524,288 heads, 6 million entries, stride 1920",
+            vec![entries(), stride(), ("heads", HEADS.into())],
         ),
         chart(
-            "Array table, 2,097,152 heads, 6 million entries",
-            vec![entries(), ("heads", HEADS_MORE.into())],
+            "Array table, 2,097,152 heads, 6 million entries, stride 1920",
+            vec![entries(), stride(), ("heads", HEADS_MORE.into())],
         ),
         chart(
-            "Our set, 6 million entries",
-            vec![entries(), ("design", "ours".into())],
+            "Our set, 6 million entries, stride 1920",
+            vec![entries(), stride(), ("design", "ours".into())],
         ),
     ]
 }
@@ -266,10 +317,11 @@ mod tests {
         };
         let wanted = Duration::from_nanos(1);
         let contestants = contestants(1000, &[1, 256], wanted, 1).expect("memory");
-        assert_eq!(contestants.len(), 6 * 2 * 4);
+        assert_eq!(contestants.len(), 2 * 6 * 2 * 5);
         for mut contestant in contestants {
             let names: Vec<_> = contestant.variant.iter().map(|(name, _)| *name).collect();
-            assert_eq!(names[..4], ["design", "entries", "batch", "prefetch"]);
+            let expected = ["design", "entries", "stride", "batch", "prefetch"];
+            assert_eq!(names[..5], expected);
             assert!((contestant.measure)(&trial) > 0.0);
         }
     }
@@ -283,6 +335,7 @@ mod tests {
                 variant: vec![
                     ("design", "ours".into()),
                     ("entries", 0u64.into()),
+                    ("stride", 1920u64.into()),
                     ("batch", batch.into()),
                     ("prefetch", prefetch.into()),
                 ],
@@ -299,9 +352,9 @@ mod tests {
         assert_eq!(
             said,
             [
-                "our set, empty: best at 4 together with prefetch 'both', 3.0 million frames a \
-              second, 3.00 times one at a time; batches without prefetch give 2.00 at best (4 \
-              together)"
+                "our set, empty, stride 1920: best at 4 together with prefetch 'both', 3.0 million \
+              frames a second, 3.00 times one at a time; batches without prefetch give 2.00 at \
+              best (4 together)"
             ]
         );
     }

@@ -50,6 +50,7 @@ enum Prefetch {
 impl Prefetch {
     fn asked(self) -> Asked {
         Asked {
+            ring: false,
             headers: false,
             heads: !matches!(self, Self::None),
             arrays: matches!(self, Self::Both),

@@ -30,6 +30,8 @@ const FRAME: [u8; 60] = {
 };
 /// Most frames handled together.
 pub(crate) const BATCH_MAX: usize = 256;
+/// Frames of a receive ring, whose headers can be read before the first is handled.
+const RING: usize = 1024;
 
 /// All frames of a pool, shuffled, as in a pool that has run for a while. Every pass stamps each
 /// with fresh addresses and then takes each once, in the same order: no line of a header is
@@ -128,6 +130,8 @@ pub(crate) fn addresses(frame: &Frame) -> [u32; 2] {
 /// What is asked for before it is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
+    /// The headers of a whole ring are read before the first batch of it.
+    pub(crate) ring: bool,
     /// The headers of a batch, before any is read.
     pub(crate) headers: bool,
     /// The heads of all addresses of a batch, before any is looked up; of our set, all its lines.
@@ -171,6 +175,7 @@ impl Table {
             Self::None => 0,
         };
         let all = Asked {
+            ring: false,
             headers: false,
             heads: true,
             arrays: true,
@@ -189,9 +194,9 @@ impl Table {
     /// Takes the frames in batches; how many addresses were in the set.
     pub(crate) fn pass(&self, frames: &[Frame], batch: usize, asked: Asked) -> usize {
         match self {
-            Self::Array(table) => pass(frames, batch, asked, |keys| array(table, keys, asked)),
-            Self::Ours(set) => pass(frames, batch, asked, |keys| ours(set, keys, asked)),
-            Self::None => pass(frames, batch, asked, |keys| {
+            Self::Array(table) => pass(frames, batch, asked, &|keys| array(table, keys, asked)),
+            Self::Ours(set) => pass(frames, batch, asked, &|keys| ours(set, keys, asked)),
+            Self::None => pass(frames, batch, asked, &|keys: &[u32]| {
                 keys.iter().filter(|&&key| key == 0).count()
             }),
         }
@@ -199,7 +204,26 @@ impl Table {
 }
 
 #[inline(always)]
-fn pass(frames: &[Frame], batch: usize, asked: Asked, lookup: impl Fn(&[u32]) -> usize) -> usize {
+fn pass(frames: &[Frame], batch: usize, asked: Asked, lookup: &impl Fn(&[u32]) -> usize) -> usize {
+    if asked.ring {
+        let rings = frames.chunks(RING);
+        return rings
+            .map(|frames| {
+                black_box(frames.iter().map(|frame| addresses(frame)[0]).max());
+                batches(frames, batch, asked, lookup)
+            })
+            .sum();
+    }
+    batches(frames, batch, asked, lookup)
+}
+
+#[inline(always)]
+fn batches(
+    frames: &[Frame],
+    batch: usize,
+    asked: Asked,
+    lookup: &impl Fn(&[u32]) -> usize,
+) -> usize {
     let mut keys = [[0; 2]; BATCH_MAX];
     let mut hits = 0;
     for frames in frames.chunks(batch.clamp(1, BATCH_MAX)) {
@@ -247,16 +271,19 @@ mod tests {
 
     const ALL: [Asked; 3] = [
         Asked {
+            ring: true,
             headers: false,
             heads: false,
             arrays: false,
         },
         Asked {
+            ring: false,
             headers: true,
             heads: true,
             arrays: false,
         },
         Asked {
+            ring: false,
             headers: true,
             heads: true,
             arrays: true,

@@ -87,6 +87,9 @@ pub(crate) struct LabCompareArgs {
     /// Divide each round by the mean of its rows, so that only their order and distances count.
     #[arg(long)]
     pub(crate) relative: bool,
+    /// Show all rows, not only those that differ.
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print the verdicts as one JSON object on standard output.
     #[arg(long)]
     pub(crate) json: bool,

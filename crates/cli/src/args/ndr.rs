@@ -56,18 +56,26 @@ pub(crate) struct NdrArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(crate) struct NdrSearchArgs {
+    /// Find a first figure in less than a minute a size: short trials and wide bounds.
+    ///
+    /// Sets --duration 250ms, --precision 2% and --confirm 3 where they are not given.
+    #[arg(long)]
+    pub(crate) quick: bool,
     /// Loss ratios to find the rate of, all in one search: 0 is the no-drop rate.
     #[arg(long, value_name = "LIST", default_value = "0", value_delimiter = ',',
         value_parser = share)]
     pub(crate) loss: Vec<f64>,
     /// Duration of a full trial; shorter ones come first. RFC 2544 has 60s.
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", default_value = "1s",
+        default_value_if("quick", "true", "250ms"), value_parser = duration::parse)]
     pub(crate) duration: Duration,
     /// Distance of the bounds around the rate: the precision of the result.
-    #[arg(long, value_name = "SHARE", default_value = "0.5%", value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value = "0.5%",
+        default_value_if("quick", "true", "2%"), value_parser = share)]
     pub(crate) precision: f64,
     /// Judge a rate by N full trials.
-    #[arg(long, value_name = "N", default_value_t = 5,
+    #[arg(long, value_name = "N", default_value = "5",
+        default_value_if("quick", "true", "3"),
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) confirm: u32,
     /// The share of those trials that may lose more: noise that does not decide.

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
 use crate::report::number::{bytes, count, seconds};
 use crate::report::{DemoFigures, Report, SetFacts};
-use crate::run::{conclude, drive, warn_of_debug_build};
+use crate::run::{conclude, drive, warn_of_debug_build, warn_of_shared_cpus};
 use crate::screen::Screen;
 use daemon::Layout;
 
@@ -41,6 +41,7 @@ pub(crate) fn run(args: &DemoArgs, output: Output) -> Outcome {
         return dry_run(args, &layout, entries, output);
     }
     warn_of_debug_build(output);
+    warn_of_shared_cpus(&layout, output);
     if let Some(sentence) = shrunk {
         output.warn(&sentence);
     }

@@ -19,7 +19,8 @@ use crate::error::{Error, Outcome};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
 use crate::report::number;
-use crate::run::warn_of_debug_build;
+use crate::report::starved;
+use crate::run::{warn_of_debug_build, warn_of_shared_cpus};
 use daemon::Layout;
 use figures::Figures;
 use live::run_trial;
@@ -40,6 +41,7 @@ pub(crate) fn generate(args: &GenArgs, output: Output) -> Outcome {
     }
     let recipe = recipe::recipe(&args.frames, args.manner.seed)?;
     warn_of_debug_build(output);
+    warn_of_shared_cpus(&layout, output);
     let longest = match ports.replay {
         Some(_) => 0,
         None => recipe.sizes.frame_bytes_max(),
@@ -77,6 +79,7 @@ pub(crate) fn take_in(args: &SinkArgs, output: Output) -> Outcome {
     let ports = Ports::of_sink(args)?;
     let layout = args.workers.layout()?;
     warn_of_debug_build(output);
+    warn_of_shared_cpus(&layout, output);
     let interrupt = Interrupt::watch()?;
     let opened = ports.open(&layout, 0, 0, output)?;
     let plan = DrivePlan {
@@ -119,6 +122,7 @@ fn finish(
     let mut warnings = closing.warnings;
     warnings.extend(refused_frames(&report));
     warnings.extend(cut_frames(&report));
+    warnings.extend(starved(&report.workers));
     warnings.iter().for_each(|warning| output.warn(warning));
     let figures = Figures::new(&report, ceiling, &memory, warnings);
     if json {

@@ -9,7 +9,7 @@ use crate::exit::ExitCode;
 use crate::report::number::{count, rate};
 
 /// A rate is reached when it is missed by less than this share.
-const REACHED: f64 = 0.999;
+const REACHED: f64 = 0.995;
 /// Frames that waited for room at the port for more than this share of the time were held up by it.
 const WAITED_SHARE: f64 = 0.02;
 /// Below so many frames a start and an end are too much of the time to judge a rate.

@@ -10,6 +10,7 @@ use super::conversations::Conversations;
 use super::dispatched::Dispatch;
 use super::fragments::Fragments;
 use super::ledger::LedgerJson;
+use super::starved;
 use crate::build::{DEBUG, VERSION};
 
 /// A run's report.
@@ -248,7 +249,12 @@ impl Report {
             memory: Memory::of(&run.memory),
             machine: MachineFacts::of(machine),
             ended_by: ended_by(&run.ended_by),
-            warnings: run.warnings.clone(),
+            warnings: run
+                .warnings
+                .iter()
+                .cloned()
+                .chain(starved(&run.workers))
+                .collect(),
             demo: None,
         }
     }

@@ -2,15 +2,24 @@
 
 use std::fs;
 
+use engine::OtherWorker;
 use frame::CpuId;
 
 use super::{LayoutAsked, LayoutError};
 
-/// One CPU a worker: those asked for, or the best of those allowed.
-pub(super) fn choose(asked: &LayoutAsked, allowed: &[CpuId]) -> Result<Vec<CpuId>, LayoutError> {
+/// One CPU a worker: those asked for, or the best of those allowed, the ones that `others` have
+/// last.
+pub(super) fn choose(
+    asked: &LayoutAsked,
+    allowed: &[CpuId],
+    others: &[OtherWorker],
+) -> Result<Vec<CpuId>, LayoutError> {
     let workers = asked.workers;
     let Some(cpus) = &asked.cpus else {
-        return pick(workers.unwrap_or(1), allowed, core_of);
+        let mut order = allowed.to_vec();
+        let is_taken = |cpu: CpuId| others.iter().any(|other| other.cpu == cpu);
+        order.sort_by_key(|&cpu| (is_taken(cpu), cpu.0 == 0, cpu.0));
+        return pick(workers.unwrap_or(1), &order, core_of);
     };
     if let Some(&cpu) = cpus.iter().find(|cpu| !allowed.contains(cpu)) {
         return Err(LayoutError::ForeignCpu {
@@ -27,24 +36,22 @@ pub(super) fn choose(asked: &LayoutAsked, allowed: &[CpuId]) -> Result<Vec<CpuId
     }
 }
 
-/// CPUs of different cores first, since two on one core share its caches and its units; CPU 0
-/// last, since interrupts prefer it.
+/// The first of `order`, CPUs of different cores first, since two on one core share its caches and
+/// its units. CPU 0 is the last in the order of those that nobody has, since interrupts prefer it.
 fn pick(
     workers: usize,
-    allowed: &[CpuId],
+    order: &[CpuId],
     core_of: impl Fn(CpuId) -> String,
 ) -> Result<Vec<CpuId>, LayoutError> {
-    if workers > allowed.len() {
+    if workers > order.len() {
         return Err(LayoutError::TooMany {
             workers,
-            cpus: allowed.len(),
+            cpus: order.len(),
         });
     }
-    let mut order = allowed.to_vec();
-    order.sort_by_key(|cpu| (cpu.0 == 0, cpu.0));
     let mut cores = Vec::new();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
-    for cpu in order {
+    for &cpu in order {
         let core = core_of(cpu);
         if cores.contains(&core) {
             rest.push(cpu);
@@ -62,6 +69,20 @@ fn pick(
 fn core_of(cpu: CpuId) -> String {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     fs::read_to_string(path).unwrap_or_else(|_| cpu.to_string())
+}
+
+/// A sentence for each of `cpus` that another process has, too.
+pub(super) fn shared_with(cpus: &[CpuId], others: &[OtherWorker]) -> Vec<String> {
+    let shared = others.iter().filter(|other| cpus.contains(&other.cpu));
+    shared
+        .map(|OtherWorker { process, cpu }| {
+            format!(
+                "CPU {cpu} already runs a worker of process {process}: both get a part of it, and \
+                 rates mean little; give each program CPUs of its own with --cpus (cpus in a \
+                 configuration)"
+            )
+        })
+        .collect()
 }
 
 /// `0, 1 and 4`, shortened where there are many.
@@ -96,8 +117,8 @@ mod tests {
     fn cores_first_and_cpu_0_last() {
         // 0 and 1 share a core, 2 and 3 another.
         let core = |cpu: CpuId| (cpu.0 / 2).to_string();
-        let allowed = cpus(&[0, 1, 2, 3]);
-        let picked = |workers| pick(workers, &allowed, core).ok();
+        let order = cpus(&[1, 2, 3, 0]);
+        let picked = |workers| pick(workers, &order, core).ok();
         assert_eq!(picked(1), Some(cpus(&[1])));
         assert_eq!(picked(2), Some(cpus(&[1, 2])));
         assert_eq!(picked(4), Some(cpus(&[1, 2, 3, 0])));
@@ -105,18 +126,40 @@ mod tests {
     }
 
     #[test]
+    fn a_cpu_that_another_process_has_is_the_last_choice_and_is_told_of() {
+        // Far beyond those of any machine, so that each is a core of its own here.
+        let allowed = cpus(&[9000, 9001, 9002]);
+        let other = OtherWorker {
+            process: 77,
+            cpu: CpuId(9000),
+        };
+        let chosen = |workers, others: &[OtherWorker]| {
+            choose(&args(Some(workers), None), &allowed, others).ok()
+        };
+        assert_eq!(chosen(1, &[]), Some(cpus(&[9000])));
+        assert_eq!(chosen(1, &[other]), Some(cpus(&[9001])));
+        assert_eq!(chosen(3, &[other]), Some(cpus(&[9001, 9002, 9000])));
+        assert!(shared_with(&cpus(&[9001, 9002]), &[other]).is_empty());
+        let said = shared_with(&cpus(&[9002, 9000]), &[other]);
+        assert_eq!(said.len(), 1);
+        for part in ["CPU 9000", "process 77", "--cpus"] {
+            assert!(said[0].contains(part), "{said:?}");
+        }
+    }
+
+    #[test]
     fn what_was_asked_for_is_checked() {
         let allowed = cpus(&[0, 1, 2]);
         assert_eq!(
-            choose(&args(None, Some(&[2, 0])), &allowed).ok(),
+            choose(&args(None, Some(&[2, 0])), &allowed, &[]).ok(),
             Some(cpus(&[2, 0]))
         );
         assert_eq!(
-            choose(&args(Some(2), Some(&[2, 0])), &allowed).ok(),
+            choose(&args(Some(2), Some(&[2, 0])), &allowed, &[]).ok(),
             Some(cpus(&[2, 0]))
         );
         let sentence = |args| {
-            choose(&args, &allowed)
+            choose(&args, &allowed, &[])
                 .map(|_| ())
                 .map_err(|e| e.to_string())
         };

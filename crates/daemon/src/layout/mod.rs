@@ -4,7 +4,9 @@ mod cpus;
 
 use std::fmt;
 
-use engine::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, HEADROOM_BYTES, Plan, allowed_cpus};
+use engine::{
+    DEFAULT_BURST, DEFAULT_POOL_FRAMES, HEADROOM_BYTES, Plan, allowed_cpus, other_workers,
+};
 use frame::CpuId;
 use port::{Port, PortSpec};
 
@@ -125,6 +127,8 @@ impl std::error::Error for LayoutError {}
 pub struct Layout {
     /// The CPUs, one a worker.
     pub cpus: Vec<CpuId>,
+    /// What the user should know of them: a sentence for each that another process has, too.
+    pub warnings: Vec<String>,
     /// Frames moved at a time, at most.
     pub burst: usize,
     /// As asked for; without it the ports' longest frame decides, see [`Layout::stride_bytes`].
@@ -152,8 +156,11 @@ impl Layout {
                 burst,
             });
         }
+        let others = other_workers();
+        let cpus = cpus::choose(asked, &allowed_cpus(), &others)?;
         Ok(Self {
-            cpus: cpus::choose(asked, &allowed_cpus())?,
+            warnings: cpus::shared_with(&cpus, &others),
+            cpus,
             burst,
             stride_asked: asked.stride_bytes,
             pool_frames,
@@ -226,6 +233,7 @@ mod tests {
     #[test]
     fn the_stride_follows_the_longest_frame() {
         let layout = |stride_asked| Layout {
+            warnings: Vec::new(),
             cpus: vec![CpuId(0)],
             burst: 64,
             stride_asked,

@@ -103,6 +103,10 @@ impl Daemon {
     pub fn start(config: &Config, options: StartOptions) -> Result<Self, StartError> {
         frame::memory::give_back_what_is_freed();
         let layout = layout(config)?;
+        layout
+            .warnings
+            .iter()
+            .for_each(|said| tracing::warn!("{said}"));
         let free = cpus::leave_to(&layout.cpus, &allowed_cpus());
         free.map_err(|error| StartError::Other(format!("CPUs cannot be chosen: {error}")))?;
         let (lists, apis) = Sources::planned(config)?;

@@ -25,7 +25,8 @@ pub(super) fn run(settings: &mut Settings<'_>, wire: Wire<'_>) -> Result<Outcome
     let table = CompiledLists::compile(&[&list]).map_err(refused)?;
     let array = Arc::new(array(&list)?);
     // Kept until the program ends, which is when this does.
-    let shared: &'static Shared = Box::leak(Box::new(Shared::new(&Arc::new(table), &array, READERS)));
+    let shared: &'static Shared =
+        Box::leak(Box::new(Shared::new(&Arc::new(table), &array, READERS)));
     let schemes = Scheme::EVERY.into_iter().filter(|&scheme| shows(scheme));
     let ways: Vec<Way> = schemes.map(|scheme| way(scheme, shared)).collect();
     let wanted = Duration::from_millis(60);

@@ -309,7 +309,9 @@ impl Access<'_> {
             }),
             Scheme::NonePrefetch4Array => in_batches(keys, masks, batch, |keys, masks| {
                 keys.iter().for_each(|&key| shared.array.ask_head(key));
-                in_batches(keys, masks, 2, |keys, masks| find(&shared.array, keys, masks));
+                in_batches(keys, masks, 2, |keys, masks| {
+                    find(&shared.array, keys, masks)
+                });
             }),
             Scheme::RwLockPrefetch4Array => in_batches(keys, masks, batch, |keys, masks| {
                 keys.iter().for_each(|&key| shared.array.ask_head(key));

@@ -50,6 +50,8 @@ pub struct Search {
     slower: usize,
     pub(super) latencies: Vec<LatencyPoint>,
     pub(super) reason: Option<Reason>,
+    /// Sending time of the trials of this phase; of the search, of this stage.
+    spent: Duration,
 }
 
 /// How far a search is.
@@ -81,6 +83,7 @@ impl Search {
             slower: 0,
             latencies: Vec::new(),
             reason: None,
+            spent: Duration::ZERO,
         })
     }
 
@@ -100,7 +103,10 @@ impl Search {
             };
             match found {
                 Some(plan) => return Some(plan),
-                None => self.phase = self.after(),
+                None => {
+                    self.phase = self.after();
+                    self.spent = Duration::ZERO;
+                }
             }
         }
     }
@@ -108,6 +114,7 @@ impl Search {
     /// Takes the outcome of a trial that [`Search::next_trial`] asked for.
     pub fn record(&mut self, plan: TrialPlan, outcome: TrialOutcome) {
         let verified = self.was_sent(&plan, &outcome);
+        self.spent += plan.duration;
         if self.phase == Phase::Latency {
             let percent = self.plan.latency_at[self.latencies.len()];
             self.latencies.push(LatencyPoint {
@@ -258,6 +265,7 @@ impl Search {
                 });
             }
             self.places[place] += 1;
+            self.spent = Duration::ZERO;
         }
     }
 
@@ -334,8 +342,8 @@ impl Search {
         }
     }
 
-    /// Sending time to come: in each early stage about four trials, then both bounds in full,
-    /// and both again.
+    /// Sending time to come, the trial in work included: in each early stage about four trials,
+    /// then both bounds in full, and both again. Bounds that do not stand take longer.
     fn left(&self) -> Duration {
         let early = |stage: &Stage| stage.trial * 4;
         let of = |(place, goal): (usize, &Goal)| -> Duration {
@@ -353,14 +361,16 @@ impl Search {
         let latencies = self.plan.latency_at.len() - self.latencies.len();
         let latency = self.plan.goals[0].trial * latencies as u32;
         let last = self.plan.overload_trial() * OVERLOADS as u32;
-        match self.phase {
-            Phase::Overload => narrowing + confirming + latency + last * 2,
-            Phase::Narrow => narrowing + confirming + latency + last,
-            Phase::Confirm => confirming + latency + last,
-            Phase::Latency => latency + last,
-            Phase::Again => last,
-            Phase::Done => Duration::ZERO,
-        }
+        // Each latency counts itself.
+        let (now, after) = match self.phase {
+            Phase::Overload => (last, narrowing + confirming + latency + last),
+            Phase::Narrow => (narrowing, confirming + latency + last),
+            Phase::Confirm => (confirming, latency + last),
+            Phase::Latency => return latency + last,
+            Phase::Again => (last, Duration::ZERO),
+            Phase::Done => return Duration::ZERO,
+        };
+        now.saturating_sub(self.spent) + after
     }
 }
 

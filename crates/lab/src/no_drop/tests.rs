@@ -310,6 +310,14 @@ fn time_left_falls_as_trials_are_done() {
     };
     search(&mut device, plan(&[0.0]), &mut tell).expect("a model");
     assert!(left[0] > *left.last().expect("trials"), "{left:?}");
+    // It falls within a phase, too, and stays only where a stage took more trials than expected.
+    let risen = left.windows(2).filter(|two| two[1] >= two[0]).count();
+    assert!(risen <= left.len() / 3, "{left:?}");
+    let first = left[0].as_secs_f64();
+    assert!(
+        left.iter().all(|left| left.as_secs_f64() <= first),
+        "{left:?}"
+    );
 }
 
 /// Frames that are made, sent over rings by the engine's worker, served and accounted for.

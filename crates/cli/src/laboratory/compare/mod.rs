@@ -35,6 +35,8 @@ struct Comparison {
     /// Further runs of the base's program, with their names.
     nulls: Vec<(String, Recorded)>,
     relative: bool,
+    /// Rows without a difference are shown, too.
+    all: bool,
 }
 
 /// Compares; exit code 1 if any row is slower, 2 if nothing can be said of any.
@@ -63,6 +65,8 @@ pub(super) fn run(args: &LabCompareArgs, output: Output) -> Outcome {
     }
     Ok(match count(Verdict::Slower) {
         0 => ExitCode::Done,
+        // Nothing was changed that could have made it slower.
+        _ if comparison.is_one_program() => ExitCode::Done,
         _ => ExitCode::CheckFailed,
     })
 }
@@ -89,10 +93,27 @@ impl Comparison {
         }
         Ok(Self {
             relative: args.relative,
+            all: args.all,
             base,
             new,
             nulls,
         })
+    }
+
+    /// Whether both are runs of the very same program: what differs is the machine's doing.
+    fn is_one_program(&self) -> bool {
+        let (a, b) = (&self.base, &self.new);
+        a.commit.is_some() && a.commit == b.commit && a.version == b.version
+    }
+
+    /// The names of the runs whose own warnings speak against their figures.
+    fn spoiled(&self) -> Vec<&'static str> {
+        let runs = [("A", &self.base), ("B", &self.new)];
+        let spoiled = |(_, run): &(_, &Recorded)| run.debug_build || !run.warnings.is_empty();
+        runs.into_iter()
+            .filter(spoiled)
+            .map(|(name, _)| name)
+            .collect()
     }
 
     /// The verdicts, and the noise between runs that they rest on.
@@ -261,6 +282,8 @@ fn object(
         "b": program(&comparison.new),
         "nulls": comparison.nulls.iter().map(|(_, run)| program(run)).collect::<Vec<_>>(),
         "relative": comparison.relative,
+        "one_program": comparison.is_one_program(),
+        "spoiled": comparison.spoiled(),
         "between_runs": between.most,
         "rows": rows,
         "only_in_a": only(&pairs.only_base),

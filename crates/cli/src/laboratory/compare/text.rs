@@ -22,20 +22,59 @@ pub(super) fn render(
     let mut text = format!("\n{name}: B against A\n");
     text += &wrap(&about(comparison, between.most), 2, width);
     text.push('\n');
-    if !pairs.both.is_empty() {
-        let rows = fitting(&pairs.both, between.most.is_some(), width);
+    let shown = shown(pairs, comparison.all);
+    if !shown.is_empty() {
+        let rows = fitting(&shown, between.most.is_some(), width);
         text += &painted(&rows.render(paint, width), paint);
+        text.push('\n');
+    }
+    if let Some(hidden @ 1..) = pairs.both.len().checked_sub(shown.len()) {
+        let rows = plural(hidden as u64, "row", "rows");
+        text += &wrap(
+            &format!("{rows} without a difference: --all shows all."),
+            2,
+            width,
+        );
         text.push('\n');
     }
     for (name, rows) in [("A", &pairs.only_base), ("B", &pairs.only_new)] {
         text += &alone(name, rows, width);
     }
     text += &wrap(&summary(pairs), 0, width);
+    let spoiled = comparison.spoiled();
+    if !spoiled.is_empty() {
+        let were = if spoiled.len() == 1 { "was" } else { "were" };
+        let spoiled = format!("{} {were}", spoiled.join(" and "));
+        let said = format!(
+            "{spoiled} spoiled, as the warnings say: measure again before you believe a verdict."
+        );
+        text += &wrap(&said, 0, width);
+    }
     let differ = count(pairs, Verdict::Slower) + count(pairs, Verdict::Faster);
-    if differ != 0 && between.most.is_none() {
+    if differ != 0 && comparison.is_one_program() {
+        text += &wrap(ONE_PROGRAM, 0, width);
+    } else if differ != 0 && between.most.is_none() {
         text += &wrap(UNKNOWN_BETWEEN, 0, width);
     }
     text
+}
+
+/// What stands below differences of a program and itself.
+const ONE_PROGRAM: &str = "A and B are runs of one program: what differs is what the machine does \
+     between two runs, so that the exit code is 0.";
+
+/// The rows that differ, the slower ones first, and with `all` the others behind them.
+fn shown<'a>(pairs: &Pairs<'a>, all: bool) -> Vec<Pair<'a>> {
+    let rank = |pair: &Pair<'_>| match pair.judgement.verdict {
+        Verdict::Slower => 0,
+        Verdict::Faster => 1,
+        Verdict::NoDifference => 2,
+        Verdict::NotJudged | Verdict::TooFew => 3,
+    };
+    let mut shown = pairs.both.clone();
+    shown.retain(|pair| all || rank(pair) < 2);
+    shown.sort_by_key(rank);
+    shown
 }
 
 /// What stands below verdicts that rest on two runs alone.
@@ -290,6 +329,7 @@ mod tests {
             new: run(rows(1e8).collect()),
             nulls: vec![("'again.json'".to_owned(), run(rows(2.1e8).collect()))],
             relative: false,
+            all: false,
         };
         let (between, pairs) = comparison.judged().expect("rows");
         for width in [60, 80, 110] {

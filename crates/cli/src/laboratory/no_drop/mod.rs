@@ -44,7 +44,14 @@ pub(crate) fn run(args: &NdrArgs, output: Output) -> Outcome {
     let mut target = Target::open(args, output)?;
     let mut results = Results::new(args);
     for (size, plan) in args.frames.size.iter().zip(plans) {
-        let found = one(&mut target, args, size, plan, (output, &interrupt))?;
+        let following = Following::of(&results.sizes, args.frames.size.len());
+        let found = one(
+            &mut target,
+            args,
+            (size, plan),
+            following,
+            (output, &interrupt),
+        )?;
         results.sizes.push(found);
         if interrupt.is_asked() {
             break;
@@ -71,8 +78,8 @@ fn destination(path: Option<&std::path::Path>) -> Result<Option<Destination>, Er
 fn one(
     target: &mut Target,
     args: &NdrArgs,
-    size: &traffic::Sizes,
-    plan: target::SizePlan,
+    (size, plan): (&traffic::Sizes, target::SizePlan),
+    following: Following,
     (output, interrupt): (Output, &Interrupt),
 ) -> Result<SizeResult, Error> {
     let mut screen = Screen::live(output, LIVE, Some(LIVE_PLAIN));
@@ -82,7 +89,9 @@ fn one(
     let mut pace = Pace::new(begun, args.simulate.is_some());
     let mut tell = |progress: &Progress, trial: &TrialPlan| {
         if screen.is_due() {
-            screen.show(&live_line(size, progress, trial, &pace));
+            let mut line = live_line(size, progress, trial, &pace);
+            line.extend(following.left(begun.elapsed(), pace.left(progress.left)));
+            screen.show(&line);
         }
         pace.add(trial.duration);
         !interrupt.is_asked()
@@ -133,6 +142,31 @@ impl Pace {
             stretch.max(1.0)
         };
         sending.as_secs_f64() * stretch
+    }
+}
+
+/// The sizes that come after this one.
+#[derive(Clone, Copy, Debug)]
+struct Following {
+    sizes: usize,
+    /// What a size took so far, seconds.
+    mean: Option<f64>,
+}
+
+impl Following {
+    fn of(done: &[SizeResult], all: usize) -> Self {
+        let taken: f64 = done.iter().map(|size| size.seconds).sum();
+        Self {
+            sizes: all - done.len() - 1,
+            mean: (!done.is_empty()).then(|| taken / done.len() as f64),
+        }
+    }
+
+    /// What all sizes together still take, if each takes as long as those before it.
+    fn left(self, elapsed: Duration, left: f64) -> Option<String> {
+        let each = self.mean.unwrap_or(elapsed.as_secs_f64() + left);
+        let all = left + each * self.sizes as f64;
+        (self.sizes > 0).then(|| format!("{} for all sizes", seconds(all)))
     }
 }
 

@@ -15,6 +15,7 @@ use crate::drive::recipe;
 use crate::error::Error;
 use crate::output::Output;
 use crate::resolve::ports::{check_rings, check_streams, parse};
+use crate::run::warn_of_shared_cpus;
 
 /// How long frames on their way are waited for; it is over as soon as all have come.
 const DRAIN: Duration = Duration::from_millis(200);
@@ -179,6 +180,7 @@ fn open_ports(args: &NdrArgs, tx: &str, rx: &str, output: Output) -> Result<Driv
         recipe_of(args, size)?;
     }
     let layout = args.workers.layout()?;
+    warn_of_shared_cpus(&layout, output);
     let context = OpenContext {
         seed: args.frames.seed,
         ..OpenContext::default()
