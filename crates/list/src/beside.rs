@@ -6,6 +6,7 @@
 //! headings speak of an end or a length: the source and the destination of a flow are columns of
 //! their own.
 
+use crate::columns::Columns;
 use crate::entry::parse_address;
 use crate::extent::{self, Extent};
 use crate::fault::Fault;
@@ -63,12 +64,15 @@ impl Beside {
             Self::Any => *index != at,
             Self::Headed(headed) => *index != at && headed.get(*index) == Some(&true),
         };
+        let number = |index: usize| u16::try_from(index + 1).unwrap_or(u16::MAX);
         let address = parse_address(&fields[at]);
-        if let (Some(address), Some(next)) = (address, fields.get(at + 1))
-            && matters(&(at + 1))
+        if let (Some(address), Some(next)) = (address, extent::beside(fields, at))
+            && matters(&next)
         {
-            match Extent::of(address, next) {
-                Some(Extent::Length(_)) => return Some(Fault::MaybeLength(at as u16 + 1)),
+            match Extent::of(address, &fields[next]) {
+                Some(Extent::Length(_)) => {
+                    return Some(Fault::MaybeLength(number(at), number(next)));
+                }
                 Some(Extent::Count) => return Some(Fault::AddressCount),
                 _ => {}
             }
@@ -76,8 +80,9 @@ impl Beside {
         let mut others = (0..fields.len()).filter(matters);
         let other = others.find(|&index| parse_address(&fields[index]).is_some())?;
         let pair = [at.min(other), at.max(other)];
-        let hint = extent::hint_of_pair(fields, pair);
-        Some(hint.map_or(Fault::TwoAddresses, Fault::TwoColumns))
+        let all = extent::hint(fields).filter(|columns| *columns == Columns::All);
+        let columns = all.or_else(|| extent::hint_of_pair(fields, pair));
+        Some(Fault::OtherColumn(columns, number(at)))
     }
 }
 

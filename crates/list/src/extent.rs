@@ -130,7 +130,7 @@ pub(crate) fn hint(fields: &[Cow<'_, [u8]>]) -> Option<Columns<u16>> {
         let mut extents = others.filter_map(|(place, field)| {
             let extent = Extent::of(address, field)?;
             // A number means nothing further off.
-            let is_beside = place == at + 1;
+            let is_beside = beside(fields, at) == Some(place);
             (is_beside || !matches!(extent, Extent::Length(_) | Extent::Count))
                 .then_some((place, extent))
         });
@@ -146,6 +146,11 @@ pub(crate) fn hint(fields: &[Cow<'_, [u8]>]) -> Option<Columns<u16>> {
         None if entries == 1 => Some(Columns::One(number(at))),
         None => None,
     }
+}
+
+/// The next column that is not empty.
+pub(crate) fn beside(fields: &[Cow<'_, [u8]>], at: usize) -> Option<usize> {
+    (at + 1..fields.len()).find(|&next| !fields[next].is_empty())
 }
 
 /// The columns of two fields of which both hold an address, if they make one entry.
@@ -250,6 +255,8 @@ mod tests {
             ("198.51.100.1,198.51.100.2,198.51.100.3", Some("all")),
             ("198.51.100.0/24 203.0.113.0/24", Some("all")),
             ("198.51.100.9,198.51.100.2", Some("all")),
+            ("198.51.100.0,,24", Some("1/3")),
+            ("198.51.100.0;24", Some("1/2")),
             ("apnic|AU|ipv4|198.51.100.0|256|2011", None),
             ("start_ip,end_ip", None),
             ("x,198.51.100.9,198.51.100.2", None),

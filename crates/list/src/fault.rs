@@ -72,10 +72,13 @@ pub enum Fault {
     DateFirst,
     /// A second address.
     TwoAddresses,
+    /// An address outside of the column asked for, which is the number; the columns that make one
+    /// entry of both.
+    OtherColumn(Option<Columns<u16>>, u16),
     /// Two addresses in columns that make one entry.
     TwoColumns(Columns<u16>),
-    /// A number right after an address, in this column, that may be its prefix length.
-    MaybeLength(u16),
+    /// A number beside an address that may be its prefix length; their columns.
+    MaybeLength(u16, u16),
     /// A number of addresses after the first of them.
     AddressCount,
     /// A word for a mask or a prefix length after an address.
@@ -140,11 +143,10 @@ impl Fault {
     /// The option that reads a list whose lines have this fault, and what it does.
     pub(crate) fn option(self) -> Option<String> {
         match self {
-            Self::Columns(columns) | Self::TwoColumns(columns) => Some(columns.option()),
-            Self::MaybeLength(column) => {
-                let columns = Columns::Network(column, column.saturating_add(1));
-                Some(columns.option())
-            }
+            Self::Columns(columns)
+            | Self::TwoColumns(columns)
+            | Self::OtherColumn(Some(columns), _) => Some(columns.option()),
+            Self::MaybeLength(address, length) => Some(Columns::Network(address, length).option()),
             Self::TrailingComma => Some(Columns::One(1).option()),
             _ => None,
         }
@@ -217,11 +219,17 @@ impl fmt::Display for Predicate {
                     _ => Ok(()),
                 }
             }
-            Fault::MaybeLength(column) => write!(
+            Fault::OtherColumn(columns, asked) => {
+                write!(f, "holds an address outside of column {asked}; ")?;
+                if let Some(columns) = columns {
+                    write!(f, "{}, ", columns.option())?;
+                }
+                write!(f, "--force reads column {asked} alone")
+            }
+            Fault::MaybeLength(address, length) => write!(
                 f,
                 "has a number beside the address that may be a prefix length; --columns \
-                 {column}/{} reads it as one, --force leaves it out",
-                column.saturating_add(1)
+                 {address}/{length} reads it as one, --force leaves it out"
             ),
             Fault::ColumnMissing(1) => f.write_str("has 1 column, fewer than the column asked for"),
             Fault::ColumnMissing(count) => {

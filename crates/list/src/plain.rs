@@ -84,7 +84,7 @@ fn read_line<S: Sink>(line: &[u8], intake: &mut Intake<'_, S>) {
         return intake.bad(Fault::NotText, line);
     }
     let told = without_comment(line);
-    let (field, rest) = first_word(told);
+    let (field, rest) = split_field(told);
     if field.is_empty() {
         return;
     }
@@ -106,10 +106,24 @@ fn read_line<S: Sink>(line: &[u8], intake: &mut Intake<'_, S>) {
     }
 }
 
-/// The line up to a comment.
+/// The line up to a comment. A semicolon right behind something may stand between columns.
 fn without_comment(line: &[u8]) -> &[u8] {
-    let comment = line.iter().position(|byte| matches!(byte, b'#' | b';'));
+    let begins = |at: usize| match line[at] {
+        b'#' => true,
+        b';' => at == 0 || line[at - 1].is_ascii_whitespace(),
+        _ => false,
+    };
+    let comment = (0..line.len()).find(|&at| begins(at));
     line[..comment.unwrap_or(line.len())].trim_ascii_end()
+}
+
+/// The first field, and what follows it.
+fn split_field(line: &[u8]) -> (&[u8], &[u8]) {
+    let (word, rest) = first_word(line);
+    match word.iter().position(|&byte| byte == b';') {
+        Some(at) => (&word[..at], line[at + 1..].trim_ascii_start()),
+        None => (word, rest),
+    }
 }
 
 /// What is wrong with a line whose field has this fault, and the text that it is about. Where
@@ -131,8 +145,11 @@ fn of_line<'a>(fault: Fault, field: &'a [u8], line: &'a [u8]) -> (Fault, &'a [u8
     }
     let separator = Separator::of(line);
     let is_dated = diagnosis::is_date(field);
+    let is_alone = field.len() == line.len();
     let may_have_columns = match fault {
         Fault::Commas | Fault::TwoAddresses | Fault::TooFewNumbers(_) => true,
+        Fault::TrailingComma => !is_alone,
+        Fault::Brackets => is_dated,
         Fault::NotAnEntry | Fault::RangeEnd | Fault::NotIpv6 => {
             is_dated || separator != Separator::Blanks
         }

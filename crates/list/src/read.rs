@@ -75,7 +75,7 @@ pub fn read(
         });
     }
     let lines = intake.line;
-    if intake.entry_count == 0 {
+    if intake.entry_count == 0 && intake.bad_count == 0 {
         intake.line = 0;
         intake.warn(Note::Empty, || "the list holds no entries".to_owned());
     }

@@ -21,7 +21,8 @@ pub(crate) enum Rest {
 }
 
 /// What people write between the ends of a range, beside a dash.
-const BETWEEN: [&[u8]; 12] = [
+const BETWEEN: [&[u8]; 13] = [
+    b"+",
     b"to",
     b"through",
     b"thru",
@@ -49,7 +50,12 @@ const EXCEPTIONS: [&[u8]; 8] = [
 ];
 
 /// Words for a mask or a length that follows.
-const MASKS: [&[u8]; 7] = [
+const MASKS: [&[u8]; 12] = [
+    b"bits",
+    b"cidr",
+    b"len",
+    b"length",
+    b"slash",
     b"mask",
     b"netmask",
     b"hostmask",
@@ -97,7 +103,8 @@ fn fault_of_note(entry: Entry, note: &[u8], force: bool) -> Option<Fault> {
     if is_where_names_are_sent(entry) && diagnosis::is_host_name(word) {
         return Some(Fault::HostsFile);
     }
-    if BETWEEN.contains(&word) && after.first().is_some_and(u8::is_ascii_digit) {
+    let is_between = BETWEEN.contains(&word) && after.first().is_some_and(u8::is_ascii_digit);
+    if is_between || matches!(word, [b'+' | b'~', digit, ..] if digit.is_ascii_digit()) {
         return Some(Fault::RangeEnd);
     }
     if words(note).any(takes_out) {
@@ -106,7 +113,7 @@ fn fault_of_note(entry: Entry, note: &[u8], force: bool) -> Option<Fault> {
     if let Some(fault) = single(entry).and_then(|address| of_next(address, note, force)) {
         return Some(fault);
     }
-    if words(note).any(|word| is_one_of(word, &MASKS)) {
+    if single(entry).is_some() && words(note).any(|word| is_one_of(word, &MASKS)) {
         return Some(Fault::MaskWord);
     }
     if tokens(note).any(is_address) {
@@ -122,7 +129,7 @@ fn of_next(address: IpAddr, note: &[u8], force: bool) -> Option<Fault> {
         Extent::Mask(prefix_len) => Some(Fault::Netmask(Some(prefix_len))),
         Extent::Last(_) if note.starts_with(next) => Some(Fault::TwoColumns(Columns::Range(1, 2))),
         Extent::Last(_) => Some(Fault::TwoAddresses),
-        Extent::Length(_) if !force => Some(Fault::MaybeLength(1)),
+        Extent::Length(_) if !force => Some(Fault::MaybeLength(1, 2)),
         Extent::Count if !force => Some(Fault::AddressCount),
         Extent::Length(_) | Extent::Count => None,
     }
@@ -264,6 +271,7 @@ mod tests {
         }
         for (line, entry) in [
             ("198.51.100.0/24 5", "198.51.100.0/24"),
+            ("198.51.100.0/24 a prefix", "198.51.100.0/24"),
             ("198.51.100.0/24 - a network", "198.51.100.0/24"),
             ("198.51.100.4 24", "198.51.100.4"),
             ("198.51.100.0 8", "198.51.100.0"),
@@ -323,6 +331,8 @@ mod tests {
             ("198.51.100.1 to 198.51.100.9", "RangeEnd"),
             ("198.51.100.1 to 9", "RangeEnd"),
             ("198.51.100.1 .. 9", "RangeEnd"),
+            ("198.51.100.0 + 255", "RangeEnd"),
+            ("198.51.100.0 +255", "RangeEnd"),
             ("198.51.100.1 \u{2013} 198.51.100.9", "RangeEnd"),
             ("198.51.100.1 and 198.51.100.9:80,", "TwoAddresses"),
             ("198.51.100.1 [2001:db8::1]:80", "TwoAddresses"),
@@ -331,12 +341,13 @@ mod tests {
             ("198.51.100.0 255.255.255.0", "Netmask(Some(24))"),
             ("198.51.100.0 mask 255.255.255.0", "MaskWord"),
             ("198.51.100.0 netmask 0xffffff00", "MaskWord"),
+            ("198.51.100.0 len 24", "MaskWord"),
             ("198.51.100.0 0.0.0.255", "TwoAddresses"),
-            ("198.51.100.0 24", "MaybeLength(1)"),
-            ("198.51.100.0\t24\t64500", "MaybeLength(1)"),
-            ("198.51.100.0 (24)", "MaybeLength(1)"),
-            ("198.51.100.0 | 24", "MaybeLength(1)"),
-            ("2001:db8:: 32", "MaybeLength(1)"),
+            ("198.51.100.0 24", "MaybeLength(1, 2)"),
+            ("198.51.100.0\t24\t64500", "MaybeLength(1, 2)"),
+            ("198.51.100.0 (24)", "MaybeLength(1, 2)"),
+            ("198.51.100.0 | 24", "MaybeLength(1, 2)"),
+            ("2001:db8:: 32", "MaybeLength(1, 2)"),
             ("198.51.100.0 256", "AddressCount"),
             ("198.51.100.0/24 !198.51.100.2", "Exception"),
             ("198.51.100.0/24 ! 198.51.100.2", "Exception"),

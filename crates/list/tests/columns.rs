@@ -161,7 +161,7 @@ fn a_list_that_is_one_line() {
 
 #[test]
 fn half_of_what_columns_mean_is_not_read() {
-    let two = "holds two addresses; --columns";
+    let two = "holds an address outside of column 1; --columns";
     for (text, asked, part) in [
         (
             "192.0.2.0,192.0.2.9\n",
@@ -171,14 +171,18 @@ fn half_of_what_columns_mean_is_not_read() {
         (
             "192.0.2.0,192.0.2.9\n",
             "2",
-            &format!("{two} 1-2 reads the range"),
+            "holds an address outside of column 2; --columns 1-2",
         ),
         (
             "192.0.2.0,US,192.0.2.9\n",
             "1",
             &format!("{two} 1-3 reads the range"),
         ),
-        ("192.0.2.9,192.0.2.0\n", "1", "holds a second address"),
+        (
+            "x,192.0.2.9,192.0.2.0\n",
+            "2",
+            "column 2; --force reads column 2 alone",
+        ),
         (
             "192.0.2.0,255.255.255.0\n",
             "1",
@@ -195,7 +199,16 @@ fn half_of_what_columns_mean_is_not_read() {
             "may be a prefix length; --columns 1/2",
         ),
         ("x|192.0.2.0|256|y\n", "2", "may count addresses"),
-        ("192.0.2.1,192.0.2.2,192.0.2.3", "1", two),
+        (
+            "192.0.2.1,192.0.2.2,192.0.2.3",
+            "1",
+            &format!("{two} all reads"),
+        ),
+        (
+            "192.0.2.0,,24\n",
+            "1",
+            "may be a prefix length; --columns 1/3",
+        ),
         (
             "start_ip,end_ip\n192.0.2.0,192.0.2.9\n",
             "start_ip",
@@ -204,7 +217,7 @@ fn half_of_what_columns_mean_is_not_read() {
         (
             "start_ip,end_ip\n192.0.2.0,192.0.2.9\n",
             "end_ip",
-            &format!("{two} 1-2"),
+            "outside of column 2; --columns 1-2",
         ),
         (
             "ip,prefixlen\n192.0.2.0,24\n",

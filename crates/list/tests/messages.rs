@@ -212,6 +212,20 @@ fn more_than_an_entry_on_a_line() {
         ("table <bl> persist { 198.51.100.0/24, !198.51.100.2 }", pf),
         ("198.51.100.0\t24\t64500", length),
         (
+            "198.51.100.0/24;203.0.113.0/24",
+            "has columns; --columns all reads an entry in every column",
+        ),
+        ("198.51.100.0;24", length),
+        (
+            "198.51.100.0;198.51.100.255;US",
+            "holds two addresses; --columns 1-2 reads the range, --columns all each of them",
+        ),
+        ("198.51.100.1, note", "has columns; --column 1 reads it"),
+        (
+            "[2026-11-01] 198.51.100.1",
+            "has columns; --column 2 reads it",
+        ),
+        (
             "2026-11-01,198.51.100.1,x",
             "has columns; --column 2 reads it",
         ),
