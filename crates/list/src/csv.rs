@@ -147,7 +147,8 @@ impl<'o> Csv<'o> {
         };
         match known.entry(&fields, intake.options.force) {
             Ok(entry) => intake.take(entry, line),
-            Err((Fault::NotAnEntry | Fault::HostName, _)) if is_first => {}
+            Err((Fault::NotAnEntry | Fault::HostName, _))
+                if is_first && known.may_be_headings(&fields) => {}
             Err((fault, About::Line)) => intake.bad(fault, line),
             Err((fault, About::Field(index))) => intake.bad(fault, &fields[index]),
         }
@@ -195,6 +196,19 @@ impl Known {
             beside: Beside::by_headings(headings),
             columns,
         })
+    }
+
+    /// Whether every column that was asked for holds a word.
+    fn may_be_headings(&self, fields: &[Field<'_>]) -> bool {
+        let is_word = |at: usize| {
+            let parsed = fields.get(at).map(|field| Entry::parse(field));
+            matches!(parsed, Some(Err(Fault::NotAnEntry | Fault::HostName)))
+        };
+        match self.columns {
+            Columns::One(at) => is_word(at),
+            Columns::Range(a, b) | Columns::Network(a, b) => is_word(a) && is_word(b),
+            Columns::All => false,
+        }
     }
 
     /// The entry of a record.

@@ -158,8 +158,8 @@ impl Entry {
     }
 
     /// The IPv4 entry that an IPv4-mapped IPv6 entry stands for (`::ffff:192.0.2.1`), or the entry
-    /// itself. Dual-stack programs write IPv4 peers this way; on the wire they are IPv4. Every place
-    /// where people write entries or ask for an address takes it so.
+    /// itself. Dual-stack programs write IPv4 peers this way; on the wire they are IPv4. Wherever
+    /// people write an entry or ask for an address it is taken so.
     ///
     /// `::ffff:0:0/96` and what is larger stay IPv6: lists of networks that must never be seen hold
     /// the mapped space itself, and do not mean all of IPv4.

@@ -170,18 +170,22 @@ fn what_is_around_an_address() {
     );
 }
 
+/// The same of several lines, without the text that is shown before it.
+#[track_caller]
+fn check_all(rows: &[(&str, &str)]) {
+    for (line, predicate) in rows {
+        let shown = line.replace('\t', "\\t");
+        check(line, &format!("\"{shown}\" {predicate}"));
+    }
+}
+
 #[test]
-fn more_than_an_entry_on_a_line() {
+fn lines_run_together_and_comments_of_other_kinds() {
     let joined = "is two entries in one; a line end between them is missing";
     let run = "is more than one IPv4 address; two may have run together";
     let comment = "begins with a mark that begins no comment here; comments begin with # or ;";
-    let exception = "holds an exception (!, except), which a list cannot; put it into an allow set";
     let comma = "ends in a comma; remove it, or read the list with --column 1";
-    let second = "holds a second address; a line holds one entry";
-    let pf = "is a table of pf.conf, which is not read; 'pfctl -t NAME -T show' prints one that is";
-    let length = "has a number beside the address that may be a prefix length; --columns 1/2 \
-                  reads it as one, --force leaves it out";
-    for (line, predicate) in [
+    check_all(&[
         ("198.51.100.0/222001:db8::/32", joined),
         ("198.51.100.0/24203.0.113.0/24", joined),
         ("198.51.100.0/24203.0.113.7", joined),
@@ -200,26 +204,32 @@ fn more_than_an_entry_on_a_line() {
         ("/* x */", comment),
         ("-- x", comment),
         ("% x", comment),
+    ]);
+}
+
+#[test]
+fn more_than_an_entry_on_a_line() {
+    let exception = "holds an exception (!, except), which a list cannot; put it into an allow set";
+    let second = "holds a second address; a line holds one entry";
+    let pf = "is a table of pf.conf, which is not read; 'pfctl -t NAME -T show' prints one that is";
+    let length = "has a number beside the address that may be a prefix length; --columns 1/2 \
+                  reads it as one, --force leaves it out";
+    let all = "has columns; --columns all reads an entry in every column";
+    let range = "holds two addresses; --columns 1-2 reads the range, --columns all each of them";
+    let date = "begins with a date; --column N says which column holds the address";
+    check_all(&[
         ("!198.51.100.2", exception),
         ("! 198.51.100.2", exception),
         ("!198.51.100.0/24", exception),
         ("198.51.100.0/24 except 198.51.100.2", exception),
         ("198.51.100.1 seen with 198.51.100.2", second),
-        (
-            "198.51.100.0/24 203.0.113.0/24",
-            "has columns; --columns all reads an entry in every column",
-        ),
+        ("198.51.100.0 198.51.100.255", range),
+        ("198.51.100.0/24 203.0.113.0/24", all),
         ("table <bl> persist { 198.51.100.0/24, !198.51.100.2 }", pf),
         ("198.51.100.0\t24\t64500", length),
-        (
-            "198.51.100.0/24;203.0.113.0/24",
-            "has columns; --columns all reads an entry in every column",
-        ),
+        ("198.51.100.0/24;203.0.113.0/24", all),
         ("198.51.100.0;24", length),
-        (
-            "198.51.100.0;198.51.100.255;US",
-            "holds two addresses; --columns 1-2 reads the range, --columns all each of them",
-        ),
+        ("198.51.100.0;198.51.100.255;US", range),
         ("198.51.100.1, note", "has columns; --column 1 reads it"),
         (
             "[2026-11-01] 198.51.100.1",
@@ -233,14 +243,8 @@ fn more_than_an_entry_on_a_line() {
             "2026-11-01 12:00:00 198.51.100.1",
             "has columns; --column 3 reads it",
         ),
-        (
-            "2026-11-01 12:00:00 nothing",
-            "begins with a date; --column N says which column holds the address",
-        ),
-    ] {
-        let shown = line.replace('\t', "\\t");
-        check(line, &format!("\"{shown}\" {predicate}"));
-    }
+        ("2026-11-01 12:00:00 nothing", date),
+    ]);
 }
 
 /// Where no line is an entry, the last sentence says what the list is, and offers no rest.
