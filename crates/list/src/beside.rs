@@ -7,10 +7,11 @@
 //! their own.
 
 use crate::columns::Columns;
-use crate::entry::parse_address;
+use crate::entry::{Entry, parse_address};
 use crate::extent::{self, Extent};
 use crate::fault::Fault;
 use crate::record::Field;
+use crate::rest;
 
 /// Headings, or words of them, of what belongs to an address beside it.
 const WORDS: [&str; 29] = [
@@ -77,13 +78,21 @@ impl Beside {
                 _ => {}
             }
         }
-        let mut others = (0..fields.len()).filter(matters);
-        let other = others.find(|&index| parse_address(&fields[index]).is_some())?;
+        let others = || (0..fields.len()).filter(matters);
+        if others().any(|index| rest::is_exception(&fields[index])) {
+            return Some(Fault::Exception);
+        }
+        let other = others().find(|&index| holds_entry(&fields[index]))?;
         let pair = [at.min(other), at.max(other)];
         let all = extent::hint(fields).filter(|columns| *columns == Columns::All);
         let columns = all.or_else(|| extent::hint_of_pair(fields, pair));
         Some(Fault::OtherColumn(columns, number(at)))
     }
+}
+
+/// An entry, or an address with a port.
+fn holds_entry(field: &[u8]) -> bool {
+    rest::is_address(field) || matches!(Entry::parse_known(field), Some(Ok(_)))
 }
 
 /// Whether a heading speaks of an end or a length. Marks and words for addresses mean nothing:

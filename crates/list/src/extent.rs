@@ -160,6 +160,7 @@ pub(crate) fn hint_of_pair(
 ) -> Option<Columns<u16>> {
     let number = |index: usize| u16::try_from(index + 1).ok();
     let (a, b) = (number(first)?, number(second)?);
+    // Of an address with a port and the like there is no option to read it.
     match Extent::of(parse_address(&fields[first])?, &fields[second])? {
         Extent::Last(_) => Some(Columns::Range(a, b)),
         Extent::Mask(_) | Extent::Length(_) => Some(Columns::Network(a, b)),

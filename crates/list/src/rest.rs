@@ -173,6 +173,12 @@ pub(crate) fn is_address(token: &[u8]) -> bool {
     parse_address(bare).is_some() || ipv4::parse(numbers).is_some() || (numeric && dots >= 3)
 }
 
+/// A field that is an exception: the mark or word alone, or with an address.
+pub(crate) fn is_exception(field: &[u8]) -> bool {
+    let (word, after) = first_word(field);
+    takes_out(word) && (after.is_empty() || tokens(field).any(is_address))
+}
+
 /// `!` or a word that makes an exception.
 fn takes_out(word: &[u8]) -> bool {
     word.starts_with(b"!") || is_one_of(word, &EXCEPTIONS)

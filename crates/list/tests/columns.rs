@@ -194,6 +194,11 @@ fn half_of_what_columns_mean_is_not_read() {
         (headed, "start_ip", range),
         (headed, "end_ip", range),
         ("ip,prefixlen\n192.0.2.0,24", "ip", length),
+        ("192.0.2.0,192.0.2.0/28", "1", "outside of column 1"),
+        ("192.0.2.0,192.0.2.9:80", "1", "outside of column 1"),
+        ("192.0.2.0/24,!192.0.2.9", "1", "holds an exception"),
+        ("192.0.2.0/24,!", "1", "holds an exception"),
+        ("192.0.2.0/24,except 192.0.2.9", "1", "holds an exception"),
     ]);
     for (text, asked) in [
         ("192.0.2.0,192.0.2.9", "1"),
@@ -217,6 +222,7 @@ fn two_columns_that_make_no_entry() {
             "begins in one address family",
         ),
         ("192.0.2.9,x", "1-2", "is not an address"),
+        ("192.0.2.0-192.0.2.9,x", "1-2", "is not an address"),
         ("x,192.0.2.9", "1-2", "is not an address"),
         ("192.0.2.9,", "1-2", "has nothing in the column asked for"),
         ("192.0.2.9", "1-2", "has 1 column, fewer"),

@@ -208,7 +208,9 @@ mod tests {
             ("192.0.2.0;24", false),
         ] {
             let pieces = read(io::Cursor::new(line.as_bytes().to_vec())).unwrap();
-            let bad = pieces.into_iter().any(|piece| matches!(piece, Piece::Bad(_)));
+            let bad = pieces
+                .into_iter()
+                .any(|piece| matches!(piece, Piece::Bad(_)));
             assert_eq!(!bad, is_good, "{line}");
         }
     }
