@@ -130,14 +130,10 @@ fn split_field(line: &[u8]) -> (&[u8], &[u8]) {
 /// the fault comes of columns, it says which of them an option would read.
 #[cold]
 fn of_line<'a>(fault: Fault, field: &'a [u8], line: &'a [u8]) -> (Fault, &'a [u8]) {
-    if line.starts_with(b"table")
-        && first_word(&line[5..].trim_ascii_start())
-            .0
-            .starts_with(b"<")
-    {
+    if line.starts_with(b"table") && first_word(line[5..].trim_ascii_start()).0.starts_with(b"<") {
         return (Fault::PfTable, line);
     }
-    if field == b"!" && is_address(first_word(&line[1..].trim_ascii_start()).0) {
+    if field == b"!" && is_address(first_word(line[1..].trim_ascii_start()).0) {
         return (Fault::Exception, line);
     }
     if fault == Fault::ForeignComment {

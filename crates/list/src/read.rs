@@ -138,7 +138,7 @@ pub(crate) fn run<S: Sink>(
             read_blocks(text, intake, &mut tell, &mut plain::read_block)?;
         }
         (Format::JsonLines, None) => {
-            read_lines(text, intake, &mut tell, &mut json_lines::read_line)?
+            read_lines(text, intake, &mut tell, &mut json_lines::read_line)?;
         }
         (Format::Ipset, None) => {
             let mut ipset = Ipset::new();
