@@ -54,7 +54,7 @@ pub fn list(bytes: &[u8]) {
         return;
     };
     let options = list::ReadOptions {
-        column: (options & 3 != 0).then_some(usize::from(options & 3)),
+        columns: columns(options),
         skip_bad_lines: options & 4 != 0,
         force: options & 8 != 0,
         ..list::ReadOptions::default()
@@ -62,6 +62,18 @@ pub fn list(bytes: &[u8]) {
     if let Ok(loaded) = list::read("fuzz", text, &options, &mut |_| {}) {
         let held = loaded.entries.v4.count() + loaded.entries.v6.count();
         assert_eq!(held as u64, loaded.entry_count);
+    }
+}
+
+/// The first two bits are a column, as inputs of old have them; the high bits are other columns.
+fn columns(options: u8) -> Option<list::Columns> {
+    match (options & 3, options >> 4) {
+        (0, 0) => None,
+        (number @ 1..=3, 0) => number.to_string().parse().ok(),
+        (_, 1) => "1-2".parse().ok(),
+        (_, 2) => "1/2".parse().ok(),
+        (_, 3) => "all".parse().ok(),
+        _ => "ip".parse().ok(),
     }
 }
 

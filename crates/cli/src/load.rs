@@ -25,6 +25,8 @@ pub(crate) const WARNINGS_SHOWN_MAX: usize = 10;
 #[derive(Clone, Debug)]
 pub(crate) struct ReadChoices {
     options: ReadOptions,
+    /// A list without entries is loaded.
+    allow_empty: bool,
 }
 
 /// All sets of a policy, loaded.
@@ -44,13 +46,33 @@ impl ReadChoices {
             role: phrase(own.role),
         });
         let options = ReadOptions {
-            column: args.column.map(usize::from),
+            columns: args.columns(),
             skip_bad_lines,
             force: args.force,
             own: own.collect(),
             ..ReadOptions::default()
         };
-        Self { options }
+        Self {
+            options,
+            allow_empty: args.allow_empty,
+        }
+    }
+
+    /// Why a list that was read is not loaded all the same: it holds nothing, and was not said to.
+    pub(crate) fn refusal(&self, file: &str, loaded: &Loaded) -> Option<String> {
+        match (loaded.entry_count, loaded.bad_count) {
+            (0, 0) if !self.allow_empty => Some(format!(
+                "{file} holds no entries (read as {}): give a list that does, or load it as it is \
+                 with --allow-empty",
+                loaded.format
+            )),
+            (0, bad_count) if bad_count != 0 => {
+                let remedy = list::remedy(&loaded.bad, bad_count, 0);
+                let lines = plural(bad_count, "bad line", "bad lines");
+                Some(format!("{file} has {lines}: {remedy}"))
+            }
+            _ => None,
+        }
     }
 
     pub(crate) fn options(&self) -> &ReadOptions {
@@ -80,6 +102,11 @@ pub(crate) fn open(file: &str) -> Result<Box<dyn Read>, Error> {
     }
 }
 
+/// The name of a list in messages.
+pub(crate) fn shown(file: &str) -> &str {
+    if file == "-" { "standard input" } else { file }
+}
+
 /// Reads one list and shows how far it has come when that takes time.
 pub(crate) fn read(
     file: &str,
@@ -87,7 +114,7 @@ pub(crate) fn read(
     choices: &ReadChoices,
     output: Output,
 ) -> Result<Loaded, ListError> {
-    let shown = if file == "-" { "standard input" } else { file };
+    let shown = shown(file);
     let mut screen = Screen::new(output);
     let mut progress = |progress: Progress| {
         if screen.is_due() {
@@ -124,6 +151,13 @@ pub(crate) fn load_sets(
             Source::Keep(space) => keep(*space),
             Source::File(file) => {
                 let loaded = read(file, open(file)?, choices, output).map_err(refused)?;
+                if let Some(why) = choices.refusal(shown(file), &loaded) {
+                    loaded
+                        .bad
+                        .iter()
+                        .for_each(|bad| output.complain(&bad.to_string()));
+                    return Err(Error::refused(why));
+                }
                 let concerns = rule.action != Action::Allow;
                 covers_space |= concerns && loaded.warnings.iter().any(|found| found.line != 0);
                 speak(&rule.name, &loaded, concerns, output);

@@ -156,7 +156,7 @@ fn replace(
     let source = LoadedFrom {
         name: "random".to_owned(),
         file: None,
-        column: None,
+        columns: None,
         at: SystemTime::now(),
         bytes: 0,
         kept: None,

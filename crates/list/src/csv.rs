@@ -1,22 +1,38 @@
-//! CSV (RFC 4180): one column holds the addresses.
+//! CSV (RFC 4180) and its kin with tabs, semicolons, bars or blanks in place of commas: one column
+//! holds the entries, or two make one together.
 //!
 //! Lines that begin with `#` are comments. The first other line is a header, and skipped, when
 //! its column holds a word; a mistaken address there is a bad line as anywhere. Stricter than most
 //! readers about quotes: read leniently, a description can put addresses into any column. A quoted
 //! field may go on over line ends, up to the bound on lines; past it, each line inside the quotes
-//! is a bad line.
+//! is a bad line. An address beside which another says how far it reaches is a bad line, too: see
+//! [`Beside`].
 
+use crate::beside::Beside;
+use crate::columns::{Column, Columns};
 use crate::entry::Entry;
+use crate::error::ListError;
+use crate::extent;
 use crate::fault::Fault;
 use crate::intake::{Intake, Sink};
-use std::borrow::Cow;
+use crate::record::{Broken, Field, Separator};
+use std::sync::Arc;
 
 /// Reads the lines of one CSV text.
-pub(crate) struct Csv {
-    /// From 0.
-    column_index: usize,
+pub(crate) struct Csv<'o> {
+    asked: &'o Columns,
+    /// What was asked for by number; by heading it is known from the headings on.
+    known: Option<Known>,
+    separator: Option<Separator>,
     header_may_come: bool,
     open: Option<Open>,
+    failed: Option<ListError>,
+}
+
+/// Where the entries are.
+struct Known {
+    columns: Columns<usize>,
+    beside: Beside,
 }
 
 /// A record whose last field so far is quoted and goes on over the line end.
@@ -27,21 +43,33 @@ struct Open {
     text: Vec<u8>,
 }
 
-impl Csv {
-    /// `column` counts from 1.
-    pub(crate) fn new(column: usize) -> Self {
+impl<'o> Csv<'o> {
+    pub(crate) fn new(asked: &'o Columns) -> Self {
+        let by_number = asked.map(|column| match column {
+            Column::Number(number) => Ok(usize::from(*number).saturating_sub(1)),
+            Column::Named(_) => Err(()),
+        });
+        let known = by_number.ok().map(|columns| Known {
+            columns,
+            beside: Beside::Any,
+        });
         Self {
-            column_index: column.saturating_sub(1),
+            asked,
+            known,
+            separator: None,
             header_may_come: true,
             open: None,
+            failed: None,
         }
     }
 
     /// Reads a line without its end.
     pub(crate) fn read_line<S: Sink>(&mut self, line: &[u8], intake: &mut Intake<'_, S>) {
         match self.open.take() {
+            _ if self.failed.is_some() => {}
             Some(open) => self.read_on(open, line, intake),
-            None if line.trim_ascii().is_empty() || line.starts_with(b"#") => {}
+            None if line.trim_ascii().is_empty() => {}
+            None if line.starts_with(b"#") => self.read_comment(line),
             None => self.read_record(line, intake),
         }
     }
@@ -70,19 +98,40 @@ impl Csv {
         }
     }
 
+    /// Headings may stand in a comment.
+    fn read_comment(&mut self, line: &[u8]) {
+        if self.known.is_some() {
+            return;
+        }
+        let marks = line.iter().take_while(|&&byte| byte == b'#').count();
+        let headings = line[marks..].trim_ascii();
+        let separator = Separator::of(headings);
+        if let Ok(fields) = separator.fields(headings)
+            && let Ok(known) = Known::by_headings(self.asked, &fields)
+        {
+            self.known = Some(known);
+            self.separator = Some(separator);
+        }
+    }
+
     /// At the end of the text: a record that is still open is a bad line.
-    pub(crate) fn finish<S: Sink>(&mut self, intake: &mut Intake<'_, S>) {
-        if let Some(open) = self.open.take()
+    ///
+    /// # Errors
+    /// No column has the heading asked for.
+    pub(crate) fn finish<S: Sink>(self, intake: &mut Intake<'_, S>) -> Result<(), ListError> {
+        if let Some(open) = self.open
             && !open.text.is_empty()
         {
             bad_at(open.line, &open.text, intake);
         }
+        self.failed.map_or(Ok(()), Err)
     }
 
     fn read_record<S: Sink>(&mut self, line: &[u8], intake: &mut Intake<'_, S>) {
         let is_first = std::mem::take(&mut self.header_may_come);
-        let field = match column(line, self.column_index) {
-            Ok(field) => field,
+        let separator = *self.separator.get_or_insert_with(|| Separator::of(line));
+        let fields = match separator.fields(line) {
+            Ok(fields) => fields,
             Err(Broken::Open) => {
                 self.header_may_come = is_first;
                 self.open = Some(Open {
@@ -93,12 +142,113 @@ impl Csv {
             }
             Err(Broken::Bad(fault)) => return intake.bad(fault, line),
         };
-        match Entry::parse(&field) {
+        let Some(known) = &self.known else {
+            return self.read_headings(&fields, intake);
+        };
+        match known.entry(&fields, intake.options.force) {
             Ok(entry) => intake.take(entry, line),
-            Err(Fault::NotAnEntry | Fault::HostName) if is_first => {}
-            Err(fault) => intake.bad(fault, &field),
+            Err((Fault::NotAnEntry | Fault::HostName, _))
+                if is_first && known.may_be_headings(&fields) => {}
+            Err((fault, About::Line)) => intake.bad(fault, line),
+            Err((fault, About::Field(index))) => intake.bad(fault, &fields[index]),
         }
     }
+
+    /// Looks for the columns asked for among the headings, which are the first record.
+    fn read_headings<S: Sink>(&mut self, fields: &[Field<'_>], intake: &Intake<'_, S>) {
+        match Known::by_headings(self.asked, fields) {
+            Ok(known) => self.known = Some(known),
+            Err(heading) => {
+                self.failed = Some(ListError::NoHeading {
+                    file: Arc::clone(&intake.file),
+                    heading,
+                    headings: headings_shown(fields),
+                });
+            }
+        }
+    }
+}
+
+/// The headings there are, for a message.
+fn headings_shown(fields: &[Field<'_>]) -> String {
+    let shown: Vec<_> = fields
+        .iter()
+        .take(20)
+        .map(|field| crate::excerpt::of(field))
+        .collect();
+    shown.join(", ")
+}
+
+/// What the text of a bad line is.
+enum About {
+    Field(usize),
+    Line,
+}
+
+impl Known {
+    /// The columns that have the headings asked for; the heading that none or two have.
+    fn by_headings(asked: &Columns, headings: &[Field<'_>]) -> Result<Self, String> {
+        let columns = asked.map(|column| match column {
+            Column::Number(number) => Ok(usize::from(*number).saturating_sub(1)),
+            Column::Named(name) => place_of(name, headings).ok_or_else(|| name.clone()),
+        })?;
+        Ok(Self {
+            beside: Beside::by_headings(headings),
+            columns,
+        })
+    }
+
+    /// Whether every column that was asked for holds a word.
+    fn may_be_headings(&self, fields: &[Field<'_>]) -> bool {
+        let is_word = |at: usize| {
+            let parsed = fields.get(at).map(|field| Entry::parse(field));
+            matches!(parsed, Some(Err(Fault::NotAnEntry | Fault::HostName)))
+        };
+        match self.columns {
+            Columns::One(at) => is_word(at),
+            Columns::Range(a, b) | Columns::Network(a, b) => is_word(a) && is_word(b),
+            Columns::All => false,
+        }
+    }
+
+    /// The entry of a record.
+    fn entry(&self, fields: &[Field<'_>], force: bool) -> Result<Entry, (Fault, About)> {
+        let field = |index: usize| match fields.get(index) {
+            None => Err((Fault::ColumnMissing(fields.len()), About::Line)),
+            Some(field) if field.is_empty() => Err((Fault::ColumnEmpty, About::Line)),
+            Some(field) => Ok(field),
+        };
+        match self.columns {
+            Columns::One(at) => {
+                let about = |fault| (fault, About::Field(at));
+                let entry = Entry::parse(field(at)?).map_err(about)?;
+                match self.beside.fault(fields, at) {
+                    Some(fault) if !force => Err((fault, About::Line)),
+                    _ => Ok(entry),
+                }
+            }
+            Columns::Range(first, last) => {
+                let range = extent::range(field(first)?, field(last)?);
+                range.map_err(|fault| (fault, About::Line))
+            }
+            Columns::Network(address, length) => {
+                let network = extent::network(field(address)?, field(length)?);
+                network.map_err(|fault| (fault, About::Line))
+            }
+            Columns::All => Err((Fault::NotAnEntry, About::Line)),
+        }
+    }
+}
+
+/// The one column with this heading: as it is written, or but for upper and lower case.
+fn place_of(name: &str, headings: &[Field<'_>]) -> Option<usize> {
+    let place = |same: &dyn Fn(&[u8]) -> bool| {
+        let mut places = (0..headings.len()).filter(|&place| same(&headings[place]));
+        let first = places.next()?;
+        places.next().is_none().then_some(first)
+    };
+    let name = name.as_bytes();
+    place(&|heading| heading == name).or_else(|| place(&|h| h.eq_ignore_ascii_case(name)))
 }
 
 /// Counts a record that began on `line` and whose quotes do not end.
@@ -106,111 +256,4 @@ fn bad_at<S: Sink>(line: u64, text: &[u8], intake: &mut Intake<'_, S>) {
     let now = std::mem::replace(&mut intake.line, line);
     intake.bad(Fault::CsvQuotes, text);
     intake.line = now;
-}
-
-/// A field without its quotes.
-type Field<'a> = Cow<'a, [u8]>;
-
-/// Why a record, or what is there of it, gives no field.
-#[derive(Debug)]
-enum Broken {
-    /// Its last field is quoted and does not end.
-    Open,
-    /// It is a bad line.
-    Bad(Fault),
-}
-
-/// The field at `wanted`. All fields are looked at, so that a broken one after it is seen.
-fn column(line: &[u8], wanted: usize) -> Result<Field<'_>, Broken> {
-    let mut found = None;
-    let mut rest = Some(line);
-    let mut count = 0;
-    while let Some(from) = rest {
-        let (field, after) = split_field(from)?;
-        if count == wanted {
-            found = Some(field);
-        }
-        rest = after;
-        count += 1;
-    }
-    match found {
-        None => Err(Broken::Bad(Fault::ColumnMissing(count))),
-        Some(field) if field.is_empty() => Err(Broken::Bad(Fault::ColumnEmpty)),
-        Some(field) => Ok(field),
-    }
-}
-
-/// The first field and what follows its comma.
-fn split_field(text: &[u8]) -> Result<(Field<'_>, Option<&[u8]>), Broken> {
-    let wrong = Broken::Bad(Fault::CsvQuotes);
-    if let Some(quoted) = text.trim_ascii_start().strip_prefix(b"\"") {
-        let (field, rest) = split_quoted(quoted).ok_or(Broken::Open)?;
-        return match rest.trim_ascii_start() {
-            [] => Ok((field, None)),
-            [b',', rest @ ..] => Ok((field, Some(rest))),
-            _ => Err(wrong),
-        };
-    }
-    let end = text.iter().position(|&byte| byte == b',');
-    let field = text[..end.unwrap_or(text.len())].trim_ascii();
-    if field.contains(&b'"') {
-        return Err(wrong);
-    }
-    Ok((Cow::Borrowed(field), end.map(|end| &text[end + 1..])))
-}
-
-/// The field up to its closing quote, two quotes being one, and what follows the quote; `None`
-/// when it does not close.
-fn split_quoted(text: &[u8]) -> Option<(Field<'_>, &[u8])> {
-    let mut end = text.iter().position(|&byte| byte == b'"')?;
-    if text.get(end + 1) != Some(&b'"') {
-        return Some((Cow::Borrowed(text[..end].trim_ascii()), &text[end + 1..]));
-    }
-    let mut field = Vec::new();
-    let mut start = 0;
-    while text.get(end + 1) == Some(&b'"') {
-        field.extend_from_slice(&text[start..=end]);
-        start = end + 2;
-        end = start + text[start..].iter().position(|&byte| byte == b'"')?;
-    }
-    field.extend_from_slice(&text[start..end]);
-    Some((Cow::Owned(field), &text[end + 1..]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn columns(line: &str) -> Vec<String> {
-        let text = |index| match column(line.as_bytes(), index) {
-            Ok(field) => Some(String::from_utf8_lossy(&field).into_owned()),
-            Err(Broken::Bad(Fault::ColumnEmpty)) => Some(String::new()),
-            Err(Broken::Bad(Fault::ColumnMissing(count))) => {
-                assert_eq!(count, index);
-                None
-            }
-            Err(broken) => Some(format!("{broken:?}")).filter(|_| index == 0),
-        };
-        (0..).map_while(text).collect()
-    }
-
-    #[test]
-    fn fields() {
-        assert_eq!(columns("a,b,c"), ["a", "b", "c"]);
-        assert_eq!(columns(" a , b,, "), ["a", "b", "", ""]);
-        assert_eq!(columns("\"a,b\",\"c\" , \"d\""), ["a,b", "c", "d"]);
-        let quotes = "\"say \"\"hi\"\"\",\"\"\"\",\"\"";
-        assert_eq!(columns(quotes), ["say \"hi\"", "\"", ""]);
-        assert_eq!(columns("a,"), ["a", ""]);
-    }
-
-    #[test]
-    fn quotes_that_are_wrong() {
-        for line in ["\"a\"b", "a\"b", "x,\"a\" b,c", "a\",\"b"] {
-            assert_eq!(columns(line), ["Bad(CsvQuotes)"], "{line}");
-        }
-        for line in ["\"a", "x,\"a", "\"a\"\"", "\"", "\"a\n,b"] {
-            assert_eq!(columns(line), ["Open"], "{line}");
-        }
-    }
 }

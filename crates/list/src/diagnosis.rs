@@ -1,8 +1,26 @@
 //! Says what is wrong with a field that is no entry. Off the fast path: only bad lines come here.
 
-use crate::entry::{parse_address, parse_prefix_len};
+use crate::entry::{Entry, parse_address, parse_prefix_len};
 use crate::fault::Fault;
 use crate::{ipv4, ipv6};
+
+/// What begins a comment elsewhere, beside `!`.
+const COMMENTS: [&[u8]; 6] = [b"//", b"/*", b"*/", b"--", b"%", b"'"];
+
+/// As `syslog` writes them.
+const MONTHS: [&[u8]; 12] = [
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+];
+
+/// Dates, each digit a 0.
+const DATES: [&[u8; 10]; 6] = [
+    b"0000-00-00",
+    b"0000/00/00",
+    b"0000.00.00",
+    b"00/00/0000",
+    b"00.00.0000",
+    b"00-00-0000",
+];
 
 /// The fault of a field that [`crate::Entry::parse`] did not read. The order is from the most
 /// telling sign to the least.
@@ -15,11 +33,27 @@ pub(crate) fn of(field: &[u8]) -> Fault {
     if field.starts_with(b"<") {
         return Fault::Markup;
     }
+    if let Some(excepted) = field.strip_prefix(b"!") {
+        let is_entry = parse_address(excepted).is_some() || Entry::parse_known(excepted).is_some();
+        return if is_entry {
+            Fault::Exception
+        } else {
+            Fault::ForeignComment
+        };
+    }
+    if COMMENTS.iter().any(|mark| field.starts_with(mark)) {
+        return Fault::ForeignComment;
+    }
     if field.windows(3).any(|three| three == b"://") {
         return Fault::Url;
     }
     if has(b',') {
-        return Fault::Commas;
+        let alone = field.strip_suffix(b",").and_then(Entry::parse_known);
+        return if alone.is_some() {
+            Fault::TrailingComma
+        } else {
+            Fault::Commas
+        };
     }
     if field.starts_with(b"[") {
         return Fault::Brackets;
@@ -27,10 +61,60 @@ pub(crate) fn of(field: &[u8]) -> Fault {
     if has(b'%') && has(b':') {
         return Fault::Zone;
     }
+    if are_joined(field) {
+        return Fault::Joined;
+    }
     if let Some(fault) = of_two_parts(field) {
         return fault;
     }
     of_address(field)
+}
+
+/// True when an entry ends in the middle of the field and another begins there: after the digits
+/// of a prefix length, or of the last number of an IPv4 address before one of IPv6.
+fn are_joined(field: &[u8]) -> bool {
+    let marks = |mark: u8| {
+        field
+            .iter()
+            .enumerate()
+            .filter(move |&(_, &byte)| byte == mark)
+    };
+    let slash = marks(b'/').next();
+    let third_dot = marks(b'.').nth(2).filter(|_| field.contains(&b':'));
+    let Some((at, _)) = slash.or(third_dot) else {
+        return false;
+    };
+    if slash.is_some() && is_mask(&field[at + 1..]) {
+        return false;
+    }
+    let ends = (at + 2..=at + 4).filter(|&end| end < field.len());
+    let mut splits = ends.map(|end| field.split_at(end));
+    splits.any(|(left, right)| {
+        matches!(Entry::parse_known(left), Some(Ok(_))) && begins_with_entry(right)
+    })
+}
+
+/// True when an address stands at the start, up to a slash, a dash or the end.
+fn begins_with_entry(text: &[u8]) -> bool {
+    let end = text.iter().position(|byte| matches!(byte, b'/' | b'-'));
+    parse_address(&text[..end.unwrap_or(text.len())]).is_some()
+}
+
+/// A netmask, or the inverse of one.
+fn is_mask(text: &[u8]) -> bool {
+    let inverse = |mask: u32| mask.leading_zeros() + mask.trailing_ones() >= 32;
+    ipv4::parse(text).is_some_and(|mask| inverse(mask) || inverse(!mask))
+}
+
+/// A date as logs and feeds begin with.
+pub(crate) fn is_date(field: &[u8]) -> bool {
+    let field = field.strip_prefix(b"\"").unwrap_or(field);
+    let field = field.strip_prefix(b"[").unwrap_or(field);
+    let shape = field.iter().take(10);
+    let shape: Vec<u8> = shape
+        .map(|byte| if byte.is_ascii_digit() { b'0' } else { *byte })
+        .collect();
+    MONTHS.contains(&field) || DATES.iter().any(|date| shape == *date)
 }
 
 /// The fault of `left/right` or `left-right` when the left part is an address; of the left part
@@ -61,7 +145,7 @@ fn of_prefix_len(text: &[u8]) -> Fault {
 }
 
 /// The fault of a field that should be one address.
-fn of_address(field: &[u8]) -> Fault {
+pub(crate) fn of_address(field: &[u8]) -> Fault {
     let has = |byte| field.contains(&byte);
     if has(b':') {
         return of_colons(field);

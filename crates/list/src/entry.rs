@@ -101,7 +101,7 @@ impl Entry {
 
     /// `None` when the field has not the form of an entry at all; `Some(Err)` when it has one and
     /// its parts do not go together.
-    fn parse_known(field: &[u8]) -> Option<Result<Self, Fault>> {
+    pub(crate) fn parse_known(field: &[u8]) -> Option<Result<Self, Fault>> {
         match field.iter().position(|byte| matches!(byte, b'/' | b'-')) {
             None => Some(Ok(Self::address(parse_address(field)?))),
             Some(at) if field[at] == b'/' => {
@@ -158,7 +158,8 @@ impl Entry {
     }
 
     /// The IPv4 entry that an IPv4-mapped IPv6 entry stands for (`::ffff:192.0.2.1`), or the entry
-    /// itself. Dual-stack programs write IPv4 peers this way; on the wire they are IPv4.
+    /// itself. Dual-stack programs write IPv4 peers this way; on the wire they are IPv4. Wherever
+    /// people write an entry or ask for an address it is taken so.
     ///
     /// `::ffff:0:0/96` and what is larger stay IPv6: lists of networks that must never be seen hold
     /// the mapped space itself, and do not mean all of IPv4.

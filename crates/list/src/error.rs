@@ -1,6 +1,6 @@
 //! Why a list was not loaded: a sentence each that names the list and the remedy.
 
-use crate::report::BadLine;
+use crate::report::{BadLine, remedy};
 use std::sync::Arc;
 use std::{fmt, io};
 
@@ -21,6 +21,8 @@ pub enum ListError {
     Refused {
         /// The list, as the caller named it.
         file: Arc<str>,
+        /// How many entries the other lines hold.
+        entry_count: u64,
         /// How many lines are wrong.
         bad_count: u64,
         /// The first of them.
@@ -47,10 +49,14 @@ pub enum ListError {
         /// The limit.
         entries_max: u64,
     },
-    /// Columns are counted from 1.
-    ColumnZero {
+    /// No column, or more than one, has the heading asked for.
+    NoHeading {
         /// The list, as the caller named it.
         file: Arc<str>,
+        /// The heading asked for.
+        heading: String,
+        /// The first line with columns.
+        headings: String,
     },
 }
 
@@ -73,9 +79,21 @@ impl fmt::Display for ListError {
             } => write!(f, "{file} cannot be read: {source}"),
             Self::Refused {
                 file,
+                entry_count,
                 bad_count,
                 bad,
-            } => refused(f, file, *bad_count, bad),
+            } => {
+                write_bad(f, file, *bad_count, bad)?;
+                let lines = match bad_count {
+                    1 => "1 bad line".to_owned(),
+                    more => format!("{more} bad lines"),
+                };
+                let remedy = remedy(bad, *bad_count, *entry_count);
+                write!(
+                    f,
+                    "{file} is refused for {lines} and nothing was loaded: {remedy}"
+                )
+            }
             Self::Packed { file, by } => {
                 write!(
                     f,
@@ -95,33 +113,34 @@ impl fmt::Display for ListError {
                     "{file} holds more than {entries_max} entries: split the list"
                 )
             }
-            Self::ColumnZero { file } => {
-                write!(f, "{file} has no column 0: columns are counted from 1")
-            }
+            Self::NoHeading {
+                file,
+                heading,
+                headings,
+            } => write!(
+                f,
+                "{file} has not one column headed \"{heading}\"; its first line is: {headings}; \
+                 name a column by its number, the first being 1"
+            ),
         }
     }
 }
 
-/// The bad lines that were kept, then what follows from them.
-fn refused(f: &mut fmt::Formatter<'_>, file: &str, bad_count: u64, bad: &[BadLine]) -> fmt::Result {
+/// The bad lines that were kept, and how many more there are.
+fn write_bad(
+    f: &mut fmt::Formatter<'_>,
+    file: &str,
+    bad_count: u64,
+    bad: &[BadLine],
+) -> fmt::Result {
     for line in bad {
         writeln!(f, "{line}")?;
     }
     match bad_count.saturating_sub(bad.len() as u64) {
-        0 => {}
-        1 => writeln!(f, "{file}: 1 more bad line")?,
-        more => writeln!(f, "{file}: {more} more bad lines")?,
+        0 => Ok(()),
+        1 => writeln!(f, "{file}: 1 more bad line"),
+        more => writeln!(f, "{file}: {more} more bad lines"),
     }
-    let lines = if bad_count == 1 {
-        "1 bad line"
-    } else {
-        &format!("{bad_count} bad lines")
-    };
-    write!(
-        f,
-        "{file} is refused for {lines} and nothing was loaded: mend the list, or load the rest \
-         with --skip-bad-lines"
-    )
 }
 
 impl std::error::Error for ListError {

@@ -1,5 +1,6 @@
 //! What can be wrong with one line, each with its own message.
 
+use crate::columns::Columns;
 use crate::entry::Entry;
 use std::fmt;
 
@@ -21,6 +22,8 @@ pub enum Fault {
     HostsFile,
     /// More than four decimal numbers with dots between.
     RunTogether,
+    /// Entries of which one begins where the other ends.
+    Joined,
     /// Fewer than four decimal numbers; how many there are.
     TooFewNumbers(u8),
     /// Dots side by side, or at an end.
@@ -53,8 +56,35 @@ pub enum Fault {
     RangeEnd,
     /// All of IPv4 or of IPv6, without `--force`.
     Everything,
+    /// A mark that begins a comment elsewhere.
+    ForeignComment,
+    /// `!` or a word that takes addresses out.
+    Exception,
+    /// A table of pf.conf.
+    PfTable,
     /// Commas, and no column was named.
     Commas,
+    /// An entry with a comma after it.
+    TrailingComma,
+    /// Columns, and none was named; those that hold an entry.
+    Columns(Columns<u16>),
+    /// A date, and no column was named.
+    DateFirst,
+    /// A second address.
+    TwoAddresses,
+    /// An address outside of the column asked for, which is the number; the columns that make one
+    /// entry of both.
+    OtherColumn(Option<Columns<u16>>, u16),
+    /// Two addresses in columns that make one entry.
+    TwoColumns(Columns<u16>),
+    /// A number beside an address that may be its prefix length; their columns.
+    MaybeLength(u16, u16),
+    /// A number of addresses after the first of them.
+    AddressCount,
+    /// A word for a mask or a prefix length after an address.
+    MaskWord,
+    /// A column that should hold a prefix length or a netmask.
+    LengthColumn,
     /// The line is longer than the bound, in bytes.
     LineTooLong(usize),
     /// The CSV line has fewer columns; how many it has.
@@ -109,6 +139,35 @@ impl Fault {
     }
 }
 
+impl Fault {
+    /// The option that reads a list whose lines have this fault, and what it does.
+    pub(crate) fn option(self) -> Option<String> {
+        match self {
+            Self::Columns(columns)
+            | Self::TwoColumns(columns)
+            | Self::OtherColumn(Some(columns), _) => Some(columns.option()),
+            Self::MaybeLength(address, length) => Some(Columns::Network(address, length).option()),
+            Self::TrailingComma => Some(Columns::One(1).option()),
+            _ => None,
+        }
+    }
+
+    /// What a list is of which all lines have this fault, and what to do.
+    pub(crate) fn whole(self) -> &'static str {
+        match self {
+            Self::Markup => "it is a web page or an error in place of a list: fetch it again",
+            Self::HostName | Self::HostsFile => "it is a list of names: give a list of addresses",
+            Self::Url => "it is a list of URLs: give a list of addresses",
+            Self::NotText => "it is no text: give a list of addresses, a line each",
+            Self::PfTable => "load what 'pfctl -t NAME -T show' prints",
+            Self::Commas | Self::DateFirst => {
+                "it has columns: name the one that holds the address with --column"
+            }
+            _ => "mend the list",
+        }
+    }
+}
+
 struct About<'a> {
     fault: Fault,
     text: &'a str,
@@ -152,6 +211,26 @@ impl fmt::Display for Predicate {
                     "has a netmask; write it as a prefix length: /{prefix_len}"
                 )
             }
+            Fault::Columns(columns) => write!(f, "has columns; {}", columns.option()),
+            Fault::TwoColumns(columns) => {
+                write!(f, "holds two addresses; {}", columns.option())?;
+                match columns {
+                    Columns::Range(..) => f.write_str(", --columns all each of them"),
+                    _ => Ok(()),
+                }
+            }
+            Fault::OtherColumn(columns, asked) => {
+                write!(f, "holds an address outside of column {asked}; ")?;
+                if let Some(columns) = columns {
+                    write!(f, "{}, ", columns.option())?;
+                }
+                write!(f, "--force reads column {asked} alone")
+            }
+            Fault::MaybeLength(address, length) => write!(
+                f,
+                "has a number beside the address that may be a prefix length; --columns \
+                 {address}/{length} reads it as one, --force leaves it out"
+            ),
             Fault::ColumnMissing(1) => f.write_str("has 1 column, fewer than the column asked for"),
             Fault::ColumnMissing(count) => {
                 write!(f, "has {count} columns, fewer than the column asked for")
@@ -186,7 +265,29 @@ impl Fault {
             Self::RangeOfTwoFamilies => "begins in one address family and ends in the other",
             Self::RangeEnd => "has no whole address after the dash",
             Self::Everything => "is every address there is; --force loads it",
+            Self::Joined => "is two entries in one; a line end between them is missing",
+            Self::ForeignComment => {
+                "begins with a mark that begins no comment here; comments begin with # or ;"
+            }
+            Self::Exception => {
+                "holds an exception (!, except), which a list cannot; put it into an allow set"
+            }
+            Self::PfTable => {
+                "is a table of pf.conf, which is not read; 'pfctl -t NAME -T show' prints one \
+                 that is"
+            }
             Self::Commas => "has commas; --column N says which column holds the address",
+            Self::TrailingComma => "ends in a comma; remove it, or read the list with --column 1",
+            Self::DateFirst => "begins with a date; --column N says which column holds the address",
+            Self::TwoAddresses => "holds a second address; a line holds one entry",
+            Self::AddressCount => {
+                "has a number beside the address that may count addresses; write a network or a \
+                 range, or leave the number out with --force"
+            }
+            Self::MaskWord => {
+                "has a word for a mask behind the address; write ADDRESS/LENGTH in one word"
+            }
+            Self::LengthColumn => "has no prefix length or netmask in the second column asked for",
             Self::ColumnEmpty => "has nothing in the column asked for",
             Self::CsvQuotes => "has a quoted field that does not end where the field ends",
             Self::NotJson => "is not a JSON object",

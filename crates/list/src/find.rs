@@ -41,8 +41,8 @@ pub struct Found {
 }
 
 /// Finds the entries of a list that hold `address`, as a frame that carries it would find them: an
-/// IPv4-mapped IPv6 address is looked for in IPv6. Bad lines are left out, whatever `options` says
-/// of them.
+/// IPv4-mapped IPv6 address is looked for in IPv6, so what people ask for is made IPv4 before. Bad
+/// lines are left out, whatever `options` says of them.
 ///
 /// # Errors
 /// Reading fails, or the list is out of bounds.

@@ -39,7 +39,9 @@ impl Format {
             (b"create", _, kind) if kind.contains(&b':') => Self::Ipset,
             (b"add" | b"create", b"element" | b"set" | b"table", _) => Self::NftText,
             (b"add", _, entry) if !entry.is_empty() => Self::Ipset,
-            (b"table" | b"set", _, _) | (b"flush", b"ruleset", _) => Self::NftText,
+            // A table of pf.conf, which plain lines name as what it is.
+            (b"table", [b'<', ..], _) => Self::Plain,
+            (b"table", _, _) | (b"set", _, [b'{', ..]) | (b"flush", b"ruleset", _) => Self::NftText,
             _ => Self::Plain,
         }
     }
@@ -103,6 +105,9 @@ mod tests {
         check("{\r\n  \"nftables\" : [", Format::NftJson);
         check("{\"cidr\":\"192.0.2.0/24\"}\n", Format::JsonLines);
         check("[2001:db8::1]\n", Format::Plain);
+        check("table <bl> persist { 192.0.2.1 }", Format::Plain);
+        check("set skip on lo0\n", Format::Plain);
+        check("set x {\n\ttype ipv4_addr\n", Format::NftText);
         check("add\n", Format::Plain);
         check("create.example.com\n", Format::Plain);
     }

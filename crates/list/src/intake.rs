@@ -43,14 +43,12 @@ pub(crate) struct Intake<'a, S> {
     pub(crate) warning_count: u64,
     watch: Watch,
     concern_counts: [u64; Concern::KINDS],
-    note_counts: [u64; 3],
+    note_counts: [u64; 2],
 }
 
 /// Kinds of warnings about the text, each with its own bound.
 #[derive(Clone, Copy)]
 pub(crate) enum Note {
-    /// A second address on a line, which is not loaded.
-    SecondAddress,
     /// A second set, which is loaded with the first.
     SecondSet,
     /// No entries at all.
@@ -71,7 +69,7 @@ impl<'a, S: Sink> Intake<'a, S> {
             warning_count: 0,
             watch: Watch::new(&options.own),
             concern_counts: [0; Concern::KINDS],
-            note_counts: [0; 3],
+            note_counts: [0; 2],
         }
     }
 
@@ -87,19 +85,11 @@ impl<'a, S: Sink> Intake<'a, S> {
 
     /// Takes an entry of this line, read from the start of `text`.
     pub(crate) fn take(&mut self, entry: Entry, text: &[u8]) {
+        // Whoever writes a mapped address means the IPv4 address.
+        let entry = entry.unmapped();
         if entry.is_everything() && !self.options.force {
             return self.bad_entry(entry, Fault::Everything);
         }
-        // An IPv4-mapped entry counts for two: whoever wrote it means the IPv4 address, and a frame
-        // that carries the mapped one in an IPv6 header must not pass either.
-        let unmapped = entry.unmapped();
-        if unmapped != entry {
-            self.deliver(unmapped, text);
-        }
-        self.deliver(entry, text);
-    }
-
-    fn deliver(&mut self, entry: Entry, text: &[u8]) {
         self.warn_of(entry);
         self.entry_count += 1;
         self.sink.take(self.line, entry, text);

@@ -2,7 +2,7 @@
 //!
 //! The only place where text that strangers wrote becomes addresses. It takes a `Read`, never a
 //! path; has no clock and no unsafe; and holds a block, a line and the entries, whatever it is
-//! fed. [`read`] tells the format by the text itself (plain lines, CSV by request, JSON lines,
+//! fed. [`read`] tells the format by the text itself (plain lines, columns by request, JSON lines,
 //! `ipset save`, nft text and JSON; gzip by its magic bytes) and delivers to one intake, which
 //! counts, keeps the first bad lines and warns of special address space. [`find`] reads a list
 //! once more for the entries that hold one address.
@@ -11,11 +11,14 @@
 //! reads addresses out of a block without looking for their ends first.
 #![forbid(unsafe_code)]
 
+mod beside;
+mod columns;
 mod csv;
 mod diagnosis;
 mod entry;
 mod error;
 mod excerpt;
+mod extent;
 mod fault;
 mod find;
 mod format;
@@ -34,11 +37,14 @@ mod nft_word;
 mod options;
 mod plain;
 mod read;
+mod record;
 mod report;
+mod rest;
 mod source;
 pub mod special;
 mod watch;
 
+pub use columns::{Column, Columns};
 pub use entry::{Entry, Span};
 pub use error::ListError;
 pub use fault::Fault;
@@ -46,4 +52,4 @@ pub use find::{Found, Match, find};
 pub use format::Format;
 pub use options::{Limits, OwnAddress, ReadOptions};
 pub use read::{Loaded, Progress, read};
-pub use report::{BadLine, Finding};
+pub use report::{BadLine, Finding, remedy};

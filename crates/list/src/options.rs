@@ -1,16 +1,18 @@
 //! What a reader is told: which column, what to forgive, which addresses are the caller's own, and
 //! the bounds.
 
+use crate::columns::Columns;
 use std::net::IpAddr;
 
 /// How to read a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The CSV column that holds the address, from 1; the list is read as CSV when it is given.
-    pub column: Option<usize>,
+    /// The columns that hold the entries; the list is read as CSV when they are given.
+    pub columns: Option<Columns>,
     /// Loads what is right and counts what is not, in place of refusing the list.
     pub skip_bad_lines: bool,
-    /// Takes `0.0.0.0/0` and `::/0` at their word.
+    /// Takes at its word what looks like a mistake: `0.0.0.0/0` and `::/0`, and an address beside
+    /// which another column may say how far it reaches.
     pub force: bool,
     /// Addresses that a warning is due for.
     pub own: Vec<OwnAddress>,

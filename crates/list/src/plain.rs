@@ -1,16 +1,18 @@
 //! Plain lines: an address, a network or a range, then anything. FireHOL's `.netset` and
 //! `.ipset` and Spamhaus DROP as text are such lines.
 //!
-//! `#` and `;` begin a comment. What follows the first field is not read, with three exceptions:
-//! a range may be written with blanks around its dash, a netmask or a line of a hosts file is a
-//! bad line (its first field alone would be a wrong address), and a second address is warned of.
+//! `#` and `;` begin a comment. What follows the first field is a note unless it could be part of
+//! what the line means: see [`Rest`].
 
-use crate::entry::{Entry, parse_address};
+use crate::columns::Columns;
+use crate::entry::Entry;
+use crate::extent::{self, may_be_length_v4};
 use crate::fault::Fault;
-use crate::intake::{Intake, Note, Sink};
+use crate::intake::{Intake, Sink};
 use crate::lines::Block;
-use crate::{diagnosis, excerpt, ipv4};
-use std::net::IpAddr;
+use crate::record::Separator;
+use crate::rest::{Rest, first_word, is_address};
+use crate::{diagnosis, ipv4};
 
 /// Trailing text of fewer bytes holds no IPv4 address.
 const ADDRESS_BYTES_MIN: usize = 7;
@@ -36,22 +38,32 @@ fn read_address<S: Sink>(block: Block<'_>, at: usize, intake: &mut Intake<'_, S>
     let line_end = match window[length] {
         b'\n' => at + length,
         b'\r' if window[length + 1] == b'\n' => at + length + 1,
-        b'\t' | b' ' => short_number_end(block, at + length + 1)?,
+        b'\t' | b' ' => {
+            let (number, line_end) = short_number(block, at + length + 1)?;
+            if may_be_length_v4(address, number) {
+                return None;
+            }
+            line_end
+        }
         _ => return None,
     };
     intake.take_v4(address, &block.bytes[at..line_end]);
     Some(line_end + 1)
 }
 
-/// The end of a line on which nothing but a few digits follow.
+/// The number of a few digits, none being 0, that ends a line, and where the line ends.
 #[inline]
-fn short_number_end(block: Block<'_>, start: usize) -> Option<usize> {
+fn short_number(block: Block<'_>, start: usize) -> Option<(u32, usize)> {
     let rest = block.bytes.get(start..block.end)?;
-    let end = rest
-        .iter()
-        .take(ADDRESS_BYTES_MIN)
-        .position(|byte| !byte.is_ascii_digit())?;
-    (rest[end] == b'\n').then_some(start + end)
+    let mut number = 0;
+    for (place, byte) in rest.iter().take(ADDRESS_BYTES_MIN).enumerate() {
+        match byte {
+            b'0'..=b'9' => number = number * 10 + u32::from(byte - b'0'),
+            b'\n' => return Some((number, start + place)),
+            _ => return None,
+        }
+    }
+    None
 }
 
 fn read_any<S: Sink>(block: Block<'_>, at: usize, intake: &mut Intake<'_, S>) -> usize {
@@ -71,122 +83,88 @@ fn read_line<S: Sink>(line: &[u8], intake: &mut Intake<'_, S>) {
         // Lines that end in `\r` alone run together; all but the first would be lost.
         return intake.bad(Fault::NotText, line);
     }
-    let (field, rest) = split_field(line);
+    let told = without_comment(line);
+    let (field, rest) = split_field(told);
     if field.is_empty() {
         return;
     }
-    match Entry::parse(field) {
-        Ok(entry) if rest.is_empty() => intake.take(entry, line),
-        Ok(entry) => take_with_rest(entry, line, rest, intake),
-        Err(fault) => intake.bad(fault, field),
+    let entry = match Entry::parse(field) {
+        Ok(entry) if rest.is_empty() => return intake.take(entry, line),
+        Ok(entry) => entry,
+        Err(fault) => {
+            let (fault, text) = of_line(fault, field, told);
+            return intake.bad(fault, text);
+        }
+    };
+    match Rest::of(entry, field, rest, intake.options.force) {
+        Rest::Note => intake.take(entry, line),
+        Rest::Entry(whole) => intake.take(whole, line),
+        Rest::Bad(fault) => {
+            let (fault, _) = of_line(fault, field, told);
+            intake.bad(fault, told);
+        }
     }
 }
 
-/// The first field, and what follows it up to a comment.
+/// The line up to a comment. A semicolon right behind something may stand between columns.
+fn without_comment(line: &[u8]) -> &[u8] {
+    let begins = |at: usize| match line[at] {
+        b'#' => true,
+        b';' => at == 0 || line[at - 1].is_ascii_whitespace(),
+        _ => false,
+    };
+    let comment = (0..line.len()).find(|&at| begins(at));
+    line[..comment.unwrap_or(line.len())].trim_ascii_end()
+}
+
+/// The first field, and what follows it.
 fn split_field(line: &[u8]) -> (&[u8], &[u8]) {
-    let comment = line.iter().position(|byte| matches!(byte, b'#' | b';'));
-    let line = &line[..comment.unwrap_or(line.len())];
-    let end = line
-        .iter()
-        .position(u8::is_ascii_whitespace)
-        .unwrap_or(line.len());
-    (&line[..end], line[end..].trim_ascii())
-}
-
-fn take_with_rest<S: Sink>(entry: Entry, line: &[u8], rest: &[u8], intake: &mut Intake<'_, S>) {
-    let word = split_field(rest).0;
-    let both = &line[..word.as_ptr_range().end as usize - line.as_ptr() as usize];
-    match Rest::of(entry, rest, word) {
-        Rest::Text => intake.take(entry, line),
-        Rest::RangeEnd(None) => intake.bad(Fault::RangeEnd, line),
-        Rest::RangeEnd(Some(last)) => match single(entry).map(|first| Entry::range(first, last)) {
-            Some(Ok(range)) => intake.take(range, line),
-            Some(Err(fault)) => intake.bad(fault, line),
-            None => intake.bad(Fault::NotAnEntry, line),
-        },
-        Rest::Bad(fault) => intake.bad(fault, both),
-        Rest::Address(second) => {
-            intake.warn(Note::SecondAddress, || {
-                let (entry, second) = (excerpt::of(entry.to_string().as_bytes()), second);
-                format!("{second} after {entry} is not loaded: a line holds one entry")
-            });
-            intake.take(entry, line);
-        }
+    let (word, rest) = first_word(line);
+    match word.iter().position(|&byte| byte == b';') {
+        Some(at) => (&word[..at], line[at + 1..].trim_ascii_start()),
+        None => (word, rest),
     }
 }
 
-/// What the text after an entry is.
-enum Rest {
-    /// Text that is not read.
-    Text,
-    /// A dash and an address, or something that was meant as one.
-    RangeEnd(Option<IpAddr>),
-    /// Another address.
-    Address(IpAddr),
-    /// Something that makes the first field mean something else than it says.
-    Bad(Fault),
-}
-
-impl Rest {
-    fn of(entry: Entry, rest: &[u8], word: &[u8]) -> Self {
-        if let Some(after_dash) = rest.strip_prefix(b"-") {
-            let last = split_field(after_dash.trim_ascii_start()).0;
-            return match parse_address(last) {
-                Some(last) => Self::RangeEnd(Some(last)),
-                None if is_like_address(last) => Self::RangeEnd(None),
-                None => Self::Text,
-            };
+/// What is wrong with a line whose field has this fault, and the text that it is about. Where
+/// the fault comes of columns, it says which of them an option would read.
+#[cold]
+fn of_line<'a>(fault: Fault, field: &'a [u8], line: &'a [u8]) -> (Fault, &'a [u8]) {
+    if line.starts_with(b"table") && first_word(line[5..].trim_ascii_start()).0.starts_with(b"<") {
+        return (Fault::PfTable, line);
+    }
+    if field == b"!" && is_address(first_word(line[1..].trim_ascii_start()).0) {
+        return (Fault::Exception, line);
+    }
+    if fault == Fault::ForeignComment {
+        return (fault, line);
+    }
+    let separator = Separator::of(line);
+    let is_dated = diagnosis::is_date(field);
+    let is_alone = field.len() == line.len();
+    let may_have_columns = match fault {
+        Fault::Commas | Fault::TwoAddresses | Fault::TooFewNumbers(_) => true,
+        Fault::TrailingComma => !is_alone,
+        Fault::Brackets => is_dated,
+        Fault::NotAnEntry | Fault::RangeEnd | Fault::NotIpv6 => {
+            is_dated || separator != Separator::Blanks
         }
-        if let [b'/', digit, ..] = word
-            && digit.is_ascii_digit()
+        _ => false,
+    };
+    let fields = may_have_columns
+        .then(|| separator.fields(line).ok())
+        .flatten();
+    match fields.and_then(|fields| extent::hint(&fields)) {
+        // Two addresses in prose are no columns.
+        Some(columns)
+            if fault == Fault::TwoAddresses
+                && columns != Columns::All
+                && (separator == Separator::Blanks || matches!(columns, Columns::One(_))) =>
         {
-            return Self::Bad(Fault::NotAnEntry);
+            (fault, line)
         }
-        if is_where_names_are_sent(entry) && diagnosis::is_host_name(word) {
-            return Self::Bad(Fault::HostsFile);
-        }
-        match (entry, parse_address(word)) {
-            (_, None) => Self::Text,
-            (Entry::V4(_), Some(IpAddr::V4(mask))) if is_netmask(mask.to_bits()) => {
-                Self::Bad(Fault::Netmask(Some(mask.to_bits().leading_ones() as u8)))
-            }
-            (_, Some(second)) => Self::Address(second),
-        }
+        Some(columns) => (Fault::Columns(columns), line),
+        None if is_dated && may_have_columns => (Fault::DateFirst, line),
+        None => (fault, field),
     }
-}
-
-/// Begins as an address does and has more than one number.
-fn is_like_address(word: &[u8]) -> bool {
-    let marks = word
-        .iter()
-        .filter(|byte| matches!(byte, b'.' | b':'))
-        .count();
-    marks > 1
-        && word
-            .first()
-            .is_some_and(|byte| byte.is_ascii_hexdigit() || *byte == b':')
-}
-
-/// The address of an entry that is one.
-fn single(entry: Entry) -> Option<IpAddr> {
-    use crate::entry::Span::Address;
-    match entry {
-        Entry::V4(Address(v4)) => Some(IpAddr::V4(v4.into())),
-        Entry::V6(Address(v6)) => Some(IpAddr::V6(v6.into())),
-        _ => None,
-    }
-}
-
-/// `0.0.0.0`, `127.0.0.1`, `::`, `::1`.
-fn is_where_names_are_sent(entry: Entry) -> bool {
-    single(entry).is_some_and(|address| {
-        address.is_unspecified()
-            || matches!(address, IpAddr::V4(v4) if v4.octets() == [127, 0, 0, 1])
-            || matches!(address, IpAddr::V6(v6) if v6.to_bits() == 1)
-    })
-}
-
-/// Eight ones or more, then zeros.
-fn is_netmask(bits: u32) -> bool {
-    bits.leading_ones() >= 8 && bits.leading_ones() + bits.trailing_zeros() >= 32
 }

@@ -1,5 +1,6 @@
 //! Reads a list from its first byte to its last.
 
+use crate::columns::Columns;
 use crate::csv::Csv;
 use crate::error::ListError;
 use crate::format::Format;
@@ -28,8 +29,8 @@ pub struct Progress {
 /// A list as it was read.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The entries as given: nothing merged. An IPv4-mapped IPv6 entry is there
-    /// twice: as written, and as the IPv4 entry it stands for.
+    /// The entries as given: nothing merged. An IPv4-mapped IPv6 entry is the IPv4 entry that it
+    /// stands for.
     pub entries: Entries,
     /// How it is written.
     pub format: Format,
@@ -68,12 +69,13 @@ pub fn read(
     if intake.bad_count > 0 && !options.skip_bad_lines {
         return Err(ListError::Refused {
             file,
+            entry_count: intake.entry_count,
             bad_count: intake.bad_count,
             bad: intake.bad,
         });
     }
     let lines = intake.line;
-    if intake.entry_count == 0 {
+    if intake.entry_count == 0 && intake.bad_count == 0 {
         intake.line = 0;
         intake.warn(Note::Empty, || "the list holds no entries".to_owned());
     }
@@ -104,13 +106,8 @@ pub(crate) fn run<S: Sink>(
     intake: &mut Intake<'_, S>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Run, ListError> {
-    if intake.options.column == Some(0) {
-        return Err(ListError::ColumnZero {
-            file: Arc::clone(&intake.file),
-        });
-    }
     let source = Source::open(&intake.file, input)?;
-    let format = match intake.options.column {
+    let format = match &intake.options.columns {
         Some(_) => Format::Csv,
         None => Format::of(source.head()),
     };
@@ -125,24 +122,32 @@ pub(crate) fn run<S: Sink>(
         );
         intake.check_bound()
     };
-    match format {
-        Format::Plain => read_blocks(text, intake, &mut tell, &mut plain::read_block)?,
-        Format::Csv => {
-            let mut csv = Csv::new(intake.options.column.unwrap_or(1));
+    match (format, &intake.options.columns) {
+        (_, Some(Columns::All)) => {
+            let text = text.with_lines_for_columns();
+            read_blocks(text, intake, &mut tell, &mut plain::read_block)?;
+        }
+        (_, Some(columns)) => {
+            let mut csv = Csv::new(columns);
             read_lines(text, intake, &mut tell, &mut |line, intake| {
                 csv.read_line(line, intake);
             })?;
-            csv.finish(intake);
+            csv.finish(intake)?;
         }
-        Format::JsonLines => read_lines(text, intake, &mut tell, &mut json_lines::read_line)?,
-        Format::Ipset => {
+        (Format::Plain | Format::Csv, None) => {
+            read_blocks(text, intake, &mut tell, &mut plain::read_block)?;
+        }
+        (Format::JsonLines, None) => {
+            read_lines(text, intake, &mut tell, &mut json_lines::read_line)?;
+        }
+        (Format::Ipset, None) => {
             let mut ipset = Ipset::new();
             read_lines(text, intake, &mut tell, &mut |line, intake| {
                 ipset.read_line(line, intake);
             })?;
         }
-        Format::NftText => nft_text::read(text, intake, &mut tell)?,
-        Format::NftJson => nft_json::read(text, intake, &mut tell)?,
+        (Format::NftText, None) => nft_text::read(text, intake, &mut tell)?,
+        (Format::NftJson, None) => nft_json::read(text, intake, &mut tell)?,
     }
     Ok(Run {
         format,

@@ -29,6 +29,34 @@ impl fmt::Display for BadLine {
     }
 }
 
+/// What to do about a list with so many bad lines, these the first, beside so many entries. Where
+/// most lines are bad, what is wrong is how the list is read and not a line.
+#[must_use]
+pub fn remedy(bad: &[BadLine], bad_count: u64, entry_count: u64) -> String {
+    let option = bad.iter().find_map(|line| line.fault.option());
+    match option.filter(|_| bad_count > entry_count) {
+        Some(option) if entry_count == 0 => {
+            format!("none of its lines is an entry as it stands; {option}")
+        }
+        None if entry_count == 0 => {
+            format!("none of its lines is an entry; {}", of_whole(bad))
+        }
+        Some(option) => {
+            format!("{option}; otherwise mend the list, or load the rest with --skip-bad-lines")
+        }
+        None => "mend the list, or load the rest with --skip-bad-lines".to_owned(),
+    }
+}
+
+/// What a list is of which no line is an entry, by what is wrong with most lines, and what to do.
+fn of_whole(bad: &[BadLine]) -> &'static str {
+    let count = |kind: &str| bad.iter().filter(|line| line.fault.whole() == kind).count();
+    let kinds = bad.iter().map(|line| line.fault.whole());
+    kinds
+        .max_by_key(|kind| count(kind))
+        .unwrap_or("mend the list")
+}
+
 /// A warning. Displays as `FILE:LINE: sentence`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {

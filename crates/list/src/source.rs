@@ -132,10 +132,20 @@ pub(crate) struct Text<'r> {
     text: Box<dyn Read + 'r>,
 }
 
-impl Text<'_> {
+impl<'r> Text<'r> {
     /// Reads what there is, at most `room`; 0 only at the end.
     pub(crate) fn read_into(&mut self, room: &mut [u8]) -> Result<usize, ListError> {
         read_retrying(&mut self.text, room).map_err(|source| self.failed(source))
+    }
+
+    /// The same text with an entry a line: what stands between columns becomes line ends, but in
+    /// comments. Such a list may be one line of millions of entries.
+    pub(crate) fn with_lines_for_columns(mut self) -> Self {
+        self.text = Box::new(Split {
+            text: self.text,
+            in_comment: false,
+        });
+        self
     }
 
     /// The error of the list for one of its reader.
@@ -145,6 +155,27 @@ impl Text<'_> {
             gzip: self.gzip,
             source,
         }
+    }
+}
+
+/// Puts line ends in the place of what stands between columns.
+struct Split<'r> {
+    text: Box<dyn Read + 'r>,
+    in_comment: bool,
+}
+
+impl Read for Split<'_> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let count = self.text.read(room)?;
+        for byte in &mut room[..count] {
+            match *byte {
+                b'\n' => self.in_comment = false,
+                b'#' => self.in_comment = true,
+                b',' | b';' | b'|' | b'\t' | b' ' | b'"' if !self.in_comment => *byte = b'\n',
+                _ => {}
+            }
+        }
+        Ok(count)
     }
 }
 

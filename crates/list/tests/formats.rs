@@ -3,9 +3,7 @@
 mod reading;
 
 use list::{Format, ReadOptions, read};
-use reading::{
-    bad, entries, gzip, load, load_rest, load_with, refusal, sample, skipping, warnings,
-};
+use reading::{bad, entries, gzip, load, load_rest, refusal, sample, skipping, warnings};
 
 const FIREHOL: &str = "#
 # firehol_level1
@@ -162,96 +160,10 @@ fn plain_lines_as_people_write_them() {
             "192.0.2.30-192.0.2.40",
             "192.0.2.50-192.0.2.60",
             "2001:db8::1",
-            "::ffff:192.0.2.5",
             "2001:db8:1::/48",
             "2001:db8::5-2001:db8::9",
         ]
     );
-}
-
-fn column(number: usize) -> ReadOptions {
-    ReadOptions {
-        column: Some(number),
-        ..skipping()
-    }
-}
-
-#[test]
-fn csv_with_header_and_quotes() {
-    let text = "# Feodo Tracker, \"quotes\" in a comment\r\n\
-                \"first_seen_utc\",\"dst_ip\",\"dst_port\",\"note\"\r\n\
-                \"2021-05-16 19:49:33\",\"192.0.2.1\",\"443\",\"said \"\"hi, there\"\"\"\r\n\
-                2022-01-01, 198.51.100.0/24 ,80,\r\n\
-                \r\n\
-                2022-01-02,\"2001:db8::1\",,x";
-    let loaded = load_with(text, &column(2)).unwrap();
-    assert_eq!(loaded.format, Format::Csv);
-    assert_eq!(bad(&loaded), [""; 0]);
-    assert_eq!(
-        entries(&loaded),
-        ["192.0.2.1", "198.51.100.0/24", "2001:db8::1"]
-    );
-}
-
-#[test]
-fn csv_without_header_and_with_faults() {
-    let text = "192.0.2.1,a\n192.0.2.300,b\nip,c\n,d\n\"192.0.2.2\"x,e\n5\" disk,192.0.2.3\n";
-    let loaded = load_with(text, &column(1)).unwrap();
-    assert_eq!(entries(&loaded), ["192.0.2.1"]);
-    let quotes = "has a quoted field that does not end where the field ends";
-    assert_eq!(
-        bad(&loaded),
-        [
-            "L:2: \"192.0.2.300\" has a number above 255".to_owned(),
-            "L:3: \"ip\" is not an address, a network or a range".to_owned(),
-            "L:4: \",d\" has nothing in the column asked for".to_owned(),
-            format!("L:5: \"\"192.0.2.2\"x,e\" {quotes}"),
-            format!("L:6: \"5\" disk,192.0.2.3\" {quotes}"),
-        ]
-    );
-    assert_eq!(
-        bad(&load_with("a\n192.0.2.1,x,192.0.2.2\n", &column(3)).unwrap()),
-        ["L:1: \"a\" has 1 column, fewer than the column asked for"]
-    );
-    assert_eq!(
-        refusal("1.2.3.4", &column(0)),
-        "L has no column 0: columns are counted from 1"
-    );
-}
-
-/// A quoted field may go on over line ends; what stands in it is never taken for a line.
-#[test]
-fn csv_fields_of_several_lines() {
-    let text = "ip,\"note\n203.0.113.9\"\n192.0.2.1,\"one\n\
-                203.0.113.1,\"\"two\"\"\nthree \"\"quoted\"\"\"\n192.0.2.2,x\n";
-    let loaded = load_with(text, &column(1)).unwrap();
-    assert_eq!(entries(&loaded), ["192.0.2.1", "192.0.2.2"]);
-    assert_eq!((loaded.bad_count, loaded.lines), (0, 6));
-
-    let wrong = "192.0.2.1,\"one\n203.0.113.1,two\nthree\" four\n192.0.2.2,x\n192.0.2.3,\"open\n";
-    let loaded = load_with(wrong, &column(1)).unwrap();
-    assert_eq!(entries(&loaded), ["192.0.2.2"]);
-    let quotes = "has a quoted field that does not end where the field ends";
-    assert_eq!(
-        bad(&loaded),
-        [
-            format!("L:1: \"192.0.2.1,\"one\\n203.0.113.1,two\\nthree\" four\" {quotes}"),
-            format!("L:5: \"192.0.2.3,\"open\" {quotes}"),
-        ]
-    );
-}
-
-#[test]
-fn csv_fields_longer_than_the_bound() {
-    let mut text = "192.0.2.1,\"one\n".to_owned();
-    text.extend((0..40).map(|i| format!("203.0.113.{i},y\n")));
-    text += "end\"\n192.0.2.2,x\n";
-    let mut options = column(1);
-    options.limits.line_bytes_max = 256;
-    let loaded = load_with(text, &options).unwrap();
-    assert_eq!(entries(&loaded), ["192.0.2.2"]);
-    assert_eq!(loaded.bad[0].line, 1);
-    assert!(loaded.bad_count > 20 && loaded.bad_count < 42);
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn numbers() {
     );
     check(
         "192.0.2.1,9",
-        "\"192.0.2.1,9\" has commas; --column N says which column holds the address",
+        "\"192.0.2.1,9\" has columns; --column 1 reads it",
     );
 }
 
@@ -101,8 +101,8 @@ fn networks_and_ranges() {
         "\"10.0.0.0/\" has no prefix length after the slash",
     );
     check(
-        "10.0.0.0 /8",
-        "\"10.0.0.0 /8\" is not an address, a network or a range",
+        "10.0.0.0 /33",
+        "\"10.0.0.0 /33\" has a prefix of more than 32 bits",
     );
     let mask = "has a netmask; write it as a prefix length: /8";
     check(
@@ -110,8 +110,8 @@ fn networks_and_ranges() {
         &format!("\"10.0.0.0/255.0.0.0\" {mask}"),
     );
     check(
-        "10.0.0.0 255.0.0.0 x",
-        &format!("\"10.0.0.0 255.0.0.0\" {mask}"),
+        "10.0.0.0 255.0.0.0 x # y",
+        &format!("\"10.0.0.0 255.0.0.0 x\" {mask}"),
     );
     check(
         "192.0.2.9-192.0.2.1",
@@ -162,12 +162,146 @@ fn what_is_around_an_address() {
     );
     check(
         "\"192.0.2.1\"",
-        "\"\"192.0.2.1\"\" is not an address, a network or a range",
+        "\"\"192.0.2.1\"\" has columns; --column 1 reads it",
     );
     check(
         "m\u{fc}ll",
         "\"m\u{fc}ll\" is not an address, a network or a range",
     );
+}
+
+/// The same of several lines, without the text that is shown before it.
+#[track_caller]
+fn check_all(rows: &[(&str, &str)]) {
+    for (line, predicate) in rows {
+        let shown = line.replace('\t', "\\t");
+        check(line, &format!("\"{shown}\" {predicate}"));
+    }
+}
+
+#[test]
+fn lines_run_together_and_comments_of_other_kinds() {
+    let joined = "is two entries in one; a line end between them is missing";
+    let run = "is more than one IPv4 address; two may have run together";
+    let comment = "begins with a mark that begins no comment here; comments begin with # or ;";
+    let comma = "ends in a comma; remove it, or read the list with --column 1";
+    check_all(&[
+        ("198.51.100.0/222001:db8::/32", joined),
+        ("198.51.100.0/24203.0.113.0/24", joined),
+        ("198.51.100.0/24203.0.113.7", joined),
+        ("2001:db8::/322001:db8:1::/48", joined),
+        ("192.0.2.12001:db8::1", joined),
+        ("1.2.3.4/325.6.7.8/329.9.9.9", joined),
+        ("198.51.100.0/24203.0.113.1-203.0.113.9", joined),
+        ("192.0.2.1192.0.2.2", run),
+        ("198.51.100.0/24,", comma),
+        ("198.51.100.1,", comma),
+        ("192.0.2.1-192.0.2.9,", comma),
+        ("// made today", comment),
+        ("//198.51.100.1", comment),
+        ("! note", comment),
+        ("!", comment),
+        ("/* x */", comment),
+        ("-- x", comment),
+        ("% x", comment),
+    ]);
+}
+
+#[test]
+fn more_than_an_entry_on_a_line() {
+    let exception = "holds an exception (!, except), which a list cannot; put it into an allow set";
+    let second = "holds a second address; a line holds one entry";
+    let pf = "is a table of pf.conf, which is not read; 'pfctl -t NAME -T show' prints one that is";
+    let length = "has a number beside the address that may be a prefix length; --columns 1/2 \
+                  reads it as one, --force leaves it out";
+    let all = "has columns; --columns all reads an entry in every column";
+    let range = "holds two addresses; --columns 1-2 reads the range, --columns all each of them";
+    let date = "begins with a date; --column N says which column holds the address";
+    check_all(&[
+        ("!198.51.100.2", exception),
+        ("! 198.51.100.2", exception),
+        ("!198.51.100.0/24", exception),
+        ("198.51.100.0/24 except 198.51.100.2", exception),
+        ("198.51.100.1 seen with 198.51.100.2", second),
+        ("198.51.100.0 198.51.100.255", range),
+        ("198.51.100.0/24 203.0.113.0/24", all),
+        ("table <bl> persist { 198.51.100.0/24, !198.51.100.2 }", pf),
+        ("198.51.100.0\t24\t64500", length),
+        ("198.51.100.0/24;203.0.113.0/24", all),
+        ("198.51.100.0;24", length),
+        ("198.51.100.0;198.51.100.255;US", range),
+        ("198.51.100.1, note", "has columns; --column 1 reads it"),
+        (
+            "[2026-11-01] 198.51.100.1",
+            "has columns; --column 2 reads it",
+        ),
+        (
+            "2026-11-01,198.51.100.1,x",
+            "has columns; --column 2 reads it",
+        ),
+        (
+            "2026-11-01 12:00:00 198.51.100.1",
+            "has columns; --column 3 reads it",
+        ),
+        ("2026-11-01 12:00:00 nothing", date),
+    ]);
+}
+
+/// Where no line is an entry, the last sentence says what the list is, and offers no rest.
+#[test]
+fn what_is_wrong_with_the_whole() {
+    let none = "none of its lines is an entry";
+    for (text, remedy) in [
+        ("x\ny\n", "; mend the list"),
+        (
+            "<html>\n<p>\n",
+            "; it is a web page or an error in place of a list: fetch it again",
+        ),
+        (
+            "a.example\nb.example\nx\n",
+            "; it is a list of names: give a list of addresses",
+        ),
+        (
+            "0.0.0.0 a.example\n",
+            "; it is a list of names: give a list of addresses",
+        ),
+        (
+            "http://a.example/\n",
+            "; it is a list of URLs: give a list of addresses",
+        ),
+        (
+            "table <x> { 192.0.2.1 }\n",
+            "; load what 'pfctl -t NAME -T show' prints",
+        ),
+        (
+            "a,b\nx,y\n",
+            "; it has columns: name the one that holds the address with --column",
+        ),
+        (
+            "ip,end\n192.0.2.0,192.0.2.9\n",
+            " as it stands; --columns 1-2 reads the range",
+        ),
+        (
+            "192.0.2.0\t24\n",
+            " as it stands; --columns 1/2 reads the network",
+        ),
+        ("192.0.2.0/24,\n", " as it stands; --column 1 reads it"),
+    ] {
+        let said = refusal(text, &ReadOptions::default());
+        let last = said.lines().last().unwrap_or_default();
+        assert!(
+            last.ends_with(&format!("loaded: {none}{remedy}")),
+            "{text}: {last}"
+        );
+    }
+    let some = refusal(
+        "192.0.2.7\n192.0.2.0\t24\n10.0.0.0\t8\n",
+        &ReadOptions::default(),
+    );
+    assert!(some.ends_with(
+        "--columns 1/2 reads the network; otherwise mend the list, or load the rest with \
+         --skip-bad-lines"
+    ));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod reading;
 
-use list::{Entry, Loaded, ReadOptions, find, read};
+use list::{Columns, Entry, Loaded, ReadOptions, find, read};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -154,7 +154,8 @@ fn lines() -> impl Strategy<Value = String> {
     })
 }
 
-/// Something that is an address or nearly one: no blanks, comments, slashes or dashes.
+/// Something that is an address or nearly one: no blanks, comments of any kind, slashes, dashes or
+/// what stands between columns.
 fn near_address() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<u32>().prop_map(|bits| std::net::Ipv4Addr::from_bits(bits).to_string()),
@@ -163,11 +164,17 @@ fn near_address() -> impl Strategy<Value = String> {
         "[0-9.]{1,17}",
         "(([0-9a-fA-F]{0,4}:{1,2}){1,8})([0-9a-f]{0,4}|([0-9]{1,3}\\.){3}[0-9]{1,3})",
         "(::ffff:|::FFFF:|::)([0-9]{1,3}\\.){3}[0-9]{1,3}",
-        "[!-~&&[^#;/-]]{1,20}",
+        "[!-~&&[^#;/,|!%'-]]{1,20}",
     ]
     .prop_filter("a first line may choose a format", |text| {
         !text.starts_with('{')
     })
+}
+
+/// Columns that are asked for, by number and by heading, or none.
+fn columns() -> impl Strategy<Value = Option<Columns>> {
+    let asked = select(&["", "1", "2", "3", "1-2", "2-1", "1/2", "all", "comment"][..]);
+    asked.prop_map(|text| text.parse().ok())
 }
 
 /// What does not hang on how a line is written: its entries, and its fault with its text.
@@ -199,12 +206,12 @@ proptest! {
     fn near_lists_in_any_pieces(
         text in soup(),
         packed: bool,
-        column in prop::option::of(1usize..4),
+        columns in columns(),
         force: bool,
         lengths in vec(1usize..40, 1..8),
         block_bytes in 1usize..300,
     ) {
-        let options = ReadOptions { column, force, ..short_blocks(block_bytes) };
+        let options = ReadOptions { columns, force, ..short_blocks(block_bytes) };
         let bytes = if packed { gzip(&text) } else { text.into_bytes() };
         let whole = outcome(&bytes, &[], &short_or_long(&options, 1 << 20));
         prop_assert_eq!(&whole, &outcome(&bytes, &lengths, &options));
@@ -220,14 +227,13 @@ proptest! {
         prop_assert_eq!(&whole, &outcome(text.as_bytes(), &[1, 7, 64], &short_blocks(block_bytes)));
     }
 
-    /// Differences from `std`: an IPv4-mapped address is IPv4 too, and that is all.
+    /// Differences from `std`: an IPv4-mapped address is IPv4, and that is all.
     #[test]
     fn a_line_is_an_address_when_std_says_so(field in near_address()) {
         let loaded = load_rest(&field);
         let said = field.parse::<IpAddr>().ok();
-        let both = said.into_iter().flat_map(|said| [said.to_canonical(), said]);
-        let mut expected: Vec<_> = both.map(|said| Entry::address(said).to_string()).collect();
-        expected.dedup();
+        let canonical = said.map(|said| Entry::address(said.to_canonical()).to_string());
+        let expected: Vec<_> = canonical.into_iter().collect();
         prop_assert_eq!(loaded.bad_count, u64::from(expected.is_empty()));
         prop_assert_eq!(entries(&loaded), expected);
     }
@@ -256,11 +262,11 @@ proptest! {
             field.clone(),
             format!("{field}\r\n"),
             format!(" {field}\n"),
-            format!("{field}\t17\n"),
+            format!("{field}\t977\n"),
             format!("{field} 123456\n"),
             format!("{field} 1234567\n"),
-            format!("{field}\t17\r\n"),
-            format!("{field} # 17\n"),
+            format!("{field}\t977\r\n"),
+            format!("{field} # 977\n"),
             format!("{field};\n"),
             format!("{field}  x\n"),
         ] {
@@ -268,7 +274,7 @@ proptest! {
         }
     }
 
-    /// What is shown of an entry reads as that entry; a mapped one brings its IPv4 twin again.
+    /// What is shown of an entry reads as that entry.
     #[test]
     fn entries_read_as_they_are_shown(text in readable_soup()) {
         let distinct = |text: &str| entries(&load_rest(text)).into_iter().collect::<BTreeSet<_>>();
@@ -278,9 +284,12 @@ proptest! {
     }
 
     #[test]
-    fn find_finds_what_was_read(text in readable_soup(), column in prop::option::of(1usize..3)) {
-        let options = ReadOptions { column, ..skipping() };
-        let loaded = reading::load_with(&text, &options).unwrap();
+    fn find_finds_what_was_read(text in readable_soup(), columns in columns()) {
+        let options = ReadOptions { columns, ..skipping() };
+        let Ok(loaded) = reading::load_with(&text, &options) else {
+            // No column has the heading asked for.
+            return Ok(());
+        };
         let all = entries(&loaded);
         for address in ["192.0.2.1", "10.1.2.3", "2001:db8::1", "::2", "192.0.2.7"] {
             let address: IpAddr = address.parse().unwrap();

@@ -1,6 +1,7 @@
 //! Options that say what may pass, and how lists are read.
 
 use clap::{Args, ValueEnum};
+use list::{Column, Columns};
 
 use super::{SetFile, TunnelArgs};
 
@@ -79,12 +80,32 @@ pub(crate) struct PolicyArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Lists")]
 pub(crate) struct ReadArgs {
-    /// Read addresses from column N of CSV files, the first being 1.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    pub(crate) column: Option<u16>,
-    /// Take 0.0.0.0/0 and ::/0 at their word: a list that holds them covers everything.
+    /// Read entries from one column of CSV files, by its number from 1 or by its heading.
+    ///
+    /// Columns may have commas, tabs, semicolons, bars or blanks between them.
+    #[arg(long, value_name = "COLUMN", conflicts_with = "columns")]
+    pub(crate) column: Option<Column>,
+    /// Read entries from two columns: 1-2 is a range, 1/2 an address and its prefix length or mask.
+    ///
+    /// Headings do as well: start_ip-end_ip. 'all' reads an entry from every column, of a list that
+    /// is one long line too.
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) columns: Option<Columns>,
+    /// Take at its word what looks like a mistake: 0.0.0.0/0 and ::/0, which cover everything, and
+    /// an address beside a column that may say how far it reaches.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Load a list without entries, which is refused otherwise.
+    #[arg(long)]
+    pub(crate) allow_empty: bool,
+}
+
+impl ReadArgs {
+    /// The columns asked for, by either option.
+    pub(crate) fn columns(&self) -> Option<Columns> {
+        let one = self.column.clone().map(Columns::One);
+        one.or_else(|| self.columns.clone())
+    }
 }
 
 /// What happens to frames that nothing else decides on.

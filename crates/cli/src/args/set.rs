@@ -57,8 +57,9 @@ pub(crate) struct CheckArgs {
 }
 
 pub(super) fn address(text: &str) -> Result<IpAddr, String> {
-    text.parse()
-        .map_err(|_| "not an address: write 192.0.2.1 or 2001:db8::1".to_owned())
+    // A mapped address is IPv4, as in lists and in the entries of sets.
+    let address = text.parse::<IpAddr>().map(|address| address.to_canonical());
+    address.map_err(|_| "not an address: write 192.0.2.1 or 2001:db8::1".to_owned())
 }
 
 const SET_EXAMPLES: &str = "\

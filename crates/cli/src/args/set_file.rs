@@ -18,6 +18,18 @@ impl SetFile {
         self.file == "-"
     }
 
+    /// What to do where there is no such file.
+    pub(crate) fn path_remedy(&self) -> String {
+        match &self.name {
+            Some(name) => format!(
+                "'{name}=' was taken for the name of the set: write ./{name}={} if it belongs to \
+                 the path",
+                self.file
+            ),
+            None => "check the path".to_owned(),
+        }
+    }
+
     /// The name given, or the file's stem: `lists/ipsum.txt.gz` is `ipsum`.
     pub(crate) fn name_or_stem(&self) -> String {
         if let Some(name) = &self.name {

@@ -114,8 +114,7 @@ impl Cutter {
     }
 
     fn take(&mut self, line: &[u8]) -> Option<()> {
-        let entry = line.split(|byte| b"#;".contains(byte)).next();
-        let entry = entry.unwrap_or_default().trim_ascii();
+        let entry = without_comment(line).trim_ascii();
         if entry.is_empty() {
             return Some(());
         }
@@ -145,6 +144,17 @@ impl Cutter {
         let chunk = std::mem::take(&mut self.chunk);
         self.to.send(Piece::Entries(chunk)).ok()
     }
+}
+
+/// A line up to its comment. A semicolon right behind an entry may stand between two.
+fn without_comment(line: &[u8]) -> &[u8] {
+    let begins = |at: usize| match line[at] {
+        b'#' => true,
+        b';' => at == 0 || line[at - 1].is_ascii_whitespace(),
+        _ => false,
+    };
+    let comment = (0..line.len()).find(|&at| begins(at));
+    &line[..comment.unwrap_or(line.len())]
 }
 
 #[cfg(test)]
@@ -185,6 +195,23 @@ mod tests {
             assert_eq!(bad.len(), 2, "{bad:?}");
             assert!(bad[0].starts_with("standard input:5: "), "{bad:?}");
             assert!(bad[1].starts_with("standard input:7: "), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_semicolon_right_behind_an_entry_begins_no_comment() {
+        for (line, is_good) in [
+            ("192.0.2.1 ; 192.0.2.9", true),
+            ("192.0.2.1# x", true),
+            ("; x", true),
+            ("192.0.2.1;192.0.2.9", false),
+            ("192.0.2.0;24", false),
+        ] {
+            let pieces = read(io::Cursor::new(line.as_bytes().to_vec())).unwrap();
+            let bad = pieces
+                .into_iter()
+                .any(|piece| matches!(piece, Piece::Bad(_)));
+            assert_eq!(!bad, is_good, "{line}");
         }
     }
 

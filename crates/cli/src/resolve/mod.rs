@@ -6,4 +6,4 @@ pub(crate) mod ports;
 mod sets;
 
 pub(crate) use bridge::{BridgeSettings, layout_facts};
-pub(crate) use sets::{SetPlan, Source, keep_name, stdin_count};
+pub(crate) use sets::{SetPlan, Source, check_file, keep_name, stdin_count};

@@ -168,7 +168,7 @@ fn names(files: &[&SetFile]) -> Vec<String> {
 }
 
 /// Looks at the file without opening it: opening a pipe twice would lose what is in it.
-fn check_file(set: &SetFile) -> Result<(), Error> {
+pub(crate) fn check_file(set: &SetFile) -> Result<(), Error> {
     if set.is_stdin() {
         return Ok(());
     }
@@ -179,7 +179,8 @@ fn check_file(set: &SetFile) -> Result<(), Error> {
         ))),
         Ok(_) => Ok(()),
         Err(error) => Err(Error::refused(format!(
-            "cannot read list {file}: {error}; check the path"
+            "cannot read list {file}: {error}; {}",
+            set.path_remedy()
         ))),
     }
 }

@@ -11,6 +11,7 @@ use crate::args::SetFile;
 use crate::error::Error;
 use crate::load::{self, ReadChoices};
 use crate::output::Output;
+use crate::report::number::plural;
 
 /// One list.
 #[derive(Debug, Serialize)]
@@ -49,6 +50,8 @@ pub(super) struct FileFacts {
     pub(super) compile_seconds: f64,
     /// Reading alone.
     pub(super) lines_per_second: f64,
+    /// Why a bridge would not load it, and what to do; none when it would.
+    pub(super) refusal: Option<String>,
     pub(super) bad_lines: u64,
     /// The first bad lines, `FILE:LINE: what is wrong`.
     pub(super) bad: Vec<String>,
@@ -72,13 +75,15 @@ impl FileFacts {
         let start = Instant::now();
         let compiled = CompiledLists::compile(&[&loaded.entries]).map_err(Error::refused)?;
         let compile_seconds = start.elapsed().as_secs_f64();
-        Ok(Self::of(
+        let mut facts = Self::of(
             file,
             source,
             &loaded,
             &compiled,
             (read_seconds, compile_seconds),
-        ))
+        );
+        facts.refusal = refusal(source.shown(), &loaded, choices);
+        Ok(facts)
     }
 
     fn of(
@@ -119,10 +124,23 @@ impl FileFacts {
             read_seconds,
             compile_seconds,
             lines_per_second: loaded.lines as f64 / read_seconds.max(1e-9),
+            refusal: None,
             bad_lines: loaded.bad_count,
             bad: loaded.bad.iter().map(ToString::to_string).collect(),
             warning_count: loaded.warning_count,
             warnings: loaded.warnings.iter().map(ToString::to_string).collect(),
         }
     }
+}
+
+/// Why a bridge would not load the list as it is, and what to do.
+fn refusal(file: &str, loaded: &Loaded, choices: &ReadChoices) -> Option<String> {
+    if loaded.bad_count == 0 || loaded.entry_count == 0 {
+        return choices.refusal(file, loaded);
+    }
+    let lines = plural(loaded.bad_count, "bad line", "bad lines");
+    let remedy = list::remedy(&loaded.bad, loaded.bad_count, loaded.entry_count);
+    // The check itself always reads the rest.
+    let remedy = remedy.replace("--skip-bad-lines", "bridge --skip-bad-lines");
+    Some(format!("{file} has {lines}: {remedy}"))
 }

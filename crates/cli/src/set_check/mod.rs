@@ -15,8 +15,7 @@ use crate::error::{Error, Outcome};
 use crate::exit::ExitCode;
 use crate::load::{ReadChoices, WARNINGS_SHOWN_MAX};
 use crate::output::{Output, Stream};
-use crate::report::number::plural;
-use crate::resolve::stdin_count;
+use crate::resolve::{check_file, stdin_count};
 use facts::FileFacts;
 use source::ListSource;
 
@@ -82,6 +81,7 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Outcome {
 
 impl Check {
     fn add(&mut self, file: &SetFile, choices: &ReadChoices, output: Output) -> Result<(), Error> {
+        check_file(file)?;
         let source = ListSource::new(&file.file, !self.tests.is_empty())?;
         let facts = FileFacts::read(file, &source, choices, output)?;
         self.files.push(facts);
@@ -108,12 +108,8 @@ impl Check {
             output.complain(&sentence);
             exit = ExitCode::CheckFailed;
         };
-        for file in self.files.iter().filter(|file| file.bad_lines != 0) {
-            let lines = plural(file.bad_lines, "bad line", "bad lines");
-            fail(format!(
-                "{} has {lines}: mend the list, or load the rest with bridge --skip-bad-lines",
-                file.file
-            ));
+        for refusal in self.files.iter().filter_map(|file| file.refusal.clone()) {
+            fail(refusal);
         }
         for test in self.tests.iter().filter(|test| test.count == 0) {
             fail(format!("{} is in none of the lists", test.address));

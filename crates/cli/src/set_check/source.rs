@@ -33,11 +33,7 @@ impl ListSource {
 
     /// The name in messages.
     pub(super) fn shown(&self) -> &str {
-        if self.file == "-" {
-            "standard input"
-        } else {
-            &self.file
-        }
+        load::shown(&self.file)
     }
 
     /// From the beginning.

@@ -91,18 +91,29 @@ fn standard_output_by_another_name_is_refused() {
     assert!(ran.stdout.is_empty());
 }
 
+/// A mapped address is the IPv4 address it stands for, in a list and in a question.
 #[test]
-fn a_mapped_entry_stops_both_addresses_it_may_mean() {
+fn a_mapped_address_is_ipv4() {
     let place = place();
-    place.write("mapped.txt", "::ffff:198.51.100.4\n");
-    let words = "bridge gen:hit=1,ipv6=0.5,frames=1000 null: --block mapped.txt --json";
-    let json = place.run(words).ended(0).json();
-    assert_eq!(json["frames"]["tx"], 0, "{json:#}");
-    assert_eq!(json["sets"][0]["entries"], 2);
-    for address in ["198.51.100.4", "::ffff:198.51.100.4"] {
-        place
-            .run(&format!("set check mapped.txt --test {address}"))
-            .ended(0);
+    for entry in [
+        "198.51.100.4",
+        "::ffff:198.51.100.4",
+        "::ffff:c633:6404/128",
+    ] {
+        place.write("list.txt", format!("{entry}\n"));
+        let words = "bridge gen:hit=1,frames=1000 null: --block list.txt --json";
+        let json = place.run(words).ended(0).json();
+        assert_eq!(json["frames"]["tx"], 0, "{entry}: {json:#}");
+        assert_eq!(json["sets"][0]["entries"], 1, "{entry}");
+        for address in ["198.51.100.4", "::ffff:198.51.100.4", "::ffff:c633:6404"] {
+            let ran = place.run(&format!("set check list.txt --test {address}"));
+            let ran = ran.ended(0);
+            assert!(
+                ran.text().contains("198.51.100.4: 1 entry"),
+                "{}",
+                ran.text()
+            );
+        }
     }
 }
 

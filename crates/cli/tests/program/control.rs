@@ -226,6 +226,28 @@ fn an_address_is_tested() {
     daemon.run("set test nonsense").ended(2);
 }
 
+/// However an address is written, it is the same entry to every command.
+#[test]
+fn a_mapped_address_is_ipv4() {
+    let daemon = Daemon::new();
+    let forms = ["203.0.113.9", "::ffff:203.0.113.9", "::FFFF:cb00:7109"];
+    for added in forms {
+        for deleted in forms {
+            daemon.run(&format!("set add bad {added}")).ended(0);
+            for asked in forms {
+                let ran = daemon.run(&format!("set test {asked}")).ended(0);
+                assert!(
+                    ran.text().contains("203.0.113.9"),
+                    "{asked}: {}",
+                    ran.text()
+                );
+            }
+            daemon.run(&format!("set del bad {deleted}")).ended(0);
+            daemon.run(&format!("set test {added}")).ended(1);
+        }
+    }
+}
+
 #[test]
 fn an_action_changes() {
     let daemon = Daemon::new();

@@ -146,6 +146,87 @@ fn what_a_block_list_had_better_not_cover() {
     );
 }
 
+/// What is wrong with the whole is said once, with the option that mends it; the bridge and the
+/// check agree.
+#[test]
+fn a_list_of_which_nothing_would_be_loaded() {
+    let place = Place::new();
+    for (text, part) in [
+        ("", "holds no entries (read as plain lines)"),
+        ("# nothing today\n", "--allow-empty"),
+        ("table ip f {\n}\n", "holds no entries (read as nft text)"),
+        (
+            "table <x> persist { 192.0.2.0/24 }\n",
+            "'pfctl -t NAME -T show'",
+        ),
+        (
+            "a,b\n192.0.2.0,192.0.2.9\n",
+            "--columns 1-2 reads the range",
+        ),
+        ("192.0.2.0\t24\t64500\n", "--columns 1/2 reads the network"),
+        ("host.example\n", "it is a list of names"),
+    ] {
+        place.write("list.txt", text);
+        let ran = place.run("set check list.txt").ended(1);
+        holds(&ran.complaints(), &[part]);
+        let json = place.run("set check list.txt --json").ended(1).json();
+        let refusal = json["files"][0]["refusal"].to_string();
+        assert!(refusal.contains(part), "{refusal}");
+        for skip in ["", " --skip-bad-lines"] {
+            let words = format!("bridge gen:frames=1 null: --block list.txt{skip}");
+            let ran = place.run(&words).ended(2);
+            holds(&ran.complaints(), &[part]);
+        }
+    }
+    place.write("list.txt", "# nothing today\n");
+    place.run("set check list.txt --allow-empty").ended(0);
+    place
+        .run("bridge gen:frames=1 null: --block list.txt --allow-empty")
+        .ended(0);
+}
+
+#[test]
+fn a_name_that_was_split_off_a_path() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("dt=2026-11-01")).expect("a folder");
+    place.write("dt=2026-11-01/list.txt", "192.0.2.1\n");
+    for words in ["set check", "bridge gen:frames=1 null: --block"] {
+        let ran = place
+            .run(&format!("{words} dt=2026-11-01/list.txt"))
+            .ended(2);
+        holds(
+            &ran.complaints(),
+            &[
+                "'dt=' was taken for the name",
+                "write ./dt=2026-11-01/list.txt",
+            ],
+        );
+        place
+            .run(&format!("{words} ./dt=2026-11-01/list.txt"))
+            .ended(0);
+    }
+}
+
+#[test]
+fn two_columns() {
+    let place = Place::new();
+    place.write("list.csv", "start_ip,end_ip\n198.51.100.0,198.51.100.255\n");
+    for words in ["--columns 1-2", "--columns start_ip-end_ip"] {
+        let words = format!("set check list.csv {words} --test 198.51.100.9");
+        holds(place.run(&words).ended(0).text(), &["1: 1 range"]);
+    }
+    for (words, part) in [
+        ("--column 1", "--columns 1-2 reads the range"),
+        ("--column 1-2", "write --columns 1-2"),
+        ("--column ip", "first line is: start_ip, end_ip"),
+        ("--columns 2-2", "one column twice"),
+        ("--column 1 --columns 1-2", "cannot be used with"),
+    ] {
+        let ran = place.run(&format!("set check list.csv {words}"));
+        assert!(ran.stderr.contains(part), "{words}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn columns() {
     let place = Place::new();

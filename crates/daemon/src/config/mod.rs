@@ -3,6 +3,7 @@
 //! [`Config::read`] checks all that can be checked without touching a port or a list;
 //! [`Config::resolved`] writes every default out, in a form that reads back to the same.
 
+mod columns;
 mod error;
 mod fragments;
 #[cfg(test)]

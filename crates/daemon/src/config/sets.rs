@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use list::Columns;
 use plane::{Action, Headers, Sides};
 use toml::de::DeValue;
 
+use super::columns;
 use super::error::{ConfigError, Wrong};
 use super::ports::{PortConfig, choice, known_port, word};
 use super::resolved::Writer;
@@ -35,8 +37,8 @@ pub struct SetConfig {
     pub required: bool,
     /// Which refreshes are refused.
     pub guards: Guards,
-    /// The column of CSV files with addresses, the first being 1.
-    pub column: Option<usize>,
+    /// The columns that hold the entries, where the list has columns.
+    pub columns: Option<Columns>,
     /// Whether bad lines are left out instead of refusing the list.
     pub skip_bad_lines: bool,
 }
@@ -134,7 +136,7 @@ impl SetConfig {
                 .duration("refresh", (REFRESH_MIN.max(second), REFRESH_MAX))?
                 .unwrap_or(REFRESH),
             guards: Guards::read(&section)?,
-            column: section.number("column", (1, 4096))?,
+            columns: columns::read(&section)?,
             skip_bad_lines: section.flag("skip_bad_lines")?.unwrap_or(false),
             name,
         };
@@ -157,8 +159,8 @@ impl SetConfig {
             out.raw("required", self.required);
         }
         self.guards.write(out);
-        if let Some(column) = self.column {
-            out.raw("column", column);
+        if let Some(columns) = &self.columns {
+            columns::write(columns, out);
         }
         out.raw("skip_bad_lines", self.skip_bad_lines);
         for exception in &self.exceptions {

@@ -262,6 +262,45 @@ fn what_cannot_be_meant_is_refused() {
     ]);
 }
 
+/// `column` and `columns` are what the options of the same name are, and are shown as they were
+/// given.
+#[test]
+fn columns_by_number_and_heading() {
+    let set = |keys: &str| format!("{BRIDGE}[[set]]\nname = 'a'\naction = 'block'\n{keys}\n");
+    for keys in [
+        "column = 2",
+        "column = \"src_ip\"",
+        "columns = \"1-2\"",
+        "columns = \"1/3\"",
+        "columns = \"start_ip-end_ip\"",
+        "columns = \"all\"",
+    ] {
+        let config = parse(&set(keys)).expect("a column");
+        let resolved = config.resolved();
+        assert!(
+            resolved.lines().any(|line| line == keys),
+            "{keys}: {resolved}"
+        );
+        let again = parse(&resolved).expect("what is shown");
+        assert_eq!(again.sets, config.sets, "{keys}");
+    }
+    let refused = |keys: &str, said: &str| {
+        let text = set(keys);
+        let error = parse(&text).expect_err("refused").to_string();
+        assert!(error.contains(said), "{keys}: {error}");
+    };
+    refused("column = 0", "column in [[set]] is 0");
+    refused("column = 4097", "column in [[set]] is 4097");
+    refused(
+        "column = \"1-2\"",
+        "write --columns 1-2 (columns = \"1-2\")",
+    );
+    refused("columns = 2", "columns = \"1-2\"");
+    refused("columns = \"1-2-3\"", "is not two columns");
+    refused("columns = \"0-2\"", "counted from 1");
+    refused("column = 1\ncolumns = \"1-2\"", "both given");
+}
+
 #[test]
 fn a_file_is_bounded_and_must_be_there() {
     let folder = tempfile::tempdir().expect("a folder");

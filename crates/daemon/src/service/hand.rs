@@ -181,7 +181,7 @@ fn from(list: &KeptList, path: PathBuf) -> LoadedFrom {
     LoadedFrom {
         name: list.name.to_string(),
         file: Some(path),
-        column: None,
+        columns: None,
         at: UNIX_EPOCH
             .checked_add(Duration::from_millis(list.at_ms))
             .unwrap_or_else(SystemTime::now),

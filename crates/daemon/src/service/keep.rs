@@ -105,7 +105,7 @@ pub(super) fn start(
         let source = LoadedFrom {
             name: format!("keep = \"{}\"", space.name()),
             file: None,
-            column: None,
+            columns: None,
             at: SystemTime::now(),
             bytes: 0,
             kept: None,

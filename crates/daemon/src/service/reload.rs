@@ -108,7 +108,7 @@ fn sources_changed(old: &Config, new: &Config) -> Vec<String> {
             changes.push(format!("set {} has another source", set.name));
         }
         if let Some(before) = before
-            && (before.column, before.skip_bad_lines) != (set.column, set.skip_bad_lines)
+            && (&before.columns, before.skip_bad_lines) != (&set.columns, set.skip_bad_lines)
         {
             changes.push(format!("set {} reads its source otherwise", set.name));
         }
@@ -161,6 +161,7 @@ action = "block"
 name = "made"
 source = { command = ["/usr/bin/env"], timeout = "1m" }
 action = "count"
+columns = "1-2"
 [stateful]
 allow_new = ["inside"]
 flow_log = "/var/log/flows.jsonl"
@@ -207,7 +208,8 @@ name = "linerate"
         ("set.required", "true"),
         ("set.max_change", "0.125"),
         ("set.allow_private", "true"),
-        ("set.column", "7"),
+        ("set.column", "\"src_ip\""),
+        ("set.columns", "\"1/2\""),
         ("set.skip_bad_lines", "true"),
         ("set.source.command", "[\"/usr/bin/true\"]"),
         ("set.source.timeout", "\"77s\""),

@@ -214,6 +214,8 @@ impl rpc::Sets for KeptSets {
     }
 
     fn test(&self, address: IpAddr) -> Result<answers::TestAnswer, RpcError> {
+        // As entries are read: a mapped address is IPv4.
+        let address = address.to_canonical();
         let Reply::Test(sets) = self.ask(Request::Test { address })? else {
             return Err(mismatched());
         };
@@ -314,7 +316,7 @@ impl rpc::Sets for KeptSets {
         let from = LoadedFrom {
             name: params.file.clone(),
             file: arrived.as_ref().map(|arrived| arrived.text.path.clone()),
-            column: None,
+            columns: None,
             at: SystemTime::now(),
             bytes: arrived
                 .as_ref()

@@ -253,7 +253,7 @@ impl Handle {
         let from = LoadedFrom {
             name: "flush".to_owned(),
             file: None,
-            column: None,
+            columns: None,
             at: std::time::SystemTime::now(),
             bytes: 0,
             kept: None,

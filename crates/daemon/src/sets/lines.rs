@@ -72,7 +72,7 @@ fn matches(from: &LoadedFrom, address: IpAddr) -> Result<Vec<Match>, &'static st
         return Err("the file has changed since it was loaded");
     }
     let options = ReadOptions {
-        column: from.column,
+        columns: from.columns.clone(),
         force: true,
         ..ReadOptions::default()
     };

@@ -76,8 +76,8 @@ pub struct LoadedFrom {
     /// A file that holds the very bytes that were read, if there is one: a local list itself or
     /// the copy that was kept of a URL. It is read again when somebody asks for a line.
     pub file: Option<PathBuf>,
-    /// The CSV column that was read, from 1, where the list is CSV.
-    pub column: Option<usize>,
+    /// The columns that were read, where the list has columns.
+    pub columns: Option<list::Columns>,
     /// When it was read.
     pub at: SystemTime,
     /// Bytes read, compressed as they came.

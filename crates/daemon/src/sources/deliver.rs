@@ -26,8 +26,8 @@ pub struct Delivery {
     pub bytes: u64,
     /// A file that holds these very bytes: the list itself, or the copy of what was fetched.
     pub file: Option<PathBuf>,
-    /// The CSV column that was read, from 1, where the list is CSV.
-    pub column: Option<usize>,
+    /// The columns that were read, where the list has columns.
+    pub columns: Option<list::Columns>,
     /// Skips the guards.
     pub force: bool,
 }

@@ -185,7 +185,13 @@ impl fmt::Display for SourceError {
 
 /// The first bad line and how many more there are: logs and metrics have one line.
 fn write_list(f: &mut fmt::Formatter<'_>, error: &ListError) -> fmt::Result {
-    let ListError::Refused { bad_count, bad, .. } = error else {
+    let ListError::Refused {
+        entry_count,
+        bad_count,
+        bad,
+        ..
+    } = error
+    else {
         return write!(f, "{error}");
     };
     if let Some(first) = bad.first() {
@@ -195,6 +201,9 @@ fn write_list(f: &mut fmt::Formatter<'_>, error: &ListError) -> fmt::Result {
         0 => {}
         1 => write!(f, ", and 1 more bad line")?,
         more => write!(f, ", and {more} more bad lines")?,
+    }
+    if bad_count > entry_count {
+        write!(f, "; {}", list::remedy(bad, *bad_count, *entry_count))?;
     }
     write!(f, "; the old list stays until the new one is mended")
 }

@@ -95,7 +95,7 @@ impl Begun for Pending {
         let from = LoadedFrom {
             name: delivery.name,
             file: delivery.file,
-            column: delivery.column,
+            columns: delivery.columns,
             at: delivery.at,
             bytes: delivery.bytes,
             kept: None,

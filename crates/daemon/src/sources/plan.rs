@@ -92,7 +92,7 @@ fn list(set: &SetConfig, limits: Limits) -> Result<Option<SourceSpec>, SpecError
         refresh: set.refresh,
         text: TextRules {
             skip_bad_lines: set.skip_bad_lines,
-            column: set.column,
+            columns: set.columns.clone(),
             force: false,
         },
         limits,

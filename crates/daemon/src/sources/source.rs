@@ -52,8 +52,8 @@ pub enum Source {
 pub struct TextRules {
     /// Leaves bad lines out and counts them, in place of refusing the list.
     pub skip_bad_lines: bool,
-    /// The CSV column that holds the address, from 1.
-    pub column: Option<usize>,
+    /// The columns that hold the entries.
+    pub columns: Option<list::Columns>,
     /// Takes `0.0.0.0/0` and `::/0` at their word.
     pub force: bool,
 }

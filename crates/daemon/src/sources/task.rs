@@ -130,7 +130,7 @@ impl Desk {
             at: from.at,
             bytes: loaded.bytes_read,
             file: Some(from.file.clone()),
-            column: spec.text.column,
+            columns: spec.text.columns.clone(),
             force,
         };
         begun.load(delivery).map_err(refused)?;

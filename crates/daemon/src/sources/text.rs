@@ -53,7 +53,7 @@ fn options(spec: &SourceSpec, force: bool) -> ReadOptions {
         role: role(own.role),
     });
     ReadOptions {
-        column: spec.text.column,
+        columns: spec.text.columns.clone(),
         skip_bad_lines: spec.text.skip_bad_lines,
         force: spec.text.force || force,
         own: own.collect(),

@@ -7,7 +7,7 @@ use table::live::Entry;
 use table::{Network, Range};
 
 fn draw(random: &mut Random) -> Entry {
-    // Global addresses: what is mapped IPv4 is read as both.
+    // Global addresses: what is mapped IPv4 is read as IPv4.
     let v4 = 0x0200_0000 + random.below(1 << 24) as u32;
     let v6 = 0x2a00_u128 << 112 | u128::from(random.word()) << random.below(48);
     let bits = |most: u64, random: &mut Random| 8 + random.below(most - 7) as u8;

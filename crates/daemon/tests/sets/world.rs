@@ -154,7 +154,7 @@ pub(crate) fn from(name: &str) -> LoadedFrom {
     LoadedFrom {
         name: name.to_owned(),
         file: None,
-        column: None,
+        columns: None,
         at: SystemTime::now(),
         bytes: 0,
         kept: None,

@@ -34,6 +34,15 @@ pub(crate) fn skipping() -> ReadOptions {
     }
 }
 
+/// Options that read these columns, as `--column` and `--columns` name them.
+pub(crate) fn columns(text: &str) -> ReadOptions {
+    let columns = text.parse().unwrap_or_else(|why| panic!("{why}"));
+    ReadOptions {
+        columns: Some(columns),
+        ..skipping()
+    }
+}
+
 /// The entries: IPv4 before IPv6, addresses before networks before ranges.
 pub(crate) fn entries(loaded: &Loaded) -> Vec<String> {
     let (v4, v6) = (&loaded.entries.v4, &loaded.entries.v6);
