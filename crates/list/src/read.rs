@@ -73,21 +73,21 @@ pub fn read(
         });
     }
     let lines = intake.line;
-    if intake.entry_count == 0 {
+    if intake.held.entry_count == 0 {
         intake.line = 0;
         intake.warn(Note::Empty, || "the list holds no entries".to_owned());
     }
     Ok(Loaded {
-        entries: intake.sink,
+        entries: intake.held.sink,
         format: run.format,
         gzip: run.gzip,
         lines,
         bytes_read: run.bytes_read,
-        entry_count: intake.entry_count,
+        entry_count: intake.held.entry_count,
         bad_count: intake.bad_count,
         bad: intake.bad,
-        warnings: intake.warnings,
-        warning_count: intake.warning_count,
+        warnings: intake.held.warnings,
+        warning_count: intake.held.warning_count,
     })
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn run<S: Sink>(
     let mut tell = |intake: &Intake<'_, S>| {
         meter.tell(
             limits.block_bytes,
-            (intake.line, intake.entry_count),
+            (intake.line, intake.entry_count()),
             progress,
         );
         intake.check_bound()
@@ -140,6 +140,7 @@ pub(crate) fn run<S: Sink>(
             read_lines(text, intake, &mut tell, &mut |line, intake| {
                 ipset.read_line(line, intake);
             })?;
+            ipset.finish(intake);
         }
         Format::NftText => nft_text::read(text, intake, &mut tell)?,
         Format::NftJson => nft_json::read(text, intake, &mut tell)?,
