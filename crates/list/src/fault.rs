@@ -115,6 +115,18 @@ pub enum Fault {
     RemovalOfNothing,
     /// The JSON document is broken or ends early.
     JsonBroken,
+    /// The JSON document is nested deeper than it is read.
+    JsonTooDeep,
+    /// Beside the address stands the other end of a range.
+    JsonRange,
+    /// Beside the address stands its prefix length or netmask.
+    JsonLength,
+    /// Two values in an array of arrays: a range, or a network and its length.
+    JsonPair,
+    /// A key that stands twice in its object.
+    JsonKeyTwice,
+    /// A path leads to an array or object in place of text.
+    JsonNotText,
     /// A string of a JSON document is longer than the bound, in bytes.
     StringTooLong(usize),
 }
@@ -144,6 +156,7 @@ impl fmt::Display for About<'_> {
             }
             Fault::NftUnfinished => f.write_str("the text ends before its braces do"),
             Fault::JsonBroken => f.write_str("the JSON is broken here or ends early"),
+            Fault::JsonTooDeep => f.write_str("the JSON is nested deeper than 127 levels"),
             Fault::NotAnEntry => write!(f, "\"{text}\" is not an address, a network or a range"),
             Fault::NotText => write!(f, "\"{text}\" holds control characters; this is not text"),
             fault => write!(f, "\"{text}\" {}", Predicate(fault)),
@@ -208,7 +221,19 @@ impl Fault {
             Self::ColumnEmpty => "has nothing in the column asked for",
             Self::CsvQuotes => "has a quoted field that does not end where the field ends",
             Self::NotJson => "is not a JSON object",
-            Self::JsonWithoutAddress => "has none of the keys cidr, ip, address, network with text",
+            Self::JsonWithoutAddress => {
+                "has none of the keys cidr, ip, address, network with text; --json-path KEY names \
+                 another"
+            }
+            Self::JsonRange => {
+                "has the other end of a range beside it, which is not read; write FIRST-LAST"
+            }
+            Self::JsonLength => {
+                "has a prefix length or netmask beside it, which is not read; write ADDRESS/LENGTH"
+            }
+            Self::JsonPair => "is half of a pair, which may be a range; write it as one text",
+            Self::JsonKeyTwice => "stands under a key that its object has twice",
+            Self::JsonNotText => "is an array or object, where the path should lead to text",
             Self::JsonTwoAddresses => "has more than one of the keys cidr, ip, address, network",
             Self::IpsetCommand => "is not a command of ipset save or ipset restore",
             Self::IpsetOption => "is an option of ipset that is not known here",

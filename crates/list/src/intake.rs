@@ -94,6 +94,9 @@ pub(crate) struct Intake<'a, S> {
     note_counts: [u64; 4],
 }
 
+/// The warning of [`Note::Timeout`].
+const TIMEOUT: &str = "entries with a timeout are loaded for good: the list does not forget them";
+
 /// Kinds of warnings about the text, each with its own bound.
 #[derive(Clone, Copy)]
 pub(crate) enum Note {
@@ -193,6 +196,10 @@ impl<'a, S: Sink> Intake<'a, S> {
 
     /// Forgets the entries that `held` has, which is not held now.
     pub(crate) fn drop_held(&mut self, held: &mut Held<S>) {
+        if held.warnings.iter().any(|warning| warning.text == TIMEOUT) {
+            // What comes later may need it again.
+            self.note_counts[Note::Timeout as usize] = 0;
+        }
         self.elsewhere -= held.entry_count;
         *held = Held::new(self.held.sink.fresh());
     }
@@ -218,10 +225,7 @@ impl<'a, S: Sink> Intake<'a, S> {
     /// Warns once a text that entries end in the tool, and do not end here.
     pub(crate) fn warn_of_timeout(&mut self) {
         if self.note_counts[Note::Timeout as usize] == 0 {
-            self.warn(Note::Timeout, || {
-                "entries with a timeout are loaded for good: the list does not forget them"
-                    .to_owned()
-            });
+            self.warn(Note::Timeout, || TIMEOUT.to_owned());
         }
     }
 

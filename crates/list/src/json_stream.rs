@@ -1,4 +1,4 @@
-//! A JSON document of any size, read as it comes: nothing is kept of it but the string that is open.
+//! A JSON document of any size, read as it comes: nothing is kept of it but the open string.
 
 use crate::error::ListError;
 use crate::fault::Fault;
@@ -12,27 +12,28 @@ use std::io::{self, Read};
 /// The JSON reader of a list.
 pub(crate) type Json<'r, 'p> = serde_json::Deserializer<serde_json::de::IoRead<Bytes<'r, 'p>>>;
 
-/// Reads a document with `visit`, up to the end of `text`. One that breaks, ends early or has more
-/// behind it is one bad line; true when it is whole.
+/// Reads a document with `visit`, up to the end of `text`; what is wrong with one that breaks, ends
+/// early or has more behind it.
 pub(crate) fn read<'r, 'o, S: Sink>(
     text: Text<'r>,
     passed: &Passed,
     intake: &mut Intake<'o, S>,
     visit: impl FnOnce(&mut Json<'r, '_>, &mut Intake<'o, S>) -> Result<(), serde_json::Error>,
-) -> Result<bool, ListError> {
+) -> Result<Option<Fault>, ListError> {
     let limits = intake.options.limits;
     let mut json = serde_json::Deserializer::from_reader(Bytes::new(text, &limits, passed));
     let done = visit(&mut json, intake).and_then(|()| json.end());
     intake.line = passed.line();
-    match (&done, passed.stopped.take()) {
-        (_, Some(stopped)) => return Err(stopped),
-        (Err(_), None) if passed.too_long.get() => {
-            intake.bad(Fault::StringTooLong(limits.line_bound()), b"");
-        }
-        (Err(_), None) => intake.bad(Fault::JsonBroken, b""),
-        (Ok(()), None) => {}
+    if let Some(stopped) = passed.stopped.take() {
+        return Err(stopped);
     }
-    Ok(done.is_ok())
+    Ok(match done {
+        Ok(()) => None,
+        Err(_) if passed.too_long.get() => Some(Fault::StringTooLong(limits.line_bound())),
+        // The JSON reader has no other sign for it.
+        Err(error) if error.to_string().contains("recursion limit") => Some(Fault::JsonTooDeep),
+        Err(_) => Some(Fault::JsonBroken),
+    })
 }
 
 /// What has passed to the JSON reader, seen from both of its sides.

@@ -4,8 +4,8 @@
 use crate::error::ListError;
 use crate::fault::Fault;
 use crate::intake::{Intake, Sink};
+use crate::json_scalar::Scalar;
 use crate::json_stream::{self, Passed};
-use crate::json_text::JsonText;
 use crate::nft_object::{Object, Verb};
 use crate::nft_value::Value;
 use crate::read::Tell;
@@ -23,7 +23,7 @@ pub(crate) fn read<'o, S: Sink>(
 ) -> Result<(), ListError> {
     let passed = Passed::default();
     let mut sets = Sets::new();
-    json_stream::read(text, &passed, intake, |json, intake| {
+    let wrong = json_stream::read(text, &passed, intake, |json, intake| {
         let mut reading = Reading {
             intake,
             tell,
@@ -36,10 +36,10 @@ pub(crate) fn read<'o, S: Sink>(
         reading.end_object(Verb::Add);
         done
     })?;
-    sets.finish(
-        "'nft -j list set FAMILY TABLE NAME' prints one alone",
-        intake,
-    );
+    if let Some(fault) = wrong {
+        intake.bad(fault, b"");
+    }
+    sets.finish("'nft list set FAMILY TABLE NAME' prints one alone", intake);
     Ok(())
 }
 
@@ -136,10 +136,10 @@ impl<'t, 'o, S: Sink> Reading<'t, 'o, S> {
             return map.next_value_seed(self.part(Part::Elements(verb)));
         }
         if matches!(key, "family" | "table" | "name" | "type" | "timeout") {
-            let value: JsonText<'_> = map.next_value()?;
+            let value: Scalar<'_> = map.next_value()?;
             self.intake.line = self.passed.line();
             if let Some(object) = &mut self.object {
-                object.learn(key, value.0.as_deref(), self.intake);
+                object.learn(key, value.text(), self.intake);
             }
         } else {
             map.next_value::<IgnoredAny>()?;

@@ -1,6 +1,7 @@
 //! What a reader is told: which column, what to forgive, which addresses are the caller's own, and
 //! the bounds.
 
+use crate::json_path::JsonPath;
 use std::net::IpAddr;
 
 /// How to read a list.
@@ -8,6 +9,8 @@ use std::net::IpAddr;
 pub struct ReadOptions {
     /// The CSV column that holds the address, from 1; the list is read as CSV when it is given.
     pub column: Option<usize>,
+    /// Where the addresses of a JSON text are; found when there is one such path and none is given.
+    pub json_paths: Vec<JsonPath>,
     /// Loads what is right and counts what is not, in place of refusing the list.
     pub skip_bad_lines: bool,
     /// Takes `0.0.0.0/0` and `::/0` at their word.

@@ -5,11 +5,12 @@ use crate::error::ListError;
 use crate::format::Format;
 use crate::intake::{Intake, Note, Sink};
 use crate::ipset::Ipset;
+use crate::json_places::Places;
 use crate::lines::{Block, Lines, Piece};
 use crate::options::ReadOptions;
 use crate::report::{BadLine, Finding};
 use crate::source::{Source, Text};
-use crate::{json_lines, nft_json, nft_text, plain};
+use crate::{json_document, json_lines, nft_json, nft_text, plain};
 use std::io::Read;
 use std::sync::Arc;
 use table::Entries;
@@ -134,7 +135,15 @@ pub(crate) fn run<S: Sink>(
             })?;
             csv.finish(intake);
         }
+        Format::JsonLines if !intake.options.json_paths.is_empty() => {
+            let mut places = Places::new(&intake.options.json_paths);
+            read_lines(text, intake, &mut tell, &mut |line, intake| {
+                json_document::read_line(line, &mut places, intake);
+            })?;
+            places.finish(intake)?;
+        }
         Format::JsonLines => read_lines(text, intake, &mut tell, &mut json_lines::read_line)?,
+        Format::Json => json_document::read(text, intake, &mut tell)?,
         Format::Ipset => {
             let mut ipset = Ipset::new();
             read_lines(text, intake, &mut tell, &mut |line, intake| {

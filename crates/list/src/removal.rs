@@ -43,16 +43,29 @@ pub(crate) struct Removal {
     pub(crate) may_miss: bool,
 }
 
+/// What becomes of the entries of one extent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// They are removed; none was there so far.
+    Removed,
+    /// They are removed, and some were there.
+    Found,
+    /// It was added again: one stays.
+    AddedAgain,
+    /// One was seen, and stays.
+    Kept,
+}
+
 /// The removals of one set.
 #[derive(Default)]
 pub(crate) struct Removals {
-    by_extent: HashMap<Extent, (Removal, bool)>,
+    by_extent: HashMap<Extent, (Removal, Fate)>,
 }
 
 impl Removals {
     pub(crate) fn add(&mut self, removal: Removal) {
         let extent = Extent::of(removal.entry);
-        self.by_extent.insert(extent, (removal, false));
+        self.by_extent.insert(extent, (removal, Fate::Removed));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -61,8 +74,10 @@ impl Removals {
 
     /// An entry that is added after its removal stays.
     pub(crate) fn cancel(&mut self, entry: Entry) {
-        if !self.by_extent.is_empty() {
-            self.by_extent.remove(&Extent::of(entry));
+        if !self.by_extent.is_empty()
+            && let Some((_, fate)) = self.by_extent.get_mut(&Extent::of(entry))
+        {
+            *fate = Fate::AddedAgain;
         }
     }
 
@@ -75,13 +90,17 @@ impl Removals {
         let by_extent = &mut self.by_extent;
         let held = &mut intake.held;
         held.entry_count -= held.sink.retain(&mut |entry| {
-            // An IPv4-mapped entry is there twice, and is removed twice.
-            match by_extent.get_mut(&Extent::of(entry)) {
-                Some((_, was_there)) => *was_there = true,
-                None => return true,
-            }
-            false
+            let Some((_, fate)) = by_extent.get_mut(&Extent::of(entry)) else {
+                return true;
+            };
+            let stays = *fate == Fate::AddedAgain;
+            *fate = match *fate {
+                Fate::Removed | Fate::Found => Fate::Found,
+                Fate::AddedAgain | Fate::Kept => Fate::Kept,
+            };
+            stays
         });
+        by_extent.retain(|_, (_, fate)| *fate != Fate::Kept);
         let before = held.warnings.len();
         held.warnings.retain(|warning| {
             let word = warning.text.split(' ').next().unwrap_or_default();
@@ -96,14 +115,14 @@ impl Removals {
     fn refuse<S: Sink>(self, is_by_address: bool, intake: &mut Intake<'_, S>) {
         let line = intake.line;
         let mut rest: Vec<_> = self.by_extent.into_iter().collect();
-        rest.retain(|(_, (_, was_there))| is_by_address || !was_there);
+        rest.retain(|(_, (_, fate))| is_by_address || *fate == Fate::Removed);
         rest.sort_unstable_by_key(|&(extent, _)| extent);
         if let Some(removal) = partial(&rest, intake) {
             intake.line = removal.line;
             let text = removal.entry.to_string();
             intake.bad(Fault::RemovalOfPart, text.as_bytes());
         } else {
-            rest.retain(|(_, (removal, was_there))| !was_there && !removal.may_miss);
+            rest.retain(|(_, (removal, fate))| *fate == Fate::Removed && !removal.may_miss);
             rest.sort_unstable_by_key(|(_, (removal, _))| removal.line);
             for (_, (removal, _)) in rest {
                 intake.line = removal.line;
@@ -117,7 +136,7 @@ impl Removals {
 
 /// A removal that overlaps an entry that is held. `sorted` is in the order of extents.
 fn partial<S: Sink>(
-    sorted: &[(Extent, (Removal, bool))],
+    sorted: &[(Extent, (Removal, Fate))],
     intake: &mut Intake<'_, S>,
 ) -> Option<Removal> {
     // Beside each removal stands the one that reaches farthest of those up to it.
