@@ -1,6 +1,7 @@
 //! Options that say what may pass, and how lists are read.
 
 use clap::{Args, ValueEnum};
+use list::{JsonPath, JsonPathError};
 
 use super::{SetFile, TunnelArgs};
 
@@ -12,7 +13,8 @@ pub(crate) struct PolicyArgs {
     ///
     /// Each file forms a set with a name of its own in the report: the file's stem, or NAME as in
     /// NAME=FILE. '-' reads standard input. Gzip is recognised. A list holds one address, network
-    /// or range a line; FireHOL, Spamhaus DROP, ipset and nft output and CSV are read too.
+    /// or range a line; FireHOL, Spamhaus DROP, output and scripts of ipset and nft, JSON and CSV
+    /// are read too.
     #[arg(long, value_name = "FILE")]
     pub(crate) block: Vec<SetFile>,
     /// Drop frames whose source is in FILE.
@@ -82,9 +84,24 @@ pub(crate) struct ReadArgs {
     /// Read addresses from column N of CSV files, the first being 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) column: Option<u16>,
+    /// Read addresses of JSON at PATH, as in prefixes[].ip_prefix.
+    ///
+    /// [] stands for each element of an array and * for any key. Several paths have commas between.
+    /// Without it the one array that holds addresses is read.
+    #[arg(long, value_name = "PATH", value_parser = json_paths)]
+    #[arg(conflicts_with = "column")]
+    pub(crate) json_path: Vec<JsonPaths>,
     /// Take 0.0.0.0/0 and ::/0 at their word: a list that holds them covers everything.
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// Paths of one option.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonPaths(pub(crate) Vec<JsonPath>);
+
+fn json_paths(text: &str) -> Result<JsonPaths, JsonPathError> {
+    JsonPath::parse_all(text).map(JsonPaths)
 }
 
 /// What happens to frames that nothing else decides on.

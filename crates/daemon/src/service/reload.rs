@@ -108,7 +108,8 @@ fn sources_changed(old: &Config, new: &Config) -> Vec<String> {
             changes.push(format!("set {} has another source", set.name));
         }
         if let Some(before) = before
-            && (before.column, before.skip_bad_lines) != (set.column, set.skip_bad_lines)
+            && ((before.column, before.skip_bad_lines) != (set.column, set.skip_bad_lines)
+                || before.json_paths != set.json_paths)
         {
             changes.push(format!("set {} reads its source otherwise", set.name));
         }
@@ -208,6 +209,7 @@ name = "linerate"
         ("set.max_change", "0.125"),
         ("set.allow_private", "true"),
         ("set.column", "7"),
+        ("set.json_path", "\"a[].ip\""),
         ("set.skip_bad_lines", "true"),
         ("set.source.command", "[\"/usr/bin/true\"]"),
         ("set.source.timeout", "\"77s\""),

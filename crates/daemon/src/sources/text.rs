@@ -54,6 +54,7 @@ fn options(spec: &SourceSpec, force: bool) -> ReadOptions {
     });
     ReadOptions {
         column: spec.text.column,
+        json_paths: spec.text.json_paths.clone(),
         skip_bad_lines: spec.text.skip_bad_lines,
         force: spec.text.force || force,
         own: own.collect(),
