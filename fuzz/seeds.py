@@ -68,8 +68,22 @@ LISTS = {
     "csv": b'name,address\n"a, b",192.0.2.1\n',
     "ipset": b"create s hash:ip family inet hashsize 1024 maxelem 65536\n"
     b"add s 192.0.2.1 timeout 5\n",
+    "ipset-restore": b"create t -exist hash:net family inet\ncreate s hash:net -exist\nflush t\n"
+    b"add t 192.0.2.1 -exist\nadd -exist t 10.0.0.0/8\ndel t 192.0.2.1\nswap s t\ndestroy t\n"
+    b"rename s u\nCOMMIT\n",
     "nft": b"table inet f {\n set s {\n  type ipv4_addr\n"
     b"  elements = { 192.0.2.1,\n 10.0.0.0/8 }\n }\n}\n",
+    "nft-file": b"#!/usr/sbin/nft -f\ndefine v = { 192.0.2.1, 192.0.2.2 }\nflush ruleset\n"
+    b"table inet f\ndelete table inet f\nadd table inet f\nadd set inet f s { type ipv4_addr; }\n"
+    b"add element inet f s $v\nadd element inet f s { 192.0.2.3 timeout 1h }\n"
+    b"delete element inet f s { 192.0.2.2 }\nflush set inet f t\n",
+    "nft-json-commands": b'{"nftables":[{"add":{"set":{"family":"ip","table":"t","name":"s",'
+    b'"type":"ipv4_addr","elem":["192.0.2.1","192.0.2.2"]}}},{"delete":{"element":{"family":"ip",'
+    b'"table":"t","name":"s","elem":["192.0.2.1"]}}},{"flush":{"ruleset":null}}]}',
+    "json-array": b'["192.0.2.0/24", "2001:db8::/32"]',
+    "json-pairs": b'{"a":[["192.0.2.0",24],["192.0.2.1","192.0.2.9"]],"b":[]}',
+    "json-objects": b'{"syncToken":"1","prefixes":[{"ip_prefix":"192.0.2.0/24","region":"x"},'
+    b'{"ip_prefix":null}],"other":[{"first":"192.0.2.1","last":"192.0.2.9","len":24}]}',
     "nft-json": b'{"nftables":[{"metainfo":{}},'
     b'{"set":{"family":"ip","name":"s","table":"t","type":"ipv4_addr","elem":["192.0.2.1",'
     b'{"prefix":{"addr":"10.0.0.0","len":8}},{"range":["192.0.2.3","192.0.2.5"]}]}}]}',
@@ -238,6 +252,8 @@ for name, frame in tunnels():
 write("parse", "snapped", bytes([0, 60]) + FRAMES["udp"][:30])
 for name, text in LISTS.items():
     write("list", name, bytes([2 if name == "csv" else 4]) + text)
+    if name.startswith("json"):
+        write("list", name + "-path", bytes([20]) + text)
 for name, text in SPECS.items():
     write("spec", name, text)
 write("capture", "micro-little.pcap", pcap(0xA1B2C3D4, "<"))

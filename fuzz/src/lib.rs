@@ -57,6 +57,11 @@ pub fn list(bytes: &[u8]) {
         columns: columns(options),
         skip_bad_lines: options & 4 != 0,
         force: options & 8 != 0,
+        json_paths: if options & 16 != 0 {
+            list::JsonPath::parse_all("prefixes[].ip_prefix, *[], [].ip, cidr").unwrap_or_default()
+        } else {
+            Vec::new()
+        },
         ..list::ReadOptions::default()
     };
     if let Ok(loaded) = list::read("fuzz", text, &options, &mut |_| {}) {

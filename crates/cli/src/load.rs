@@ -47,6 +47,11 @@ impl ReadChoices {
         });
         let options = ReadOptions {
             columns: args.columns(),
+            json_paths: args
+                .json_path
+                .iter()
+                .flat_map(|paths| paths.0.clone())
+                .collect(),
             skip_bad_lines,
             force: args.force,
             own: own.collect(),

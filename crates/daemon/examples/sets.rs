@@ -157,6 +157,7 @@ fn replace(
         name: "random".to_owned(),
         file: None,
         columns: None,
+        json_paths: Vec::new(),
         at: SystemTime::now(),
         bytes: 0,
         kept: None,

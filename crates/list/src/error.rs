@@ -49,6 +49,19 @@ pub enum ListError {
         /// The limit.
         entries_max: u64,
     },
+    /// A JSON document that is broken, cut off, or not alone.
+    JsonDocument(BadLine),
+    /// A JSON document has its addresses at none or several paths, or not at the path asked for.
+    JsonPath {
+        /// The list, as the caller named it.
+        file: Arc<str>,
+        /// The path asked for, when it is not there.
+        asked: Option<String>,
+        /// Where addresses are: the first paths.
+        paths: Vec<String>,
+        /// Whether there are more.
+        has_more: bool,
+    },
     /// No column, or more than one, has the heading asked for.
     NoHeading {
         /// The list, as the caller named it.
@@ -122,8 +135,43 @@ impl fmt::Display for ListError {
                 "{file} has not one column headed \"{heading}\"; its first line is: {headings}; \
                  name a column by its number, the first being 1"
             ),
+            Self::JsonDocument(bad) => write!(
+                f,
+                "{bad}: a JSON document is loaded whole or not at all, fetch it again"
+            ),
+            Self::JsonPath {
+                file,
+                asked,
+                paths,
+                has_more,
+            } => json_path(f, (file, asked.as_deref()), paths, *has_more),
         }
     }
+}
+
+/// Where addresses are, in place of where they were looked for.
+fn json_path(
+    f: &mut fmt::Formatter<'_>,
+    (file, asked): (&str, Option<&str>),
+    paths: &[String],
+    has_more: bool,
+) -> fmt::Result {
+    match (asked, paths.len()) {
+        (Some(asked), _) => write!(f, "{file} has nothing at the path {asked}")?,
+        (None, 0) => write!(f, "{file} is JSON without a list of addresses")?,
+        (None, 1) => write!(f, "{file} has addresses in no array")?,
+        (None, _) => write!(f, "{file} has addresses at more than one path")?,
+    }
+    if paths.is_empty() {
+        return f.write_str(": no text in it is an address or a network");
+    }
+    let more = if has_more { " and more" } else { "" };
+    write!(
+        f,
+        ": --json-path (json_path in [[set]]) says which to read, of {}{more}; several have commas \
+         between, and * stands for any key",
+        paths.join(", ")
+    )
 }
 
 /// The bad lines that were kept, and how many more there are.

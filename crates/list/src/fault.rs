@@ -125,8 +125,38 @@ pub enum Fault {
     NftStatement,
     /// The nft text ends inside braces.
     NftUnfinished,
+    /// `include` of nft text: another file, which is not read.
+    NftInclude,
+    /// A variable of nft text that is used and not defined before.
+    NftVariable,
+    /// A variable among what a script removes.
+    NftRemovalOfVariable,
+    /// A set or variable that is made a second time, as something else.
+    SetTwice,
+    /// More sets or variables than there can be.
+    TooManySets,
+    /// A set that is added to and removed from in turns, too often.
+    TooManyRemovals,
+    /// An entry of the other address family than its set.
+    SetFamily,
+    /// A script removes a part of an entry.
+    RemovalOfPart,
+    /// A script removes an entry that its set does not hold.
+    RemovalOfNothing,
     /// The JSON document is broken or ends early.
     JsonBroken,
+    /// The JSON document is nested deeper than it is read.
+    JsonTooDeep,
+    /// Beside the address stands the other end of a range.
+    JsonRange,
+    /// Beside the address stands its prefix length or netmask.
+    JsonLength,
+    /// Two values in an array of arrays: a range, or a network and its length.
+    JsonPair,
+    /// A key that stands twice in its object.
+    JsonKeyTwice,
+    /// A path leads to an array or object in place of text.
+    JsonNotText,
     /// A string of a JSON document is longer than the bound, in bytes.
     StringTooLong(usize),
 }
@@ -185,6 +215,7 @@ impl fmt::Display for About<'_> {
             }
             Fault::NftUnfinished => f.write_str("the text ends before its braces do"),
             Fault::JsonBroken => f.write_str("the JSON is broken here or ends early"),
+            Fault::JsonTooDeep => f.write_str("the JSON is nested deeper than 127 levels"),
             Fault::NotAnEntry => write!(f, "\"{text}\" is not an address, a network or a range"),
             Fault::NotText => write!(f, "\"{text}\" holds control characters; this is not text"),
             fault => write!(f, "\"{text}\" {}", Predicate(fault)),
@@ -291,10 +322,22 @@ impl Fault {
             Self::ColumnEmpty => "has nothing in the column asked for",
             Self::CsvQuotes => "has a quoted field that does not end where the field ends",
             Self::NotJson => "is not a JSON object",
-            Self::JsonWithoutAddress => "has none of the keys cidr, ip, address, network with text",
+            Self::JsonWithoutAddress => {
+                "has none of the keys cidr, ip, address, network with text; --json-path KEY names \
+                 another"
+            }
+            Self::JsonRange => {
+                "has the other end of a range beside it, which is not read; write FIRST-LAST"
+            }
+            Self::JsonLength => {
+                "has a prefix length or netmask beside it, which is not read; write ADDRESS/LENGTH"
+            }
+            Self::JsonPair => "is half of a pair, which may be a range; write it as one text",
+            Self::JsonKeyTwice => "stands under a key that its object has twice",
+            Self::JsonNotText => "is an array or object, where the path should lead to text",
             Self::JsonTwoAddresses => "has more than one of the keys cidr, ip, address, network",
-            Self::IpsetCommand => "is not a line of ipset save (create, add)",
-            Self::IpsetOption => "is an option of ipset add that is not known here",
+            Self::IpsetCommand => "is not a command of ipset save or ipset restore",
+            Self::IpsetOption => "is an option of ipset that is not known here",
             Self::IpsetNomatch => "is an exception (nomatch), which is not supported",
             Self::IpsetType => "is in a set whose entries are more than addresses",
             Self::IpsetNetmask => {
@@ -306,7 +349,18 @@ impl Fault {
             Self::NftElement => "is not known in an element of a set",
             Self::NftType => "is in a set whose elements are not addresses",
             Self::NftMap => "is a map, whose elements are more than addresses",
-            Self::NftStatement => "is not a statement of nft list set",
+            Self::NftStatement => "is not a statement that nft lists or that makes a set",
+            Self::NftInclude => "names another file, which is not read: give that file, too",
+            Self::NftVariable => "is a variable that is not defined above",
+            Self::NftRemovalOfVariable => "removes a variable, which is not supported",
+            Self::SetTwice => "is made a second time, and as something else",
+            Self::TooManySets => "is one set or variable more than a text may have",
+            Self::TooManyRemovals => "has its entries removed and added in turns too often",
+            Self::SetFamily => "is not of the address family of its set",
+            Self::RemovalOfPart => {
+                "is removed from a larger entry; write the networks that remain of that"
+            }
+            Self::RemovalOfNothing => "is removed and was not there",
             _ => "is wrong",
         }
     }

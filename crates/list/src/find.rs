@@ -61,9 +61,14 @@ pub fn find(
     };
     let mut intake = Intake::new(&file, options, search);
     run(&mut input, &mut intake, &mut |_| {})?;
-    Ok(intake.sink.found)
+    let mut found = intake.held.sink.found;
+    // The sets of a script are read in turns, and come one behind the other.
+    found.matches.sort_by_key(|found| found.line);
+    found.matches.truncate(options.limits.matches_kept_max);
+    Ok(found)
 }
 
+#[derive(Clone)]
 struct Search {
     file: Arc<str>,
     address: IpAddr,
@@ -83,6 +88,27 @@ impl Sink for Search {
         if entry.contains(self.address) {
             self.keep(line, entry, text);
         }
+    }
+
+    fn fresh(&self) -> Self {
+        Self {
+            file: Arc::clone(&self.file),
+            found: Found::default(),
+            ..*self
+        }
+    }
+
+    fn append(&mut self, other: Self) {
+        self.found.count += other.found.count;
+        self.found.matches.extend(other.found.matches);
+    }
+
+    fn retain(&mut self, keep: &mut dyn FnMut(Entry) -> bool) -> u64 {
+        let before = self.found.matches.len();
+        self.found.matches.retain(|found| keep(found.entry));
+        let dropped = (before - self.found.matches.len()) as u64;
+        self.found.count -= dropped;
+        dropped
     }
 }
 

@@ -1,5 +1,7 @@
 //! Tells by the first line that is no comment how a list is written.
 
+use crate::json_lines;
+use serde::de::IgnoredAny;
 use std::fmt;
 
 /// How a list is written.
@@ -12,11 +14,13 @@ pub enum Format {
     Csv,
     /// A JSON object a line.
     JsonLines,
-    /// What `ipset save` prints.
+    /// A JSON document with addresses in arrays.
+    Json,
+    /// What `ipset save` prints and `ipset restore` reads.
     Ipset,
-    /// What `nft list set` prints.
+    /// What `nft list set` prints and `nft -f` reads.
     NftText,
-    /// What `nft -j list set` prints.
+    /// What `nft -j list set` prints and `nft -j -f` reads.
     NftJson,
 }
 
@@ -31,18 +35,55 @@ impl Format {
         if line.starts_with(b"{") {
             return Self::of_json(head);
         }
-        let mut words = line
-            .split(u8::is_ascii_whitespace)
+        if begins_json_array(head) {
+            return Self::Json;
+        }
+        if head.starts_with(b"#!") {
+            let program = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let names = |name: &[u8]| program.windows(name.len()).any(|part| part == name);
+            if names(b"nft") {
+                return Self::NftText;
+            }
+            if names(b"ipset") {
+                return Self::Ipset;
+            }
+        }
+        Self::of_command(line)
+    }
+
+    /// The format of a text whose first line may be a command of a tool.
+    fn of_command(line: &[u8]) -> Self {
+        let words = line
+            .split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'{' | b';'))
             .filter(|word| !word.is_empty());
-        let mut word = || words.next().unwrap_or_default();
-        match (word(), word(), word()) {
-            (b"create", _, kind) if kind.contains(&b':') => Self::Ipset,
-            (b"add" | b"create", b"element" | b"set" | b"table", _) => Self::NftText,
-            (b"add", _, entry) if !entry.is_empty() => Self::Ipset,
+        let (flags, words): (Vec<_>, Vec<_>) =
+            words.partition(|word| matches!(*word, b"-exist" | b"-!" | b"--exist"));
+        match words[..] {
             // A table of pf.conf, which plain lines name as what it is.
-            (b"table", [b'<', ..], _) => Self::Plain,
-            (b"table", _, _) | (b"set", _, [b'{', ..]) | (b"flush", b"ruleset", _) => Self::NftText,
-            _ => Self::Plain,
+            [b"table", [b'<', ..], ..] => Self::Plain,
+            // Of pf.conf.
+            [b"set", _, _, ..] if !line.contains(&b'{') => Self::Plain,
+            [
+                b"table" | b"set" | b"define" | b"redefine" | b"include",
+                _,
+                ..,
+            ]
+            | [b"element" | b"chain" | b"rule" | b"map", _, _, ..]
+            | [b"flush", b"ruleset", ..]
+            | [
+                b"add" | b"create" | b"delete" | b"destroy" | b"flush" | b"insert" | b"replace",
+                b"element" | b"set" | b"table" | b"chain" | b"rule" | b"map",
+                _,
+                ..,
+            ] => Self::NftText,
+            [b"create" | b"new" | b"-N" | b"--create", _, _, ..]
+            | [b"add" | b"-A" | b"--add", _, _, ..]
+            | [b"del" | b"-D" | b"--del", _, _, ..]
+            | [b"swap" | b"-W" | b"rename" | b"-E", _, _]
+            | [b"flush" | b"-F" | b"destroy" | b"-X", _]
+            | [b"flush" | b"-F" | b"destroy" | b"-X" | b"COMMIT"] => Self::Ipset,
+            _ if flags.is_empty() => Self::Plain,
+            _ => Self::Ipset,
         }
     }
 
@@ -57,10 +98,45 @@ impl Format {
             .starts_with(b"\"nftables\"");
         if is_nft {
             Self::NftJson
-        } else {
+        } else if is_lines(head[brace.saturating_sub(1)..].trim_ascii_start()) {
             Self::JsonLines
+        } else {
+            Self::Json
         }
     }
+}
+
+/// True when `text`, which begins with a brace, is an object a line: one line that is an entry, or
+/// a second line that begins an object where the first did not leave one open.
+fn is_lines(text: &[u8]) -> bool {
+    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.next().unwrap_or_default();
+    let second = lines.find(|line| !matches!(line, [] | [b'#' | b';', ..]));
+    match (second, first.last()) {
+        _ if json_lines::is_record(first) => true,
+        (None, _) => false,
+        (Some(_), Some(b',' | b':' | b'[' | b'{')) => false,
+        (Some(second), _) => {
+            second.starts_with(b"{")
+                || serde_json::from_slice::<IgnoredAny>(first).is_ok() && !is_json_value(second)
+        }
+    }
+}
+
+/// True for a line that begins a value, or ends one that began before.
+fn is_json_value(line: &[u8]) -> bool {
+    matches!(line.first(), Some(b'[' | b']' | b'}' | b'"'))
+}
+
+/// True when the text is an array of what JSON has, and not an address in brackets.
+fn begins_json_array(head: &[u8]) -> bool {
+    let mut bytes = head
+        .split(|&byte| byte == b'\n')
+        .map(<[u8]>::trim_ascii)
+        .skip_while(|line| matches!(line, [] | [b'#' | b';', ..]))
+        .flatten()
+        .filter(|byte| !byte.is_ascii_whitespace());
+    bytes.next() == Some(&b'[') && matches!(bytes.next(), Some(b'"' | b'{' | b'[' | b']' | b'n'))
 }
 
 impl fmt::Display for Format {
@@ -69,6 +145,7 @@ impl fmt::Display for Format {
             Self::Plain => "plain lines",
             Self::Csv => "CSV",
             Self::JsonLines => "JSON lines",
+            Self::Json => "JSON document",
             Self::Ipset => "ipset save",
             Self::NftText => "nft text",
             Self::NftJson => "nft JSON",

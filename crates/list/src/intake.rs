@@ -4,18 +4,25 @@ use crate::entry::{Entry, Span};
 use crate::error::ListError;
 use crate::excerpt;
 use crate::fault::Fault;
+use crate::held::Held;
 use crate::options::ReadOptions;
 use crate::report::{BadLine, Finding};
 use crate::watch::{Concern, Watch};
 use std::sync::Arc;
-use table::Entries;
+use table::{Address, Entries, FamilyEntries};
 
 /// What becomes of entries.
-pub(crate) trait Sink {
+pub(crate) trait Sink: Clone {
     /// Takes one IPv4 address.
     fn take_v4(&mut self, line: u64, address: u32, text: &[u8]);
     /// Takes an entry; `text` is what it was read from, with what follows it.
     fn take(&mut self, line: u64, entry: Entry, text: &[u8]);
+    /// An empty one of its kind.
+    fn fresh(&self) -> Self;
+    /// Takes all that `other` holds.
+    fn append(&mut self, other: Self);
+    /// Drops the entries that `keep` is false for; how many they were.
+    fn retain(&mut self, keep: &mut dyn FnMut(Entry) -> bool) -> u64;
 }
 
 impl Sink for Entries {
@@ -27,24 +34,68 @@ impl Sink for Entries {
     fn take(&mut self, _: u64, entry: Entry, _: &[u8]) {
         entry.push_to(self);
     }
+
+    fn fresh(&self) -> Self {
+        Self::default()
+    }
+
+    fn append(&mut self, other: Self) {
+        append_family(&mut self.v4, other.v4);
+        append_family(&mut self.v6, other.v6);
+    }
+
+    fn retain(&mut self, keep: &mut dyn FnMut(Entry) -> bool) -> u64 {
+        retain_family(&mut self.v4, &mut |span| keep(Entry::V4(span)))
+            + retain_family(&mut self.v6, &mut |span| keep(Entry::V6(span)))
+    }
+}
+
+fn append_family<A>(to: &mut FamilyEntries<A>, from: FamilyEntries<A>) {
+    append_column(&mut to.addresses, from.addresses);
+    append_column(&mut to.networks, from.networks);
+    append_column(&mut to.ranges, from.ranges);
+}
+
+/// Appends without a copy where there is nothing to append to.
+fn append_column<T>(to: &mut Vec<T>, mut from: Vec<T>) {
+    if to.is_empty() {
+        *to = from;
+    } else {
+        to.append(&mut from);
+    }
+}
+
+fn retain_family<A: Address>(
+    entries: &mut FamilyEntries<A>,
+    keep: &mut dyn FnMut(Span<A>) -> bool,
+) -> u64 {
+    let count = |of: &FamilyEntries<A>| of.addresses.len() + of.networks.len() + of.ranges.len();
+    let before = count(entries);
+    entries.addresses.retain(|&a| keep(Span::Address(a)));
+    entries.networks.retain(|&n| keep(Span::Network(n)));
+    entries.ranges.retain(|&r| keep(Span::Range(r)));
+    (before - count(entries)) as u64
 }
 
 /// Takes what a format reads.
 pub(crate) struct Intake<'a, S> {
     pub(crate) file: Arc<str>,
     pub(crate) options: &'a ReadOptions,
-    pub(crate) sink: S,
+    /// What entries go to now.
+    pub(crate) held: Held<S>,
+    /// Entries that are held elsewhere: of other sets of a script.
+    pub(crate) elsewhere: u64,
     /// The line that is being read, the first being 1; at the end, how many there were.
     pub(crate) line: u64,
-    pub(crate) entry_count: u64,
     pub(crate) bad_count: u64,
     pub(crate) bad: Vec<BadLine>,
-    pub(crate) warnings: Vec<Finding>,
-    pub(crate) warning_count: u64,
     watch: Watch,
     concern_counts: [u64; Concern::KINDS],
-    note_counts: [u64; 2],
+    note_counts: [u64; 4],
 }
+
+/// The warning of [`Note::Timeout`].
+const TIMEOUT: &str = "entries with a timeout are loaded for good: the list does not forget them";
 
 /// Kinds of warnings about the text, each with its own bound.
 #[derive(Clone, Copy)]
@@ -53,6 +104,8 @@ pub(crate) enum Note {
     SecondSet,
     /// No entries at all.
     Empty,
+    /// An entry that the tool would forget after a time.
+    Timeout,
 }
 
 impl<'a, S: Sink> Intake<'a, S> {
@@ -60,16 +113,14 @@ impl<'a, S: Sink> Intake<'a, S> {
         Self {
             file: Arc::clone(file),
             options,
-            sink,
+            held: Held::new(sink),
+            elsewhere: 0,
             line: 0,
-            entry_count: 0,
             bad_count: 0,
             bad: Vec::new(),
-            warnings: Vec::new(),
-            warning_count: 0,
             watch: Watch::new(&options.own),
             concern_counts: [0; Concern::KINDS],
-            note_counts: [0; 2],
+            note_counts: [0; 4],
         }
     }
 
@@ -79,8 +130,8 @@ impl<'a, S: Sink> Intake<'a, S> {
         if self.watch.may_concern_v4(address) {
             self.warn_of(Entry::V4(Span::Address(address)));
         }
-        self.entry_count += 1;
-        self.sink.take_v4(self.line, address, text);
+        self.held.entry_count += 1;
+        self.held.sink.take_v4(self.line, address, text);
     }
 
     /// Takes an entry of this line, read from the start of `text`.
@@ -91,8 +142,8 @@ impl<'a, S: Sink> Intake<'a, S> {
             return self.bad_entry(entry, Fault::Everything);
         }
         self.warn_of(entry);
-        self.entry_count += 1;
-        self.sink.take(self.line, entry, text);
+        self.held.entry_count += 1;
+        self.held.sink.take(self.line, entry, text);
     }
 
     /// Takes what is in `field`: an entry, or a bad line.
@@ -122,10 +173,56 @@ impl<'a, S: Sink> Intake<'a, S> {
         self.bad(fault, entry.to_string().as_bytes());
     }
 
+    /// Entries so far.
+    pub(crate) fn entry_count(&self) -> u64 {
+        self.held.entry_count.saturating_add(self.elsewhere)
+    }
+
+    /// Holds what `held` has from now on, which gets what was held before.
+    pub(crate) fn exchange(&mut self, held: &mut Held<S>) {
+        self.elsewhere = self.elsewhere + self.held.entry_count - held.entry_count;
+        std::mem::swap(&mut self.held, held);
+    }
+
+    /// Forgets the entries that `held` has, which is not held now.
+    pub(crate) fn drop_held(&mut self, held: &mut Held<S>) {
+        if held.warnings.iter().any(|warning| warning.text == TIMEOUT) {
+            // What comes later may need it again.
+            self.note_counts[Note::Timeout as usize] = 0;
+        }
+        self.elsewhere -= held.entry_count;
+        *held = Held::new(self.held.sink.fresh());
+    }
+
+    /// Takes what `held` has, which was not held until now.
+    pub(crate) fn append(&mut self, held: Held<S>) {
+        self.elsewhere -= held.entry_count;
+        self.held.entry_count += held.entry_count;
+        self.held.sink.append(held.sink);
+        self.held.warnings.extend(held.warnings);
+        self.held.warning_count += held.warning_count;
+    }
+
+    /// Takes a copy of what `held` has, unless it is more than the bound: then the next look at the
+    /// bound finds it passed.
+    pub(crate) fn append_copy(&mut self, held: &Held<S>) {
+        self.elsewhere = self.elsewhere.saturating_add(held.entry_count);
+        if self.check_bound().is_ok() {
+            self.append(held.clone());
+        }
+    }
+
+    /// Warns once a text that entries end in the tool, and do not end here.
+    pub(crate) fn warn_of_timeout(&mut self) {
+        if self.note_counts[Note::Timeout as usize] == 0 {
+            self.warn(Note::Timeout, || TIMEOUT.to_owned());
+        }
+    }
+
     /// An error when there are more entries than the bound.
     pub(crate) fn check_bound(&self) -> Result<(), ListError> {
         let entries_max = self.options.limits.entries_max;
-        if self.entry_count <= entries_max {
+        if self.entry_count() <= entries_max {
             return Ok(());
         }
         Err(ListError::TooManyEntries {
@@ -142,12 +239,12 @@ impl<'a, S: Sink> Intake<'a, S> {
     /// Warns of this line.
     #[cold]
     pub(crate) fn warn(&mut self, note: Note, text: impl FnOnce() -> String) {
-        self.warning_count += 1;
+        self.held.warning_count += 1;
         let count = &mut self.note_counts[note as usize];
         *count += 1;
         if *count <= self.options.limits.warnings_kept_max as u64 {
             let file = Arc::clone(&self.file);
-            self.warnings.push(Finding {
+            self.held.warnings.push(Finding {
                 file,
                 line: self.line,
                 text: text(),
@@ -157,15 +254,15 @@ impl<'a, S: Sink> Intake<'a, S> {
 
     #[inline(never)]
     fn warn_of(&mut self, entry: Entry) {
-        let (counts, warnings) = (&mut self.concern_counts, &mut self.warnings);
+        let (counts, held) = (&mut self.concern_counts, &mut self.held);
         let kept_max = self.options.limits.warnings_kept_max as u64;
         self.watch.concerns(entry, &mut |concern| {
             let count = &mut counts[concern.kind()];
             *count += 1;
-            self.warning_count += 1;
+            held.warning_count += 1;
             if *count <= kept_max {
                 let (file, line) = (Arc::clone(&self.file), self.line);
-                warnings.push(Finding {
+                held.warnings.push(Finding {
                     file,
                     line,
                     text: concern.sentence(entry),

@@ -1,143 +1,144 @@
-//! What `ipset save` prints: `create NAME TYPE options` and `add NAME ENTRY options`.
+//! What `ipset save` prints and `ipset restore` reads: a command a line.
 //!
-//! All sets of the text become one list. An entry that is more than an address, a network or a
-//! range, or that does not mean what it says (`nomatch`, a set with a netmask), is a bad line.
+//! An entry that is more than an address, a network or a range, or that does not mean what it says
+//! (`nomatch`, a set with a netmask), is a bad line; so is every word that is not known.
 
 use crate::fault::Fault;
-use crate::intake::{Intake, Note, Sink};
-use std::collections::HashMap;
+use crate::intake::{Intake, Sink};
+use crate::ipset_words::{Words, check_entry_options, without_flags};
+use crate::sets::{Kind, Sets};
 
-/// Sets of one text at most; the kernel holds no more.
-const SETS_MAX: usize = 65_534;
 /// Bytes of a set's name at most, as in the kernel.
 const NAME_BYTES_MAX: usize = 31;
 
 /// Reads the lines of one text.
-pub(crate) struct Ipset {
-    /// What is wrong with the entries of each set that was created.
-    sets: HashMap<Vec<u8>, Option<Fault>>,
+pub(crate) struct Ipset<S> {
+    sets: Sets<S>,
 }
 
-impl Ipset {
+/// The commands that change sets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Command {
+    Create,
+    Add,
+    Del,
+    Flush,
+    Destroy,
+    Swap,
+    Rename,
+    /// What follows is done as well as what came before, so there is nothing to do.
+    Commit,
+}
+
+impl Command {
+    /// Of its name; the names are those of the old program too (`-A`).
+    pub(crate) fn of(word: &[u8]) -> Option<Self> {
+        Some(match word {
+            b"create" | b"--create" | b"new" | b"-N" => Self::Create,
+            b"add" | b"--add" | b"-A" => Self::Add,
+            b"del" | b"--del" | b"-D" => Self::Del,
+            b"flush" | b"--flush" | b"-F" => Self::Flush,
+            b"destroy" | b"--destroy" | b"-X" => Self::Destroy,
+            b"swap" | b"--swap" | b"-W" => Self::Swap,
+            b"rename" | b"--rename" | b"-E" => Self::Rename,
+            b"COMMIT" => Self::Commit,
+            _ => return None,
+        })
+    }
+}
+
+/// What is wrong, and the words it is about.
+type Wrong<'l> = (Fault, &'l [u8]);
+
+impl<S: Sink> Ipset<S> {
     pub(crate) fn new() -> Self {
-        Self {
-            sets: HashMap::new(),
-        }
+        Self { sets: Sets::new() }
     }
 
     /// Reads a line without its end.
-    pub(crate) fn read_line<S: Sink>(&mut self, line: &[u8], intake: &mut Intake<'_, S>) {
+    pub(crate) fn read_line(&mut self, line: &[u8], intake: &mut Intake<'_, S>) {
         let line = line.trim_ascii();
         if matches!(line, [] | [b'#' | b';', ..]) {
             return;
         }
-        let mut words = Words { rest: line };
-        let (command, name) = (words.next(), words.next());
-        let (Some(command), Some(name), Some(third)) = (command, name, words.next()) else {
-            return intake.bad(Fault::IpsetCommand, line);
-        };
-        match command {
-            b"create" => self.create(line, name, third, &words, intake),
-            b"add" => self.add(line, name, third, words, intake),
-            _ => intake.bad(Fault::IpsetCommand, line),
+        if let Err((fault, about)) = self.run(line, intake) {
+            intake.bad(fault, about);
         }
     }
 
-    fn create<S: Sink>(
-        &mut self,
-        line: &[u8],
-        name: &[u8],
-        kind: &[u8],
-        options: &Words<'_>,
-        intake: &mut Intake<'_, S>,
-    ) {
-        if self.sets.len() >= SETS_MAX || name.len() > NAME_BYTES_MAX {
-            return intake.bad(Fault::IpsetCommand, line);
-        }
-        if self
-            .sets
-            .insert(name.to_vec(), fault_of_set(kind, options))
-            .is_none()
-            && self.sets.len() > 1
-        {
-            intake.warn(Note::SecondSet, || {
-                let name = crate::excerpt::of(name);
-                format!("a further set, {name}: all sets of the file become one")
-            });
-        }
+    /// Makes one list of what the sets hold.
+    pub(crate) fn finish(self, intake: &mut Intake<'_, S>) {
+        self.sets
+            .finish("'ipset save NAME' writes one alone", intake);
     }
 
-    fn add<S: Sink>(
-        &mut self,
-        line: &[u8],
-        name: &[u8],
-        entry: &[u8],
-        options: Words<'_>,
-        intake: &mut Intake<'_, S>,
-    ) {
-        if let Some(&Some(fault)) = self.sets.get(name) {
-            return intake.bad(fault, entry);
+    fn run<'l>(&mut self, line: &'l [u8], intake: &mut Intake<'_, S>) -> Result<(), Wrong<'l>> {
+        let (words, may_miss) = without_flags(Words::of(line));
+        let unknown = (Fault::IpsetCommand, line);
+        let (&command, words) = words.split_first().ok_or(unknown)?;
+        let command = Command::of(command).ok_or(unknown)?;
+        let is_name = |name: &[u8]| name.len() <= NAME_BYTES_MAX;
+        let names = words.iter().take(match command {
+            Command::Swap | Command::Rename => 2,
+            _ => 1,
+        });
+        if !names.into_iter().all(|name| is_name(name)) {
+            return Err(unknown);
         }
-        if let Err((fault, word)) = check_options(options) {
-            let about = if fault == Fault::IpsetNomatch {
-                entry
-            } else {
-                word
-            };
-            return intake.bad(fault, about);
-        }
-        if entry.contains(&b',') {
-            return intake.bad(Fault::IpsetEntry, entry);
-        }
-        intake.take_field(entry, line);
-    }
-}
-
-/// What is wrong with all entries of a set of this type.
-fn fault_of_set(kind: &[u8], options: &Words<'_>) -> Option<Fault> {
-    if !matches!(kind, b"hash:ip" | b"hash:net" | b"bitmap:ip") {
-        return Some(Fault::IpsetType);
-    }
-    let widens = |word: &[u8]| matches!(word, b"netmask" | b"bitmask");
-    options.clone().any(widens).then_some(Fault::IpsetNetmask)
-}
-
-/// Looks whether the options after an entry leave it what it is.
-fn check_options(mut options: Words<'_>) -> Result<(), (Fault, &[u8])> {
-    while let Some(option) = options.next() {
-        match option {
-            b"timeout" | b"packets" | b"bytes" | b"comment" | b"skbmark" | b"skbprio"
-            | b"skbqueue" => {
-                options.next().ok_or((Fault::IpsetOption, option))?;
+        match (command, words) {
+            (Command::Create, [name, kind @ ..]) if !kind.is_empty() => {
+                self.sets
+                    .create(name, crate::ipset_kind::read(kind, intake)?, intake);
             }
-            b"nomatch" => return Err((Fault::IpsetNomatch, option)),
-            b"wildcard" => return Err((Fault::IpsetEntry, option)),
-            _ => return Err((Fault::IpsetOption, option)),
+            (Command::Add, [name, entry, options @ ..]) => {
+                self.add((name, entry, options), line, intake)?;
+            }
+            (Command::Del, [name, entry, options @ ..]) => {
+                self.check(name, entry, options)?;
+                self.sets.remove(name, (entry, may_miss), intake);
+            }
+            (Command::Flush, []) => self.sets.flush(|_| true, intake),
+            (Command::Flush, [name]) => self.sets.flush(|of| of == *name, intake),
+            (Command::Destroy, []) => self.sets.destroy(|_| true, intake),
+            (Command::Destroy, [name]) => self.sets.destroy(|of| of == *name, intake),
+            (Command::Swap, [one, other]) => self.sets.swap(one, other, intake),
+            (Command::Rename, [from, to]) => self.sets.rename(from, to, intake),
+            (Command::Commit, []) => {}
+            _ => return Err(unknown),
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Words with blanks between; one in double quotes (a comment) may hold blanks.
-#[derive(Clone)]
-struct Words<'a> {
-    rest: &'a [u8],
-}
+    fn add<'l>(
+        &mut self,
+        (name, entry, options): (&'l [u8], &'l [u8], &[&'l [u8]]),
+        line: &[u8],
+        intake: &mut Intake<'_, S>,
+    ) -> Result<(), Wrong<'l>> {
+        if self.check(name, entry, options)? {
+            intake.warn_of_timeout();
+        }
+        self.sets.take(name, (entry, line), intake);
+        Ok(())
+    }
 
-impl<'a> Iterator for Words<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        let text = self.rest.trim_ascii_start();
-        let end = match text.strip_prefix(b"\"") {
-            Some(quoted) => quoted
-                .iter()
-                .position(|&byte| byte == b'"')
-                .map(|at| at + 2),
-            None => text.iter().position(u8::is_ascii_whitespace),
-        };
-        let (word, rest) = text.split_at(end.unwrap_or(text.len()));
-        self.rest = rest;
-        (!word.is_empty()).then_some(word)
+    /// Looks whether an entry is one address, network or range; true when it has a timeout.
+    fn check<'l>(
+        &self,
+        name: &[u8],
+        entry: &'l [u8],
+        options: &[&'l [u8]],
+    ) -> Result<bool, Wrong<'l>> {
+        if let Kind {
+            fault: Some(fault), ..
+        } = self.sets.kind(name)
+        {
+            return Err((fault, entry));
+        }
+        let has_timeout = check_entry_options(entry, options)?;
+        if entry.contains(&b',') {
+            return Err((Fault::IpsetEntry, entry));
+        }
+        Ok(has_timeout)
     }
 }

@@ -3,9 +3,10 @@
 
 use crate::fault::Fault;
 use crate::intake::{Intake, Sink};
-use crate::json_text::JsonText;
+use crate::json_beside::Beside;
+use crate::json_scalar::Scalar;
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -18,33 +19,31 @@ pub(crate) fn read_line<S: Sink>(line: &[u8], intake: &mut Intake<'_, S>) {
     let Ok(record) = serde_json::from_slice::<Record<'_>>(line) else {
         return intake.bad(Fault::NotJson, line);
     };
-    match record.address {
+    match &record.address {
         _ if record.address_count > 1 => intake.bad(Fault::JsonTwoAddresses, line),
-        Some(address) => intake.take_field(address.as_bytes(), line),
+        Some((key, address)) => match record.beside.fault(key, address) {
+            Some(fault) => intake.bad(fault, line),
+            None => intake.take_field(address.as_bytes(), line),
+        },
         None if record.is_metadata => {}
         None => intake.bad(Fault::JsonWithoutAddress, line),
     }
 }
 
+/// True for an object that is an entry or says that it is none.
+pub(crate) fn is_record(line: &[u8]) -> bool {
+    serde_json::from_slice::<Record<'_>>(line)
+        .is_ok_and(|record| record.address.is_some() || record.is_metadata)
+}
+
 /// What matters of one object.
 #[derive(Default)]
 struct Record<'de> {
-    address: Option<Cow<'de, str>>,
+    /// Its key and its text.
+    address: Option<(Cow<'de, str>, Cow<'de, str>)>,
     address_count: usize,
     is_metadata: bool,
-}
-
-/// The keys that matter.
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "lowercase")]
-enum Key {
-    Cidr,
-    Ip,
-    Address,
-    Network,
-    Type,
-    #[serde(other)]
-    Other,
+    beside: Beside,
 }
 
 impl<'de> Deserialize<'de> for Record<'de> {
@@ -64,20 +63,15 @@ impl<'de> Visitor<'de> for RecordVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut record = Record::default();
-        while let Some(key) = map.next_key()? {
-            match key {
-                Key::Cidr | Key::Ip | Key::Address | Key::Network => {
-                    let JsonText(text) = map.next_value()?;
-                    record.address_count += usize::from(text.is_some());
-                    record.address = text.or(record.address);
+        while let Some((key, value)) = map.next_entry::<Cow<'_, str>, Scalar<'_>>()? {
+            record.beside.see(&key, &value);
+            match (key.as_ref(), value) {
+                ("cidr" | "ip" | "address" | "network", Scalar::Text(text)) => {
+                    record.address_count += 1;
+                    record.address = Some((key, text));
                 }
-                Key::Type => {
-                    let JsonText(text) = map.next_value()?;
-                    record.is_metadata = text.as_deref() == Some("metadata");
-                }
-                Key::Other => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+                ("type", value) => record.is_metadata = value.text() == Some("metadata"),
+                _ => {}
             }
         }
         Ok(record)

@@ -2,10 +2,14 @@
 //!
 //! The only place where text that strangers wrote becomes addresses. It takes a `Read`, never a
 //! path; has no clock and no unsafe; and holds a block, a line and the entries, whatever it is
-//! fed. [`read`] tells the format by the text itself (plain lines, columns by request, JSON lines,
-//! `ipset save`, nft text and JSON; gzip by its magic bytes) and delivers to one intake, which
-//! counts, keeps the first bad lines and warns of special address space. [`find`] reads a list
-//! once more for the entries that hold one address.
+//! fed. [`read`] tells the format by the text itself (plain lines, columns by request, JSON lines and
+//! documents, what ipset and nft print and the scripts they read; gzip by its magic bytes) and
+//! delivers to one intake, which counts, keeps the first bad lines and warns of special address
+//! space. [`find`] reads a list once more for the entries that hold one address.
+//!
+//! A script changes what it made before: `sets` holds the entries of each of its sets apart until
+//! the text ends, and `removal` what was taken out of them. A JSON document has its addresses at
+//! paths: `json_places` holds those of each path apart until it is known which are meant.
 //!
 //! The path of a plain line is the one that is fast: `lines` cuts blocks at line ends, `plain`
 //! reads addresses out of a block without looking for their ends first.
@@ -22,26 +26,40 @@ mod extent;
 mod fault;
 mod find;
 mod format;
+mod held;
 mod intake;
 mod ipset;
+mod ipset_kind;
+mod ipset_words;
 mod ipv4;
 mod ipv6;
+mod json_beside;
+mod json_document;
 mod json_lines;
-mod json_text;
+mod json_path;
+mod json_places;
+mod json_scalar;
+mod json_stream;
 mod lines;
 mod nft_element;
 mod nft_json;
+mod nft_object;
+mod nft_statement;
 mod nft_text;
 mod nft_value;
+mod nft_variables;
 mod nft_word;
 mod options;
 mod plain;
 mod read;
 mod record;
+mod removal;
 mod report;
 mod rest;
+mod sets;
 mod source;
 pub mod special;
+mod trial;
 mod watch;
 
 pub use columns::{Column, Columns};
@@ -50,6 +68,7 @@ pub use error::ListError;
 pub use fault::Fault;
 pub use find::{Found, Match, find};
 pub use format::Format;
+pub use json_path::{JsonPath, JsonPathError};
 pub use options::{Limits, OwnAddress, ReadOptions};
 pub use read::{Loaded, Progress, read};
 pub use report::{BadLine, Finding, remedy};

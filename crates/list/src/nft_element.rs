@@ -1,7 +1,6 @@
 //! One element of an nft set, as nft prints it: a value, then what is known of it.
 
 use crate::fault::Fault;
-use crate::intake::{Intake, Sink};
 use crate::nft_word::{Kind, Word};
 
 /// Bytes of an element that are kept for messages.
@@ -15,6 +14,7 @@ pub(crate) struct Element {
     value: Vec<u8>,
     /// All its words.
     text: Vec<u8>,
+    has_timeout: bool,
     next: Next,
     fault: Option<(Fault, Vec<u8>)>,
 }
@@ -29,6 +29,17 @@ enum Next {
     Argument,
     /// Part of a statement (`limit rate 5/second burst 3 packets`), up to the end.
     Statement,
+}
+
+/// An element that is complete.
+pub(crate) struct Whole<'e> {
+    pub(crate) line: u64,
+    pub(crate) value: &'e [u8],
+    /// All its words.
+    pub(crate) text: &'e [u8],
+    pub(crate) has_timeout: bool,
+    /// What is wrong with it, and the words that it is about.
+    pub(crate) fault: Option<(Fault, &'e [u8])>,
 }
 
 impl Element {
@@ -58,6 +69,7 @@ impl Element {
                 return Next::Statement;
             }
             (_, b"timeout" | b"expires" | b"comment" | b"packets" | b"bytes") => {
+                self.has_timeout |= word == b"timeout";
                 return Next::Argument;
             }
             (_, b"counter") => {}
@@ -81,21 +93,30 @@ impl Element {
         self.fault.get_or_insert_with(|| (fault, about.to_vec()));
     }
 
-    /// Delivers the element, if there is one, and begins the next.
-    pub(crate) fn finish<S: Sink>(&mut self, of_set: Option<Fault>, intake: &mut Intake<'_, S>) {
-        if self.next != Next::Value {
-            intake.line = self.line;
-            match (of_set, &self.fault) {
-                (Some(fault), _) => intake.bad(fault, &self.text),
-                (None, Some((fault, about))) if about.is_empty() => {
-                    intake.bad(*fault, &self.text);
-                }
-                (None, Some((fault, about))) => intake.bad(*fault, about),
-                (None, None) => intake.take_field(&self.value, &self.text),
-            }
+    /// The element, if it has begun.
+    pub(crate) fn whole(&self) -> Option<Whole<'_>> {
+        if self.next == Next::Value {
+            return None;
         }
+        let (value, text) = (self.value.as_slice(), self.text.as_slice());
+        let fault = self.fault.as_ref().map(|(fault, about)| {
+            let about = if about.is_empty() { text } else { about };
+            (*fault, about)
+        });
+        Some(Whole {
+            line: self.line,
+            value,
+            text,
+            has_timeout: self.has_timeout,
+            fault,
+        })
+    }
+
+    /// Begins the next.
+    pub(crate) fn clear(&mut self) {
         self.value.clear();
         self.text.clear();
+        self.has_timeout = false;
         self.next = Next::Value;
         self.fault = None;
     }

@@ -27,6 +27,13 @@ pub(crate) struct Prefix {
 }
 
 impl Value {
+    pub(crate) fn of_text(text: &str) -> Self {
+        match text {
+            "*" => Self::Other(Fault::NftCatchAll, text.to_owned()),
+            _ => Self::Text(text.to_owned()),
+        }
+    }
+
     /// Takes the entry in, or counts what is wrong with it.
     pub(crate) fn deliver<S: Sink>(&self, intake: &mut Intake<'_, S>) {
         let text = self.to_string();
@@ -141,10 +148,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(match text {
-            "*" => Value::Other(Fault::NftCatchAll, text.to_owned()),
-            _ => Value::Text(text.to_owned()),
-        })
+        Ok(Value::of_text(text))
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {

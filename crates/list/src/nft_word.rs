@@ -84,6 +84,18 @@ impl<'r> Words<'r> {
                 None => return Ok(None),
                 Some(b'#') => self.skip_comment()?,
                 Some(b' ' | b'\t' | b'\r') => self.step(),
+                Some(b'\\') => {
+                    self.step();
+                    if self.peek()? == Some(b'\n') {
+                        // The line goes on.
+                        self.step();
+                        continue;
+                    }
+                    self.word.clear();
+                    self.word.push(b'\\');
+                    let kind = self.read_text()?;
+                    return Ok(Some(self.whole(kind)));
+                }
                 Some(byte) => break byte,
             }
         };
@@ -97,12 +109,16 @@ impl<'r> Words<'r> {
             b';' | b'\n' => self.read_mark(Kind::End),
             _ => self.read_text()?,
         };
+        Ok(Some(self.whole(kind)))
+    }
+
+    fn whole(&self, kind: Kind) -> Word<'_> {
         // A line end just passed has closed its line, and counts as on it.
-        Ok(Some(Word {
+        Word {
             kind,
             bytes: &self.word,
             line: self.line(),
-        }))
+        }
     }
 
     fn read_mark(&mut self, kind: Kind) -> Kind {

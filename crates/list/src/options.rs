@@ -2,6 +2,7 @@
 //! the bounds.
 
 use crate::columns::Columns;
+use crate::json_path::JsonPath;
 use std::net::IpAddr;
 
 /// How to read a list.
@@ -9,6 +10,8 @@ use std::net::IpAddr;
 pub struct ReadOptions {
     /// The columns that hold the entries; the list is read as CSV when they are given.
     pub columns: Option<Columns>,
+    /// Where the addresses of a JSON text are; found when there is one such path and none is given.
+    pub json_paths: Vec<JsonPath>,
     /// Loads what is right and counts what is not, in place of refusing the list.
     pub skip_bad_lines: bool,
     /// Takes at its word what looks like a mistake: `0.0.0.0/0` and `::/0`, and an address beside

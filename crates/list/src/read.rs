@@ -6,11 +6,12 @@ use crate::error::ListError;
 use crate::format::Format;
 use crate::intake::{Intake, Note, Sink};
 use crate::ipset::Ipset;
+use crate::json_places::Places;
 use crate::lines::{Block, Lines, Piece};
 use crate::options::ReadOptions;
 use crate::report::{BadLine, Finding};
 use crate::source::{Source, Text};
-use crate::{json_lines, nft_json, nft_text, plain};
+use crate::{json_document, json_lines, nft_json, nft_text, plain};
 use std::io::Read;
 use std::sync::Arc;
 use table::Entries;
@@ -69,27 +70,27 @@ pub fn read(
     if intake.bad_count > 0 && !options.skip_bad_lines {
         return Err(ListError::Refused {
             file,
-            entry_count: intake.entry_count,
+            entry_count: intake.entry_count(),
             bad_count: intake.bad_count,
             bad: intake.bad,
         });
     }
     let lines = intake.line;
-    if intake.entry_count == 0 && intake.bad_count == 0 {
+    if intake.held.entry_count == 0 && intake.bad_count == 0 {
         intake.line = 0;
         intake.warn(Note::Empty, || "the list holds no entries".to_owned());
     }
     Ok(Loaded {
-        entries: intake.sink,
+        entries: intake.held.sink,
         format: run.format,
         gzip: run.gzip,
         lines,
         bytes_read: run.bytes_read,
-        entry_count: intake.entry_count,
+        entry_count: intake.held.entry_count,
         bad_count: intake.bad_count,
         bad: intake.bad,
-        warnings: intake.warnings,
-        warning_count: intake.warning_count,
+        warnings: intake.held.warnings,
+        warning_count: intake.held.warning_count,
     })
 }
 
@@ -117,7 +118,7 @@ pub(crate) fn run<S: Sink>(
     let mut tell = |intake: &Intake<'_, S>| {
         meter.tell(
             limits.block_bytes,
-            (intake.line, intake.entry_count),
+            (intake.line, intake.entry_count()),
             progress,
         );
         intake.check_bound()
@@ -137,14 +138,23 @@ pub(crate) fn run<S: Sink>(
         (Format::Plain | Format::Csv, None) => {
             read_blocks(text, intake, &mut tell, &mut plain::read_block)?;
         }
+        (Format::JsonLines, None) if !intake.options.json_paths.is_empty() => {
+            let mut places = Places::new(&intake.options.json_paths);
+            read_lines(text, intake, &mut tell, &mut |line, intake| {
+                json_document::read_line(line, &mut places, intake);
+            })?;
+            places.finish(intake)?;
+        }
         (Format::JsonLines, None) => {
             read_lines(text, intake, &mut tell, &mut json_lines::read_line)?;
         }
+        (Format::Json, None) => json_document::read(text, intake, &mut tell)?,
         (Format::Ipset, None) => {
             let mut ipset = Ipset::new();
             read_lines(text, intake, &mut tell, &mut |line, intake| {
                 ipset.read_line(line, intake);
             })?;
+            ipset.finish(intake);
         }
         (Format::NftText, None) => nft_text::read(text, intake, &mut tell)?,
         (Format::NftJson, None) => nft_json::read(text, intake, &mut tell)?,

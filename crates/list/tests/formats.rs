@@ -115,7 +115,8 @@ fn json_lines_with_other_keys_and_faults() {
         entries(&loaded),
         ["192.0.2.1", "192.0.2.2", "198.51.100.0/24"]
     );
-    let none = "has none of the keys cidr, ip, address, network with text";
+    let none = "has none of the keys cidr, ip, address, network with text; \
+                --json-path KEY names another";
     assert_eq!(
         bad(&loaded),
         [

@@ -1,7 +1,7 @@
 //! Options that say what may pass, and how lists are read.
 
 use clap::{Args, ValueEnum};
-use list::{Column, Columns};
+use list::{Column, Columns, JsonPath, JsonPathError};
 
 use super::{SetFile, TunnelArgs};
 
@@ -13,7 +13,8 @@ pub(crate) struct PolicyArgs {
     ///
     /// Each file forms a set with a name of its own in the report: the file's stem, or NAME as in
     /// NAME=FILE. '-' reads standard input. Gzip is recognised. A list holds one address, network
-    /// or range a line; FireHOL, Spamhaus DROP, ipset and nft output and CSV are read too.
+    /// or range a line; FireHOL, Spamhaus DROP, output and scripts of ipset and nft, JSON and CSV
+    /// are read too.
     #[arg(long, value_name = "FILE")]
     pub(crate) block: Vec<SetFile>,
     /// Drop frames whose source is in FILE.
@@ -91,6 +92,13 @@ pub(crate) struct ReadArgs {
     /// is one long line too.
     #[arg(long, value_name = "COLUMNS")]
     pub(crate) columns: Option<Columns>,
+    /// Read addresses of JSON at PATH, as in prefixes[].ip_prefix.
+    ///
+    /// [] stands for each element of an array and * for any key. Several paths have commas between.
+    /// Without it the one array that holds addresses is read.
+    #[arg(long, value_name = "PATH", value_parser = json_paths)]
+    #[arg(conflicts_with_all = ["column", "columns"])]
+    pub(crate) json_path: Vec<JsonPaths>,
     /// Take at its word what looks like a mistake: 0.0.0.0/0 and ::/0, which cover everything, and
     /// an address beside a column that may say how far it reaches.
     #[arg(long)]
@@ -106,6 +114,14 @@ impl ReadArgs {
         let one = self.column.clone().map(Columns::One);
         one.or_else(|| self.columns.clone())
     }
+}
+
+/// Paths of one option.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonPaths(pub(crate) Vec<JsonPath>);
+
+fn json_paths(text: &str) -> Result<JsonPaths, JsonPathError> {
+    JsonPath::parse_all(text).map(JsonPaths)
 }
 
 /// What happens to frames that nothing else decides on.

@@ -234,3 +234,45 @@ fn columns() {
     let ran = place.run("set check list.csv --column 2").ended(0);
     holds(ran.text(), &["CSV", "2: 2 addresses"]);
 }
+
+const CLOUD: &str = "{\"prefixes\": [{\"ip_prefix\": \"203.0.113.0/24\"}],\n\
+                     \"ipv6_prefixes\": [{\"ipv6_prefix\": \"2001:db8::/32\"}]}\n";
+
+#[test]
+fn a_json_document_and_its_paths() {
+    let place = Place::new();
+    place.write("one.json", "[\"203.0.113.0/24\"]");
+    let ran = place.run("set check one.json").ended(0);
+    holds(ran.text(), &["JSON document", "1: 1 network"]);
+    place.write("cloud.json", CLOUD);
+    let names = "prefixes[].ip_prefix, ipv6_prefixes[].ipv6_prefix";
+    let ran = place.run("set check cloud.json").ended(2);
+    holds(&ran.stderr, &["more than one path", "--json-path", names]);
+    let paths = "--json-path prefixes[].ip_prefix,ipv6_prefixes[].ipv6_prefix";
+    let ran = place.run(&format!("set check cloud.json {paths}")).ended(0);
+    holds(ran.text(), &["2: 2 networks"]);
+    let twice = "--json-path prefixes[].ip_prefix --json-path *[].ipv6_prefix";
+    let ran = place.run(&format!("set check cloud.json {twice}")).ended(0);
+    holds(ran.text(), &["2: 2 networks"]);
+    let ran = place.run("bridge null: null: --block cloud.json").ended(2);
+    holds(&ran.stderr, &[names]);
+    for wrong in ["--json-path a[0]", "--json-path a[] --column 2"] {
+        place.run(&format!("set check cloud.json {wrong}")).ended(2);
+    }
+}
+
+#[test]
+fn a_script_ends_as_the_tool_does() {
+    let place = Place::new();
+    let script = "create t hash:net\nadd t 203.0.113.0/24\nflush t\nadd t 198.51.100.0/24 -exist\n\
+                  swap t s\ndestroy t\n";
+    place.write("s.restore", script);
+    let ran = place
+        .run("set check s.restore --test 198.51.100.1")
+        .ended(0);
+    holds(ran.text(), &["1: 1 network", "s.restore:4"]);
+    place.run("set check s.restore --test 203.0.113.1").ended(1);
+    place.write("s.nft", "include \"other.nft\"\n");
+    let ran = place.run("set check s.nft").ended(1);
+    holds(ran.text(), &["names another file, which is not read"]);
+}

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use list::Columns;
+use list::JsonPath;
 use plane::{Action, Headers, Sides};
 use toml::de::DeValue;
 
@@ -39,6 +40,8 @@ pub struct SetConfig {
     pub guards: Guards,
     /// The columns that hold the entries, where the list has columns.
     pub columns: Option<Columns>,
+    /// Where the addresses of JSON are; found where there is one array of them.
+    pub json_paths: Vec<JsonPath>,
     /// Whether bad lines are left out instead of refusing the list.
     pub skip_bad_lines: bool,
 }
@@ -103,6 +106,23 @@ const REFRESH_MIN: Duration = Duration::from_secs(1);
 const REFRESH_MAX: Duration = Duration::from_secs(30 * 86_400);
 const NAME_BYTES_MAX: usize = 64;
 
+fn json_paths(section: &Section<'_>) -> Result<Vec<JsonPath>, ConfigError> {
+    let Some(text) = section.text("json_path")? else {
+        return Ok(Vec::new());
+    };
+    if section.number::<usize>("column", (1, 4096))?.is_some() {
+        let remedy = "remove column, which is for CSV, or json_path, which is for JSON";
+        let wrong = Wrong::new("json_path and column are both there", remedy);
+        return Err(section.error_at("json_path", wrong));
+    }
+    JsonPath::parse_all(&text).map_err(|_| {
+        let what = format!("{text:?} is no path into JSON");
+        let remedy = "write keys with dots between and [] for the elements of an array, as in \
+                      prefixes[].ip_prefix";
+        section.error_at("json_path", Wrong::new(what, remedy))
+    })
+}
+
 /// Whether a set may be called so: 1 to 64 of letters, digits, `.`, `_` and `-`.
 #[must_use]
 pub fn is_set_name(name: &str) -> bool {
@@ -137,6 +157,7 @@ impl SetConfig {
                 .unwrap_or(REFRESH),
             guards: Guards::read(&section)?,
             columns: columns::read(&section)?,
+            json_paths: json_paths(&section)?,
             skip_bad_lines: section.flag("skip_bad_lines")?.unwrap_or(false),
             name,
         };
@@ -161,6 +182,10 @@ impl SetConfig {
         self.guards.write(out);
         if let Some(columns) = &self.columns {
             columns::write(columns, out);
+        }
+        if !self.json_paths.is_empty() {
+            let paths: Vec<String> = self.json_paths.iter().map(ToString::to_string).collect();
+            out.text("json_path", &paths.join(", "));
         }
         out.raw("skip_bad_lines", self.skip_bad_lines);
         for exception in &self.exceptions {

@@ -41,6 +41,7 @@ keep = ["private", "local", "private"]
 [[set]]
 name = "ipsum"
 source = "lists/ipsum.txt"
+json_path = "prefixes[].ip_prefix, \"v6 list\"[]"
 action = "block"
 sides = "source"
 match = "inner"

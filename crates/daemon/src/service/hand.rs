@@ -182,6 +182,7 @@ fn from(list: &KeptList, path: PathBuf) -> LoadedFrom {
         name: list.name.to_string(),
         file: Some(path),
         columns: None,
+        json_paths: Vec::new(),
         at: UNIX_EPOCH
             .checked_add(Duration::from_millis(list.at_ms))
             .unwrap_or_else(SystemTime::now),

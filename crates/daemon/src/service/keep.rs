@@ -106,6 +106,7 @@ pub(super) fn start(
             name: format!("keep = \"{}\"", space.name()),
             file: None,
             columns: None,
+            json_paths: Vec::new(),
             at: SystemTime::now(),
             bytes: 0,
             kept: None,

@@ -108,7 +108,8 @@ fn sources_changed(old: &Config, new: &Config) -> Vec<String> {
             changes.push(format!("set {} has another source", set.name));
         }
         if let Some(before) = before
-            && (&before.columns, before.skip_bad_lines) != (&set.columns, set.skip_bad_lines)
+            && ((&before.columns, before.skip_bad_lines) != (&set.columns, set.skip_bad_lines)
+                || before.json_paths != set.json_paths)
         {
             changes.push(format!("set {} reads its source otherwise", set.name));
         }
@@ -210,6 +211,7 @@ name = "linerate"
         ("set.allow_private", "true"),
         ("set.column", "\"src_ip\""),
         ("set.columns", "\"1/2\""),
+        ("set.json_path", "\"a[].ip\""),
         ("set.skip_bad_lines", "true"),
         ("set.source.command", "[\"/usr/bin/true\"]"),
         ("set.source.timeout", "\"77s\""),

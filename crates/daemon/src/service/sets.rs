@@ -317,6 +317,7 @@ impl rpc::Sets for KeptSets {
             name: params.file.clone(),
             file: arrived.as_ref().map(|arrived| arrived.text.path.clone()),
             columns: None,
+            json_paths: Vec::new(),
             at: SystemTime::now(),
             bytes: arrived
                 .as_ref()

@@ -254,6 +254,7 @@ impl Handle {
             name: "flush".to_owned(),
             file: None,
             columns: None,
+            json_paths: Vec::new(),
             at: std::time::SystemTime::now(),
             bytes: 0,
             kept: None,

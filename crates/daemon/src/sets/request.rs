@@ -3,6 +3,7 @@
 use super::config::SetConfig;
 use super::name::SetName;
 use frame::PortId;
+use list::JsonPath;
 use plane::{Action, Sides};
 use std::fmt;
 use std::net::IpAddr;
@@ -78,6 +79,8 @@ pub struct LoadedFrom {
     pub file: Option<PathBuf>,
     /// The columns that were read, where the list has columns.
     pub columns: Option<list::Columns>,
+    /// Where in JSON it was read.
+    pub json_paths: Vec<JsonPath>,
     /// When it was read.
     pub at: SystemTime,
     /// Bytes read, compressed as they came.

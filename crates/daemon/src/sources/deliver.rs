@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use list::JsonPath;
 use table::{Entries, live};
 
 use super::source::Kind;
@@ -28,6 +29,8 @@ pub struct Delivery {
     pub file: Option<PathBuf>,
     /// The columns that were read, where the list has columns.
     pub columns: Option<list::Columns>,
+    /// Where in JSON it was read.
+    pub json_paths: Vec<JsonPath>,
     /// Skips the guards.
     pub force: bool,
 }

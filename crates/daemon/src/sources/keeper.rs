@@ -96,6 +96,7 @@ impl Begun for Pending {
             name: delivery.name,
             file: delivery.file,
             columns: delivery.columns,
+            json_paths: delivery.json_paths,
             at: delivery.at,
             bytes: delivery.bytes,
             kept: None,

@@ -93,6 +93,7 @@ fn list(set: &SetConfig, limits: Limits) -> Result<Option<SourceSpec>, SpecError
         text: TextRules {
             skip_bad_lines: set.skip_bad_lines,
             columns: set.columns.clone(),
+            json_paths: set.json_paths.clone(),
             force: false,
         },
         limits,

@@ -1,5 +1,6 @@
 //! What a source is, as the configuration describes it.
 
+use list::JsonPath;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,6 +55,8 @@ pub struct TextRules {
     pub skip_bad_lines: bool,
     /// The columns that hold the entries.
     pub columns: Option<list::Columns>,
+    /// Where the addresses of JSON are.
+    pub json_paths: Vec<JsonPath>,
     /// Takes `0.0.0.0/0` and `::/0` at their word.
     pub force: bool,
 }

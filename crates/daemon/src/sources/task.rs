@@ -131,6 +131,7 @@ impl Desk {
             bytes: loaded.bytes_read,
             file: Some(from.file.clone()),
             columns: spec.text.columns.clone(),
+            json_paths: spec.text.json_paths.clone(),
             force,
         };
         begun.load(delivery).map_err(refused)?;

@@ -54,6 +54,7 @@ fn options(spec: &SourceSpec, force: bool) -> ReadOptions {
     });
     ReadOptions {
         columns: spec.text.columns.clone(),
+        json_paths: spec.text.json_paths.clone(),
         skip_bad_lines: spec.text.skip_bad_lines,
         force: spec.text.force || force,
         own: own.collect(),

@@ -155,6 +155,7 @@ pub(crate) fn from(name: &str) -> LoadedFrom {
         name: name.to_owned(),
         file: None,
         columns: None,
+        json_paths: Vec::new(),
         at: SystemTime::now(),
         bytes: 0,
         kept: None,

@@ -1,0 +1,218 @@
+//! What stands beside an address in a JSON object and makes it more than one address: the other end
+//! of a range, a prefix length, a netmask.
+
+use crate::entry::parse_address;
+use crate::fault::Fault;
+use crate::json_scalar::Scalar;
+use std::net::IpAddr;
+
+/// What a key means for the address beside it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Start,
+    End,
+    Length,
+    /// How many addresses there are, beside the first.
+    Count,
+    Other,
+}
+
+/// The fields of an object so far, as far as they are more than they seem.
+#[derive(Default)]
+pub(crate) struct Beside {
+    start: Option<String>,
+    end: Option<String>,
+    length: Option<String>,
+    count: bool,
+}
+
+impl Beside {
+    /// Sees a field.
+    pub(crate) fn see(&mut self, key: &str, value: &Scalar<'_>) {
+        let is_address = |text: &str| parse_address(text.as_bytes()).is_some();
+        match (Role::of(key), value) {
+            (Role::Start, Scalar::Text(text)) if is_address(text) => {
+                self.start = Some(key.to_owned());
+            }
+            (Role::End, Scalar::Text(text)) if is_address(text) => self.end = Some(key.to_owned()),
+            (Role::Length, Scalar::Text(text)) if is_length(text) => {
+                self.length = Some(key.to_owned());
+            }
+            (Role::Length, Scalar::Whole(0..=128)) => self.length = Some(key.to_owned()),
+            (Role::Count, Scalar::Whole(_)) => self.count = true,
+            _ => {}
+        }
+    }
+
+    /// What is wrong with reading the field `text` of `key` alone.
+    pub(crate) fn fault(&self, key: &str, text: &str) -> Option<Fault> {
+        parse_address(text.as_bytes())?;
+        let is_other = |of: &Option<String>| of.as_ref().is_some_and(|other| other != key);
+        if is_other(&self.start) || is_other(&self.end) {
+            return Some(Fault::JsonRange);
+        }
+        if self.count && Role::of(key) == Role::Start {
+            return Some(Fault::JsonRange);
+        }
+        is_other(&self.length).then_some(Fault::JsonLength)
+    }
+}
+
+impl Role {
+    fn of(key: &str) -> Self {
+        let words = words_of(key);
+        let any = |of: &[&str]| words.iter().any(|word| of.contains(&word.as_str()));
+        let all = words.concat();
+        let edge = |of: &[&str]| {
+            of.iter()
+                .any(|word| all.starts_with(word) || all.ends_with(word))
+        };
+        // Words that begin or end many others count only by themselves.
+        if any(&[
+            "end",
+            "last",
+            "to",
+            "stop",
+            "until",
+            "high",
+            "upper",
+            "max",
+            "broadcast",
+        ]) || edge(&[
+            "lastip",
+            "lastaddr",
+            "lastaddress",
+            "endip",
+            "endaddr",
+            "endaddress",
+        ]) || edge(&["ipend", "ipto", "rangeend", "iplast", "ipstop"])
+        {
+            Self::End
+        } else if any(&["start", "first", "begin", "from", "low", "lower", "min"])
+            || edge(&["firstip", "firstaddr", "startip", "startaddr", "beginip"])
+            || edge(&["ipstart", "ipfrom", "rangestart", "ipfirst", "ipbegin"])
+        {
+            Self::Start
+        } else if any(&[
+            "mask",
+            "masklen",
+            "netmask",
+            "wildcard",
+            "prefixlen",
+            "bits",
+            "cidr",
+        ]) || edge(&[
+            "prefixlength",
+            "masklength",
+            "netmask",
+            "subnetmask",
+            "prefixlen",
+        ]) || matches!(
+            all.as_str(),
+            "length" | "len" | "prefix" | "subnet" | "networklength" | "netlen" | "cidrlen"
+        ) {
+            Self::Length
+        } else if any(&["count", "size", "hosts", "num", "total"]) {
+            Self::Count
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// A prefix length as text (`24`, `/24`), or a netmask.
+fn is_length(text: &str) -> bool {
+    if let Some(IpAddr::V4(mask)) = parse_address(text.as_bytes()) {
+        let bits = mask.to_bits();
+        return bits.leading_ones() + bits.trailing_zeros() >= 32;
+    }
+    let digits = text.strip_prefix('/').unwrap_or(text);
+    digits.len() <= 3 && digits.parse::<u8>().is_ok_and(|length| length <= 128)
+}
+
+/// The words of a key, in small letters: at other marks, and where a large letter follows a small
+/// one.
+fn words_of(key: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    // What is longer names no field of an address.
+    for char in key.chars().take(64) {
+        let begins = !char.is_alphanumeric() || (was_small && char.is_uppercase());
+        if begins {
+            words.push(String::new());
+        }
+        was_small = char.is_lowercase();
+        if char.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(char.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Beside;
+    use crate::fault::Fault;
+    use crate::json_scalar::Scalar;
+
+    #[test]
+    fn fields_that_mean_more_than_one_address() {
+        let (range, length) = (Some(Fault::JsonRange), Some(Fault::JsonLength));
+        let table = [
+            ("ip", "192.0.2.0", "end", "192.0.2.9", range),
+            ("first", "192.0.2.0", "last", "192.0.2.9", range),
+            ("last", "192.0.2.9", "first", "192.0.2.0", range),
+            ("start_ip", "192.0.2.0", "end_ip", "192.0.2.9", range),
+            ("startIp", "192.0.2.0", "endIp", "192.0.2.9", range),
+            ("startip", "192.0.2.0", "endip", "192.0.2.9", range),
+            ("ipStart", "192.0.2.0", "ipEnd", "192.0.2.9", range),
+            ("from", "2001:db8::1", "to", "2001:db8::9", range),
+            ("range-begin", "192.0.2.0", "range-end", "192.0.2.9", range),
+            ("start", "192.0.2.0", "count", "256", range),
+            ("ip", "192.0.2.0", "prefix_length", "24", length),
+            ("ip", "192.0.2.0", "prefixLength", "24", length),
+            ("ip", "192.0.2.0", "prefixlen", "24", length),
+            ("network", "192.0.2.0", "mask_len", "24", length),
+            ("network", "192.0.2.0", "netmask", "255.255.255.0", length),
+            ("network", "192.0.2.0", "prefix", "24", length),
+            ("ip", "192.0.2.0", "cidr", "24", length),
+            ("ip", "192.0.2.0", "bits", "24", length),
+            ("ip", "192.0.2.0/24", "mask", "255.255.255.0", None),
+            ("ip", "192.0.2.0/24", "last", "192.0.2.255", None),
+            ("ip", "192.0.2.1", "count", "17", None),
+            ("ip", "192.0.2.1", "last_seen", "2025-01-01", None),
+            ("ip", "192.0.2.1", "first_seen", "2025-01-01", None),
+            ("ip", "192.0.2.1", "payload_length", "24", None),
+            ("ip", "192.0.2.1", "gateway", "192.0.2.254", None),
+            ("ip", "192.0.2.1", "prefix", "AS64496", None),
+        ];
+        for (key, text, other, value, fault) in table {
+            let mut beside = Beside::default();
+            beside.see(key, &Scalar::Text(text.into()));
+            beside.see(
+                other,
+                &match value.parse() {
+                    Ok(number) => Scalar::Whole(number),
+                    Err(_) => Scalar::Text(value.into()),
+                },
+            );
+            assert_eq!(beside.fault(key, text), fault, "{key}, {other} {value}");
+        }
+    }
+
+    #[test]
+    fn lengths_as_text() {
+        for value in ["24", "/24", "0", "128"] {
+            let mut beside = Beside::default();
+            beside.see("prefix_len", &Scalar::Text(value.into()));
+            let fault = beside.fault("ip", "192.0.2.0");
+            assert_eq!(fault, Some(Fault::JsonLength), "{value}");
+        }
+        let mut beside = Beside::default();
+        beside.see("prefix_len", &Scalar::Text("long".into()));
+        assert_eq!(beside.fault("ip", "192.0.2.0"), None);
+    }
+}
