@@ -28,6 +28,8 @@ pub enum StartError {
     Port(PortError),
     /// The workers cannot be started.
     Engine(EngineError),
+    /// Lists that the start needs were not taken: one sentence each.
+    Lists(Vec<String>),
     /// It was told to end before it forwarded.
     Stopped,
     /// Something around them, as a sentence.
@@ -44,6 +46,7 @@ impl fmt::Display for StartError {
             Self::Control(error) => error.fmt(f),
             Self::Port(error) => error.fmt(f),
             Self::Engine(error) => error.fmt(f),
+            Self::Lists(sentences) => f.write_str(&sentences.join("\n")),
             Self::Stopped => f.write_str("it was told to end before it forwarded anything"),
             Self::Other(sentence) => f.write_str(sentence),
         }

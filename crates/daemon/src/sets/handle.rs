@@ -2,7 +2,8 @@
 
 use super::claims::{self, Giver};
 use super::config::KeeperConfig;
-use super::guard::{self, Guards};
+use super::fault::{Fault, Force, Guarded};
+use super::guard::{self, Checked, Guards};
 use super::lines;
 use super::name::SetName;
 use super::refusal::Refusal;
@@ -11,6 +12,7 @@ use super::request::{LoadedFrom, NewEntry, Origin, Request};
 use super::save::Saved;
 use std::collections::HashSet;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use table::Entries;
@@ -64,6 +66,8 @@ pub(super) struct Summary {
     pub(super) difference: Difference,
     /// What the list is known by, where a guard would have refused it.
     pub(super) forced: Option<u64>,
+    /// What a guard would have refused if the set did more than count.
+    pub(super) counted: Option<Box<str>>,
     /// The dynamic part is to go, too.
     pub(super) flush: bool,
 }
@@ -135,6 +139,8 @@ struct Shared {
     config: KeeperConfig,
     /// Held by whoever compiles: two at once would need twice the memory.
     compiling: Mutex<()>,
+    /// Nobody can force a list yet.
+    starting: AtomicBool,
 }
 
 /// A load that was begun, before its source is read: what is removed from the set from now on is
@@ -154,6 +160,7 @@ impl Handle {
         let shared = Shared {
             config,
             compiling: Mutex::new(()),
+            starting: AtomicBool::new(false),
         };
         let shared = Arc::new(shared);
         (Self { to_keeper, shared }, messages)
@@ -243,6 +250,19 @@ impl Handle {
         };
         let holding = answers.into_iter().filter(|set| !set.reasons.is_empty());
         Ok(holding.map(|set| set.name).collect())
+    }
+
+    /// Says whether the daemon is starting: refusals then name no command, which could not be given.
+    pub fn set_starting(&self, starting: bool) {
+        self.shared.starting.store(starting, Ordering::Relaxed);
+    }
+
+    fn force(&self, origin: Origin) -> Force {
+        match origin {
+            _ if self.shared.starting.load(Ordering::Relaxed) => Force::Never,
+            Origin::Hand => Force::Again,
+            _ => Force::Source,
+        }
     }
 
     /// Takes the file part out by a load of nothing, and the dynamic part with it.
@@ -443,13 +463,21 @@ impl PendingLoad {
         let sorted = load.sort(entries);
         let difference = sorted.difference();
         let own = (handle.shared.config.own_addresses)();
-        let checked = guard::check(&name, &guards, &sorted, &difference, &from, &own);
-        if let (Err(refusal), Guarding::Guarded) = (&checked, guarding) {
+        let Checked { faults, counted } = guard::check(&guards, &sorted, &difference, &from, &own);
+        if guarding == Guarding::Guarded && !faults.is_empty() {
+            let refusal = Refusal::Guarded(Guarded {
+                set: name.clone(),
+                source: from.name,
+                entries: difference.before.entries,
+                faults,
+                force: handle.force(origin),
+            });
             handle.tell(Ask::Refused(name, refusal.to_string()))?;
-            return Err(refusal.clone());
+            return Err(refusal);
         }
+        let counted = counted.map(|fault| noted(&fault, &from, &name));
         let fingerprint = sorted.fingerprint();
-        let is_forced = checked.is_err() || guards.forced == Some(fingerprint);
+        let is_forced = !faults.is_empty() || guards.forced == Some(fingerprint);
         let forced = is_forced.then_some(fingerprint);
         let Told::Refreshed(sorted) = handle.tell(Ask::Refresh(Box::new(sorted)))? else {
             return Err(Refusal::Stopped);
@@ -462,6 +490,7 @@ impl PendingLoad {
             from,
             origin,
             difference,
+            counted,
             forced: forced.filter(|_| guarding != Guarding::Flush),
             flush: guarding == Guarding::Flush,
         };
@@ -470,6 +499,15 @@ impl PendingLoad {
             loaded,
         })
     }
+}
+
+/// Logs what a guard would have refused, were it not for a set that only counts.
+fn noted(fault: &Fault, from: &LoadedFrom, set: &SetName) -> Box<str> {
+    let mut what = String::new();
+    // Writing to a String never fails.
+    let _ = fault.write(&mut what, &from.name, set);
+    tracing::warn!(%set, "{what}, which the set only counts");
+    what.into()
 }
 
 impl Summary {

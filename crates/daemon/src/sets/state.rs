@@ -2,8 +2,9 @@
 
 use super::claims::{Claims, Giver, Letting, Tag};
 use super::clock::Now;
-use super::config::{Defaults, SetConfig};
+use super::config::{Defaults, Keeps, SetConfig};
 use super::exceptions::LiveOn;
+use super::guard::{Guards, MayCover};
 use super::name::SetName;
 use super::refusal::Refusal;
 use super::reply::LoadedList;
@@ -29,6 +30,8 @@ pub(super) struct SetState {
     pub(super) changed_ms: Option<u64>,
     /// What the list is known by that was loaded last, where it took force: it needs none again.
     pub(super) forced: Option<u64>,
+    /// What the guards would refuse of the list if the set did more than count.
+    pub(super) counted: Option<Box<str>>,
     /// The list that was loaded by hand and is kept.
     pub(super) list: Option<KeptList>,
     pub(super) refused: u64,
@@ -107,6 +110,7 @@ impl Sets {
                 covered_v4: 0,
                 changed_ms: None,
                 forced: None,
+                counted: None,
                 list: None,
                 refused: 0,
                 refusal: None,
@@ -264,6 +268,36 @@ impl Sets {
         Ok(expired.is_some())
     }
 
+    /// What a load of this set is held against.
+    pub(super) fn guards(&self, set: usize) -> Guards {
+        let SetState {
+            config,
+            rule,
+            forced,
+            ..
+        } = &self.sets[set];
+        let is_exempt = |space: Keeps| {
+            let is_kept = |set: &SetState| {
+                set.config.keeps == Some(space)
+                    && set.rule.action == Action::Allow
+                    && set.rule.exceptions.is_empty()
+            };
+            let allows = rule.action == Action::Allow && !may_block(rule);
+            allows || config.allow_private || self.sets.iter().any(is_kept)
+        };
+        Guards {
+            max_change: config.max_change,
+            max_change_floor: config.max_change_floor,
+            allow_empty: config.allow_empty,
+            may_cover: MayCover {
+                private: is_exempt(Keeps::Private),
+                local: is_exempt(Keeps::Local),
+            },
+            only_counts: !may_block(rule),
+            forced: *forced,
+        }
+    }
+
     /// Changes an action; what it was before.
     pub(super) fn set_action(
         &mut self,
@@ -276,6 +310,7 @@ impl Sets {
         if let Some(at) = at {
             let op = state.set_on(at, action);
             journal.push(&state.name, &op);
+            state.warn_of_counted();
             self.policy = self.new_policy()?;
             return Ok(self.sets[set].rule.action);
         }
@@ -289,6 +324,7 @@ impl Sets {
             live: action_code(action),
         };
         journal.push(&state.name, &op);
+        state.warn_of_counted();
         self.policy = self.new_policy()?;
         Ok(before)
     }
@@ -334,6 +370,7 @@ impl Sets {
                     ended.iter().for_each(|op| journal.push(&set.name, op));
                 }
             }
+            set.warn_of_counted();
             changed.push(set.name.clone());
         }
         self.policy = self.new_policy()?;
@@ -419,6 +456,13 @@ pub(super) fn table_refusal(error: &ChangeError) -> Refusal {
     }
 }
 
+/// Whether a hit drops a frame anywhere.
+fn may_block(rule: &SetRule) -> bool {
+    let exceptions = rule.exceptions.iter();
+    let mut actions = exceptions.map(|exception| exception.action);
+    rule.action == Action::Block || actions.any(|action| action == Action::Block)
+}
+
 /// As the journal has it.
 pub(super) fn action_code(action: Action) -> u8 {
     match action {
@@ -438,6 +482,15 @@ pub(super) fn action_of(code: u8) -> Option<Action> {
 }
 
 impl SetState {
+    /// Says, once, what a set that goes over to blocking blocks and a guard would have refused.
+    fn warn_of_counted(&mut self) {
+        if may_block(&self.rule)
+            && let Some(counted) = self.counted.take()
+        {
+            tracing::warn!(set = %self.name, "the set blocks now, and {counted}");
+        }
+    }
+
     /// What a snapshot of the journal says of it beside its entries.
     pub(super) fn ops(&self) -> Vec<Op> {
         let (configured, live) = (self.config.rule.action, self.rule.action);

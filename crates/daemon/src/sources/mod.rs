@@ -43,6 +43,7 @@ mod url;
 #[cfg(test)]
 mod url_tests;
 mod watch;
+mod way;
 
 pub use asking::{Answered, Asking};
 pub(crate) use copies::{Copies, Spooled, is_copy};
