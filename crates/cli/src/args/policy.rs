@@ -13,13 +13,17 @@ pub(crate) struct PolicyArgs {
     /// Each file forms a set with a name of its own in the report: the file's stem, or NAME as in
     /// NAME=FILE. '-' reads standard input. Gzip is recognised. A list holds one address, network
     /// or range a line; FireHOL, Spamhaus DROP, ipset and nft output and CSV are read too.
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        aliases = ["deny", "drop", "blocklist", "block-list", "denylist", "blacklist"]
+    )]
     pub(crate) block: Vec<SetFile>,
     /// Drop frames whose source is in FILE.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", aliases = ["deny-src", "drop-src"])]
     pub(crate) block_src: Vec<SetFile>,
     /// Drop frames whose destination is in FILE.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", aliases = ["deny-dst", "drop-dst"])]
     pub(crate) block_dst: Vec<SetFile>,
     /// Look up and count as --block does, and drop nothing: a trial run.
     ///
@@ -29,7 +33,11 @@ pub(crate) struct PolicyArgs {
     /// Let addresses in FILE pass although they are in a block set.
     ///
     /// An address is exempted, not a frame: an allowed server does not let blocked attackers in.
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        aliases = ["permit", "accept", "allowlist", "allow-list", "whitelist"]
+    )]
     pub(crate) allow: Vec<SetFile>,
     /// Exempt address space that a list should not cut off: private, local or both.
     ///
@@ -91,6 +99,7 @@ pub(crate) struct ReadArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Otherwise {
     Forward,
+    #[value(aliases = ["block", "deny"])]
     Drop,
 }
 

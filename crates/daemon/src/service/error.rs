@@ -46,7 +46,14 @@ impl fmt::Display for StartError {
             Self::Control(error) => error.fmt(f),
             Self::Port(error) => error.fmt(f),
             Self::Engine(error) => error.fmt(f),
-            Self::Lists(sentences) => f.write_str(&sentences.join("\n")),
+            Self::Lists(sentences) => match sentences.as_slice() {
+                [sentence] => f.write_str(sentence),
+                _ => {
+                    write!(f, "{} lists refuse the start:", sentences.len())?;
+                    let mut lines = sentences.iter();
+                    lines.try_for_each(|sentence| write!(f, "\n  {sentence}"))
+                }
+            },
             Self::Stopped => f.write_str("it was told to end before it forwarded anything"),
             Self::Other(sentence) => f.write_str(sentence),
         }

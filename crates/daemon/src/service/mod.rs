@@ -6,6 +6,7 @@
 //! what they hold, and the keeper writes the last of its journal.
 
 mod check;
+mod check_lists;
 mod cpus;
 mod error;
 mod exchange;
@@ -34,6 +35,7 @@ use engine::{Engine, Judgement, Limits, Plan, RunReport, Running, allowed_cpus};
 use port::PortSpec;
 
 pub use check::check;
+pub use check_lists::{ListsChecked, check_lists};
 pub use error::StartError;
 
 use crate::config::Config;
@@ -203,13 +205,14 @@ impl Daemon {
         }
         let mut refused = Vec::new();
         for state in live.sources.states() {
-            let Some(failure) = state.last_error.as_ref().filter(|_| state.is_never_read()) else {
-                continue;
-            };
-            match is_required(&state) {
-                true => refused.push(failure.text.clone()),
-                false => {
-                    let set = &state.set;
+            let (set, has_list) = (&state.set, !state.is_never_read());
+            match &state.last_error {
+                None => {}
+                Some(failure) if has_list => {
+                    tracing::error!(%set, "it begins with the last list: {}", failure.text);
+                }
+                Some(failure) if is_required(&state) => refused.push(failure.text.clone()),
+                Some(failure) => {
                     tracing::error!(%set, "it begins without its list: {}", failure.text);
                 }
             }

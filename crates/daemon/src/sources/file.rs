@@ -107,16 +107,30 @@ impl Stamp {
     }
 }
 
+/// Copies of what was accepted of a file; none where they would not outlast the process.
+fn copied(spec: &SourceSpec, path: &Path, folder: &Path) -> Option<Copied> {
+    if super::plan::is_passing(folder) {
+        return None;
+    }
+    let name = path.display().to_string();
+    // Read by other rules it is another list.
+    let source = format!("{name}\0{:?}", spec.text);
+    let copied = Copied::new(spec.clone(), name, source.as_bytes(), folder);
+    Some(copied)
+}
+
+/// Whether the file is as it was accepted before.
+pub(crate) fn is_accepted(spec: &SourceSpec, path: &Path, folder: &Path) -> bool {
+    let stamp = Stamp::of_path(path);
+    let copied = copied(spec, path, folder).zip(stamp);
+    copied.is_some_and(|(mut copied, stamp)| copied.is_of(&stamp.name()))
+}
+
 impl FileTask {
     pub(crate) fn new(spec: SourceSpec, path: PathBuf, watch: Watch, folder: &Path) -> Self {
-        let name = path.display().to_string();
-        // Read by other rules it is another list.
-        let source = format!("{name}\0{:?}", spec.text);
-        let copied =
-            || Copied::new(spec.clone(), name.clone(), source.as_bytes(), folder);
         Self {
             backoff: Backoff::new(Duration::from_secs(2), spec.refresh),
-            copied: (!super::plan::is_passing(folder)).then(copied),
+            copied: copied(&spec, &path, folder),
             accepted: None,
             polling: None,
             spec,
@@ -184,9 +198,9 @@ impl FileTask {
             self.accepted = Some(stamp);
             return;
         }
+        // The start waits for what comes of the file itself.
         desk.note(|state| state.beginning = true);
         copied.start(desk);
-        desk.note(|state| state.beginning = false);
     }
 
     /// Keeps what is in force for the next start.
@@ -406,6 +420,7 @@ impl Task for FileTask {
             Err(SourceError::Stopped) => Duration::ZERO,
             Err(error) => self.after(&error, desk),
         };
+        desk.note(|state| state.beginning = false);
         self.sleep(wait)
     }
 
