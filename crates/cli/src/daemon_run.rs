@@ -78,7 +78,11 @@ pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
 /// Says of each list whether the start takes it.
 fn check_lists(config: &Config, output: Output) -> Outcome {
     let checked = daemon::check_lists(config).map_err(Error::refused)?;
-    let said: Vec<String> = checked.said.iter().map(|said| format!("# {said}\n")).collect();
+    let said: Vec<String> = checked
+        .said
+        .iter()
+        .map(|said| format!("# {said}\n"))
+        .collect();
     output.print(Stream::Stdout, &said.concat())?;
     let refused = &checked.refused;
     refused.iter().for_each(|sentence| output.warn(sentence));

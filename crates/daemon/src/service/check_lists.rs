@@ -49,11 +49,15 @@ pub fn check_lists(config: &Config) -> Result<ListsChecked, StartError> {
         match load(&handle, spec, path, &folder) {
             Err(_) if !required && !path.exists() => {
                 let shown = path.display();
-                checked.said.push(format!("set '{set}': {shown} is missing, and may be"));
+                checked
+                    .said
+                    .push(format!("set '{set}': {shown} is missing, and may be"));
             }
             Ok(entries) => {
                 let shown = path.display();
-                checked.said.push(format!("set '{set}': {entries} entries of {shown}"));
+                checked
+                    .said
+                    .push(format!("set '{set}': {entries} entries of {shown}"));
             }
             Err(sentence) => checked.refused.push(sentence),
         }
@@ -62,14 +66,10 @@ pub fn check_lists(config: &Config) -> Result<ListsChecked, StartError> {
 }
 
 /// Entries of a list that is taken.
-fn load(
-    handle: &Handle,
-    spec: &SourceSpec,
-    path: &Path,
-    folder: &Path,
-) -> Result<u64, String> {
+fn load(handle: &Handle, spec: &SourceSpec, path: &Path, folder: &Path) -> Result<u64, String> {
     let name = path.display().to_string();
-    let meta = std::fs::metadata(path).map_err(|error| format!("{name} cannot be read: {error}"))?;
+    let meta =
+        std::fs::metadata(path).map_err(|error| format!("{name} cannot be read: {error}"))?;
     // Opening it would wait for a FIFO's other end.
     if !meta.is_file() {
         return Err(format!("{name} is not a regular file: name the list"));
@@ -134,10 +134,23 @@ mod tests {
                 assert!(sentence.contains(wanted), "{sentence}");
             }
         };
-        let said = ["set 'good': 2 entries", "absent.txt is missing", "a.example/ is not read"];
+        let said = [
+            "set 'good': 2 entries",
+            "absent.txt is missing",
+            "a.example/ is not read",
+        ];
         has(&checked.said, &said);
-        let wanted = ["allow_empty = true", "bad.txt:2: \"example.com\"", "private.txt:1: 10."];
+        let wanted = [
+            "allow_empty = true",
+            "bad.txt:2: \"example.com\"",
+            "private.txt:1: 10.",
+        ];
         has(&checked.refused, &wanted);
-        assert!(!checked.refused.iter().any(|sentence| sentence.contains("--force")));
+        assert!(
+            !checked
+                .refused
+                .iter()
+                .any(|sentence| sentence.contains("--force"))
+        );
     }
 }

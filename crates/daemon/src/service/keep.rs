@@ -11,8 +11,8 @@ use crate::Samples;
 use crate::config::{self, Config, Space};
 use crate::journal::{Journal, KeptSets, OpenOptions};
 use crate::sets::{
-    Defaults, Handle, Keeper, KeeperConfig, Keeps, LoadedFrom, Origin, Publish, RecentHits, Refusal,
-    Reply, Request, SetConfig, SetName,
+    Defaults, Handle, Keeper, KeeperConfig, Keeps, LoadedFrom, Origin, Publish, RecentHits,
+    Refusal, Reply, Request, SetConfig, SetName,
 };
 
 /// The sets of a configuration and of the address space it keeps, as the keeper has them.

@@ -71,7 +71,9 @@ impl Following {
             }
         });
         if let Err(error) = &thread {
-            tracing::error!("own addresses are not followed, but as they were at the start: {error}");
+            tracing::error!(
+                "own addresses are not followed, but as they were at the start: {error}"
+            );
         }
         Some(Self {
             stopped,

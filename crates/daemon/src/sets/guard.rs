@@ -153,17 +153,20 @@ fn covers(
     let found = newly.iter().zip(whats);
     let found = found.filter_map(|(newly, what)| newly.map(|newly| (newly, what)));
     let found: Vec<((Entry, u128), String)> = found.collect();
-    let named = found.iter().take(COVERED_MAX).map(|((entry, first), what)| {
-        let first = match entry {
-            Entry::V4(_) => IpAddr::V4((*first as u32).into()),
-            Entry::V6(_) => IpAddr::V6((*first).into()),
-        };
-        Covered {
-            place: lines::place_of(from, *entry, first).to_string().into(),
-            entry: *entry,
-            what: what.as_str().into(),
-        }
-    });
+    let named = found
+        .iter()
+        .take(COVERED_MAX)
+        .map(|((entry, first), what)| {
+            let first = match entry {
+                Entry::V4(_) => IpAddr::V4((*first as u32).into()),
+                Entry::V6(_) => IpAddr::V6((*first).into()),
+            };
+            Covered {
+                place: lines::place_of(from, *entry, first).to_string().into(),
+                entry: *entry,
+                what: what.as_str().into(),
+            }
+        });
     (!found.is_empty()).then(|| Fault::Covers {
         named: named.collect(),
         count: found.len(),

@@ -232,7 +232,10 @@ impl FileTask {
             Err(SourceError::Stopped) => {}
             Err(error) => {
                 let set = &*self.spec.set;
-                tracing::warn!(set, "a restart will hold the list against an older one: {error}");
+                tracing::warn!(
+                    set,
+                    "a restart will hold the list against an older one: {error}"
+                );
             }
         }
     }
@@ -251,7 +254,10 @@ impl FileTask {
                 // A missing instance is reported for all files at once.
                 if !matches!(unwatched, Unwatched::NoInstance(_)) {
                     let name = self.name();
-                    tracing::warn!(set, "{name} is polled every {POLL:?}, not watched: {unwatched}");
+                    tracing::warn!(
+                        set,
+                        "{name} is polled every {POLL:?}, not watched: {unwatched}"
+                    );
                 }
             }
             Err(_) => {}

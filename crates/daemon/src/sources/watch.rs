@@ -543,7 +543,10 @@ mod tests {
     fn what_cannot_be_watched_names_what_to_raise() {
         let error = || io::Error::from_raw_os_error(24);
         for (unwatched, wanted) in [
-            (Unwatched::NoInstance(error()), "fs.inotify.max_user_instances"),
+            (
+                Unwatched::NoInstance(error()),
+                "fs.inotify.max_user_instances",
+            ),
             (Unwatched::NoWatch(error()), "fs.inotify.max_user_watches"),
             (Unwatched::Remote, "remote"),
         ] {

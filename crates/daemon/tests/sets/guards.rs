@@ -182,8 +182,18 @@ fn small_lists_are_not_held_against_ratios() {
         (lines(0..1), lines(0..99), 100, true),
         (lines(0..99), lines(0..1), 100, true),
         (lines(0..50), lines(50..99), 100, true),
-        (with(1, "2001:db8::/32"), with(1, "2001:db8::/32\n2a00::/16"), 100, true),
-        (with(1, "11.0.0.0/8"), with(1, "11.0.0.0/8\n12.0.0.0/8"), 100, true),
+        (
+            with(1, "2001:db8::/32"),
+            with(1, "2001:db8::/32\n2a00::/16"),
+            100,
+            true,
+        ),
+        (
+            with(1, "11.0.0.0/8"),
+            with(1, "11.0.0.0/8\n12.0.0.0/8"),
+            100,
+            true,
+        ),
         // Beyond the floor the share is one of the floor at least.
         (lines(0..60), lines(0..110), 100, true),
         (lines(0..60), lines(0..111), 100, false),
@@ -249,7 +259,10 @@ fn a_start_names_no_command() {
     );
     world.handle.set_starting(false);
     let refusal = world.load("a", "", false).expect_err("empty").to_string();
-    assert!(refusal.ends_with("'linerate set load a --force'"), "{refusal}");
+    assert!(
+        refusal.ends_with("'linerate set load a --force'"),
+        "{refusal}"
+    );
 }
 
 #[test]
@@ -269,9 +282,21 @@ fn what_is_exempt_or_only_counted_is_not_refused() {
         (Action::Block, None, vec![private], LEVEL1, false),
         (Action::Block, None, vec![local], LEVEL1, false),
         (Action::Block, None, vec![private, local], LEVEL1, true),
-        (Action::Block, None, vec![private], "10.0.0.0/8\n100.64.0.0/10\nfd00::/8\n", true),
+        (
+            Action::Block,
+            None,
+            vec![private],
+            "10.0.0.0/8\n100.64.0.0/10\nfd00::/8\n",
+            true,
+        ),
         (Action::Block, None, vec![private], "198.51.100.7\n", false),
-        (Action::Block, None, vec![local], "198.51.100.7\n224.0.0.1\nfe80::1\n", true),
+        (
+            Action::Block,
+            None,
+            vec![local],
+            "198.51.100.7\n224.0.0.1\nfe80::1\n",
+            true,
+        ),
         (Action::Count, None, vec![], LEVEL1, true),
         (Action::Count, Some(Action::Block), vec![], LEVEL1, false),
         (Action::Count, Some(Action::Allow), vec![], LEVEL1, true),
