@@ -250,7 +250,8 @@ fn own_addresses_are_followed() {
     let place = Place::new();
     place.write("a.toml", config("[[pipeline]]\nkeep = ['local']\n"));
     let namespaces = "--user --map-root-user --net";
-    let before = "ip link set lo up && ip addr add 203.0.113.49/32 dev lo";
+    let before = "ip link set lo up && ip addr add 203.0.113.49/32 dev lo && \
+                  ip link add d0 type veth peer name d1 && ip link set d1 up";
     let Some(mut command) = apart(&place, namespaces, before) else {
         return;
     };
@@ -262,7 +263,7 @@ fn own_addresses_are_followed() {
         ("ip addr add 203.0.113.50/32 dev lo", "203.0.113.50", true),
         ("ip addr add 2001:db8::50/128 dev lo", "2001:db8::50", true),
         (
-            "ip link add d0 type veth peer name d1 && ip link set d1 up && ip link set d0 up && ip addr add 192.0.2.9/24 dev d0",
+            "ip link set d0 up && ip addr add 192.0.2.9/24 dev d0",
             "192.0.2.9",
             true,
         ),

@@ -231,7 +231,7 @@ impl Config {
             return Err(root.error_at("fragments", Wrong::new(what, remedy)));
         }
         let fragments = self.stateful.as_ref();
-        let fragments = fragments.map(|_| self.fragments.clone().unwrap_or_default());
+        let fragments = fragments.map(|_| self.fragments.unwrap_or_default());
         Ok(Self { fragments, ..self })
     }
 

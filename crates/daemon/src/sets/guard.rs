@@ -22,11 +22,14 @@
 //!   set exempts from all sets. What a set covers that only counts is reported, so that whoever
 //!   turns it to block knows.
 
+use super::config::Keeps;
 use super::fault::{ChangeBy, Covered, Fault};
 use super::lines::{self, live_entry};
 use super::request::LoadedFrom;
+use super::state::{SetState, Sets};
 use engine::OwnAddress;
 use list::special;
+use plane::{Action, SetRule};
 use std::net::IpAddr;
 use table::live::{Difference, Entry, Sorted};
 
@@ -57,6 +60,56 @@ pub(super) struct Guards {
     pub(super) only_counts: bool,
     /// What the list is known by that is in force, where somebody forced it.
     pub(super) forced: Option<u64>,
+}
+
+impl Sets {
+    /// What a load of this set is held against.
+    pub(super) fn guards(&self, set: usize) -> Guards {
+        let SetState {
+            config,
+            rule,
+            forced,
+            ..
+        } = &self.sets[set];
+        let is_exempt = |space: Keeps| {
+            let is_kept = |set: &SetState| {
+                set.config.keeps == Some(space)
+                    && set.rule.action == Action::Allow
+                    && set.rule.exceptions.is_empty()
+            };
+            let allows = rule.action == Action::Allow && !may_block(rule);
+            allows || config.allow_private || self.sets.iter().any(is_kept)
+        };
+        Guards {
+            max_change: config.max_change,
+            max_change_floor: config.max_change_floor,
+            allow_empty: config.allow_empty,
+            may_cover: MayCover {
+                private: is_exempt(Keeps::Private),
+                local: is_exempt(Keeps::Local),
+            },
+            only_counts: !may_block(rule),
+            forced: *forced,
+        }
+    }
+}
+
+impl SetState {
+    /// Says, once, what a set that goes over to blocking blocks and a guard would have refused.
+    pub(super) fn warn_of_counted(&mut self) {
+        if may_block(&self.rule)
+            && let Some(counted) = self.counted.take()
+        {
+            tracing::warn!(set = %self.name, "the set blocks now, and {counted}");
+        }
+    }
+}
+
+/// Whether a hit drops a frame anywhere.
+fn may_block(rule: &SetRule) -> bool {
+    let exceptions = rule.exceptions.iter();
+    let mut actions = exceptions.map(|exception| exception.action);
+    rule.action == Action::Block || actions.any(|action| action == Action::Block)
 }
 
 /// What the guards say of a load.

@@ -1,9 +1,11 @@
 //! The asking side: sends requests to the keeper and does what takes long itself.
 
+mod pending;
+
 use super::claims::{self, Giver};
 use super::config::KeeperConfig;
-use super::fault::{Fault, Force, Guarded};
-use super::guard::{self, Checked, Guards};
+use super::fault::Force;
+use super::guard::Guards;
 use super::lines;
 use super::name::SetName;
 use super::refusal::Refusal;
@@ -17,6 +19,10 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use table::Entries;
 use table::live::{self, Difference, Entry, Loaded, Rebuild, Replaced, Sorted};
+
+pub use pending::PendingLoad;
+
+use pending::Guarding;
 
 /// What the keeper is asked, with the way back.
 #[derive(Debug)]
@@ -143,16 +149,6 @@ struct Shared {
     starting: AtomicBool,
 }
 
-/// A load that was begun, before its source is read: what is removed from the set from now on is
-/// not brought back by it.
-#[derive(Debug)]
-#[must_use = "nothing is loaded until it is finished"]
-pub struct PendingLoad {
-    handle: Handle,
-    name: SetName,
-    begun: Box<Begun>,
-}
-
 impl Handle {
     /// A handle, and where its messages arrive.
     pub(super) fn new(config: KeeperConfig) -> (Self, Receiver<Message>) {
@@ -252,7 +248,7 @@ impl Handle {
         Ok(holding.map(|set| set.name).collect())
     }
 
-    /// Says whether the daemon is starting: refusals then name no command, which could not be given.
+    /// Says whether the daemon is starting: refusals then name no command, which nobody could give.
     pub fn set_starting(&self, starting: bool) {
         self.shared.starting.store(starting, Ordering::Relaxed);
     }
@@ -402,112 +398,6 @@ impl Waiting {
             },
         }
     }
-}
-
-/// What a load is held against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Guarding {
-    /// The guards.
-    Guarded,
-    /// Nothing: whoever asks has looked.
-    Forced,
-    /// Nothing, and the dynamic part goes, too.
-    Flush,
-}
-
-impl PendingLoad {
-    /// Holds what was read against the guards, compiles it and puts it in force.
-    ///
-    /// # Errors
-    /// [`Refusal`]; then the file part stays as it was.
-    pub fn finish(
-        self,
-        entries: Entries,
-        source: LoadedFrom,
-        origin: Origin,
-        force: bool,
-    ) -> Result<Reply, Refusal> {
-        let guarding = if force {
-            Guarding::Forced
-        } else {
-            Guarding::Guarded
-        };
-        self.compile(entries, source, origin, guarding)
-    }
-
-    /// Says that the source could not be read or holds bad lines: the old list stays, and `why`
-    /// stands in what is shown of the set.
-    ///
-    /// # Errors
-    /// [`Refusal::Stopped`].
-    pub fn give_up(self, why: String) -> Result<(), Refusal> {
-        let Self { handle, name, .. } = self;
-        handle.tell(Ask::Refused(name, why)).map(|_| ())
-    }
-
-    fn compile(
-        self,
-        entries: Entries,
-        from: LoadedFrom,
-        origin: Origin,
-        guarding: Guarding,
-    ) -> Result<Reply, Refusal> {
-        let Self {
-            handle,
-            name,
-            begun,
-        } = self;
-        let Begun { set, load, guards } = *begun;
-        let compiling = handle.shared.compiling.lock();
-        let _compiling = compiling.unwrap_or_else(PoisonError::into_inner);
-        let sorted = load.sort(entries);
-        let difference = sorted.difference();
-        let own = (handle.shared.config.own_addresses)();
-        let Checked { faults, counted } = guard::check(&guards, &sorted, &difference, &from, &own);
-        if guarding == Guarding::Guarded && !faults.is_empty() {
-            let refusal = Refusal::Guarded(Guarded {
-                set: name.clone(),
-                source: from.name,
-                entries: difference.before.entries,
-                faults,
-                force: handle.force(origin),
-            });
-            handle.tell(Ask::Refused(name, refusal.to_string()))?;
-            return Err(refusal);
-        }
-        let counted = counted.map(|fault| noted(&fault, &from, &name));
-        let fingerprint = sorted.fingerprint();
-        let is_forced = !faults.is_empty() || guards.forced == Some(fingerprint);
-        let forced = is_forced.then_some(fingerprint);
-        let Told::Refreshed(sorted) = handle.tell(Ask::Refresh(Box::new(sorted)))? else {
-            return Err(Refusal::Stopped);
-        };
-        let loaded = sorted.compile().map_err(|error| Refusal::Table {
-            reason: error.to_string(),
-        })?;
-        let summary = Summary {
-            set,
-            from,
-            origin,
-            difference,
-            counted,
-            forced: forced.filter(|_| guarding != Guarding::Flush),
-            flush: guarding == Guarding::Flush,
-        };
-        handle.finish(Finishing {
-            summary: Some(summary),
-            loaded,
-        })
-    }
-}
-
-/// Logs what a guard would have refused, were it not for a set that only counts.
-fn noted(fault: &Fault, from: &LoadedFrom, set: &SetName) -> Box<str> {
-    let mut what = String::new();
-    // Writing to a String never fails.
-    let _ = fault.write(&mut what, &from.name, set);
-    tracing::warn!(%set, "{what}, which the set only counts");
-    what.into()
 }
 
 impl Summary {

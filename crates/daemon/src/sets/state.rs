@@ -2,9 +2,8 @@
 
 use super::claims::{Claims, Giver, Letting, Tag};
 use super::clock::Now;
-use super::config::{Defaults, Keeps, SetConfig};
+use super::config::{Defaults, SetConfig};
 use super::exceptions::LiveOn;
-use super::guard::{Guards, MayCover};
 use super::name::SetName;
 use super::refusal::Refusal;
 use super::reply::LoadedList;
@@ -268,36 +267,6 @@ impl Sets {
         Ok(expired.is_some())
     }
 
-    /// What a load of this set is held against.
-    pub(super) fn guards(&self, set: usize) -> Guards {
-        let SetState {
-            config,
-            rule,
-            forced,
-            ..
-        } = &self.sets[set];
-        let is_exempt = |space: Keeps| {
-            let is_kept = |set: &SetState| {
-                set.config.keeps == Some(space)
-                    && set.rule.action == Action::Allow
-                    && set.rule.exceptions.is_empty()
-            };
-            let allows = rule.action == Action::Allow && !may_block(rule);
-            allows || config.allow_private || self.sets.iter().any(is_kept)
-        };
-        Guards {
-            max_change: config.max_change,
-            max_change_floor: config.max_change_floor,
-            allow_empty: config.allow_empty,
-            may_cover: MayCover {
-                private: is_exempt(Keeps::Private),
-                local: is_exempt(Keeps::Local),
-            },
-            only_counts: !may_block(rule),
-            forced: *forced,
-        }
-    }
-
     /// Changes an action; what it was before.
     pub(super) fn set_action(
         &mut self,
@@ -456,13 +425,6 @@ pub(super) fn table_refusal(error: &ChangeError) -> Refusal {
     }
 }
 
-/// Whether a hit drops a frame anywhere.
-fn may_block(rule: &SetRule) -> bool {
-    let exceptions = rule.exceptions.iter();
-    let mut actions = exceptions.map(|exception| exception.action);
-    rule.action == Action::Block || actions.any(|action| action == Action::Block)
-}
-
 /// As the journal has it.
 pub(super) fn action_code(action: Action) -> u8 {
     match action {
@@ -482,15 +444,6 @@ pub(super) fn action_of(code: u8) -> Option<Action> {
 }
 
 impl SetState {
-    /// Says, once, what a set that goes over to blocking blocks and a guard would have refused.
-    fn warn_of_counted(&mut self) {
-        if may_block(&self.rule)
-            && let Some(counted) = self.counted.take()
-        {
-            tracing::warn!(set = %self.name, "the set blocks now, and {counted}");
-        }
-    }
-
     /// What a snapshot of the journal says of it beside its entries.
     pub(super) fn ops(&self) -> Vec<Op> {
         let (configured, live) = (self.config.rule.action, self.rule.action);

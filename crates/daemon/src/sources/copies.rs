@@ -205,6 +205,11 @@ impl Copies {
         list_of(name) == Some(&self.set)
     }
 
+    /// Whether there is a copy, of whatever source.
+    pub(crate) fn are_any(&self) -> bool {
+        self.path("json").exists()
+    }
+
     /// What the copy says it is, if there is one.
     fn described(&self) -> io::Result<Option<Description>> {
         let file = match File::open(self.path("json")) {

@@ -199,7 +199,7 @@ impl FileTask {
             return;
         }
         // The start waits for what comes of the file itself.
-        desk.note(|state| state.beginning = true);
+        desk.note(|state| state.beginning = copied.copies.are_any());
         copied.start(desk);
     }
 
@@ -341,6 +341,7 @@ impl FileTask {
             file: self.path.clone(),
         };
         let taken = desk.load(&self.spec, || self.open(stamp), &from, force);
+        desk.note(|state| state.beginning = false);
         if Stamp::of_path(&self.path) != Some(stamp) {
             // Written to or replaced meanwhile: to be looked at again.
             self.read = None;

@@ -43,6 +43,8 @@ mod url;
 #[cfg(test)]
 mod url_tests;
 mod watch;
+#[cfg(test)]
+mod watch_tests;
 mod way;
 
 pub use asking::{Answered, Asking};
