@@ -43,15 +43,10 @@ pub(crate) struct FileTask {
     /// An operator wants it read, perhaps past the guards, as soon as it is at rest.
     asked: Option<bool>,
     last_look: Option<Instant>,
-    polling: Option<Polling>,
-}
-
-/// A file of which no event tells.
-struct Polling {
-    /// The file at the last poll; none where it was missing.
-    stamp: Option<Stamp>,
-    /// When the next look is due, however the file is.
-    due: Instant,
+    /// The file at the last look; none where it was missing.
+    looked_at: Option<Stamp>,
+    /// Of a file of which no event tells: when the next look is due, however the file is.
+    polling: Option<Instant>,
 }
 
 /// What tells one state of a file from another.
@@ -132,6 +127,7 @@ impl FileTask {
             backoff: Backoff::new(Duration::from_secs(2), spec.refresh),
             copied: copied(&spec, &path, folder),
             accepted: None,
+            looked_at: None,
             polling: None,
             spec,
             path,
@@ -156,11 +152,13 @@ impl FileTask {
     fn look(&mut self, why: Why, desk: &Desk) -> Result<Duration, SourceError> {
         let (seen, watched) = self.watch.seen(&self.path);
         self.note_watch(watched, desk);
+        self.looked_at = None;
         let meta = std::fs::metadata(&self.path).map_err(|error| self.cannot("be read", error))?;
+        let stamp = Stamp::of(&meta);
+        self.looked_at = Some(stamp);
         if !meta.is_file() {
             return Err(SourceError::NotAFile { name: self.name() });
         }
-        let stamp = Stamp::of(&meta);
         let known = self.read == Some(stamp);
         if known && self.asked.is_none() {
             self.pending = None;
@@ -247,10 +245,7 @@ impl FileTask {
         match watched {
             Ok(()) => self.polling = None,
             Err(unwatched) if !was_polling => {
-                self.polling = Some(Polling {
-                    stamp: None,
-                    due: Instant::now(),
-                });
+                self.polling = Some(Instant::now());
                 // A missing instance is reported for all files at once.
                 if !matches!(unwatched, Unwatched::NoInstance(_)) {
                     let name = self.name();
@@ -268,9 +263,8 @@ impl FileTask {
     /// How long to wait for the next poll, where the file is as it was at the last one and nothing
     /// else is due.
     fn poll(&mut self, why: Why, desk: &Desk) -> Option<Duration> {
-        let polling = self.polling.as_ref()?;
-        let is_same = polling.stamp == Stamp::of_path(&self.path);
-        let left = polling.due.saturating_duration_since(Instant::now());
+        let left = self.polling?.saturating_duration_since(Instant::now());
+        let is_same = self.looked_at == Stamp::of_path(&self.path);
         if why != Why::Due || !is_same || left.is_zero() {
             return None;
         }
@@ -285,9 +279,8 @@ impl FileTask {
     fn sleep(&mut self, wait: Duration) -> Duration {
         match &mut self.polling {
             None => wait,
-            Some(polling) => {
-                polling.stamp = Stamp::of_path(&self.path);
-                polling.due = Instant::now() + wait;
+            Some(due) => {
+                *due = Instant::now() + wait;
                 wait.min(POLL)
             }
         }
