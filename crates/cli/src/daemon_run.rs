@@ -26,7 +26,11 @@ pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
     if args.check {
         let said = daemon::check(&config).map_err(Error::refused)?;
         said.iter().for_each(|sentence| output.warn(sentence));
-        return output.print(Stream::Stdout, &config.resolved());
+        output.print(Stream::Stdout, &config.resolved())?;
+        return match args.lists {
+            true => check_lists(&config, output),
+            false => Ok(ExitCode::Done),
+        };
     }
     daemon::privileges::become_user(&config).map_err(Error::refused)?;
     daemon::log::start(&config.log).map_err(Error::refused)?;
@@ -69,4 +73,25 @@ pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
     let run = daemon.join().map_err(Error::check_failed)?;
     let report = Report::new(&run, &facts, &machine);
     conclude(&run, &report, args.json, Stream::Stdout, output)
+}
+
+/// Says of each list whether the start takes it.
+fn check_lists(config: &Config, output: Output) -> Outcome {
+    let checked = daemon::check_lists(config).map_err(Error::refused)?;
+    let said: Vec<String> = checked
+        .said
+        .iter()
+        .map(|said| format!("# {said}\n"))
+        .collect();
+    output.print(Stream::Stdout, &said.concat())?;
+    let refused = &checked.refused;
+    refused.iter().for_each(|sentence| output.warn(sentence));
+    match refused.len() {
+        0 => Ok(ExitCode::Done),
+        1 => Err(Error::check_failed("a list would not be taken")),
+        more => {
+            let sentence = format!("{more} lists would not be taken");
+            Err(Error::check_failed(sentence))
+        }
+    }
 }

@@ -21,7 +21,7 @@ use crate::{
 pub(crate) fn run() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().collect();
     let color = color_typed(&arguments);
-    let cli = match parse(arguments, color) {
+    let cli = match parse(help_asked(arguments), color) {
         Ok(cli) => cli,
         Err(error) => return tell_usage(&error, color),
     };
@@ -69,6 +69,24 @@ fn parse(arguments: Vec<OsString>, color: ColorWhen) -> Result<Cli, clap::Error>
         ColorWhen::Never => clap::ColorChoice::Never,
     });
     Cli::from_arg_matches(&command.try_get_matches_from(arguments)?)
+}
+
+/// `help set add` and `set help add` are `set add --help`.
+fn help_asked(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let root = Cli::command();
+    let mut command = &root;
+    for place in 1..arguments.len() {
+        if command.has_subcommands() && arguments[place] == "help" {
+            arguments.remove(place);
+            arguments.push("--help".into());
+            break;
+        }
+        match command.find_subcommand(&arguments[place]) {
+            Some(below) => command = below,
+            None => break,
+        }
+    }
+    arguments
 }
 
 /// What `--color` says, before parsing: help and usage errors are coloured too.

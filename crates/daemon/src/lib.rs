@@ -24,4 +24,4 @@ pub use flow_log::{FlowLogCounts, FlowLogEnd, FlowLogFile, FlowLogWriter};
 pub use layout::{DEFAULT_STRIDE_BYTES, Layout, LayoutAsked, LayoutError};
 pub use pins::Pinned;
 pub use samples::Samples;
-pub use service::{Daemon, StartError, StartOptions, check, layout};
+pub use service::{Daemon, ListsChecked, StartError, StartOptions, check, check_lists, layout};

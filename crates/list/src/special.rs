@@ -44,6 +44,12 @@ impl Space {
         }
     }
 
+    /// Whether it is private or shared, as `--keep private` exempts it; the rest is local.
+    #[must_use]
+    pub fn is_private(self) -> bool {
+        matches!(self, Self::Private | Self::Shared)
+    }
+
     /// Whether a list that covers it earns a warning. Unspecified and broadcast addresses stand in
     /// many lists of bogus sources, where they do no harm.
     #[must_use]
@@ -129,13 +135,13 @@ pub const ALL: &[Special] = &[
 /// Private and shared space, as `--keep private` exempts it.
 #[must_use]
 pub fn private() -> Entries {
-    entries_of(|space| matches!(space, Space::Private | Space::Shared))
+    entries_of(Space::is_private)
 }
 
 /// All that hosts need to find each other, as `--keep local` exempts it.
 #[must_use]
 pub fn local() -> Entries {
-    entries_of(|space| !matches!(space, Space::Private | Space::Shared))
+    entries_of(|space| !space.is_private())
 }
 
 fn entries_of(wanted: impl Fn(Space) -> bool) -> Entries {

@@ -176,8 +176,10 @@ pub(crate) struct ActionArgs {
 /// Actions as they are typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ActionWord {
+    #[value(aliases = ["drop", "deny"])]
     Block,
     Count,
+    #[value(aliases = ["accept", "permit", "pass"])]
     Allow,
 }
 

@@ -15,13 +15,17 @@ pub(crate) struct PolicyArgs {
     /// NAME=FILE. '-' reads standard input. Gzip is recognised. A list holds one address, network
     /// or range a line; FireHOL, Spamhaus DROP, output and scripts of ipset and nft, JSON and CSV
     /// are read too.
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        aliases = ["deny", "drop", "blocklist", "block-list", "denylist", "blacklist"]
+    )]
     pub(crate) block: Vec<SetFile>,
     /// Drop frames whose source is in FILE.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", aliases = ["deny-src", "drop-src"])]
     pub(crate) block_src: Vec<SetFile>,
     /// Drop frames whose destination is in FILE.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", aliases = ["deny-dst", "drop-dst"])]
     pub(crate) block_dst: Vec<SetFile>,
     /// Look up and count as --block does, and drop nothing: a trial run.
     ///
@@ -31,7 +35,11 @@ pub(crate) struct PolicyArgs {
     /// Let addresses in FILE pass although they are in a block set.
     ///
     /// An address is exempted, not a frame: an allowed server does not let blocked attackers in.
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        aliases = ["permit", "accept", "allowlist", "allow-list", "whitelist"]
+    )]
     pub(crate) allow: Vec<SetFile>,
     /// Exempt address space that a list should not cut off: private, local or both.
     ///
@@ -128,6 +136,7 @@ fn json_paths(text: &str) -> Result<JsonPaths, JsonPathError> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Otherwise {
     Forward,
+    #[value(aliases = ["block", "deny"])]
     Drop,
 }
 

@@ -20,6 +20,12 @@ pub(crate) struct DaemonArgs {
     /// Touches no port, no list and no server. What is printed is a configuration itself.
     #[arg(long)]
     pub(crate) check: bool,
+    /// With --check: read the lists that are files, and say of each whether it would be taken.
+    ///
+    /// All refusals are told at once, and the exit code is 1 if there is one. Lists of servers and
+    /// commands are not read.
+    #[arg(long, requires = "check")]
+    pub(crate) lists: bool,
     /// End after this time, as in 10s or 2h, for a trial.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) duration: Option<Duration>,
@@ -42,6 +48,8 @@ SIGTERM and Ctrl-C end it with a report, SIGHUP reads the configuration again.
 Examples:
   linerate run --check /etc/linerate/bridge.toml
       is this configuration right, and what does it mean here?
+  linerate run --check --lists /etc/linerate/bridge.toml
+      are its lists right, too?
   linerate run /etc/linerate/bridge.toml
       until it is told to end
 

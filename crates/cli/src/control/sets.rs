@@ -202,7 +202,9 @@ fn fares(source: &SourceFacts) -> String {
         Some(_) => format!("; {}", why(source)),
         None => String::new(),
     };
-    format!("{}: {state}{confirmed}{error}", source.kind)
+    let unwatched = source.unwatched.as_ref();
+    let polled = unwatched.map_or_else(String::new, |why| format!("; polled, not watched: {why}"));
+    format!("{}: {state}{confirmed}{error}{polled}", source.kind)
 }
 
 /// `block`, and a mark where that is not all.

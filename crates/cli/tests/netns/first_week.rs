@@ -57,7 +57,11 @@ fn the_first_week_is_as_the_page_says() {
     let kept = "[control]\nsocket = 'ctl.sock'\n[state]\ndir = 'state'\n";
     let config = format!("{config}\n{kept}");
     fs::write(file("linerate.toml"), &config).expect("a configuration");
-    let checked = typed(&bench, &folder, "linerate run --check linerate.toml");
+    let checked = typed(
+        &bench,
+        &folder,
+        "linerate run --check --lists linerate.toml",
+    );
     assert!(
         checked.contains("[[set]]") && !checked.contains("warning"),
         "{checked}"

@@ -369,3 +369,25 @@ fn pinned_interrupts_are_for_interfaces_alone() {
         (&true.into(), &"spin".into())
     );
 }
+
+#[test]
+fn words_of_other_programs_lead_where_they_meant() {
+    let place = Place::new();
+    place.write("all.txt", "0.0.0.0/1\n128.0.0.0/1\n");
+    place.write("none.txt", "2001:db8::1\n");
+    for (options, dropped) in [
+        ("--block all.txt", 10),
+        ("--deny all.txt", 10),
+        ("--drop all.txt", 10),
+        ("--blocklist all.txt", 10),
+        ("--denylist all.txt", 10),
+        ("--block all.txt --whitelist all.txt", 0),
+        ("--default deny --allow none.txt", 10),
+    ] {
+        let ran = place.run(&format!("bridge gen:frames=10 null: {options} --json"));
+        let report = ran.ended(0).json();
+        assert_eq!(report["frames"]["tx"], 10 - dropped, "{options}: {report}");
+    }
+    let refused = place.run("bridge pcap:a.pcap null:").ended(2);
+    assert!(refused.stderr.contains("in=FILE"), "{refused:?}");
+}

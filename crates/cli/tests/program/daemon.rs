@@ -60,9 +60,13 @@ impl<'p> Daemon<'p> {
         self.ask(words).ended(0)
     }
 
+    /// Its number.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.as_ref().expect("it runs").id()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
-        let pid = self.child.as_ref().expect("it runs").id();
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let pid = i32::try_from(self.id()).ok().and_then(Pid::from_raw);
         kill_process(pid.expect("a process"), signal).expect("a signal");
     }
 

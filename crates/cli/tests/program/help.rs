@@ -65,6 +65,26 @@ fn help_of_every_command() {
 }
 
 #[test]
+fn help_is_asked_for_in_words_too() {
+    let place = Place::new();
+    for (words, meant) in [
+        ("help", "--help"),
+        ("help set add", "set add --help"),
+        ("set help add", "set add --help"),
+        ("set help", "set --help"),
+        ("help bridge", "bridge --help"),
+    ] {
+        let meant = place.run(meant).ended(0);
+        assert_eq!(place.run(words).ended(0).text(), meant.text(), "{words}");
+    }
+    let unknown = place.run("help nonsense").ended(2);
+    assert!(unknown.stderr.contains("nonsense"), "{unknown:?}");
+    // A set may be called so.
+    let asked = place.run("set show help --socket absent.sock").ended(2);
+    assert!(!asked.stderr.contains("Usage"), "{asked:?}");
+}
+
+#[test]
 fn exit_codes_are_documented() {
     let long = Place::new().run("--help").ended(0);
     for line in ["  0  done", "  1  it ran", "  2  it did not run"] {

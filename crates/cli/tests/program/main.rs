@@ -13,6 +13,7 @@ mod drive;
 mod drops;
 mod explain;
 mod fragments;
+mod guards;
 mod help;
 mod hostile_daemon;
 mod interrupt;

@@ -149,7 +149,7 @@ fn a_required_list_refuses_the_start_unless_there_is_a_copy() {
 fn a_refused_file_is_taken_by_force_and_a_set_without_a_source_is_told() {
     let place = Place::new();
     place.write("bad.txt", "45.83.2.1\n45.83.2.2\n");
-    let sets = "[[set]]\nname = 'bad'\nsource = 'bad.txt'\naction = 'count'\n\
+    let sets = "[[set]]\nname = 'bad'\nsource = 'bad.txt'\naction = 'block'\n\
                 [[set]]\nname = 'hand'\naction = 'count'\n";
     place.write("a.toml", config(sets));
     let daemon = Daemon::start(&place, "run a.toml --json");

@@ -13,6 +13,8 @@ pub struct ConfigError {
     pub what: String,
     /// What to do about it.
     pub remedy: String,
+    /// What is wrong with other sections of the same file.
+    pub others: Vec<Self>,
 }
 
 impl fmt::Display for ConfigError {
@@ -22,10 +24,44 @@ impl fmt::Display for ConfigError {
             line,
             what,
             remedy,
+            others,
         } = self;
         match line {
-            0 => write!(f, "{file}: {what}: {remedy}"),
-            line => write!(f, "{file}:{line}: {what}: {remedy}"),
+            0 => write!(f, "{file}: {what}: {remedy}")?,
+            line => write!(f, "{file}:{line}: {what}: {remedy}")?,
+        }
+        others.iter().try_for_each(|other| write!(f, "\n{other}"))
+    }
+}
+
+/// Faults of several sections: all are told at once, each section by its first.
+#[derive(Debug, Default)]
+pub(super) struct Faults(Vec<ConfigError>);
+
+impl Faults {
+    /// What was read; none after a fault.
+    pub(super) fn take<T>(&mut self, read: Result<T, ConfigError>) -> Option<T> {
+        read.map_err(|error| self.0.push(error)).ok()
+    }
+
+    /// What was read of several.
+    pub(super) fn take_all<T>(
+        &mut self,
+        reads: impl Iterator<Item = Result<T, ConfigError>>,
+    ) -> Vec<T> {
+        reads.filter_map(|read| self.take(read)).collect()
+    }
+
+    /// All faults so far as one error, in the order of the file.
+    pub(super) fn result(&mut self) -> Result<(), ConfigError> {
+        self.0.sort_by_key(|error| error.line);
+        let mut faults = std::mem::take(&mut self.0).into_iter();
+        match faults.next() {
+            None => Ok(()),
+            Some(first) => Err(ConfigError {
+                others: faults.collect(),
+                ..first
+            }),
         }
     }
 }

@@ -44,7 +44,7 @@ pub use stateful::{
 pub use words::{parse_cpus, parse_duration};
 pub use workers::{LimitsConfig, MemoryConfig, WorkersConfig};
 
-use error::Wrong;
+use error::{Faults, Wrong};
 use resolved::Writer;
 use section::{Section, Text};
 
@@ -114,6 +114,7 @@ impl Config {
             line: 0,
             what,
             remedy: remedy.to_owned(),
+            others: Vec::new(),
         };
         let unread = |error| {
             let what = format!("the configuration cannot be read ({error})");
@@ -134,10 +135,13 @@ impl Config {
         })?;
         let absolute = std::path::absolute(path).map_err(unread)?;
         // Errors name the file as the user did.
-        Self::parse(&absolute, &text).map_err(|error| ConfigError {
-            file: path.display().to_string(),
-            ..error
-        })
+        let named = |mut error: ConfigError| {
+            error.file = path.display().to_string();
+            let others = error.others.iter_mut();
+            others.for_each(|other| other.file.clone_from(&error.file));
+            error
+        };
+        Self::parse(&absolute, &text).map_err(named)
     }
 
     /// Reads a text as if it stood in this file.
@@ -159,49 +163,77 @@ impl Config {
     fn of(root: Section<'_>) -> Result<Self, ConfigError> {
         // Before any section is read: one with a slip in its name would be missed by another.
         root.only(&SECTIONS)?;
+        let mut faults = Faults::default();
         let ports = root.tables("port", "[[port]]")?;
-        let ports = ports.into_iter().map(PortConfig::read);
-        let ports: Vec<PortConfig> = ports.collect::<Result<_, _>>()?;
+        let ports: Vec<PortConfig> = faults.take_all(ports.into_iter().map(PortConfig::read));
+        // What names a port that could not be read is not at fault.
+        faults.result()?;
         let pipelines = root.tables("pipeline", "[[pipeline]]")?;
-        let pipelines = pipelines
-            .into_iter()
-            .map(|one| PipelineConfig::read(one, &ports));
-        let mut pipelines: Vec<PipelineConfig> = pipelines.collect::<Result<_, _>>()?;
+        let mut pipelines: Vec<PipelineConfig> = faults.take_all(
+            pipelines
+                .into_iter()
+                .map(|one| PipelineConfig::read(one, &ports)),
+        );
         if pipelines.is_empty() {
             pipelines.extend(ports::both(&ports).map(PipelineConfig::between));
         }
         let sets = root.tables("set", "[[set]]")?;
-        let sets = sets.into_iter().map(|one| SetConfig::read(one, &ports));
-        let stateful = optional(&root, "stateful", "[stateful]", |section| {
+        let sets = faults.take_all(sets.into_iter().map(|one| SetConfig::read(one, &ports)));
+        let faults = &mut faults;
+        let stateful = optional(faults, &root, "stateful", "[stateful]", |section| {
             StatefulSection::read(section, &ports)
-        })?;
-        let fragments = optional(&root, "fragments", "[fragments]", FragmentsSection::read)?;
-        if stateful.is_none() && fragments.is_some() {
+        });
+        let fragments = optional(
+            faults,
+            &root,
+            "fragments",
+            "[fragments]",
+            FragmentsSection::read,
+        );
+        let config = Self {
+            sets,
+            fragments,
+            stateful,
+            ports,
+            pipelines,
+            workers: optional(faults, &root, "workers", "[workers]", WorkersConfig::read)
+                .unwrap_or(WorkersConfig::DEFAULT),
+            memory: optional(faults, &root, "memory", "[memory]", MemoryConfig::read)
+                .unwrap_or_default(),
+            limits: optional(faults, &root, "limits", "[limits]", LimitsConfig::read)
+                .unwrap_or_default(),
+            control: optional(faults, &root, "control", "[control]", ControlConfig::read)
+                .unwrap_or_default(),
+            metrics: optional(faults, &root, "metrics", "[metrics]", MetricsConfig::read),
+            state: optional(faults, &root, "state", "[state]", StateConfig::read)
+                .unwrap_or_default(),
+            crowdsec: optional(
+                faults,
+                &root,
+                "crowdsec",
+                "[crowdsec]",
+                CrowdsecConfig::read,
+            ),
+            log: optional(faults, &root, "log", "[log]", LogConfig::read).unwrap_or_default(),
+            user: optional(faults, &root, "user", "[user]", UserConfig::read),
+        };
+        faults.result()?;
+        let config = config.bounded(&root)?;
+        config.check(&root)?;
+        root.finish()?;
+        Ok(config)
+    }
+
+    /// With bounds for what conversations leave waiting, where these are remembered.
+    fn bounded(self, root: &Section<'_>) -> Result<Self, ConfigError> {
+        if self.stateful.is_none() && self.fragments.is_some() {
             let what = "[fragments] without [stateful] bounds nothing: no other bridge holds any";
             let remedy = "add [stateful], or leave [fragments] out";
             return Err(root.error_at("fragments", Wrong::new(what, remedy)));
         }
-        let config = Self {
-            sets: sets.collect::<Result<_, _>>()?,
-            fragments: stateful.as_ref().map(|_| fragments.unwrap_or_default()),
-            stateful,
-            ports,
-            pipelines,
-            workers: optional(&root, "workers", "[workers]", WorkersConfig::read)?
-                .unwrap_or(WorkersConfig::DEFAULT),
-            memory: optional(&root, "memory", "[memory]", MemoryConfig::read)?.unwrap_or_default(),
-            limits: optional(&root, "limits", "[limits]", LimitsConfig::read)?.unwrap_or_default(),
-            control: optional(&root, "control", "[control]", ControlConfig::read)?
-                .unwrap_or_default(),
-            metrics: optional(&root, "metrics", "[metrics]", MetricsConfig::read)?,
-            state: optional(&root, "state", "[state]", StateConfig::read)?.unwrap_or_default(),
-            crowdsec: optional(&root, "crowdsec", "[crowdsec]", CrowdsecConfig::read)?,
-            log: optional(&root, "log", "[log]", LogConfig::read)?.unwrap_or_default(),
-            user: optional(&root, "user", "[user]", UserConfig::read)?,
-        };
-        config.check(&root)?;
-        root.finish()?;
-        Ok(config)
+        let fragments = self.stateful.as_ref();
+        let fragments = fragments.map(|_| self.fragments.unwrap_or_default());
+        Ok(Self { fragments, ..self })
     }
 
     /// What no section can see by itself.
@@ -299,13 +331,17 @@ impl Config {
     }
 }
 
+/// What stands in a section that may be missing; none as well where it is wrong.
 fn optional<'t, T>(
+    faults: &mut Faults,
     root: &Section<'t>,
     key: &'static str,
     name: &'static str,
     read: impl FnOnce(Section<'t>) -> Result<T, ConfigError>,
-) -> Result<Option<T>, ConfigError> {
-    root.table(key, name)?.map(read).transpose()
+) -> Option<T> {
+    let section = root.table(key, name);
+    let read = section.and_then(|section| section.map(read).transpose());
+    faults.take(read).flatten()
 }
 
 /// The first name that comes a second time.

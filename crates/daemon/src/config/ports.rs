@@ -154,8 +154,10 @@ impl PipelineConfig {
             None => both(ports).ok_or_else(|| section.missing("ports"))?,
         };
         let otherwise = |key| {
-            section.parsed(key, "\"forward\" or \"drop\"", |word| {
-                choice(word, &OTHERWISE)
+            section.parsed(key, "\"forward\" or \"drop\"", |word| match word {
+                // As `action` of a set has it.
+                "block" | "deny" => Ok(Otherwise::Drop),
+                word => choice(word, &OTHERWISE),
             })
         };
         let (default, non_ip) = (otherwise("default")?, otherwise("non_ip")?);

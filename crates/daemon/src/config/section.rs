@@ -30,6 +30,7 @@ impl Text<'_> {
             line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(),
             what: cut(wrong.what),
             remedy: wrong.remedy,
+            others: Vec::new(),
         }
     }
 }

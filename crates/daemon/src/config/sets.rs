@@ -83,6 +83,10 @@ pub enum Source {
 pub struct Guards {
     /// Entries that may come and go, as a share of those there were.
     pub max_change: f64,
+    /// A list that has fewer entries before and after is not held against `max_change`.
+    pub max_change_floor: u64,
+    /// Whether a list may be empty.
+    pub allow_empty: bool,
     /// Whether a list may cover private address space or addresses of this machine that it did
     /// not cover before.
     pub allow_private: bool,
@@ -93,6 +97,15 @@ const ACTIONS: [(&str, Action); 3] = [
     ("block", Action::Block),
     ("allow", Action::Allow),
 ];
+
+/// What other programs call the same.
+const ALIASES: [(&str, &str); 5] = [
+    ("drop", "block"),
+    ("deny", "block"),
+    ("accept", "allow"),
+    ("permit", "allow"),
+    ("pass", "allow"),
+];
 const SIDES: [(&str, Sides); 3] = [
     ("both", Sides::BOTH),
     ("source", Sides::SRC),
@@ -100,7 +113,10 @@ const SIDES: [(&str, Sides); 3] = [
 ];
 
 /// A change of more than half is a fault of the source more often than news.
-const MAX_CHANGE: f64 = 0.5;
+const MAX_CHANGE: f64 = crate::sets::SetConfig::MAX_CHANGE;
+const MAX_CHANGE_FLOOR: u64 = crate::sets::SetConfig::MAX_CHANGE_FLOOR;
+/// No list is larger.
+const FLOOR_MAX: i64 = u32::MAX as i64;
 const REFRESH: Duration = Duration::from_secs(3600);
 const REFRESH_MIN: Duration = Duration::from_secs(1);
 const REFRESH_MAX: Duration = Duration::from_secs(30 * 86_400);
@@ -205,7 +221,10 @@ fn required(section: &Section<'_>, source: Option<&Source>) -> Result<bool, Conf
 
 fn action(section: &Section<'_>) -> Result<Option<Action>, ConfigError> {
     let wanted = "action = \"count\", \"block\" or \"allow\"";
-    section.parsed("action", wanted, |word| choice(word, &ACTIONS))
+    section.parsed("action", wanted, |word| {
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == word);
+        choice(alias.map_or(word, |&(_, meant)| meant), &ACTIONS)
+    })
 }
 
 fn sides(section: &Section<'_>) -> Result<Option<Sides>, ConfigError> {
@@ -354,12 +373,18 @@ impl Guards {
             max_change: section
                 .real("max_change", (0.0, 1000.0))?
                 .unwrap_or(MAX_CHANGE),
+            max_change_floor: section
+                .number("max_change_floor", (0, FLOOR_MAX))?
+                .unwrap_or(MAX_CHANGE_FLOOR),
+            allow_empty: section.flag("allow_empty")?.unwrap_or(false),
             allow_private: section.flag("allow_private")?.unwrap_or(false),
         })
     }
 
     fn write(&self, out: &mut Writer) {
         out.raw("max_change", format!("{:?}", self.max_change));
+        out.raw("max_change_floor", self.max_change_floor);
+        out.raw("allow_empty", self.allow_empty);
         out.raw("allow_private", self.allow_private);
     }
 }

@@ -319,3 +319,69 @@ fn a_file_is_bounded_and_must_be_there() {
     std::fs::write(&path, BRIDGE).expect("written");
     assert!(Config::read(&path).is_ok());
 }
+
+#[test]
+fn actions_have_the_words_of_other_programs() {
+    for (word, action) in [
+        ("block", Action::Block),
+        ("drop", Action::Block),
+        ("deny", Action::Block),
+        ("count", Action::Count),
+        ("allow", Action::Allow),
+        ("accept", Action::Allow),
+        ("pass", Action::Allow),
+    ] {
+        let set =
+            format!("[[set]]\nname = 's'\naction = '{word}'\n[[set.on]]\naction = '{word}'\n");
+        let config = parse(&format!("{BRIDGE}{set}")).expect("a configuration");
+        assert_eq!(config.sets[0].action, action, "{word}");
+        assert_eq!(config.sets[0].exceptions[0].action, action, "{word}");
+        assert!(parse(&config.resolved()).is_ok_and(|again| again == config));
+    }
+    assert!(refused("[[set]]\nname = 's'\naction = 'blok'\n").contains("did you mean 'block'?"));
+    for word in ["drop", "block", "deny"] {
+        let config = parse(&format!("{BRIDGE}[[pipeline]]\ndefault = '{word}'\n"));
+        let config = config.expect("a configuration");
+        assert_eq!(config.pipelines[0].default, Otherwise::Drop, "{word}");
+    }
+}
+
+#[test]
+fn guards_of_a_set() {
+    let set = |more: &str| format!("{BRIDGE}[[set]]\nname = 's'\naction = 'block'\n{more}\n");
+    let guards = |more: &str| parse(&set(more)).expect(more).sets[0].guards;
+    assert_eq!(guards("").max_change_floor, 100);
+    assert_eq!(guards("max_change_floor = 0").max_change_floor, 0);
+    assert!(guards("allow_empty = true").allow_empty && !guards("").allow_empty);
+    for (more, told) in [
+        ("max_change_floor = -1", "max_change_floor in [[set]] is -1"),
+        (
+            "max_change_floor = 0.5",
+            "write max_change_floor = a whole number",
+        ),
+        ("allow_empty = 1", "write allow_empty = true"),
+        ("alow_empty = true", "did you mean 'allow_empty'?"),
+    ] {
+        let error = parse(&set(more)).expect_err(more).to_string();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+#[test]
+fn all_sections_that_are_wrong_are_named() {
+    let told = refused(
+        "[[set]]\nname = 'a'\naction = 'blok'\n[[set]]\nname = 'b b'\naction = 'count'\n\
+         [log]\nlevel = 'loud'\n[[pipeline]]\nkeep = ['all']\n",
+    );
+    let lines: Vec<&str> = told.lines().collect();
+    let starts = ["8: action in [[set]]", "10: ", "13: ", "15: "];
+    assert_eq!(lines.len(), starts.len(), "{told}");
+    for (line, start) in lines.iter().zip(starts) {
+        assert!(line.starts_with(start), "{told}");
+    }
+    // A set that names a port which could not be read is not at fault.
+    let text = "[[port]]\nname = 'o'\nspec = 'nul:'\n[[port]]\nname = 'i'\nspec = 'gne:'\n\
+                [[set]]\nname = 'a'\naction = 'block'\nports = ['o']\n";
+    let error = parse(text).expect_err("no ports");
+    assert_eq!((error.line, error.others.len()), (3, 1), "{error}");
+}

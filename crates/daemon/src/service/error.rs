@@ -28,6 +28,8 @@ pub enum StartError {
     Port(PortError),
     /// The workers cannot be started.
     Engine(EngineError),
+    /// Lists that the start needs were not taken: one sentence each.
+    Lists(Vec<String>),
     /// It was told to end before it forwarded.
     Stopped,
     /// Something around them, as a sentence.
@@ -44,6 +46,14 @@ impl fmt::Display for StartError {
             Self::Control(error) => error.fmt(f),
             Self::Port(error) => error.fmt(f),
             Self::Engine(error) => error.fmt(f),
+            Self::Lists(sentences) => match sentences.as_slice() {
+                [sentence] => f.write_str(sentence),
+                _ => {
+                    write!(f, "{} lists refuse the start:", sentences.len())?;
+                    let mut lines = sentences.iter();
+                    lines.try_for_each(|sentence| write!(f, "\n  {sentence}"))
+                }
+            },
             Self::Stopped => f.write_str("it was told to end before it forwarded anything"),
             Self::Other(sentence) => f.write_str(sentence),
         }

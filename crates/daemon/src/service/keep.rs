@@ -8,27 +8,34 @@ use table::{Address, Entries, FamilyEntries, Range};
 
 use super::{StartError, hand, rules};
 use crate::Samples;
-use crate::config::Config;
+use crate::config::{self, Config, Space};
 use crate::journal::{Journal, KeptSets, OpenOptions};
 use crate::sets::{
-    Defaults, Handle, Keeper, KeeperConfig, LoadedFrom, Origin, Publish, RecentHits, Reply,
-    Request, SetConfig, SetName,
+    Defaults, Handle, Keeper, KeeperConfig, Keeps, LoadedFrom, Origin, Publish, RecentHits,
+    Refusal, Reply, Request, SetConfig, SetName,
 };
 
 /// The sets of a configuration and of the address space it keeps, as the keeper has them.
 pub(super) fn sets(config: &Config) -> Vec<SetConfig> {
-    let guards = config.sets.iter().map(|set| Some(set.guards));
-    let guards = guards.chain(std::iter::repeat(None));
-    let set = |(rule, guards): (_, Option<crate::config::Guards>)| SetConfig {
-        max_change: guards.map_or(f64::INFINITY, |guards| guards.max_change),
-        allow_private: guards.is_none_or(|guards| guards.allow_private),
+    let mut rules = rules::rules(config).into_iter();
+    let guarded = |(set, rule): (&config::SetConfig, _)| SetConfig {
+        max_change: set.guards.max_change,
+        max_change_floor: set.guards.max_change_floor,
+        allow_empty: set.guards.allow_empty,
+        allow_private: set.guards.allow_private,
         ..SetConfig::new(rule)
     };
-    rules::rules(config)
-        .into_iter()
-        .zip(guards)
-        .map(set)
-        .collect()
+    let of_lists = config.sets.iter().zip(rules.by_ref()).map(guarded);
+    let mut sets: Vec<SetConfig> = of_lists.collect();
+    let kept = rules::kept(config).zip(rules);
+    sets.extend(kept.map(|(space, rule)| SetConfig {
+        keeps: Some(match space {
+            Space::Private => Keeps::Private,
+            Space::Local => Keeps::Local,
+        }),
+        ..SetConfig::new(rule)
+    }));
+    sets
 }
 
 /// What the keeper is told.
@@ -99,28 +106,34 @@ pub(super) fn start(
         .map(|(_, kept)| hand::lists_of(kept, whole));
     let (handle, keeper) = Keeper::start(config, journal, publish)?;
     for space in rules::kept(whole) {
-        let Ok(set) = SetName::new(space.set_name()) else {
-            continue;
-        };
-        let source = LoadedFrom {
-            name: format!("keep = \"{}\"", space.name()),
-            file: None,
-            columns: None,
-            json_paths: Vec::new(),
-            at: SystemTime::now(),
-            bytes: 0,
-            kept: None,
-        };
-        handle.ask(Request::Load {
-            set,
-            entries: space.entries(),
-            source,
-            origin: Origin::Hand,
-            force: true,
-        })?;
+        keep_space(&handle, space, space.entries())?;
     }
     hand::restore(&handle, whole, by_hand.unwrap_or_default(), recover)?;
     Ok((handle, keeper))
+}
+
+/// Makes these entries the set of address space that no other set may block.
+pub(super) fn keep_space(handle: &Handle, space: Space, entries: Entries) -> Result<(), Refusal> {
+    let Ok(set) = SetName::new(space.set_name()) else {
+        return Ok(());
+    };
+    let source = LoadedFrom {
+        name: format!("keep = \"{}\"", space.name()),
+        file: None,
+        columns: None,
+        json_paths: Vec::new(),
+        at: SystemTime::now(),
+        bytes: 0,
+        kept: None,
+    };
+    let request = Request::Load {
+        set,
+        entries,
+        source,
+        origin: Origin::Hand,
+        force: true,
+    };
+    handle.ask(request).map(|_| ())
 }
 
 /// The file part of a set, as it is.

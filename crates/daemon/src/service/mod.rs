@@ -6,6 +6,7 @@
 //! what they hold, and the keeper writes the last of its journal.
 
 mod check;
+mod check_lists;
 mod cpus;
 mod error;
 mod exchange;
@@ -15,6 +16,7 @@ mod hand;
 mod inner;
 mod keep;
 mod observing;
+mod own;
 mod ports;
 mod reading;
 mod recent;
@@ -33,6 +35,7 @@ use engine::{Engine, Judgement, Limits, Plan, RunReport, Running, allowed_cpus};
 use port::PortSpec;
 
 pub use check::check;
+pub use check_lists::{ListsChecked, check_lists};
 pub use error::StartError;
 
 use crate::config::Config;
@@ -45,6 +48,7 @@ use crate::sources::{Asking, Kind, SourceState, Sources, ToKeeper};
 use crate::{FlowLogWriter, Layout, LayoutAsked, Pinned, Samples};
 use hand::HandLists;
 use inner::{Inner, Live};
+use own::Following;
 use recent::Recent;
 use watched::Watched;
 
@@ -86,6 +90,8 @@ pub struct Daemon {
     metrics: Option<metrics::Server>,
     inner: Arc<Inner>,
     running: Option<Running>,
+    /// Changes sets when addresses of this machine change.
+    following: Option<Following>,
     /// Interrupts go back when it ends.
     _pinned: Option<Pinned>,
     notifier: Notifier,
@@ -116,6 +122,7 @@ impl Daemon {
         let keeper_config = keep::keeper_config(config, recent);
         let journal = keep::journal(config, options.recover)?;
         let publish = Box::new(deferred.clone());
+        let own = engine::own_addresses();
         let (handle, keeper) =
             keep::start(keeper_config, journal, publish, config, options.recover)?;
         let asking = Asking::default();
@@ -145,12 +152,16 @@ impl Daemon {
             metrics: observing::serve(config, &inner)?,
             inner,
             running: None,
+            following: None,
             _pinned: None,
             notifier: Notifier::of_environment(),
             watched: Watched::default(),
             flow_log: None,
         };
+        handle.set_starting(true);
         daemon.fill(config, (&lists, &apis), &options.stop)?;
+        handle.set_starting(false);
+        daemon.following = Following::start(config, &daemon.inner.keeping, own);
         daemon.forward(config, &layout, options.limits, (&handle, &deferred))?;
         daemon.notifier.ready();
         tracing::info!(
@@ -196,16 +207,24 @@ impl Daemon {
                 break;
             }
         }
+        let mut refused = Vec::new();
         for state in live.sources.states() {
-            let Some(failure) = state.last_error.as_ref().filter(|_| state.is_never_read()) else {
-                continue;
-            };
-            if is_required(&state) {
-                return Err(StartError::Other(failure.text.clone()));
+            let (set, has_list) = (&state.set, !state.is_never_read());
+            match &state.last_error {
+                None => {}
+                Some(failure) if has_list => {
+                    tracing::error!(%set, "it begins with the last list: {}", failure.text);
+                }
+                Some(failure) if is_required(&state) => refused.push(failure.text.clone()),
+                Some(failure) => {
+                    tracing::error!(%set, "it begins without its list: {}", failure.text);
+                }
             }
-            tracing::error!(set = %state.set, "it begins without its list: {}", failure.text);
         }
-        Ok(())
+        match refused.is_empty() {
+            true => Ok(()),
+            false => Err(StartError::Lists(refused)),
+        }
     }
 
     /// Opens the ports and lets frames in.
@@ -329,6 +348,7 @@ impl Drop for Daemon {
         // Nobody asks any more.
         self.control = None;
         self.metrics = None;
+        self.following = None;
         let mut live = self.inner.live();
         live.sources.stop();
         if let Some(running) = self.running.take() {

@@ -34,6 +34,7 @@ fn facts(state: &SourceState, has_list: bool) -> SourceFacts {
         failed_in_a_row: state.failed_in_a_row,
         next_try_at: state.next_try.map(seconds),
         error: state.last_error.as_ref().map(|error| error.text.clone()),
+        unwatched: state.unwatched.clone(),
     }
 }
 

@@ -1,13 +1,13 @@
 //! Taking a new configuration over while frames go by: all of it, or nothing.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::inner::{Inner, Live};
 use super::{exchange, keep, sets};
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, SetConfig};
 use crate::metrics;
 use crate::sets::{Reply, Request};
-use crate::sources::Sources;
+use crate::sources::{Asking, Sources};
 
 /// Reads the configuration again and changes what it changed; says what that was.
 pub(super) fn reload(inner: &Inner) -> Result<Vec<String>, String> {
@@ -55,8 +55,26 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
         crate::log::set_level(next.log.level);
         changes.push("the log has another level".to_owned());
     }
+    offer_again(&inner.asking, &live.config, &next);
     live.config = next;
     Ok(changes)
+}
+
+/// Has lists that a guard refused read again, where the set is held against other guards now.
+fn offer_again(asking: &Asking, old: &Config, new: &Config) {
+    let guarded = |set: &SetConfig| (set.guards, set.action, set.exceptions.clone());
+    let is_other = |set: &SetConfig| {
+        let before = old.sets.iter().find(|before| before.name == set.name);
+        before.is_none_or(|before| guarded(before) != guarded(set))
+    };
+    for state in asking.states() {
+        let mut sets = new.sets.iter();
+        let is_refused = state.last_error.is_some_and(|error| error.refused);
+        if is_refused && sets.any(|set| *set.name == *state.set && is_other(set)) {
+            // What comes of it is in the log.
+            let _ = asking.ask(&state.set, false, Duration::ZERO);
+        }
+    }
 }
 
 /// Gives the sets their new settings, where they are the same sets.
@@ -208,6 +226,8 @@ name = "linerate"
         ("set.refresh", "\"7m\""),
         ("set.required", "true"),
         ("set.max_change", "0.125"),
+        ("set.max_change_floor", "7"),
+        ("set.allow_empty", "true"),
         ("set.allow_private", "true"),
         ("set.column", "\"src_ip\""),
         ("set.columns", "\"1/2\""),

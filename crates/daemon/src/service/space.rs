@@ -1,5 +1,6 @@
 //! Address space that no set may block, as entries.
 
+use engine::OwnAddress;
 use table::Entries;
 
 use crate::config::Space;
@@ -11,10 +12,15 @@ impl Space {
         if self == Self::Private {
             return list::special::private();
         }
-        let mut entries = list::special::local();
-        for own in engine::own_addresses() {
-            list::Entry::address(own.address).push_to(&mut entries);
-        }
-        entries
+        local_with(&engine::own_addresses())
     }
+}
+
+/// Local space of a machine that has these addresses.
+pub(super) fn local_with(own: &[OwnAddress]) -> Entries {
+    let mut entries = list::special::local();
+    for own in own {
+        list::Entry::address(own.address).push_to(&mut entries);
+    }
+    entries
 }

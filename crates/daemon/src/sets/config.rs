@@ -15,14 +15,32 @@ pub struct SetConfig {
     pub rule: SetRule,
     /// The share of its file part that a load may change, 0 to 1; above 1 any change passes.
     pub max_change: f64,
+    /// A list that has fewer entries before and after is not held against `max_change`.
+    pub max_change_floor: u64,
+    /// A load may have no entries.
+    pub allow_empty: bool,
     /// A load may cover private, shared, loopback, link-local and multicast space and this
-    /// machine's own addresses. Sets that allow always may.
+    /// machine's own addresses. Sets that block nowhere always may.
     pub allow_private: bool,
+    /// The address space that the set exempts from all others, where it is for that.
+    pub keeps: Option<Keeps>,
+}
+
+/// Address space that a set exempts from all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeps {
+    /// Private and shared space.
+    Private,
+    /// What hosts need to find each other, and this machine's own addresses.
+    Local,
 }
 
 impl SetConfig {
     /// The share of a file part that a load may change when nothing is said.
     pub const MAX_CHANGE: f64 = 0.5;
+
+    /// The entries below which a list is not held against that, when nothing is said.
+    pub const MAX_CHANGE_FLOOR: u64 = 100;
 
     /// A set with guards as they are by default.
     #[must_use]
@@ -30,7 +48,10 @@ impl SetConfig {
         Self {
             rule,
             max_change: Self::MAX_CHANGE,
+            max_change_floor: Self::MAX_CHANGE_FLOOR,
+            allow_empty: false,
             allow_private: false,
+            keeps: None,
         }
     }
 

@@ -2,137 +2,226 @@
 //!
 //! An emptied download, half a file, a list in which somebody pasted another, or one with
 //! `10.0.0.0/8` in it must not become what is blocked. Three guards, each of which `force`
-//! overrides. A list that was forced is known again, also after a restart, until another one is
-//! accepted:
+//! overrides, and a key of the configuration. A list that was forced is known again, also after a
+//! restart, until another one is accepted:
 //!
-//! * **Empty.** A load without entries never replaces a file part.
+//! * **Empty.** A load without entries never replaces a file part, unless `allow_empty` says so.
 //! * **Changes too much.** Different entries are counted, not lines: a file with every line twice
 //!   is the same list. Entries that are new, or entries that are gone, may be at most `max_change`
 //!   of those before. The same holds of IPv4 addresses covered and of IPv6 /64 networks touched,
 //!   where it is about 65,536 of them or more: one line `1.0.0.0/8` among thousands of addresses
 //!   is one entry more, and sixteen million addresses. The first load is not held against anything.
+//!   Neither is a list that is small before and after: below `max_change_floor` entries a person
+//!   edits by hand, and one line more is a large share. A list that grows beyond the floor is held
+//!   against the floor.
 //! * **Covers private or own addresses.** What is *newly* covered may not reach into private,
 //!   shared, loopback, link-local or multicast space (`list::special`), nor be an address of this
 //!   machine, its gateways or its resolvers. Unspecified, broadcast and documentation addresses
-//!   may be: lists of bogus sources have them and they do no harm. Sets that allow are exempt, and
-//!   so are sets that are told so in the configuration.
+//!   may be: lists of bogus sources have them and they do no harm. Sets that block nowhere are
+//!   exempt, and so are sets that are told so in the configuration, and address space that a `keep`
+//!   set exempts from all sets. What a set covers that only counts is reported, so that whoever
+//!   turns it to block knows.
 
+use super::config::Keeps;
+use super::fault::{ChangeBy, Covered, Fault};
 use super::lines::{self, live_entry};
-use super::name::SetName;
-use super::refusal::{ChangeBy, Refusal};
 use super::request::LoadedFrom;
+use super::state::{SetState, Sets};
 use engine::OwnAddress;
 use list::special;
+use plane::{Action, SetRule};
 use std::net::IpAddr;
 use table::live::{Difference, Entry, Sorted};
 
 /// Fewer newly covered or uncovered addresses are no reason to refuse: one network of 16 bits.
 const ADDRESSES_MIN: u64 = 1 << 16;
 
+/// Places of covered space that a refusal names; the rest is counted.
+const COVERED_MAX: usize = 8;
+
+/// Address space that a load may newly cover.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MayCover {
+    /// Private and shared space.
+    pub(super) private: bool,
+    /// What hosts need to find each other, and this machine's own addresses.
+    pub(super) local: bool,
+}
+
 /// What the keeper knows when a load begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Guards {
     pub(super) max_change: f64,
-    /// It may cover private and own addresses.
-    pub(super) may_cover: bool,
+    /// Lists with fewer entries are not held against `max_change`.
+    pub(super) max_change_floor: u64,
+    pub(super) allow_empty: bool,
+    pub(super) may_cover: MayCover,
+    /// No hit of the set drops anything.
+    pub(super) only_counts: bool,
     /// What the list is known by that is in force, where somebody forced it.
     pub(super) forced: Option<u64>,
 }
 
-/// Holds a load against the guards.
+impl Sets {
+    /// What a load of this set is held against.
+    pub(super) fn guards(&self, set: usize) -> Guards {
+        let SetState {
+            config,
+            rule,
+            forced,
+            ..
+        } = &self.sets[set];
+        let is_exempt = |space: Keeps| {
+            let is_kept = |set: &SetState| {
+                set.config.keeps == Some(space)
+                    && set.rule.action == Action::Allow
+                    && set.rule.exceptions.is_empty()
+            };
+            let allows = rule.action == Action::Allow && !may_block(rule);
+            allows || config.allow_private || self.sets.iter().any(is_kept)
+        };
+        Guards {
+            max_change: config.max_change,
+            max_change_floor: config.max_change_floor,
+            allow_empty: config.allow_empty,
+            may_cover: MayCover {
+                private: is_exempt(Keeps::Private),
+                local: is_exempt(Keeps::Local),
+            },
+            only_counts: !may_block(rule),
+            forced: *forced,
+        }
+    }
+}
+
+impl SetState {
+    /// Says, once, what a set that goes over to blocking blocks and a guard would have refused.
+    pub(super) fn warn_of_counted(&mut self) {
+        if may_block(&self.rule)
+            && let Some(counted) = self.counted.take()
+        {
+            tracing::warn!(set = %self.name, "the set blocks now, and {counted}");
+        }
+    }
+}
+
+/// Whether a hit drops a frame anywhere.
+fn may_block(rule: &SetRule) -> bool {
+    let exceptions = rule.exceptions.iter();
+    let mut actions = exceptions.map(|exception| exception.action);
+    rule.action == Action::Block || actions.any(|action| action == Action::Block)
+}
+
+/// What the guards say of a load.
+#[derive(Debug, Default)]
+pub(super) struct Checked {
+    /// Why it is refused; empty where it is not.
+    pub(super) faults: Vec<Fault>,
+    /// What would refuse it if the set did more than count.
+    pub(super) counted: Option<Fault>,
+}
+
+/// Holds a load against all guards: who mends a list wants to know all that is wrong with it.
 pub(super) fn check(
-    set: &SetName,
     guards: &Guards,
     sorted: &Sorted,
     difference: &Difference,
     from: &LoadedFrom,
     own: &[OwnAddress],
-) -> Result<(), Refusal> {
+) -> Checked {
+    let mut checked = Checked::default();
     if guards.forced == Some(sorted.fingerprint()) {
-        return Ok(());
+        return checked;
     }
     if difference.after.entries == 0 {
-        return Err(Refusal::Empty {
-            set: set.clone(),
-            source: from.name.clone(),
-            entries: difference.before.entries,
-        });
+        if !guards.allow_empty {
+            checked.faults.push(Fault::Empty);
+        }
+        return checked;
     }
-    changes(set, guards.max_change, difference, from)?;
-    if guards.may_cover {
-        return Ok(());
+    checked.faults.extend(changes(guards, difference));
+    let covers = covers(guards.may_cover, sorted, from, own);
+    match guards.only_counts {
+        true => checked.counted = covers,
+        false => checked.faults.extend(covers),
     }
-    covers(set, sorted, from, own)
+    checked
 }
 
-fn changes(
-    set: &SetName,
-    max_change: f64,
-    difference: &Difference,
-    from: &LoadedFrom,
-) -> Result<(), Refusal> {
+fn changes(guards: &Guards, difference: &Difference) -> Option<Fault> {
     let Difference {
         before,
         after,
         added,
         removed,
     } = difference;
+    let floor = guards.max_change_floor;
+    if before.entries.max(after.entries) < floor {
+        return None;
+    }
     let entries = [before, after, added, removed].map(|share| share.entries);
     let addresses = [before, after, added, removed].map(|share| share.addresses_v4);
     let networks = [before, after, added, removed].map(|share| share.networks64_v6);
     let measures = [
-        (ChangeBy::Entries, entries, 0),
-        (ChangeBy::AddressesV4, addresses, ADDRESSES_MIN),
-        (ChangeBy::Networks64V6, networks, ADDRESSES_MIN),
+        (ChangeBy::Entries, entries, 0, floor),
+        (ChangeBy::AddressesV4, addresses, ADDRESSES_MIN, 0),
+        (ChangeBy::Networks64V6, networks, ADDRESSES_MIN, 0),
     ];
-    for (by, [before, after, added, removed], least) in measures {
+    let is_too_much = |&(_, [before, _, added, removed], least, floor): &(_, [u64; 4], _, u64)| {
         let most = added.max(removed);
-        if before > 0 && most >= least && most as f64 > max_change * before as f64 {
-            return Err(Refusal::ChangesTooMuch {
-                set: set.clone(),
-                source: from.name.clone(),
-                by,
-                before,
-                after,
-                added,
-                removed,
-                max_change,
-            });
-        }
-    }
-    Ok(())
+        let allowed = guards.max_change * before.max(floor) as f64;
+        before > 0 && most >= least && most as f64 > allowed
+    };
+    let (by, [before, after, added, removed], ..) = measures.into_iter().find(is_too_much)?;
+    Some(Fault::ChangesTooMuch {
+        by,
+        before,
+        after,
+        added,
+        removed,
+        max_change: guards.max_change,
+    })
 }
 
 fn covers(
-    set: &SetName,
+    may_cover: MayCover,
     sorted: &Sorted,
     from: &LoadedFrom,
     own: &[OwnAddress],
-) -> Result<(), Refusal> {
-    let warned = special::ALL
-        .iter()
-        .filter(|special| special.space.is_warned_of());
+) -> Option<Fault> {
+    let warned = special::ALL.iter().filter(|special| {
+        let exempt = match special.space.is_private() {
+            true => may_cover.private,
+            false => may_cover.local,
+        };
+        special.space.is_warned_of() && !exempt
+    });
     let special = warned.map(|special| (live_entry(special.entry()), special.to_string()));
-    let own = own.iter().map(|own| {
+    let own = own.iter().filter(|_| !may_cover.local).map(|own| {
         let what = format!("{}, {}", own.address, own.role.phrase());
         (live_entry(list::Entry::address(own.address)), what)
     });
     let (windows, whats): (Vec<Entry>, Vec<String>) = special.chain(own).unzip();
     let newly = sorted.newly_covered(&windows);
     let found = newly.iter().zip(whats);
-    let mut found = found.filter_map(|(newly, what)| newly.map(|newly| (newly, what)));
-    let Some(((entry, first), what)) = found.next() else {
-        return Ok(());
-    };
-    let first = match entry {
-        Entry::V4(_) => IpAddr::V4((first as u32).into()),
-        Entry::V6(_) => IpAddr::V6(first.into()),
-    };
-    Err(Refusal::Covers {
-        set: set.clone(),
-        place: lines::place_of(from, entry, first).to_string().into(),
-        entry,
-        what: what.into(),
-        count: 1 + found.count() as u64,
+    let found = found.filter_map(|(newly, what)| newly.map(|newly| (newly, what)));
+    let found: Vec<((Entry, u128), String)> = found.collect();
+    let named = found
+        .iter()
+        .take(COVERED_MAX)
+        .map(|((entry, first), what)| {
+            let first = match entry {
+                Entry::V4(_) => IpAddr::V4((*first as u32).into()),
+                Entry::V6(_) => IpAddr::V6((*first).into()),
+            };
+            Covered {
+                place: lines::place_of(from, *entry, first).to_string().into(),
+                entry: *entry,
+                what: what.as_str().into(),
+            }
+        });
+    (!found.is_empty()).then(|| Fault::Covers {
+        named: named.collect(),
+        count: found.len(),
     })
 }

@@ -1,8 +1,11 @@
 //! The asking side: sends requests to the keeper and does what takes long itself.
 
+mod pending;
+
 use super::claims::{self, Giver};
 use super::config::KeeperConfig;
-use super::guard::{self, Guards};
+use super::fault::Force;
+use super::guard::Guards;
 use super::lines;
 use super::name::SetName;
 use super::refusal::Refusal;
@@ -11,10 +14,15 @@ use super::request::{LoadedFrom, NewEntry, Origin, Request};
 use super::save::Saved;
 use std::collections::HashSet;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use table::Entries;
 use table::live::{self, Difference, Entry, Loaded, Rebuild, Replaced, Sorted};
+
+pub use pending::PendingLoad;
+
+use pending::Guarding;
 
 /// What the keeper is asked, with the way back.
 #[derive(Debug)]
@@ -64,6 +72,8 @@ pub(super) struct Summary {
     pub(super) difference: Difference,
     /// What the list is known by, where a guard would have refused it.
     pub(super) forced: Option<u64>,
+    /// What a guard would have refused if the set did more than count.
+    pub(super) counted: Option<Box<str>>,
     /// The dynamic part is to go, too.
     pub(super) flush: bool,
 }
@@ -135,16 +145,8 @@ struct Shared {
     config: KeeperConfig,
     /// Held by whoever compiles: two at once would need twice the memory.
     compiling: Mutex<()>,
-}
-
-/// A load that was begun, before its source is read: what is removed from the set from now on is
-/// not brought back by it.
-#[derive(Debug)]
-#[must_use = "nothing is loaded until it is finished"]
-pub struct PendingLoad {
-    handle: Handle,
-    name: SetName,
-    begun: Box<Begun>,
+    /// Nobody can force a list yet.
+    starting: AtomicBool,
 }
 
 impl Handle {
@@ -154,6 +156,7 @@ impl Handle {
         let shared = Shared {
             config,
             compiling: Mutex::new(()),
+            starting: AtomicBool::new(false),
         };
         let shared = Arc::new(shared);
         (Self { to_keeper, shared }, messages)
@@ -243,6 +246,19 @@ impl Handle {
         };
         let holding = answers.into_iter().filter(|set| !set.reasons.is_empty());
         Ok(holding.map(|set| set.name).collect())
+    }
+
+    /// Says whether the daemon is starting: refusals then name no command, which nobody could give.
+    pub fn set_starting(&self, starting: bool) {
+        self.shared.starting.store(starting, Ordering::Relaxed);
+    }
+
+    fn force(&self, origin: Origin) -> Force {
+        match origin {
+            _ if self.shared.starting.load(Ordering::Relaxed) => Force::Never,
+            Origin::Hand => Force::Again,
+            _ => Force::Source,
+        }
     }
 
     /// Takes the file part out by a load of nothing, and the dynamic part with it.
@@ -382,94 +398,6 @@ impl Waiting {
                 _ => Err(Refusal::Stopped),
             },
         }
-    }
-}
-
-/// What a load is held against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Guarding {
-    /// The guards.
-    Guarded,
-    /// Nothing: whoever asks has looked.
-    Forced,
-    /// Nothing, and the dynamic part goes, too.
-    Flush,
-}
-
-impl PendingLoad {
-    /// Holds what was read against the guards, compiles it and puts it in force.
-    ///
-    /// # Errors
-    /// [`Refusal`]; then the file part stays as it was.
-    pub fn finish(
-        self,
-        entries: Entries,
-        source: LoadedFrom,
-        origin: Origin,
-        force: bool,
-    ) -> Result<Reply, Refusal> {
-        let guarding = if force {
-            Guarding::Forced
-        } else {
-            Guarding::Guarded
-        };
-        self.compile(entries, source, origin, guarding)
-    }
-
-    /// Says that the source could not be read or holds bad lines: the old list stays, and `why`
-    /// stands in what is shown of the set.
-    ///
-    /// # Errors
-    /// [`Refusal::Stopped`].
-    pub fn give_up(self, why: String) -> Result<(), Refusal> {
-        let Self { handle, name, .. } = self;
-        handle.tell(Ask::Refused(name, why)).map(|_| ())
-    }
-
-    fn compile(
-        self,
-        entries: Entries,
-        from: LoadedFrom,
-        origin: Origin,
-        guarding: Guarding,
-    ) -> Result<Reply, Refusal> {
-        let Self {
-            handle,
-            name,
-            begun,
-        } = self;
-        let Begun { set, load, guards } = *begun;
-        let compiling = handle.shared.compiling.lock();
-        let _compiling = compiling.unwrap_or_else(PoisonError::into_inner);
-        let sorted = load.sort(entries);
-        let difference = sorted.difference();
-        let own = (handle.shared.config.own_addresses)();
-        let checked = guard::check(&name, &guards, &sorted, &difference, &from, &own);
-        if let (Err(refusal), Guarding::Guarded) = (&checked, guarding) {
-            handle.tell(Ask::Refused(name, refusal.to_string()))?;
-            return Err(refusal.clone());
-        }
-        let fingerprint = sorted.fingerprint();
-        let is_forced = checked.is_err() || guards.forced == Some(fingerprint);
-        let forced = is_forced.then_some(fingerprint);
-        let Told::Refreshed(sorted) = handle.tell(Ask::Refresh(Box::new(sorted)))? else {
-            return Err(Refusal::Stopped);
-        };
-        let loaded = sorted.compile().map_err(|error| Refusal::Table {
-            reason: error.to_string(),
-        })?;
-        let summary = Summary {
-            set,
-            from,
-            origin,
-            difference,
-            forced: forced.filter(|_| guarding != Guarding::Flush),
-            flush: guarding == Guarding::Flush,
-        };
-        handle.finish(Finishing {
-            summary: Some(summary),
-            loaded,
-        })
     }
 }
 

@@ -28,6 +28,7 @@ mod clock;
 mod config;
 mod exceptions;
 mod facts;
+mod fault;
 mod guard;
 mod handle;
 mod keeper;
@@ -43,13 +44,14 @@ mod state;
 mod straighten;
 mod turn;
 
-pub use config::{Defaults, KeeperConfig, SetConfig};
+pub use config::{Defaults, KeeperConfig, Keeps, SetConfig};
+pub use fault::{ChangeBy, Covered, Fault, Force, Guarded};
 pub use handle::{Handle, PendingLoad, Waiting};
 pub use keeper::Keeper;
 pub use lines::live_entry;
 pub use name::{NameError, SetName};
 pub use publish::{Deferred, NoHits, Publish, RecentHits, RecentlyHit};
-pub use refusal::{ChangeBy, Refusal};
+pub use refusal::Refusal;
 pub use reply::{
     Added, Deleted, Flushed, Load, LoadedList, PartHeld, Place, Reply, SetFacts, TestAnswer,
     TestReason,

@@ -1,5 +1,6 @@
 //! Why the keeper did not do what it was asked.
 
+use super::fault::{Fault, Guarded};
 use super::name::SetName;
 use std::fmt;
 use table::live::{COMMENT_BYTES_MAX, Entry};
@@ -32,47 +33,8 @@ pub enum Refusal {
         /// As given.
         origin: super::Origin,
     },
-    /// A load has no entries.
-    Empty {
-        /// The set.
-        set: SetName,
-        /// The source.
-        source: String,
-        /// Entries that the file part has.
-        entries: u64,
-    },
-    /// A load changes more than `max_change`.
-    ChangesTooMuch {
-        /// The set.
-        set: SetName,
-        /// The source.
-        source: String,
-        /// What changes too much.
-        by: ChangeBy,
-        /// In the file part before.
-        before: u64,
-        /// In the load.
-        after: u64,
-        /// In the load and not before.
-        added: u64,
-        /// Before and not in the load.
-        removed: u64,
-        /// The share that may change.
-        max_change: f64,
-    },
-    /// A load newly covers address space that block lists had better leave alone.
-    Covers {
-        /// The set.
-        set: SetName,
-        /// The source, with the line where it is known: `FILE:LINE`.
-        place: Box<str>,
-        /// The entry that does.
-        entry: Entry,
-        /// What it covers: `private space 10.0.0.0/8 (RFC 1918)`, `192.0.2.1, its gateway`.
-        what: Box<str>,
-        /// How many such networks and addresses are newly covered.
-        count: u64,
-    },
+    /// The guards refuse a load.
+    Guarded(Guarded),
     /// Two sets of one name, or more sets than there can be.
     Policy {
         /// Why.
@@ -103,27 +65,6 @@ pub enum Refusal {
     Stopped,
 }
 
-/// What a load changes too much of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChangeBy {
-    /// Entries, each once however often it is given.
-    Entries,
-    /// IPv4 addresses that match.
-    AddressesV4,
-    /// IPv6 networks of 64 bits of which an address matches.
-    Networks64V6,
-}
-
-impl ChangeBy {
-    fn unit(self) -> &'static str {
-        match self {
-            Self::Entries => "entries",
-            Self::AddressesV4 => "IPv4 addresses",
-            Self::Networks64V6 => "IPv6 /64 networks",
-        }
-    }
-}
-
 impl Refusal {
     /// A word for metrics and programs.
     #[must_use]
@@ -133,9 +74,8 @@ impl Refusal {
             Self::CommentTooLong { .. } => "comment-too-long",
             Self::TooMany { .. } => "too-many",
             Self::NotSingle { .. } => "not-single",
-            Self::Empty { .. } => "empty",
-            Self::ChangesTooMuch { .. } => "changes-too-much",
-            Self::Covers { .. } => "covers-private-or-own",
+            // Nothing is refused without a fault.
+            Self::Guarded(guarded) => guarded.faults.first().map_or("", Fault::reason),
             Self::Policy { .. } => "policy",
             Self::Table { .. } => "table",
             Self::NotConfirmed { .. } => "not-confirmed",
@@ -148,67 +88,7 @@ impl Refusal {
     /// True for what `force` would override.
     #[must_use]
     pub fn is_guard(&self) -> bool {
-        matches!(
-            self,
-            Self::Empty { .. } | Self::ChangesTooMuch { .. } | Self::Covers { .. }
-        )
-    }
-
-    fn write_guard(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty {
-                set,
-                source,
-                entries: 0,
-            } => write!(
-                f,
-                "{source} holds no entries and set '{set}' has none either: mend the list, or \
-                 load it with --force"
-            ),
-            Self::Empty {
-                set,
-                source,
-                entries,
-            } => write!(
-                f,
-                "{source} holds no entries and set '{set}' keeps its {entries}: mend the list, \
-                 or empty the set with --force"
-            ),
-            Self::ChangesTooMuch {
-                set,
-                source,
-                by,
-                before,
-                after,
-                added,
-                removed,
-                max_change,
-            } => write!(
-                f,
-                "{source} has {after} {} where set '{set}' has {before} ({added} new, {removed} \
-                 gone), more than max_change = {max_change} allows, so the old list stays: look \
-                 at the list, then load it with --force",
-                by.unit()
-            ),
-            Self::Covers {
-                set,
-                place,
-                entry,
-                what,
-                count,
-            } => {
-                write!(f, "{place}: {entry} covers {what}")?;
-                if *count > 1 {
-                    write!(f, " and {} more such", count - 1)?;
-                }
-                write!(
-                    f,
-                    ", so set '{set}' keeps its old list: take it out of the list, or load it \
-                     with --force"
-                )
-            }
-            _ => Ok(()),
-        }
+        matches!(self, Self::Guarded(_))
     }
 }
 
@@ -239,9 +119,7 @@ impl fmt::Display for Refusal {
                 f,
                 "a {origin} source gives whole lists: load them in place of adding entries"
             ),
-            Self::Empty { .. } | Self::ChangesTooMuch { .. } | Self::Covers { .. } => {
-                self.write_guard(f)
-            }
+            Self::Guarded(guarded) => guarded.fmt(f),
             Self::Policy { reason } => f.write_str(reason),
             Self::Table { reason } => write!(f, "the tables cannot be made: {reason}"),
             Self::NotConfirmed { waited_ms } => write!(

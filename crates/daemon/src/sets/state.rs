@@ -29,6 +29,8 @@ pub(super) struct SetState {
     pub(super) changed_ms: Option<u64>,
     /// What the list is known by that was loaded last, where it took force: it needs none again.
     pub(super) forced: Option<u64>,
+    /// What the guards would refuse of the list if the set did more than count.
+    pub(super) counted: Option<Box<str>>,
     /// The list that was loaded by hand and is kept.
     pub(super) list: Option<KeptList>,
     pub(super) refused: u64,
@@ -107,6 +109,7 @@ impl Sets {
                 covered_v4: 0,
                 changed_ms: None,
                 forced: None,
+                counted: None,
                 list: None,
                 refused: 0,
                 refusal: None,
@@ -276,6 +279,7 @@ impl Sets {
         if let Some(at) = at {
             let op = state.set_on(at, action);
             journal.push(&state.name, &op);
+            state.warn_of_counted();
             self.policy = self.new_policy()?;
             return Ok(self.sets[set].rule.action);
         }
@@ -289,6 +293,7 @@ impl Sets {
             live: action_code(action),
         };
         journal.push(&state.name, &op);
+        state.warn_of_counted();
         self.policy = self.new_policy()?;
         Ok(before)
     }
@@ -334,6 +339,7 @@ impl Sets {
                     ended.iter().for_each(|op| journal.push(&set.name, op));
                 }
             }
+            set.warn_of_counted();
             changed.push(set.name.clone());
         }
         self.policy = self.new_policy()?;

@@ -2,7 +2,6 @@
 
 use super::claims::Giver;
 use super::clock;
-use super::guard::Guards;
 use super::handle::{Again, Answer, Ask, Begun, Finishing, Listed, Message, Summary, Told};
 use super::keeper::Running;
 use super::name::SetName;
@@ -12,7 +11,6 @@ use super::request::{LoadedFrom, NewEntry, Origin, Request};
 use super::save::Saved;
 use super::state::{Edit, Group, Tally, table_refusal};
 use crate::journal::{KeptList, Op};
-use plane::Action;
 use std::time::UNIX_EPOCH;
 use std::vec::IntoIter;
 use table::live::{Entry, Finished};
@@ -314,12 +312,7 @@ impl Running {
         let place = self.sets.place(set)?;
         let load = self.sets.live.begin_load(place);
         let load = load.map_err(|error| table_refusal(&error))?;
-        let state = &self.sets.sets[place];
-        let guards = Guards {
-            max_change: state.config.max_change,
-            may_cover: state.config.allow_private || state.rule.action == Action::Allow,
-            forced: state.forced,
-        };
+        let guards = self.sets.guards(place);
         Ok(Told::Begun(Box::new(Begun {
             set: place,
             load,
@@ -372,6 +365,7 @@ impl Running {
             set.list.clone_from(&list);
             self.operations.push(&set.name, &Op::List { list });
         }
+        set.counted.clone_from(&summary.counted);
         set.changed_ms = Some(now.wall_ms);
         set.covered_v4 = covered_v4;
         set.refusal = None;

@@ -34,6 +34,19 @@ impl Copied {
         }
     }
 
+    /// Whether what was good before was looked for.
+    pub(crate) fn is_started(&self) -> bool {
+        self.started
+    }
+
+    /// Whether the last good copy is of this version; then nothing need be loaded before it.
+    pub(crate) fn is_of(&mut self, etag: &str) -> bool {
+        let last = self.copies.last(self.source_crc32).ok().flatten();
+        let is_it = last.is_some_and(|(_, copy)| copy.etag.as_deref() == Some(etag));
+        self.started |= is_it;
+        is_it
+    }
+
     /// Before the source is asked for the first time: loads what was good when it last was.
     pub(crate) fn start(&mut self, desk: &Desk) {
         if std::mem::replace(&mut self.started, true) {
@@ -43,7 +56,8 @@ impl Copied {
             let Some((path, copy)) = last else {
                 return Ok(None);
             };
-            self.load(desk, &path, &copy, (true, false))?;
+            // It passed the guards, or was forced, when it came.
+            self.load(desk, &path, &copy, (true, true))?;
             Ok(Some(copy))
         });
         match loaded {

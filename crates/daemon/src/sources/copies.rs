@@ -31,7 +31,7 @@ pub(crate) struct Copies {
 pub(crate) struct Description {
     /// A checksum of the whole address: a copy of another address is none of this one.
     pub(crate) source_crc32: u32,
-    /// The server's name for the version.
+    /// The server's name for the version; of a file its size, times and numbers.
     pub(crate) etag: Option<String>,
     /// When the server says it changed, as it said it.
     pub(crate) last_modified: Option<String>,
@@ -203,6 +203,11 @@ impl Copies {
     /// `SET.HHHHHHHH.list`: sets whose names begin alike have each their own.
     fn is_list(&self, name: &str) -> bool {
         list_of(name) == Some(&self.set)
+    }
+
+    /// Whether there is a copy, of whatever source.
+    pub(crate) fn are_any(&self) -> bool {
+        self.path("json").exists()
     }
 
     /// What the copy says it is, if there is one.

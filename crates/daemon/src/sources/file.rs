@@ -1,18 +1,19 @@
 //! A list in a file: taken when it is whole, kept when it is gone.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::backoff::Backoff;
+use super::copied::Copied;
+use super::copies::Description;
 use super::error::SourceError;
 use super::signal::Why;
 use super::source::SourceSpec;
 use super::task::{Desk, Provenance, Task};
-use super::watch::{Seen, Watch};
+use super::watch::{Seen, Unwatched, Watch};
 
 /// After so many times the settling time without rest the state says that the file never rests.
 const RESTLESS: u32 = 20;
@@ -20,12 +21,19 @@ const RESTLESS: u32 = 20;
 /// Looks closer together than this are put off: a folder in which much happens wakes us for all.
 const LOOK_MIN: Duration = Duration::from_millis(50);
 
+/// How often a file is looked at that cannot be watched.
+const POLL: Duration = Duration::from_millis(500);
+
 /// A file that feeds a set.
 pub(crate) struct FileTask {
     spec: SourceSpec,
     path: PathBuf,
     watch: Watch,
     backoff: Backoff,
+    /// What the next start is held against; none where nothing is kept.
+    copied: Option<Copied>,
+    /// The file as it was accepted before this start.
+    accepted: Option<Stamp>,
     /// The file as it was last taken, or refused.
     read: Option<Stamp>,
     /// True when that was refused: looking at it again and finding it the same mends nothing.
@@ -35,6 +43,10 @@ pub(crate) struct FileTask {
     /// An operator wants it read, perhaps past the guards, as soon as it is at rest.
     asked: Option<bool>,
     last_look: Option<Instant>,
+    /// The file at the last look; none where it was missing.
+    looked_at: Option<Stamp>,
+    /// Of a file of which no event tells: when the next look is due, however the file is.
+    polling: Option<Instant>,
 }
 
 /// What tells one state of a file from another.
@@ -67,6 +79,16 @@ impl Stamp {
         }
     }
 
+    fn of_path(path: &Path) -> Option<Self> {
+        let meta = std::fs::metadata(path);
+        meta.ok().map(|meta| Self::of(&meta))
+    }
+
+    /// As a copy notes it.
+    fn name(&self) -> String {
+        format!("{self:?}")
+    }
+
     /// When it was last written to.
     fn at(&self) -> SystemTime {
         time(self.modified).unwrap_or(SystemTime::UNIX_EPOCH)
@@ -80,11 +102,33 @@ impl Stamp {
     }
 }
 
+/// Copies of what was accepted of a file; none where they would not outlast the process.
+fn copied(spec: &SourceSpec, path: &Path, folder: &Path) -> Option<Copied> {
+    if super::plan::is_passing(folder) {
+        return None;
+    }
+    let name = path.display().to_string();
+    // Read by other rules it is another list.
+    let source = format!("{name}\0{:?}", spec.text);
+    let copied = Copied::new(spec.clone(), name, source.as_bytes(), folder);
+    Some(copied)
+}
+
+/// Whether the file is as it was accepted before.
+pub(crate) fn is_accepted(spec: &SourceSpec, path: &Path, folder: &Path) -> bool {
+    let stamp = Stamp::of_path(path);
+    let copied = copied(spec, path, folder).zip(stamp);
+    copied.is_some_and(|(mut copied, stamp)| copied.is_of(&stamp.name()))
+}
+
 impl FileTask {
-    pub(crate) fn new(spec: SourceSpec, path: PathBuf) -> Self {
-        let watch = Watch::new(&path);
+    pub(crate) fn new(spec: SourceSpec, path: PathBuf, watch: Watch, folder: &Path) -> Self {
         Self {
             backoff: Backoff::new(Duration::from_secs(2), spec.refresh),
+            copied: copied(&spec, &path, folder),
+            accepted: None,
+            looked_at: None,
+            polling: None,
             spec,
             path,
             watch,
@@ -106,12 +150,15 @@ impl FileTask {
 
     /// Looks at the file and takes it when it is new and whole. Gives back when to look again.
     fn look(&mut self, why: Why, desk: &Desk) -> Result<Duration, SourceError> {
-        let seen = self.watch.seen(&self.path);
+        let (seen, watched) = self.watch.seen(&self.path);
+        self.note_watch(watched, desk);
+        self.looked_at = None;
         let meta = std::fs::metadata(&self.path).map_err(|error| self.cannot("be read", error))?;
+        let stamp = Stamp::of(&meta);
+        self.looked_at = Some(stamp);
         if !meta.is_file() {
             return Err(SourceError::NotAFile { name: self.name() });
         }
-        let stamp = Stamp::of(&meta);
         let known = self.read == Some(stamp);
         if known && self.asked.is_none() {
             self.pending = None;
@@ -124,17 +171,119 @@ impl FileTask {
         if !known && let Some(wait) = self.unsettled(stamp, seen)? {
             return Ok(wait);
         }
+        self.begin(stamp, desk);
         desk.tried();
         self.pending = None;
         self.read = Some(stamp);
         self.bad = false;
         self.not_too_large(&meta)?;
-        let force = self.asked.take() == Some(true);
+        let force = self.asked.take() == Some(true) || self.accepted == Some(stamp);
         self.take(stamp, desk, force)?;
+        self.keep(stamp, desk);
         Ok(match self.read {
             Some(_) => self.backoff.regular(self.spec.refresh),
             None => self.spec.limits.settle,
         })
+    }
+
+    /// Before the file is read for the first time: what was accepted before this start is in force,
+    /// so that a change meanwhile is held against it.
+    fn begin(&mut self, stamp: Stamp, desk: &Desk) {
+        let Some(copied) = self.copied.as_mut().filter(|copied| !copied.is_started()) else {
+            return;
+        };
+        if copied.is_of(&stamp.name()) {
+            self.accepted = Some(stamp);
+            return;
+        }
+        // The start waits for what comes of the file itself.
+        desk.note(|state| state.beginning = copied.copies.are_any());
+        copied.start(desk);
+    }
+
+    /// Keeps what is in force for the next start.
+    fn keep(&mut self, stamp: Stamp, desk: &Desk) {
+        let Some(copied) = &self.copied else { return };
+        if self.accepted == Some(stamp) || self.read.is_none() {
+            return;
+        }
+        let (name, bytes_max) = (self.name(), self.spec.limits.bytes_max);
+        let stopped = || match desk.signal.is_stopped() {
+            true => Err(SourceError::Stopped),
+            false => Ok(()),
+        };
+        let failed = |error| self.cannot("be copied", error);
+        let text = self.open(stamp);
+        let kept = text.and_then(|text| {
+            let copies = &copied.copies;
+            let spooled = copies.spool(&name, text, bytes_max, stopped, failed)?;
+            let copy = Description {
+                etag: Some(stamp.name()),
+                bytes: spooled.bytes,
+                crc32: spooled.crc32,
+                ..copied.describe()
+            };
+            copies.keep(spooled, &copy)
+        });
+        match kept {
+            Ok(()) => self.accepted = Some(stamp),
+            Err(SourceError::Stopped) => {}
+            Err(error) => {
+                let set = &*self.spec.set;
+                tracing::warn!(
+                    set,
+                    "a restart will hold the list against an older one: {error}"
+                );
+            }
+        }
+    }
+
+    /// Says once that no event will tell of changes, and when events come again.
+    fn note_watch(&mut self, watched: Result<(), Unwatched>, desk: &Desk) {
+        let (set, was_polling) = (&*self.spec.set, self.polling.is_some());
+        let unwatched = watched.as_ref().err().map(ToString::to_string);
+        match watched {
+            Ok(()) => self.polling = None,
+            Err(unwatched) if !was_polling => {
+                self.polling = Some(Instant::now());
+                // A missing instance is reported for all files at once.
+                if !matches!(unwatched, Unwatched::NoInstance(_)) {
+                    let name = self.name();
+                    tracing::warn!(
+                        set,
+                        "{name} is polled every {POLL:?}, not watched: {unwatched}"
+                    );
+                }
+            }
+            Err(_) => {}
+        }
+        desk.note(|state| state.unwatched = unwatched);
+    }
+
+    /// How long to wait for the next poll, where the file is as it was at the last one and nothing
+    /// else is due.
+    fn poll(&mut self, why: Why, desk: &Desk) -> Option<Duration> {
+        let left = self.polling?.saturating_duration_since(Instant::now());
+        let is_same = self.looked_at == Stamp::of_path(&self.path);
+        if why != Why::Due || !is_same || left.is_zero() {
+            return None;
+        }
+        // Every poll tries to watch again.
+        let (_, watched) = self.watch.seen(&self.path);
+        self.note_watch(watched, desk);
+        // What was changed before the watch began no event tells of.
+        self.polling.is_some().then(|| left.min(POLL))
+    }
+
+    /// Remembers when a look is due that no event brings on; how long to sleep until then.
+    fn sleep(&mut self, wait: Duration) -> Duration {
+        match &mut self.polling {
+            None => wait,
+            Some(due) => {
+                *due = Instant::now() + wait;
+                wait.min(POLL)
+            }
+        }
     }
 
     /// Reading tells it, too, but only after a gigabyte.
@@ -185,8 +334,8 @@ impl FileTask {
             file: self.path.clone(),
         };
         let taken = desk.load(&self.spec, || self.open(stamp), &from, force);
-        let now = std::fs::metadata(&self.path);
-        if now.map(|meta| Stamp::of(&meta)).ok() != Some(stamp) {
+        desk.note(|state| state.beginning = false);
+        if Stamp::of_path(&self.path) != Some(stamp) {
             // Written to or replaced meanwhile: to be looked at again.
             self.read = None;
         }
@@ -256,6 +405,9 @@ impl FileTask {
 
 impl Task for FileTask {
     fn turn(&mut self, why: Why, desk: &Desk) -> Duration {
+        if let Some(wait) = self.poll(why, desk) {
+            return wait;
+        }
         if let Some(last) = self.last_look.filter(|_| why == Why::Touched) {
             thread::sleep(LOOK_MIN.saturating_sub(last.elapsed()));
         }
@@ -263,18 +415,16 @@ impl Task for FileTask {
         if let Why::Asked { force, .. } = why {
             self.asked = Some(force || self.asked == Some(true));
         }
-        match self.look(why, desk) {
+        let wait = match self.look(why, desk) {
             Ok(wait) => wait,
             Err(SourceError::Stopped) => Duration::ZERO,
             Err(error) => self.after(&error, desk),
-        }
+        };
+        desk.note(|state| state.beginning = false);
+        self.sleep(wait)
     }
 
     fn is_pending(&self) -> bool {
         self.asked.is_some()
-    }
-
-    fn watched(&self) -> Option<BorrowedFd<'_>> {
-        self.watch.fd()
     }
 }

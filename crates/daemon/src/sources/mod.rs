@@ -43,14 +43,19 @@ mod url;
 #[cfg(test)]
 mod url_tests;
 mod watch;
+#[cfg(test)]
+mod watch_tests;
+mod way;
 
 pub use asking::{Answered, Asking};
 pub(crate) use copies::{Copies, Spooled, is_copy};
 pub use crowdsec::CrowdSecSpec;
 pub use deliver::{Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
 pub use error::SourceError;
+pub(crate) use file::is_accepted;
 pub use keeper::ToKeeper;
 pub(crate) use plan::{FOLDERS, HAND_FOLDER};
 pub use source::{Kind, Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
 pub use state::{Failure, SourceState};
+pub(crate) use text::read as read_list;
 pub use ticker::Sources;

@@ -61,6 +61,11 @@ fn passing() -> &'static PathBuf {
     })
 }
 
+/// Whether what is written to this folder is gone after the process.
+pub(crate) fn is_passing(folder: &std::path::Path) -> bool {
+    folder.starts_with(passing())
+}
+
 /// The bounds of the configuration: of the text and, packed, of what comes.
 fn limits(config: &LimitsConfig) -> Limits {
     Limits {

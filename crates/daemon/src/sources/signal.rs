@@ -22,6 +22,8 @@ pub(crate) struct Signal {
 struct Wanted {
     now: bool,
     force: bool,
+    /// What the thread watches has changed.
+    touched: bool,
     /// How often anybody wanted anything.
     asks: u64,
 }
@@ -71,6 +73,12 @@ impl Signal {
         number
     }
 
+    /// Says that what the thread watches has changed.
+    pub(crate) fn touch(&self) {
+        self.wanted().touched = true;
+        self.ring();
+    }
+
     fn wanted(&self) -> MutexGuard<'_, Wanted> {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -90,8 +98,9 @@ impl Signal {
             return Some(Why::Stop);
         }
         let mut wanted = self.wanted();
+        let touched = std::mem::take(&mut wanted.touched);
         if !std::mem::take(&mut wanted.now) {
-            return None;
+            return touched.then_some(Why::Touched);
         }
         let force = std::mem::take(&mut wanted.force);
         let number = wanted.asks;
@@ -100,8 +109,8 @@ impl Signal {
         Some(Why::Asked { force, number })
     }
 
-    /// Sleeps until something is signalled, `also` is readable, or the time is over.
-    pub(crate) fn wait(&self, time: Duration, also: Option<BorrowedFd<'_>>) -> Why {
+    /// Sleeps until something is signalled, or the time is over.
+    pub(crate) fn wait(&self, time: Duration) -> Why {
         let end = Instant::now() + time.min(Duration::from_secs(7 * 24 * 3600));
         loop {
             if let Some(why) = self.taken() {
@@ -111,25 +120,19 @@ impl Signal {
             if left.is_zero() {
                 return Why::Due;
             }
-            if self.sleep(left, also) {
-                return self.taken().unwrap_or(Why::Touched);
-            }
+            self.sleep(left);
         }
     }
 
-    /// True when `also` is readable.
-    fn sleep(&self, left: Duration, also: Option<BorrowedFd<'_>>) -> bool {
-        let mut fds = vec![PollFd::from_borrowed_fd(self.bell.as_fd(), PollFlags::IN)];
-        fds.extend(also.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+    fn sleep(&self, left: Duration) {
+        let mut fds = [PollFd::from_borrowed_fd(self.bell.as_fd(), PollFlags::IN)];
         let timeout = Timespec {
             tv_sec: left.as_secs() as i64,
             tv_nsec: i64::from(left.subsec_nanos()),
         };
         // An interrupted wait is looked at again, as a false alarm is.
         let _ = poll(&mut fds, Some(&timeout));
-        let touched = fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
         self.hush();
-        touched
     }
 
     /// Ends the ringing; what was signalled stays signalled. For those who wait on the bell.
@@ -154,33 +157,42 @@ mod tests {
     #[test]
     fn each_signal_is_seen_once() {
         let signal = Signal::new().unwrap();
-        assert_eq!(signal.wait(Duration::ZERO, None), Why::Due);
+        assert_eq!(signal.wait(Duration::ZERO), Why::Due);
         signal.ask(false);
         signal.ask(true);
         let asked = |force, number| Why::Asked { force, number };
-        assert_eq!(signal.wait(LONG, None), asked(true, 2));
-        assert_eq!(signal.wait(Duration::from_millis(1), None), Why::Due);
+        assert_eq!(signal.wait(LONG), asked(true, 2));
+        assert_eq!(signal.wait(Duration::from_millis(1)), Why::Due);
         signal.ask(false);
-        assert_eq!(signal.wait(LONG, None), asked(false, 3));
+        assert_eq!(signal.wait(LONG), asked(false, 3));
         signal.stop();
-        assert_eq!(signal.wait(LONG, None), Why::Stop);
-        assert_eq!(signal.wait(LONG, None), Why::Stop);
+        assert_eq!(signal.wait(LONG), Why::Stop);
+        assert_eq!(signal.wait(LONG), Why::Stop);
     }
 
     #[test]
     fn a_sleeper_is_woken() {
         let signal = Arc::new(Signal::new().unwrap());
         let sleeper = Arc::clone(&signal);
-        let thread = std::thread::spawn(move || sleeper.wait(LONG, None));
+        let thread = std::thread::spawn(move || sleeper.wait(LONG));
         signal.stop();
         assert_eq!(thread.join().unwrap(), Why::Stop);
     }
 
     #[test]
-    fn what_is_watched_wakes() {
+    fn what_is_watched_wakes_unless_there_is_more() {
         let signal = Signal::new().unwrap();
-        let (read, write) = io::pipe().unwrap();
-        io::Write::write_all(&mut &write, b"x").unwrap();
-        assert_eq!(signal.wait(LONG, Some(read.as_fd())), Why::Touched);
+        signal.touch();
+        signal.touch();
+        assert_eq!(signal.wait(LONG), Why::Touched);
+        assert_eq!(signal.wait(Duration::ZERO), Why::Due);
+        signal.touch();
+        let number = signal.ask(false);
+        let asked = Why::Asked {
+            force: false,
+            number,
+        };
+        assert_eq!(signal.wait(LONG), asked);
+        assert_eq!(signal.wait(Duration::ZERO), Why::Due);
     }
 }

@@ -47,6 +47,10 @@ pub struct SourceState {
     pub etag: Option<String>,
     /// True while the list in use is the last good copy from disk.
     pub from_copy: bool,
+    /// Why no event tells of a change of a file, which is polled.
+    pub unwatched: Option<String>,
+    /// A copy is being put in force, and the file it is of was not tried yet.
+    pub(crate) beginning: bool,
     /// The last asking of an operator that was done, by its number.
     pub(crate) answered: u64,
 }
@@ -86,6 +90,8 @@ impl SourceState {
             skipped: 0,
             etag: None,
             from_copy: false,
+            unwatched: None,
+            beginning: false,
             answered: 0,
         }
     }
@@ -106,7 +112,8 @@ impl SourceState {
     /// True when it was tried once, to whatever end.
     #[must_use]
     pub fn is_tried(&self) -> bool {
-        self.loads + self.unchanged + self.failures + self.refusals != 0
+        let tries = self.loads + self.unchanged + self.failures + self.refusals;
+        tries != 0 && !self.beginning
     }
 
     pub(super) fn tried(&mut self) {

@@ -1,7 +1,6 @@
 //! What a source's thread does in a turn, and what it is given for it.
 
 use std::io::Read;
-use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -24,11 +23,6 @@ pub(crate) trait Task: Send {
     /// True while it still has to do what it was asked for: a file is not at rest yet.
     fn is_pending(&self) -> bool {
         false
-    }
-
-    /// What wakes the task beside time.
-    fn watched(&self) -> Option<BorrowedFd<'_>> {
-        None
     }
 }
 

@@ -22,6 +22,7 @@ use super::state::SourceState;
 use super::task::{Desk, Task};
 use super::turns::Turns;
 use super::url::UrlTask;
+use super::watch::{Watch, Watcher};
 
 /// How long [`Sources::stop`] waits for threads that are in the middle of something, which is a
 /// name being looked up or a server that says nothing: these end with the process.
@@ -34,6 +35,8 @@ pub struct Sources {
     /// Where last good copies are kept.
     folder: PathBuf,
     running: Vec<Running>,
+    /// Shared with all that are files.
+    watcher: Watcher,
     /// What others ask and look at.
     asking: Asking,
 }
@@ -66,10 +69,13 @@ impl Job {
         }
     }
 
-    fn task(&self, folder: &Path) -> Box<dyn Task> {
+    fn task(&self, folder: &Path, watch: impl FnOnce() -> Watch) -> Box<dyn Task> {
         match self {
             Self::List(spec) => match &spec.source {
-                Source::File { path } => Box::new(FileTask::new(spec.clone(), path.clone())),
+                Source::File { path } => {
+                    let task = FileTask::new(spec.clone(), path.clone(), watch(), folder);
+                    Box::new(task)
+                }
                 Source::Url { url, ca_file } => {
                     let (url, ca_file) = (url.clone(), ca_file.clone());
                     Box::new(UrlTask::new(spec.clone(), url, ca_file, folder))
@@ -93,6 +99,7 @@ impl Sources {
             turns: Arc::new(Turns::new(Limits::LOADS_MAX)),
             folder,
             running: Vec::new(),
+            watcher: Watcher::default(),
             asking,
         }
     }
@@ -133,7 +140,8 @@ impl Sources {
     fn start(&self, job: Job) -> io::Result<Running> {
         let state = Arc::new(Mutex::new(job.state()));
         let signal = Arc::new(Signal::new()?);
-        let task = job.task(&self.folder);
+        let watch = || self.watcher.watch(Arc::clone(&signal));
+        let task = job.task(&self.folder, watch);
         let desk = Desk {
             keeper: Arc::clone(&self.keeper),
             state: Arc::clone(&state),
@@ -264,6 +272,6 @@ fn work(mut task: Box<dyn Task>, desk: &Desk) {
             state.next_try = SystemTime::now().checked_add(wait);
             state.answered = done.unwrap_or(state.answered);
         });
-        why = desk.signal.wait(wait, task.watched());
+        why = desk.signal.wait(wait);
     }
 }

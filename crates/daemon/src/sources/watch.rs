@@ -1,20 +1,28 @@
 //! Events of the folders that a file is in: the file itself may be renamed over at any time, and a
 //! watch on it would follow the old one away.
+//!
+//! One inotify instance serves all files: a system has 128 of them for a user, unless it is told
+//! otherwise. What cannot be watched is reported, so that it can be polled, and each look at it
+//! tries again.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
+use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 
-use rustix::fs::inotify::remove_watch;
-use rustix::fs::inotify::{CreateFlags, Event, ReadFlags, Reader, WatchFlags, add_watch, init};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::fs::inotify::{CreateFlags, Event, ReadFlags, Reader, WatchFlags};
+use rustix::fs::inotify::{add_watch, init, remove_watch};
 
-/// Events read in one look, at most; the rest makes the next look come at once.
-const EVENTS_MAX: usize = 1024;
-
-/// Links that are followed, as many as the kernel follows.
-const LINKS_MAX: usize = 40;
+use super::signal::Signal;
+use super::way::Way;
 
 /// How often a way is gone again that was another when it had been gone.
 const WAYS_MAX: usize = 4;
@@ -27,14 +35,30 @@ const WANTED: WatchFlags = WatchFlags::MOVED_TO
     .union(WatchFlags::MOVE_SELF)
     .union(WatchFlags::ONLYDIR);
 
+/// File systems on which others write without an event here: NFS, CIFS, SMB2, FUSE, 9P, Ceph, AFS
+/// and Coda (`linux/magic.h`).
+const REMOTE: [u32; 8] = [
+    0x6969,
+    0xff53_4d42,
+    0xfe53_4d42,
+    0x6573_5546,
+    0x0102_1997,
+    0x00c3_6400,
+    0x6b41_4653,
+    0x7375_7245,
+];
+
+/// Watches the files of all sources, and wakes those of which something was seen.
+#[derive(Debug, Default)]
+pub(crate) struct Watcher {
+    folders: Arc<Mutex<Folders>>,
+}
+
 /// Watches the folder of a path, and those of all links on the way to its file.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    /// None where the system gives no more watches: the file is looked at from time to time.
-    inotify: Option<OwnedFd>,
-    watched: Vec<i32>,
-    /// Names that the file has in these folders.
-    names: Vec<OsString>,
+    folders: Arc<Mutex<Folders>>,
+    id: u64,
 }
 
 /// What happened since the last look.
@@ -49,73 +73,128 @@ pub(crate) enum Seen {
     Written,
 }
 
-impl Watch {
-    /// Watches `path` from now on.
-    pub(crate) fn new(path: &Path) -> Self {
-        let inotify = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC);
-        let mut watch = Self {
-            inotify: inotify.ok(),
-            watched: Vec::new(),
+/// Why no event tells of a change.
+#[derive(Debug)]
+pub(crate) enum Unwatched {
+    /// The system gives no instance: the reason is logged for all files at once.
+    NoInstance(io::Error),
+    /// It gives no watch on a folder.
+    NoWatch(io::Error),
+    /// Other machines may write there.
+    Remote,
+}
+
+impl fmt::Display for Unwatched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoInstance(error) => write!(
+                f,
+                "inotify gives no instance ({error}): raise fs.inotify.max_user_instances or the \
+                 limit of open files"
+            ),
+            Self::NoWatch(error) => write!(
+                f,
+                "inotify gives no watch ({error}): raise fs.inotify.max_user_watches, or let the \
+                 daemon read the folder"
+            ),
+            Self::Remote => f.write_str(
+                "its file system is a remote one, whose changes inotify does not see: copy the \
+                 list to a local one",
+            ),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Folders {
+    instance: Option<Instance>,
+    /// That there is none was logged.
+    said: bool,
+    files: BTreeMap<u64, Watched>,
+    last_id: u64,
+}
+
+/// One file.
+#[derive(Debug)]
+struct Watched {
+    signal: Arc<Signal>,
+    /// Watches on its folders.
+    watches: Vec<i32>,
+    /// Names that the file has in these folders.
+    names: Vec<OsString>,
+    seen: Seen,
+}
+
+/// The inotify instance, and the thread that waits for its events.
+#[derive(Debug)]
+struct Instance {
+    ends: Arc<Ends>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Ends {
+    inotify: OwnedFd,
+    /// Rung when the thread is to end.
+    bell: OwnedFd,
+    stopped: AtomicBool,
+}
+
+impl Watcher {
+    /// A watch that wakes by `signal`. Nothing is watched before the first look.
+    pub(crate) fn watch(&self, signal: Arc<Signal>) -> Watch {
+        let mut folders = lock(&self.folders);
+        folders.last_id += 1;
+        let id = folders.last_id;
+        let watched = Watched {
+            signal,
+            watches: Vec::new(),
             names: Vec::new(),
+            seen: Seen::Nothing,
         };
-        watch.arm(path);
-        watch
+        folders.files.insert(id, watched);
+        Watch {
+            folders: Arc::clone(&self.folders),
+            id,
+        }
     }
+}
 
-    /// Readable when something happened.
-    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.inotify.as_ref()?.as_fd())
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        let instance = lock(&self.folders).instance.take();
+        let Some(mut instance) = instance else { return };
+        instance.ends.stopped.store(true, Ordering::SeqCst);
+        // A full counter rings already.
+        let _ = rustix::io::write(&instance.ends.bell, &1u64.to_ne_bytes());
+        if let Some(thread) = instance.thread.take() {
+            let _ = thread.join();
+        }
     }
+}
 
+impl Watch {
     /// What happened since the last call. Watches again what has come or was put elsewhere; whoever
-    /// looks at the file after this misses nothing.
-    pub(crate) fn seen(&mut self, path: &Path) -> Seen {
-        let seen = self.drain();
-        self.arm(path);
-        seen
+    /// looks at the file after this misses nothing, unless it is not watched.
+    pub(crate) fn seen(&self, path: &Path) -> (Seen, Result<(), Unwatched>) {
+        let mut folders = lock(&self.folders);
+        folders.drain(Some(self.id));
+        let file = folders.files.get_mut(&self.id);
+        let seen = file.map(|file| std::mem::take(&mut file.seen));
+        drop(folders);
+        (seen.unwrap_or_default(), self.arm(path))
     }
 
-    fn drain(&self) -> Seen {
-        let Some(inotify) = &self.inotify else {
-            return Seen::Nothing;
-        };
-        let mut room = [MaybeUninit::uninit(); 4096];
-        let mut reader = Reader::new(inotify, &mut room);
-        let mut seen = Seen::Nothing;
-        for _ in 0..EVENTS_MAX {
-            let Ok(event) = reader.next() else {
-                break;
-            };
-            seen = self.judge(&event, seen);
-        }
-        seen
-    }
-
-    /// The last word counts: a file renamed into place and then written to is not whole.
-    fn judge(&self, event: &Event<'_>, before: Seen) -> Seen {
-        let ours = event.file_name().is_some_and(|name| {
-            let name = name.to_bytes();
-            self.names.iter().any(|ours| ours.as_bytes() == name)
-        });
-        let flags = event.events();
-        if ours && flags.contains(ReadFlags::MOVED_TO) {
-            Seen::RenamedInto
-        } else if ours && flags.intersects(ReadFlags::CREATE | ReadFlags::CLOSE_WRITE) {
-            Seen::Written
-        } else {
-            before
-        }
-    }
-
-    fn arm(&mut self, path: &Path) {
-        let Some(inotify) = &self.inotify else {
-            return;
-        };
+    fn arm(&self, path: &Path) -> Result<(), Unwatched> {
         let mut way = Way::of(path);
-        let mut watched = Vec::new();
         for _ in 0..WAYS_MAX {
-            let add = |folder| add_watch(inotify, folder, WANTED).ok();
-            watched = way.folders.iter().filter_map(add).collect();
+            if way.folders.iter().any(|folder| is_remote(folder)) {
+                return Err(Unwatched::Remote);
+            }
+            let mut folders = lock(&self.folders);
+            folders.begin(&self.folders)?;
+            folders.arm(self.id, &way)?;
+            drop(folders);
             let again = Way::of(path);
             if again == way {
                 break;
@@ -123,192 +202,158 @@ impl Watch {
             // A link was put elsewhere before it was watched, and nobody would tell.
             way = again;
         }
-        for old in &self.watched {
-            if !watched.contains(old) {
-                // A folder that is gone took its watch along.
-                let _ = remove_watch(inotify, *old);
-            }
-        }
-        self.watched = watched;
-        self.names = way.names;
+        Ok(())
     }
 }
 
-/// The way from a path to its file: what must be watched to see another file at its end.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Way {
-    /// The folders of all links on it, of the file, and of what is missing.
-    folders: Vec<PathBuf>,
-    /// The file's name, and those of links to it.
-    names: Vec<OsString>,
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let mut folders = lock(&self.folders);
+        if let Some(file) = folders.files.remove(&self.id) {
+            folders.release(&file.watches);
+        }
+    }
 }
 
-impl Way {
-    fn of(path: &Path) -> Self {
-        let mut way = Self::default();
-        let mut at = PathBuf::from(".");
-        let mut left = parts(path);
-        let mut links = 0;
-        while let Some(part) = left.pop() {
-            if !way.step(&mut at, part, &mut left, &mut links) {
-                break;
+impl Folders {
+    /// Makes the instance, where there is none.
+    fn begin(&mut self, all: &Arc<Mutex<Self>>) -> Result<(), Unwatched> {
+        if self.instance.is_some() {
+            return Ok(());
+        }
+        match Instance::new(all) {
+            Ok(instance) => {
+                self.instance = Some(instance);
+                if std::mem::take(&mut self.said) {
+                    tracing::info!("inotify has an instance again: files are watched");
+                }
+                Ok(())
+            }
+            Err(error) => {
+                let unwatched = Unwatched::NoInstance(error);
+                if !std::mem::replace(&mut self.said, true) {
+                    tracing::warn!("files are polled, not watched, until they can be: {unwatched}");
+                }
+                Err(unwatched)
             }
         }
-        way
     }
 
-    /// Goes from folder `at` by `part`. False when the way ends there.
-    fn step(
-        &mut self,
-        at: &mut PathBuf,
-        part: OsString,
-        left: &mut Vec<OsString>,
-        links: &mut usize,
-    ) -> bool {
-        // As paths are read: `/` begins anew, and `..` leads out of where a link led.
-        let next = at.join(&part);
-        let target = std::fs::read_link(&next);
-        let last = left.is_empty();
-        if last || target.is_ok() || !next.exists() {
-            self.folders.push(at.clone());
-        }
-        if last {
-            self.names.push(part);
-        }
-        let Ok(target) = target else {
-            *at = next;
-            return at.exists();
+    fn arm(&mut self, id: u64, way: &Way) -> Result<(), Unwatched> {
+        let (Some(instance), Some(file)) = (&self.instance, self.files.get_mut(&id)) else {
+            return Ok(());
         };
-        *links += 1;
-        left.extend(parts(&target));
-        *links <= LINKS_MAX
-    }
-}
-
-/// The components of a path, the last one first.
-fn parts(path: &Path) -> Vec<OsString> {
-    let parts = path.components().rev();
-    parts.map(|part| part.as_os_str().to_owned()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-    #[test]
-    fn a_rename_is_told_from_a_write() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("list");
-        let mut watch = Watch::new(&path);
-        assert_eq!(watch.seen(&path), Seen::Nothing);
-        fs::write(&path, "a").unwrap();
-        assert_eq!(watch.seen(&path), Seen::Written);
-        fs::write(folder.path().join("other"), "a").unwrap();
-        assert_eq!(watch.seen(&path), Seen::Nothing);
-        fs::rename(folder.path().join("other"), &path).unwrap();
-        assert_eq!(watch.seen(&path), Seen::RenamedInto);
-        fs::write(folder.path().join("other"), "a").unwrap();
-        fs::rename(folder.path().join("other"), &path).unwrap();
-        fs::write(&path, "b").unwrap();
-        assert_eq!(watch.seen(&path), Seen::Written);
-        assert_eq!(watch.seen(&path), Seen::Nothing);
-    }
-
-    #[test]
-    fn the_folder_may_come_and_go() {
-        let above = tempfile::tempdir().unwrap();
-        let folder = above.path().join("lists");
-        let path = folder.join("list");
-        let mut watch = Watch::new(&path);
-        fs::create_dir(&folder).unwrap();
-        watch.seen(&path);
-        fs::write(&path, "a").unwrap();
-        assert_eq!(watch.seen(&path), Seen::Written);
-        fs::rename(&folder, above.path().join("away")).unwrap();
-        fs::create_dir(&folder).unwrap();
-        watch.seen(&path);
-        fs::write(&path, "a").unwrap();
-        assert_eq!(watch.seen(&path), Seen::Written);
-    }
-
-    #[test]
-    fn a_link_is_watched_at_both_ends() {
-        let folder = tempfile::tempdir().unwrap();
-        let (here, there) = (folder.path().join("here"), folder.path().join("there"));
-        fs::create_dir(&here).unwrap();
-        fs::create_dir(&there).unwrap();
-        fs::write(there.join("real"), "a").unwrap();
-        symlink(there.join("real"), here.join("list")).unwrap();
-        let path = here.join("list");
-        let mut watch = Watch::new(&path);
-        fs::write(there.join("new"), "b").unwrap();
-        fs::rename(there.join("new"), there.join("real")).unwrap();
-        assert_eq!(watch.seen(&path), Seen::RenamedInto);
-        fs::write(there.join("other"), "c").unwrap();
-        symlink(there.join("other"), here.join("new")).unwrap();
-        fs::rename(here.join("new"), &path).unwrap();
-        assert_eq!(watch.seen(&path), Seen::RenamedInto);
-    }
-
-    fn woken(watch: &Watch) -> bool {
-        let mut fds = [PollFd::new(watch.inotify.as_ref().unwrap(), PollFlags::IN)];
-        poll(&mut fds, Some(&Timespec::default())).unwrap() == 1
-    }
-
-    #[test]
-    fn a_link_to_a_folder_is_watched() {
-        let above = tempfile::tempdir().unwrap();
-        let at = |name: &str| above.path().join(name);
-        for release in ["one", "two"] {
-            fs::create_dir(at(release)).unwrap();
-            fs::write(at(release).join("list"), release).unwrap();
+        let mut watches = Vec::new();
+        let mut unwatched = None;
+        for folder in &way.folders {
+            match add_watch(&instance.ends.inotify, folder, WANTED) {
+                Ok(watch) => watches.push(watch),
+                // The next look finds it gone.
+                Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {}
+                Err(error) => unwatched = Some(Unwatched::NoWatch(error.into())),
+            }
         }
-        symlink("one", at("current")).unwrap();
-        let path = at("current/list");
-        let mut watch = Watch::new(&path);
-        assert!(!woken(&watch));
-        symlink("two", at("next")).unwrap();
-        fs::rename(at("next"), at("current")).unwrap();
-        assert!(woken(&watch), "the link leads elsewhere");
-        watch.seen(&path);
-        fs::write(at("new"), "a").unwrap();
-        fs::rename(at("new"), at("two/list")).unwrap();
-        assert_eq!(watch.seen(&path), Seen::RenamedInto);
+        file.names.clone_from(&way.names);
+        let old = std::mem::replace(&mut file.watches, watches);
+        self.release(&old);
+        unwatched.map_or(Ok(()), Err)
     }
 
-    #[test]
-    fn a_folder_that_is_put_in_the_place_of_another_is_seen() {
-        let above = tempfile::tempdir().unwrap();
-        let at = |name: &str| above.path().join(name);
-        fs::create_dir_all(at("lists/deep")).unwrap();
-        fs::write(at("lists/deep/list"), "a").unwrap();
-        let path = at("lists/deep/list");
-        let mut watch = Watch::new(&path);
-        fs::rename(at("lists/deep"), at("away")).unwrap();
-        assert!(woken(&watch), "it went away");
-        watch.seen(&path);
-        // The end of the watch on what went away is an event of its own.
-        watch.seen(&path);
-        assert!(!woken(&watch));
-        fs::rename(at("away"), at("lists/deep")).unwrap();
-        assert!(woken(&watch), "it came back");
-        watch.seen(&path);
-        fs::write(&path, "b").unwrap();
-        assert_eq!(watch.seen(&path), Seen::Written);
+    /// Ends those of these watches that no file has any more.
+    fn release(&self, watches: &[i32]) {
+        let Some(instance) = &self.instance else {
+            return;
+        };
+        let mut files = self.files.values();
+        for &watch in watches {
+            if !files.any(|file| file.watches.contains(&watch)) {
+                // A folder that is gone took its watch along.
+                let _ = remove_watch(&instance.ends.inotify, watch);
+            }
+            files = self.files.values();
+        }
     }
 
-    #[test]
-    fn links_without_end_are_left() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("list");
-        symlink(&path, &path).unwrap();
-        let mut watch = Watch::new(&path);
-        fs::remove_file(&path).unwrap();
-        fs::write(&path, "a").unwrap();
-        assert_eq!(watch.seen(&path), Seen::Written);
+    /// Takes all events there are, and wakes whom they are about, except `looking`, which looks by
+    /// itself.
+    fn drain(&mut self, looking: Option<u64>) {
+        let Some(instance) = &self.instance else {
+            return;
+        };
+        let mut room = [MaybeUninit::uninit(); 4096];
+        let mut reader = Reader::new(&instance.ends.inotify, &mut room);
+        while let Ok(event) = reader.next() {
+            let is_lost = event.events().contains(ReadFlags::QUEUE_OVERFLOW);
+            for (id, file) in &mut self.files {
+                if !is_lost && !file.watches.contains(&event.wd()) {
+                    continue;
+                }
+                file.judge(&event);
+                if Some(*id) != looking {
+                    file.signal.touch();
+                }
+            }
+        }
     }
+}
+
+impl Watched {
+    /// The last word counts: a file renamed into place and then written to is not whole.
+    fn judge(&mut self, event: &Event<'_>) {
+        let is_ours = event.file_name().is_some_and(|name| {
+            let name = name.to_bytes();
+            self.names.iter().any(|ours| ours.as_bytes() == name)
+        });
+        let flags = event.events();
+        if is_ours && flags.contains(ReadFlags::MOVED_TO) {
+            self.seen = Seen::RenamedInto;
+        } else if is_ours && flags.intersects(ReadFlags::CREATE | ReadFlags::CLOSE_WRITE) {
+            self.seen = Seen::Written;
+        }
+    }
+}
+
+impl Instance {
+    fn new(folders: &Arc<Mutex<Folders>>) -> io::Result<Self> {
+        let ends = Arc::new(Ends {
+            inotify: init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?,
+            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            stopped: AtomicBool::new(false),
+        });
+        let (theirs, folders) = (Arc::clone(&ends), Arc::downgrade(folders));
+        let thread = thread::Builder::new().name("watch".to_owned());
+        let thread = thread.spawn(move || {
+            while theirs.wait() {
+                let Some(folders) = folders.upgrade() else {
+                    return;
+                };
+                lock(&folders).drain(None);
+            }
+        })?;
+        Ok(Self {
+            ends,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Ends {
+    /// Waits for events. False when it is to end.
+    fn wait(&self) -> bool {
+        let fds = [self.inotify.as_fd(), self.bell.as_fd()];
+        let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        // An interrupted wait finds no events.
+        let _ = poll(&mut fds, None);
+        !self.stopped.load(Ordering::SeqCst)
+    }
+}
+
+fn lock(folders: &Mutex<Folders>) -> MutexGuard<'_, Folders> {
+    folders.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether other machines may write there. What is not there has no file system.
+fn is_remote(folder: &Path) -> bool {
+    let kind = rustix::fs::statfs(folder).map(|found| found.f_type as u32);
+    kind.is_ok_and(|kind| REMOTE.contains(&kind))
 }

@@ -238,8 +238,8 @@ impl Sets for StandIn {
         self.with(&params.set, |set| {
             if entries.is_empty() && !params.force {
                 let message = format!(
-                    "{} holds no entries and set '{}' keeps its {}: mend the list, or empty the \
-                     set with --force",
+                    "{} holds no entries, so set '{}' keeps its {}: mend the list, or write \
+                     allow_empty = true in its [[set]], or load it with --force",
                     params.file,
                     set.name,
                     set.file.len()

@@ -38,8 +38,8 @@ fn an_emptied_list() {
     let refusal = refused(&lines(0..100), "# nothing\n");
     assert_eq!(
         refusal.to_string(),
-        "test.list holds no entries and set 'a' keeps its 100: mend the list, or empty the set \
-         with --force"
+        "test.list holds no entries, so set 'a' keeps its 100: mend the list, or write allow_empty \
+         = true in its [[set]], or take it once by 'linerate set load a --force'"
     );
 }
 
@@ -49,7 +49,8 @@ fn a_truncated_list() {
     assert_eq!(
         refusal.to_string(),
         "test.list has 49 entries where set 'a' has 100 (0 new, 51 gone), more than max_change = \
-         0.5 allows, so the old list stays: look at the list, then load it with --force"
+         0.5 allows, so set 'a' keeps its 100: mend the list, or raise max_change in its [[set]], \
+         or take it once by 'linerate set load a --force'"
     );
     let world = World::new(&["a"]);
     let _ = world.load("a", &lines(0..100), false).expect("a good list");
@@ -127,8 +128,9 @@ fn a_list_that_covers_an_own_address() {
     );
     assert_eq!(
         refusal.to_string(),
-        "test.list: 198.51.100.0/24 covers 198.51.100.7, its gateway, so set 'a' keeps its old \
-         list: take it out of the list, or load it with --force"
+        "test.list: 198.51.100.0/24 covers 198.51.100.7, its gateway, so set 'a' keeps its 100: \
+         mend the list, or write allow_private = true in its [[set]], or take it once by 'linerate \
+         set load a --force'"
     );
 }
 
@@ -164,6 +166,156 @@ fn sets_that_allow_or_are_told_so_may_cover_anything() {
     let world = World::start(config, None);
     for set in ["a", "b"] {
         let _ = world.load(set, "10.0.0.0/8\n", false).expect("it may");
+    }
+}
+
+/// `count` addresses and these lines.
+fn with(count: u32, more: &str) -> String {
+    format!("{}{more}\n", lines(0..count))
+}
+
+#[test]
+fn small_lists_are_not_held_against_ratios() {
+    // Before, after, the floor, and whether the load passes.
+    let cases = [
+        (lines(0..1), lines(0..2), 100, true),
+        (lines(0..1), lines(0..99), 100, true),
+        (lines(0..99), lines(0..1), 100, true),
+        (lines(0..50), lines(50..99), 100, true),
+        (
+            with(1, "2001:db8::/32"),
+            with(1, "2001:db8::/32\n2a00::/16"),
+            100,
+            true,
+        ),
+        (
+            with(1, "11.0.0.0/8"),
+            with(1, "11.0.0.0/8\n12.0.0.0/8"),
+            100,
+            true,
+        ),
+        // Beyond the floor the share is one of the floor at least.
+        (lines(0..60), lines(0..110), 100, true),
+        (lines(0..60), lines(0..111), 100, false),
+        (lines(0..1), lines(0..100_000), 100, false),
+        (lines(0..100), lines(0..50), 100, true),
+        (lines(0..100), lines(0..49), 100, false),
+        (lines(0..150), lines(0..1), 100, false),
+        (lines(0..1000), with(1000, "11.0.0.0/8"), 100, false),
+        (lines(0..99), with(99, "11.0.0.0/8"), 100, false),
+        // Settable, to nothing as well.
+        (lines(0..1), lines(0..2), 0, false),
+        (lines(0..400), lines(0..100), 500, true),
+        (lines(0..400), lines(0..100), 400, false),
+    ];
+    for (number, (before, after, floor, passes)) in cases.iter().enumerate() {
+        let mut config = crate::world::config(&["a"]);
+        config.sets[0].max_change_floor = *floor;
+        let world = World::start(config, None);
+        let _ = world.load("a", before, false).expect("the first list");
+        let loaded = world.load("a", after, false);
+        assert_eq!(loaded.is_ok(), *passes, "case {number}: {loaded:?}");
+    }
+}
+
+#[test]
+fn an_empty_list_is_taken_where_it_may_be() {
+    for allowed in [false, true] {
+        let mut config = crate::world::config(&["a"]);
+        config.sets[0].allow_empty = allowed;
+        let world = World::start(config, None);
+        assert_eq!(world.load("a", "# none yet\n", false).is_ok(), allowed);
+        let _ = world.load("a", &lines(0..1000), false).expect("a list");
+        assert_eq!(world.load("a", "# gone\n", false).is_ok(), allowed);
+        let _ = world.load("a", &lines(0..1000), false).expect("it is back");
+    }
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once() {
+    let bad = with(10, "10.0.0.0/8\n192.168.1.1\nfe80::1\n198.51.100.7");
+    let refusal = refused(&lines(0..100), &bad).to_string();
+    for part in [
+        "has 14 entries where set 'a' has 100 (4 new, 90 gone)",
+        "10.0.0.0/8 covers private space 10.0.0.0/8 (RFC 1918)",
+        "192.168.1.1 covers private space",
+        "fe80::1 covers link-local space",
+        "198.51.100.7 covers 198.51.100.7, its gateway",
+        "raise max_change and write allow_private = true in its [[set]]",
+    ] {
+        assert!(refusal.contains(part), "{part}: {refusal}");
+    }
+}
+
+#[test]
+fn a_start_names_no_command() {
+    let world = World::new(&["a"]);
+    world.handle.set_starting(true);
+    let refusal = world.load("a", "", false).expect_err("empty").to_string();
+    assert_eq!(
+        refusal,
+        "test.list holds no entries, so set 'a' stays without it: mend the list, or write \
+         allow_empty = true in its [[set]]"
+    );
+    world.handle.set_starting(false);
+    let refusal = world.load("a", "", false).expect_err("empty").to_string();
+    assert!(
+        refusal.ends_with("'linerate set load a --force'"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn what_is_exempt_or_only_counted_is_not_refused() {
+    use daemon::sets::Keeps;
+    use plane::{Action, Exception, Ports, SetRule, Sides};
+    const LEVEL1: &str = "0.0.0.0/8\n10.0.0.0/8\n127.0.0.0/8\n224.0.0.0/3\n";
+    let exception = |action| Exception {
+        sides: Sides::SRC,
+        ports: Ports::ALL,
+        action,
+    };
+    let (private, local) = (Keeps::Private, Keeps::Local);
+    // What the set does, what it does elsewhere, what is kept, the list, and whether it is taken.
+    let cases = [
+        (Action::Block, None, vec![], LEVEL1, false),
+        (Action::Block, None, vec![private], LEVEL1, false),
+        (Action::Block, None, vec![local], LEVEL1, false),
+        (Action::Block, None, vec![private, local], LEVEL1, true),
+        (
+            Action::Block,
+            None,
+            vec![private],
+            "10.0.0.0/8\n100.64.0.0/10\nfd00::/8\n",
+            true,
+        ),
+        (Action::Block, None, vec![private], "198.51.100.7\n", false),
+        (
+            Action::Block,
+            None,
+            vec![local],
+            "198.51.100.7\n224.0.0.1\nfe80::1\n",
+            true,
+        ),
+        (Action::Count, None, vec![], LEVEL1, true),
+        (Action::Count, Some(Action::Block), vec![], LEVEL1, false),
+        (Action::Count, Some(Action::Allow), vec![], LEVEL1, true),
+        (Action::Allow, None, vec![], LEVEL1, true),
+        (Action::Allow, Some(Action::Block), vec![], LEVEL1, false),
+    ];
+    for (number, (action, elsewhere, kept, list, taken)) in cases.into_iter().enumerate() {
+        let mut config = crate::world::config(&["a"]);
+        config.sets[0].rule.action = action;
+        config.sets[0].rule.exceptions = elsewhere.map(exception).into_iter().collect();
+        for keeps in kept {
+            let rule = SetRule::new(format!("{keeps:?}"), Action::Allow, Sides::BOTH);
+            let mut set = daemon::sets::SetConfig::new(rule);
+            set.keeps = Some(keeps);
+            config.sets.push(set);
+        }
+        let world = World::start(config, None);
+        let loaded = world.load("a", list, false);
+        assert_eq!(loaded.is_ok(), taken, "case {number}: {loaded:?}");
     }
 }
 

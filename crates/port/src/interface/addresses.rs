@@ -62,6 +62,30 @@ pub(crate) fn address_news() -> io::Result<RouteNews> {
     RouteNews::of(groups as u32)
 }
 
+/// Tells when addresses of this network namespace or its routes change.
+#[derive(Debug)]
+pub struct AddressNews(RouteNews);
+
+impl AddressNews {
+    /// From now on.
+    ///
+    /// # Errors
+    /// The kernel gives no socket of route netlink.
+    pub fn open() -> io::Result<Self> {
+        let groups = libc::RTMGRP_IPV4_IFADDR
+            | libc::RTMGRP_IPV6_IFADDR
+            | libc::RTMGRP_IPV4_ROUTE
+            | libc::RTMGRP_IPV6_ROUTE;
+        RouteNews::of(groups as u32).map(Self)
+    }
+
+    /// Whether anything changed since the last call. Never waits.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.0.any()
+    }
+}
+
 /// What `read` makes of the body of each message of `kind` in the answer.
 pub(super) fn all<T>(
     question: u16,

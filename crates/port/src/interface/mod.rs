@@ -31,6 +31,7 @@ use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use addresses::AddressNews;
 pub(crate) use addresses::{LocalAddress, VlanPort, address_news, addresses, vlan_ports};
 pub(crate) use attached::programs_on;
 pub(crate) use checksums::Finisher;

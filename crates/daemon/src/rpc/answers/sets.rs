@@ -87,6 +87,9 @@ pub struct SourceFacts {
     /// Why the last try failed; none after a success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Why a file is polled, and not watched; none where it is watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unwatched: Option<String>,
 }
 
 /// What a set does on one ingress port and side.

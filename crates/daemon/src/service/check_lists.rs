@@ -1,0 +1,157 @@
+//! What `linerate run --check --lists` looks at: whether the start would take the lists that are
+//! files here. They are read by the rules of their sets and held against the guards, by a keeper
+//! that publishes nothing and keeps nothing.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{StartError, keep};
+use crate::config::Config;
+use crate::sets::{
+    Deferred, Handle, LoadedFrom, NoHits, Origin, Publish, Refusal, Reply, Request, SetName,
+};
+use crate::sources::{self, Source, SourceSpec, Sources};
+
+/// What came of reading all lists: sentences.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListsChecked {
+    /// Lists that are taken, that are not read, and that are missing and may be.
+    pub said: Vec<String>,
+    /// Why lists are not taken.
+    pub refused: Vec<String>,
+}
+
+/// Reads all lists that are files.
+///
+/// # Errors
+///
+/// What no machine would take.
+pub fn check_lists(config: &Config) -> Result<ListsChecked, StartError> {
+    let (specs, _) = Sources::planned(config)?;
+    let publish: Box<dyn Publish> = Box::new(Deferred::default());
+    let keeper_config = keep::keeper_config(config, Arc::new(NoHits));
+    let (handle, _keeper) = keep::start(keeper_config, None, publish, config, false)?;
+    handle.set_starting(true);
+    let folder = Sources::folder(config);
+    let mut checked = ListsChecked::default();
+    for spec in &specs {
+        let set = &*spec.set;
+        let Source::File { path } = &spec.source else {
+            let name = spec.source.name();
+            let said = format!("set '{set}': {name} is not read by --check");
+            checked.said.push(said);
+            continue;
+        };
+        let mut sets = config.sets.iter();
+        let required = sets.any(|one| one.name == set && one.required);
+        match load(&handle, spec, path, &folder) {
+            Err(_) if !required && !path.exists() => {
+                let shown = path.display();
+                checked
+                    .said
+                    .push(format!("set '{set}': {shown} is missing, and may be"));
+            }
+            Ok(entries) => {
+                let shown = path.display();
+                checked
+                    .said
+                    .push(format!("set '{set}': {entries} entries of {shown}"));
+            }
+            Err(sentence) => checked.refused.push(sentence),
+        }
+    }
+    Ok(checked)
+}
+
+/// Entries of a list that is taken.
+fn load(handle: &Handle, spec: &SourceSpec, path: &Path, folder: &Path) -> Result<u64, String> {
+    let name = path.display().to_string();
+    let meta =
+        std::fs::metadata(path).map_err(|error| format!("{name} cannot be read: {error}"))?;
+    // Opening it would wait for a FIFO's other end.
+    if !meta.is_file() {
+        return Err(format!("{name} is not a regular file: name the list"));
+    }
+    let file = File::open(path).map_err(|error| format!("{name} cannot be read: {error}"))?;
+    let force = sources::is_accepted(spec, path, folder);
+    let read = sources::read_list(&name, file, spec, force);
+    let read = read.map_err(|error| error.to_string())?;
+    let source = LoadedFrom {
+        name,
+        file: Some(path.to_owned()),
+        columns: spec.text.columns.clone(),
+        json_paths: spec.text.json_paths.clone(),
+        at: SystemTime::now(),
+        bytes: read.bytes_read,
+        kept: None,
+    };
+    let loaded = handle.ask(Request::Load {
+        set: SetName::new(&spec.set).map_err(|error| error.to_string())?,
+        entries: read.entries,
+        source,
+        origin: Origin::File,
+        force,
+    });
+    match loaded.map_err(|refusal: Refusal| refusal.to_string())? {
+        Reply::Loaded(load) => Ok(load.entries),
+        _ => Err("the keeper answered another question: report this".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_list_is_read_and_judged_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).expect("written");
+        };
+        write("good.txt", "198.51.100.1\n198.51.100.2\n");
+        write("empty.txt", "# no entries today\n");
+        write("bad.txt", "198.51.100.1\nexample.com\n");
+        write("private.txt", "10.0.0.0/8\n");
+        let set = |name: &str, action: &str, more: &str| {
+            format!("[[set]]\nname='{name}'\nsource='{name}.txt'\naction='{action}'\n{more}\n")
+        };
+        let text = [
+            "[[port]]\nspec='null:'\n[[port]]\nname='b'\nspec='gen:'\n[state]\nkeep=false\n",
+            &set("good", "block", ""),
+            &set("empty", "block", ""),
+            &set("bad", "block", ""),
+            &set("private", "block", ""),
+            &set("absent", "block", "required = false"),
+            "[[set]]\nname='net'\nsource='https://a.example/'\naction='block'\n",
+        ];
+        let path = folder.path().join("a.toml");
+        let config = Config::parse(&path, &text.concat()).expect("a configuration");
+        let checked = check_lists(&config).expect("sets");
+        let has = |sentences: &[String], wanted: &[&str]| {
+            assert_eq!(sentences.len(), wanted.len(), "{sentences:?}");
+            for (sentence, wanted) in sentences.iter().zip(wanted) {
+                assert!(sentence.contains(wanted), "{sentence}");
+            }
+        };
+        let said = [
+            "set 'good': 2 entries",
+            "absent.txt is missing",
+            "a.example/ is not read",
+        ];
+        has(&checked.said, &said);
+        let wanted = [
+            "allow_empty = true",
+            "bad.txt:2: \"example.com\"",
+            "private.txt:1: 10.",
+        ];
+        has(&checked.refused, &wanted);
+        assert!(
+            !checked
+                .refused
+                .iter()
+                .any(|sentence| sentence.contains("--force"))
+        );
+    }
+}
