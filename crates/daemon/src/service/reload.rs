@@ -162,6 +162,7 @@ action = "block"
 name = "made"
 source = { command = ["/usr/bin/env"], timeout = "1m" }
 action = "count"
+json_path = "prefixes[].ip_prefix"
 [stateful]
 allow_new = ["inside"]
 flow_log = "/var/log/flows.jsonl"
