@@ -115,10 +115,12 @@ impl<S: Sink> Ipset<S> {
         line: &[u8],
         intake: &mut Intake<'_, S>,
     ) -> Result<(), Wrong<'l>> {
-        if self.check(name, entry, options)? {
+        let has_timeout = self.check(name, entry, options)?;
+        self.sets.take(name, (entry, line), intake);
+        if has_timeout {
+            // It is about the entries of this set, and goes with them.
             intake.warn_of_timeout();
         }
-        self.sets.take(name, (entry, line), intake);
         Ok(())
     }
 

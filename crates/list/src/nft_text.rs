@@ -335,9 +335,6 @@ fn deliver<S: Sink>(
     if let Some((fault, about)) = whole.fault {
         return intake.bad(fault, about);
     }
-    if whole.has_timeout {
-        intake.warn_of_timeout();
-    }
     match (target, whole.value.strip_prefix(b"$")) {
         (Target::Set(name), None) => sets.take(name, (whole.value, whole.text), intake),
         (Target::Set(name), Some(variable)) => {
@@ -349,6 +346,9 @@ fn deliver<S: Sink>(
         (Target::Removal(_), Some(_)) => intake.bad(Fault::NftRemovalOfVariable, whole.text),
         (Target::Variable { .. }, None) => intake.take_field(whole.value, whole.text),
         (Target::Variable { .. }, Some(variable)) => variables.expand(variable, intake),
+    }
+    if whole.has_timeout {
+        intake.warn_of_timeout();
     }
 }
 

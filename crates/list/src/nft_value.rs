@@ -16,6 +16,8 @@ pub(crate) enum Value {
     Prefix(Prefix),
     /// `{"range": ["192.0.2.1", "192.0.2.9"]}`
     Range(String, String),
+    /// `{"elem": {"val": "192.0.2.1", "timeout": 300}}`
+    Timed(Box<Value>),
     /// What holds no entry; what it is.
     Other(Fault, String),
 }
@@ -40,6 +42,10 @@ impl Value {
         let entry = match self {
             Self::Text(field) => return intake.take_field(field.as_bytes(), text.as_bytes()),
             Self::Other(fault, _) => return intake.bad(*fault, text.as_bytes()),
+            Self::Timed(value) => {
+                value.deliver(intake);
+                return intake.warn_of_timeout();
+            }
             Self::Prefix(Prefix { addr, len }) => {
                 let prefix_len = u8::try_from(*len).unwrap_or(u8::MAX);
                 match parse_address(addr.as_bytes()) {
@@ -71,6 +77,7 @@ impl fmt::Display for Value {
             Self::Text(text) | Self::Other(_, text) => f.write_str(text),
             Self::Prefix(Prefix { addr, len }) => write!(f, "{addr}/{len}"),
             Self::Range(first, last) => write!(f, "{first}-{last}"),
+            Self::Timed(value) => value.fmt(f),
         }
     }
 }
@@ -97,6 +104,16 @@ enum Key {
 #[derive(Deserialize)]
 struct Elem {
     val: Box<Value>,
+    timeout: Option<IgnoredAny>,
+}
+
+impl Elem {
+    fn value(self) -> Value {
+        match self.timeout {
+            Some(_) => Value::Timed(self.val),
+            None => *self.val,
+        }
+    }
 }
 
 /// `["192.0.2.1", 80]` as nft text has it, `192.0.2.1 . 80`.
@@ -185,7 +202,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
                     let (first, last): (Value, Value) = map.next_value()?;
                     Value::Range(first.to_string(), last.to_string())
                 }
-                Key::Elem => *map.next_value::<Elem>()?.val,
+                Key::Elem => map.next_value::<Elem>()?.value(),
                 Key::Concat => {
                     let Fields(text) = map.next_value()?;
                     Value::Other(Fault::NftConcatenation, text)

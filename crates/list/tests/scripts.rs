@@ -139,6 +139,11 @@ fn timeouts() {
             Some(3),
         ),
         (
+            "{\"nftables\": [{\"set\": {\"name\": \"x\", \"elem\": [\n\
+             {\"elem\": {\"val\": \"192.0.2.1\", \"timeout\": 5}}]}}]}\n",
+            Some(2),
+        ),
+        (
             "create x hash:ip timeout 0\nadd x 192.0.2.1\nadd x 192.0.2.2 timeout 5\n",
             Some(3),
         ),

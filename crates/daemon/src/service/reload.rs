@@ -181,6 +181,11 @@ name = "made"
 source = { command = ["/usr/bin/env"], timeout = "1m" }
 action = "count"
 columns = "1-2"
+[[set]]
+name = "document"
+source = "/etc/linerate/cloud.json"
+action = "count"
+json_path = "prefixes[].ip_prefix"
 [stateful]
 allow_new = ["inside"]
 flow_log = "/var/log/flows.jsonl"
