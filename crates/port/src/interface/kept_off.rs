@@ -5,6 +5,7 @@ use super::{Feature, Interface};
 #[derive(Debug)]
 pub(crate) struct KeptOff {
     names: Vec<&'static str>,
+    looked: bool,
     /// The interface that the rest is about.
     index: Option<u32>,
     /// On from the beginning: nothing can switch them off, as the start said. `None` until the port
@@ -17,6 +18,7 @@ impl KeptOff {
     pub(crate) fn new(names: Vec<&'static str>) -> Self {
         Self {
             names,
+            looked: false,
             index: None,
             stayed: None,
             on: Vec::new(),
@@ -44,7 +46,7 @@ impl KeptOff {
         self.on.clear();
         if self.index != index {
             // The port makes one that came ready within a second.
-            let first = self.index.is_none();
+            let first = !std::mem::replace(&mut self.looked, true);
             self.index = index;
             self.stayed = first.then_some(active);
             return;

@@ -183,82 +183,38 @@ mod tests {
     use super::*;
     use crate::sys::ioctl::InterfaceName;
 
+    fn named(name: &[u8], index: u32, address: &[u8], link: u32) -> Listed {
+        Listed {
+            index,
+            name: InterfaceName::new(name).unwrap(),
+            address: address.to_vec(),
+            link,
+            ..Listed::default()
+        }
+    }
+
     /// What a container sees after `nsenter -n`: the host's `/sys`, and interfaces of its own.
     #[test]
     fn an_interface_of_another_namespace_is_not_believed() {
-        let here = Listed {
-            index: 2,
-            name: InterfaceName::new("eth0").unwrap(),
-            address: vec![2, 0, 0, 0, 0, 1],
-            link: 9,
-            ..Listed::default()
-        };
-        let named = |name: &[u8]| InterfaceName::new(name).unwrap();
+        let (mac, other) = ([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
         let table = [
-            (here.clone(), true),
-            (
-                Listed {
-                    index: 3,
-                    ..here.clone()
-                },
-                false,
-            ),
-            (
-                Listed {
-                    link: 2,
-                    ..here.clone()
-                },
-                false,
-            ),
-            (
-                Listed {
-                    address: vec![2, 0, 0, 0, 0, 2],
-                    ..here.clone()
-                },
-                false,
-            ),
-            (
-                Listed {
-                    address: Vec::new(),
-                    ..here.clone()
-                },
-                false,
-            ),
-            (
-                Listed {
-                    name: named(b"eth1"),
-                    ..here.clone()
-                },
-                false,
-            ),
-            (
-                Listed {
-                    name: named(b"eth0\xff"),
-                    ..here.clone()
-                },
-                false,
-            ),
-            (
-                Listed {
-                    master: Some(4),
-                    ..here.clone()
-                },
-                true,
-            ),
+            (named(b"eth0", 2, &mac, 9), true),
+            (named(b"eth0", 3, &mac, 9), false),
+            (named(b"eth0", 2, &mac, 2), false),
+            (named(b"eth0", 2, &other, 9), false),
+            (named(b"eth0", 2, &[], 9), false),
+            (named(b"eth1", 2, &mac, 9), false),
+            (named(b"eth0\xff", 2, &mac, 9), false),
+            // One without an address, as of a tunnel, by a name that is no text.
+            (named(b"t\xff", 4, &[], 4), true),
+            (named(b"t\xff", 4, &mac, 4), false),
         ];
         let folder = tempfile::tempdir().unwrap();
-        made::show(folder.path(), &here);
+        made::show(folder.path(), &named(b"eth0", 2, &mac, 9));
+        made::show(folder.path(), &named(b"t\xff", 4, &[], 4));
         let root = Root::at(folder.path());
         for (asked, believed) in table {
             assert_eq!(root.folder(&asked).is_some(), believed, "{asked:?}");
         }
-        // One without an address, as of a tunnel, by a name that is no text.
-        let tunnel = Listed {
-            address: Vec::new(),
-            name: named(b"t\xff"),
-            ..here
-        };
-        made::show(folder.path(), &tunnel);
-        assert!(root.folder(&tunnel).is_some());
     }
 }
