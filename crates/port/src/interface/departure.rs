@@ -85,21 +85,22 @@ mod tests {
 
     #[test]
     fn a_move_is_told_from_a_removal_and_from_what_concerns_others() {
-        let body = |family: i32, index: u32, attributes: &[Vec<u8>]| {
+        let body = |family: i32, index: u32, attributes: &[u8]| {
             let mut body = vec![0; INFO_BYTES];
             body[0] = family as u8;
             body[4..8].copy_from_slice(&index.to_ne_bytes());
-            body.extend(attributes.iter().flatten());
+            body.extend(attributes);
             body
         };
-        let name = attribute(3, b"eth0\0");
+        let stays = attribute(3, b"eth0\0");
         let there = attribute(IFLA_NEW_NETNSID, &1_u32.to_ne_bytes());
+        let moves = [&stays[..], &there].concat();
         let (none, bridge) = (libc::AF_UNSPEC, libc::AF_BRIDGE);
         let table = [
-            (body(none, 7, &[name.clone()]), Some(false)),
-            (body(none, 7, &[name.clone(), there.clone()]), Some(true)),
-            (body(none, 8, &[name.clone(), there.clone()]), None),
-            (body(bridge, 7, &[name, there]), None),
+            (body(none, 7, &stays), Some(false)),
+            (body(none, 7, &moves), Some(true)),
+            (body(none, 8, &moves), None),
+            (body(bridge, 7, &moves), None),
             (Vec::new(), None),
         ];
         for (body, expect) in table {

@@ -218,7 +218,7 @@ fn open_ports(args: &NdrArgs, tx: &str, rx: &str, output: Output) -> Result<Driv
 fn line_rate(args: &NdrArgs, frame_bytes: f64) -> Option<f64> {
     let speeds = [&args.tx, &args.rx].map(|port| speed(port.as_deref()?));
     let slower = speeds[0]?.min(speeds[1]?);
-    Some(slower as f64 * 1e6 / ((frame_bytes + (FCS_BYTES + L1_BYTES) as f64) * 8.0))
+    Some(f64::from(slower) * 1e6 / ((frame_bytes + (FCS_BYTES + L1_BYTES) as f64) * 8.0))
 }
 
 /// Mbit/s of the hardware behind a port.
