@@ -79,8 +79,8 @@ impl Counts {
         self.warnings(name, dropped, &why)
     }
 
-    /// What the user should know at the end, a sentence each. `name` is the interface, `why` what is
-    /// to be said of frames that were too long.
+    /// What the user should know at the end, a sentence each. `name` is the interface, `why` what
+    /// is to be said of frames that were too long.
     pub(crate) fn warnings(&self, name: &str, dropped: u64, why: &str) -> Vec<String> {
         let mut warnings = Vec::new();
         let mut warn = |count: u64, sentence: &dyn Fn() -> String| {
