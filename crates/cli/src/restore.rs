@@ -1,6 +1,6 @@
 //! `linerate restore`: what a killed process left changed on interfaces, put back.
 
-use port::interface::{Restored, names_here, restore};
+use port::interface::{Interface, Restored, names_here, restore};
 use serde_json::json;
 
 use crate::args::RestoreArgs;
@@ -11,9 +11,12 @@ use crate::output::{Output, Stream};
 
 /// Puts back, and says what.
 pub(crate) fn run(args: &RestoreArgs, output: Output) -> Outcome {
-    let here = names_here().unwrap_or_default();
-    if let Some(name) = args.interfaces.iter().find(|name| !here.contains(name)) {
-        return Err(Error::refused(missing::sentence(name, &here)));
+    for name in &args.interfaces {
+        let interface = Interface::named(name).map_err(Error::refused)?;
+        if interface.index().is_err() {
+            let here = names_here().unwrap_or_default();
+            return Err(Error::refused(missing::sentence(name, &here)));
+        }
     }
     let restored = restore(&args.interfaces).map_err(Error::refused)?;
     let failed = |restored: &&Restored| matches!(restored, Restored::Failed(_));

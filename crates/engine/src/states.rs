@@ -1,63 +1,15 @@
 //! What the interface of a port was in, while it ran, that it should not be: since when, how often,
 //! for how long. The control thread looks; workers go on meanwhile.
 
-use std::fmt;
+mod state;
 
-use port::interface::{Link, Monitor, View};
+use port::interface::{Link, Monitor, TAKING_TAGS, View};
 
 use crate::status::PortView;
+pub use state::PortState;
 
 /// Looks in a row in which a port took none of the frames there were.
 const STUCK_LOOKS: u32 = 5;
-
-/// A state that an operator wants to know of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PortState {
-    /// The interface is set down, or nobody is at the other end.
-    LinkDown,
-    /// No interface of the name is there.
-    Absent,
-    /// It has another number of receive queues than at the start.
-    QueuesChanged,
-    /// It takes nothing of what is to be sent.
-    RingFull,
-    /// Frames come whose checksum their sender left to the receiver.
-    ChecksumsLeft,
-}
-
-impl PortState {
-    /// As the report has it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::LinkDown => "link_down",
-            Self::Absent => "absent",
-            Self::QueuesChanged => "queues_changed",
-            Self::RingFull => "ring_full",
-            Self::ChecksumsLeft => "checksums_left",
-        }
-    }
-
-    const ALL: [Self; 5] = [
-        Self::LinkDown,
-        Self::Absent,
-        Self::QueuesChanged,
-        Self::RingFull,
-        Self::ChecksumsLeft,
-    ];
-}
-
-impl fmt::Display for PortState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::LinkDown => "link down",
-            Self::Absent => "interface gone",
-            Self::QueuesChanged => "queues changed",
-            Self::RingFull => "transmit ring full",
-            Self::ChecksumsLeft => "checksums left to the receiver",
-        })
-    }
-}
 
 /// One state of one port.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,6 +92,8 @@ struct States {
     index: Option<u32>,
     /// What it is called by, where that is no longer its first name.
     new_name: Option<String>,
+    /// MTU at the last look that found one.
+    mtu: Option<u32>,
     /// Queues at the start, and at the last look that found any.
     queues_first: Option<u32>,
     queues: Option<u32>,
@@ -151,12 +105,14 @@ struct States {
 impl States {
     fn look(&mut self, now: f64, view: View, sent: (u64, u64)) -> Vec<String> {
         let mut news = Vec::new();
-        news.extend(self.absent(now, view.link));
+        news.extend(self.absent(now, &view));
         news.extend(self.down(now, view.link));
         if !std::mem::replace(&mut self.looked, true) {
             // How it is at the start, ports have said.
             news.clear();
         }
+        news.extend(self.mtu(now, &view));
+        news.extend(self.offloads(now, &view));
         news.extend(self.renamed(view.new_name));
         news.extend(view.queues.and_then(|queues| self.queues(now, queues)));
         news.extend(self.ring(now, sent));
@@ -171,13 +127,19 @@ impl States {
         news
     }
 
-    fn absent(&mut self, now: f64, link: Link) -> Option<String> {
+    fn absent(&mut self, now: f64, view: &View) -> Option<String> {
         let before = self.index;
-        let Some(index) = link.index() else {
-            let gone = before.is_some() && self.begin(PortState::Absent, now, String::new());
+        let Some(index) = view.link.index() else {
+            let (detail, said) = match view.moved {
+                true => (
+                    "moved to another network namespace",
+                    "the interface is gone: it was moved to another network namespace",
+                ),
+                false => ("", "the interface is gone"),
+            };
+            let gone = before.is_some() && self.begin(PortState::Absent, now, detail.to_owned());
             return gone.then(|| {
-                "the interface is gone; frames for it are dropped until one of its name is there"
-                    .to_owned()
+                format!("{said}; frames for it are dropped until one of its name is there")
             });
         };
         self.index = Some(index);
@@ -224,6 +186,88 @@ impl States {
                 None
             }
         }
+    }
+
+    /// What an MTU that changes means for the frames of the port.
+    fn mtu(&mut self, now: f64, view: &View) -> Option<String> {
+        let mtu = view.mtu?;
+        let first = view.mtu_first.unwrap_or(mtu);
+        let before = self.mtu.replace(mtu).unwrap_or(first);
+        let fits = view.mtu_max.is_none_or(|mtu_max| mtu <= mtu_max);
+        let (well, active) = (mtu == first && fits, self.is_active(PortState::MtuChanged));
+        if before == mtu && well != active {
+            return None;
+        }
+        let _over = self.end(PortState::MtuChanged, now);
+        let said = match before == mtu {
+            true => format!("its MTU is {mtu}"),
+            false => format!("its MTU is {mtu} now, and was {before}"),
+        };
+        if well {
+            return Some(format!("{said}, as at the start"));
+        }
+        let name = view.new_name.as_ref().unwrap_or(&view.name);
+        let set = |mtu| format!("ip link set dev {name} mtu {mtu}");
+        let (detail, means) = match view.mtu_max.filter(|_| !fits) {
+            Some(mtu_max) => (
+                format!(", room for {mtu_max}"),
+                format!(
+                    "the port has room for frames of an MTU of {mtu_max}, and longer ones are lost \
+                     as missed_too_long: start it anew, or `{}`",
+                    set(mtu_max)
+                ),
+            ),
+            None if mtu < first => (
+                String::new(),
+                format!(
+                    "longer frames that are to leave by it are dropped as tx_refused: `{}` lets \
+                     them pass",
+                    set(first)
+                ),
+            ),
+            None => (
+                String::new(),
+                "the port has room for such frames".to_owned(),
+            ),
+        };
+        self.begin(
+            PortState::MtuChanged,
+            now,
+            format!("{mtu}, at the start {first}{detail}"),
+        );
+        Some(format!("{said}; {means}"))
+    }
+
+    /// Somebody switches on what the port wants off, as a service that sets interfaces does.
+    fn offloads(&mut self, now: f64, view: &View) -> Option<String> {
+        let on = view.switched_on.join(", ");
+        let before = &self.accounts[PortState::OffloadsOn as usize];
+        if on == before.detail && before.active || on.is_empty() && !before.active {
+            return None;
+        }
+        let seconds = self.end(PortState::OffloadsOn, now);
+        if on.is_empty() {
+            let seconds = seconds.unwrap_or(0.0);
+            return Some(format!("offloads are off again after {seconds:.1} s"));
+        }
+        let off: String = view
+            .switched_on
+            .iter()
+            .map(|name| format!(" {name} off"))
+            .collect();
+        let tags = view
+            .switched_on
+            .iter()
+            .any(|name| TAKING_TAGS.contains(&&name[..]));
+        let means = match tags {
+            true => "frames may lose their VLAN tags",
+            false => "received frames are merged, and merged ones are left out",
+        };
+        let name = view.new_name.as_ref().unwrap_or(&view.name);
+        self.begin(PortState::OffloadsOn, now, on.clone());
+        Some(format!(
+            "somebody switched {on} on; {means}: `ethtool -K {name}{off}` ends that"
+        ))
     }
 
     fn queues(&mut self, now: f64, queues: u32) -> Option<String> {
@@ -280,6 +324,10 @@ impl States {
         true
     }
 
+    fn is_active(&self, state: PortState) -> bool {
+        self.accounts[state as usize].active
+    }
+
     /// How long it was so, if it was.
     fn end(&mut self, state: PortState, now: f64) -> Option<f64> {
         let account = &mut self.accounts[state as usize];
@@ -308,141 +356,4 @@ impl States {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn up(queues: u32) -> View {
-        View {
-            link: Link::Up(3),
-            queues: Some(queues),
-            checksums_left: false,
-            new_name: None,
-        }
-    }
-
-    fn with(link: Link) -> View {
-        View { link, ..up(1) }
-    }
-
-    #[track_caller]
-    fn only(states: &States, state: PortState, ended: f64) -> StateReport {
-        let report = states.report(ended);
-        assert_eq!(report.len(), 1, "{report:?}");
-        assert_eq!(report[0].state, state);
-        report[0].clone()
-    }
-
-    #[test]
-    fn nothing_happens_to_a_port_that_is_well() {
-        let mut states = States::default();
-        for look in 0..50 {
-            let sent = (look * 10, look);
-            assert!(states.look(look as f64, up(2), sent).is_empty());
-        }
-        assert!(states.report(50.0).is_empty());
-    }
-
-    #[test]
-    fn a_link_goes_and_comes() {
-        let mut states = States::default();
-        let mut look = |now, view| states.look(now, view, (0, 0));
-        assert!(look(0.0, up(1)).is_empty());
-        assert!(look(1.0, with(Link::Down(3)))[0].contains("the link is down"));
-        assert!(look(2.0, with(Link::NoCarrier(3))).is_empty());
-        assert!(look(4.0, up(1))[0].contains("up again after 3.0 s"));
-        assert_eq!(look(5.0, with(Link::NoCarrier(3))).len(), 1);
-        let mut down_at_first = States::default();
-        let news = down_at_first.look(0.0, with(Link::Down(3)), (0, 0));
-        assert!(news.is_empty());
-        assert!(only(&down_at_first, PortState::LinkDown, 1.0).active);
-        let report = only(&states, PortState::LinkDown, 6.5);
-        assert!(report.active && report.count == 2, "{report:?}");
-        assert_eq!((report.since_seconds, report.seconds), (5.0, 4.5));
-        assert_eq!(report.detail, "without a carrier");
-    }
-
-    #[test]
-    fn an_interface_that_goes_is_back_under_another_number() {
-        let mut states = States::default();
-        let mut look = |now, link| states.look(now, with(link), (0, 0));
-        look(0.0, Link::Up(3));
-        assert!(look(1.0, Link::Absent)[0].contains("gone"));
-        assert!(look(2.0, Link::Absent).is_empty());
-        assert!(look(3.0, Link::Up(9))[0].contains("again after 2.0 s"));
-        // In between two looks.
-        assert_eq!(look(4.0, Link::Up(10)).len(), 1);
-        let report = only(&states, PortState::Absent, 9.0);
-        assert_eq!(
-            (report.active, report.count, report.seconds),
-            (false, 2, 2.0)
-        );
-        assert_eq!(report.detail, "back as number 10");
-    }
-
-    #[test]
-    fn a_new_name_is_told_of_and_no_fault() {
-        let mut states = States::default();
-        let mut look = |name: &str| {
-            let new_name = (!name.is_empty()).then(|| name.to_owned());
-            let view = View { new_name, ..up(1) };
-            states.look(1.0, view, (0, 0))
-        };
-        assert!(look("").is_empty());
-        assert!(look("other")[0].contains("it is other now"));
-        assert!(look("other").is_empty());
-        assert!(look("third")[0].contains("it is third now"));
-        assert!(look("")[0].contains("first name"));
-        assert!(states.report(2.0).is_empty());
-    }
-
-    #[test]
-    fn queues_change_and_change_back() {
-        let mut states = States::default();
-        let mut look = |now, queues| states.look(now, up(queues), (0, 0));
-        look(0.0, 1);
-        assert!(look(1.0, 4)[0].contains("4 receive queues now, and had 1"));
-        assert!(look(2.0, 4).is_empty());
-        assert_eq!(look(3.0, 2).len(), 1);
-        assert!(look(4.0, 1)[0].contains("as at the start"));
-        let report = only(&states, PortState::QueuesChanged, 9.0);
-        assert_eq!(
-            (report.active, report.count, report.seconds),
-            (false, 2, 3.0)
-        );
-    }
-
-    #[test]
-    fn a_ring_is_stuck_when_nothing_gets_out_for_several_looks() {
-        let mut states = States::default();
-        let mut look = |now: u32, sent| states.look(f64::from(now), up(1), sent);
-        look(0, (100, 0));
-        // A slow wire.
-        for now in 1..20 {
-            let now64 = u64::from(now);
-            assert!(look(now, (100 + now64, 50 * now64)).is_empty());
-        }
-        let taken = 119;
-        assert!((20..24).all(|now| look(now, (taken, 1000 + u64::from(now))).is_empty()));
-        assert!(look(24, (taken, 1024))[0].contains("stays full"));
-        // Nobody wants to send: it is as it was.
-        assert!(look(30, (taken, 1024)).is_empty());
-        assert!(look(34, (taken + 1, 1024))[0].contains("again after 10.0 s"));
-        let report = only(&states, PortState::RingFull, 40.0);
-        assert_eq!(
-            (report.active, report.count, report.seconds),
-            (false, 1, 10.0)
-        );
-    }
-
-    #[test]
-    fn checksums_are_told_of_once() {
-        let mut states = States::default();
-        let view = View {
-            checksums_left: true,
-            ..up(1)
-        };
-        assert!(states.look(1.0, view.clone(), (0, 0))[0].contains("ethtool -K SENDER tx off"));
-        assert!(states.look(2.0, view, (0, 0)).is_empty());
-        assert!(only(&states, PortState::ChecksumsLeft, 3.0).active);
-    }
-}
+mod tests;

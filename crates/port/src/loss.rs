@@ -68,7 +68,7 @@ losses! {
         "switch merging off where it is sent: ethtool -K SENDER tso off gso off";
     TooLong = "too_long",
         "it is longer than a chunk of frame memory",
-        "a larger --stride";
+        "a new start where the MTU was raised meanwhile (state mtu_changed); a larger --stride";
     Unread = "unread",
         "it lay in the ring to the worker when the run ended",
         "none needed";

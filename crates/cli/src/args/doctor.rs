@@ -1,5 +1,7 @@
 //! `linerate doctor`.
 
+use std::ffi::OsString;
+
 use clap::Args;
 
 use crate::exit::EXIT_CODES;
@@ -16,9 +18,10 @@ use crate::exit::EXIT_CODES;
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after_long())]
 pub(crate) struct DoctorArgs {
-    /// The interfaces to look at; without any, all of this network namespace.
+    /// The interfaces to look at, by any of their names; without any, all of this network
+    /// namespace.
     #[arg(value_name = "IFACE")]
-    pub(crate) interfaces: Vec<String>,
+    pub(crate) interfaces: Vec<OsString>,
     /// Print one JSON object on standard output; all else goes to standard error.
     #[arg(long)]
     pub(crate) json: bool,

@@ -9,6 +9,8 @@ use super::finding::Finding;
 const LOOPBACK: u16 = 772;
 /// Hardware types whose frames begin with an Ethernet header; the first is `ARPHRD_ETHER`.
 const ETHERNET: [u16; 2] = [1, LOOPBACK];
+/// Why nothing is said of what `/sys` alone shows.
+pub(super) const UNSEEN: &str = "/sys does not show this network namespace";
 /// The name of the program of our own bridges.
 const OURS: &str = "linerate";
 
@@ -38,8 +40,23 @@ pub(super) fn findings(survey: &Survey) -> Vec<Finding> {
         promiscuous(survey),
         program(survey),
     ];
+    findings.extend(sysfs(survey));
     findings.extend(survey.left.iter().map(|left| left_changed(survey, left)));
     findings
+}
+
+/// What enters a network namespace alone leaves `/sys` as it was, where interfaces of the same
+/// names may be other ones.
+fn sysfs(survey: &Survey) -> Option<Finding> {
+    let seen = survey.in_sysfs || survey.link == Link::Absent;
+    (!seen).then(|| {
+        let name = &survey.name;
+        let why = "/sys shows another network namespace, or is not mounted: interrupts, memory \
+                   node and kernel threads are not seen; all else was asked of the kernel itself";
+        Finding::unknown("sysfs", why).mended_by(format!(
+            "unshare -m sh -c 'mount -t sysfs sysfs /sys && linerate doctor {name}'"
+        ))
+    })
 }
 
 /// What a bridge that was killed had found otherwise.
@@ -131,12 +148,17 @@ fn program(survey: &Survey) -> Finding {
     let Some(program) = programs.first() else {
         return Finding::good(what, "none");
     };
-    let called = match program.name.as_str() {
-        "" => "(no name)",
-        called => called,
+    let called = match program.name.as_deref() {
+        None => {
+            let id = program.id;
+            let why = format!("one is on it, id {id}; whose it is, root alone is told");
+            return Finding::unknown(what, why);
+        }
+        Some("") => "(no name)",
+        Some(called) => called,
     };
     let value = format!("{called}, id {}", program.id);
-    if program.name == OURS {
+    if called == OURS {
         let why =
             "a bridge of this program runs on it, or its bypass stands: `linerate bypass show`";
         return Finding::doubtful(what, value, why);

@@ -2,6 +2,7 @@
 
 use engine::{Activity, Host};
 use lab::Conditions;
+use port::Rights;
 
 use super::finding::Finding;
 use crate::report::number::{bytes, count, plural};
@@ -24,6 +25,7 @@ pub(super) struct MachineFacts {
     pub(super) activity: Activity,
     /// What moves interrupts about.
     pub(super) irq_balancer: Option<String>,
+    pub(super) rights: Rights,
 }
 
 pub(super) fn findings(facts: &MachineFacts) -> Vec<Finding> {
@@ -37,6 +39,7 @@ pub(super) fn findings(facts: &MachineFacts) -> Vec<Finding> {
         isolated(host),
         open_files(host),
         locked_memory(host),
+        rights(&facts.rights),
         bpf_jit(host),
         connection_tracking(host),
         softnet(host),
@@ -157,6 +160,30 @@ fn locked_memory(host: &Host) -> Finding {
         )
         .mended_by("ulimit -l unlimited"),
         (Some(most), _) => Finding::good(what, format!("at most {}", bytes(most))),
+    }
+}
+
+/// What was tried, not what capabilities promise.
+pub(super) fn rights(rights: &Rights) -> Finding {
+    let what = "rights";
+    let value = match (rights.packet_sockets, rights.bpf) {
+        (true, true) => return Finding::good(what, "packet sockets and BPF"),
+        (true, false) => "packet sockets, no BPF",
+        (false, true) => "BPF, no packet sockets",
+        (false, false) => "neither packet sockets nor BPF",
+    };
+    match rights.in_user_namespace {
+        Some(true) => Finding::doubtful(
+            what,
+            value,
+            "root of this user namespace is not the machine's; run outside of it",
+        ),
+        _ => Finding::doubtful(
+            what,
+            value,
+            "a bridge runs as root, or with CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF; what root \
+             alone may see is unknown here",
+        ),
     }
 }
 

@@ -7,7 +7,10 @@ const DISTANCE_MAX: usize = 2;
 pub(crate) fn sentence(missing: &str, here: &[String]) -> String {
     let mut near: Vec<&String> = here.iter().filter(|name| is_near(missing, name)).collect();
     near.sort_by_key(|name| distance(missing, name));
-    let near = match near.first() {
+    // As `ip link` writes what an interface belongs to.
+    let before = missing.split_once('@').map(|(name, _)| name);
+    let before = here.iter().find(|name| Some(&name[..]) == before);
+    let near = match before.or_else(|| near.first().copied()) {
         Some(name) => format!(": did you mean {name}?"),
         None => ".".to_owned(),
     };
@@ -65,6 +68,8 @@ mod tests {
             !far.contains("did you mean") && far.ends_with("eth0, lo, wlan0"),
             "{far}"
         );
+        let listed = sentence("wlan0@if2", &here);
+        assert!(listed.contains("did you mean wlan0?"), "{listed}");
         let odd = sentence("e\u{1b}[2J\n", &here);
         assert!(odd.lines().count() == 1 && !odd.contains('\u{1b}'), "{odd}");
     }

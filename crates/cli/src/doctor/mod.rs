@@ -12,11 +12,13 @@ mod rate;
 mod tests;
 mod text;
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use engine::{Activity, Host, allowed_cpus};
 use lab::Conditions;
-use port::interface::{Link, Root, Survey, irq_balancer, names_here};
+use port::Rights;
+use port::interface::{Link, Root, Survey, irq_balancer, name_shown, names_here};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
@@ -47,6 +49,8 @@ struct Page {
 #[derive(Debug, Serialize)]
 struct InterfacePage {
     name: String,
+    /// The name that was asked for, where that is another one of it.
+    other_name: Option<String>,
     /// What is to be expected at best.
     rate: Rate,
     findings: Vec<Finding>,
@@ -60,6 +64,7 @@ pub(crate) fn run(args: &DoctorArgs, output: Output) -> Outcome {
         host: Host::read(),
         activity: Activity::over(WATCHED),
         irq_balancer: irq_balancer(&Root::machine()),
+        rights: Rights::tried(),
     };
     let cpus = allowed_cpus().len();
     let pages = surveys.iter().map(|survey| {
@@ -67,7 +72,11 @@ pub(crate) fn run(args: &DoctorArgs, output: Output) -> Outcome {
             .peer
             .as_deref()
             .and_then(|peer| Survey::of(peer).ok());
-        InterfacePage::new(survey, peer.as_ref(), &facts.host, cpus)
+        let page = InterfacePage::new(survey, peer.as_ref(), &facts.host, cpus);
+        InterfacePage {
+            rate: page.rate.within(&facts.rights),
+            ..page
+        }
     });
     let page = Page::new(pages.collect(), machine::findings(&facts));
     if args.json {
@@ -81,24 +90,25 @@ pub(crate) fn run(args: &DoctorArgs, output: Output) -> Outcome {
 }
 
 /// Of those that were named, or of all; one that is missing is refused before anything is printed.
-fn surveys(names: &[String]) -> Result<Vec<Survey>, Error> {
-    let here = names_here();
-    let here = here.map_err(|error| {
+fn surveys(names: &[OsString]) -> Result<Vec<Survey>, Error> {
+    let unlisted = |error: std::io::Error| {
         Error::refused(format!(
-            "the interfaces of this network namespace cannot be listed: {error}; mount /proc"
+            "the interfaces of this network namespace cannot be listed: {error}; let this process \
+             use route netlink (RestrictAddressFamilies=AF_NETLINK of a service, seccomp)"
         ))
-    })?;
-    let all = names.is_empty();
-    let asked = if all { &here } else { names };
+    };
+    if names.is_empty() {
+        return Survey::here().map_err(unlisted);
+    }
     let mut surveys = Vec::new();
-    for name in asked {
-        let survey = Survey::of(name).map_err(Error::refused)?;
-        match survey.link {
-            // Gone since it was listed.
-            Link::Absent if all => {}
-            Link::Absent => return Err(Error::refused(missing::sentence(name, &here))),
-            _ => surveys.push(survey),
+    for name in names {
+        let name = name_shown(name);
+        let survey = Survey::of(&name).map_err(Error::refused)?;
+        if survey.link == Link::Absent {
+            let here = names_here().map_err(unlisted)?;
+            return Err(Error::refused(missing::sentence(&name, &here)));
         }
+        surveys.push(survey);
     }
     Ok(surveys)
 }
@@ -113,6 +123,7 @@ impl InterfacePage {
         }
         Self {
             name: survey.name.clone(),
+            other_name: survey.other_name.clone(),
             rate: rate::expected(survey),
             findings,
         }

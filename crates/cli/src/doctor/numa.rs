@@ -4,6 +4,7 @@ use engine::Host;
 use port::interface::Survey;
 
 use super::finding::Finding;
+use super::interface::UNSEEN;
 
 /// Nothing for interfaces without hardware.
 pub(super) fn finding(survey: &Survey, host: &Host) -> Option<Finding> {
@@ -15,7 +16,12 @@ pub(super) fn finding(survey: &Survey, host: &Host) -> Option<Finding> {
         return Some(Finding::good(what, format!("{only}, the only one")));
     }
     let Some(node) = survey.numa_node else {
-        return Some(Finding::unknown(what, "the kernel does not say"));
+        let said = if survey.in_sysfs {
+            "the kernel does not say"
+        } else {
+            UNSEEN
+        };
+        return Some(Finding::unknown(what, said));
     };
     let cpus = host.nodes.iter().find(|(number, _)| *number == node);
     let Some((_, cpus)) = cpus else {

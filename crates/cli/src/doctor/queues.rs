@@ -4,6 +4,7 @@
 use port::interface::{Interrupt, Survey};
 
 use super::finding::Finding;
+use super::interface::UNSEEN;
 use crate::report::number::plural;
 
 /// Frames that a ring had better hold: 1 ms at a million frames a second.
@@ -25,8 +26,15 @@ pub(super) fn findings(survey: &Survey, cpus: usize) -> Vec<Finding> {
     ];
     let hardware = survey.is_virtual != Some(true);
     let line = |(what, finding): (&'static str, Option<Finding>)| {
-        let unknown = || hardware.then(|| Finding::unknown(what, "the driver does not say"));
-        finding.or_else(unknown)
+        let unseen = !survey.in_sysfs && matches!(what, "interrupts" | "napi");
+        let why = if unseen {
+            UNSEEN
+        } else {
+            "the driver does not say"
+        };
+        // Those without hardware have threads all the same, and no interrupts.
+        let has = hardware || (unseen && what == "napi");
+        finding.or_else(|| has.then(|| Finding::unknown(what, why)))
     };
     lines.into_iter().filter_map(line).collect()
 }

@@ -1,7 +1,7 @@
 //! The class of rate to expect of an interface. What a bridge is granted, its own report says.
 
-use port::interface::Survey;
-use port::xdp_mtu_max;
+use port::interface::{Program, Survey};
+use port::{Rights, xdp_mtu_max};
 use serde::Serialize;
 
 use super::interface::is_ethernet;
@@ -44,6 +44,27 @@ pub(super) fn expected(survey: &Survey) -> Rate {
     Rate { class, why }
 }
 
+impl Rate {
+    /// What is left of it in a user namespace, whose root never gets the rights that it lacks. What
+    /// an ordinary user lacks, root has.
+    pub(super) fn within(self, rights: &Rights) -> Self {
+        if self.class == Class::None || rights.in_user_namespace != Some(true) {
+            return self;
+        }
+        match (rights.packet_sockets, rights.bpf) {
+            (_, true) => self,
+            (true, false) => Self {
+                class: Class::Packet,
+                why: "this user namespace may not use BPF, which xdp: needs",
+            },
+            (false, false) => Self {
+                class: Class::None,
+                why: "this user namespace may not open packet sockets here, nor use BPF",
+            },
+        }
+    }
+}
+
 fn class(survey: &Survey) -> (Class, &'static str) {
     if !is_ethernet(survey) {
         return (Class::None, "no Ethernet frames");
@@ -58,9 +79,14 @@ fn class(survey: &Survey) -> (Class, &'static str) {
     if fixed(survey, "rx-vlan-hw-parse") {
         return (Class::Packet, "VLAN tags are taken off before XDP");
     }
-    let foreign = survey.programs.iter().flatten();
-    if foreign.clone().any(|program| program.name != "linerate") {
-        return (Class::Packet, "somebody else's XDP program is on it");
+    let mut programs = survey.programs.iter().flatten();
+    match programs.find(|program| program.name.as_deref() != Some("linerate")) {
+        Some(Program { name: None, .. }) => {
+            let why = "an XDP program is on it, and whose it is, root alone is told";
+            return (Class::Unknown, why);
+        }
+        Some(_) => return (Class::Packet, "somebody else's XDP program is on it"),
+        None => {}
     }
     // virtio_net refuses a native program while the hypervisor merges and cannot be told to stop.
     if survey.driver.as_deref() == Some("virtio_net") && fixed(survey, "rx-gro-hw") {

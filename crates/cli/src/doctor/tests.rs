@@ -15,6 +15,7 @@ use crate::paint::Paint;
 fn card() -> Survey {
     Survey {
         link: Link::Up(2),
+        in_sysfs: true,
         hardware_type: Some(1),
         driver: Some("ice".to_owned()),
         is_virtual: Some(false),
@@ -149,6 +150,35 @@ fn what_is_unknown_is_never_good() {
     assert_eq!(page.rate.class, Class::Unknown);
 }
 
+/// What enters a network namespace alone goes on seeing the `/sys` of the one before.
+#[test]
+fn what_sys_alone_shows_is_unseen_where_it_shows_others() {
+    let unseen = |survey: Survey| Survey {
+        in_sysfs: false,
+        numa_node: None,
+        interrupts: None,
+        threaded: None,
+        ..survey
+    };
+    for (survey, lines) in [
+        (
+            unseen(card()),
+            &["sysfs", "interrupts", "napi", "memory node"][..],
+        ),
+        (unseen(veth("v0")), &["sysfs", "napi"]),
+        (card(), &[]),
+    ] {
+        let host = Host::default();
+        let page = InterfacePage::new(&survey, None, &host, 4);
+        let unseen = page
+            .findings
+            .iter()
+            .filter(|finding| finding.why.contains("/sys"));
+        let unseen: Vec<&str> = unseen.map(|finding| finding.what).collect();
+        assert_eq!(unseen, lines, "{page:?}");
+    }
+}
+
 /// A port switches it off by itself, so that no untouched interface fails for it.
 #[test]
 fn what_a_bridge_switches_off_is_doubtful_and_no_failure() {
@@ -187,7 +217,7 @@ fn a_foreign_program_is_wrong_and_how_it_goes_depends_on_who_holds_it() {
     let with = |holder| Survey {
         programs: Some(vec![Program {
             id: 7,
-            name: "other".to_owned(),
+            name: Some("other".to_owned()),
             holder,
         }]),
         ..card()
@@ -209,6 +239,44 @@ fn a_foreign_program_is_wrong_and_how_it_goes_depends_on_who_holds_it() {
     let nobody = page(&with(None), None);
     let why = &judged(&nobody, what).why;
     assert!(why.contains("bpftool link detach id LINK"), "{why}");
+}
+
+#[test]
+fn a_program_whose_name_may_not_be_asked_is_nobodys() {
+    let survey = Survey {
+        programs: Some(vec![Program {
+            id: 7,
+            name: None,
+            holder: None,
+        }]),
+        ..card()
+    };
+    changes(&survey, "xdp program", Judgement::Unknown, None);
+    assert_eq!(page(&survey, None).rate.class, Class::Unknown);
+}
+
+/// By packet sockets and BPF, and whether it is a user namespace: what is to be expected of a card
+/// that offers zero-copy, and what is said of the rights.
+#[test]
+fn rights_that_are_missing_are_said_and_in_a_user_namespace_change_what_to_expect() {
+    let (good, doubtful) = (Judgement::Good, Judgement::Doubtful);
+    for (packet_sockets, bpf, namespace, class, judgement) in [
+        (true, true, Some(false), Class::ZeroCopy, good),
+        (true, true, None, Class::ZeroCopy, good),
+        (false, false, Some(false), Class::ZeroCopy, doubtful),
+        (true, false, Some(true), Class::Packet, doubtful),
+        (false, false, Some(true), Class::None, doubtful),
+        (true, true, Some(true), Class::ZeroCopy, good),
+    ] {
+        let rights = Rights {
+            packet_sockets,
+            bpf,
+            in_user_namespace: namespace,
+        };
+        let rate = page(&card(), None).rate.within(&rights);
+        assert_eq!(rate.class, class, "{rights:?}");
+        assert_eq!(machine::rights(&rights).judgement, judgement, "{rights:?}");
+    }
 }
 
 #[test]

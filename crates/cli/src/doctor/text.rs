@@ -14,8 +14,10 @@ pub(super) fn render(page: &Page, paint: Paint, width: usize) -> String {
     let mut text = String::new();
     for interface in &page.interfaces {
         let rate = &interface.rate;
+        let asked = interface.other_name.as_ref();
+        let asked = asked.map_or_else(String::new, |asked| format!(" (asked for as {asked})"));
         let heading = format!(
-            "{}: expect {} ({})",
+            "{}{asked}: expect {} ({})",
             interface.name,
             rate.class.name(),
             rate.why

@@ -139,7 +139,7 @@ pub(crate) struct Port {
 /// A state of a port's interface.
 #[derive(Debug, Serialize)]
 pub(crate) struct State {
-    /// `link_down`, `absent`, `queues_changed`, `ring_full` or `checksums_left`.
+    /// By the names of [`engine::PortState`].
     pub(crate) state: &'static str,
     /// The same for people.
     #[serde(skip)]

@@ -16,14 +16,14 @@ use crate::traffic::{ping, tcp_echo};
 const GRO: &str = "generic-receive-offload";
 
 /// A bridge in the middle, and what it says while it runs.
-struct Told {
+pub(crate) struct Told {
     child: Child,
     lines: BufReader<ChildStderr>,
-    heard: String,
+    pub(crate) heard: String,
 }
 
 impl Told {
-    fn start(bench: &Bench, words: &str) -> Self {
+    pub(crate) fn start(bench: &Bench, words: &str) -> Self {
         let mut command = bench.command(Side::Middle, env!("CARGO_BIN_EXE_linerate"));
         command.args(["bridge", "--json"]);
         command.args(words.split_whitespace());
@@ -37,7 +37,7 @@ impl Told {
     }
 
     /// The same once frames cross.
-    fn crossing(bench: &Bench, words: &str) -> Self {
+    pub(crate) fn crossing(bench: &Bench, words: &str) -> Self {
         let mut told = Self::start(bench, words);
         await_that("frames cross", || {
             if told.child.try_wait().expect("its state").is_some() {
@@ -52,7 +52,7 @@ impl Told {
 
     /// Reads on until a line says this. A bridge prints a line every ten seconds, so this ends.
     #[track_caller]
-    fn hears(&mut self, what: &str) {
+    pub(crate) fn hears(&mut self, what: &str) {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
             let mut line = String::new();
@@ -77,7 +77,13 @@ impl Told {
 
     /// Ends it as Ctrl-C does: its report.
     #[track_caller]
-    fn stop(mut self) -> Value {
+    fn stop(self) -> Value {
+        self.stop_and_say().0
+    }
+
+    /// The same, and all that it said.
+    #[track_caller]
+    pub(crate) fn stop_and_say(mut self) -> (Value, String) {
         self.signal(Signal::INT);
         let mut text = String::new();
         let mut stdout = self.child.stdout.take().expect("a pipe");
@@ -85,7 +91,8 @@ impl Told {
         assert!(self.child.wait().expect("its end").success(), "{text}");
         let report: Value = serde_json::from_str(&text).expect("a JSON report");
         assert_eq!(report["balanced"], true, "{report}");
-        report
+        let _all_of_it = std::io::Read::read_to_string(&mut self.lines, &mut self.heard);
+        (report, std::mem::take(&mut self.heard))
     }
 
     fn kill(mut self) {
@@ -108,7 +115,7 @@ fn pings(bench: &Bench, options: &str) -> bool {
 
 /// The state of a port, by its name in the report.
 #[track_caller]
-fn state<'a>(report: &'a Value, port: usize, name: &str) -> &'a Value {
+pub(crate) fn state<'a>(report: &'a Value, port: usize, name: &str) -> &'a Value {
     let states = report["ports"][port]["states"].as_array().expect("states");
     let found = states.iter().find(|state| state["state"] == name);
     found.unwrap_or_else(|| panic!("no {name} in {report}"))

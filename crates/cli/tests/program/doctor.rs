@@ -149,8 +149,11 @@ fn a_missing_interface_is_refused_with_those_that_are_there() {
     for part in parts {
         assert!(ran.stderr.contains(part), "{}", ran.stderr);
     }
-    let ran = Place::new().run("doctor a-name-of-24-characters-").ended(2);
+    let long = "x".repeat(128);
+    let ran = Place::new().run(&format!("doctor {long}")).ended(2);
     assert!(ran.stderr.contains("from 1 to 15 bytes"), "{}", ran.stderr);
+    let ran = Place::new().run("doctor lo@if7").ended(2);
+    assert!(ran.stderr.contains("did you mean lo?"), "{}", ran.stderr);
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl Port for TapPort {
     }
 
     fn monitor(&self) -> Option<Monitor> {
-        Monitor::new(self.interface.name(), &self.signal, false)
+        Monitor::new(&self.interface, &self.signal, Vec::new())
     }
 
     fn open_queue(&mut self, queue: QueueId, of: usize) -> Result<Box<dyn PortQueue>, PortError> {

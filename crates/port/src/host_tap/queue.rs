@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use frame::{Burst, Frame, FramePool};
 
-use super::refused;
+use super::{HEADERS_BYTES, refused};
 use crate::interface::{Counts, Interface, Signal, Watch};
 use crate::sys::tun;
 use crate::{PortError, PortQueue, PortStatistics, RxState};
@@ -187,6 +187,15 @@ impl PortQueue for TapQueue {
         RxState::Open
     }
 
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        if let Some(frame) = pool.alloc() {
+            let mtu_max = frame.capacity().saturating_sub(HEADERS_BYTES);
+            self.signal.takes_mtu(mtu_max as u32);
+            pool.free(frame);
+        }
+        Ok(())
+    }
+
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
         let Some(attached) = &self.attached else {
             return;
@@ -230,6 +239,7 @@ impl PortQueue for TapQueue {
 
     fn finish(&mut self) -> Result<Vec<String>, PortError> {
         self.attached = None;
-        Ok(self.counts.warnings(self.interface.name(), 0))
+        let name = self.interface.name();
+        Ok(self.counts.explained(name, 0, &self.signal))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::QUEUES_MAX;
 use crate::SpecError;
-use crate::spec::{Settings, escape};
+use crate::spec::{Settings, check_own_name, escape};
 
 const KEYS: [&str; 1] = ["queues"];
 
@@ -22,6 +22,7 @@ impl TapSpec {
         settings.expect(&KEYS)?;
         let queues = settings.take_number("queues", 1..=QUEUES_MAX as u64)?;
         let interface = settings.take_interface("tap:tap0")?;
+        check_own_name(&interface)?;
         Ok(Self {
             interface,
             queues: queues.map(|queues| queues as u16),

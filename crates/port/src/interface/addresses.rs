@@ -106,7 +106,11 @@ pub(super) fn all<T>(
 }
 
 /// Gives the bodies of the messages of `kind` in one datagram; whether it was the last one.
-fn take(mut datagram: &[u8], kind: u16, mut give: impl FnMut(&[u8])) -> io::Result<bool> {
+pub(super) fn take(
+    mut datagram: &[u8],
+    kind: u16,
+    mut give: impl FnMut(&[u8]),
+) -> io::Result<bool> {
     let broken = || io::Error::from(io::ErrorKind::InvalidData);
     while !datagram.is_empty() {
         let length = u32_at(datagram, 0).ok_or_else(broken)? as usize;

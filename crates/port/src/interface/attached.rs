@@ -11,45 +11,44 @@ pub(super) const HEADER_BYTES: usize = 16;
 /// `struct ifinfomsg`.
 pub(super) const INFO_BYTES: usize = 16;
 pub(super) const RTM_NEWLINK: u16 = 16;
-const RTM_GETLINK: u16 = 18;
+pub(super) const RTM_GETLINK: u16 = 18;
 const NLMSG_ERROR: u16 = 2;
 const NLM_F_REQUEST: u16 = 1;
-const IFLA_LINK_NETNSID: u16 = 37;
 const IFLA_XDP: u16 = 43;
 /// Ids of programs within `IFLA_XDP`: of the only one, in the driver, behind it, in hardware.
 const IFLA_XDP_IDS: std::ops::RangeInclusive<u16> = 4..=7;
 
-/// The names and ids of the XDP programs on an interface, none in most cases.
-pub(crate) fn programs_on(interface: u32) -> io::Result<Vec<(u32, String)>> {
+/// The names and ids of the XDP programs on an interface, none in most cases. Names may be asked by
+/// root alone.
+pub(crate) fn programs_on(interface: u32) -> io::Result<Vec<(u32, Option<String>)>> {
     let ids = program_ids(&ask_route_netlink(&question(interface))?)?;
     Ok(ids
         .into_iter()
-        .map(|id| (id, Program::name_of(id).unwrap_or_default()))
+        .map(|id| (id, Program::name_of(id).ok()))
         .collect())
 }
 
-/// Whether the other end of an interface of a pair is in another network namespace: its number is
-/// then one of over there.
-pub(super) fn reaches_out(interface: u32) -> io::Result<bool> {
-    let answer = ask_route_netlink(&question(interface))?;
-    let attributes = answer.get(HEADER_BYTES + INFO_BYTES..).unwrap_or_default();
-    Ok(Attributes(attributes).any(|(kind, _)| kind == IFLA_LINK_NETNSID))
+pub(super) fn question(interface: u32) -> Vec<u8> {
+    question_with(interface, &[])
 }
 
-pub(super) fn question(interface: u32) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(HEADER_BYTES + INFO_BYTES);
-    bytes.extend(((HEADER_BYTES + INFO_BYTES) as u32).to_ne_bytes());
+/// The same with attributes, which name the interface where its number is 0.
+pub(super) fn question_with(interface: u32, attributes: &[u8]) -> Vec<u8> {
+    let length = HEADER_BYTES + INFO_BYTES + attributes.len();
+    let mut bytes = Vec::with_capacity(length);
+    bytes.extend((length as u32).to_ne_bytes());
     bytes.extend(RTM_GETLINK.to_ne_bytes());
     bytes.extend(NLM_F_REQUEST.to_ne_bytes());
     bytes.extend([0; 8]); // sequence number and sender
     bytes.extend([0; 4]); // family and type of device: any
     bytes.extend(interface.to_ne_bytes());
     bytes.extend([0; 8]); // flags and their mask
+    bytes.extend(attributes);
     bytes
 }
 
-/// The distinct ids in the kernel's answer.
-fn program_ids(answer: &[u8]) -> io::Result<Vec<u32>> {
+/// What the kernel's answer says of an interface: `struct ifinfomsg`, and attributes behind it.
+pub(super) fn information(answer: &[u8]) -> io::Result<&[u8]> {
     let kind = u16_at(answer, 4).ok_or(io::ErrorKind::InvalidData)?;
     let body = answer.get(HEADER_BYTES..).unwrap_or_default();
     if kind == NLMSG_ERROR {
@@ -59,7 +58,12 @@ fn program_ids(answer: &[u8]) -> io::Result<Vec<u32>> {
     if kind != RTM_NEWLINK {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    let attributes = body.get(INFO_BYTES..).unwrap_or_default();
+    Ok(body)
+}
+
+/// The distinct ids in the kernel's answer.
+fn program_ids(answer: &[u8]) -> io::Result<Vec<u32>> {
+    let attributes = information(answer)?.get(INFO_BYTES..).unwrap_or_default();
     let mut ids = Vec::new();
     for (_, inner) in Attributes(attributes).filter(|&(kind, _)| kind == IFLA_XDP) {
         let named = Attributes(inner).filter(|(kind, _)| IFLA_XDP_IDS.contains(kind));

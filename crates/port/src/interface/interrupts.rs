@@ -105,9 +105,7 @@ impl InterruptPins {
         cpu_of_queue: impl Fn(u32) -> Option<u32>,
     ) -> Vec<(u32, String, u32)> {
         let name = interface.name();
-        let interrupts = self
-            .root
-            .interrupts_of(name, interface.index().unwrap_or(0));
+        let interrupts = self.root.interrupts_of(interface);
         if interrupts.is_empty() {
             self.notes.push(format!(
                 "{name} has no interrupts of its own, and none is pinned: the kernel does its work \
@@ -195,6 +193,8 @@ fn queue_of(name: &str) -> Option<u32> {
 mod tests {
     use std::path::Path;
 
+    use super::super::listed::Listed;
+    use super::super::sysfs::made::show;
     use super::*;
 
     const TABLE: &str = "            CPU0       CPU1\n \
@@ -212,8 +212,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let index = interface.index().unwrap();
-        write("sys/class/net/lo/ifindex".to_owned(), &format!("{index}\n"));
+        show(folder, &Listed::of(interface.index().unwrap()).unwrap());
         write("proc/interrupts".to_owned(), TABLE);
         for number in 37..=40 {
             write(

@@ -46,12 +46,11 @@ struct Tap {
 }
 
 impl Meter {
-    /// Of the interface that has this name, as long as it is there; `None` where the kernel gives
-    /// nothing to ask it by.
-    pub(crate) fn new(name: &str) -> Option<Self> {
-        let interface = Interface::named(name).ok()?.held();
+    /// Of a port's interface, as long as it is there; `None` where the kernel gives nothing to ask
+    /// it by.
+    pub(crate) fn new(interface: &Interface) -> Option<Self> {
         Some(Self {
-            interface,
+            interface: interface.again().ok()?.held(),
             taps: false,
             tap: None,
             queues: None,

@@ -7,13 +7,16 @@ mod checksums;
 mod claims;
 mod counters;
 mod counts;
+mod departure;
 mod found;
 mod holder;
 mod interrupts;
+mod kept_off;
 mod link;
-mod merging_peer;
+mod listed;
 mod meter;
 mod monitor;
+mod name;
 mod netlink;
 mod offloads;
 mod peer;
@@ -21,6 +24,7 @@ mod queueing;
 mod records;
 mod restore;
 mod rss;
+mod signal;
 mod stamping;
 mod survey;
 mod sysfs;
@@ -37,19 +41,20 @@ pub(crate) use attached::programs_on;
 pub(crate) use checksums::Finisher;
 pub use claims::Claims;
 pub use counters::{LinkCounts, QueueCounts};
-pub(crate) use counts::Counts;
+pub(crate) use counts::{Counts, LONGER_STRIDE};
 pub use holder::Holder;
 pub use interrupts::{InterruptPins, irq_balancer};
 pub use link::Link;
 pub use meter::{Meter, Reading};
 pub use monitor::{Monitor, View};
-pub(crate) use monitor::{Presence, Signal};
-pub(crate) use offloads::TAKING_TAGS;
-pub use offloads::{MERGING, Offloads};
+pub(crate) use name::OTHER_NAME_BYTES_MAX;
+pub use name::name_shown;
+pub use offloads::{MERGING, Offloads, TAKING_TAGS};
 pub use queueing::{Queueing, QueueingCounts};
 pub use records::{records_folder, records_prefix};
 pub use restore::{LeftBehind, Restored, left_behind, restore};
 pub use rss::{HashSettings, RssAccess, RssChange};
+pub(crate) use signal::{Presence, Signal};
 pub(crate) use stamping::Stamping;
 pub use survey::{Offload, Program, Survey, names_here};
 pub use sysfs::{Interrupt, Root};
@@ -64,13 +69,19 @@ pub use crate::sys::ethtool::{
 use crate::sys::hardware_stamps::{StampAbilities, StampSettings};
 use crate::sys::ioctl::{ControlSocket, InterfaceName};
 use crate::{PortError, PortErrorKind};
+use listed::Listed;
+use name::{shown, unescaped};
 
 /// Hardware types whose frames begin with an Ethernet header (linux/if_arp.h).
 const ETHERNET: [u16; 2] = [libc::ARPHRD_ETHER, libc::ARPHRD_LOOPBACK];
 
-/// An interface by its name. It may go and come back; each question is asked anew.
+/// An interface by a name of its. It may go and come back; each question is asked anew.
 pub struct Interface {
+    /// Its own name, whichever it was asked for by.
     name: String,
+    /// What it was asked for by.
+    asked: String,
+    /// Its own name as the kernel takes it.
     kernel_name: InterfaceName,
     control: ControlSocket,
     /// Where one is held on to: its number, or 0 while there is none.
@@ -78,40 +89,65 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The interface of this name, which need not exist.
+    /// The interface of this name, which need not exist: its own name or another one that it has,
+    /// with bytes that are no text as [`name_shown`] writes them.
     ///
     /// # Errors
     /// A name that no interface can have; no socket to ask by.
-    pub fn named(name: &str) -> Result<Self, PortError> {
-        let kernel_name = InterfaceName::new(name).ok_or_else(|| {
+    pub fn named(asked: &str) -> Result<Self, PortError> {
+        let impossible = asked.len() > OTHER_NAME_BYTES_MAX || asked.contains(['\0', ':']);
+        if asked.is_empty() || impossible {
             let sentence = format!(
-                "no interface can be called `{}`: a name has from 1 to 15 bytes and no colon; `ip \
-                 link` lists those that are here",
-                name.escape_debug()
+                "no interface can be called `{}`: a name has from 1 to 15 bytes, another name of \
+                 it (altname) up to {OTHER_NAME_BYTES_MAX}, and no colon; `ip link` lists those \
+                 that are here",
+                asked.escape_debug()
             );
-            PortError::new(PortErrorKind::Open, sentence)
-        })?;
+            return Err(PortError::new(PortErrorKind::Open, sentence));
+        }
         let control = ControlSocket::new().map_err(|error| {
-            let sentence = format!("no socket can be made to ask about {name}: {error}");
+            let sentence = format!("no socket can be made to ask about {asked}: {error}");
             PortError::new(PortErrorKind::Open, sentence)
         })?;
+        let here = find(&control, asked).map(|(_, name)| name);
+        // One that is not there can be made, by its own name alone.
+        let kernel_name = here.or_else(|| InterfaceName::new(asked));
+        let name = here.map_or_else(|| asked.to_owned(), |name| shown(name.bytes()));
         Ok(Self {
-            name: name.to_owned(),
-            kernel_name,
+            name,
+            asked: asked.to_owned(),
+            kernel_name: kernel_name.unwrap_or_default(),
             control,
             held: None,
         })
     }
 
+    /// The interface of this number.
+    pub(crate) fn at(index: u32) -> Option<Self> {
+        Self::numbered_by(ControlSocket::new().ok()?, index)
+    }
+
     /// The same, held on to: it stays the interface that has the name now for as long as this is in
     /// the network namespace, whatever it is called by. Sockets do, too. Once it is gone, it is
-    /// the next of its name.
+    /// the next of its name: of the one that it was asked for by, or else of its own.
     pub(crate) fn held(self) -> Self {
         let number = self.index().unwrap_or(0);
         Self {
             held: Some(AtomicU32::new(number)),
             ..self
         }
+    }
+
+    /// The same, to be asked by somebody else, who holds on to it, too, where this one does.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        let number = |held: &AtomicU32| AtomicU32::new(held.load(Ordering::Relaxed));
+        Ok(Self {
+            name: self.name.clone(),
+            asked: self.asked.clone(),
+            kernel_name: self.kernel_name,
+            control: self.control.try_clone()?,
+            held: self.held.as_ref().map(number),
+        })
     }
 
     /// The same, where it must be there and carry Ethernet frames.
@@ -122,10 +158,7 @@ impl Interface {
         let interface = Self::named(name)?;
         let (kind, _) = interface.hardware_address().map_err(|error| {
             let sentence = match error.raw_os_error() {
-                Some(libc::ENODEV) => format!(
-                    "there is no interface {name} in this network namespace; `ip link` lists those \
-                     that are here"
-                ),
+                Some(libc::ENODEV) => interface.absence(),
                 _ => format!("interface {name} does not say what it is: {error}"),
             };
             PortError::new(PortErrorKind::Open, sentence)
@@ -140,17 +173,49 @@ impl Interface {
         Ok(interface)
     }
 
-    /// Its name: the first one, where it was renamed since.
+    /// That it is not there, and what else may be meant.
+    fn absence(&self) -> String {
+        let asked = self.asked.escape_debug();
+        // As `ip link` writes the number of the other end, or the name of the one below it.
+        let near = self.asked.split_once('@').map(|(name, _)| name);
+        let near = near.filter(|name| find(&self.control, name).is_some());
+        match near {
+            Some(near) => format!(
+                "there is no interface {asked} in this network namespace: did you mean {near}? \
+                 `ip link` writes behind @ what it belongs to"
+            ),
+            None => format!(
+                "there is no interface {asked} in this network namespace; `ip link` lists those \
+                 that are here"
+            ),
+        }
+    }
+
+    /// Its own name: the first one, where it was renamed since.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
+    /// The name that it was asked for by, where that is not its own.
+    #[must_use]
+    pub fn other_name(&self) -> Option<&str> {
+        (self.asked != self.name).then_some(&self.asked[..])
+    }
+
+    /// A sentence for the start where it was asked for by another name. `driver` is the port's.
+    pub(crate) fn note_on_name(&self, driver: &str) -> Option<String> {
+        let (asked, name) = (self.other_name()?, &self.name);
+        Some(format!(
+            "{driver}:{asked}: that is another name of {name}, which the port is called by from \
+             here on"
+        ))
+    }
+
     /// What it is called by now, where that is another name.
     pub(crate) fn new_name(&self) -> Option<String> {
         let now = self.kernel_name();
-        let renamed = now != self.kernel_name;
-        renamed.then(|| now.text().map(str::to_owned)).flatten()
+        (now != self.kernel_name).then(|| shown(now.bytes()))
     }
 
     /// The name to ask the kernel by.
@@ -164,16 +229,23 @@ impl Interface {
         {
             return name;
         }
+        let own = || {
+            Some((
+                self.control.index(&self.kernel_name).ok()?,
+                self.kernel_name,
+            ))
+        };
+        let next = find(&self.control, &self.asked).or_else(own);
         // Others may see the same at once, and store the same.
-        let next = self.control.index(&self.kernel_name).unwrap_or(0);
-        held.store(next, Ordering::Relaxed);
-        self.kernel_name
+        held.store(next.map_or(0, |(number, _)| number), Ordering::Relaxed);
+        next.map_or(self.kernel_name, |(_, name)| name)
     }
 
     /// What the kernel has made it a part of: a bridge, a bond.
     #[must_use]
     pub fn master(&self) -> Option<String> {
-        sysfs::Folder::of(&self.name, self.index().ok()?)?.master()
+        let master = Listed::of(self.index().ok()?).ok()?.master?;
+        Some(Self::at(master)?.name)
     }
 
     /// The kernel's number for it; a new one when it was removed and made again.
@@ -188,11 +260,17 @@ impl Interface {
     /// The interface of this number in the network namespace of this one, whatever it is called by
     /// now; `None` where it is gone or in another namespace.
     pub(crate) fn numbered(&self, index: u32) -> Option<Self> {
-        let kernel_name = self.control.name_of(index).ok()?;
+        Self::numbered_by(self.control.try_clone().ok()?, index)
+    }
+
+    fn numbered_by(control: ControlSocket, index: u32) -> Option<Self> {
+        let kernel_name = control.name_of(index).ok()?;
+        let name = shown(kernel_name.bytes());
         Some(Self {
-            name: kernel_name.text()?.to_owned(),
+            asked: name.clone(),
+            name,
             kernel_name,
-            control: self.control.try_clone().ok()?,
+            control,
             held: None,
         })
     }
@@ -222,6 +300,15 @@ impl Interface {
     /// say.
     pub fn driver(&self) -> io::Result<String> {
         ethtool::driver(&self.control, &self.kernel_name())
+    }
+
+    /// Mbit/s of the hardware behind it; `None` where there is none, or it does not say.
+    #[must_use]
+    pub fn hardware_speed(&self) -> Option<u32> {
+        let (control, name) = (&self.control, self.kernel_name());
+        let place = ethtool::place(control, &name).ok()?;
+        let speed = ethtool::speed(control, &name).ok()?;
+        speed.filter(|_| !place.is_empty())
     }
 
     /// The driver's own counters, as `ethtool -S` names them.
@@ -322,6 +409,21 @@ impl Interface {
         let flags = self.control.flags(&self.kernel_name())?;
         let up = flags | libc::IFF_UP as u16;
         self.control.set_flags(&self.kernel_name(), up)
+    }
+}
+
+/// Number and own name of the interface that has this name, as its own or as another.
+fn find(control: &ControlSocket, name: &str) -> Option<(u32, InterfaceName)> {
+    let escaped = || number(control, &unescaped(name)?);
+    let index = number(control, name.as_bytes()).or_else(escaped)?;
+    Some((index, control.name_of(index).ok()?))
+}
+
+/// The ioctl knows other names, too, those that fit.
+fn number(control: &ControlSocket, name: &[u8]) -> Option<u32> {
+    match InterfaceName::new(name) {
+        Some(name) => control.index(&name).ok(),
+        None => Some(Listed::also_called(name).ok()?.index),
     }
 }
 

@@ -1,14 +1,16 @@
-//! The control side's eye on an interface while its queues are in use, and how both tell each other
-//! what they saw: workers have no clock, and the control side no frames.
+//! The control side's eye on an interface while its queues are in use.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use super::departure::Departure;
+use super::kept_off::KeptOff;
+use super::signal::{Presence, Signal};
 use super::{Interface, Link};
 
 /// Queues are counted in one look of so many: that question takes a lock of the kernel's.
 const COUNT_EVERY: u32 = 5;
+/// Offloads are looked at in one look of so many, for the same reason.
+const OFFLOADS_EVERY: u32 = 10;
 
 /// What a look at an interface showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,57 +23,35 @@ pub struct View {
     pub checksums_left: bool,
     /// What the interface is called by, where that is no longer its first name.
     pub new_name: Option<String>,
+    /// Its first name.
+    pub name: String,
+    /// Its longest IP packet, bytes, where it is there and says so.
+    pub mtu: Option<u32>,
+    /// That when the port was opened.
+    pub mtu_first: Option<u32>,
+    /// The largest MTU whose frames the port has room for, where that is known.
+    pub mtu_max: Option<u32>,
+    /// Where it is gone: it was moved to another network namespace.
+    pub moved: bool,
+    /// Offloads that the port has off and that somebody switched on.
+    pub switched_on: Vec<String>,
 }
 
-/// What the control side and the queues of one port tell each other.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Signal(Arc<Words>);
-
-#[derive(Debug, Default)]
-struct Words {
-    /// Written by the control side, on lines that workers only read.
-    changes: AtomicU32,
-    /// Written once by a worker.
-    checksums_left: AtomicBool,
-}
-
-impl Signal {
-    /// How often the control side saw something change: a queue that sees another number than
-    /// before looks after its interface at once.
-    #[inline]
-    pub(crate) fn changes(&self) -> u32 {
-        self.0.changes.load(Ordering::Relaxed)
-    }
-
-    /// Frames come whose checksum is left to the receiver.
-    #[cold]
-    pub(crate) fn checksums_left(&self) {
-        // The line is read by all workers: no second store.
-        if !self.0.checksums_left.load(Ordering::Relaxed) {
-            self.0.checksums_left.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Whether the other end of a port that is no interface of the kernel's is there.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Presence(Arc<AtomicBool>);
-
-impl Presence {
-    pub(crate) fn set(&self, there: bool) {
-        self.0.store(there, Ordering::Relaxed);
-    }
-
-    /// Whether it is there now.
-    pub(crate) fn is_there(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// As the link of an interface.
-    fn link(&self) -> Link {
-        match self.is_there() {
-            true => Link::Up(0),
-            false => Link::NoCarrier(0),
+impl View {
+    /// One in which nothing is known but the link.
+    #[must_use]
+    pub fn of(link: Link) -> Self {
+        Self {
+            link,
+            queues: None,
+            checksums_left: false,
+            new_name: None,
+            name: String::new(),
+            mtu: None,
+            mtu_first: None,
+            mtu_max: None,
+            moved: false,
+            switched_on: Vec::new(),
         }
     }
 }
@@ -79,75 +59,127 @@ impl Presence {
 /// What is looked at.
 #[derive(Debug)]
 enum Watched {
-    Interface(Interface),
+    Interface(Box<Eyed>),
     Peer(Presence),
+}
+
+/// An interface, and what is known of it.
+#[derive(Debug)]
+struct Eyed {
+    interface: Interface,
+    counts_queues: bool,
+    kept_off: KeptOff,
+    departure: Option<Departure>,
+    last: Option<(Link, Option<u32>, Option<u32>)>,
+    looks: u32,
 }
 
 /// Looks at the interface of a port some times a second.
 pub struct Monitor {
     watched: Watched,
     signal: Signal,
-    counts_queues: bool,
-    looks: u32,
-    last: Option<(Link, Option<u32>)>,
 }
 
 impl Monitor {
-    /// Of the interface that has this name, as long as it is there; `None` where the kernel gives
-    /// nothing to ask it by.
-    pub(crate) fn new(name: &str, signal: &Signal, counts_queues: bool) -> Option<Self> {
-        let interface = Interface::named(name).ok()?.held();
+    /// Of a port's interface, as long as it is there; `None` where the kernel gives nothing to ask
+    /// it by. Of `off` those that are off now, the port wants so.
+    pub(crate) fn new(
+        interface: &Interface,
+        signal: &Signal,
+        off: Vec<&'static str>,
+    ) -> Option<Self> {
+        let eyed = Eyed {
+            interface: interface.again().ok()?.held(),
+            counts_queues: false,
+            kept_off: KeptOff::new(off),
+            departure: Departure::heard().ok(),
+            last: None,
+            looks: 0,
+        };
         Some(Self {
-            counts_queues,
-            ..Self::with(Watched::Interface(interface), signal)
+            watched: Watched::Interface(Box::new(eyed)),
+            signal: signal.clone(),
         })
+    }
+
+    /// For a port that depends on how many receive queues there are.
+    pub(crate) fn counting_queues(mut self) -> Self {
+        if let Watched::Interface(eyed) = &mut self.watched {
+            eyed.counts_queues = true;
+        }
+        self
     }
 
     /// Of a port whose other end is a process.
     pub(crate) fn of_peer(presence: &Presence) -> Self {
-        Self::with(Watched::Peer(presence.clone()), &Signal::default())
-    }
-
-    fn with(watched: Watched, signal: &Signal) -> Self {
         Self {
-            watched,
-            signal: signal.clone(),
-            counts_queues: false,
-            looks: 0,
-            last: None,
+            watched: Watched::Peer(presence.clone()),
+            signal: Signal::default(),
         }
     }
 
     /// The interface now. Queues of the port are told where that is not what it was.
     pub fn look(&mut self) -> View {
-        let link = match &self.watched {
-            Watched::Interface(interface) => interface.link(),
-            Watched::Peer(presence) => presence.link(),
-        };
-        let known = self.last.and_then(|(_, queues)| queues);
-        let due = self.looks.is_multiple_of(COUNT_EVERY);
-        self.looks = self.looks.wrapping_add(1);
-        let queues = match link {
-            Link::Absent => None,
-            _ if self.counts_queues && (due || known.is_none()) => match &self.watched {
-                Watched::Interface(interface) => interface.rx_queues().ok(),
-                Watched::Peer(_) => None,
-            },
-            _ => known,
-        };
-        if self.last.is_some_and(|last| last != (link, queues)) {
-            self.signal.0.changes.fetch_add(1, Ordering::Relaxed);
+        match &mut self.watched {
+            Watched::Interface(eyed) => eyed.look(&self.signal),
+            Watched::Peer(presence) => View::of(presence.link()),
         }
-        self.last = Some((link, queues));
-        let new_name = match &self.watched {
-            Watched::Interface(interface) => interface.new_name(),
-            Watched::Peer(_) => None,
-        };
+    }
+}
+
+impl Eyed {
+    fn look(&mut self, signal: &Signal) -> View {
+        let link = self.link();
+        let there = link.index();
+        let mtu = there.and_then(|_| self.interface.mtu().ok());
+        mtu.into_iter().for_each(|mtu| signal.saw_mtu(mtu));
+        let queues = there.and_then(|_| self.queues());
+        let now = (link, queues, mtu);
+        if self.last.is_some_and(|last| last != now) {
+            signal.changed();
+        }
+        if self.looks.is_multiple_of(OFFLOADS_EVERY) {
+            self.kept_off.look(&self.interface, there);
+        }
+        self.last = Some(now);
+        self.looks = self.looks.wrapping_add(1);
+        let departure = self.departure.as_ref().filter(|_| there.is_none());
         View {
-            link,
             queues,
-            new_name,
-            checksums_left: self.signal.0.checksums_left.load(Ordering::Relaxed),
+            mtu,
+            moved: departure.is_some_and(Departure::is_move),
+            name: self.interface.name().to_owned(),
+            new_name: self.interface.new_name(),
+            mtu_first: signal.mtu_first(),
+            mtu_max: signal.mtu_max(),
+            checksums_left: signal.has_checksums_left(),
+            switched_on: self.kept_off.switched_on().to_vec(),
+            ..View::of(link)
+        }
+    }
+
+    /// The link now. Of an interface that was there at the last look and is gone, it is heard why.
+    fn link(&mut self) -> Link {
+        let was = self.last.and_then(|(link, ..)| link.index());
+        let Some((departure, was)) = self.departure.as_mut().zip(was) else {
+            return self.interface.link();
+        };
+        // Before the look: one that was told of to have gone is not found there.
+        departure.hear(was);
+        let link = self.interface.link();
+        if link.index() != Some(was) {
+            departure.wait(was);
+        }
+        link
+    }
+
+    /// Receive queues, counted now and then.
+    fn queues(&self) -> Option<u32> {
+        let known = self.last.and_then(|(_, queues, _)| queues);
+        let due = self.looks.is_multiple_of(COUNT_EVERY) || known.is_none();
+        match self.counts_queues && due {
+            true => self.interface.rx_queues().ok(),
+            false => known,
         }
     }
 }
@@ -155,8 +187,9 @@ impl Monitor {
 impl fmt::Debug for Monitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Monitor");
-        shown.field("watched", &self.watched);
-        shown.field("last", &self.last).finish_non_exhaustive()
+        shown
+            .field("watched", &self.watched)
+            .finish_non_exhaustive()
     }
 }
 
@@ -164,10 +197,15 @@ impl fmt::Debug for Monitor {
 mod tests {
     use super::*;
 
+    fn named(name: &str) -> Interface {
+        Interface::named(name).unwrap()
+    }
+
     #[test]
     fn a_look_at_the_loopback_finds_no_change() {
         let signal = Signal::default();
-        let mut monitor = Monitor::new("lo", &signal, true).unwrap();
+        let monitor = Monitor::new(&named("lo"), &signal, vec!["rx-gro"]).unwrap();
+        let mut monitor = monitor.counting_queues();
         let first = monitor.look();
         assert_ne!(first.link, Link::Absent);
         for _ in 0..12 {
@@ -180,8 +218,12 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_absent() {
-        let mut monitor = Monitor::new("absent0", &Signal::default(), true).unwrap();
+        let mut monitor = Monitor::new(&named("absent0"), &Signal::default(), Vec::new()).unwrap();
         let view = monitor.look();
-        assert_eq!((view.link, view.queues), (Link::Absent, None));
+        assert_eq!(
+            (view.link, view.queues, view.mtu),
+            (Link::Absent, None, None)
+        );
+        assert!(!view.moved);
     }
 }

@@ -16,7 +16,7 @@ pub const MERGING: [&str; 5] = [
 ];
 
 /// What takes VLAN tags off received frames before XDP sees them: tags of 802.1Q and of 802.1ad.
-pub(crate) const TAKING_TAGS: [&str; 2] = ["rx-vlan-hw-parse", "rx-vlan-stag-hw-parse"];
+pub const TAKING_TAGS: [&str; 2] = ["rx-vlan-hw-parse", "rx-vlan-stag-hw-parse"];
 
 /// The offloads of one interface that were on and were switched off. Its owner calls
 /// [`Offloads::put_back`] from its `Drop`; after `kill -9` the record is there, by which the next

@@ -1,9 +1,7 @@
 //! The other end of a veth pair, where it is in this network namespace too.
 
-use super::Interface;
-use super::attached::reaches_out;
-use super::names_here;
-use super::sysfs::Folder;
+use super::listed::Listed;
+use super::{Feature, Interface};
 
 /// What leaves checksums to the receiver's hardware.
 const LEAVES: [&str; 3] = [
@@ -12,38 +10,51 @@ const LEAVES: [&str; 3] = [
     "tx-checksum-ipv6",
 ];
 
-/// The name of the other end; `None` where it is elsewhere, or there is none.
-pub(super) fn name_of_peer(name: &str, index: u32) -> Option<String> {
-    // The number of an end elsewhere is one of over there, and may be that of anything here.
-    if reaches_out(index).unwrap_or(true) {
-        return None;
-    }
-    let peer = Folder::of(name, index)?.number("iflink")?;
-    let is_peer = |name: &String| {
-        let folder = Folder::of(name, peer);
-        folder.is_some_and(|folder| folder.number("iflink") == Some(index))
-    };
-    names_here().ok()?.into_iter().find(is_peer)
-}
+/// Offloads by which a sender leaves the cutting of segments to its hardware, which veth has not.
+const SEGMENTING: [&str; 3] = [
+    "tx-tcp-segmentation",
+    "tx-tcp6-segmentation",
+    "tx-udp-segmentation",
+];
 
 impl Interface {
-    /// The sentence about the other end of a veth pair that leaves checksums to this one. Of an end
-    /// in another network namespace only its frames tell.
-    pub(crate) fn checksums_note(&self) -> Option<String> {
+    /// The other end; `None` where it is elsewhere and cannot be asked, or there is none.
+    pub(super) fn peer(&self) -> Option<Self> {
         if self.driver().ok()? != "veth" {
             return None;
         }
-        let peer = name_of_peer(self.name(), self.index().ok()?)?;
-        let features = Self::named(&peer).ok()?.features().ok()?;
-        let leaves = |name: &str| LEAVES.contains(&name);
-        let mut on = features.iter().filter(|feature| feature.active);
-        on.any(|feature| leaves(&feature.name)).then(|| {
-            let name = self.name();
-            format!(
-                "{name}: its other end {peer} leaves checksums to the receiver; `ethtool -K {peer} \
-                 tx off` ends that"
-            )
-        })
+        let listed = Listed::of(self.index().ok()?).ok()?;
+        Self::at(listed.peer()?.index)
+    }
+
+    /// The peer, where one of these offloads is on there.
+    fn peer_with(&self, offloads: &[&str]) -> Option<Self> {
+        let peer = self.peer()?;
+        let features = peer.features().ok()?;
+        let on = |feature: &Feature| feature.active && offloads.contains(&&feature.name[..]);
+        features.iter().any(on).then_some(peer)
+    }
+
+    /// The sentence about the other end of a veth pair that leaves checksums to this one. Of an end
+    /// in another network namespace only its frames tell.
+    pub(crate) fn checksums_note(&self) -> Option<String> {
+        let (name, peer) = (self.name(), self.peer_with(&LEAVES)?);
+        let peer = peer.name();
+        Some(format!(
+            "{name}: its other end {peer} leaves checksums to the receiver; `ethtool -K {peer} tx \
+             off` ends that"
+        ))
+    }
+
+    /// A sentence for the start where the other end of a veth pair leaves segments merged, so that
+    /// frames come that no wire ever had. `spec` is the port's.
+    pub(crate) fn note_on_merging_peer(&self, spec: &str) -> Option<String> {
+        let peer = self.peer_with(&SEGMENTING)?;
+        let peer = peer.name();
+        Some(format!(
+            "{spec}: {peer}, its other end, leaves segments merged, and merged frames are left \
+             out; have it cut them: ethtool -K {peer} tx off"
+        ))
     }
 }
 
@@ -55,8 +66,6 @@ mod tests {
     fn the_loopback_is_no_pair() {
         let loopback = Interface::named("lo").unwrap();
         assert_eq!(loopback.checksums_note(), None);
-        // It says that it is its own link, and so is its other end.
-        let peer = name_of_peer("lo", loopback.index().unwrap());
-        assert!(peer.is_none_or(|name| name == "lo"));
+        assert!(loopback.peer().is_none());
     }
 }

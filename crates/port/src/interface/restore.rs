@@ -2,7 +2,7 @@
 
 use super::found::{Found, Place};
 use super::records::{Orphan, Records};
-use super::{Interface, Root, RssAccess, names_here};
+use super::{Interface, Root, RssAccess};
 use crate::PortError;
 
 /// What people are told of hash settings that are put back.
@@ -122,19 +122,12 @@ fn all(orphans: Vec<Orphan>, here: &Place) -> Vec<Restored> {
 
 fn not_believed(orphan: &Orphan, why: &str) -> String {
     let path = orphan.path.display();
-    let name = name_of(orphan.index).unwrap_or_else(|| format!("interface {}", orphan.index));
+    let interface = Interface::at(orphan.index).map(|interface| interface.name().to_owned());
+    let name = interface.unwrap_or_else(|| format!("interface {}", orphan.index));
     format!(
         "{name}: what a dead process found on it is not believed, since {path} is no record of \
          this program ({why}); see `ethtool -k {name}` and remove that file"
     )
-}
-
-fn name_of(index: u32) -> Option<String> {
-    let names = names_here().ok()?;
-    names.into_iter().find(|name| {
-        let interface = Interface::named(name).ok();
-        interface.and_then(|interface| interface.index().ok()) == Some(index)
-    })
 }
 
 fn listed(found: &Found) -> Vec<String> {
@@ -155,8 +148,7 @@ fn put_back(found: &Found, here: &Place, root: &Root) -> Restored {
             "{old}: what was found on it is from before this machine was started"
         ));
     }
-    let interface = name_of(index).and_then(|name| Interface::named(&name).ok());
-    let Some(interface) = interface else {
+    let Some(interface) = Interface::at(index) else {
         return Restored::Nothing(format!(
             "{old}: it is gone, and with it what had been changed"
         ));
@@ -228,7 +220,7 @@ fn interrupts(found: &Found, interface: &Interface, root: &Root) -> std::io::Res
         return Ok(what);
     }
     // Numbers of interrupts are given out anew: those of other devices are not touched.
-    let own = root.interrupts_of(interface.name(), found.index);
+    let own = root.interrupts_of(interface);
     for (number, cpus) in &found.interrupts {
         let own = own.iter().any(|interrupt| interrupt.number == *number);
         if own && root.allowed_cpus(*number).as_ref() != Some(cpus) {
@@ -244,6 +236,8 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
+    use super::super::listed::Listed;
+    use super::super::sysfs::made::show;
     use super::*;
 
     fn loopback() -> Found {
@@ -271,8 +265,8 @@ mod tests {
     fn interrupts_of_the_interface_are_put_back_and_no_others() {
         let folder = tempfile::tempdir().unwrap();
         let (found, root) = (loopback(), Root::at(folder.path()));
-        let (index, here) = (found.index.to_string(), found.place.clone());
-        write(folder.path(), "sys/class/net/lo/ifindex", &index);
+        let here = found.place.clone();
+        show(folder.path(), &Listed::of(found.index).unwrap());
         write(folder.path(), "sys/class/net/lo/device/msi_irqs/38", "");
         for number in [38, 99] {
             let file = format!("proc/irq/{number}/smp_affinity_list");

@@ -1,19 +1,17 @@
 //! Everything the kernel says of an interface that decides rates and correctness, in one look.
 
 use std::collections::BTreeMap;
-use std::{fs, io};
+use std::io;
 
-use super::sysfs::{Folder, Interrupt};
+use super::listed::Listed;
+use super::name::shown;
+use super::sysfs::Interrupt;
 use super::{
-    Channels, Coalescing, FlowKind, Holder, Interface, LeftBehind, Link, Pause, RingSizes, Rss,
-    XdpSupport,
+    Channels, Coalescing, FlowKind, Holder, Interface, LeftBehind, Link, Pause, RingSizes, Root,
+    Rss, XdpSupport,
 };
 use crate::PortError;
 use crate::sys::ethtool;
-
-/// Where the kernel lists the interfaces of this thread's network namespace, whatever is mounted
-/// elsewhere.
-const LIST: &str = "/proc/thread-self/net/dev";
 
 /// One offload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +27,8 @@ pub struct Offload {
 pub struct Program {
     /// The kernel's number for it.
     pub id: u32,
-    /// Its name; empty where it has none or we may not ask.
-    pub name: String,
+    /// Its name, empty where it has none; `None` where we may not ask, nor see who holds it.
+    pub name: Option<String>,
     /// Who holds it; `None` where nobody is found, or we may not look.
     pub holder: Option<Holder>,
 }
@@ -38,10 +36,15 @@ pub struct Program {
 /// An interface as it is now. What the kernel does not say is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survey {
-    /// Its name.
+    /// Its own name.
     pub name: String,
+    /// The name that it was asked for by, where that is another one.
+    pub other_name: Option<String>,
     /// Whether frames can pass.
     pub link: Link,
+    /// Whether `/sys` shows it, and not the interfaces of another network namespace: interrupts,
+    /// memory node and kernel threads are seen there alone.
+    pub in_sysfs: bool,
     /// `ARPHRD_ETHER` (1), `ARPHRD_LOOPBACK` (772) or another.
     pub hardware_type: Option<u16>,
     /// The driver's name.
@@ -89,7 +92,9 @@ impl Survey {
     pub fn unknown(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            other_name: None,
             link: Link::Absent,
+            in_sysfs: false,
             hardware_type: None,
             driver: None,
             is_virtual: None,
@@ -118,20 +123,39 @@ impl Survey {
     /// # Errors
     /// A name that no interface can have; no socket to ask by.
     pub fn of(name: &str) -> Result<Self, PortError> {
-        let interface = Interface::named(name)?;
-        let mut survey = Self::unknown(name);
+        Ok(Self::asking(&Interface::named(name)?))
+    }
+
+    /// All interfaces of this network namespace, by their names.
+    ///
+    /// # Errors
+    /// The kernel's own: route netlink is refused.
+    pub fn here() -> io::Result<Vec<Self>> {
+        let there = Listed::all()?.into_iter();
+        let there = there.filter_map(|listed| Some(Self::asking(&Interface::at(listed.index)?)));
+        // Some may have gone since they were listed.
+        let mut surveys: Vec<Self> = there.filter(|survey| survey.link != Link::Absent).collect();
+        surveys.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(surveys)
+    }
+
+    fn asking(interface: &Interface) -> Self {
+        let mut survey = Self::unknown(interface.name());
+        survey.other_name = interface.other_name().map(str::to_owned);
         survey.link = interface.link();
         if let Some(index) = survey.link.index() {
-            survey.ask(&interface);
+            survey.ask(interface);
             survey.ask_by_index(index);
         }
-        Ok(survey)
+        survey
     }
 
     fn ask(&mut self, interface: &Interface) {
         let (socket, name) = (&interface.control, &interface.kernel_name());
         self.hardware_type = interface.hardware_address().ok().map(|(kind, _)| kind);
         self.driver = interface.driver().ok().filter(|driver| !driver.is_empty());
+        // A device of hardware says where it is.
+        self.is_virtual = ethtool::place(socket, name).ok().map(|at| at.is_empty());
         self.mtu = interface.mtu().ok();
         let offload = |feature: super::Feature| {
             let offload = Offload {
@@ -170,31 +194,31 @@ impl Survey {
         let programs = super::programs_on(index).ok();
         self.programs = programs.map(|programs| programs.into_iter().map(program).collect());
         self.xdp = XdpSupport::of(index).ok();
-        let Some(folder) = Folder::of(&self.name, index) else {
+        let Ok(listed) = Listed::of(index) else {
             return;
         };
+        self.promiscuous = listed.promiscuity.map(|times| times != 0);
+        if self.driver.as_deref() == Some("veth") {
+            self.peer = listed.peer().map(|peer| shown(peer.name.bytes()));
+        }
+        let Some(folder) = Root::machine().folder(&listed) else {
+            return;
+        };
+        self.in_sysfs = true;
         self.is_virtual = Some(folder.is_virtual());
-        let promiscuous = |flags: u32| flags & libc::IFF_PROMISC as u32 != 0;
-        self.promiscuous = folder.flags().map(promiscuous);
         self.numa_node = folder.numa_node();
         self.interrupts = folder.interrupts();
         self.threaded = folder.number("threaded").map(|threaded| threaded != 0);
-        if self.driver.as_deref() == Some("veth") {
-            self.peer = super::peer::name_of_peer(&self.name, index);
-        }
     }
 }
 
 /// The names of all interfaces of this network namespace, in alphabetical order.
 ///
 /// # Errors
-/// The kernel's own: no `/proc`.
+/// The kernel's own: route netlink is refused.
 pub fn names_here() -> io::Result<Vec<String>> {
-    let text = fs::read_to_string(LIST)?;
-    // Two lines of heading; a name has no colon in it.
-    let lines = text.lines().skip(2);
-    let names = lines.filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
-    let mut names: Vec<String> = names.collect();
+    let names = Listed::all()?.into_iter();
+    let mut names: Vec<String> = names.map(|listed| shown(listed.name.bytes())).collect();
     names.sort_unstable();
     Ok(names)
 }
@@ -219,6 +243,9 @@ mod tests {
     fn what_is_not_there_is_absent_and_unknown() {
         let survey = Survey::of("absent0").unwrap();
         assert_eq!(survey, Survey::unknown("absent0"));
+        let all = Survey::here().unwrap();
+        let names: Vec<&str> = all.iter().map(|survey| &survey.name[..]).collect();
+        assert_eq!(names, names_here().unwrap());
         assert!(Survey::of("").is_err());
     }
 

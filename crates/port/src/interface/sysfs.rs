@@ -1,9 +1,15 @@
 //! What the kernel shows of an interface under `/sys/class/net`. A mount of another network
-//! namespace shows another interface of the same name: the index tells, and then nothing is read.
+//! namespace shows other interfaces, of the same names and numbers perhaps: these are told by
+//! address and link as well, and nothing of them is read.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use super::Interface;
+use super::listed::Listed;
 
 /// Where `/proc` and `/sys` are: at the root, or elsewhere in tests.
 #[derive(Debug, Clone)]
@@ -26,15 +32,18 @@ impl Root {
         self.0.join(path)
     }
 
-    pub(super) fn folder(&self, name: &str, index: u32) -> Option<Folder> {
-        let folder = self.path("sys/class/net").join(name);
+    /// `None` where it is not there or is another interface's.
+    pub(super) fn folder(&self, interface: &Listed) -> Option<Folder> {
+        let classes = self.path("sys/class/net");
+        let folder = classes.join(OsStr::from_bytes(interface.name.bytes()));
         let folder = Folder(folder, self.clone());
-        (folder.number("ifindex")? == index).then_some(folder)
+        folder.is_of(interface).then_some(folder)
     }
 
     /// The interrupts of the device behind an interface; none for most without hardware.
-    pub(super) fn interrupts_of(&self, name: &str, index: u32) -> Vec<Interrupt> {
-        let folder = self.folder(name, index);
+    pub(super) fn interrupts_of(&self, interface: &Interface) -> Vec<Interrupt> {
+        let listed = interface.index().and_then(Listed::of).ok();
+        let folder = listed.and_then(|listed| self.folder(&listed));
         let interrupts = folder.and_then(|folder| folder.interrupts());
         interrupts.unwrap_or_default()
     }
@@ -76,9 +85,12 @@ pub struct Interrupt {
 pub(super) struct Folder(PathBuf, Root);
 
 impl Folder {
-    /// `None` where it is not there or is another interface's.
-    pub(super) fn of(name: &str, index: u32) -> Option<Self> {
-        Root::machine().folder(name, index)
+    fn is_of(&self, interface: &Listed) -> bool {
+        let bytes = interface.address.iter().map(|byte| format!("{byte:02x}"));
+        let address = bytes.collect::<Vec<_>>().join(":");
+        self.number("ifindex") == Some(interface.index)
+            && self.number("iflink") == Some(interface.link)
+            && self.line("address").unwrap_or_default() == address
     }
 
     pub(super) fn line(&self, file: &str) -> Option<String> {
@@ -87,17 +99,6 @@ impl Folder {
 
     pub(super) fn number(&self, file: &str) -> Option<u32> {
         self.line(file)?.parse().ok()
-    }
-
-    /// Flags of the kernel's own, those set by sockets included (`IFF_PROMISC`).
-    pub(super) fn flags(&self) -> Option<u32> {
-        u32::from_str_radix(self.line("flags")?.strip_prefix("0x")?, 16).ok()
-    }
-
-    /// The name of the interface that this one is a part of.
-    pub(super) fn master(&self) -> Option<String> {
-        let master = fs::read_link(self.0.join("master")).ok()?;
-        Some(master.file_name()?.to_str()?.to_owned())
     }
 
     /// Whether no hardware is behind it.
@@ -153,4 +154,67 @@ fn line(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+pub(super) mod made {
+    use super::*;
+
+    /// Shows an interface under a root as the kernel would.
+    pub(crate) fn show(root: &Path, interface: &Listed) {
+        let name = OsStr::from_bytes(interface.name.bytes());
+        let folder = root.join("sys/class/net").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let bytes = interface.address.iter().map(|byte| format!("{byte:02x}"));
+        let address = bytes.collect::<Vec<_>>().join(":");
+        let files = [
+            ("ifindex", interface.index.to_string()),
+            ("iflink", interface.link.to_string()),
+            ("address", address),
+        ];
+        for (file, text) in files {
+            fs::write(folder.join(file), format!("{text}\n")).unwrap();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::ioctl::InterfaceName;
+
+    fn named(name: &[u8], index: u32, address: &[u8], link: u32) -> Listed {
+        Listed {
+            index,
+            name: InterfaceName::new(name).unwrap(),
+            address: address.to_vec(),
+            link,
+            ..Listed::default()
+        }
+    }
+
+    /// What a container sees after `nsenter -n`: the host's `/sys`, and interfaces of its own.
+    #[test]
+    fn an_interface_of_another_namespace_is_not_believed() {
+        let (mac, other) = ([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
+        let table = [
+            (named(b"eth0", 2, &mac, 9), true),
+            (named(b"eth0", 3, &mac, 9), false),
+            (named(b"eth0", 2, &mac, 2), false),
+            (named(b"eth0", 2, &other, 9), false),
+            (named(b"eth0", 2, &[], 9), false),
+            (named(b"eth1", 2, &mac, 9), false),
+            (named(b"eth0\xff", 2, &mac, 9), false),
+            // One without an address, as of a tunnel, by a name that is no text.
+            (named(b"t\xff", 4, &[], 4), true),
+            (named(b"t\xff", 4, &mac, 4), false),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        made::show(folder.path(), &named(b"eth0", 2, &mac, 9));
+        made::show(folder.path(), &named(b"t\xff", 4, &[], 4));
+        let root = Root::at(folder.path());
+        for (asked, believed) in table {
+            assert_eq!(root.folder(&asked).is_some(), believed, "{asked:?}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use frame::{Burst, FrameMeta, FramePool, PortId, QueueId};
 use super::ring::Fault;
 use super::shared::Shared;
 use super::transfer::{Receiver, Sender};
-use crate::interface::Counts;
+use crate::interface::{Counts, LONGER_STRIDE};
 use crate::sys::memif_bell::Bell;
 use crate::{PortError, PortQueue, PortStatistics, RxState};
 
@@ -201,7 +201,7 @@ impl PortQueue for MemifQueue {
                 std::thread::sleep(NAP);
             }
         }
-        let mut warnings = self.counts.warnings(&self.name, 0);
+        let mut warnings = self.counts.warnings(&self.name, 0, LONGER_STRIDE);
         if self.connections > 1 && self.queue.0 == 0 {
             let (name, count) = (&self.name, self.connections);
             warnings.push(format!("{name}: a peer came {count} times"));

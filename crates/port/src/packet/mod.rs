@@ -23,7 +23,7 @@ use queue::PacketQueue;
 use shared::Shared;
 pub use spec::{Fanout, PacketSpec, QUEUE_UNTOLD};
 
-use crate::interface::{Interface, Meter, Monitor};
+use crate::interface::{Interface, MERGING, Meter, Monitor};
 use crate::port::check_queue;
 use crate::{Port, PortError, PortQueue, TimeSource};
 
@@ -47,9 +47,13 @@ impl PacketPort {
     /// No such interface, none with Ethernet frames, or no right to open packet sockets.
     pub fn open(spec: &PacketSpec, id: PortId) -> Result<Self, PortError> {
         let interface = Interface::existing(&spec.interface)?.held();
+        let resolved = PacketSpec {
+            interface: interface.name().to_owned(),
+            ..spec.clone()
+        };
         Ok(Self {
             id,
-            spec: spec.to_string(),
+            spec: resolved.to_string(),
             queues_max: spec.queues.map_or(QUEUES_MAX, usize::from),
             queues: 0,
             shared: Arc::new(Shared::prepare(interface, spec)?),
@@ -119,12 +123,12 @@ impl Port for PacketPort {
 
     /// The number of queues is nothing to sockets that share frames by flow.
     fn monitor(&self) -> Option<Monitor> {
-        let name = self.shared.interface.name();
-        Monitor::new(name, &self.shared.signal, false)
+        let off = MERGING.to_vec();
+        Monitor::new(&self.shared.interface, &self.shared.signal, off)
     }
 
     fn meter(&self) -> Option<Meter> {
-        let meter = Meter::new(self.shared.interface.name())?;
+        let meter = Meter::new(&self.shared.interface)?;
         Some(match self.shared.qdisc {
             true => meter.with_qdisc(true).with_tap(),
             false => meter,

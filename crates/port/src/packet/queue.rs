@@ -254,7 +254,8 @@ impl PacketQueue {
     }
 
     fn give_up_first(&mut self, error: &io::Error, burst: &mut Burst, pool: &mut FramePool) {
-        self.counts.refuse(error);
+        self.counts
+            .refuse_while(self.shared.interface.link(), error);
         self.untold += 1;
         burst.drain_front(1).for_each(|frame| pool.free(frame));
     }
@@ -327,6 +328,16 @@ impl PortQueue for PacketQueue {
         RxState::Open
     }
 
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        let room = pool.alloc().map(|frame| {
+            let room = frame.capacity();
+            pool.free(frame);
+            room
+        });
+        room.into_iter().for_each(|room| self.shared.has_room(room));
+        Ok(())
+    }
+
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
         while !burst.is_empty() && self.send(burst, pool) {}
     }
@@ -363,7 +374,12 @@ impl PortQueue for PacketQueue {
 
     fn finish(&mut self) -> Result<Vec<String>, PortError> {
         self.detach();
-        let name = self.shared.interface.name();
-        Ok(self.counts.warnings(name, self.kernel.get().dropped))
+        let (interface, signal) = (&self.shared.interface, &self.shared.signal);
+        interface
+            .mtu()
+            .into_iter()
+            .for_each(|mtu| signal.saw_mtu(mtu));
+        let dropped = self.kernel.get().dropped;
+        Ok(self.counts.explained(interface.name(), dropped, signal))
     }
 }

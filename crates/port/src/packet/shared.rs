@@ -51,6 +51,11 @@ impl Shared {
             let sentence = format!("no packet socket can be opened for {name}: {error}{remedy}");
             PortError::new(PortErrorKind::Open, sentence)
         })?;
+        let signal = Signal::default();
+        interface
+            .mtu()
+            .into_iter()
+            .for_each(|mtu| signal.saw_mtu(mtu));
         let short = format!("packet:{}", interface.name());
         let stamping = Stamping::begin(&interface, &short, spec.timestamps)?;
         let state = State {
@@ -61,7 +66,7 @@ impl Shared {
         };
         Ok(Self {
             interface,
-            signal: Signal::default(),
+            signal,
             qdisc: spec.qdisc,
             fanout: spec.fanout,
             timestamps: spec.timestamps,
@@ -117,6 +122,12 @@ impl Shared {
         self.interface.mtu().unwrap_or(MTU_DEFAULT) as usize + HEADERS_BYTES
     }
 
+    /// Frames of at most so many bytes fit a chunk.
+    pub(super) fn has_room(&self, frame_bytes_max: usize) {
+        let mtu_max = frame_bytes_max.saturating_sub(HEADERS_BYTES);
+        self.signal.takes_mtu(mtu_max as u32);
+    }
+
     /// The names of the offloads that are off because of us.
     pub(super) fn switched_off(&self) -> Vec<String> {
         let state = self.lock();
@@ -127,6 +138,7 @@ impl Shared {
     pub(super) fn notes(&self, spec: &str) -> Vec<String> {
         let name = self.interface.name();
         let mut notes = Vec::new();
+        notes.extend(self.interface.note_on_name("packet"));
         let state = self.lock();
         notes.extend(state.offloads.notes().iter().cloned());
         notes.extend(state.stamping.notes().cloned());

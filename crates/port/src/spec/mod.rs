@@ -13,7 +13,7 @@ mod tests;
 use std::fmt;
 
 pub use error::SpecError;
-pub(crate) use interface_name::check_interface;
+pub(crate) use interface_name::{check_interface, check_own_name};
 pub(crate) use settings::{Settings, escape};
 
 use crate::generator::GenSpec;

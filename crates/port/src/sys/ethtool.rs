@@ -6,6 +6,7 @@ use std::io;
 use super::ioctl::{ControlSocket, InterfaceName};
 
 // linux/ethtool.h.
+const GET_SETTINGS: u32 = 0x01;
 const GET_DRIVER: u32 = 0x03;
 const GET_COALESCING: u32 = 0x0e;
 const GET_RINGS: u32 = 0x10;
@@ -30,6 +31,7 @@ const STATISTICS_ROOM: usize = 2 << 15;
 /// `ETH_SS_FEATURES`: the set of strings that names the offloads.
 const FEATURE_NAMES: u32 = 4;
 
+const SETTINGS_WORDS: usize = 11;
 const DRIVER_WORDS: usize = 49;
 const STRING_BYTES: usize = 32;
 const CHANNELS_WORDS: usize = 9;
@@ -63,6 +65,31 @@ pub(crate) fn driver(socket: &ControlSocket, name: &InterfaceName) -> io::Result
     // SAFETY: `struct ethtool_drvinfo` has 196 bytes, 49 words.
     unsafe { socket.ethtool(name, &mut words)? };
     Ok(text(&words[1..1 + STRING_BYTES / 4]))
+}
+
+/// Where the device behind an interface is, as in `0000:00:03.0`; empty where there is none.
+pub(crate) fn place(socket: &ControlSocket, name: &InterfaceName) -> io::Result<String> {
+    const AT: usize = 1 + 3 * STRING_BYTES / 4;
+    let mut words = [0; DRIVER_WORDS];
+    words[0] = GET_DRIVER;
+    // SAFETY: as above.
+    unsafe { socket.ethtool(name, &mut words)? };
+    Ok(text(&words[AT..AT + STRING_BYTES / 4]))
+}
+
+/// Mbit/s of an interface; `None` where it does not know.
+pub(crate) fn speed(socket: &ControlSocket, name: &InterfaceName) -> io::Result<Option<u32>> {
+    let mut words = [0; SETTINGS_WORDS];
+    words[0] = GET_SETTINGS;
+    // SAFETY: `struct ethtool_cmd` has 44 bytes, 11 words.
+    unsafe { socket.ethtool(name, &mut words)? };
+    let half = |word: u32, at: usize| {
+        let bytes = word.to_ne_bytes();
+        u32::from(u16::from_ne_bytes([bytes[at], bytes[at + 1]]))
+    };
+    // Its high half came to the structure later, behind what was there.
+    let speed = half(words[7], 0) << 16 | half(words[3], 0);
+    Ok((speed != 0 && speed != u32::MAX).then_some(speed))
 }
 
 /// Receive queues in use: those for reception alone and those for both directions.

@@ -17,15 +17,15 @@ struct Request {
 
 const _: () = assert!(size_of::<Request>() >= size_of::<libc::ifreq>());
 
-/// The name of an interface, known to fit.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// The name of an interface, known to fit. The default is a name that none has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InterfaceName([u8; NAME_BYTES]);
 
 impl InterfaceName {
     /// `None` where the kernel takes no such name: empty, longer than 15 bytes, with a zero byte.
     /// Nor with a colon: ioctls cut it off with all behind it, and speak of another interface.
-    pub(crate) fn new(name: &str) -> Option<Self> {
-        let bytes = name.as_bytes();
+    pub(crate) fn new(name: impl AsRef<[u8]>) -> Option<Self> {
+        let bytes = name.as_ref();
         if bytes.is_empty() || bytes.len() >= NAME_BYTES {
             return None;
         }
@@ -41,10 +41,10 @@ impl InterfaceName {
         self.0
     }
 
-    /// As text; `None` where it is none, which the kernel allows.
-    pub(crate) fn text(&self) -> Option<&str> {
-        let end = self.0.iter().position(|&byte| byte == 0)?;
-        std::str::from_utf8(&self.0[..end]).ok()
+    /// The kernel allows bytes that are no text.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        let end = self.0.iter().position(|&byte| byte == 0);
+        &self.0[..end.unwrap_or(NAME_BYTES)]
     }
 }
 

@@ -53,6 +53,14 @@ impl Chunks {
         chunk.min(self.rx_bytes_max() * PIECES_MAX as u32)
     }
 
+    /// The longest frame that fits, where they may come in several pieces or not.
+    pub(crate) fn frame_bytes_max(self, several: bool) -> u32 {
+        match several {
+            true => self.gathered_bytes_max(),
+            false => self.rx_bytes_max(),
+        }
+    }
+
     /// Whether a chunk holds frames that do not come or go in one piece.
     pub(crate) fn hold_several_pieces(self) -> bool {
         self.stride_bytes > self.registered_bytes

@@ -70,12 +70,20 @@ impl RouteNews {
     /// keep. Never waits.
     pub(crate) fn any(&self) -> bool {
         let mut any = false;
+        let all = self.each(|_| any = true);
+        any || !all
+    }
+
+    /// Gives each datagram that was told since the last call; whether none was lost. Never waits.
+    pub(crate) fn each(&self, mut take: impl FnMut(&[u8])) -> bool {
+        let mut all = true;
         loop {
             match receive(&self.0, libc::MSG_DONTWAIT) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return any,
+                Ok(datagram) => take(&datagram),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return all,
+                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => all = false,
                 // Another error than that some were lost would come again.
-                Err(error) if error.raw_os_error() != Some(libc::ENOBUFS) => return true,
-                _ => any = true,
+                Err(_) => return false,
             }
         }
     }

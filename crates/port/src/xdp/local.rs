@@ -31,7 +31,8 @@ impl Local {
     ///
     /// # Errors
     /// More addresses than the program has room for; the kernel does not say.
-    pub(super) fn start(name: &str, maps: Arc<Maps>) -> Result<Self, PortError> {
+    pub(super) fn start(interface: &Interface, maps: Arc<Maps>) -> Result<Self, PortError> {
+        let name = interface.name();
         let failed = |error: &io::Error| {
             let sentence = format!(
                 "xdp:{name}: the addresses of this machine cannot be read: {error}; leave out \
@@ -41,7 +42,7 @@ impl Local {
         };
         // What changes between the two is told.
         let mut local = Self {
-            interface: Interface::named(name)?.held(),
+            interface: interface.again().map_err(|error| failed(&error))?,
             maps,
             news: address_news().map_err(|error| failed(&error))?,
             told: Places::new(),

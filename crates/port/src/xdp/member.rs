@@ -168,7 +168,20 @@ impl Member {
 
     /// Frames that fitted no chunk.
     pub(super) fn too_long(&self) -> u64 {
-        self.gather.too_long()
+        let drops = self.drops();
+        drops.dropped - self.without_chunk(drops) + self.gather.too_long()
+    }
+
+    /// Of those that the kernel dropped, frames for which there was no empty chunk.
+    fn without_chunk(&self, drops: KernelDrops) -> u64 {
+        // A socket that takes frames in pieces takes any length.
+        match self.granted {
+            Granted { several: true, .. } => drops.dropped,
+            Granted {
+                zero_copy: true, ..
+            } => 0,
+            _ => drops.dropped.min(drops.fill_empty),
+        }
     }
 
     /// Receives on this CPU, where busy polling was asked for.
@@ -203,24 +216,16 @@ impl Member {
     /// Frames that were there to receive and were not: dropped by the kernel, or too long.
     pub(super) fn missed(&self) -> u64 {
         let drops = self.drops();
-        drops.dropped + drops.ring_full + self.too_long()
+        drops.dropped + drops.ring_full + self.gather.too_long()
     }
 
     /// What became of frames at this socket, once nothing is received or sent any more.
     pub(super) fn losses(&mut self) -> [(Loss, u64); 6] {
         let drops = self.drops();
-        // A socket that takes frames in pieces takes any length: what it drops found no chunk.
-        let no_chunk = match self.granted {
-            Granted { several: true, .. } => drops.dropped,
-            Granted {
-                zero_copy: true, ..
-            } => 0,
-            _ => drops.dropped.min(drops.fill_empty),
-        };
         [
-            (Loss::FillRingEmpty, no_chunk),
+            (Loss::FillRingEmpty, self.without_chunk(drops)),
             (Loss::RxRingFull, drops.ring_full),
-            (Loss::TooLong, drops.dropped - no_chunk + self.too_long()),
+            (Loss::TooLong, self.too_long()),
             (Loss::Unread, self.unread()),
             (Loss::TxRingLeft, u64::from(self.rings.send_waiting())),
             (Loss::TxInvalid, drops.tx_invalid),

@@ -60,7 +60,7 @@ pub use standing::{Standing, standing, take_away};
 use told::Asked;
 pub use umem::Umems;
 
-use crate::interface::{Interface, Meter, Monitor, Signal};
+use crate::interface::{Interface, MERGING, Meter, Monitor, Signal, TAKING_TAGS};
 use crate::port::check_queue;
 use crate::sys::xdp_bpf::AttachMode;
 use crate::sys::xdp_chunks::{Chunks, KERNEL_HEADROOM_BYTES};
@@ -106,13 +106,17 @@ impl XdpPort {
     /// No such interface, queues it does not have, an XDP program of somebody else on it, too few
     /// rights.
     pub fn open(spec: &XdpSpec, id: PortId, context: &OpenContext) -> Result<Self, PortError> {
+        let interface = Interface::existing(&spec.interface)?.held();
+        let spec = &XdpSpec {
+            interface: interface.name().to_owned(),
+            ..spec.clone()
+        };
         let name = &spec.interface;
         let failed = |error: &io::Error| {
             let hint = program::hint(error);
             let sentence = format!("xdp:{name} cannot be opened: {error}{hint}");
             PortError::new(PortErrorKind::Open, sentence)
         };
-        let interface = Interface::existing(name)?.held();
         let index = interface.index().map_err(|error| failed(&error))?;
         context.umems.claim(name, index)?;
         let mtu = interface.mtu().map_err(|error| failed(&error))?;
@@ -133,7 +137,7 @@ impl XdpPort {
         let steering = Steering::load(name, ends, settings, standby)?;
         let local = spec
             .keep_local
-            .then(|| Local::start(name, Arc::clone(steering.maps())))
+            .then(|| Local::start(ready.interface(), Arc::clone(steering.maps())))
             .transpose()?;
         let (steering, ready) = (Arc::new(steering), Arc::new(ready));
         context.umems.partners().join(Partner {
@@ -142,6 +146,8 @@ impl XdpPort {
             steering: Arc::clone(&steering),
             ready: Arc::clone(&ready),
         });
+        let signal = Signal::default();
+        signal.saw_mtu(mtu);
         let resolved = XdpSpec {
             queues: Queues::Range(queues.start, queues.end - 1),
             ..spec.clone()
@@ -156,7 +162,7 @@ impl XdpPort {
             steering,
             ready,
             local,
-            signal: Signal::default(),
+            signal,
             all: spec.queues == Queues::All,
             umems: context.umems.clone(),
             memory: None,
@@ -169,11 +175,11 @@ impl XdpPort {
 
     /// What sends without socket buffers, where that may be: for `of` workers.
     fn senders(&mut self, of: usize) -> Result<Option<Arc<Senders>>, PortError> {
-        let name = &self.spec.interface;
+        let (name, interface) = (&self.spec.interface, self.ready.interface());
         let wanted = match self.spec.transmit {
             Transmit::Socket => false,
-            Transmit::Auto => sender::obstacle(name, self.mtu).is_none() && !self.zero_copy,
-            Transmit::Redirect => match sender::obstacle(name, self.mtu) {
+            Transmit::Auto => sender::obstacle(interface, self.mtu).is_none() && !self.zero_copy,
+            Transmit::Redirect => match sender::obstacle(interface, self.mtu) {
                 None => true,
                 Some(obstacle) => {
                     let sentence = format!("xdp:{name}: {obstacle}, or leave out transmit=");
@@ -184,7 +190,7 @@ impl XdpPort {
         if !wanted || self.senders.is_some() {
             return Ok(self.senders.clone());
         }
-        match Senders::make(name, of as u32) {
+        match Senders::make(interface, of as u32) {
             Ok(senders) => self.senders = Some(Arc::new(senders)),
             Err(error) if self.spec.transmit == Transmit::Redirect => return Err(error),
             // By sockets then, as on kernels before 5.18 or without CAP_SYS_ADMIN or CAP_PERFMON.
@@ -203,13 +209,8 @@ fn share(queues: &Range<u32>, queue: u16, of: usize) -> impl Iterator<Item = u32
 /// each, or with `several_pieces` in several, which not every driver and kernel grants.
 #[must_use]
 pub fn xdp_mtu_max(several_pieces: bool) -> u32 {
-    let largest = Chunks::of(u32::MAX).map_or(0, |chunks| {
-        if several_pieces {
-            chunks.gathered_bytes_max()
-        } else {
-            chunks.rx_bytes_max()
-        }
-    });
+    let largest = Chunks::of(u32::MAX);
+    let largest = largest.map_or(0, |chunks| chunks.frame_bytes_max(several_pieces));
     largest.saturating_sub(HEADER_BYTES)
 }
 
@@ -413,11 +414,13 @@ impl Port for XdpPort {
     }
 
     fn monitor(&self) -> Option<Monitor> {
-        Monitor::new(&self.spec.interface, &self.signal, true)
+        let off = MERGING.into_iter().chain(TAKING_TAGS).collect();
+        let monitor = Monitor::new(self.ready.interface(), &self.signal, off)?;
+        Some(monitor.counting_queues())
     }
 
     fn meter(&self) -> Option<Meter> {
-        let meter = Meter::new(&self.spec.interface)?.with_tap();
+        let meter = Meter::new(self.ready.interface())?.with_tap();
         let passes_by = self.steering.standby().is_some() || self.spec.shortcut;
         Some(
             meter
@@ -472,9 +475,11 @@ impl Port for XdpPort {
         let senders = self.senders(of)?;
         let sender = senders.and_then(|senders| senders.sender(queue.0).ok());
         self.given.push(queue);
-        let longest = (self.mtu + HEADER_BYTES) as usize;
+        let several = sockets.iter().all(|bound| bound.granted.several);
+        let longest = memory.chunks.frame_bytes_max(several);
+        self.signal.takes_mtu(longest.saturating_sub(HEADER_BYTES));
         let speaks = queue.0 == 0;
-        let queue = XdpQueue::new(origin, sockets, speaks, longest);
+        let queue = XdpQueue::new(origin, sockets, speaks, self.mtu);
         Ok(Box::new(queue.with_sender(sender)))
     }
 }

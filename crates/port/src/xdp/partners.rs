@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::program::Steering;
 use super::ready::Ready;
-use crate::interface::{Interface, XdpSupport};
+use crate::interface::XdpSupport;
 use crate::sys::xdp_bpf::AttachMode;
 use crate::{PortError, PortErrorKind};
 
@@ -143,12 +143,12 @@ impl Partner {
             return Ok(());
         }
         let (name, from) = (&self.name, &from.name);
-        let driver = Interface::named(name).and_then(|interface| {
-            let failed =
-                |error: std::io::Error| PortError::new(PortErrorKind::Open, error.to_string());
-            interface.driver().map_err(failed)
-        });
-        let remedy = if driver.is_ok_and(|driver| driver == "veth") {
+        let remedy = if self
+            .ready
+            .interface()
+            .driver()
+            .is_ok_and(|driver| driver == "veth")
+        {
             "`ethtool -K PEER gro on` at the other end of the pair lets it"
         } else {
             "leave out bypass and shortcut, or use mode=generic on both"

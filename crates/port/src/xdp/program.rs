@@ -13,6 +13,7 @@ use super::pinned::Found;
 use super::tags::Tags;
 use super::told::Asked;
 use crate::interface::programs_on;
+use crate::rights::in_user_namespace;
 use crate::sys::xdp_bpf::{AttachMode, Link, Program};
 use crate::{PortError, PortErrorKind};
 
@@ -406,7 +407,7 @@ pub(super) fn refuse_foreign(
     let Some((id, program)) = foreign else {
         return Ok(());
     };
-    let program = match &program[..] {
+    let program = match program.as_deref().unwrap_or_default() {
         "" => "(no name)",
         program => program,
     };
@@ -432,6 +433,10 @@ fn broken() -> io::Error {
 /// What helps against the usual reason.
 pub(super) fn hint(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) if in_user_namespace() == Some(true) => {
+            "; root of this user namespace is not the machine's and may not use BPF: run outside \
+             of it, or use packet: on this interface"
+        }
         Some(libc::EPERM | libc::EACCES) => {
             "; run as root, or with CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"
         }

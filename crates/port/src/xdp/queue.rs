@@ -1,6 +1,7 @@
 //! A worker's queue of a port: one socket for each queue of the interface that is its share.
 
 mod redirected;
+mod warnings;
 
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -16,7 +17,7 @@ use super::member::Member;
 use super::origin::Origin;
 use super::sender::Sender;
 use super::socket::Bound;
-use super::{spread, told};
+use super::{HEADER_BYTES, spread, told};
 use crate::card_clock::ClockReader;
 use crate::interface::{Finisher, Watch};
 use crate::sys::xdp_socket::Wake;
@@ -32,6 +33,11 @@ const BEAT_EVERY: u64 = 50_000_000;
 /// At the end: how often what still waits in TX is kicked, and for how long in between.
 const FINISH_TRIES: u32 = 50;
 const FINISH_NAP: Duration = Duration::from_millis(1);
+
+/// The longest frame of an interface, bytes.
+fn frame_bytes_max(mtu: u32) -> usize {
+    mtu.saturating_add(HEADER_BYTES) as usize
+}
 
 pub(super) struct XdpQueue {
     origin: Origin,
@@ -86,12 +92,7 @@ pub(super) struct XdpQueue {
 }
 
 impl XdpQueue {
-    pub(super) fn new(
-        origin: Origin,
-        sockets: Vec<Bound>,
-        speaks: bool,
-        frame_bytes_max: usize,
-    ) -> Self {
+    pub(super) fn new(origin: Origin, sockets: Vec<Bound>, speaks: bool, mtu: u32) -> Self {
         let mut queue = Self {
             busy_poll: origin.spec.busy_poll_micros != 0,
             asks: origin.steering.asked().any(),
@@ -105,7 +106,7 @@ impl XdpQueue {
             wake: None,
             turn: 0,
             speaks,
-            carries: FRAME_BYTES_MIN..=frame_bytes_max,
+            carries: FRAME_BYTES_MIN..=frame_bytes_max(mtu),
             spare: Burst::new(),
             statistics: PortStatistics::default(),
             refused: 0,
@@ -141,9 +142,18 @@ impl XdpQueue {
         };
     }
 
+    /// Frames as long as the interface sends them now may leave.
+    fn follow_mtu(&mut self) {
+        if let Ok(mtu) = self.origin.ready.mtu() {
+            self.origin.signal.saw_mtu(mtu);
+            self.carries = FRAME_BYTES_MIN..=frame_bytes_max(mtu);
+        }
+    }
+
     /// Looks whether nothing comes because the interface is gone, and whether it is back.
     #[cold]
     fn look(&mut self, pool: &mut FramePool) {
+        self.follow_mtu();
         if self.members.iter().any(Member::is_unbound) {
             self.losses += 1;
             self.turn = 0;
@@ -244,75 +254,6 @@ impl XdpQueue {
         told::note(frames, (self.origin.port, queue), |stamp| {
             clock.and_then(|clock| clock.kernel_time(stamp))
         });
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        let interface = &self.origin.spec.interface;
-        let mut warnings = Vec::new();
-        let mut warn = |times: u64, what: &str| {
-            if times != 0 {
-                warnings.push(format!("xdp:{interface}: {times} {what}"));
-            }
-        };
-        warn(
-            self.refused,
-            "frames sent here were too long or too short for it; compare the MTUs of both ports",
-        );
-        warn(
-            self.stranded,
-            "frames were dropped because the interface was not there to send them",
-        );
-        warn(
-            self.lost,
-            "frames that were sent by redirection were not taken: the link was down, its other end \
-             was full, without a program and GRO, or of a smaller MTU; transmit=socket needs none",
-        );
-        let now: u64 = self.members.iter().map(Member::too_long).sum();
-        warn(
-            self.too_long + now,
-            "received frames were longer than its MTU and fitted no chunk: their sender left \
-             segments merged; switch that off there: ethtool -K SENDER tso off gso off",
-        );
-        let now: u64 = self.members.iter().map(Member::misunderstood).sum();
-        warn(
-            self.misunderstood + now,
-            "entries of the kernel's rings were not understood, which is a bug; please report it",
-        );
-        warn(
-            self.finisher.finished(),
-            "frames came with a checksum left to the receiver, and were finished here",
-        );
-        if self.speaks {
-            warn(
-                self.origin.steering.counted(Counted::Unclaimed),
-                "frames came on queues that this port does not have, or before it was ready; give \
-                 it all queues of the interface",
-            );
-            warn(
-                self.origin.steering.counted(Counted::TagLost),
-                "frames were dropped whose VLAN tag had no place before them; use packet: here",
-            );
-            warn(
-                self.origin.steering.counted(Counted::Bypassed),
-                "frames passed unfiltered, as bypass says, while no worker was at work",
-            );
-            warn(
-                self.origin.steering.counted(Counted::Stranded),
-                "frames were dropped while neither a worker nor the other interface was there",
-            );
-            warn(self.losses, "times the interface went away");
-            warn(self.returns, "times it came back and was taken up again");
-        }
-        if self.speaks {
-            warnings.extend(self.origin.steering.troubles());
-        }
-        if let Some(failure) = &self.failure {
-            warnings.push(match self.members.is_empty() {
-                true => format!("xdp:{interface}: it has not come back: {failure}"),
-                false => format!("xdp:{interface}: queues it got are not used: {failure}"),
-            });
-        }
-        warnings
     }
 }
 
@@ -469,6 +410,7 @@ impl PortQueue for XdpQueue {
     }
 
     fn finish(&mut self) -> Result<Vec<String>, PortError> {
+        self.follow_mtu();
         self.send_gathered();
         for _ in 0..FINISH_TRIES {
             let waits = |member: &mut Member| {

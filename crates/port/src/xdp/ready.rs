@@ -141,6 +141,11 @@ impl Ready {
             || driver.map_or(true, |driver| NO_HARDWARE.contains(&&*driver))
     }
 
+    /// The interface itself.
+    pub(super) fn interface(&self) -> &Interface {
+        &self.interface
+    }
+
     /// The number of the interface that it is now.
     pub(super) fn index(&self) -> std::io::Result<u32> {
         self.interface.index()
@@ -202,6 +207,7 @@ impl Ready {
     pub(super) fn notes(&self, spec: &XdpSpec) -> Vec<String> {
         let name = self.interface.name();
         let mut notes = Vec::new();
+        notes.extend(self.interface.note_on_name("xdp"));
         let state = self.lock();
         notes.extend(state.offloads.notes().iter().cloned());
         notes.extend(state.stamping.notes().cloned());

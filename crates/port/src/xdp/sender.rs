@@ -46,7 +46,8 @@ const REST: u32 = 100;
 const TRIES: u32 = 3;
 
 /// Why frames of an interface can never leave by redirection, and what helps.
-pub(super) fn obstacle(name: &str, mtu: u32) -> Option<String> {
+pub(super) fn obstacle(interface: &Interface, mtu: u32) -> Option<String> {
+    let name = interface.name();
     if mtu > MTU_MAX {
         return Some(format!(
             "frames of its MTU of {mtu} are longer than can be redirected; `ip link set dev {name} \
@@ -54,7 +55,7 @@ pub(super) fn obstacle(name: &str, mtu: u32) -> Option<String> {
         ));
     }
     // Others send when their hardware is ready, long after the run has ended.
-    let driver = Interface::existing(name).ok()?.driver().unwrap_or_default();
+    let driver = interface.driver().unwrap_or_default();
     (driver != "veth").then(|| {
         "only a veth takes redirected frames in a way that is worth it; use another interface"
             .to_owned()
@@ -80,7 +81,8 @@ pub(super) struct Senders {
 
 impl Senders {
     /// For so many workers.
-    pub(super) fn make(name: &str, workers: u32) -> Result<Self, PortError> {
+    pub(super) fn make(interface: &Interface, workers: u32) -> Result<Self, PortError> {
+        let name = interface.name();
         let failed = |(what, error): (String, io::Error)| {
             let sentence = format!(
                 "xdp:{name}: frames cannot be sent by redirection: {what}: {error}{}; \
@@ -89,7 +91,11 @@ impl Senders {
             );
             PortError::new(PortErrorKind::Open, sentence)
         };
-        Self::try_make(Interface::named(name)?.held(), workers).map_err(failed)
+        let own = interface
+            .again()
+            .map_err(|error| ("a socket".to_owned(), error));
+        own.and_then(|own| Self::try_make(own, workers))
+            .map_err(failed)
     }
 
     /// Or what failed, and how.

@@ -7,7 +7,7 @@ use super::bypass::refusal;
 use super::maps::Counted;
 use super::pinned::{self, Folder, Found};
 use super::ready::{changed_offloads, is_promiscuity_changed};
-use crate::interface::{Interface, Offloads, names_here};
+use crate::interface::{Interface, Offloads};
 use crate::sys::xdp_bpf::AttachMode;
 use crate::{PortError, PortErrorKind};
 
@@ -42,9 +42,8 @@ pub struct Standing {
 pub fn standing(folder: &Path) -> Result<Vec<Standing>, PortError> {
     let refused = |why| refusal("a bypass", folder, &why);
     let all = pinned::all(folder).map_err(refused)?;
-    let names = names_by_index();
     let standing = |(index, found, bridged): (u32, Found, bool)| {
-        Standing::of(name_of(&names, index)?, &found, bridged, &names)
+        Standing::of(name_of(index)?, &found, bridged)
     };
     Ok(all.into_iter().filter_map(standing).collect())
 }
@@ -62,6 +61,7 @@ pub fn take_away(folder: &Path, interface: &str) -> Result<Standing, PortError> 
         ))
     };
     let asked = Interface::existing(interface)?;
+    let interface = asked.name();
     let index = asked.index().map_err(failed)?;
     let none = || {
         let place = folder.display();
@@ -76,8 +76,7 @@ pub fn take_away(folder: &Path, interface: &str) -> Result<Standing, PortError> 
         place.remove();
         return Err(none());
     };
-    let names = names_by_index();
-    let standing = Standing::of(interface.to_owned(), &found, false, &names).ok_or_else(none)?;
+    let standing = Standing::of(interface.to_owned(), &found, false).ok_or_else(none)?;
     found.link.detach().map_err(failed)?;
     place.remove();
     if standing.promiscuous {
@@ -88,13 +87,13 @@ pub fn take_away(folder: &Path, interface: &str) -> Result<Standing, PortError> 
 }
 
 impl Standing {
-    fn of(interface: String, found: &Found, bridged: bool, names: &Names) -> Option<Self> {
+    fn of(interface: String, found: &Found, bridged: bool) -> Option<Self> {
         let count = |what| found.counts.as_ref()?.sum(what as u32).ok();
         let peer = found.peer.as_ref().and_then(|peer| peer.get(0).ok());
         let peer = peer.and_then(|value| Some(u32::from_ne_bytes(*value.first_chunk()?)));
         Some(Self {
             interface,
-            peer: peer.and_then(|index| name_of(names, index)),
+            peer: peer.and_then(name_of),
             bridged,
             unfiltered: count(Counted::Bypassed)?,
             stranded: count(Counted::Stranded)?,
@@ -109,15 +108,6 @@ impl Standing {
     }
 }
 
-type Names = Vec<(u32, String)>;
-
-fn names_by_index() -> Names {
-    let names = names_here().unwrap_or_default().into_iter();
-    let index = |name: String| Some((Interface::named(&name).ok()?.index().ok()?, name));
-    names.filter_map(index).collect()
-}
-
-fn name_of(names: &Names, index: u32) -> Option<String> {
-    let found = names.iter().find(|&&(number, _)| number == index);
-    found.map(|(_, name)| name.clone())
+fn name_of(index: u32) -> Option<String> {
+    Some(Interface::at(index)?.name().to_owned())
 }

@@ -47,10 +47,11 @@ fn a_spec_is_resolved_and_read_again() {
 
 #[test]
 fn refused_specs_say_what_would_do() {
+    let long = format!("xdp:{}", "x".repeat(128));
     let cases = [
+        (&long[..], "at most 127 bytes"),
         ("xdp:", "it names no network interface"),
         ("xdp:eth0/1", "no name of a network interface"),
-        ("xdp:abcdefghijklmnop", "at most 15 bytes"),
         ("xdp:eth0,ring=1000", "a power of two"),
         ("xdp:eth0,ring=32", "from 64 to 32768"),
         ("xdp:eth0,queues=0", "a range as in 2-3"),

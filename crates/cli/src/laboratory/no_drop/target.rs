@@ -1,12 +1,11 @@
 //! What is searched: ports, or a simulated device.
 
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use engine::{Drive, DrivePlan, IdleMode};
 use frame::PortId;
 use lab::no_drop::{Device, Goal, LoadLimit, ModelDevice, ModelSpec, PortsDevice, SearchPlan};
+use port::interface::Interface;
 use port::{OpenContext, Port, PortSpec};
 use traffic::{FCS_BYTES, L1_BYTES, Recipe, Sizes};
 
@@ -221,16 +220,15 @@ fn open_ports(args: &NdrArgs, tx: &str, rx: &str, output: Output) -> Result<Driv
 fn line_rate(args: &NdrArgs, frame_bytes: f64) -> Option<f64> {
     let speeds = [&args.tx, &args.rx].map(|port| speed(port.as_deref()?));
     let slower = speeds[0]?.min(speeds[1]?);
-    Some(slower as f64 * 1e6 / ((frame_bytes + (FCS_BYTES + L1_BYTES) as f64) * 8.0))
+    Some(f64::from(slower) * 1e6 / ((frame_bytes + (FCS_BYTES + L1_BYTES) as f64) * 8.0))
 }
 
-/// Mbit/s of the hardware behind an interface.
-fn speed(port: &str) -> Option<u64> {
-    let name = port.split_once(':')?.1.split(',').next()?;
-    let folder = Path::new("/sys/class/net").join(name);
-    if name.contains('/') || !folder.join("device").exists() {
-        return None;
-    }
-    let text = fs::read_to_string(folder.join("speed")).ok()?;
-    text.trim().parse().ok().filter(|&speed| speed > 0)
+/// Mbit/s of the hardware behind a port.
+fn speed(port: &str) -> Option<u32> {
+    let name = match PortSpec::parse(port).ok()? {
+        PortSpec::Xdp(spec) => spec.interface,
+        PortSpec::Packet(spec) => spec.interface,
+        _ => return None,
+    };
+    Interface::named(&name).ok()?.hardware_speed()
 }

@@ -60,7 +60,8 @@ impl XdpQueue {
                 self.refused += 1;
             } else if !sender.push(frame.bytes()) {
                 sent += sender.send();
-                let _there_is_room = sender.push(frame.bytes());
+                // There is room: what is not taken now is longer than can be redirected.
+                self.refused += u64::from(!sender.push(frame.bytes()));
             }
         }
         pool.free_burst(burst);
