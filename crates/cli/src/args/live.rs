@@ -46,7 +46,7 @@ pub(crate) struct ShowSetArgs {
 pub(crate) struct AddArgs {
     #[command(flatten)]
     pub(crate) which: EntryArgs,
-    /// Take the entries out again by themselves after this time, as 90s, 30m, 1h or 7d.
+    /// Take the entries out again by themselves after this time, as 90s, 30m, 1h30m or 7d.
     #[arg(long, value_name = "TIME", value_parser = super::duration::parse)]
     pub(crate) timeout: Option<Duration>,
     /// Say why, for whoever asks later; at most 255 bytes.
