@@ -45,14 +45,14 @@ pub(crate) struct ShowSetArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(ADD_EXAMPLES))]
 pub(crate) struct AddArgs {
-    #[command(flatten)]
-    pub(crate) which: EntryArgs,
     /// Take the entries out again by themselves after this time, as 90s, 30m, 1h30m or 7d.
     #[arg(long, value_name = "TIME", value_parser = super::duration::parse)]
     pub(crate) timeout: Option<Duration>,
     /// Say why, for whoever asks later; at most 255 bytes.
     #[arg(long, value_name = "TEXT")]
     pub(crate) comment: Option<String>,
+    #[command(flatten)]
+    pub(crate) which: EntryArgs,
 }
 
 /// Take entries out of a set of a running daemon: done when no worker sees them.
@@ -63,11 +63,11 @@ pub(crate) struct AddArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(DEL_EXAMPLES))]
 pub(crate) struct DelArgs {
-    #[command(flatten)]
-    pub(crate) which: EntryArgs,
     /// Succeed also for entries that are not in the set, as those that have timed out.
     #[arg(long)]
     pub(crate) exist: bool,
+    #[command(flatten)]
+    pub(crate) which: EntryArgs,
 }
 
 /// A set and entries of it.

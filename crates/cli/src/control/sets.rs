@@ -246,8 +246,8 @@ fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
             format!("{source} by source, {destination} by destination"),
         );
         if counts(hits) {
-            let frames = plural(hits.would_drop, "frame", "frames");
-            fact("would drop", format!("{frames} that it counted, each once"));
+            let frames = count(hits.would_drop);
+            fact("would drop", format!("{frames}, each frame counted once"));
         }
     }
     fact(

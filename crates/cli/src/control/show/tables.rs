@@ -6,7 +6,7 @@ use daemon::rpc::answers::{
 
 use super::Looks;
 use crate::control::counts;
-use crate::report::number::{bytes, count, plural, range, rate, share};
+use crate::report::number::{bytes, count, range, rate, share};
 use crate::report::table::{Align, Table, wrap};
 
 pub(super) fn workers(now: &Workers, before: Option<&Workers>, looks: Looks) -> String {
@@ -149,8 +149,10 @@ pub(super) fn sets(now: &Sets, before: Option<&Sets>, looks: Looks) -> String {
     if counting < 2 {
         return text;
     }
-    let frames = plural(now.would_drop, "frame", "frames");
-    let all = format!("  would drop in all: {frames}, each counted once however many sets have it");
+    let all = format!(
+        "would drop in all: {}, each frame counted once however many sets have it",
+        count(now.would_drop)
+    );
     text + &wrap(&all, 2, looks.width)
 }
 
