@@ -18,7 +18,7 @@ pub(super) fn workers(now: &Workers, before: Option<&Workers>, looks: Looks) -> 
         right("received"),
         right("ns/frame"),
         right("frames/burst"),
-        right("drops"),
+        right("dropped"),
         right("pool free"),
     ]);
     for worker in &now.workers {
