@@ -186,8 +186,8 @@ impl Verb<'_> {
         if matches!(self, Self::Delete { exist: false }) && sum.unchanged != 0 {
             let entries = plural(sum.unchanged, "entry was", "entries were");
             output.complain(&format!(
-                "{entries} not in '{set}': entries go out as they went in, see 'linerate set test'; \
-                 with --exist it is no fault"
+                "{entries} not in '{set}': entries go out as they went in, see 'linerate set \
+                 test'; with --exist it is no fault"
             ));
             return Ok(ExitCode::CheckFailed);
         }

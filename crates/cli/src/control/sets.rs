@@ -203,9 +203,8 @@ fn refusal(set: &SetFacts, paint: Paint, width: usize) -> Option<String> {
     Some(paint.warning(text.trim_end().trim_start()) + "\n").map(|line| format!("  {line}"))
 }
 
-fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
-    let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
-    let mut fact = |name: &str, value: String| table.row([name.to_owned(), value]);
+/// What a hit does, and where it does something else.
+fn actions(set: &SetFacts, fact: &mut impl FnMut(&str, String)) {
     let live = set.configured.map(|configured| {
         format!(
             " (changed live; the configuration has {})",
@@ -230,15 +229,10 @@ fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
     if let Some(headers) = &set.headers {
         fact("match", format!("{headers} headers of tunnelled packets"));
     }
-    let dynamic = match set.dynamic {
-        0 => String::new(),
-        dynamic => format!(
-            ", {} of them added one by one, {} with a timeout",
-            count(dynamic),
-            count(set.timed)
-        ),
-    };
-    fact("entries", count(set.entries) + &dynamic);
+}
+
+/// What hit a set, and what it would drop.
+fn hits(set: &SetFacts, fact: &mut impl FnMut(&str, String)) {
     if let Some(hits) = &set.hits {
         let (source, destination) = (count(hits.source), count(hits.destination));
         fact(
@@ -250,6 +244,22 @@ fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
             fact("would drop", format!("{frames}, each frame counted once"));
         }
     }
+}
+
+fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
+    let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
+    let mut fact = |name: &str, value: String| table.row([name.to_owned(), value]);
+    actions(set, &mut fact);
+    let dynamic = match set.dynamic {
+        0 => String::new(),
+        dynamic => format!(
+            ", {} of them added one by one, {} with a timeout",
+            count(dynamic),
+            count(set.timed)
+        ),
+    };
+    fact("entries", count(set.entries) + &dynamic);
+    hits(set, &mut fact);
     fact(
         "source",
         source_of(set).unwrap_or_else(|| "none: changed by hand".to_owned()),
