@@ -1,8 +1,8 @@
 //! Requests of the control socket.
 
 use daemon::rpc::answers::{
-    ActionParams, AddParams, CancelParams, DeleteParams, HelloParams, HitsParams, LoadParams,
-    NoParams, SetParams, TestParams, WatchParams,
+    ActionParams, AddParams, CancelParams, DeleteParams, FlushParams, HelloParams, HitsParams,
+    LoadParams, NoParams, SetParams, TestParams, WatchParams,
 };
 use daemon::rpc::{ENTRIES_MAX, Request, RpcError};
 
@@ -27,6 +27,7 @@ pub fn control(line: &[u8]) {
     }
     let others = [
         request.params::<DeleteParams>().err(),
+        request.params::<FlushParams>().err(),
         request.params::<LoadParams>().err(),
         request.params::<SetParams>().err(),
         request.params::<TestParams>().err(),

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::args::{Cli, ColorWhen, Command, Manners, SetCommand};
+use crate::args::{self, Cli, ColorWhen, Command, Manners, SetCommand};
 use crate::error::Outcome;
 use crate::exit::ExitCode;
 use crate::output::Output;
@@ -68,6 +68,7 @@ fn parse(arguments: Vec<OsString>, color: ColorWhen) -> Result<Cli, clap::Error>
         ColorWhen::Always => clap::ColorChoice::Always,
         ColorWhen::Never => clap::ColorChoice::Never,
     });
+    let command = args::ended(command);
     Cli::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
 

@@ -12,6 +12,7 @@ use crate::error::{Error, Outcome};
 use crate::exit::ExitCode;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
+use crate::report::number::rate;
 use crate::report::{self, Report};
 use crate::screen::Screen;
 
@@ -88,7 +89,7 @@ fn live_line(before: &Snapshot, now: &Snapshot, running: &Running) -> Vec<String
     let per_frame = |part: f64| if frames > 0.0 { part / frames } else { 0.0 };
     vec![
         format!("  {:>3.0} s", now.seconds),
-        format!("{:>7.2} Mpps", frames / seconds / 1e6),
+        format!("{:>11}", rate(frames / seconds, "pps")),
         format!("{:>6.1} ns a frame", per_frame(busy)),
         format!("{:>5.1} % dropped", per_frame(dropped) * 100.0),
         running.memory().pages.clone(),

@@ -5,6 +5,7 @@
 //! second. Here they are added up, in bounded memory. What is not known is bounded as well: every
 //! answer has a least and a greatest number, which are one where no table had to forget anything.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -222,17 +223,18 @@ impl HitHistory {
         }
     }
 
-    /// The `count` addresses hit most.
+    /// The `count` addresses hit most: by the hits that are certain, then by those that may be
+    /// others'.
     pub(crate) fn top(&self, now: u64, count: usize) -> TopHits {
-        let hour = |held: &Held| held.sure.sums(now).1;
-        let mut all: Vec<(u64, &Key)> = self
+        let hour = |slots: &Slots| Reverse(slots.sums(now).1);
+        let mut all: Vec<(Reverse<u64>, Reverse<u64>, &Key)> = self
             .held
             .iter()
-            .map(|(key, held)| (hour(held), key))
-            .filter(|&(hits, _)| hits != 0)
+            .map(|(key, held)| (hour(&held.sure), hour(&held.doubtful), key))
+            .filter(|&(Reverse(sure), ..)| sure != 0)
             .collect();
-        all.sort_unstable_by_key(|&(hits, key)| (std::cmp::Reverse(hits), key.0));
-        let top = all.into_iter().take(count).map(|(_, key)| TopHit {
+        all.sort_unstable_by_key(|&(sure, doubtful, key)| (sure, doubtful, key.0));
+        let top = all.into_iter().take(count).map(|(.., key)| TopHit {
             address: ip(key),
             side: key.2,
             hits: self.hits(now, key),

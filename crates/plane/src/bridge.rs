@@ -459,7 +459,7 @@ fn judge_all(
 
 /// Which address stops a frame, if one does.
 #[inline]
-fn blocked(matched: Matched, masks: &PolicyMasks) -> Option<DropReason> {
+pub(crate) fn blocked(matched: Matched, masks: &PolicyMasks) -> Option<DropReason> {
     let (src, dst) = (matched.src.0, matched.dst.0);
     if src & masks.block.src != 0 && src & masks.allow.src == 0 {
         return Some(DropReason::BlockedSrc);
@@ -486,7 +486,7 @@ fn stopped(parsed: &Parsed, matched: Matched, masks: &PolicyMasks) -> Option<Dro
 }
 
 #[inline]
-fn is_allowed(matched: Matched, masks: &PolicyMasks) -> bool {
+pub(crate) fn is_allowed(matched: Matched, masks: &PolicyMasks) -> bool {
     matched.src.0 & masks.allow.src | matched.dst.0 & masks.allow.dst != 0
 }
 

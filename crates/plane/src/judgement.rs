@@ -87,7 +87,15 @@ pub(crate) struct SideMasks {
 }
 
 impl SideMasks {
-    fn of(rules: &[SetRule], from: PortId, wanted: impl Fn(Action) -> bool) -> Self {
+    /// Those of one side.
+    pub(crate) fn of(self, side: Side) -> u32 {
+        match side {
+            Side::Src => self.src,
+            Side::Dst => self.dst,
+        }
+    }
+
+    fn new(rules: &[SetRule], from: PortId, wanted: impl Fn(Action) -> bool) -> Self {
         let mut masks = Self::default();
         for (place, rule) in rules.iter().enumerate() {
             let bit = |side| u32::from(rule.action_at(side, from).is_some_and(&wanted)) << place;
@@ -115,9 +123,9 @@ pub(crate) struct PolicyMasks {
 }
 
 impl PolicyMasks {
-    fn of(policy: &Policy, from: PortId) -> Self {
+    pub(crate) fn of(policy: &Policy, from: PortId) -> Self {
         let rules = policy.rules();
-        let masks = |wanted: &dyn Fn(Action) -> bool| SideMasks::of(rules, from, wanted);
+        let masks = |wanted: &dyn Fn(Action) -> bool| SideMasks::new(rules, from, wanted);
         Self {
             block: masks(&|action| action == Action::Block),
             count: masks(&|action| action == Action::Count),

@@ -8,6 +8,7 @@
 //! one [`Verdict`] a frame into [`Verdicts`].
 #![forbid(unsafe_code)]
 
+mod address_verdict;
 mod bridge;
 mod classify;
 mod counted;
@@ -24,6 +25,7 @@ mod stateful;
 mod tunnelled;
 mod verdict;
 
+pub use address_verdict::AddressVerdict;
 pub use bridge::{Bridge, MatchedLists};
 pub use classify::{Classifier, original_len};
 pub use drop_reason::{DropReason, Severity};

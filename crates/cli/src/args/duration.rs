@@ -1,4 +1,4 @@
-//! Durations as people write them: `10s`, `2m`, `500ms`, `1.5h`, `10`.
+//! Durations as people write them: `10s`, `2m`, `500ms`, `1.5h`, `1h30m`, `10`.
 
 use std::time::Duration;
 
@@ -18,7 +18,8 @@ mod tests {
     #[test]
     fn zero_is_refused() {
         assert_eq!(parse("1.5h"), Ok(Duration::from_secs(5400)));
-        for text in ["", "1e3", "0", "0ms"] {
+        assert_eq!(parse("1h30m"), Ok(Duration::from_secs(5400)));
+        for text in ["", "1e3", "0", "0ms", "0h0m"] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

@@ -23,8 +23,9 @@ pub(crate) struct ListArgs {
 
 /// Show one set of a running daemon.
 ///
-/// Says what a hit does and since when, how many entries there are and of what kind, where they
-/// come from, and why the last refresh was refused, if it was.
+/// Says what a hit does and since when, how many entries there are and of what kind, what was hit,
+/// where entries come from, and why the last refresh was refused, if it was. 'would drop' are the
+/// frames that the set would have dropped while its action was count, each counted once.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(SHOW_EXAMPLES))]
 pub(crate) struct ShowSetArgs {
@@ -44,24 +45,27 @@ pub(crate) struct ShowSetArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(ADD_EXAMPLES))]
 pub(crate) struct AddArgs {
-    #[command(flatten)]
-    pub(crate) which: EntryArgs,
-    /// Take the entries out again by themselves after this time, as 90s, 30m, 1h or 7d.
+    /// Take the entries out again by themselves after this time, as 90s, 30m, 1h30m or 7d.
     #[arg(long, value_name = "TIME", value_parser = super::duration::parse)]
     pub(crate) timeout: Option<Duration>,
     /// Say why, for whoever asks later; at most 255 bytes.
     #[arg(long, value_name = "TEXT")]
     pub(crate) comment: Option<String>,
+    #[command(flatten)]
+    pub(crate) which: EntryArgs,
 }
 
 /// Take entries out of a set of a running daemon: done when no worker sees them.
 ///
 /// Each is taken out as it went in, whether it was added or is from a file; a network takes no
 /// addresses within it along. '-' reads entries from standard input, one a line. The exit code is
-/// 1 if the set had none of some entry.
+/// 1 if the set had none of some entry, unless --exist says that this is no fault.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(DEL_EXAMPLES))]
 pub(crate) struct DelArgs {
+    /// Succeed also for entries that are not in the set, as those that have timed out.
+    #[arg(long)]
+    pub(crate) exist: bool,
     #[command(flatten)]
     pub(crate) which: EntryArgs,
 }
@@ -75,6 +79,9 @@ pub(crate) struct EntryArgs {
     /// Addresses, networks and ranges; '-' alone reads them from standard input.
     #[arg(value_name = "ENTRY", required = true)]
     pub(crate) entries: Vec<String>,
+    /// Change a set of address space that 'keep' exempts, too (keep-private, keep-local).
+    #[arg(long)]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
 }
@@ -112,6 +119,9 @@ pub(crate) struct FlushArgs {
     /// The name of the set.
     #[arg(value_name = "NAME")]
     pub(crate) set: String,
+    /// Change a set of address space that 'keep' exempts, too (keep-private, keep-local).
+    #[arg(long)]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
 }
@@ -136,8 +146,9 @@ pub(crate) struct SaveArgs {
 ///
 /// Names the entry, the line of the file or who gave it, its comment, when it goes by itself, what
 /// a hit does, and how often the address was hit lately, in any set: hits are counted by address,
-/// and an entry that is a network has those of each of its addresses apart. The exit code is 1 if
-/// no set has it.
+/// and an entry that is a network has those of each of its addresses apart. The last lines say what
+/// all sets together do to a frame from this address and to one to it. The exit code is 1 if no set
+/// has it.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(TEST_EXAMPLES))]
 pub(crate) struct TestArgs {
@@ -169,6 +180,9 @@ pub(crate) struct ActionArgs {
     /// For frames that come in by this port alone.
     #[arg(long, value_name = "NAME")]
     pub(crate) port: Option<String>,
+    /// Change a set of address space that 'keep' exempts, too (keep-private, keep-local).
+    #[arg(long)]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
 }
@@ -239,6 +253,8 @@ const ADD_EXAMPLES: &str = "\
 const DEL_EXAMPLES: &str = "\
   linerate set del bad 192.0.2.7
       one entry
+  linerate set del bad 192.0.2.7 --exist
+      the same, and no fault if it has timed out: for programs that ban and unban
   cut -f1 innocent.tsv | linerate set del bad -
       many";
 const LOAD_EXAMPLES: &str = "\
@@ -258,7 +274,7 @@ const SAVE_EXAMPLES: &str = "\
       onto standard output";
 const TEST_EXAMPLES: &str = "\
   linerate set test 192.0.2.7
-      why is this address blocked?
+      why is this address blocked, or is it?
   linerate set test 2001:db8::7 --json
       the same for programs";
 const ACTION_EXAMPLES: &str = "\

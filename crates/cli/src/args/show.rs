@@ -32,9 +32,10 @@ pub(crate) enum ShowCommand {
 
 /// Show what went in and out of each port since the start.
 ///
-/// Bytes are those of frames without FCS. 'errors' and 'drops' of the input are frames that no
-/// worker ever had: the interface could not receive them whole, or a ring was full. 'errors' of the
-/// output are frames that were to leave and did not. With --watch: one line a second of all ports
+/// 'missed' are frames that were there and no worker ever had: the interface could not receive them
+/// whole, or a ring was full. 'dropped' behind 'received' are frames that came in by the port and
+/// were dropped by their verdict; 'dropped' behind 'sent' are frames that were to leave by it and
+/// did not. Bytes are those of frames without FCS. With --watch: one line a second of all ports
 /// together, or of --port alone, in frames and bytes a second.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after("ports", "what went in and out, a line a second"))]
@@ -105,8 +106,10 @@ pub(crate) struct ShowDropsArgs {
 
 /// Show how often each set was hit, by side, and how many entries it has.
 ///
-/// A hit is a frame whose source or destination is in the set. With --watch, hits a second since
-/// the last look stand beside the sums.
+/// A hit is a frame whose source or destination is in the set. 'would drop' are the frames that a
+/// set would have dropped while its action was count: each counted once, also where both of its
+/// addresses hit, and only if no block set dropped it and no allow set exempts the address. With
+/// --watch, hits a second since the last look stand beside the sums.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after("sets", "which sets are hit now"))]
 pub(crate) struct ShowSetsArgs {
@@ -116,8 +119,9 @@ pub(crate) struct ShowSetsArgs {
 
 /// Show the addresses hit most, the sets that hold them, and the sets that never hit.
 ///
-/// Workers count in bounded memory: a count may be too high by the number in the column 'error',
-/// and is never too low.
+/// Workers count in bounded memory. Where they had to forget, a count is a range, as '0 to 92': no
+/// fewer than the first number and no more than the last. The addresses are sorted by what is
+/// certain, the first number of the last hour.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after("hits", "which addresses are hit now"))]
 pub(crate) struct ShowHitsArgs {

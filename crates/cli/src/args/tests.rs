@@ -14,9 +14,31 @@ fn each_command(check: &mut dyn FnMut(&str, &Command)) {
             walk(&format!("{path} {}", sub.get_name()), sub, check);
         }
     }
-    let mut root = Cli::command();
-    root.build();
-    walk("linerate", &root, check);
+    walk("linerate", &super::ended(Cli::command()), check);
+}
+
+/// What a short help says of a command and of each of its options, clap's own included.
+fn texts(command: &Command) -> impl Iterator<Item = String> {
+    let about = command.get_about().into_iter();
+    let options = command.get_arguments().filter_map(Arg::get_help);
+    about.chain(options).map(ToString::to_string)
+}
+
+#[test]
+fn every_sentence_of_a_short_help_begins_and_ends() {
+    let (mut seen, mut wrong) = (0, Vec::new());
+    each_command(&mut |path, command| {
+        for text in texts(command) {
+            seen += 1;
+            let begins =
+                text.starts_with(|c: char| c.is_uppercase() || c.is_numeric() || c == '\'');
+            if !begins || !text.ends_with(['.', '?']) || text.ends_with("..") {
+                wrong.push(format!("{path}: {text}"));
+            }
+        }
+    });
+    assert!(seen > 300, "{seen} texts");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn options(command: &Command) -> impl Iterator<Item = &Arg> {

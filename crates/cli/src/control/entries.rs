@@ -40,7 +40,8 @@ enum Verb<'a> {
         timeout_ms: Option<u64>,
         comment: Option<&'a str>,
     },
-    Delete,
+    /// With whether an entry that is not there is no fault.
+    Delete { exist: bool },
 }
 
 /// What came of all requests.
@@ -65,7 +66,8 @@ pub(super) fn add(args: &AddArgs, output: Output) -> Outcome {
 }
 
 pub(super) fn delete(args: &DelArgs, output: Output) -> Outcome {
-    run(&args.which, Verb::Delete, output)
+    let exist = args.exist;
+    run(&args.which, Verb::Delete { exist }, output)
 }
 
 fn run(which: &EntryArgs, verb: Verb<'_>, output: Output) -> Outcome {
@@ -82,9 +84,7 @@ fn run(which: &EntryArgs, verb: Verb<'_>, output: Output) -> Outcome {
     let began = Instant::now();
     let mut sum = Sum::default();
     for entries in entries.chunks(lines::ENTRIES_MAX) {
-        let sent = verb
-            .send(&mut client, &which.set, entries)
-            .map_err(failed)?;
+        let sent = verb.send(&mut client, which, entries).map_err(failed)?;
         verb.wait(&mut client, sent, &mut sum).map_err(failed)?;
     }
     sum.seconds = began.elapsed().as_secs_f64();
@@ -112,10 +112,11 @@ impl Verb<'_> {
     fn send(
         self,
         client: &mut Client,
-        set: &str,
+        which: &EntryArgs,
         entries: &[Entry],
     ) -> Result<Sent, daemon::rpc::ClientError> {
-        let (set, entries) = (set.to_owned(), EntryList(entries.to_vec()));
+        let (set, entries) = (which.set.clone(), EntryList(entries.to_vec()));
+        let force = which.force;
         match self {
             Self::Add {
                 timeout_ms,
@@ -127,10 +128,18 @@ impl Verb<'_> {
                     entries,
                     timeout_ms,
                     comment,
+                    force,
                 };
                 client.send("set.add", &params)
             }
-            Self::Delete => client.send("set.delete", &DeleteParams { set, entries }),
+            Self::Delete { .. } => {
+                let params = DeleteParams {
+                    set,
+                    entries,
+                    force,
+                };
+                client.send("set.delete", &params)
+            }
         }
     }
 
@@ -145,7 +154,7 @@ impl Verb<'_> {
                 let did: Added = client.wait(sent)?;
                 (did.added, did.already)
             }
-            Self::Delete => {
+            Self::Delete { .. } => {
                 let did: Deleted = client.wait(sent)?;
                 (did.deleted, did.absent)
             }
@@ -164,19 +173,21 @@ impl Verb<'_> {
             (Self::Add { .. }, _) => {
                 format!("{changed} added to '{set}', {unchanged} were in it already\n")
             }
-            (Self::Delete, 0) => format!("{changed} taken out of '{set}'\n"),
-            (Self::Delete, _) => {
+            (Self::Delete { .. }, 0) => format!("{changed} taken out of '{set}'\n"),
+            (Self::Delete { .. }, _) => {
                 format!("{changed} taken out of '{set}', {unchanged} were not in it\n")
             }
         }
     }
 
-    /// What was to go and was not there is worth an exit code: a typing error looks the same.
+    /// What was to go and was not there is worth an exit code, unless somebody expects it: a typing
+    /// error looks the same.
     fn judge(self, set: &str, sum: &Sum, output: Output) -> Outcome {
-        if matches!(self, Self::Delete) && sum.unchanged != 0 {
+        if matches!(self, Self::Delete { exist: false }) && sum.unchanged != 0 {
             let entries = plural(sum.unchanged, "entry was", "entries were");
             output.complain(&format!(
-                "{entries} not in '{set}': entries go out as they went in, see 'linerate set test'"
+                "{entries} not in '{set}': entries go out as they went in, see 'linerate set \
+                 test'; with --exist it is no fault"
             ));
             return Ok(ExitCode::CheckFailed);
         }
@@ -236,9 +247,7 @@ impl<'a> Bulk<'a> {
 
     fn send(&mut self, chunk: &Chunk) -> Result<(), Error> {
         self.settle(UNDER_WAY - 1)?;
-        let sent = self
-            .verb
-            .send(&mut self.client, &self.which.set, &chunk.entries);
+        let sent = self.verb.send(&mut self.client, self.which, &chunk.entries);
         self.under_way
             .push_back((sent.map_err(failed)?, chunk.lines));
         self.spoke = Instant::now();

@@ -1,7 +1,7 @@
 //! Commands that speak to a running daemon, over its control socket and nothing else.
 //!
 //! [`entries`] adds and deletes, one or a million; [`mod@file`] loads and saves; [`sets`] tells of
-//! sets; [`mod@show`] tells of the rest, once or again and again.
+//! sets, [`tested`] of an address; [`mod@show`] tells of the rest, once or again and again.
 
 mod ago;
 mod entries;
@@ -9,6 +9,7 @@ mod file;
 mod lines;
 mod sets;
 mod show;
+mod tested;
 
 use std::env;
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ use crate::args::{ReloadArgs, SetCommand, SocketArgs};
 use crate::error::{Error, Outcome};
 use crate::output::{Output, Stream};
 
+pub(crate) use sets::counts;
 pub(crate) use show::run as show;
 
 /// The variable of the environment that names the socket.
@@ -32,7 +34,7 @@ pub(crate) fn set(command: &SetCommand, output: Output) -> Outcome {
         SetCommand::Check(args) => crate::set_check::run(args, output),
         SetCommand::List(args) => sets::list(args, output),
         SetCommand::Show(args) => sets::show(args, output),
-        SetCommand::Test(args) => sets::test(args, output),
+        SetCommand::Test(args) => tested::run(args, output),
         SetCommand::Action(args) => sets::action(args, output),
         SetCommand::Flush(args) => sets::flush(args, output),
         SetCommand::Add(args) => entries::add(args, output),

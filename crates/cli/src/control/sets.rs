@@ -1,15 +1,14 @@
-//! What is told of sets: all, one, and what they say of an address.
+//! What is told of sets: all, or one.
 
 use daemon::rpc::answers::{
-    Action, ActionParams, Flushed, HitCounts, Match, NoParams, SetFacts, SetList, SetParams,
-    SetTest, Side, SourceFacts, TestAnswer, TestParams,
+    Action, ActionParams, FlushParams, Flushed, NoParams, SetFacts, SetHits, SetList, SetParams,
+    Side, SourceFacts,
 };
 
-use super::ago::{ago, span, until};
+use super::ago::{ago, until};
 use super::{connect, failed, tell};
-use crate::args::{ActionArgs, FlushArgs, ListArgs, ShowSetArgs, TestArgs};
+use crate::args::{ActionArgs, FlushArgs, ListArgs, ShowSetArgs};
 use crate::error::Outcome;
-use crate::exit::ExitCode;
 use crate::output::{Output, Stream};
 use crate::paint::Paint;
 use crate::report::number::{count, plural};
@@ -46,10 +45,11 @@ pub(super) fn show(args: &ShowSetArgs, output: Output) -> Outcome {
 
 pub(super) fn flush(args: &FlushArgs, output: Output) -> Outcome {
     let mut client = connect(&args.answer.daemon)?;
-    let set = SetParams {
+    let params = FlushParams {
         set: args.set.clone(),
+        force: args.force,
     };
-    let flushed: Flushed = client.call("set.flush", &set).map_err(failed)?;
+    let flushed: Flushed = client.call("set.flush", &params).map_err(failed)?;
     let entries = plural(flushed.deleted, "entry", "entries");
     let text = format!("{entries} taken out of '{}'\n", args.set);
     tell(args.answer.json, &flushed, &text, output)
@@ -62,6 +62,7 @@ pub(super) fn action(args: &ActionArgs, output: Output) -> Outcome {
         action: args.action.into(),
         side: args.side.map(Into::into),
         port: args.port.clone(),
+        force: args.force,
     };
     let facts: SetFacts = client.call("set.action", &params).map_err(failed)?;
     let side = params.side.map(|side| match side {
@@ -80,27 +81,6 @@ pub(super) fn action(args: &ActionArgs, output: Output) -> Outcome {
         port.unwrap_or_default()
     );
     tell(args.answer.json, &facts, &text, output)
-}
-
-pub(super) fn test(args: &TestArgs, output: Output) -> Outcome {
-    let mut client = connect(&args.answer.daemon)?;
-    let params = TestParams {
-        address: args.address,
-    };
-    let answer: TestAnswer = client.call("set.test", &params).map_err(failed)?;
-    let (paint, width) = looks(output);
-    tell(
-        args.answer.json,
-        &answer,
-        &tested(&answer, paint, width),
-        output,
-    )?;
-    Ok(
-        match answer.sets.iter().any(|set| !set.matches.is_empty()) {
-            true => ExitCode::Done,
-            false => ExitCode::CheckFailed,
-        },
-    )
 }
 
 fn looks(output: Output) -> (Paint, usize) {
@@ -213,6 +193,11 @@ fn action_of(set: &SetFacts) -> String {
     format!("{}{more}", set.action.name())
 }
 
+/// Whether a set counts, or did, so that what it would drop is a figure of it.
+pub(crate) fn counts(hits: &SetHits) -> bool {
+    hits.action == Action::Count || hits.would_drop != 0
+}
+
 fn refusal(set: &SetFacts, paint: Paint, width: usize) -> Option<String> {
     let why = set.refused.as_ref()?;
     let head = format!("  {}: the last load was refused: ", set.set);
@@ -220,9 +205,8 @@ fn refusal(set: &SetFacts, paint: Paint, width: usize) -> Option<String> {
     Some(paint.warning(text.trim_end().trim_start()) + "\n").map(|line| format!("  {line}"))
 }
 
-fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
-    let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
-    let mut fact = |name: &str, value: String| table.row([name.to_owned(), value]);
+/// What a hit does, and where it does something else.
+fn actions(set: &SetFacts, fact: &mut impl FnMut(&str, String)) {
     let live = set.configured.map(|configured| {
         format!(
             " (changed live; the configuration has {})",
@@ -247,6 +231,27 @@ fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
     if let Some(headers) = &set.headers {
         fact("match", format!("{headers} headers of tunnelled packets"));
     }
+}
+
+/// What hit a set, and what it would drop.
+fn hits(set: &SetFacts, fact: &mut impl FnMut(&str, String)) {
+    if let Some(hits) = &set.hits {
+        let (source, destination) = (count(hits.source), count(hits.destination));
+        fact(
+            "hits",
+            format!("{source} by source, {destination} by destination"),
+        );
+        if counts(hits) {
+            let frames = count(hits.would_drop);
+            fact("would drop", format!("{frames}, each frame counted once"));
+        }
+    }
+}
+
+fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
+    let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
+    let mut fact = |name: &str, value: String| table.row([name.to_owned(), value]);
+    actions(set, &mut fact);
     let dynamic = match set.dynamic {
         0 => String::new(),
         dynamic => format!(
@@ -256,6 +261,7 @@ fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
         ),
     };
     fact("entries", count(set.entries) + &dynamic);
+    hits(set, &mut fact);
     fact(
         "source",
         source_of(set).unwrap_or_else(|| "none: changed by hand".to_owned()),
@@ -283,88 +289,4 @@ fn shown(set: &SetFacts, paint: Paint, width: usize) -> String {
         );
     }
     format!("{}\n{}", paint.bold(&set.set), table.render(paint, width))
-}
-
-fn tested(answer: &TestAnswer, paint: Paint, width: usize) -> String {
-    let address = paint.bold(&answer.address.to_string());
-    let found: Vec<&SetTest> = answer
-        .sets
-        .iter()
-        .filter(|set| !set.matches.is_empty())
-        .collect();
-    if found.is_empty() {
-        let sets = plural(answer.sets.len() as u64, "set", "sets");
-        return format!("{address}: in none of {sets}\n");
-    }
-    let mut text = String::new();
-    for set in found {
-        let does = paint_action(set.action, paint);
-        text += &format!("{address}: in '{}' ({does}){}\n", set.set, hits(&set.hits));
-        text += &matches(&set.matches).render(paint, width);
-    }
-    let none: Vec<&str> = answer
-        .sets
-        .iter()
-        .filter(|set| set.matches.is_empty())
-        .map(|set| set.set.as_str())
-        .collect();
-    if !none.is_empty() {
-        text += &wrap(&format!("  not in {}", none.join(", ")), 4, width);
-    }
-    text
-}
-
-fn paint_action(action: Action, paint: Paint) -> String {
-    match action {
-        Action::Block => paint.bad(action.name()),
-        Action::Count => paint.warning(action.name()),
-        Action::Allow => paint.good(action.name()),
-    }
-}
-
-fn hits(hits: &HitCounts) -> String {
-    let (Some(minute), Some(hour)) = (hits.last_minute, hits.last_hour) else {
-        return String::new();
-    };
-    let error = match hits.error {
-        0 => String::new(),
-        error => format!(", each at most {} too high", count(error)),
-    };
-    let whose = match hits.of_sets {
-        0 | 1 => String::new(),
-        sets => format!(" (by the {sets} sets that have it, together)"),
-    };
-    format!(
-        ", hit {} times in the last minute and {} in the last hour{whose}{error}",
-        count(minute),
-        count(hour)
-    )
-}
-
-/// A comment of an older release may hold what does something to a terminal.
-fn printable(comment: &str) -> String {
-    let shown = |c: char| if c.is_control() { '?' } else { c };
-    comment.chars().map(shown).collect()
-}
-
-fn matches(matches: &[Match]) -> Table {
-    let mut table = Table::new(&[
-        ("entry", Align::Left),
-        ("from", Align::Left),
-        ("since", Align::Right),
-        ("left", Align::Right),
-        ("comment", Align::Left),
-    ]);
-    for found in matches {
-        table.row([
-            found.entry.clone(),
-            found.place.clone().unwrap_or_else(|| found.from.clone()),
-            found.since.map_or_else(|| "-".to_owned(), ago),
-            found
-                .left_ms
-                .map_or_else(|| "-".to_owned(), |left| span(left / 1000)),
-            printable(found.comment.as_deref().unwrap_or_default()),
-        ]);
-    }
-    table
 }

@@ -74,6 +74,18 @@ pub(crate) fn rate(number: f64, unit: &str) -> String {
     }
 }
 
+/// `92`, or `0 to 92` of a number that may be too high by `error`.
+pub(crate) fn range(at_most: u64, error: u64) -> String {
+    match error {
+        0 => count(at_most),
+        _ => format!(
+            "{} to {}",
+            count(at_most.saturating_sub(error)),
+            count(at_most)
+        ),
+    }
+}
+
 /// `1 worker`, `2 workers`.
 pub(crate) fn plural(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
@@ -135,6 +147,9 @@ mod tests {
         assert_eq!(rate(18_420_000.0, "pps"), "18.42 Mpps");
         assert_eq!(rate(940_200.0, "pps"), "940.2 kpps");
         assert_eq!(rate(12.0, "pps"), "12 pps");
+        assert_eq!(range(92, 0), "92");
+        assert_eq!(range(92, 92), "0 to 92");
+        assert_eq!(range(1_092, 92), "1,000 to 1,092");
         assert_eq!(plural(1, "worker", "workers"), "1 worker");
         assert_eq!(plural(2_000, "worker", "workers"), "2,000 workers");
     }

@@ -6,7 +6,7 @@ use plane::DropReason;
 use super::conversations::Conversations;
 use super::dispatched::Dispatch;
 use super::fragments::Fragments;
-use super::number::{bytes, count, plural, seconds, share};
+use super::number::{bytes, count, plural, rate, seconds, share};
 use super::table::{Align, Table, clip, wrap};
 use super::{Report, dispatch, json, ledger};
 use crate::paint::Paint;
@@ -34,7 +34,7 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
 }
 
 fn headline(report: &Report, paint: Paint) -> String {
-    let rate = format!("{:.2} Mpps", report.mpps);
+    let rate = rate(report.mpps * 1e6, "pps");
     let cost = format!("{:.1} ns a frame", report.ns_per_frame);
     let size = frame_size(report).map_or(String::new(), |size| format!(": {size}"));
     format!(

@@ -5,13 +5,17 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
-use daemon::rpc::answers::{NoParams, Status};
+use daemon::rpc::answers::{Hits, HitsParams, NoParams, Status};
 use daemon::rpc::{Client, ClientError};
 
 use crate::error::Error;
 
 /// How long an answer may take; a daemon that reads a large list answers all the same.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+/// How often the addresses hit most are asked for: they change slowly, and cost the daemon more.
+const HITS_EVERY: Duration = Duration::from_secs(2);
+/// As many as the tallest screen shows.
+const TOP: u32 = 50;
 /// How long to wait before the daemon is looked for again.
 const AWAY: Duration = Duration::from_secs(1);
 
@@ -24,6 +28,8 @@ pub(super) enum News {
         pid: u32,
     },
     Status(Box<Status>),
+    /// The addresses hit most.
+    Hits(Box<Hits>),
     /// It does not answer; the sentence says why.
     Away(String),
 }
@@ -57,17 +63,37 @@ fn follow(socket: &Path, interval: Duration, to_screen: &SyncSender<News>) -> Op
         pid: hello.pid,
     };
     to_screen.send(hello).ok()?;
+    let mut hits_asked: Option<Instant> = None;
     loop {
         let asked = Instant::now();
-        let news = match client.call("show.status", &NoParams::default()) {
-            Ok(status) => News::Status(Box::new(status)),
-            Err(error) => {
-                to_screen.send(away(error)).ok()?;
-                thread::sleep(AWAY);
-                return Some(());
-            }
-        };
-        to_screen.send(news).ok()?;
+        let is_due = hits_asked.is_none_or(|at| at.elapsed() >= HITS_EVERY);
+        let news = ask(&mut client, is_due).unwrap_or_else(|error| vec![away(error)]);
+        if is_due {
+            hits_asked = Some(asked);
+        }
+        let is_away = news.iter().any(|news| matches!(news, News::Away(_)));
+        for news in news {
+            to_screen.send(news).ok()?;
+        }
+        if is_away {
+            thread::sleep(AWAY);
+            return Some(());
+        }
         thread::sleep(interval.saturating_sub(asked.elapsed()));
     }
+}
+
+fn ask(client: &mut Client, with_hits: bool) -> Result<Vec<News>, ClientError> {
+    let status: Status = client.call("show.status", &NoParams::default())?;
+    let mut news = vec![News::Status(Box::new(status))];
+    if with_hits {
+        let hits: Result<Hits, _> = client.call("show.hits", &HitsParams { top: TOP });
+        match hits {
+            Ok(hits) => news.push(News::Hits(Box::new(hits))),
+            // A daemon that is starting has none yet.
+            Err(error) if error.is_answer() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(news)
 }

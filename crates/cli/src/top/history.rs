@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use daemon::rpc::answers::{DropFacts, PortFacts, SetHits, Status, WorkerFacts};
+use daemon::rpc::answers::{DropFacts, HitAddress, Hits, PortFacts, SetHits, Status, WorkerFacts};
 
 /// How far back the sparklines reach at most, seconds.
 pub(super) const REACH_SECONDS: usize = 300;
@@ -23,6 +23,8 @@ pub(super) struct Moment {
 pub(super) struct History {
     before: Option<Status>,
     now: Option<Status>,
+    /// The addresses hit most.
+    hits: Option<Hits>,
     /// One a second of the daemon's time, the last one newest.
     moments: VecDeque<Moment>,
     /// The daemon's second that the newest belongs to.
@@ -50,6 +52,16 @@ impl History {
         if let Some(moment) = self.moment() {
             self.remember(moment);
         }
+    }
+
+    /// Takes the addresses hit most.
+    pub(super) fn take_hits(&mut self, hits: Hits) {
+        self.hits = Some(hits);
+    }
+
+    /// The addresses hit most, most first.
+    pub(super) fn talkers(&self) -> &[HitAddress] {
+        self.hits.as_ref().map_or(&[], |hits| &hits.top)
     }
 
     pub(super) fn now(&self) -> Option<&Status> {

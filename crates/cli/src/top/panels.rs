@@ -1,4 +1,4 @@
-//! The tables: ports, workers, reasons of drops, sets.
+//! The tables: ports, workers, reasons of drops, sets, addresses hit most.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -6,17 +6,23 @@ use ratatui::text::{Line, Span};
 use super::history::{Figure, History};
 use super::screen::Sort;
 use super::theme::Theme;
-use crate::report::number::brief;
+use crate::control::counts;
+use crate::report::number::{brief, range};
 use crate::report::table::clip;
-use daemon::rpc::answers::{PortFacts, WorkerFacts};
+use daemon::rpc::answers::{PortFacts, Side, WorkerFacts};
 
-/// Cells of a port's name and of a set's where 80 columns are all there are.
-const PORT_NAME: usize = 10;
-const SET_NAME: usize = 13;
+/// Cells of the name of a port, a reason and a set where 80 columns are all there are, and of an
+/// address.
+const PORT_NAME: usize = 9;
+const REASON: usize = 16;
+const SET_NAME: usize = 11;
+const ADDRESS: usize = 15;
 
-/// Cells that the rest of a port's line takes, and of a set's.
-const BESIDE_PORT: usize = 70;
-const BESIDE_SET: usize = 27;
+/// Cells that the rest of such a line takes.
+const BESIDE_PORT: usize = 71;
+const BESIDE_REASON: usize = 17;
+const BESIDE_SET: usize = 34;
+const BESIDE_ADDRESS: usize = 53;
 
 /// Cells of the bar of a worker's busy share.
 const BAR: usize = 10;
@@ -57,8 +63,16 @@ pub(super) fn ports(history: &History, sort: Sort, theme: Theme, width: u16) -> 
         PORT_NAME,
     );
     let heading = format!(
-        "{:<cells$} {:<9} {:>8} {:>8} {:>7} {:>6} {:>8} {:>9} {:>7}",
-        "PORT", "STATE", "in pps", "in bit/s", "drops/s", "err/s", "out pps", "out bit/s", "err/s"
+        "{:<cells$} {:<9} {:>8} {:>8} {:>7} {:>7} {:>8} {:>9} {:>7}",
+        "PORT",
+        "STATE",
+        "in pps",
+        "in bit/s",
+        "missed",
+        "dropped",
+        "out pps",
+        "out bit/s",
+        "dropped"
     );
     let keyed = ports.iter().map(|port| {
         let key = history.port(&port.port, |port| port.in_frames);
@@ -82,25 +96,21 @@ fn port_line(history: &History, port: &PortFacts, theme: Theme, cells: usize) ->
     } else {
         theme.bad()
     };
-    let lost = rate(|port| port.in_drops) + rate(|port| port.in_errors);
     Line::from(vec![
         Span::raw(format!("{:<cells$} ", clip(&port.port, cells))),
         Span::styled(format!("{:<9} ", clip(&port.state, 9)), state),
         Span::raw(format!("{:>8} ", brief(rate(|port| port.in_frames)))),
         Span::raw(format!("{:>8} ", bits(|port| port.in_bytes))),
         Span::styled(
-            format!(
-                "{:>7} {:>6} ",
-                brief(rate(|port| port.in_drops)),
-                brief(rate(|port| port.in_errors))
-            ),
-            warn_if(lost > 0.0, theme),
+            format!("{:>7} ", brief(rate(|port| port.missed))),
+            warn_if(rate(|port| port.missed) > 0.0, theme),
         ),
+        Span::raw(format!("{:>7} ", brief(rate(|port| port.in_dropped)))),
         Span::raw(format!("{:>8} ", brief(rate(|port| port.out_frames)))),
         Span::raw(format!("{:>9} ", bits(|port| port.out_bytes))),
         Span::styled(
-            format!("{:>7}", brief(rate(|port| port.out_errors))),
-            warn_if(rate(|port| port.out_errors) > 0.0, theme),
+            format!("{:>7}", brief(rate(|port| port.out_dropped))),
+            warn_if(rate(|port| port.out_dropped) > 0.0, theme),
         ),
     ])
 }
@@ -108,7 +118,7 @@ fn port_line(history: &History, port: &PortFacts, theme: Theme, cells: usize) ->
 pub(super) fn workers(history: &History, sort: Sort, theme: Theme) -> Rows {
     let heading = format!(
         "{:<6} {:>3}  {:<18} {:>9} {:>9} {:>8} {:>8} {:>8}",
-        "WORKER", "cpu", "busy", "pps", "ns/frame", "burst", "drops/s", "pool"
+        "WORKER", "cpu", "busy", "pps", "ns/frame", "burst", "dropped", "pool"
     );
     let workers = history.now().map_or(&[][..], |now| &now.workers);
     let keyed = workers.iter().map(|worker| {
@@ -159,16 +169,20 @@ fn worker_line(history: &History, worker: &WorkerFacts, theme: Theme) -> Line<'s
     ])
 }
 
-pub(super) fn drops(history: &History, sort: Sort) -> Rows {
-    let heading = format!("{:<19} {:>8} {:>8}", "DROPPED", "pps", "total");
+pub(super) fn drops(history: &History, sort: Sort, width: u16) -> Rows {
     let drops = history.now().map_or(&[][..], |now| &now.drops);
+    let names = drops.iter().map(|one| one.reason.as_str());
+    let room = usize::from(width).saturating_sub(BESIDE_REASON);
+    let cells = name_cells(names, room, REASON);
+    let heading = format!("{:<cells$} {:>7} {:>8}", "DROPPED", "pps", "total");
     let keyed = drops
         .iter()
         .map(|one| (history.drops(&one.reason), &one.reason));
     let rows = Sorted::new(keyed, sort).rows;
     let lines = rows.iter().map(|(figure, reason)| {
         let (rate, total) = (brief(figure.rate), brief(figure.total as f64));
-        Line::raw(format!("{:<19} {rate:>8} {total:>8}", clip(reason, 19)))
+        let reason = clip(reason, cells);
+        Line::raw(format!("{reason:<cells$} {rate:>7} {total:>8}"))
     });
     Rows {
         heading,
@@ -185,8 +199,8 @@ pub(super) fn sets(history: &History, sort: Sort, width: u16) -> Rows {
         SET_NAME,
     );
     let heading = format!(
-        "{:<cells$} {:<6} {:>9} {:>9}",
-        "SET", "action", "src hit/s", "dst hit/s"
+        "{:<cells$} {:<6} {:>7} {:>7} {:>10}",
+        "SET", "action", "src pps", "dst pps", "would drop"
     );
     let keyed = sets.iter().map(|set| {
         let key = history.hits(&set.set, |set| set.source + set.destination);
@@ -197,9 +211,43 @@ pub(super) fn sets(history: &History, sort: Sort, width: u16) -> Rows {
         let source = brief(history.hits(&set.set, |set| set.source).rate);
         let destination = brief(history.hits(&set.set, |set| set.destination).rate);
         let (name, action) = (clip(&set.set, cells), set.action.name());
+        let would_drop = match counts(set) {
+            true => brief(set.would_drop as f64),
+            false => "-".to_owned(),
+        };
         Line::raw(format!(
-            "{name:<cells$} {action:<6} {source:>9} {destination:>9}"
+            "{name:<cells$} {action:<6} {source:>7} {destination:>7} {would_drop:>10}"
         ))
+    });
+    Rows {
+        heading,
+        lines: lines.collect(),
+    }
+}
+
+/// The addresses hit most, with ranges where workers had to forget.
+pub(super) fn talkers(history: &History, width: u16) -> Rows {
+    let talkers = history.talkers();
+    let addresses: Vec<String> = talkers.iter().map(|hit| hit.address.to_string()).collect();
+    let cells = name_cells(
+        addresses.iter().map(String::as_str),
+        usize::from(width).saturating_sub(BESIDE_ADDRESS),
+        ADDRESS,
+    );
+    let heading = format!(
+        "{:<cells$} {:<4} {:>16} {:>18}  {}",
+        "HIT MOST", "side", "last minute", "last hour", "sets"
+    );
+    let lines = addresses.iter().zip(talkers).map(|(address, hit)| {
+        let side = match hit.side {
+            Side::Source => "src",
+            Side::Destination => "dst",
+        };
+        let minute = range(hit.last_minute, hit.last_minute_error);
+        let hour = range(hit.frames, hit.error);
+        let (address, sets) = (clip(address, cells), hit.sets.join(", "));
+        let line = format!("{address:<cells$} {side:<4} {minute:>16} {hour:>18}  {sets}");
+        Line::raw(clip(&line, usize::from(width)))
     });
     Rows {
         heading,

@@ -115,6 +115,7 @@ impl Screen {
                 self.live.take(*status);
                 self.away = None;
             }
+            News::Hits(hits) => self.live.take_hits(*hits),
             News::Away(why) => self.away = Some(why),
         }
     }

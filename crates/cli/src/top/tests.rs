@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use daemon::rpc::answers::{Action, DropFacts, PortFacts, SetHits, Status, WorkerFacts};
+use daemon::rpc::answers::{
+    Action, DropFacts, HitAddress, Hits, PortFacts, SetHits, Side, Status, WorkerFacts,
+};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -36,6 +38,7 @@ fn status(second: u64) -> Status {
             hits("a-set-with-a-long-name", Action::Count, 10 * second, 0),
             hits("own", Action::Allow, 0, 0),
         ],
+        would_drop: 10 * second,
     }
 }
 
@@ -45,7 +48,8 @@ fn port(name: &str, state: &str, frames: u64) -> PortFacts {
         state: state.to_owned(),
         in_frames: frames,
         in_bytes: frames * 60,
-        in_drops: if state == "up" { 0 } else { frames / 100 },
+        missed: if state == "up" { 0 } else { frames / 100 },
+        in_dropped: frames / 20,
         out_frames: frames,
         out_bytes: frames * 60,
         ..PortFacts::default()
@@ -79,7 +83,26 @@ fn hits(set: &str, action: Action, source: u64, destination: u64) -> SetHits {
         action,
         source,
         destination,
+        would_drop: if action == Action::Count { source } else { 0 },
     }
+}
+
+/// As many addresses, the last of which may have been hit by nobody.
+fn talkers(count: u8) -> News {
+    let one = |number: u8| HitAddress {
+        address: [192, 0, 2, number].into(),
+        side: Side::Source,
+        last_minute: 92,
+        last_minute_error: if number == count { 92 } else { 0 },
+        frames: 2_000 - u64::from(number),
+        error: 7,
+        sets: vec!["spamhaus".to_owned()],
+    };
+    News::Hits(Box::new(Hits {
+        seconds: 90_000.0,
+        top: (1..=count).map(one).collect(),
+        never: Vec::new(),
+    }))
 }
 
 /// After `seconds` answers, one a second.
@@ -141,11 +164,54 @@ fn names_are_whole_where_there_is_room() {
     }
     let narrow = shown(&screen);
     assert!(
-        narrow.contains("a-set-with-a…") && narrow.contains("the-uplin…"),
+        narrow.contains("a-set-with…") && narrow.contains("the-upli…"),
         "{narrow}"
     );
     let long_lines = narrow.lines().filter(|line| line.chars().count() > 80);
     assert_eq!(long_lines.count(), 0, "{narrow}");
+}
+
+#[test]
+fn addresses_hit_most_fill_what_room_there_is() {
+    let mut screen = screen(3);
+    let rows = |screen: &Screen, height| {
+        let shown = text(&draw(screen, 80, height, false));
+        let rows = shown.iter().filter(|line| line.starts_with("192.0.2."));
+        (rows.count(), shown.join("\n"))
+    };
+    assert!(!rows(&screen, 60).1.contains("HIT MOST"), "there are none");
+    screen.hear(talkers(12));
+    for (height, fit) in [(20, 0), (23, 0), (24, 3), (30, 9), (33, 12), (60, 12)] {
+        let (found, shown) = rows(&screen, height);
+        assert_eq!(found, fit, "{height} rows:\n{shown}");
+        assert_eq!(shown.contains("HIT MOST"), fit != 0, "{shown}");
+        assert!(
+            shown.contains("a-set-with") && shown.contains("q quit"),
+            "{shown}"
+        );
+    }
+    let shown = rows(&screen, 40).1;
+    let last = shown.lines().find(|line| line.starts_with("192.0.2.12"));
+    let words: Vec<&str> = last.unwrap_or_default().split_whitespace().collect();
+    let range = [
+        "192.0.2.12",
+        "src",
+        "0",
+        "to",
+        "92",
+        "1,981",
+        "to",
+        "1,988",
+        "spamhaus",
+    ];
+    assert_eq!(words, range, "{shown}");
+    press(&mut screen, KeyCode::Char('p'));
+    screen.hear(talkers(3));
+    assert_eq!(
+        rows(&screen, 40).1.matches("192.0.2.").count(),
+        12,
+        "a pause stands still"
+    );
 }
 
 #[test]

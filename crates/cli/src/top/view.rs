@@ -1,5 +1,5 @@
 //! Where everything stands on the screen. 80 by 24 is enough; with more there are more rows,
-//! and names are whole.
+//! the addresses hit most, and whole names.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Margin, Rect};
@@ -15,6 +15,13 @@ use super::theme::Theme;
 
 /// Rows that the tables of ports and of workers may take before those below get theirs.
 const ROWS_MAX: usize = 4;
+
+/// Cells of the reasons of drops where 80 columns are all there are, and how many more they take.
+const REASONS: u16 = 33;
+const REASONS_MORE: u16 = 12;
+
+/// Rows of addresses for which it is worth a table.
+const TALKERS_MIN: usize = 3;
 
 /// A figure by name, and how it is read.
 type Spark = (&'static str, fn(&Moment) -> f64);
@@ -34,19 +41,42 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen, theme: Theme) {
     let workers = panels::workers(history, screen.sort, theme);
     let spare = usize::from(area.height).saturating_sub(24) / 2;
     let height = |rows: &Rows| 2 + rows.lines.len().clamp(1, ROWS_MAX + spare) as u16;
+    let talkers = panels::talkers(history, area.width);
+    let above = 2 + height(&ports) + height(&workers);
+    let room = usize::from(area.height.saturating_sub(above));
+    let talker_height = talker_height(screen, talkers.lines.len(), room);
     let areas = Layout::vertical([
         Constraint::Length(2),
         Constraint::Length(height(&ports)),
         Constraint::Length(height(&workers)),
         Constraint::Min(3),
+        Constraint::Length(talker_height),
         Constraint::Length(SPARKS.len() as u16),
         Constraint::Length(1),
     ]);
-    let [head, port_area, worker_area, below, sparks, keys] = areas.areas(area);
+    let [
+        head,
+        port_area,
+        worker_area,
+        below,
+        talker_area,
+        sparks,
+        keys,
+    ] = areas.areas(area);
     frame.render_widget(lines::head(screen, theme), head);
     table(frame, port_area, screen, Panel::Ports, ports, theme);
     table(frame, worker_area, screen, Panel::Workers, workers, theme);
     lower(frame, below, screen, theme);
+    if talker_height != 0 {
+        let mut text = vec![Line::styled(talkers.heading, theme.heading())];
+        text.extend(
+            talkers
+                .lines
+                .into_iter()
+                .take(usize::from(talker_height) - 2),
+        );
+        frame.render_widget(Paragraph::new(Text::from(text)), talker_area);
+    }
     draw_sparks(frame, sparks, screen, theme);
     frame.render_widget(lines::keys(screen, area.width.into(), theme), keys);
     if let Some(why) = &screen.away {
@@ -58,11 +88,26 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen, theme: Theme) {
     }
 }
 
+/// Rows for the addresses hit most, heading and an empty one included: what of `room` the reasons
+/// of drops, the sets and the sparklines do not need. None where that is too little.
+fn talker_height(screen: &Screen, talkers: usize, room: usize) -> u16 {
+    let now = screen.history().now();
+    let rows = now.map_or(0, |now| now.drops.len().max(now.sets.len()));
+    let others = 2 + rows + SPARKS.len() + 1;
+    let rows = talkers.min(room.saturating_sub(others + 2));
+    match rows >= TALKERS_MIN {
+        true => u16::try_from(rows + 2).unwrap_or(0),
+        false => 0,
+    }
+}
+
 fn lower(frame: &mut Frame<'_>, area: Rect, screen: &Screen, theme: Theme) {
-    let halves = Layout::horizontal([Constraint::Length(38), Constraint::Min(20)]).spacing(2);
+    let more = (area.width.saturating_sub(80) / 3).min(REASONS_MORE);
+    let reasons = Constraint::Length(REASONS + more);
+    let halves = Layout::horizontal([reasons, Constraint::Min(20)]).spacing(2);
     let [left, right] = halves.areas(area);
     let history = screen.history();
-    let drops = panels::drops(history, screen.sort);
+    let drops = panels::drops(history, screen.sort, left.width);
     table(frame, left, screen, Panel::Drops, drops, theme);
     let sets = panels::sets(history, screen.sort, right.width);
     table(frame, right, screen, Panel::Sets, sets, theme);

@@ -1,5 +1,8 @@
 //! Help goes to standard output and succeeds; what is missing goes to standard error.
 
+use std::fs;
+use std::path::PathBuf;
+
 use super::Place;
 
 const COMMANDS: [&str; 33] = [
@@ -49,6 +52,11 @@ fn help_of_every_command() {
             "{command}"
         );
         assert!(short.text().contains("Usage: linerate"), "{command}");
+        let sentence = "Print help (see more with '--help').";
+        assert!(
+            short.text().contains(sentence),
+            "{command} -h ends its sentences"
+        );
         assert!(!short.text().contains("Examples:"), "{command} -h is short");
         assert!(
             long.text().contains("Examples:"),
@@ -90,6 +98,32 @@ fn exit_codes_are_documented() {
     for line in ["  0  done", "  1  it ran", "  2  it did not run"] {
         assert!(long.text().contains(line), "{line}");
     }
+}
+
+/// Said twice, one of them becomes untrue.
+#[test]
+fn the_pages_list_exit_codes_in_one_place() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    let (mut folders, mut lists) = (vec![PathBuf::from(docs)], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder of pages") {
+            let path = entry.expect("a page").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "md") {
+                let page = fs::read_to_string(&path).expect("a page");
+                let begins = |line: &str| {
+                    line.to_lowercase()
+                        .trim_start_matches("## ")
+                        .starts_with("exit codes")
+                };
+                let count = page.lines().filter(|line| begins(line)).count();
+                lists.extend(std::iter::repeat_n(path, count));
+            }
+        }
+    }
+    assert_eq!(lists.len(), 1, "{lists:?}");
+    assert!(lists[0].ends_with("guide.md"), "{lists:?}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod by_hand;
 mod capture;
 mod contract;
 mod control;
+mod counts;
 mod daemon;
 mod daemon_pages;
 mod doctor;

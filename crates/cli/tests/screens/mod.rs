@@ -18,6 +18,7 @@ pub(crate) fn skeleton(folder: &Path, screen: &str) -> Vec<String> {
     let screen = screen.replace(folder, "/etc/linerate");
     let units = [
         "us", "ms", "s", "min", "B", "KiB", "MiB", "GiB", "kpps", "Mpps", "pps", "%", "-", "k/s",
+        "B/s",
     ];
     let differs = |word: &&str| {
         let bare = word.trim_matches(|c: char| ",;()".contains(c));

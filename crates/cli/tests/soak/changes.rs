@@ -81,6 +81,7 @@ fn add(
         entries: list(entries),
         timeout_ms,
         comment: Some("soak".to_owned()),
+        force: false,
     };
     if let Some::<Added>(added) = answer(done, client.call("set.add", &params)) {
         assert_eq!(added.added, entries.len() as u64);
@@ -91,6 +92,7 @@ fn delete((client, done): (&mut Client, &Done), set: &str, entries: &[String]) {
     let params = DeleteParams {
         set: set.to_owned(),
         entries: list(entries),
+        force: false,
     };
     if let Some::<Deleted>(deleted) = answer(done, client.call("set.delete", &params)) {
         assert_eq!(deleted.absent, 0);
@@ -310,6 +312,7 @@ pub(crate) fn flipped(bridge: &Bridge, sides: &Sides, mut random: Random, done: 
             action,
             side: None,
             port: None,
+            force: false,
         };
         if let Some::<SetFacts>(facts) = answer(done, client.call("set.action", &params)) {
             assert_eq!(facts.action, action);

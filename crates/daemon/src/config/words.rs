@@ -20,32 +20,66 @@ const UNITS: [(&str, u64); 7] = [
     ("us", 1),
 ];
 
-/// A time as people write it: `500ms`, `10s`, `2m`, `1.5h`, `7d`; a bare number is seconds.
-/// Exact to the microsecond.
+/// How times are written, for messages.
+const TIMES: &str = "write 500ms, 10s, 2m, 1h30m or 7d";
+
+/// A time as people write it: `500ms`, `10s`, `2m`, `1.5h`, `1h30m`, `7d`; a bare number is
+/// seconds. Of several units the larger comes first, each once. Exact to the microsecond.
 ///
 /// # Errors
 ///
-/// A sentence that says how to write it: no number, no such unit, or more than ten years.
+/// A sentence that says how to write it: no number, no such unit, units out of order, or more than
+/// ten years.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let split = text
-        .find(|c: char| c.is_ascii_alphabetic())
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let unit = if unit.is_empty() { "s" } else { unit };
-    let Some(&(_, micros)) = UNITS.iter().find(|(name, _)| *name == unit) else {
+    let is_bare = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    if is_bare {
+        return in_bounds(text, number(text, text)? * 1e6);
+    }
+    let (mut sum, mut rest, mut last) = (0.0, text, None);
+    while !rest.is_empty() {
+        let (part, unit, after) = part(text, rest)?;
+        let is_smaller = last.is_none_or(|(_, before)| unit.1 < before);
+        if !is_smaller {
+            let before = last.map_or("", |(name, _)| name);
+            return Err(format!(
+                "'{text}' has '{}' behind '{before}': write the larger unit first, as in 1h30m",
+                unit.0
+            ));
+        }
+        sum += part * unit.1 as f64;
+        (rest, last) = (after, Some(unit));
+    }
+    in_bounds(text, sum)
+}
+
+/// The number at the beginning of `rest`, its unit, and what follows.
+fn part<'a>(text: &str, rest: &'a str) -> Result<(f64, (&'static str, u64), &'a str), String> {
+    let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let Some(digits) = digits else {
         return Err(format!(
-            "'{unit}' is no unit of time: write 500ms, 10s, 2m or 1h"
+            "'{rest}' at the end of '{text}' has no unit: {TIMES}"
         ));
     };
-    let plain = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let number: f64 = match number.parse() {
-        Ok(number) if plain => number,
-        _ => return Err(format!("'{text}' is no time: write 500ms, 10s, 2m or 1h")),
-    };
-    // Rounded to microseconds: exact below 2^53 of them, 285 years.
-    let micros = number * micros as f64;
-    let longest = DURATION_MAX.as_micros() as f64;
-    if micros > longest {
+    let (digits, after) = rest.split_at(digits);
+    let number = number(text, digits)?;
+    let end = after.find(|c: char| c.is_ascii_digit() || c == '.');
+    let (unit, after) = after.split_at(end.unwrap_or(after.len()));
+    let known = UNITS.iter().find(|(name, _)| *name == unit);
+    let known = known.ok_or_else(|| match unit.contains(char::is_whitespace) {
+        true => format!("'{text}' has a space in it: {TIMES}, without spaces"),
+        false => format!("'{unit}' is no unit of time: {TIMES}"),
+    });
+    Ok((number, *known?, after))
+}
+
+fn number(text: &str, digits: &str) -> Result<f64, String> {
+    let number = digits.parse();
+    number.map_err(|_| format!("'{text}' is no time: {TIMES}"))
+}
+
+/// Rounded to microseconds: exact below 2^53 of them, 285 years.
+fn in_bounds(text: &str, micros: f64) -> Result<Duration, String> {
+    if micros > DURATION_MAX.as_micros() as f64 {
         return Err(format!("'{text}' is more than ten years: write less"));
     }
     Ok(Duration::from_micros(micros.round() as u64))
@@ -149,26 +183,58 @@ mod tests {
             ("10", 10_000, "10s"),
             ("1.5h", 5_400_000, "90m"),
             ("0", 0, "0s"),
+            ("1h30m", 5_400_000, "90m"),
+            ("1h30min", 5_400_000, "90m"),
+            ("1d12h", 129_600_000, "36h"),
+            ("2d3h4m5s", 183_845_000, "183845s"),
+            ("1m0.5s", 60_500, "60500ms"),
+            ("1s500ms", 1_500, "1500ms"),
+            ("0h0m", 0, "0s"),
+            ("0h05m", 300_000, "5m"),
+            ("1d90m", 91_800_000, "1530m"),
         ] {
             let read = parse_duration(text).expect(text);
             assert_eq!(read, Duration::from_millis(millis), "{text}");
             assert_eq!(show_duration(read), shown);
             assert_eq!(parse_duration(shown), Ok(read));
         }
-        for text in [
-            "",
-            "s",
-            "10 s",
-            "-1s",
-            "+1",
-            "1e3",
-            "10x",
-            "inf",
-            "nan",
-            "99999999999d",
-            "4000d",
+        assert_eq!(parse_duration("1ms1us"), Ok(Duration::from_micros(1_001)));
+    }
+
+    #[test]
+    fn what_is_no_time_is_told_why() {
+        for (text, why) in [
+            ("", "is no time"),
+            (".", "is no time"),
+            ("s", "is no time"),
+            ("-1s", "is no time"),
+            ("+1", "is no time"),
+            ("inf", "is no time"),
+            ("nan", "is no time"),
+            ("1.2.3s", "is no time"),
+            ("1h.m", "is no time"),
+            ("1h-5m", "'h-' is no unit"),
+            ("1e3", "'e' is no unit"),
+            ("10x", "'x' is no unit"),
+            ("1hour", "'hour' is no unit"),
+            ("1H", "'H' is no unit"),
+            ("5\u{b5}s", "is no unit"),
+            ("\u{663}s", "is no time"),
+            ("1h30", "'30' at the end of '1h30' has no unit"),
+            ("1h30.", "'30.' at the end"),
+            ("10 s", "space"),
+            ("1h 30m", "space"),
+            ("10s ", "space"),
+            ("30m1h", "'h' behind 'm'"),
+            ("1h1h", "'h' behind 'h'"),
+            ("1m1min", "'min' behind 'm'"),
+            ("99999999999d", "ten years"),
+            ("4000d", "ten years"),
+            ("3000d99999h", "ten years"),
         ] {
-            assert!(parse_duration(text).is_err(), "{text}");
+            let error = parse_duration(text).expect_err(text);
+            assert!(error.contains(why), "{text}: {error}");
+            assert!(error.contains(": write "), "{error} has no remedy");
         }
     }
 

@@ -2,9 +2,9 @@
 //! for it. Both are called from several connections' threads at once.
 
 use super::answers::{
-    ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Dispatch, Flows, Flushed,
-    Hits, LoadParams, Loaded, Memory, RefreshParams, Refreshed, Reloaded, Rss, SetFacts, SetList,
-    Status, TestAnswer,
+    ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Dispatch, Flows,
+    FlushParams, Flushed, Hits, LoadParams, Loaded, Memory, RefreshParams, Refreshed, Reloaded,
+    Rss, SetFacts, SetList, Status, TestAnswer,
 };
 use super::error::{ErrorKind, RpcError};
 use super::stream::Stream;
@@ -54,7 +54,7 @@ pub trait Sets: Send + Sync {
     ///
     /// # Errors
     /// As [`Sets::show`].
-    fn flush(&self, set: &str) -> Result<Flushed, RpcError>;
+    fn flush(&self, params: &FlushParams) -> Result<Flushed, RpcError>;
 
     /// Replaces the file part by what `input` holds.
     ///

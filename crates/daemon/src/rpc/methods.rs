@@ -134,7 +134,7 @@ impl Services {
             "hello" => json(hello(&request.params()?)),
             "set.show" => json(self.sets.show(&request.params::<SetParams>()?.set)),
             "set.test" => json(self.sets.test(request.params::<TestParams>()?.address)),
-            "set.flush" => json(self.sets.flush(&request.params::<SetParams>()?.set)),
+            "set.flush" => json(self.sets.flush(&request.params()?)),
             "set.refresh" => json(self.loading.refresh(self.sets.as_ref(), &request.params()?)),
             "set.action" => json(self.sets.action(&request.params::<ActionParams>()?)),
             "reload" => {
@@ -208,6 +208,7 @@ impl Services {
             seconds: status.seconds,
             sets: self.sets.list()?.sets,
             hits: status.sets,
+            would_drop: status.would_drop,
         })
     }
 

@@ -1,6 +1,8 @@
 //! What the control socket is told of the daemon: the engine's status in the protocol's words.
 
-use engine::{DispatchPort, DispatchRow, Observer, PortStatus, Status, TopHit, WorkerStatus};
+use engine::{
+    DispatchPort, DispatchRow, Observer, PortStatus, SetCounts, Status, TopHit, WorkerStatus,
+};
 use frame::PortId;
 use plane::Side;
 use port::interface::Link;
@@ -26,16 +28,19 @@ pub(super) fn status(status: &Status, names: &[String]) -> answers::Status {
             .collect(),
         workers: status.workers.iter().map(worker).collect(),
         drops,
-        sets: status
-            .sets
-            .iter()
-            .map(|counts| SetHits {
-                set: counts.rule.name.clone(),
-                action: counts.rule.action.into(),
-                source: counts.of(Side::Src),
-                destination: counts.of(Side::Dst),
-            })
-            .collect(),
+        sets: status.sets.iter().map(set).collect(),
+        would_drop: status.would_drop,
+    }
+}
+
+/// What hit one set.
+pub(super) fn set(counts: &SetCounts) -> SetHits {
+    SetHits {
+        set: counts.rule.name.clone(),
+        action: counts.rule.action.into(),
+        source: counts.of(Side::Src),
+        destination: counts.of(Side::Dst),
+        would_drop: counts.would_drop,
     }
 }
 
@@ -51,9 +56,12 @@ fn port(port: &PortStatus, name: &str) -> PortFacts {
         in_drops: passed
             .missed
             .saturating_sub(passed.missed_merged + passed.missed_too_long),
+        missed: passed.missed,
+        in_dropped: port.rx_dropped,
         out_frames: passed.tx_frames,
         out_bytes: passed.tx_bytes,
         out_errors: port.tx_dropped,
+        out_dropped: port.tx_dropped,
     }
 }
 
@@ -141,14 +149,12 @@ pub(super) fn rss(observer: &Observer) -> answers::Rss {
 
 /// An address hit most, as of the last hour.
 pub(super) fn hit(hit: TopHit, sets: &[SetName]) -> HitAddress {
-    let hour = hit.hits.hour;
+    let (hour, minute) = (hit.hits.hour, hit.hits.minute);
     HitAddress {
         address: hit.address,
-        side: match hit.side {
-            Side::Src => answers::Side::Source,
-            Side::Dst => answers::Side::Destination,
-        },
-        last_minute: hit.hits.minute.at_most,
+        side: hit.side.into(),
+        last_minute: minute.at_most,
+        last_minute_error: minute.at_most.saturating_sub(minute.at_least),
         frames: hour.at_most,
         error: hour.at_most.saturating_sub(hour.at_least),
         sets: sets.iter().map(ToString::to_string).collect(),

@@ -38,8 +38,8 @@ pub(super) fn sets(config: &Config) -> Vec<SetConfig> {
     sets
 }
 
-/// What the keeper is told.
-pub(super) fn keeper_config(config: &Config, hits: Arc<dyn RecentHits>) -> KeeperConfig {
+/// For frames that no set decides on.
+pub(super) fn defaults(config: &Config) -> Defaults {
     let mut defaults = Defaults::default();
     for pipeline in &config.pipelines {
         defaults = Defaults {
@@ -49,8 +49,13 @@ pub(super) fn keeper_config(config: &Config, hits: Arc<dyn RecentHits>) -> Keepe
             tunnels: pipeline.tunnels,
         };
     }
+    defaults
+}
+
+/// What the keeper is told.
+pub(super) fn keeper_config(config: &Config, hits: Arc<dyn RecentHits>) -> KeeperConfig {
     KeeperConfig {
-        defaults,
+        defaults: defaults(config),
         ports: config.ports.iter().map(|port| port.name.clone()).collect(),
         recent_hits: hits,
         ..KeeperConfig::new(sets(config))

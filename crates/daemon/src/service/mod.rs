@@ -11,6 +11,7 @@ mod cpus;
 mod error;
 mod exchange;
 mod facts;
+mod fixed;
 mod flows;
 mod hand;
 mod inner;
@@ -24,6 +25,7 @@ mod reload;
 mod rules;
 mod sets;
 mod space;
+mod tested;
 mod watched;
 
 use std::path::PathBuf;
@@ -46,7 +48,6 @@ use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, Reply, Request};
 use crate::sources::{Asking, Kind, SourceState, Sources, ToKeeper};
 use crate::{FlowLogWriter, Layout, LayoutAsked, Pinned, Samples};
-use hand::HandLists;
 use inner::{Inner, Live};
 use own::Following;
 use recent::Recent;
@@ -386,9 +387,7 @@ fn control(config: &Config, inner: &Arc<Inner>) -> Result<Server, StartError> {
         group: group.transpose()?,
         ..ServerConfig::new(config.control.socket.clone())
     };
-    let keeping = Arc::clone(&inner.keeping);
-    let lists = HandLists::of(config);
-    let sets = sets::KeptSets::new(keeping, inner.asking.clone(), lists, inner.ports.clone());
+    let sets = sets::KeptSets::new(inner, config);
     let facts: Arc<dyn rpc::Facts> = Arc::clone(inner) as _;
     if let Some(folder) = server.path.parent() {
         // What is wrong with it, the socket says.

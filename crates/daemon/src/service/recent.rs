@@ -21,7 +21,8 @@ impl RecentHits for Recent {
         RecentlyHit {
             last_minute: Some(hits.minute.at_most),
             last_hour: Some(hits.hour.at_most),
-            error_max: off(hits.minute).max(off(hits.hour)),
+            minute_error: off(hits.minute),
+            hour_error: off(hits.hour),
         }
     }
 }

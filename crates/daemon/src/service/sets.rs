@@ -2,27 +2,30 @@
 
 use std::io::{self, BufRead, Read};
 use std::net::IpAddr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use engine::Observer;
 use frame::PortId;
 use list::ReadOptions;
 use plane::{Headers, SetRule, Side, Sides};
 
+use crate::config::Config;
 use crate::rpc::answers::{
-    self, ActionFacts, ActionParams, AddParams, DeleteParams, HitCounts, LoadParams, Match,
-    RefreshParams, Refreshed, SetList, SetTest,
+    self, ActionFacts, ActionParams, AddParams, DeleteParams, FlushParams, LoadParams,
+    RefreshParams, Refreshed, SetList,
 };
 use crate::rpc::{self, ErrorKind, Pending, RpcError, SetLines};
 use crate::sets::{
-    At, Handle, LoadedFrom, NewEntry, Origin, PartHeld, Place, Refusal, Reply, Request, SetFacts,
-    SetName, TestAnswer, TestReason,
+    At, Handle, LoadedFrom, NewEntry, Origin, Refusal, Reply, Request, SetFacts, SetName,
 };
 
 use crate::sources::{Asking, SourceState};
 
+use super::fixed::Fixed;
 use super::hand::HandLists;
-use super::reading;
+use super::inner::Inner;
+use super::{facts, reading, tested};
 
 /// Who keeps the sets now: another after a reload that adds or takes away sets.
 pub(crate) type Keeping = Arc<RwLock<Handle>>;
@@ -32,23 +35,27 @@ pub(super) struct KeptSets {
     keeping: Keeping,
     asking: Asking,
     lists: HandLists,
-    /// The ports' names, by their numbers.
-    ports: Vec<String>,
+    fixed: Fixed,
+    /// Once there are workers.
+    observer: Arc<OnceLock<Observer>>,
 }
 
 impl KeptSets {
-    pub(super) fn new(
-        keeping: Keeping,
-        asking: Asking,
-        lists: HandLists,
-        ports: Vec<String>,
-    ) -> Self {
+    pub(super) fn new(inner: &Inner, config: &Config) -> Self {
         Self {
-            keeping,
-            asking,
-            lists,
-            ports,
+            keeping: Arc::clone(&inner.keeping),
+            asking: inner.asking.clone(),
+            lists: HandLists::of(config),
+            fixed: Fixed::of(config),
+            observer: Arc::clone(&inner.observer),
         }
+    }
+
+    /// What hit a set.
+    fn hits(&self, set: &str) -> Option<answers::SetHits> {
+        let counts = self.observer.get()?.status().sets;
+        let counts = counts.iter().find(|counts| counts.rule.name == set);
+        counts.map(facts::set)
     }
 
     fn handle(&self) -> Handle {
@@ -82,6 +89,7 @@ impl KeptSets {
             refusals: facts.refused,
             sources: reading::of_set(sources, name, loaded.is_some()),
             refused: facts.refusal,
+            hits: None,
         }
     }
 
@@ -101,10 +109,11 @@ impl KeptSets {
     }
 
     fn port(&self, name: &str) -> Result<(PortId, Box<str>), RpcError> {
-        let place = self.ports.iter().position(|port| port == name);
+        let ports = &self.fixed.ports;
+        let place = ports.iter().position(|port| port == name);
         let number = place.and_then(|place| u8::try_from(place).ok());
         let unknown = || {
-            let ports = self.ports.join(", ");
+            let ports = ports.join(", ");
             RpcError::params(format!("there is no port '{name}'; there are {ports}"))
         };
         Ok((PortId(number.ok_or_else(unknown)?), name.into()))
@@ -113,14 +122,11 @@ impl KeptSets {
     /// By port and side, where the action is not the same everywhere.
     fn actions(&self, rule: &SetRule) -> Vec<ActionFacts> {
         let mut actions = Vec::new();
-        for (number, name) in (0..).zip(&self.ports) {
+        for (number, name) in (0..).zip(&self.fixed.ports) {
             for side in Side::EVERY {
                 actions.push(ActionFacts {
                     port: name.clone(),
-                    side: match side {
-                        Side::Src => answers::Side::Source,
-                        Side::Dst => answers::Side::Destination,
-                    },
+                    side: side.into(),
                     action: rule.action_at(side, PortId(number)).map(Into::into),
                 });
             }
@@ -208,7 +214,10 @@ impl rpc::Sets for KeptSets {
 
     fn show(&self, set: &str) -> Result<answers::SetFacts, RpcError> {
         match self.ask(Request::Show { set: named(set)? })? {
-            Reply::Set(facts) => Ok(self.facts(*facts, &self.asking.states())),
+            Reply::Set(facts) => Ok(answers::SetFacts {
+                hits: self.hits(set),
+                ..self.facts(*facts, &self.asking.states())
+            }),
             _ => Err(mismatched()),
         }
     }
@@ -219,11 +228,7 @@ impl rpc::Sets for KeptSets {
         let Reply::Test(sets) = self.ask(Request::Test { address })? else {
             return Err(mismatched());
         };
-        let holding = sets.iter().filter(|set| !set.reasons.is_empty()).count();
-        Ok(answers::TestAnswer {
-            address,
-            sets: sets.into_iter().map(|set| tested(set, holding)).collect(),
-        })
+        tested::answer(address, sets, &self.fixed)
     }
 
     fn add(&self, params: AddParams) -> Pending<answers::Added> {
@@ -231,7 +236,8 @@ impl rpc::Sets for KeptSets {
             Ok(set) => set,
             Err(error) => return known(Err(error)),
         };
-        if let Err(error) = plain(params.comment.as_deref()) {
+        let guarded = self.fixed.guard(&params.set, params.force);
+        if let Err(error) = guarded.and_then(|()| plain(params.comment.as_deref())) {
             return known(Err(error));
         }
         let entry = |entry| NewEntry {
@@ -260,6 +266,9 @@ impl rpc::Sets for KeptSets {
             Ok(set) => set,
             Err(error) => return known(Err(error)),
         };
+        if let Err(error) = self.fixed.guard(&params.set, params.force) {
+            return known(Err(error));
+        }
         let waiting = self.handle().send(Request::Delete {
             set,
             entries: params.entries.0,
@@ -275,8 +284,10 @@ impl rpc::Sets for KeptSets {
         })
     }
 
-    fn flush(&self, set: &str) -> Result<answers::Flushed, RpcError> {
-        match self.ask(Request::Flush { set: named(set)? })? {
+    fn flush(&self, params: &FlushParams) -> Result<answers::Flushed, RpcError> {
+        let set = named(&params.set)?;
+        self.fixed.guard(&params.set, params.force)?;
+        match self.ask(Request::Flush { set })? {
             Reply::Flushed(flushed) => Ok(answers::Flushed {
                 deleted: flushed.entries,
             }),
@@ -286,6 +297,7 @@ impl rpc::Sets for KeptSets {
 
     fn load(&self, params: &LoadParams, input: &mut dyn Read) -> Result<answers::Loaded, RpcError> {
         let set = named(&params.set)?;
+        self.fixed.guard(&params.set, params.force)?;
         // A set that is not there needs no text of it.
         let handle = self.handle();
         let pending = handle
@@ -369,6 +381,7 @@ impl rpc::Sets for KeptSets {
 
     fn action(&self, params: &ActionParams) -> Result<answers::SetFacts, RpcError> {
         let set = named(&params.set)?;
+        self.fixed.guard(&params.set, params.force)?;
         let at = self.at(params)?;
         let (action, is_part) = (params.action.into(), at.is_some());
         let changed = self.ask(Request::SetAction { set, action, at })?;
@@ -415,40 +428,4 @@ fn read_list(params: &LoadParams, input: &mut dyn Read) -> Result<list::Loaded, 
     };
     let read = list::read(&params.file, input, &options, &mut |_| {});
     read.map_err(|error| RpcError::new(ErrorKind::Refused, error))
-}
-
-/// Workers count hits by address and not by set: they are the set's where it alone has the address.
-fn tested(answer: TestAnswer, holding: usize) -> SetTest {
-    let holds = !answer.reasons.is_empty();
-    let hits = match holds {
-        true => HitCounts {
-            last_minute: answer.hits.last_minute,
-            last_hour: answer.hits.last_hour,
-            error: answer.hits.error_max,
-            of_sets: holding as u64,
-        },
-        false => HitCounts::default(),
-    };
-    SetTest {
-        set: answer.name.to_string(),
-        action: answer.rule.action.into(),
-        matches: answer.reasons.into_iter().map(matched).collect(),
-        hits,
-    }
-}
-
-fn matched(reason: TestReason) -> Match {
-    let millis = |left: Duration| u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
-    Match {
-        entry: reason.entry.to_string(),
-        from: reason.origin.name().to_owned(),
-        file_part: reason.part == PartHeld::File,
-        place: match reason.place {
-            Place::Single(_) => None,
-            place => Some(place.to_string()),
-        },
-        comment: reason.comment,
-        since: reason.since.map(seconds),
-        left_ms: reason.time_left.map(millis),
-    }
 }

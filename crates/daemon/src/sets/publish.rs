@@ -87,8 +87,10 @@ pub struct RecentlyHit {
     pub last_minute: Option<u64>,
     /// In the last hour; none where it is not known.
     pub last_hour: Option<u64>,
-    /// Each of them may be too high by so many, never too low.
-    pub error_max: u64,
+    /// The count of the last minute may be too high by so many, never too low.
+    pub minute_error: u64,
+    /// The same of the last hour.
+    pub hour_error: u64,
 }
 
 /// Who knows what was hit lately.

@@ -27,6 +27,7 @@ fn add(entries: &[&str]) -> AddParams {
         entries: EntryList(entries.collect()),
         timeout_ms: None,
         comment: None,
+        force: false,
     }
 }
 

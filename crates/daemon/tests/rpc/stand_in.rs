@@ -2,11 +2,11 @@
 //! The command line's tests use it too.
 
 use daemon::rpc::answers::{
-    Action, ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Dispatch,
-    DispatchPort, DispatchRow, DropFacts, Flows, Flushed, FragmentCounts, FragmentTotals,
-    HitAddress, HitCounts, Hits, LoadParams, Loaded, Match, Memory, MemoryFacts, PortFacts,
-    RefreshParams, Refreshed, Reloaded, Rss, RssBucket, SetFacts, SetHits, SetList, SetTest, Side,
-    Status, TestAnswer, WorkerFacts, parse_entry,
+    Action, ActionParams, AddParams, Added, AddressVerdict, ConfigAnswer, DeleteParams, Deleted,
+    Dispatch, DispatchPort, DispatchRow, DropFacts, Flows, FlushParams, Flushed, FragmentCounts,
+    FragmentTotals, HitAddress, HitCounts, Hits, LoadParams, Loaded, Match, Memory, MemoryFacts,
+    PortFacts, RefreshParams, Refreshed, Reloaded, Rss, RssBucket, SetFacts, SetHits, SetList,
+    SetTest, Side, Status, TestAnswer, WorkerFacts, parse_entry,
 };
 use daemon::rpc::{ErrorKind, Facts, Pending, RpcError, SetLines, Sets};
 use std::collections::BTreeMap;
@@ -110,6 +110,7 @@ impl Set {
             refusals: 0,
             refused: None,
             sources: Vec::new(),
+            hits: None,
         }
     }
 
@@ -143,6 +144,8 @@ impl Set {
             last_minute: Some(7),
             last_hour: Some(90),
             error: 1,
+            last_minute_error: 0,
+            last_hour_error: 1,
             of_sets: 1,
         };
         let matches: Vec<Match> = file.chain(dynamic).collect();
@@ -173,8 +176,29 @@ impl Sets for StandIn {
 
     fn test(&self, address: IpAddr) -> Result<TestAnswer, RpcError> {
         let sets = self.0.lock().expect("no panic while it was locked");
-        let sets = sets.iter().map(|set| set.test(address)).collect();
-        Ok(TestAnswer { address, sets })
+        let sets: Vec<SetTest> = sets.iter().map(|set| set.test(address)).collect();
+        let verdict = |side, reason: &str| {
+            let block = sets.iter().filter(|set| !set.matches.is_empty());
+            let block: Vec<String> = block.map(|set| set.set.clone()).collect();
+            AddressVerdict {
+                port: "outside".to_owned(),
+                side,
+                drop: (!block.is_empty()).then(|| reason.to_owned()),
+                block,
+                allow: Vec::new(),
+                count: Vec::new(),
+                would_drop: false,
+            }
+        };
+        Ok(TestAnswer {
+            address,
+            verdicts: vec![
+                verdict(Side::Source, "blocked_src"),
+                verdict(Side::Destination, "blocked_dst"),
+            ],
+            stateful: false,
+            sets,
+        })
     }
 
     fn add(&self, params: AddParams) -> Pending<Added> {
@@ -210,8 +234,8 @@ impl Sets for StandIn {
         })
     }
 
-    fn flush(&self, set: &str) -> Result<Flushed, RpcError> {
-        self.with(set, |set| {
+    fn flush(&self, params: &FlushParams) -> Result<Flushed, RpcError> {
+        self.with(&params.set, |set| {
             let deleted = set.facts().entries;
             set.file.clear();
             set.dynamic.clear();
@@ -307,6 +331,7 @@ fn hits(set: &str, action: Action, source: u64) -> SetHits {
         action,
         source,
         destination: 0,
+        would_drop: 0,
     }
 }
 
@@ -318,6 +343,8 @@ fn ports() -> Vec<PortFacts> {
         in_frames: 1000,
         in_bytes: 60_000,
         in_drops: 2,
+        missed: 2,
+        in_dropped: 4,
         out_frames: 990,
         out_bytes: 59_400,
         ..PortFacts::default()
@@ -329,9 +356,11 @@ fn ports() -> Vec<PortFacts> {
         in_frames: 990,
         in_bytes: 59_400,
         in_errors: 1,
+        missed: 1,
         out_frames: 995,
         out_bytes: 59_700,
         out_errors: 3,
+        out_dropped: 3,
         ..PortFacts::default()
     };
     vec![outside, inside]
@@ -436,6 +465,7 @@ impl Facts for StandIn {
                 hits("bad", Action::Block, 4),
                 hits("office", Action::Allow, 0),
             ],
+            would_drop: 0,
         }
     }
 
@@ -444,6 +474,7 @@ impl Facts for StandIn {
             address: IpAddr::from([192, 0, 2, 1]),
             side: Side::Source,
             last_minute: 2,
+            last_minute_error: 0,
             frames: 4,
             error: 1,
             sets: vec!["bad".to_owned()],

@@ -9,18 +9,18 @@ use crate::control::{connect, tell};
 use crate::error::{Error, Outcome};
 use crate::output::Output;
 use crate::paint::Paint;
-use crate::report::number::{bytes, count};
+use crate::report::number::{bytes, count, rate};
 use crate::report::table::{Align, Table};
 
 /// Lines between two headings.
 const HEADING_EVERY: usize = 20;
 
 /// Widths of the numbers of a line a second, in the order of [`TITLES`]: together they fit 80
-/// columns, and 100 Gbit/s of the smallest frames (`148,809,523` of them, `12,500,000,000` bytes).
-const WIDTHS: [usize; 7] = [12, 8, 9, 15, 12, 8, 15];
+/// columns, and 100 Gbit/s of the smallest frames (`148.81 Mpps`, `12.50 GB/s`).
+const WIDTHS: [usize; 7] = [12, 11, 11, 12, 12, 11, 11];
 
 const TITLES: [&str; 7] = [
-    "packets", "errors", "drops", "bytes", "packets", "errors", "bytes",
+    "frames", "missed", "dropped", "bytes", "frames", "dropped", "bytes",
 ];
 
 pub(super) fn run(args: &ShowPortsArgs, output: Output) -> Outcome {
@@ -80,12 +80,12 @@ fn table(ports: &Ports, looks: Looks) -> String {
     let mut table = Table::new(&[
         ("port", Align::Left),
         ("state", Align::Left),
-        right("in frames"),
-        right("errors"),
-        right("drops"),
+        right("received"),
+        right("missed"),
+        right("dropped"),
         right("bytes"),
-        right("out frames"),
-        right("errors"),
+        right("sent"),
+        right("dropped"),
         right("bytes"),
     ]);
     for port in &ports.ports {
@@ -93,11 +93,11 @@ fn table(ports: &Ports, looks: Looks) -> String {
             port.port.clone(),
             port.state.clone(),
             count(port.in_frames),
-            count(port.in_errors),
-            count(port.in_drops),
+            count(port.missed),
+            count(port.in_dropped),
             bytes(port.in_bytes),
             count(port.out_frames),
-            count(port.out_errors),
+            count(port.out_dropped),
             bytes(port.out_bytes),
         ]);
     }
@@ -116,23 +116,26 @@ fn heading(port: Option<&str>, paint: Paint) -> String {
 /// What passed between two looks, a second.
 fn line(before: &Ports, now: &Ports) -> String {
     let seconds = (now.seconds - before.seconds).max(1e-3);
-    let numbers: [fn(&PortFacts) -> u64; 7] = [
-        |port| port.in_frames,
-        |port| port.in_errors,
-        |port| port.in_drops,
-        |port| port.in_bytes,
-        |port| port.out_frames,
-        |port| port.out_errors,
-        |port| port.out_bytes,
+    let numbers: [CountOf; 7] = [
+        (|port| port.in_frames, "pps"),
+        (|port| port.missed, "pps"),
+        (|port| port.in_dropped, "pps"),
+        (|port| port.in_bytes, "B/s"),
+        (|port| port.out_frames, "pps"),
+        (|port| port.out_dropped, "pps"),
+        (|port| port.out_bytes, "B/s"),
     ];
     let sum = |ports: &Ports, of: fn(&PortFacts) -> u64| ports.ports.iter().map(of).sum::<u64>();
-    let rate = |of| {
+    let rate = |(of, unit)| {
         // A counter that went back is another daemon's.
         let passed = sum(now, of).saturating_sub(sum(before, of));
-        count((passed as f64 / seconds).round() as u64)
+        rate(passed as f64 / seconds, unit)
     };
     columns(numbers.into_iter().map(rate)) + "\n"
 }
+
+/// A count of a port, and the unit of its rate.
+type CountOf = (fn(&PortFacts) -> u64, &'static str);
 
 fn columns(cells: impl Iterator<Item = String>) -> String {
     let cells = cells.zip(WIDTHS);
@@ -150,6 +153,8 @@ mod tests {
             port: "a".to_owned(),
             in_frames: frames,
             in_bytes: frames * 60,
+            missed: frames / 500,
+            in_dropped: frames * 3 / 1000,
             out_frames: frames / 2,
             ..PortFacts::default()
         };
@@ -163,7 +168,19 @@ mod tests {
     fn a_line_is_of_a_second_and_of_all_ports() {
         let line = line(&ports(10.0, 1000), &ports(12.0, 3000));
         let words: Vec<&str> = line.split_whitespace().collect();
-        assert_eq!(words, ["2,000", "0", "0", "120,000", "1,000", "0", "0"]);
+        let figures: Vec<String> = words.chunks(2).map(|pair| pair.join(" ")).collect();
+        assert_eq!(
+            figures,
+            [
+                "2000 pps",
+                "4 pps",
+                "6 pps",
+                "120.0 kB/s",
+                "1000 pps",
+                "0 pps",
+                "0 B/s"
+            ]
+        );
         let heading = heading(Some("a"), Paint::off());
         let titles = heading.lines().nth(1).unwrap();
         assert_eq!(

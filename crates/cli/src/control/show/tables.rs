@@ -5,7 +5,8 @@ use daemon::rpc::answers::{
 };
 
 use super::Looks;
-use crate::report::number::{bytes, count, rate, share};
+use crate::control::counts;
+use crate::report::number::{bytes, count, range, rate, share};
 use crate::report::table::{Align, Table, wrap};
 
 pub(super) fn workers(now: &Workers, before: Option<&Workers>, looks: Looks) -> String {
@@ -17,7 +18,7 @@ pub(super) fn workers(now: &Workers, before: Option<&Workers>, looks: Looks) -> 
         right("received"),
         right("ns/frame"),
         right("frames/burst"),
-        right("drops"),
+        right("dropped"),
         right("pool free"),
     ]);
     for worker in &now.workers {
@@ -79,10 +80,9 @@ fn ratio(part: f64, whole: f64) -> String {
     }
 }
 
-/// Counts a second, for a column that is there when something is watched.
+/// Frames a second, for a column that is there when something is watched.
 fn per_second(now: u64, before: u64, seconds: f64) -> String {
-    let passed = now.saturating_sub(before) as f64;
-    count((passed / seconds.max(1e-3)).round() as u64)
+    rate(now.saturating_sub(before) as f64 / seconds.max(1e-3), "pps")
 }
 
 pub(super) fn drops(now: &Drops, before: Option<&Drops>, looks: Looks) -> String {
@@ -115,14 +115,16 @@ pub(super) fn sets(now: &Sets, before: Option<&Sets>, looks: Looks) -> String {
         right("source hits"),
         right("destination hits"),
     ];
+    let counting = now.hits.iter().filter(|hits| counts(hits)).count();
+    if counting != 0 {
+        columns.push(right("would drop"));
+    }
     if before.is_some() {
-        columns.push(right("a second"));
+        columns.push(right("hits a second"));
     }
     let mut table = Table::new(&columns);
     for set in &now.sets {
-        let hits = |of: &Sets| -> Option<SetHits> {
-            of.hits.iter().find(|hits| hits.set == set.set).cloned()
-        };
+        let hits = |of: &Sets| of.hits.iter().find(|hits| hits.set == set.set).cloned();
         let (hit, last) = (hits(now), before.and_then(hits));
         let sum = |hits: &Option<SetHits>| hits.as_ref().map_or(0, |h| h.source + h.destination);
         let side = |of: fn(&SetHits) -> u64| hit.as_ref().map_or(0, of);
@@ -133,16 +135,25 @@ pub(super) fn sets(now: &Sets, before: Option<&Sets>, looks: Looks) -> String {
             count(side(|hits| hits.source)),
             count(side(|hits| hits.destination)),
         ];
+        if counting != 0 {
+            let would_drop = hit.as_ref().filter(|hits| counts(hits));
+            row.push(would_drop.map_or_else(|| "-".to_owned(), |hits| count(hits.would_drop)));
+        }
         if let Some(before) = before {
-            row.push(per_second(
-                sum(&hit),
-                sum(&last),
-                now.seconds - before.seconds,
-            ));
+            let seconds = now.seconds - before.seconds;
+            row.push(per_second(sum(&hit), sum(&last), seconds));
         }
         table.push(row);
     }
-    table.render(looks.paint, looks.width)
+    let text = table.render(looks.paint, looks.width);
+    if counting < 2 {
+        return text;
+    }
+    let all = format!(
+        "would drop in all: {}, each frame counted once however many sets have it",
+        count(now.would_drop)
+    );
+    text + &wrap(&all, 2, looks.width)
 }
 
 pub(super) fn hits(now: &Hits, _: Option<&Hits>, looks: Looks) -> String {
@@ -154,7 +165,6 @@ pub(super) fn hits(now: &Hits, _: Option<&Hits>, looks: Looks) -> String {
             ("address", Align::Left),
             ("side", Align::Left),
             ("last hour", Align::Right),
-            ("error", Align::Right),
             ("last minute", Align::Right),
             ("sets", Align::Left),
         ]);
@@ -162,9 +172,8 @@ pub(super) fn hits(now: &Hits, _: Option<&Hits>, looks: Looks) -> String {
             table.row([
                 hit.address.to_string(),
                 side(hit.side).to_owned(),
-                count(hit.frames),
-                count(hit.error),
-                count(hit.last_minute),
+                range(hit.frames, hit.error),
+                range(hit.last_minute, hit.last_minute_error),
                 hit.sets.join(", "),
             ]);
         }

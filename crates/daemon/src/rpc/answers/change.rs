@@ -17,6 +17,9 @@ pub struct AddParams {
     /// For people; at most 255 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+    /// Changes it even if it is a set of address space that `keep` exempts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
 }
 
 /// What `set.add` answers, when every worker sees the entries.
@@ -36,6 +39,9 @@ pub struct DeleteParams {
     pub set: String,
     /// What goes out, each as it went in: a network takes no addresses within it along.
     pub entries: EntryList,
+    /// Changes it even if it is a set of address space that `keep` exempts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
 }
 
 /// What `set.delete` answers, when no worker sees the entries any more.
@@ -45,6 +51,17 @@ pub struct Deleted {
     pub deleted: u64,
     /// Entries that the set had not.
     pub absent: u64,
+}
+
+/// What `set.flush` takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlushParams {
+    /// The set.
+    pub set: String,
+    /// Changes it even if it is a set of address space that `keep` exempts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
 }
 
 /// What `set.flush` answers.
@@ -157,6 +174,15 @@ pub enum Side {
     Destination,
 }
 
+impl From<plane::Side> for Side {
+    fn from(side: plane::Side) -> Self {
+        match side {
+            plane::Side::Src => Self::Source,
+            plane::Side::Dst => Self::Destination,
+        }
+    }
+}
+
 /// What `set.action` takes; it answers with [`super::SetFacts`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -171,4 +197,7 @@ pub struct ActionParams {
     /// For frames that come in by this port alone; without it by any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<String>,
+    /// Changes it even if it is a set of address space that `keep` exempts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
 }

@@ -13,16 +13,16 @@ mod show;
 mod stream;
 
 pub use change::{
-    Action, ActionParams, AddParams, Added, DeleteParams, Deleted, Flushed, LoadParams, Loaded,
-    RefreshParams, Refreshed, Side,
+    Action, ActionParams, AddParams, Added, DeleteParams, Deleted, FlushParams, Flushed,
+    LoadParams, Loaded, RefreshParams, Refreshed, Side,
 };
 pub use dispatch::{Dispatch, DispatchPort, DispatchRow};
 pub(super) use entry_list::place_of;
 pub use entry_list::{EntryList, parse_entry};
 pub use flows::{Flows, FragmentCounts, FragmentTotals, Rss, RssBucket};
 pub use sets::{
-    ActionFacts, HitCounts, Match, SetFacts, SetList, SetParams, SetTest, SourceFacts, TestAnswer,
-    TestParams,
+    ActionFacts, AddressVerdict, HitCounts, Match, SetFacts, SetList, SetParams, SetTest,
+    SourceFacts, TestAnswer, TestParams,
 };
 pub use show::{
     ConfigAnswer, DropFacts, Drops, HitAddress, Hits, HitsParams, Memory, MemoryFacts, PortFacts,

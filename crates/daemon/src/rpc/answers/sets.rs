@@ -1,6 +1,6 @@
 //! What is told of sets.
 
-use super::{Action, Side};
+use super::{Action, SetHits, Side};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
@@ -63,6 +63,9 @@ pub struct SetFacts {
     /// How the sources that feed it fare; empty for a set that is changed by hand alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<SourceFacts>,
+    /// What hit it, where one set is asked for and workers run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hits: Option<SetHits>,
 }
 
 /// How one source of a set fares.
@@ -118,6 +121,38 @@ pub struct TestAnswer {
     pub address: IpAddr,
     /// Every set, in the order of the configuration.
     pub sets: Vec<SetTest>,
+    /// What all sets together do to frames that have the address, by ingress port and side.
+    #[serde(default)]
+    pub verdicts: Vec<AddressVerdict>,
+    /// Whether the bridge follows connections, so that frames that pass the sets may still be
+    /// dropped for having none.
+    #[serde(default)]
+    pub stateful: bool,
+}
+
+/// What all sets together do to sound frames that have an address on one side. The other address
+/// of a frame may still have it dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddressVerdict {
+    /// The port by which frames enter.
+    pub port: String,
+    /// Where frames have the address.
+    pub side: Side,
+    /// The reason for which they are dropped, as in `linerate drops`; none where they pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drop: Option<String>,
+    /// The sets whose action is block there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub block: Vec<String>,
+    /// The sets whose action is allow there: they exempt the address from all others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+    /// The sets whose action is count there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub count: Vec<String>,
+    /// Whether frames that pass are counted as those that a count set would have dropped.
+    #[serde(default)]
+    pub would_drop: bool,
 }
 
 /// What one set says of an address.
@@ -146,6 +181,12 @@ pub struct HitCounts {
     /// Each may be too high by so many, and is never too low.
     #[serde(default)]
     pub error: u64,
+    /// The same of `last_minute` alone.
+    #[serde(default)]
+    pub last_minute_error: u64,
+    /// The same of `last_hour` alone.
+    #[serde(default)]
+    pub last_hour_error: u64,
     /// Hits are counted by address: so many sets have it, and the counts are of all of them
     /// together. 1: they are this set's own; 0: this set has it not.
     #[serde(default)]

@@ -18,6 +18,9 @@ pub struct Status {
     pub drops: Vec<DropFacts>,
     /// What hit.
     pub sets: Vec<SetHits>,
+    /// Frames that at least one count set would have dropped, each counted once.
+    #[serde(default)]
+    pub would_drop: u64,
 }
 
 /// What `show.ports` answers.
@@ -46,12 +49,21 @@ pub struct PortFacts {
     pub in_errors: u64,
     /// Frames lost before a worker had them, by a full ring or for want of memory.
     pub in_drops: u64,
+    /// All frames that were there and that no worker had: `in_errors` and `in_drops` together.
+    #[serde(default)]
+    pub missed: u64,
+    /// Frames that came in by it and were dropped by their verdict.
+    #[serde(default)]
+    pub in_dropped: u64,
     /// Frames sent.
     pub out_frames: u64,
     /// Their bytes.
     pub out_bytes: u64,
-    /// Frames that should have been sent and were not.
+    /// Frames that should have been sent and were not: the same as `out_dropped`.
     pub out_errors: u64,
+    /// Frames that were to leave by it and were dropped.
+    #[serde(default)]
+    pub out_dropped: u64,
 }
 
 /// What `show.workers` answers.
@@ -117,6 +129,9 @@ pub struct Sets {
     pub sets: Vec<SetFacts>,
     /// Their hits, in the same order.
     pub hits: Vec<SetHits>,
+    /// Frames that at least one count set would have dropped, each counted once.
+    #[serde(default)]
+    pub would_drop: u64,
 }
 
 /// Hits of a set.
@@ -130,6 +145,10 @@ pub struct SetHits {
     pub source: u64,
     /// Frames whose destination is.
     pub destination: u64,
+    /// Frames that it would have dropped while it was a count set, each counted once: no block set
+    /// dropped them, and no allow set exempted the address.
+    #[serde(default)]
+    pub would_drop: u64,
 }
 
 /// What `show.hits` takes.
@@ -156,7 +175,7 @@ impl Default for HitsParams {
 pub struct Hits {
     /// Since the start.
     pub seconds: f64,
-    /// The addresses hit most in the last hour.
+    /// The addresses hit most in the last hour, by the hits that are certain: `frames - error`.
     pub top: Vec<HitAddress>,
     /// Sets that no frame hit.
     pub never: Vec<String>,
@@ -169,8 +188,11 @@ pub struct HitAddress {
     pub address: IpAddr,
     /// Where frames had it.
     pub side: Side,
-    /// Frames in the last minute, at most.
+    /// Frames in the last minute, at most: the count may be too high by `last_minute_error`.
     pub last_minute: u64,
+    /// How much of `last_minute` may be others'.
+    #[serde(default)]
+    pub last_minute_error: u64,
     /// Frames in the last hour, at most: the count may be too high by `error`.
     pub frames: u64,
     /// How much of `frames` may be others'.
