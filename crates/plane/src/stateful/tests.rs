@@ -36,6 +36,7 @@ impl Bench {
             allow_new: Ports::only(INSIDE),
             flows,
             full,
+            answers_from_any: false,
             timeouts: Timeouts::default(),
             log,
         };
