@@ -2,7 +2,9 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{SetFile, TunnelArgs};
+use plane::PassRules;
+
+use super::{PortNames, SetFile, TunnelArgs};
 
 /// What may pass.
 #[derive(Clone, Debug, Args)]
@@ -45,7 +47,8 @@ pub(crate) struct PolicyArgs {
     pub(crate) keep: Vec<Keep>,
     /// Do this with IP frames that no set decides on: forward or drop.
     ///
-    /// With 'drop', at least one of a frame's addresses must be in an --allow set.
+    /// With 'drop', at least one of a frame's addresses must be in an --allow set, or a rule of
+    /// --pass lets the frame pass.
     #[arg(
         long,
         value_name = "ACTION",
@@ -71,8 +74,32 @@ pub(crate) struct PolicyArgs {
         hide_possible_values = true
     )]
     pub(crate) malformed: Otherwise,
+    /// Let pass what a network needs to work, where --default drop or --stateful would drop it: some
+    /// of nd, ra, dhcp, dhcpv6, igmp and mld; or all, or none.
+    ///
+    /// nd is neighbour discovery, ra router discovery, igmp and mld are queries and reports of
+    /// groups. A blocked address is dropped all the same, and a message that its receiver would
+    /// have to ignore is judged as any other packet: discovery needs hop limit 255.
+    #[arg(
+        long,
+        value_name = "RULES",
+        default_value = "all",
+        value_parser = pass_rules
+    )]
+    pub(crate) pass: PassRules,
+    /// Take routers and DHCP servers to be behind PORT, or PORT,PORT: 'first', 'second', or a
+    /// port's name.
+    ///
+    /// Router advertisements, redirects and answers of DHCP servers pass from there alone. It is
+    /// the side that is not allow-new where a bridge is --stateful, else both sides.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) router: Option<PortNames>,
     #[command(flatten)]
     pub(crate) tunnels: TunnelArgs,
+}
+
+fn pass_rules(text: &str) -> Result<PassRules, plane::PassRuleError> {
+    PassRules::from_words(text.split(','))
 }
 
 /// How lists are read.

@@ -161,19 +161,21 @@ impl Config {
         let ports = root.tables("port", "[[port]]")?;
         let ports = ports.into_iter().map(PortConfig::read);
         let ports: Vec<PortConfig> = ports.collect::<Result<_, _>>()?;
-        let pipelines = root.tables("pipeline", "[[pipeline]]")?;
-        let pipelines = pipelines
-            .into_iter()
-            .map(|one| PipelineConfig::read(one, &ports));
-        let mut pipelines: Vec<PipelineConfig> = pipelines.collect::<Result<_, _>>()?;
-        if pipelines.is_empty() {
-            pipelines.extend(ports::both(&ports).map(PipelineConfig::between));
-        }
-        let sets = root.tables("set", "[[set]]")?;
-        let sets = sets.into_iter().map(|one| SetConfig::read(one, &ports));
         let stateful = optional(&root, "stateful", "[stateful]", |section| {
             StatefulSection::read(section, &ports)
         })?;
+        let router = stateful::router_side(stateful.as_ref(), &ports);
+        let pipelines = root.tables("pipeline", "[[pipeline]]")?;
+        let pipelines = pipelines
+            .into_iter()
+            .map(|one| PipelineConfig::read(one, &ports, &router));
+        let mut pipelines: Vec<PipelineConfig> = pipelines.collect::<Result<_, _>>()?;
+        if pipelines.is_empty() {
+            let both = ports::both(&ports);
+            pipelines.extend(both.map(|both| PipelineConfig::between(both, &router)));
+        }
+        let sets = root.tables("set", "[[set]]")?;
+        let sets = sets.into_iter().map(|one| SetConfig::read(one, &ports));
         let fragments = optional(&root, "fragments", "[fragments]", FragmentsSection::read)?;
         if stateful.is_none() && fragments.is_some() {
             let what = "[fragments] without [stateful] bounds nothing: no other bridge holds any";
@@ -239,6 +241,15 @@ impl Config {
         }
         let workers = self.workers.cpus.as_ref().map(Vec::len);
         let workers = workers.or(self.workers.count).unwrap_or(1);
+        let any = self.stateful.as_ref();
+        if any.is_some_and(|stateful| stateful.answers_from_any) && workers > 1 {
+            let what = format!("{workers} workers and answers_from_any = true disagree");
+            return wrong(
+                "stateful",
+                what,
+                "have one worker, or leave answers_from_any out",
+            );
+        }
         let direct = self.workers.dispatch.policy == Some(DispatchPolicy::Direct);
         if self.stateful.is_some() && workers > 1 && direct {
             let what = format!("{workers} workers, [stateful] and dispatch = \"direct\" disagree");

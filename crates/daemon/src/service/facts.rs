@@ -5,7 +5,9 @@ use frame::PortId;
 use plane::Side;
 use port::interface::Link;
 
-use crate::rpc::answers::{self, DropFacts, HitAddress, PortFacts, SetHits, WorkerFacts};
+use crate::rpc::answers::{
+    self, DropFacts, HitAddress, PassFacts, PortFacts, SetHits, WorkerFacts,
+};
 use crate::sets::SetName;
 
 /// All counts at one moment; ports go by the names of the configuration.
@@ -26,6 +28,7 @@ pub(super) fn status(status: &Status, names: &[String]) -> answers::Status {
             .collect(),
         workers: status.workers.iter().map(worker).collect(),
         drops,
+        passed: passed(status),
         sets: status
             .sets
             .iter()
@@ -37,6 +40,17 @@ pub(super) fn status(status: &Status, names: &[String]) -> answers::Status {
             })
             .collect(),
     }
+}
+
+/// The rules by which something passed.
+fn passed(status: &Status) -> Vec<PassFacts> {
+    let passed = status.passed.iter().filter(|(_, frames)| *frames != 0);
+    passed
+        .map(|(rule, frames)| PassFacts {
+            rule: rule.name().to_owned(),
+            frames: *frames,
+        })
+        .collect()
 }
 
 fn port(port: &PortStatus, name: &str) -> PortFacts {

@@ -40,6 +40,8 @@ pub(super) fn keeper_config(config: &Config, hits: Arc<dyn RecentHits>) -> Keepe
             non_ip: pipeline.non_ip,
             malformed: pipeline.malformed,
             tunnels: pipeline.tunnels,
+            pass: pipeline.pass,
+            router: rules::ports(config, &pipeline.router),
         };
     }
     KeeperConfig {

@@ -233,35 +233,53 @@ fn emit(case: &Case, message: &Message) -> Vec<u8> {
     bytes
 }
 
-/// The verdict, and whether a rule let the frame pass.
-fn decide(case: &Case, message: &Message, pool: &mut FramePool) -> Result<bool, DropReason> {
-    let others = LinkProtocol::ALL
-        .iter()
-        .filter(|rule| **rule != message.rule);
-    let rules = match case.rule {
-        true => PassRules::from_words([message.rule.name()]),
-        false => PassRules::from_words(others.map(|rule| rule.name())),
-    };
-    let judgement = judgement(case, rules.expect("names of rules"));
-    let bridge = Bridge::new([INSIDE, OUTSIDE], Box::new(HitAddresses::new([1, 2])));
-    let is_stateful = matches!(case.kind, Kind::Stateful | Kind::Both);
-    let mut bridge = bridge.with_stateful(is_stateful.then(stateful));
-    bridge.set_now(Nanos(1_000_000_000));
-    let (mut burst, mut verdicts) = (Burst::new(), Verdicts::new());
-    let mut frame = pool.alloc().expect("a free frame");
-    frame
-        .copy_from(&emit(case, message))
-        .expect("a short frame");
-    assert!(burst.push(frame).is_ok());
-    bridge.decide(&burst, case.from, &judgement, &mut verdicts);
-    pool.free_burst(&mut burst);
-    let counts = LinkProtocol::ALL
-        .iter()
-        .map(|&rule| bridge.passed().of(rule));
-    assert_eq!(counts.sum::<u64>(), bridge.passed().of(message.rule));
-    match verdicts.as_slice() {
-        [Verdict::Drop(reason)] => Err(*reason),
-        _ => Ok(bridge.passed().of(message.rule) == 1),
+/// A bridge without conversations and one with; time passes from frame to frame, so that every
+/// conversation is over.
+struct Bench {
+    bridges: [Bridge; 2],
+    pool: FramePool,
+    now: Nanos,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let bridge = || Bridge::new([INSIDE, OUTSIDE], Box::new(HitAddresses::new([1, 2])));
+        Self {
+            bridges: [bridge(), bridge().with_stateful(Some(stateful()))],
+            pool: pool(),
+            now: Nanos(0),
+        }
+    }
+
+    /// The verdict, and whether a rule let the frame pass.
+    fn decide(&mut self, case: &Case, message: &Message) -> Result<bool, DropReason> {
+        let others = LinkProtocol::ALL
+            .iter()
+            .filter(|&&rule| rule != message.rule);
+        let rules = match case.rule {
+            true => PassRules::from_words([message.rule.name()]),
+            false => PassRules::from_words(others.map(|rule| rule.name())),
+        };
+        let judgement = judgement(case, rules.expect("names of rules"));
+        let is_stateful = matches!(case.kind, Kind::Stateful | Kind::Both);
+        let bridge = &mut self.bridges[usize::from(is_stateful)];
+        self.now = self.now.after(700_000_000_000);
+        bridge.set_now(self.now);
+        let before = *bridge.passed();
+        let (mut burst, mut verdicts) = (Burst::new(), Verdicts::new());
+        let mut frame = self.pool.alloc().expect("a free frame");
+        let bytes = emit(case, message);
+        frame.copy_from(&bytes).expect("a short frame");
+        assert!(burst.push(frame).is_ok());
+        bridge.decide(&burst, case.from, &judgement, &mut verdicts);
+        self.pool.free_burst(&mut burst);
+        let by = |rule| bridge.passed().of(rule) - before.of(rule);
+        let all = LinkProtocol::ALL.iter().map(|&rule| by(rule));
+        assert_eq!(all.sum::<u64>(), by(message.rule));
+        match verdicts.as_slice() {
+            [Verdict::Drop(reason)] => Err(*reason),
+            _ => Ok(by(message.rule) == 1),
+        }
     }
 }
 
@@ -302,10 +320,10 @@ fn cases() -> impl Iterator<Item = Case> {
 
 #[test]
 fn every_message_by_every_bridge() {
-    let mut pool = pool();
+    let mut bench = Bench::new();
     for case in cases() {
         for message in &MESSAGES {
-            let (found, name) = (decide(&case, message, &mut pool), message.name);
+            let (found, name) = (bench.decide(&case, message), message.name);
             assert_eq!(found, expected(&case, message), "{name}: {case:?}");
         }
     }
