@@ -208,6 +208,7 @@ impl Bridge {
         if self.stateful.is_some() {
             self.follow(burst, from, judgement, verdicts);
         } else if judgement.masks(from).default_drop {
+            self.guard(burst, from, judgement, verdicts);
             self.pass(burst, from, judgement, verdicts);
         }
     }
@@ -230,9 +231,7 @@ impl Bridge {
             fragments.meet(burst, parsed, arrival, verdicts);
         }
         // Behind that: the others of a packet have the verdict of its first fragment.
-        if !judgement.masks(from).router {
-            pass::guard(burst, &self.classifier, verdicts);
-        }
+        self.guard(burst, from, judgement, verdicts);
         let parsed = self.classifier.parsed();
         let followed = self.fragments.as_deref().map(Fragments::followed);
         if let Some(stateful) = &mut self.stateful {
@@ -241,6 +240,14 @@ impl Bridge {
         self.pass(burst, from, judgement, verdicts);
         if let Some(fragments) = &mut self.fragments {
             fragments.decide(verdicts);
+        }
+    }
+
+    /// Keeps hosts from posing as routers.
+    #[inline]
+    fn guard(&self, burst: &Burst, from: PortId, judgement: &Judgement, verdicts: &mut Verdicts) {
+        if !judgement.masks(from).router {
+            pass::guard(burst, &self.classifier, verdicts);
         }
     }
 

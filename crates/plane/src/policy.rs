@@ -242,8 +242,8 @@ pub struct Policy {
     /// What passes although the default is to drop, or although it is of no conversation: messages
     /// that the network needs to work.
     pub pass: PassRules,
-    /// The ports that routers and DHCP servers are behind: of those messages, theirs pass from
-    /// there alone.
+    /// The ports that routers and DHCP servers are behind: where the default is to drop or
+    /// conversations are remembered, theirs of those messages pass from there alone.
     pub router: Ports,
     /// What a bridge remembers of conversations, if it does. Read when a run begins: a policy that
     /// takes the place of another one does not change it.

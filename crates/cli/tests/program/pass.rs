@@ -150,7 +150,8 @@ fn routers_are_on_one_side_of_a_stateful_bridge() {
     ] {
         let (first, second) = ports.split_once(' ').expect("two captures");
         let words = format!(
-            "bridge pcap:in={first}.pcap pcap:in={second}.pcap --stateful allow-new=first --json \
+            "bridge pcap:in={first}.pcap,out=a.pcap pcap:in={second}.pcap,out=b.pcap \
+             --stateful allow-new=first --json \
              {options}"
         );
         let json = place.run(&words).ended(0).json();

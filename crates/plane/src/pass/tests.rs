@@ -165,7 +165,8 @@ fn expected(case: &Case, message: &Message) -> Result<bool, DropReason> {
     if matches!(case.kind, Kind::DefaultDrop | Kind::Both) && !case.allowed {
         return by_rule.then_some(true).ok_or(DropReason::NotAllowed);
     }
-    if is_stateful && message.from_router && !at_router {
+    let drops = is_stateful || case.kind == Kind::DefaultDrop;
+    if drops && message.from_router && !at_router {
         return Err(DropReason::RouterSide);
     }
     if is_stateful && case.from == OUTSIDE {
