@@ -119,8 +119,8 @@ drop_reasons! {
         "this is what `--stateful` is for; where it should have passed, name the side it comes in \
          by under `allow-new`, or give conversations more room";
     RouterSide = "router_side", Policy,
-        "a router advertisement, redirect or answer of a DHCP server that comes from elsewhere than \
-         the router side",
+        "a router advertisement, redirect or answer of a DHCP server that comes from elsewhere \
+         than the router side",
         "this keeps hosts from posing as routers; where a router or DHCP server is behind that \
          port, name it with `--router`";
     IcmpUnrelated = "icmp_unrelated", Policy,

@@ -228,8 +228,9 @@ pub enum Otherwise {
 ///
 /// A frame is dropped if either of its addresses is blocked and not itself allowed: allow exempts
 /// its own side only, so an allowed server does not let blocked attackers in. Under a default of
-/// drop at least one address must also be allowed, unless [`Policy::pass`] lets the frame pass. Of a packet that carries others each header is
-/// judged so, by the sets that look at it, and what stops one stops the frame.
+/// drop at least one address must also be allowed, unless [`Policy::pass`] lets the frame pass. Of
+/// a packet that carries others each header is judged so, by the sets that look at it, and what
+/// stops one stops the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     rules: Vec<SetRule>,

@@ -74,17 +74,18 @@ pub(crate) struct PolicyArgs {
         hide_possible_values = true
     )]
     pub(crate) malformed: Otherwise,
-    /// Let pass what a network needs to work, where --default drop or --stateful would drop it: some
-    /// of nd, ra, dhcp, dhcpv6, igmp and mld; or all, or none.
+    /// Let pass what a network needs, as ARP does: nd, ra, dhcp, dhcpv6, igmp, mld; all; or none.
     ///
-    /// nd is neighbour discovery, ra router discovery, igmp and mld are queries and reports of
+    /// It holds where --default drop or --stateful would drop it for want of an allowed address or
+    /// of a known conversation. nd is neighbour discovery, ra router discovery, igmp and mld are queries and reports of
     /// groups. A blocked address is dropped all the same, and a message that its receiver would
     /// have to ignore is judged as any other packet: discovery needs hop limit 255.
     #[arg(
         long,
         value_name = "RULES",
         default_value = "all",
-        value_parser = pass_rules
+        value_parser = pass_rules,
+        hide_short_help = true
     )]
     pub(crate) pass: PassRules,
     /// Take routers and DHCP servers to be behind PORT, or PORT,PORT: 'first', 'second', or a
@@ -92,7 +93,7 @@ pub(crate) struct PolicyArgs {
     ///
     /// Router advertisements, redirects and answers of DHCP servers pass from there alone. It is
     /// the side that is not allow-new where a bridge is --stateful, else both sides.
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", hide_short_help = true)]
     pub(crate) router: Option<PortNames>,
     #[command(flatten)]
     pub(crate) tunnels: TunnelArgs,

@@ -56,8 +56,8 @@ impl SetPlan {
         policy.pass = args.pass;
         if policy.default == Otherwise::Drop && !has_allow(&policy) {
             return Err(Error::refused(
-                "--default drop without --allow FILE would drop every IP frame but what --pass lets \
-                 through: name what may pass",
+                "--default drop without --allow FILE would drop every IP frame but those of --pass: \
+                 name what may pass",
             ));
         }
         Ok(Self { policy, sources })

@@ -1,5 +1,5 @@
-//! What passes by a key beside a packet's own: the other pieces of a packet, and the answers of many
-//! to one that asked a group.
+//! What passes by a key beside a packet's own: the other pieces of a packet, and the answers of
+//! many to one that asked a group.
 //!
 //! Who answers, and from which port, is not known when somebody asks (SSDP, WS-Discovery): the key
 //! has the address and port of who asked, and in place of the other end nobody's address.

@@ -72,7 +72,27 @@ fn mld(kind: u8, rest: u32, body: &[u8]) -> Icmpv6<'_> {
     }
 }
 
-impl Icmpv6<'_> {
+impl<'a> Icmpv6<'a> {
+    fn from(self, src: u128) -> Self {
+        Self { src, ..self }
+    }
+
+    fn to(self, dst: u128) -> Self {
+        Self { dst, ..self }
+    }
+
+    fn code(self, code: u8) -> Self {
+        Self { code, ..self }
+    }
+
+    fn hops(self, hop_limit: u8) -> Self {
+        Self { hop_limit, ..self }
+    }
+
+    fn behind(self, extensions: &'a [Extension<'a>]) -> Self {
+        Self { extensions, ..self }
+    }
+
     fn frame(&self, tags: &[Tag]) -> Vec<u8> {
         let ip = Ipv6 {
             src: self.src,
@@ -125,37 +145,21 @@ fn neighbour_and_router_discovery() {
         ("advertisement", nd(136, &one), of_nd),
         (
             "duplicate address detection",
-            Icmpv6 {
-                src: 0,
-                ..nd(135, &TARGET)
-            },
+            nd(135, &TARGET).from(0),
             of_nd,
         ),
-        (
-            "from a global address",
-            Icmpv6 {
-                src: GLOBAL,
-                ..nd(136, &one)
-            },
-            of_nd,
-        ),
+        ("from a global address", nd(136, &one).from(GLOBAL), of_nd),
         ("router solicitation", nd(133, &[]), from_host),
         ("router advertisement", nd(134, &[0; 8]), from_router),
         ("redirect", nd(137, &redirect), from_router),
         (
             "advertisement of no router",
-            Icmpv6 {
-                src: GLOBAL,
-                ..nd(134, &[0; 8])
-            },
+            nd(134, &[0; 8]).from(GLOBAL),
             None,
         ),
         (
             "redirect of no router",
-            Icmpv6 {
-                src: GLOBAL,
-                ..nd(137, &redirect)
-            },
+            nd(137, &redirect).from(GLOBAL),
             None,
         ),
         ("short solicitation", nd(135, &TARGET[..15]), None),
@@ -165,42 +169,14 @@ fn neighbour_and_router_discovery() {
         ("empty option", nd(135, &none), None),
         ("option past the end", nd(135, &long), None),
         ("half an option", nd(136, &one[..23]), None),
-        (
-            "code",
-            Icmpv6 {
-                code: 1,
-                ..nd(135, &TARGET)
-            },
-            None,
-        ),
-        (
-            "behind a header",
-            Icmpv6 {
-                extensions: &[PADDING],
-                ..nd(134, &[0; 8])
-            },
-            None,
-        ),
-        (
-            "from many",
-            Icmpv6 {
-                src: ALL_NODES,
-                ..nd(135, &TARGET)
-            },
-            None,
-        ),
+        ("code", nd(135, &TARGET).code(1), None),
+        ("behind a header", nd(134, &[0; 8]).behind(&[PADDING]), None),
+        ("from many", nd(135, &TARGET).from(ALL_NODES), None),
         ("another kind", nd(138, &redirect), None),
     ] {
         expect(what, message, expected);
         for hop_limit in [0, 1, 64, 254] {
-            expect(
-                what,
-                Icmpv6 {
-                    hop_limit,
-                    ..message
-                },
-                None,
-            );
+            expect(what, message.hops(hop_limit), None);
         }
     }
 }
@@ -219,77 +195,21 @@ fn listeners_of_groups() {
         ("version 2 query", mld(130, 0, &none), of_mld),
         ("version 2 report", mld(143, 1, &[0; 20]), of_mld),
         ("report without records", mld(143, 0, &[]), of_mld),
-        (
-            "report of no address",
-            Icmpv6 {
-                src: 0,
-                ..mld(143, 0, &[])
-            },
-            of_mld,
-        ),
+        ("report of no address", mld(143, 0, &[]).from(0), of_mld),
         ("sources that are not there", mld(130, 0, &one), None),
         ("records that are not there", mld(143, 2, &[0; 20]), None),
         ("between the versions", mld(130, 0, &none[..18]), None),
         ("short query", mld(130, 0, &group[..12]), None),
-        (
-            "code",
-            Icmpv6 {
-                code: 1,
-                ..mld(130, 0, &group)
-            },
-            None,
-        ),
-        (
-            "from afar",
-            Icmpv6 {
-                src: GLOBAL,
-                ..mld(130, 0, &group)
-            },
-            None,
-        ),
-        (
-            "to one",
-            Icmpv6 {
-                dst: HOST,
-                ..mld(130, 0, &group)
-            },
-            None,
-        ),
-        (
-            "no alert",
-            Icmpv6 {
-                extensions: &[PADDING],
-                ..mld(130, 0, &group)
-            },
-            None,
-        ),
-        (
-            "no header",
-            Icmpv6 {
-                extensions: &[],
-                ..mld(130, 0, &group)
-            },
-            None,
-        ),
-        (
-            "two headers",
-            Icmpv6 {
-                extensions: &late,
-                ..mld(130, 0, &group)
-            },
-            None,
-        ),
+        ("code", mld(130, 0, &group).code(1), None),
+        ("from afar", mld(130, 0, &group).from(GLOBAL), None),
+        ("to one", mld(130, 0, &group).to(HOST), None),
+        ("no alert", mld(130, 0, &group).behind(&[PADDING]), None),
+        ("no header", mld(130, 0, &group).behind(&[]), None),
+        ("two headers", mld(130, 0, &group).behind(&late), None),
     ] {
         expect(what, message, expected);
         for hop_limit in [0, 2, 64, 255] {
-            expect(
-                what,
-                Icmpv6 {
-                    hop_limit,
-                    ..message
-                },
-                None,
-            );
+            expect(what, message.hops(hop_limit), None);
         }
     }
 }
@@ -417,24 +337,8 @@ fn claims() {
     for (what, bytes, expected) in [
         ("advertisement", nd(134, &[0; 8]).frame(&[]), true),
         ("redirect", nd(137, &[]).frame(&[Tag::vlan(1)]), true),
-        (
-            "forwarded",
-            Icmpv6 {
-                hop_limit: 64,
-                ..nd(134, &[])
-            }
-            .frame(&[]),
-            true,
-        ),
-        (
-            "hidden",
-            Icmpv6 {
-                extensions: &[PADDING],
-                ..nd(134, &[])
-            }
-            .frame(&[]),
-            true,
-        ),
+        ("forwarded", nd(134, &[]).hops(64).frame(&[]), true),
+        ("hidden", nd(134, &[]).behind(&[PADDING]).frame(&[]), true),
         ("router solicitation", nd(133, &[]).frame(&[]), false),
         ("neighbour", nd(136, &TARGET).frame(&[]), false),
         ("offer", udp4(67, 68, 0), true),
