@@ -56,7 +56,7 @@ impl SetPlan {
         policy.pass = args.pass;
         if policy.default == Otherwise::Drop && !has_allow(&policy) {
             return Err(Error::refused(
-                "--default drop without --allow FILE would drop every IP frame but those of --pass: \
+                "--default drop without --allow FILE would drop all IP frames but those of --pass: \
                  name what may pass",
             ));
         }
