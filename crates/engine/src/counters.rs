@@ -7,7 +7,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use frame::{BURST_MAX, PortId};
-use plane::DropReason;
+use plane::{DropReason, PassCounts};
+use wire::LinkProtocol;
 
 /// What is counted, apart from drops; hits are in a tally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +89,8 @@ impl Count {
 
 const DROPS_AT: usize = Count::ShownAt as usize + 1;
 const BURSTS_AT: usize = DROPS_AT + DropReason::COUNT;
-const WORDS: usize = BURSTS_AT + BURST_BUCKETS;
+const PASSED_AT: usize = BURSTS_AT + BURST_BUCKETS;
+const WORDS: usize = PASSED_AT + LinkProtocol::ALL.len();
 
 /// Bursts are told apart by their length: 1, 2, up to 4, 8 and so on.
 pub(crate) const BURST_BUCKETS: usize = BURST_MAX.ilog2() as usize + 1;
@@ -140,6 +142,21 @@ impl Words {
 
     pub(crate) fn dropped(&self, reason: DropReason) -> u64 {
         self.0[DROPS_AT + reason.index()]
+    }
+
+    /// Frames that passed by a rule alone, by every rule.
+    pub(crate) fn passed_by_rule(&self) -> Vec<(LinkProtocol, u64)> {
+        let rules = LinkProtocol::ALL.iter();
+        rules
+            .map(|&rule| (rule, self.0[PASSED_AT + rule as usize]))
+            .collect()
+    }
+
+    /// Replaces those counts, which a bridge keeps.
+    pub(crate) fn set_passed(&mut self, counts: &PassCounts) {
+        for &rule in LinkProtocol::ALL {
+            self.0[PASSED_AT + rule as usize] = counts.of(rule);
+        }
     }
 
     pub(crate) fn dropped_total(&self) -> u64 {
@@ -237,6 +254,7 @@ mod tests {
         let (mut words, board) = (Words::new(), Board::new());
         words.add(Count::Rx, 5);
         words.drop_frames(DropReason::NonIp, 2);
+        words.0[PASSED_AT + LinkProtocol::Mld as usize] = 7;
         board.show(&words);
         let seen = board.read();
         assert_eq!(
@@ -244,6 +262,9 @@ mod tests {
             (5, 2)
         );
         assert_eq!((seen.get(Count::Tx), seen.dropped_total()), (0, 2));
+        let passed = seen.passed_by_rule();
+        assert_eq!(passed.last(), Some(&(LinkProtocol::Mld, 7)));
+        assert_eq!(passed.iter().map(|(_, frames)| frames).sum::<u64>(), 7);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use frame::{CpuId, NodeId, PortId, WorkerId};
 use plane::Action;
 use port::PortError;
+use wire::LinkProtocol;
 
 use crate::{Books, ConversationReport, DispatchReport, FragmentReport, Ledger, StateReport};
 
@@ -164,6 +165,8 @@ pub struct RunReport {
     pub ledger: Ledger,
     /// Frames that at least one count set would have dropped, and no block set did.
     pub would_drop: u64,
+    /// Frames that passed by a rule alone, by every rule there is.
+    pub passed: Vec<(LinkProtocol, u64)>,
     /// Each worker.
     pub workers: Vec<WorkerReport>,
     /// How frames got to the worker that decided on them.

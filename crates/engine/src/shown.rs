@@ -52,6 +52,7 @@ impl Worker {
         let would_drop = self.would_drop_before + hits.would_drop_frames;
         self.words.set(Count::WouldDrop, would_drop);
         self.versions.get().tally.show(self.id, hits);
+        self.words.set_passed(self.pipeline.passed());
     }
 
     /// Shows what it holds.

@@ -312,6 +312,7 @@ impl Supervisor {
             fragments: fragments::report(self.paths.follows_fragments, &sum),
             ledger,
             would_drop: sum.get(Count::WouldDrop),
+            passed: sum.passed_by_rule(),
             ports: self
                 .facts
                 .iter()

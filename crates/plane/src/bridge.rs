@@ -1,5 +1,7 @@
 //! The bridge: what came in by one of two ports leaves by the other, unless the policy stops it.
 
+mod matched;
+
 use frame::{Burst, Frame, Nanos, PortId};
 use wire::{Family, HashHeader, Parsed, ether_type};
 
@@ -7,10 +9,13 @@ use crate::classify::FrameHeaders;
 use crate::counted::{Counted, Counting, Uncounted};
 use crate::hits::would_stop;
 use crate::judgement::{Matched, PolicyMasks};
+use crate::pass::{self, PassCounts};
 use crate::{
     Classifier, DropReason, Fragments, Gatherer, HitAddresses, Hits, Judgement, Policy, Route,
     Stateful, Verdict, Verdicts,
 };
+
+pub use matched::MatchedLists;
 
 /// Two ports and what was counted between them; owned by one worker.
 #[derive(Debug)]
@@ -18,6 +23,7 @@ pub struct Bridge {
     ports: [PortId; 2],
     classifier: Classifier,
     counted: Counted,
+    passed: PassCounts,
     stateful: Option<Box<Stateful>>,
     fragments: Option<Box<Fragments>>,
     gatherer: Option<Box<Gatherer>>,
@@ -36,6 +42,7 @@ impl Bridge {
                 hits: Hits::new(),
                 addresses,
             },
+            passed: PassCounts::default(),
             stateful: None,
             fragments: None,
             gatherer: None,
@@ -162,6 +169,12 @@ impl Bridge {
         &self.counted.hits
     }
 
+    /// Frames that passed by a rule of [`Policy::pass`] alone, since the beginning.
+    #[must_use]
+    pub fn passed(&self) -> &PassCounts {
+        &self.passed
+    }
+
     /// Counts hits from nothing: for a policy whose sets are others, or do something else.
     pub fn restart_hits(&mut self) {
         self.counted.hits = Hits::new();
@@ -192,20 +205,65 @@ impl Bridge {
         Classifier::prefetch_headers(burst);
         self.classifier.read(burst, judgement.lists(), meanwhile);
         self.judge(from, judgement, verdicts);
+        if self.stateful.is_some() {
+            self.follow(burst, from, judgement, verdicts);
+        } else if judgement.masks(from).default_drop {
+            self.guard(burst, from, judgement, verdicts);
+            self.pass(burst, from, judgement, verdicts);
+        }
+    }
+
+    /// Holds a burst that the policy has decided on against the conversations.
+    #[inline]
+    fn follow(
+        &mut self,
+        burst: &Burst,
+        from: PortId,
+        judgement: &Judgement,
+        verdicts: &mut Verdicts,
+    ) {
+        let arrival = (from, usize::from(from != self.ports[0]));
+        let parsed = match self.follows_inner {
+            true => self.classifier.parsed_inside(),
+            false => self.classifier.parsed(),
+        };
+        if let Some(fragments) = &mut self.fragments {
+            fragments.meet(burst, parsed, arrival, verdicts);
+        }
+        // Behind that: the others of a packet have the verdict of its first fragment.
+        self.guard(burst, from, judgement, verdicts);
+        let parsed = self.classifier.parsed();
+        let followed = self.fragments.as_deref().map(Fragments::followed);
         if let Some(stateful) = &mut self.stateful {
-            let arrival = (from, usize::from(from != self.ports[0]));
-            let parsed = match self.follows_inner {
-                true => self.classifier.parsed_inside(),
-                false => self.classifier.parsed(),
-            };
-            if let Some(fragments) = &mut self.fragments {
-                fragments.meet(burst, parsed, arrival, verdicts);
-            }
-            let followed = self.fragments.as_deref().map(Fragments::followed);
             stateful.judge(burst, (parsed, followed), arrival, verdicts);
-            if let Some(fragments) = &mut self.fragments {
-                fragments.decide(verdicts);
-            }
+        }
+        self.pass(burst, from, judgement, verdicts);
+        if let Some(fragments) = &mut self.fragments {
+            fragments.decide(verdicts);
+        }
+    }
+
+    /// Keeps hosts from posing as routers.
+    #[inline]
+    fn guard(&self, burst: &Burst, from: PortId, judgement: &Judgement, verdicts: &mut Verdicts) {
+        if !judgement.masks(from).router {
+            pass::guard(burst, &self.classifier, verdicts);
+        }
+    }
+
+    /// Lets pass what a network needs to work, of what would be dropped.
+    #[inline]
+    fn pass(
+        &mut self,
+        burst: &Burst,
+        from: PortId,
+        judgement: &Judgement,
+        verdicts: &mut Verdicts,
+    ) {
+        let to = self.ports[usize::from(from == self.ports[0])];
+        let (masks, passed) = (judgement.masks(from), &mut self.passed);
+        if !matches!(verdicts.unanimous(), Some(Verdict::Forward(_))) {
+            pass::pass(burst, &self.classifier, (masks, to), verdicts, passed);
         }
     }
 
@@ -254,57 +312,6 @@ impl Bridge {
         } = self;
         weigh((classifier, ports), (from, judgement), verdicts, counted);
     }
-
-    /// Tells again which frames of the last burst, which came in by `from`, had an address in a
-    /// set: by place, in no order. For samples: the way of all frames does without.
-    pub fn each_match(
-        &self,
-        from: PortId,
-        judgement: &Judgement,
-        mut each: impl FnMut(usize, MatchedLists),
-    ) {
-        let masks = judgement.masks(from);
-        let classifier = &self.classifier;
-        classifier.each_match(masks.any, |place, _, matched| each(place, matched.into()));
-        classifier.each_tunnelled(|place, headers| {
-            let looked_at = looked_at(headers, masks);
-            let matched = looked_at.fold(Matched::default(), |all, (_, one)| all.or(one.matched));
-            if !matched.is_empty() {
-                each(place, matched.into());
-            }
-        });
-    }
-
-    /// The same by header: the place of the frame, and that of the header in it, the outermost
-    /// being 0. For explanations.
-    pub fn each_header_match(
-        &self,
-        from: PortId,
-        judgement: &Judgement,
-        mut each: impl FnMut(usize, usize, MatchedLists),
-    ) {
-        let masks = judgement.masks(from);
-        let classifier = &self.classifier;
-        classifier.each_match(masks.any, |place, _, matched| {
-            each(place, 0, matched.into());
-        });
-        classifier.each_tunnelled(|place, headers| {
-            for (_, header) in looked_at(headers, masks) {
-                if !header.matched.is_empty() {
-                    each(place, header.depth, header.matched.into());
-                }
-            }
-        });
-    }
-}
-
-impl From<Matched> for MatchedLists {
-    fn from(matched: Matched) -> Self {
-        Self {
-            src: matched.src.0,
-            dst: matched.dst.0,
-        }
-    }
 }
 
 /// The verdicts on the last burst of a classifier, by a policy alone.
@@ -339,15 +346,6 @@ struct LookedAt {
     matched: Matched,
     /// The sets that look at it.
     lists: u32,
-}
-
-/// The lists that matched a frame's addresses, as bits by their places in the policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MatchedLists {
-    /// Those that its source is in, where the policy looks at sources.
-    pub src: u32,
-    /// Those that its destination is in, where the policy looks at destinations.
-    pub dst: u32,
 }
 
 /// The verdict on sound IP that is in no list.

@@ -279,6 +279,12 @@ impl Classifier {
         self.parsed()
     }
 
+    /// Whether the frame at `place` carries other packets.
+    #[inline]
+    pub(crate) fn is_tunnel(&self, place: usize) -> bool {
+        self.tunnelled.has(place)
+    }
+
     /// Places and records of the frames that are not sound IP with both addresses.
     #[inline]
     pub(crate) fn odd(&self) -> impl Iterator<Item = (usize, &Parsed)> {

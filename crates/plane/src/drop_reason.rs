@@ -112,11 +112,17 @@ drop_reasons! {
         "as of blocked_src; a set that is about who sends can be limited to the source side";
     NotAllowed = "not_allowed", Policy,
         "the default is to drop, and neither address is in an allow set",
-        "add one of the addresses to an allow set, or let the default be to forward";
+        "add one of the addresses to an allow set, or let the default be to forward; what a \
+         network needs passes by `--pass`";
     NotEstablished = "not_established", Policy,
         "the bridge is stateful, and the packet is of no known conversation and may begin none",
         "this is what `--stateful` is for; where it should have passed, name the side it comes in \
          by under `allow-new`, or give conversations more room";
+    RouterSide = "router_side", Policy,
+        "a router advertisement, redirect or answer of a DHCP server that comes from elsewhere \
+         than the router side",
+        "this keeps hosts from posing as routers; where a router or DHCP server is behind that \
+         port, name it with `--router`";
     IcmpUnrelated = "icmp_unrelated", Policy,
         "the bridge is stateful, and the ICMP error is about no packet of a known conversation",
         "nothing, where nobody misses it: errors about conversations that are over come late";

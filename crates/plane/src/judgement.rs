@@ -6,7 +6,7 @@ use std::sync::Arc;
 use frame::PortId;
 use table::{CompiledLists, ListMask};
 
-use crate::{Action, Headers, Otherwise, Policy, Ports, SetRule, Side};
+use crate::{Action, Headers, Otherwise, PassRules, Policy, Ports, SetRule, Side};
 
 /// Compiled lists and a policy that has one rule for each of them, in their order.
 ///
@@ -120,6 +120,9 @@ pub(crate) struct PolicyMasks {
     pub(crate) default_drop: bool,
     pub(crate) non_ip_drop: bool,
     pub(crate) malformed_drop: bool,
+    pub(crate) pass: PassRules,
+    /// Routers and DHCP servers may be behind the port.
+    pub(crate) router: bool,
 }
 
 impl PolicyMasks {
@@ -136,6 +139,8 @@ impl PolicyMasks {
             default_drop: policy.default == Otherwise::Drop,
             non_ip_drop: policy.non_ip == Otherwise::Drop,
             malformed_drop: policy.malformed == Otherwise::Drop,
+            pass: policy.pass,
+            router: policy.router.contains(from),
         }
     }
 }

@@ -17,6 +17,7 @@ mod fragments;
 mod hit_addresses;
 mod hits;
 mod judgement;
+mod pass;
 mod pipeline;
 mod policy;
 mod ports;
@@ -33,6 +34,7 @@ pub use fragments::{Fragments, Gathered, Gatherer, Released, Route, datagram_pla
 pub use hit_addresses::{HIT_ADDRESSES_MAX, HitAddress, HitAddresses};
 pub use hits::{Hits, SideHits};
 pub use judgement::{Judgement, ListsMismatch};
+pub use pass::{PassCounts, PassRuleError, PassRules};
 pub use pipeline::Pipeline;
 pub use policy::{
     Action, Exception, Headers, Otherwise, Policy, PolicyError, SetRule, Side, Sides, TunnelPolicy,

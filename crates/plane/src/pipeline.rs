@@ -3,8 +3,8 @@
 use frame::{Burst, Frame, Nanos, PortId};
 
 use crate::{
-    Bridge, Fragments, Gatherer, HitAddresses, Hits, Judgement, MatchedLists, Route, Stateful,
-    Verdicts,
+    Bridge, Fragments, Gatherer, HitAddresses, Hits, Judgement, MatchedLists, PassCounts, Route,
+    Stateful, Verdicts,
 };
 
 /// What a worker does with a burst. One shape so far.
@@ -125,6 +125,14 @@ impl Pipeline {
     pub fn hits(&self) -> &Hits {
         match self {
             Self::Bridge(bridge) => bridge.hits(),
+        }
+    }
+
+    /// Frames that passed by a rule alone: see [`Bridge::passed`].
+    #[must_use]
+    pub fn passed(&self) -> &PassCounts {
+        match self {
+            Self::Bridge(bridge) => bridge.passed(),
         }
     }
 

@@ -8,7 +8,7 @@ use table::LISTS_MAX;
 use table::fragments::FragmentLimits;
 use wire::{HashHeader, Placing, TunnelPorts};
 
-use crate::{Ports, StatefulConfig};
+use crate::{PassRules, Ports, StatefulConfig};
 
 /// What a set does with a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,8 +228,9 @@ pub enum Otherwise {
 ///
 /// A frame is dropped if either of its addresses is blocked and not itself allowed: allow exempts
 /// its own side only, so an allowed server does not let blocked attackers in. Under a default of
-/// drop at least one address must also be allowed. Of a packet that carries others each header is
-/// judged so, by the sets that look at it, and what stops one stops the frame.
+/// drop at least one address must also be allowed, unless [`Policy::pass`] lets the frame pass. Of
+/// a packet that carries others each header is judged so, by the sets that look at it, and what
+/// stops one stops the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     rules: Vec<SetRule>,
@@ -239,6 +240,12 @@ pub struct Policy {
     pub non_ip: Otherwise,
     /// For frames that break a protocol's rules and are not blocked by an address.
     pub malformed: Otherwise,
+    /// What passes although the default is to drop, or although it is of no conversation: messages
+    /// that the network needs to work.
+    pub pass: PassRules,
+    /// The ports that routers and DHCP servers are behind: where the default is to drop or
+    /// conversations are remembered, theirs of those messages pass from there alone.
+    pub router: Ports,
     /// What a bridge remembers of conversations, if it does. Read when a run begins: a policy that
     /// takes the place of another one does not change it.
     pub stateful: Option<StatefulConfig>,
@@ -280,7 +287,7 @@ impl std::error::Error for PolicyError {}
 
 impl Policy {
     /// A policy of these rules that forwards what no rule decides on, non-IP frames too, and
-    /// drops malformed IP.
+    /// drops malformed IP. What the network needs passes, from both sides.
     ///
     /// # Errors
     ///
@@ -298,6 +305,8 @@ impl Policy {
             default: Otherwise::Forward,
             non_ip: Otherwise::Forward,
             malformed: Otherwise::Drop,
+            pass: PassRules::ALL,
+            router: Ports::ALL,
             stateful: None,
             fragments: Some(FragmentLimits::default()),
             reassembles: false,

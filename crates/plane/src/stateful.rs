@@ -9,6 +9,7 @@
 //! decided of it holds for the others, which [`crate::Fragments`] sees to; without it, when the
 //! first passes, pieces with its identification do for [`Timeouts::pieces`].
 
+mod asked;
 mod config;
 mod log;
 mod shards;
@@ -31,6 +32,7 @@ pub use config::{StatefulConfig, Timeouts};
 pub use log::{FlowEvent, FlowLogConfig, FlowRecord};
 pub use shards::Shards;
 
+use asked::asked;
 use log::FlowLog;
 
 /// Buckets that conversations are hashed to: as the engine deals them out to workers.
@@ -62,8 +64,8 @@ struct Known<A> {
     table: FlowTable<A>,
     sightings: [Sighting<A>; LOCATE_MAX],
     packets: [Packet; LOCATE_MAX],
-    /// Keys of the other pieces of those packets that expect some.
-    pieces: [FlowKey; LOCATE_MAX],
+    /// Keys beside those of the packets: of what [`Beside`] says.
+    beside: [FlowKey; LOCATE_MAX],
     len: usize,
     log: Option<Box<FlowLog>>,
 }
@@ -76,8 +78,20 @@ struct Packet {
     part: Part,
     tcp_flags: u8,
     bytes: u32,
-    /// It is a first piece, and the others are to pass by a key of their own.
-    expects: bool,
+    beside: Beside,
+}
+
+/// What another key stands for that is looked up or remembered beside a packet's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beside {
+    /// There is none.
+    Nothing,
+    /// It is a first piece, and the others are to pass by that key.
+    Pieces,
+    /// It asks many, and the answers of all are to pass by that key.
+    Asks,
+    /// It may be an answer of one of many: it passes if that key is known.
+    Answers,
 }
 
 /// A packet's part in its conversation.
@@ -87,6 +101,13 @@ enum Part {
     Answer,
     Later,
     Error,
+}
+
+impl Packet {
+    /// Others are to pass by the key beside its own.
+    fn expects(&self) -> bool {
+        matches!(self.beside, Beside::Pieces | Beside::Asks)
+    }
 }
 
 /// The burst that is being judged.
@@ -179,29 +200,31 @@ impl Stateful {
                 part,
                 tcp_flags: parsed.tcp_flags,
                 bytes: original_len(frame) as u32,
-                expects: false,
+                beside: Beside::Nothing,
             };
             // Keys are read where `follow` wrote them: moved first, they are read in wider words
             // than they were written in, which waits for the writes.
-            let mut add = |key: &FlowKey, part, pieces: Option<&FlowKey>| {
+            let mut add = |key: &FlowKey, part, beside: Option<(Beside, FlowKey)>| {
                 let packet = packet(part);
                 if key.family == Family::V4 {
-                    self.v4.push(key, (packet, pieces), &judged, verdicts);
+                    self.v4.push(key, (packet, beside), &judged, verdicts);
                 } else {
-                    self.v6.push(key, (packet, pieces), &judged, verdicts);
+                    self.v6.push(key, (packet, beside), &judged, verdicts);
                 }
             };
             match &wire::follow(frame.bytes(), parsed) {
+                Follow::Of(key) if judged.config.answers_from_any => {
+                    add(key, Part::Of, asked(parsed, judged.may_begin));
+                }
                 Follow::Of(key) => add(key, Part::Of, None),
                 Follow::Answer(key) => add(key, Part::Answer, None),
                 // With several workers the others come here only if somebody gathers them.
                 Follow::First { of, pieces } => {
                     let expects = !shared && !followed;
-                    add(of, Part::Of, expects.then_some(pieces));
+                    add(of, Part::Of, expects.then_some((Beside::Pieces, *pieces)));
                 }
                 Follow::Later(key) => add(key, Part::Later, None),
                 Follow::Error(key) => add(key, Part::Error, None),
-                Follow::Link => {}
                 Follow::None if judged.may_begin => {}
                 Follow::None => verdicts.set(place, Verdict::Drop(DropReason::NotEstablished)),
             }
@@ -230,13 +253,13 @@ impl<A: Address> Known<A> {
             part: Part::Of,
             tcp_flags: 0,
             bytes: 0,
-            expects: false,
+            beside: Beside::Nothing,
         };
         Self {
             table,
             sightings: [Sighting::default(); LOCATE_MAX],
             packets: [none; LOCATE_MAX],
-            pieces: [FlowKey::v4(0, 0, 0, 0, 0); LOCATE_MAX],
+            beside: [FlowKey::v4(0, 0, 0, 0, 0); LOCATE_MAX],
             len: 0,
             log: None,
         }
@@ -269,12 +292,12 @@ impl<A: Address> Known<A> {
     fn push(
         &mut self,
         key: &FlowKey,
-        (mut packet, pieces): (Packet, Option<&FlowKey>),
+        (mut packet, beside): (Packet, Option<(Beside, FlowKey)>),
         on: &Judged<'_>,
         verdicts: &mut Verdicts,
     ) {
-        if let Some(&pieces) = pieces {
-            (self.pieces[self.len], packet.expects) = (pieces, true);
+        if let Some(beside) = beside {
+            (packet.beside, self.beside[self.len]) = beside;
         }
         self.sightings[self.len] = sighting(key, on.hash);
         self.packets[self.len] = packet;
@@ -302,7 +325,7 @@ impl<A: Address> Known<A> {
             match on.follow(flow, &sightings[at], packet) {
                 Some(reason) => verdicts.set(packet.place.into(), Verdict::Drop(reason)),
                 None => {
-                    first |= u64::from(packet.expects) << at;
+                    first |= u64::from(packet.expects()) << at;
                     if let Some(log) = log {
                         log.look(flow, last, on.now);
                     }
@@ -320,7 +343,7 @@ impl<A: Address> Known<A> {
             left &= left - 1;
             let packet = self.packets[at];
             let passed = match passed {
-                Ok(()) if packet.expects => self.expect(at, on),
+                Ok(()) if packet.expects() => self.expect(at, on),
                 passed => passed,
             };
             if let Err(reason) = passed {
@@ -350,6 +373,9 @@ impl<A: Address> Known<A> {
             Part::Later => return Err(DropReason::FragmentUnknown),
             Part::Error => return Err(DropReason::IcmpUnrelated),
             Part::Answer => return Err(DropReason::NotEstablished),
+            Part::Of if packet.beside == Beside::Answers && self.was_asked(at, on) => {
+                return Ok(());
+            }
             Part::Of if !on.may_begin || is_tcp && !tcp::may_begin(packet.tcp_flags) => {
                 return Err(DropReason::NotEstablished);
             }
@@ -357,14 +383,6 @@ impl<A: Address> Known<A> {
         }
         let flow = self.begin(&sighting, on)?;
         on.follow(flow, &sighting, &packet).map_or(Ok(()), Err)
-    }
-
-    /// Lets the other pieces of a packet pass.
-    fn expect(&mut self, at: usize, on: &Judged<'_>) -> Result<(), DropReason> {
-        let sighting = sighting(&self.pieces[at], on.hash);
-        self.begin(&sighting, on).map(|flow| {
-            flow.set_timeout(on.config.timeouts.pieces_ticks());
-        })
     }
 
     fn begin(

@@ -269,6 +269,7 @@ fn conversations_are_the_tunnels_or_those_inside() {
             allow_new: Ports::only(HERE),
             flows: 1000,
             full: WhenFull::Refuse,
+            answers_from_any: false,
             timeouts: Timeouts::default(),
             log: None,
         };

@@ -26,8 +26,6 @@ pub enum Follow {
     Later(FlowKey),
     /// An ICMP error about a packet of this conversation, as the quoted packet went.
     Error(FlowKey),
-    /// What IPv6 needs on a link before anything else: neighbours, routers, listeners of groups.
-    Link,
     /// No conversation can be told, as of ICMP messages that are neither echo nor error, of errors
     /// that quote nothing that can be read, and of packets whose ports or addresses are not there.
     None,
@@ -41,7 +39,7 @@ impl Follow {
         match self {
             Self::Of(key) | Self::Answer(key) | Self::Later(key) | Self::Error(key) => Some(key),
             Self::First { of, .. } => Some(of),
-            Self::Link | Self::None => None,
+            Self::None => None,
         }
     }
 }
@@ -134,11 +132,6 @@ fn icmp(bytes: &[u8], parsed: &Parsed) -> Follow {
         (Family::V4, 3 | 4 | 11 | 12) | (Family::V6, 1..=4) => quote
             .and_then(|quote| quoted(quote, parsed.family))
             .map_or(Follow::None, Follow::Error),
-        // RFC 2710, RFC 3810: listeners; RFC 4861: neighbours, which reach no further than a link.
-        (Family::V6, 130..=132 | 143) => Follow::Link,
-        (Family::V6, 133..=136) if bytes.get(usize::from(parsed.l3_offset) + 7) == Some(&255) => {
-            Follow::Link
-        }
         _ => Follow::None,
     }
 }

@@ -12,6 +12,7 @@ pub mod emit;
 pub mod ether_type;
 mod flow_key;
 mod follow;
+mod link_message;
 mod mac;
 mod malformed;
 pub mod parse;
@@ -23,6 +24,7 @@ pub mod view;
 
 pub use flow_key::{Family, FlowKey};
 pub use follow::{Follow, follow};
+pub use link_message::{LinkMessage, LinkProtocol, claims_router, link_message};
 pub use mac::{MacAddress, NotAMacAddress};
 pub use malformed::Malformed;
 pub use parse::{

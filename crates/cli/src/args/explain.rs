@@ -12,7 +12,8 @@ use crate::exit::EXIT_CODES;
 /// Say what a frame is to a bridge: its headers, its worker, the sets it is in, the verdict.
 ///
 /// The frame goes through the parser, the tables and the policy that 'bridge' uses, with the same
-/// options. What a bridge remembers of earlier frames (--stateful) is not part of it.
+/// options, as one that came in by the first port. What a bridge remembers of earlier frames
+/// (--stateful) is not part of it.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after_long())]
 pub(crate) struct ExplainArgs {

@@ -17,6 +17,7 @@ mod live;
 mod ndr;
 mod pages;
 mod policy;
+mod port_names;
 mod restore;
 mod rss;
 mod rss_card;
@@ -55,6 +56,7 @@ pub(crate) use live::{
 pub(crate) use ndr::NdrArgs;
 pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
+pub(crate) use port_names::PortNames;
 pub(crate) use restore::RestoreArgs;
 pub(crate) use rss::{RssArgs, RssCommand, RssHashArgs, RssPlanArgs, RssVectorsArgs};
 pub(crate) use rss_card::{KeyChoice, RssApplyArgs, RssShowArgs, RssVerifyArgs, TypesChoice};

@@ -3,7 +3,9 @@
 use clap::{Args, ValueEnum};
 use list::{Column, Columns, JsonPath, JsonPathError};
 
-use super::{SetFile, TunnelArgs};
+use plane::PassRules;
+
+use super::{PortNames, SetFile, TunnelArgs};
 
 /// What may pass.
 #[derive(Clone, Debug, Args)]
@@ -55,7 +57,8 @@ pub(crate) struct PolicyArgs {
     pub(crate) keep: Vec<Keep>,
     /// Do this with IP frames that no set decides on: forward or drop.
     ///
-    /// With 'drop', at least one of a frame's addresses must be in an --allow set.
+    /// With 'drop', at least one of a frame's addresses must be in an --allow set, or a rule of
+    /// --pass lets the frame pass.
     #[arg(
         long,
         value_name = "ACTION",
@@ -81,8 +84,34 @@ pub(crate) struct PolicyArgs {
         hide_possible_values = true
     )]
     pub(crate) malformed: Otherwise,
+    /// Let pass what a network needs, as ARP does: nd, ra, dhcp, dhcpv6, igmp, mld; all; or none.
+    ///
+    /// It holds where --default drop or --stateful would drop it for want of an allowed address or
+    /// of a known conversation. nd is neighbour discovery, ra router discovery, igmp and mld are
+    /// queries and reports of groups. A blocked address is dropped all the same, and a message that
+    /// its receiver would have to ignore is judged as any other packet: discovery needs hop limit
+    /// 255.
+    #[arg(
+        long,
+        value_name = "RULES",
+        default_value = "all",
+        value_parser = pass_rules,
+        hide_short_help = true
+    )]
+    pub(crate) pass: PassRules,
+    /// Take routers and DHCP servers to be behind PORT, or PORT,PORT: 'first', 'second', or a
+    /// port's name.
+    ///
+    /// Router advertisements, redirects and answers of DHCP servers pass from there alone. It is
+    /// the side that is not allow-new where a bridge is --stateful, else both sides.
+    #[arg(long, value_name = "PORT", hide_short_help = true)]
+    pub(crate) router: Option<PortNames>,
     #[command(flatten)]
     pub(crate) tunnels: TunnelArgs,
+}
+
+fn pass_rules(text: &str) -> Result<PassRules, plane::PassRuleError> {
+    PassRules::from_words(text.split(','))
 }
 
 /// How lists are read.

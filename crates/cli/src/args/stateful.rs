@@ -8,7 +8,7 @@ use daemon::config::FLOWS_MAX;
 use plane::{StatefulConfig, Timeouts};
 use table::flows::WhenFull;
 
-use super::count;
+use super::{PortNames, count};
 
 /// What a bridge remembers.
 #[derive(Clone, Debug, Args)]
@@ -48,6 +48,12 @@ pub(crate) struct StatefulArgs {
         hide_short_help = true
     )]
     pub(crate) flows_full: FlowsFull,
+    /// Let anybody answer, from any port, what was sent by UDP to a group or to all, as of SSDP.
+    ///
+    /// The answers go to the address and port that asked, for half a minute. One worker alone can
+    /// find them.
+    #[arg(long, requires = "stateful", hide_short_help = true)]
+    pub(crate) answers_from_any: bool,
     /// Write conversations down as JSON lines, in FILE or, for -, standard output: when they are
     /// over, and now and then while they go on.
     ///
@@ -74,17 +80,16 @@ pub(crate) struct StatefulArgs {
 
 /// The names behind `allow-new=`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AllowNew(pub(crate) Vec<String>);
+pub(crate) struct AllowNew(PortNames);
 
 impl std::str::FromStr for AllowNew {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let names = text.strip_prefix("allow-new=").unwrap_or_default();
-        let names: Vec<String> = names.split(',').map(str::to_owned).collect();
-        if names.iter().any(String::is_empty) {
-            return Err("write allow-new=PORT, as in allow-new=first or allow-new=eth0".to_owned());
-        }
+        let names = names.parse().map_err(|_| {
+            "write allow-new=PORT, as in allow-new=first or allow-new=eth0".to_owned()
+        })?;
         Ok(Self(names))
     }
 }
@@ -103,10 +108,7 @@ impl StatefulArgs {
         let Some(AllowNew(names)) = &self.stateful else {
             return Ok(None);
         };
-        let mut allow_new = plane::Ports::NONE;
-        for name in names {
-            allow_new = allow_new.with(frame::PortId(place_of(name, ports)?));
-        }
+        let allow_new = names.ports("--stateful", ports)?;
         let flows = u32::try_from(self.flows)
             .ok()
             .filter(|&flows| flows <= FLOWS_MAX);
@@ -123,6 +125,7 @@ impl StatefulArgs {
                 FlowsFull::Refuse => WhenFull::Refuse,
                 FlowsFull::Evict => WhenFull::Evict,
             },
+            answers_from_any: self.answers_from_any,
             timeouts: Timeouts::default(),
             log: self
                 .flow_log
@@ -132,53 +135,13 @@ impl StatefulArgs {
     }
 }
 
-/// Which port a name means.
-fn place_of(name: &str, ports: [&str; 2]) -> Result<u8, String> {
-    let short = |spec: &str| {
-        let of_driver = spec.split_once(':').map_or(spec, |(_, rest)| rest);
-        let first = of_driver.split(',').next();
-        // What has no setting has the driver's name alone.
-        first
-            .filter(|name| !name.is_empty())
-            .unwrap_or(spec)
-            .to_owned()
-    };
-    let is = [0, 1].map(|place: usize| {
-        let word = ["first", "second"][place];
-        name == word || name == ports[place] || name == short(ports[place])
-    });
-    match is {
-        [true, false] => Ok(0),
-        [false, true] => Ok(1),
-        [true, true] => Err(format!(
-            "--stateful: both ports are called '{name}': write first or second"
-        )),
-        [false, false] => Err(format!(
-            "--stateful: no port is called '{name}': write first or second, or {} or {}",
-            short(ports[0]),
-            short(ports[1])
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn ports_by_their_names() {
-        let ports = ["xdp:eth0,queues=2", "packet:eth1"];
-        for (name, place) in [("first", 0), ("second", 1), ("eth0", 0), ("packet:eth1", 1)] {
-            assert_eq!(place_of(name, ports), Ok(place), "{name}");
-        }
-        assert!(place_of("eth2", ports).is_err_and(|why| why.contains("eth0 or eth1")));
-        assert!(place_of("null", ["tap:null", "memif:null"]).is_err());
-    }
-
-    #[test]
     fn names_are_asked_for() {
-        let names = "allow-new=a,b".parse::<AllowNew>();
-        assert_eq!(names, Ok(AllowNew(vec!["a".to_owned(), "b".to_owned()])));
+        assert!("allow-new=a,b".parse::<AllowNew>().is_ok());
         for text in ["", "a", "allow-new=", "allow-new=a,"] {
             assert!(text.parse::<AllowNew>().is_err(), "{text}");
         }

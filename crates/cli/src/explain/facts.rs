@@ -26,6 +26,10 @@ pub(super) struct FrameFacts {
     /// The name of the drop reason, and its sentence.
     pub(super) reason: Option<&'static str>,
     pub(super) sentence: Option<&'static str>,
+    /// The rule of `--pass` that alone let it pass.
+    pub(super) rule: Option<&'static str>,
+    #[serde(skip)]
+    pub(super) rule_sentence: Option<&'static str>,
 }
 
 /// One header.

@@ -10,7 +10,7 @@ use frame::{Burst, FramePool, PoolRequest, PortId, Region};
 use plane::{Bridge, HitAddresses, Judgement, MatchedLists, Side, Verdict, Verdicts};
 use table::CompiledLists;
 use wire::toeplitz::{Key, Toeplitz};
-use wire::{Malformed, Parsed, Placing, Tunnel};
+use wire::{LinkProtocol, Malformed, Parsed, Placing, Tunnel};
 
 use super::facts::{EntryFacts, FlowFacts, FrameFacts, MatchFacts, PlacementFacts};
 use super::headers;
@@ -99,7 +99,10 @@ impl<'a> Judge<'a> {
     }
 
     pub(super) fn explain(&mut self, found: &FoundFrame) -> Result<FrameFacts, Error> {
+        let before = *self.bridge.passed();
         let (verdict, matched) = self.decide(found)?;
+        let passed = |rule: &&LinkProtocol| self.bridge.passed().of(**rule) != before.of(**rule);
+        let rule = LinkProtocol::ALL.iter().find(passed);
         let packets = Packets::of(&found.bytes, found.original_len, &self.placing);
         let mut matches = Vec::new();
         for (depth, lists) in matched {
@@ -122,6 +125,8 @@ impl<'a> Judge<'a> {
             verdict: if reason.is_some() { "drop" } else { "forward" },
             reason: reason.map(|reason| reason.name()),
             sentence: reason.map(|reason| reason.sentence()),
+            rule: rule.map(|rule| rule.name()),
+            rule_sentence: rule.map(|rule| rule.sentence()),
         })
     }
 

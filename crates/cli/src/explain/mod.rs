@@ -31,7 +31,11 @@ struct Explained {
 
 /// Explains one frame, or all of a capture.
 pub(crate) fn run(args: &ExplainArgs, output: Output) -> Outcome {
-    let plan = SetPlan::resolve(&args.policy)?;
+    let mut plan = SetPlan::resolve(&args.policy)?;
+    if let Some(names) = &args.policy.router {
+        let ports = names.ports("--router", ["first", "second"]);
+        plan.policy.router = ports.map_err(Error::refused)?;
+    }
     if plan.stdin_count() != 0 {
         return Err(Error::refused(
             "a list is read again for each address, which standard input cannot be: write it to a \

@@ -126,7 +126,12 @@ fn matched(found: &MatchFacts) -> String {
 fn verdict(frame: &FrameFacts) -> String {
     match (frame.reason, frame.sentence) {
         (Some(reason), Some(sentence)) => format!("drop, {reason}: {sentence}"),
-        _ => frame.verdict.to_owned(),
+        _ => match (frame.rule, frame.rule_sentence) {
+            (Some(rule), Some(sentence)) => {
+                format!("{}, by rule {rule} (--pass): {sentence}", frame.verdict)
+            }
+            _ => frame.verdict.to_owned(),
+        },
     }
 }
 

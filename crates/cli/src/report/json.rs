@@ -37,6 +37,9 @@ pub(crate) struct Report {
     pub(crate) ns_per_frame: f64,
     /// Frames that count sets would have dropped, were they block sets, and no block set did.
     pub(crate) would_drop: u64,
+    /// Frames that would have been dropped and passed by a rule (`--pass`); only rules by which
+    /// some passed.
+    pub(crate) passed: BTreeMap<&'static str, u64>,
     /// One a worker.
     pub(crate) workers: Vec<Worker>,
     /// How frames got to the worker that decided on them.
@@ -235,6 +238,7 @@ impl Report {
             mpps: ratio(rx as f64 / 1e6, seconds),
             ns_per_frame: ratio(busy_nanos as f64, rx as f64),
             would_drop: run.would_drop,
+            passed: passed(run),
             workers: run.workers.iter().map(Worker::of).collect(),
             dispatch: Dispatch::of(&run.dispatch),
             conversations: run.conversations.as_ref().map(Conversations::of),
@@ -263,6 +267,13 @@ impl Report {
     pub(crate) fn dropped_total(&self) -> u64 {
         self.frames.dropped.values().sum()
     }
+}
+
+fn passed(run: &RunReport) -> BTreeMap<&'static str, u64> {
+    let passed = run.passed.iter().filter(|(_, frames)| *frames != 0);
+    passed
+        .map(|&(rule, frames)| (rule.name(), frames))
+        .collect()
 }
 
 /// A quotient that JSON can hold: 0 where there is nothing to divide by.

@@ -2,6 +2,7 @@
 //! did it with what.
 
 use plane::DropReason;
+use wire::LinkProtocol;
 
 use super::conversations::Conversations;
 use super::dispatched::Dispatch;
@@ -78,6 +79,11 @@ fn frames(report: &Report, paint: Paint, width: usize) -> String {
         }
     }
     line("forwarded", frames.tx, "");
+    for rule in LinkProtocol::ALL {
+        if let Some(&number) = report.passed.get(rule.name()) {
+            line(&format!("  by {}", rule.name()), number, rule.sentence());
+        }
+    }
     let rest = [
         ("consumed", frames.consumed),
         ("punted", frames.punted),

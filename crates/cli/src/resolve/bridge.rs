@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{DispatchSettings, IdleMode, Limits};
 use frame::PortId;
-use plane::{Headers, Otherwise, Policy, SetRule, Sides};
+use plane::{Headers, Otherwise, Policy, Ports, SetRule, Sides, StatefulConfig};
 use port::PortSpec;
 use serde_json::{Value, json};
 use table::fragments::FragmentLimits;
@@ -52,8 +52,9 @@ impl BridgeSettings {
     pub(crate) fn resolve(args: &BridgeArgs) -> Result<Self, Error> {
         let ports = ports::parse(&[&args.first, &args.second])?;
         let mut sets = SetPlan::resolve(&args.policy)?;
-        let stateful = args.stateful.config([&args.first, &args.second]);
-        sets.policy.stateful = stateful.map_err(Error::refused)?;
+        let names = [args.first.as_str(), args.second.as_str()];
+        sets.policy.stateful = args.stateful.config(names).map_err(Error::refused)?;
+        sets.policy.router = router_side(args, sets.policy.stateful.as_ref())?;
         sets.policy.fragments = args.fragments.fragments.0;
         ports::check_rings(&ports)?;
         ports::check_streams(&ports, sets.stdin_count(), args.run.json)?;
@@ -84,6 +85,7 @@ impl BridgeSettings {
             },
         };
         settings.check_shortcut()?;
+        settings.check_answers()?;
         Ok(settings)
     }
 
@@ -116,6 +118,19 @@ impl BridgeSettings {
         }
     }
 
+    /// Answers of anybody hash to buckets of their own, which another worker may have.
+    fn check_answers(&self) -> Result<(), Error> {
+        let stateful = self.sets.policy.stateful;
+        let any = stateful.is_some_and(|stateful| stateful.answers_from_any);
+        if any && self.layout.cpus.len() > 1 {
+            return Err(Error::refused(format!(
+                "--answers-from-any works with one worker, and there are {}: leave out one of both",
+                self.layout.cpus.len()
+            )));
+        }
+        Ok(())
+    }
+
     /// For people.
     pub(crate) fn text(&self, paint: Paint, width: usize) -> String {
         let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
@@ -145,6 +160,7 @@ impl BridgeSettings {
 
     /// For programs.
     pub(crate) fn json(&self) -> Value {
+        let policy = &self.sets.policy;
         let set = |(rule, source): (&SetRule, &Source)| {
             json!({
                 "name": rule.name,
@@ -162,6 +178,8 @@ impl BridgeSettings {
             "default": otherwise(self.sets.policy.default),
             "non_ip": otherwise(self.sets.policy.non_ip),
             "malformed": otherwise(self.sets.policy.malformed),
+            "pass": policy.pass.names().collect::<Vec<_>>(),
+            "router": port_numbers(policy.router),
             "hash": self.sets.policy.placing().header.name(),
             "tunnel_ports": self.sets.policy.tunnels.ports.to_string(),
             "flow_log": self.flow_log.as_ref().map(|path| path.display().to_string()),
@@ -200,12 +218,11 @@ impl BridgeSettings {
             otherwise(policy.malformed)
         );
         let mut facts = vec![("otherwise", otherwise)];
+        facts.push(("passes", pass_fact(policy)));
         facts.push(("tunnels", tunnel_fact(policy)));
         if let Some(stateful) = &policy.stateful {
-            let begin = (0..2).filter(|&port| stateful.allow_new.contains(PortId(port)));
-            let begin: Vec<String> = begin.map(|port| format!("port {port}")).collect();
             let flows = count(u64::from(stateful.flows));
-            let from = begin.join(" and ");
+            let from = port_words(stateful.allow_new);
             facts.push((
                 "stateful",
                 format!("{flows} conversations, begun from {from}"),
@@ -241,6 +258,39 @@ impl BridgeSettings {
         facts.push(("seed", self.seed.to_string()));
         facts
     }
+}
+
+/// The ports that routers are behind: those that were named, or else the side that is not
+/// allow-new, or both.
+fn router_side(args: &BridgeArgs, stateful: Option<&StatefulConfig>) -> Result<Ports, Error> {
+    match &args.policy.router {
+        Some(names) => {
+            let ports = names.ports("--router", [&args.first, &args.second]);
+            ports.map_err(Error::refused)
+        }
+        None => Ok(stateful.map_or(Ports::ALL, StatefulConfig::router_side)),
+    }
+}
+
+fn port_numbers(ports: Ports) -> Vec<u8> {
+    let numbers = (0..2).filter(|&port| ports.contains(PortId(port)));
+    numbers.collect()
+}
+
+fn port_words(ports: Ports) -> String {
+    let numbers = port_numbers(ports).into_iter();
+    let words: Vec<String> = numbers.map(|port| format!("port {port}")).collect();
+    words.join(" and ")
+}
+
+/// What passes where all else is dropped; of no interest where nothing is.
+fn pass_fact(policy: &Policy) -> String {
+    let rules: Vec<&str> = policy.pass.names().collect();
+    if rules.is_empty() {
+        return "nothing by a rule".to_owned();
+    }
+    let routers = port_words(policy.router);
+    format!("{}; routers are behind {routers}", rules.join(", "))
 }
 
 fn tunnel_fact(policy: &Policy) -> String {

@@ -53,9 +53,11 @@ impl SetPlan {
         policy.default = otherwise(args.default);
         policy.non_ip = otherwise(args.non_ip);
         policy.malformed = otherwise(args.malformed);
+        policy.pass = args.pass;
         if policy.default == Otherwise::Drop && !has_allow(&policy) {
             return Err(Error::refused(
-                "--default drop without --allow FILE would drop every IP frame: name what may pass",
+                "--default drop without --allow FILE would drop all IP frames but those of --pass: \
+                 name what may pass",
             ));
         }
         Ok(Self { policy, sources })

@@ -33,6 +33,7 @@ fn status(second: u64) -> Status {
             reason("blocked_dst", 20 * second),
             reason("ipv4_header_truncated", 7),
         ],
+        passed: Vec::new(),
         sets: vec![
             hits("spamhaus", Action::Block, 90_000 * second, 20 * second),
             hits("a-set-with-a-long-name", Action::Count, 10 * second, 0),

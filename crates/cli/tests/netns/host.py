@@ -9,6 +9,8 @@ send-merged ADDRESS SEGMENTS    send datagrams of 1000 bytes as one, to be cut u
 longest INTERFACE COUNT    print the length of the longest of so many frames
 replay INTERFACE FILE    send the frames of a file, each behind its length; wait for the recorder
 hold INTERFACE MILLISECONDS COUNT    send so many IPv4 frames back, each held for so long
+dhcp-serve INTERFACE    answer one DHCP discover with a broadcast offer
+dhcp-ask INTERFACE    broadcast discovers until an offer comes; print who offers
 record INTERFACE    print number and digest of each frame of a replay
 """
 
@@ -212,6 +214,36 @@ def record(interface):
     print("\n".join(lines))
 
 
+def dhcp_socket(interface, port):
+    datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    datagrams.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    datagrams.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
+    datagrams.bind(("", port))
+    return datagrams
+
+
+def dhcp_serve(interface):
+    with dhcp_socket(interface, 67) as server:
+        server.settimeout(30)
+        print("ready", flush=True)
+        discover, _ = server.recvfrom(2048)
+        offer = b"\x02" + discover[1:]
+        server.sendto(offer, ("255.255.255.255", 68))
+
+
+def dhcp_ask(interface):
+    discover = bytes([1, 1, 6, 0]) + bytes(232) + bytes([99, 130, 83, 99, 53, 1, 1, 255])
+    with dhcp_socket(interface, 68) as client:
+        client.settimeout(1)
+        for _ in range(5):
+            client.sendto(discover, ("255.255.255.255", 67))
+            with contextlib.suppress(TimeoutError):
+                offer, (server, _) = client.recvfrom(2048)
+                print(server if offer[0] == 2 else "no offer")
+                return
+        sys.exit("nobody offers an address")
+
+
 ROLES = {
     "tcp-receive": tcp_receive,
     "tcp-send": tcp_send,
@@ -222,6 +254,8 @@ ROLES = {
     "longest": longest,
     "hold": hold,
     "replay": replay,
+    "dhcp-serve": dhcp_serve,
+    "dhcp-ask": dhcp_ask,
     "record": record,
 }
 ROLES[sys.argv[1]](*sys.argv[2:])

@@ -32,6 +32,7 @@ mod ndr_repeat;
 mod ndr_ways;
 mod odd;
 mod packet;
+mod pass;
 mod random;
 mod redirect;
 mod redirect_losses;

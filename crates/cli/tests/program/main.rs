@@ -20,6 +20,7 @@ mod hostile_daemon;
 mod interrupt;
 mod laboratory;
 mod ndr;
+mod pass;
 #[path = "../screens/mod.rs"]
 mod screens;
 mod service_manager;

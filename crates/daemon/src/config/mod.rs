@@ -168,21 +168,23 @@ impl Config {
         let ports: Vec<PortConfig> = faults.take_all(ports.into_iter().map(PortConfig::read));
         // What names a port that could not be read is not at fault.
         faults.result()?;
+        let stateful = optional(&mut faults, &root, "stateful", "[stateful]", |section| {
+            StatefulSection::read(section, &ports)
+        });
+        let router = stateful::router_side(stateful.as_ref(), &ports);
         let pipelines = root.tables("pipeline", "[[pipeline]]")?;
         let mut pipelines: Vec<PipelineConfig> = faults.take_all(
             pipelines
                 .into_iter()
-                .map(|one| PipelineConfig::read(one, &ports)),
+                .map(|one| PipelineConfig::read(one, &ports, &router)),
         );
         if pipelines.is_empty() {
-            pipelines.extend(ports::both(&ports).map(PipelineConfig::between));
+            let both = ports::both(&ports);
+            pipelines.extend(both.map(|both| PipelineConfig::between(both, &router)));
         }
         let sets = root.tables("set", "[[set]]")?;
         let sets = faults.take_all(sets.into_iter().map(|one| SetConfig::read(one, &ports)));
         let faults = &mut faults;
-        let stateful = optional(faults, &root, "stateful", "[stateful]", |section| {
-            StatefulSection::read(section, &ports)
-        });
         let fragments = optional(
             faults,
             &root,
@@ -272,6 +274,15 @@ impl Config {
         }
         let workers = self.workers.cpus.as_ref().map(Vec::len);
         let workers = workers.or(self.workers.count).unwrap_or(1);
+        let any = self.stateful.as_ref();
+        if any.is_some_and(|stateful| stateful.answers_from_any) && workers > 1 {
+            let what = format!("{workers} workers and answers_from_any = true disagree");
+            return wrong(
+                "stateful",
+                what,
+                "have one worker, or leave answers_from_any out",
+            );
+        }
         let direct = self.workers.dispatch.policy == Some(DispatchPolicy::Direct);
         if self.stateful.is_some() && workers > 1 && direct {
             let what = format!("{workers} workers, [stateful] and dispatch = \"direct\" disagree");

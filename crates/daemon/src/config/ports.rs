@@ -1,6 +1,6 @@
 //! `[[port]]` and `[[pipeline]]`: where frames enter and leave, and what is between.
 
-use plane::{Otherwise, TunnelPolicy};
+use plane::{Otherwise, PassRules, TunnelPolicy};
 use port::PortSpec;
 use wire::{HashHeader, TunnelKind, TunnelPorts};
 
@@ -68,6 +68,11 @@ pub struct PipelineConfig {
     pub non_ip: Otherwise,
     /// For frames that break a protocol's rules.
     pub malformed: Otherwise,
+    /// What the network needs, which passes all the same.
+    pub pass: PassRules,
+    /// The names of the ports that routers and DHCP servers are behind: those by which no
+    /// conversation may begin, or both, unless they are given.
+    pub router: Vec<String>,
     /// How packets inside packets are taken.
     pub tunnels: TunnelPolicy,
     /// Address space to exempt, each once.
@@ -131,10 +136,12 @@ impl PortConfig {
 
 impl PipelineConfig {
     /// The pipeline where none is written.
-    pub(crate) fn between(ports: [String; 2]) -> Self {
+    pub(crate) fn between(ports: [String; 2], router: &[String]) -> Self {
         Self {
             kind: PipelineKind::Bridge,
             ports,
+            pass: PassRules::ALL,
+            router: router.to_vec(),
             default: Otherwise::Forward,
             non_ip: Otherwise::Forward,
             malformed: Otherwise::Drop,
@@ -143,10 +150,15 @@ impl PipelineConfig {
         }
     }
 
-    pub(crate) fn read(section: Section<'_>, ports: &[PortConfig]) -> Result<Self, ConfigError> {
+    /// `router`: the ports that routers are taken to be behind.
+    pub(crate) fn read(
+        section: Section<'_>,
+        ports: &[PortConfig],
+        router: &[String],
+    ) -> Result<Self, ConfigError> {
         let kind = section.parsed("kind", "kind = \"bridge\"", |word| choice(word, &KINDS))?;
         let known = |name: &str| known_port(name, ports);
-        let ports = match section.texts("ports", known)? {
+        let between = match section.texts("ports", known)? {
             Some(names) => <[String; 2]>::try_from(names)
                 .ok()
                 .filter(|[first, second]| first != second)
@@ -162,6 +174,8 @@ impl PipelineConfig {
         };
         let (default, non_ip) = (otherwise("default")?, otherwise("non_ip")?);
         let malformed = otherwise("malformed")?;
+        let pass = read_pass(&section)?;
+        let given = section.texts("router", known)?;
         let tunnels = read_tunnels(&section)?;
         let mut keep = Vec::new();
         for space in section
@@ -175,7 +189,9 @@ impl PipelineConfig {
         section.finish()?;
         Ok(Self {
             kind: kind.unwrap_or(PipelineKind::Bridge),
-            ports,
+            ports: between,
+            pass,
+            router: given.unwrap_or_else(|| router.to_vec()),
             default: default.unwrap_or(Otherwise::Forward),
             non_ip: non_ip.unwrap_or(Otherwise::Forward),
             malformed: malformed.unwrap_or(Otherwise::Drop),
@@ -191,6 +207,8 @@ impl PipelineConfig {
         out.text("default", word(self.default, &OTHERWISE));
         out.text("non_ip", word(self.non_ip, &OTHERWISE));
         out.text("malformed", word(self.malformed, &OTHERWISE));
+        out.texts("pass", self.pass.names());
+        out.texts("router", self.router.iter().map(String::as_str));
         if let Some(hash) = self.tunnels.hash {
             out.text("hash", word(hash, &HASH));
         }
@@ -198,6 +216,17 @@ impl PipelineConfig {
         out.texts("tunnel_ports", ports.iter().map(String::as_str));
         out.texts("keep", self.keep.iter().map(|space| space.name()));
     }
+}
+
+/// Which rules there are; all of them unless some are given.
+fn read_pass(section: &Section<'_>) -> Result<PassRules, ConfigError> {
+    let Some(words) = section.texts("pass", |word| Ok(word.to_owned()))? else {
+        return Ok(PassRules::ALL);
+    };
+    PassRules::from_words(words.iter().map(String::as_str)).map_err(|error| {
+        let wrong = split_sentence(&error.to_string());
+        section.error_at("pass", wrong)
+    })
 }
 
 fn read_tunnels(section: &Section<'_>) -> Result<TunnelPolicy, ConfigError> {

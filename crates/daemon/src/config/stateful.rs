@@ -32,6 +32,8 @@ pub struct StatefulSection {
     pub flows: u32,
     /// What happens to new ones where there is no room.
     pub full: WhenFull,
+    /// What is sent to a group by UDP may be answered by anybody.
+    pub answers_from_any: bool,
     /// Where they are written down.
     pub log: Option<PathBuf>,
     /// How often one that goes on is; zero for never.
@@ -51,6 +53,7 @@ impl StatefulSection {
         let full = section.parsed("full", "full = \"refuse\" or \"evict\"", |word| {
             choice(word, &FULL)
         })?;
+        let answers_from_any = section.flag("answers_from_any")?;
         let log = section.path("flow_log")?;
         let times = (Duration::ZERO, Duration::from_secs(86_400));
         let log_interval = section.duration("flow_log_interval", times)?;
@@ -59,6 +62,7 @@ impl StatefulSection {
             allow_new,
             flows: flows.unwrap_or(DEFAULT_FLOWS),
             full: full.unwrap_or(WhenFull::Refuse),
+            answers_from_any: answers_from_any.unwrap_or(false),
             log,
             log_interval: log_interval.unwrap_or(DEFAULT_LOG_INTERVAL),
         })
@@ -69,6 +73,7 @@ impl StatefulSection {
         out.texts("allow_new", self.allow_new.iter().map(String::as_str));
         out.raw("flows", self.flows);
         out.text("full", word(self.full, &FULL));
+        out.raw("answers_from_any", self.answers_from_any);
         if let Some(log) = &self.log {
             out.text("flow_log", &log.display().to_string());
         }
@@ -92,10 +97,20 @@ impl StatefulSection {
             }),
             flows: self.flows,
             full: self.full,
+            answers_from_any: self.answers_from_any,
             timeouts: Timeouts::default(),
             log: self.log.is_some().then(|| log_config(self.log_interval)),
         }
     }
+}
+
+/// The names of the ports that routers are taken to be behind: those by which no conversation may
+/// begin; all where there are none.
+pub(crate) fn router_side(stateful: Option<&StatefulSection>, ports: &[PortConfig]) -> Vec<String> {
+    let begins = |name: &String| stateful.is_some_and(|own| own.allow_new.contains(name));
+    let names = ports.iter().map(|port| port.name.clone());
+    let (inside, outside): (Vec<String>, Vec<String>) = names.partition(begins);
+    if outside.is_empty() { inside } else { outside }
 }
 
 /// A log that writes down what goes on once in so long.

@@ -385,3 +385,47 @@ fn all_sections_that_are_wrong_are_named() {
     let error = parse(text).expect_err("no ports");
     assert_eq!((error.line, error.others.len()), (3, 1), "{error}");
 }
+
+/// Of each bridge: the rules, and the ports that routers are behind.
+#[test]
+fn what_passes_and_where_routers_are() {
+    let all = "nd,ra,dhcp,dhcpv6,igmp,mld";
+    for (added, rules, router) in [
+        ("", all, "null:,in"),
+        ("[stateful]\nallow_new = ['in']\n", all, "null:"),
+        ("[stateful]\nallow_new = ['in', 'null:']\n", all, "null:,in"),
+        ("[[pipeline]]\npass = ['mld', 'nd']\n", "nd,mld", "null:,in"),
+        ("[[pipeline]]\npass = []\nrouter = []\n", "", ""),
+        ("[[pipeline]]\npass = ['none']\nrouter = ['in']\n", "", "in"),
+        (
+            "[[pipeline]]\nrouter = ['in']\n[stateful]\nallow_new = ['in']\n",
+            all,
+            "in",
+        ),
+    ] {
+        let config = parse(&format!("{BRIDGE}{added}")).expect("a configuration");
+        let pipeline = &config.pipelines[0];
+        assert_eq!(
+            pipeline.pass.names().collect::<Vec<_>>().join(","),
+            rules,
+            "{added}"
+        );
+        assert_eq!(pipeline.router.join(","), router, "{added}");
+        assert_eq!(parse(&config.resolved()), Ok(config), "{added}");
+    }
+    for (added, said) in [
+        ("[[pipeline]]\npass = ['ndp']\n", "'ndp' is no rule"),
+        (
+            "[[pipeline]]\npass = 'nd'\n",
+            "write pass = [\"...\", \"...\"]",
+        ),
+        ("[[pipeline]]\nrouter = ['lan']\n", "no port is named 'lan'"),
+        (
+            "[stateful]\nallow_new = ['in']\nanswers_from_any = true\n[workers]\ncount = 2\n",
+            "2 workers and answers_from_any = true disagree",
+        ),
+    ] {
+        let sentence = refused(added);
+        assert!(sentence.contains(said), "no '{said}' in {sentence}");
+    }
+}

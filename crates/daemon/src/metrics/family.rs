@@ -74,6 +74,8 @@ families! {
         "Frames the kernel passed on beside the workers: shortcut, bypass or host.";
     DROPS = Counter "linerate_drops_total" ["reason", "severity"]
         "Dropped frames by declared reason; see 'linerate drops'.";
+    PASSED = Counter "linerate_passed_total" ["rule"]
+        "Frames that would have been dropped, and passed by this rule of pass.";
     FRAGMENTS_HELD = Gauge "linerate_fragments_held_frames" []
         "Fragments that wait now for the first of their packet; absent where none are followed.";
     FRAGMENTED_KNOWN = Gauge "linerate_fragmented_packets_known" []

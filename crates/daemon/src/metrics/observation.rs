@@ -33,6 +33,8 @@ pub struct Observation {
     pub workers: Vec<Worker>,
     /// Dropped frames by [`plane::DropReason::index`]; shorter than that means 0 for the rest.
     pub drops: Vec<u64>,
+    /// Frames that passed by a rule alone, by [`wire::LinkProtocol`]; shorter means 0 for the rest.
+    pub passed: Vec<u64>,
     /// Packets in fragments; none where they are not followed.
     pub fragments: Option<FragmentCounts>,
     /// In the order of the configuration.

@@ -59,6 +59,7 @@ impl Observation {
             ports: ports.collect(),
             workers: status.workers.iter().map(worker).collect(),
             drops: status.drops.iter().map(|&(_, frames)| frames).collect(),
+            passed: status.passed.iter().map(|&(_, frames)| frames).collect(),
             fragments: status.fragments.as_ref().map(Into::into),
             sets: sets(&status.sets, around),
             would_drop: status.would_drop,

@@ -20,6 +20,7 @@ pub(super) fn example() -> Observation {
         ports: vec![port("left", "xdp:eth0"), port("right", "xdp:eth1")],
         workers: vec![worker(0), worker(1)],
         drops: (0..DropReason::COUNT as u64).collect(),
+        passed: vec![6, 5, 4],
         fragments: Some(crate::rpc::answers::FragmentCounts {
             held: 3,
             known: 4,

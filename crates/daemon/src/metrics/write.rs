@@ -1,6 +1,7 @@
 //! From an observation to a page.
 
 use plane::DropReason;
+use wire::LinkProtocol;
 
 use super::exposition::Exposition;
 use super::family as f;
@@ -16,6 +17,7 @@ pub fn render(now: &Observation) -> String {
     page.family(f::START_TIME).add(&[], now.started_at);
     ports(&mut page, &now.ports);
     drops(&mut page, &now.drops);
+    passed(&mut page, &now.passed);
     fragments(&mut page, now.fragments.as_ref());
     hits(&mut page, now);
     sets(&mut page, &now.sets);
@@ -68,6 +70,15 @@ fn drops(page: &mut Exposition, drops: &[u64]) {
     for reason in DropReason::all() {
         let frames = drops.get(reason.index()).copied().unwrap_or(0);
         family.add(&[reason.name(), reason.severity().name()], frames);
+    }
+}
+
+/// Every rule, as of drops.
+fn passed(page: &mut Exposition, passed: &[u64]) {
+    let mut family = page.family(f::PASSED);
+    for &rule in LinkProtocol::ALL {
+        let frames = passed.get(rule as usize).copied().unwrap_or(0);
+        family.add(&[rule.name()], frames);
     }
 }
 

@@ -199,6 +199,7 @@ impl Services {
         Drops {
             seconds: status.seconds,
             drops: status.drops,
+            passed: status.passed,
         }
     }
 

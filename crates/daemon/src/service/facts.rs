@@ -7,7 +7,9 @@ use frame::PortId;
 use plane::Side;
 use port::interface::Link;
 
-use crate::rpc::answers::{self, DropFacts, HitAddress, PortFacts, SetHits, WorkerFacts};
+use crate::rpc::answers::{
+    self, DropFacts, HitAddress, PassFacts, PortFacts, SetHits, WorkerFacts,
+};
 use crate::sets::SetName;
 
 /// All counts at one moment; ports go by the names of the configuration.
@@ -28,6 +30,7 @@ pub(super) fn status(status: &Status, names: &[String]) -> answers::Status {
             .collect(),
         workers: status.workers.iter().map(worker).collect(),
         drops,
+        passed: passed(status),
         sets: status.sets.iter().map(set).collect(),
         would_drop: status.would_drop,
     }
@@ -42,6 +45,17 @@ pub(super) fn set(counts: &SetCounts) -> SetHits {
         destination: counts.of(Side::Dst),
         would_drop: counts.would_drop,
     }
+}
+
+/// The rules by which something passed.
+fn passed(status: &Status) -> Vec<PassFacts> {
+    let passed = status.passed.iter().filter(|(_, frames)| *frames != 0);
+    passed
+        .map(|(rule, frames)| PassFacts {
+            rule: rule.name().to_owned(),
+            frames: *frames,
+        })
+        .collect()
 }
 
 fn port(port: &PortStatus, name: &str) -> PortFacts {

@@ -47,6 +47,8 @@ pub(super) fn defaults(config: &Config) -> Defaults {
             non_ip: pipeline.non_ip,
             malformed: pipeline.malformed,
             tunnels: pipeline.tunnels,
+            pass: pipeline.pass,
+            router: rules::ports(config, &pipeline.router),
         };
     }
     defaults

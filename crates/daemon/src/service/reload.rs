@@ -218,6 +218,8 @@ name = "linerate"
         ("pipeline.default", "\"drop\""),
         ("pipeline.non_ip", "\"drop\""),
         ("pipeline.malformed", "\"forward\""),
+        ("pipeline.pass", "[\"nd\"]"),
+        ("pipeline.router", "[\"inside\"]"),
         ("pipeline.hash", "\"outer\""),
         ("pipeline.tunnel_ports", "[\"vxlan=8472\"]"),
         ("pipeline.keep", "[]"),
@@ -246,6 +248,7 @@ name = "linerate"
         ("stateful.allow_new", "[\"outside\"]"),
         ("stateful.flows", "1000"),
         ("stateful.full", "\"evict\""),
+        ("stateful.answers_from_any", "true"),
         ("stateful.flow_log", "\"/var/log/other.jsonl\""),
         ("stateful.flow_log_interval", "\"7s\""),
         ("fragments.follow", "false"),
@@ -288,8 +291,14 @@ name = "linerate"
     ];
 
     /// Of these the configuration refuses another value alone: there is one kind of pipeline,
-    /// workers are as many as their CPUs, and where no fragment waits there are no bounds.
-    const AGREE: &[&str] = &["pipeline.kind", "workers.count", "fragments.follow"];
+    /// workers are as many as their CPUs, where no fragment waits there are no bounds, and two
+    /// workers cannot find the answers of anybody.
+    const AGREE: &[&str] = &[
+        "pipeline.kind",
+        "workers.count",
+        "fragments.follow",
+        "stateful.answers_from_any",
+    ];
 
     fn parse(text: &str) -> Config {
         let read = Config::parse(Path::new("/etc/linerate/a.toml"), text);

@@ -41,7 +41,7 @@ fn rule(set: &SetConfig, config: &Config) -> SetRule {
 }
 
 /// Ports by their names; their numbers are their places in the configuration.
-fn ports<'a>(config: &Config, names: impl IntoIterator<Item = &'a String>) -> Ports {
+pub(crate) fn ports<'a>(config: &Config, names: impl IntoIterator<Item = &'a String>) -> Ports {
     let number = |name: &String| config.ports.iter().position(|port| port.name == *name);
     let numbers = names.into_iter().filter_map(number);
     let numbers = numbers.filter_map(|place| u8::try_from(place).ok());

@@ -3,7 +3,7 @@
 use super::name::{NameError, SetName};
 use super::publish::{NoHits, RecentHits};
 use engine::OwnAddress;
-use plane::{Otherwise, Policy, PolicyError, SetRule, TunnelPolicy};
+use plane::{Otherwise, PassRules, Policy, PolicyError, Ports, SetRule, TunnelPolicy};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,6 +75,10 @@ pub struct Defaults {
     pub malformed: Otherwise,
     /// Packets inside packets.
     pub tunnels: TunnelPolicy,
+    /// What the network needs, which passes all the same.
+    pub pass: PassRules,
+    /// The ports that routers and DHCP servers are behind.
+    pub router: Ports,
 }
 
 impl Default for Defaults {
@@ -85,6 +89,8 @@ impl Default for Defaults {
             non_ip: Otherwise::Forward,
             malformed: Otherwise::Drop,
             tunnels: TunnelPolicy::default(),
+            pass: PassRules::ALL,
+            router: Ports::ALL,
         }
     }
 }
@@ -100,6 +106,8 @@ impl Defaults {
         policy.non_ip = self.non_ip;
         policy.malformed = self.malformed;
         policy.tunnels = self.tunnels;
+        policy.pass = self.pass;
+        policy.router = self.router;
         Ok(policy)
     }
 }

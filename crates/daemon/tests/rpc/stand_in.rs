@@ -456,6 +456,7 @@ impl Facts for StandIn {
                 pool_free: 4000,
                 pool_frames: 4096,
             }],
+            passed: Vec::new(),
             drops: vec![
                 drop("udp_truncated", 1),
                 drop("blocked_src", 4),

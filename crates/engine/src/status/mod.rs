@@ -14,6 +14,7 @@ use frame::{CpuId, PoolAccounts, PortId, WorkerId};
 use plane::DropReason;
 use port::PortStatistics;
 use port::interface::Link;
+use wire::LinkProtocol;
 
 use crate::conversations::{self, ConversationReport};
 use crate::counters::{BURST_BUCKETS, Count, Words};
@@ -54,6 +55,8 @@ pub struct Status {
     pub drops: Vec<(DropReason, u64)>,
     /// Frames that at least one count set would have dropped, and no block set did.
     pub would_drop: u64,
+    /// Frames that passed by a rule alone, by every rule there is.
+    pub passed: Vec<(LinkProtocol, u64)>,
     /// Each set of the current policy, in its order.
     pub sets: Vec<SetCounts>,
     /// Frame memory.
@@ -173,6 +176,7 @@ impl Observer {
                 .map(|reason| (reason, sum.dropped(reason)))
                 .collect(),
             would_drop: sum.get(Count::WouldDrop),
+            passed: sum.passed_by_rule(),
             sets: self.lists.set_counts(),
             memory: MemoryReport::clone(&self.memory),
         }

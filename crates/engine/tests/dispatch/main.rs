@@ -79,6 +79,7 @@ impl Shape {
             allow_new: Ports::only(PortId(0)),
             flows: 64 * 128,
             full: WhenFull::Refuse,
+            answers_from_any: false,
             timeouts: Timeouts::default(),
             log: None,
         });

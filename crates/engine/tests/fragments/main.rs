@@ -109,6 +109,7 @@ impl Ours {
             allow_new: Ports::ALL,
             flows: 4096,
             full: WhenFull::Evict,
+            answers_from_any: false,
             timeouts: Timeouts::default(),
             log: None,
         };

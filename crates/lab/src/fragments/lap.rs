@@ -105,6 +105,7 @@ pub(super) fn conversations() -> StatefulConfig {
         allow_new: Ports::ALL,
         flows: FLOWS_MAX,
         full: WhenFull::Evict,
+        answers_from_any: false,
         timeouts: Timeouts::default(),
         log: None,
     }

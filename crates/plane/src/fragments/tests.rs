@@ -27,6 +27,7 @@ impl Bench {
             allow_new: Ports::only(INSIDE),
             flows: 4096,
             full: WhenFull::Evict,
+            answers_from_any: false,
             timeouts: Timeouts::default(),
             log: None,
         };

@@ -1,6 +1,7 @@
 //! What a stateful bridge is told: who may begin conversations, how many there may be, and when
 //! they are over.
 
+use frame::PortId;
 use table::flows::{WhenFull, ticks};
 use wire::protocol;
 
@@ -17,10 +18,27 @@ pub struct StatefulConfig {
     pub flows: u32,
     /// What happens when a bucket has no room.
     pub full: WhenFull,
+    /// What is sent by UDP to a group or to all may be answered by anybody, from any port: by one
+    /// worker alone, since answers hash to buckets of their own.
+    pub answers_from_any: bool,
     /// When conversations are over.
     pub timeouts: Timeouts,
     /// What is written down of them; none where nobody reads it.
     pub log: Option<FlowLogConfig>,
+}
+
+impl StatefulConfig {
+    /// The ports of a bridge of two that routers are taken to be behind: where no conversation may
+    /// begin, and both if it may at both.
+    #[must_use]
+    pub fn router_side(&self) -> Ports {
+        let ports = [0, 1].map(PortId).into_iter();
+        let others = ports.filter(|&port| !self.allow_new.contains(port));
+        match others.fold(Ports::NONE, Ports::with) {
+            Ports::NONE => Ports::ALL,
+            others => others,
+        }
+    }
 }
 
 /// Seconds without a packet after which a conversation is over, by its state.
@@ -63,6 +81,10 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
+    pub(super) fn udp_ticks(&self) -> u32 {
+        ticks(self.udp)
+    }
+
     pub(super) fn pieces_ticks(&self) -> u32 {
         ticks(self.pieces)
     }

@@ -32,13 +32,17 @@ impl Bench {
     }
 
     fn with_log(flows: u32, full: WhenFull, log: Option<FlowLogConfig>) -> Self {
-        let config = StatefulConfig {
+        Self::of(StatefulConfig {
             allow_new: Ports::only(INSIDE),
             flows,
             full,
+            answers_from_any: false,
             timeouts: Timeouts::default(),
             log,
-        };
+        })
+    }
+
+    fn of(config: StatefulConfig) -> Self {
         let stateful = Box::new(Stateful::new(config).expect("some megabytes"));
         let bridge = Bridge::new([INSIDE, OUTSIDE], Box::new(HitAddresses::new([1, 2])));
         let lists = CompiledLists::compile(&[]).expect("no lists");
@@ -299,6 +303,51 @@ fn ipv6_has_its_neighbours_and_the_same_rules() {
     assert_eq!(bench.one(INSIDE, &packet(1, 2, 64, ports(7, 9))), None);
     assert_eq!(bench.one(OUTSIDE, &packet(2, 1, 64, ports(9, 7))), None);
     assert_eq!(bench.stateful().len(), [0, 1]);
+}
+
+/// What was sent to a group or to all may be answered by anybody, for half a minute after it was
+/// last sent; what was sent to one host by that one.
+#[test]
+fn many_answer_who_asked_many() {
+    let config = StatefulConfig {
+        allow_new: Ports::only(INSIDE),
+        flows: 1000,
+        full: WhenFull::Refuse,
+        answers_from_any: true,
+        timeouts: Timeouts::default(),
+        log: None,
+    };
+    let (asker, other) = ((CLIENT, 4000), (SERVER, 50_000));
+    for (asked, answered) in [
+        ((0xEFFF_FFFA, 1900), None),
+        ((u32::MAX, 3702), None),
+        ((SERVER + 1, 1900), NEW),
+    ] {
+        let mut bench = Bench::of(config);
+        assert_eq!(bench.one(OUTSIDE, &udp(other, asker)), NEW);
+        assert_eq!(bench.one(INSIDE, &udp(asker, asked)), None);
+        bench.wait(20);
+        assert_eq!(bench.one(INSIDE, &udp(asker, asked)), None);
+        bench.wait(20);
+        assert_eq!(
+            bench.one(OUTSIDE, &udp(other, asker)),
+            answered,
+            "{asked:?}"
+        );
+        assert_eq!(bench.one(OUTSIDE, &udp(other, (CLIENT, 4001))), NEW);
+        assert_eq!(bench.one(OUTSIDE, &tcp(other, asker, SYN)), NEW);
+        // To a group, from outside: nobody asked for that.
+        assert_eq!(bench.one(OUTSIDE, &udp(asker, asked)), NEW);
+        bench.wait(11);
+        assert_eq!(bench.one(OUTSIDE, &udp(other, asker)), NEW, "{asked:?}");
+    }
+    let mut bench = Bench::new(1000, WhenFull::Refuse);
+    assert_eq!(bench.one(INSIDE, &udp(asker, (0xEFFF_FFFA, 1900))), None);
+    assert_eq!(
+        bench.one(OUTSIDE, &udp(other, asker)),
+        NEW,
+        "it was not asked for"
+    );
 }
 
 /// A flood of openings from the allowed side, each from another address.

@@ -86,8 +86,9 @@ fn per_second(now: u64, before: u64, seconds: f64) -> String {
 }
 
 pub(super) fn drops(now: &Drops, before: Option<&Drops>, looks: Looks) -> String {
+    let passed = passed(now);
     if now.drops.is_empty() {
-        return "no frame was dropped\n".to_owned();
+        return format!("no frame was dropped\n{passed}");
     }
     let mut columns = vec![("reason", Align::Left), ("frames", Align::Right)];
     if before.is_some() {
@@ -103,7 +104,19 @@ pub(super) fn drops(now: &Drops, before: Option<&Drops>, looks: Looks) -> String
         }
         table.push(row);
     }
-    table.render(looks.paint, looks.width)
+    table.render(looks.paint, looks.width) + &passed
+}
+
+/// What a rule kept from being dropped.
+fn passed(now: &Drops) -> String {
+    let rules = now.passed.iter();
+    let rules: Vec<String> = rules
+        .map(|passed| format!("{} by {}", count(passed.frames), passed.rule))
+        .collect();
+    match rules.is_empty() {
+        true => String::new(),
+        false => format!("  passed by a rule: {}\n", rules.join(", ")),
+    }
 }
 
 pub(super) fn sets(now: &Sets, before: Option<&Sets>, looks: Looks) -> String {

@@ -25,8 +25,8 @@ pub use sets::{
     SourceFacts, TestAnswer, TestParams,
 };
 pub use show::{
-    ConfigAnswer, DropFacts, Drops, HitAddress, Hits, HitsParams, Memory, MemoryFacts, PortFacts,
-    Ports, Reloaded, SetHits, Sets, Status, WorkerFacts, Workers,
+    ConfigAnswer, DropFacts, Drops, HitAddress, Hits, HitsParams, Memory, MemoryFacts, PassFacts,
+    PortFacts, Ports, Reloaded, SetHits, Sets, Status, WorkerFacts, Workers,
 };
 pub use stream::{
     CancelParams, Cancelled, Saved, SavedLines, StreamBegun, StreamEnd, StreamItem, WatchParams,

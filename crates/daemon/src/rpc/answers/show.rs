@@ -16,6 +16,9 @@ pub struct Status {
     pub workers: Vec<WorkerFacts>,
     /// What was dropped.
     pub drops: Vec<DropFacts>,
+    /// What passed by a rule alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed: Vec<PassFacts>,
     /// What hit.
     pub sets: Vec<SetHits>,
     /// Frames that at least one count set would have dropped, each counted once.
@@ -109,6 +112,18 @@ pub struct Drops {
     pub seconds: f64,
     /// Every reason that occurred, the most frequent first.
     pub drops: Vec<DropFacts>,
+    /// Every rule by which frames passed that would have been dropped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed: Vec<PassFacts>,
+}
+
+/// Frames that a rule let pass: they would have been dropped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassFacts {
+    /// Its name, as `pass` has it.
+    pub rule: String,
+    /// Frames.
+    pub frames: u64,
 }
 
 /// One reason for which frames were dropped.
