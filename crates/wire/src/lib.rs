@@ -8,12 +8,14 @@
 
 pub mod capture;
 pub mod checksum;
+mod control;
 pub mod emit;
 pub mod ether_type;
 mod flow_key;
 mod follow;
 mod mac;
 mod malformed;
+pub mod neighbour;
 pub mod parse;
 mod piece;
 pub mod protocol;
@@ -21,6 +23,7 @@ pub mod toeplitz;
 mod turn;
 pub mod view;
 
+pub use control::Control;
 pub use flow_key::{Family, FlowKey};
 pub use follow::{Follow, follow};
 pub use mac::{MacAddress, NotAMacAddress};
