@@ -34,7 +34,8 @@ impl LinkWatch {
     /// Takes note of the link at a time; nothing where the port has none.
     pub(super) fn look(&mut self, now: f64, link: Option<Link>) {
         match link {
-            None => {}
+            // The other end of what is no interface has no number: it comes when it comes.
+            None | Some(Link::NoCarrier(0)) => {}
             Some(Link::Up(_)) => {
                 self.was_up = true;
                 let since = self.since.take();
@@ -100,6 +101,7 @@ mod tests {
         }
         let mut memory = LinkWatch::default();
         memory.look(1.0, None);
+        memory.look(1.5, Some(Link::NoCarrier(0)));
         assert_eq!(memory.report(2.0), None);
     }
 

@@ -110,6 +110,8 @@ pub struct TrialReport {
     pub ports: Vec<PortReport>,
     /// Each worker.
     pub workers: Vec<WorkerReport>,
+    /// So many frames were asked for, by a count or by a capture.
+    pub counted: bool,
     /// Why it ended.
     pub ended_by: EndedBy,
 }

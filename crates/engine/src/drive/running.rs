@@ -295,6 +295,7 @@ impl Watch {
                 .iter()
                 .map(|own| worker_report(own, seconds))
                 .collect(),
+            counted: self.trial.count.is_some() || roles.replay.is_some(),
             ended_by,
         }
     }
