@@ -66,7 +66,9 @@ impl Control {
             ether_type::REVERSE_ARP => return Some(Self::ReverseArp),
             ether_type::LLDP => return Some(Self::Lldp),
             0..=ether_type::LENGTH_MAX => {
-                return frame.starts_with(&SPANNING_TREE).then_some(Self::SpanningTree);
+                return frame
+                    .starts_with(&SPANNING_TREE)
+                    .then_some(Self::SpanningTree);
             }
             _ => {}
         }

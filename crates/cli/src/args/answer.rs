@@ -26,7 +26,9 @@ pub(super) fn answer(text: &str) -> Result<Answer, String> {
     }
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > RANGES_MAX {
-        return Err(format!("at most {RANGES_MAX} addresses and networks fit here"));
+        return Err(format!(
+            "at most {RANGES_MAX} addresses and networks fit here"
+        ));
     }
     let ranges = parts.into_iter().map(|part| {
         range(part.trim()).ok_or_else(|| {

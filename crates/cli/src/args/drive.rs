@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::Args;
 use traffic::{Rate, Speed};
 
-use super::bridge::IdleWhen;
 use super::answer::{self, Answer};
+use super::bridge::IdleWhen;
 use super::{WorkerArgs, count, duration};
 use crate::exit::EXIT_CODES;
 

@@ -114,7 +114,11 @@ fn without_link(outage: &Outage, port: &str, kept: Option<&str>) -> String {
     } = *outage;
     let when = match whole {
         true => "all the time".to_owned(),
-        false => format!("for {}, first after {}", seconds(down), seconds(since_seconds)),
+        false => format!(
+            "for {}, first after {}",
+            seconds(down),
+            seconds(since_seconds)
+        ),
     };
     let name = port.split_once(':').map_or(port, |(_, name)| name);
     let remedy = match link {

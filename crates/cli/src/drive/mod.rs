@@ -150,6 +150,10 @@ fn refused_frames(report: &TrialReport) -> Option<String> {
     let refused =
         |&&(reason, _): &&(plane::DropReason, u64)| reason == plane::DropReason::TxRefused;
     let (_, frames) = report.books.dropped.iter().find(refused)?;
+    if report.outage.is_some() {
+        // The report says what kept them.
+        return None;
+    }
     let port = report.ports.first()?;
     Some(format!(
         "{} refused {frames} frames, which are longer than its interface allows, or shorter than \

@@ -29,7 +29,9 @@ pub(crate) fn neighbours(
         (None, sender) => sender.as_mut(),
     };
     if let (Some(named), Answer::Also(ranges)) = (named, answer) {
-        ranges.iter().for_each(|&(first, last)| named.add(first, last));
+        ranges
+            .iter()
+            .for_each(|&(first, last)| named.add(first, last));
     }
     // A port that only sends looks at what comes where somebody could ask for its addresses.
     [sender.filter(Neighbour::has_addresses), sink]

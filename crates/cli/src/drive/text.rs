@@ -118,7 +118,12 @@ fn frames(figures: &Figures, paint: Paint, width: usize) -> String {
             arrived(&mut table, name, sink, sent);
             let named = controls.as_ref().map(PortControls::named);
             if let Some(named) = named.filter(|named| !named.is_empty()) {
-                table.row([String::new(), String::new(), String::new(), format!("  {named}")]);
+                table.row([
+                    String::new(),
+                    String::new(),
+                    String::new(),
+                    format!("  {named}"),
+                ]);
             }
         }
     }

@@ -2,12 +2,10 @@
 //! frames were kept.
 
 use std::process::Output;
-use std::thread;
-use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Side};
+use crate::bench::{Bench, Side, await_that};
 
 /// Which kind of port sends.
 const KINDS: [&str; 2] = ["packet", "xdp"];
@@ -28,9 +26,15 @@ fn pair() -> Option<Bench> {
 /// The report of a run that must not be called a success.
 #[track_caller]
 fn without_result(ran: &Output, what: &str) -> Value {
+    let code = ran.status.code().unwrap_or(-1);
     let said = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(1), "{what}: {said}");
-    let report: Value = serde_json::from_slice(&ran.stdout).expect("a JSON report");
+    judged((code, &ran.stdout, &said), what)
+}
+
+#[track_caller]
+fn judged((code, report, said): (i32, &[u8], &str), what: &str) -> Value {
+    assert_eq!(code, 1, "{what}: {said}");
+    let report: Value = serde_json::from_slice(report).expect("a JSON report");
     assert!(report["no_result"].is_string(), "{what}: {report}");
     assert_eq!(report["balanced"], true, "{what}: {report}");
     report
@@ -56,8 +60,14 @@ fn frames_longer_than_the_mtu_are_no_result() {
                 let words = format!("gen {kind}:x {sink} {frames} --no-trial --json -q");
                 let report = without_result(&bench.run(&words), &words);
                 let departure = &report["departure"];
-                assert!(departure["not_left"].as_u64() > Some(0), "{words}: {report}");
-                assert_eq!(departure["causes"][0]["name"], "tx_refused", "{words}: {report}");
+                assert!(
+                    departure["not_left"].as_u64() > Some(0),
+                    "{words}: {report}"
+                );
+                assert_eq!(
+                    departure["causes"][0]["name"], "tx_refused",
+                    "{words}: {report}"
+                );
                 assert!(says(&report).contains("MTU"), "{words}: {report}");
             }
         }
@@ -71,7 +81,10 @@ fn frames_without_a_carrier_do_not_leave() {
     for kind in KINDS {
         let words = format!("gen {kind}:x --rate 100pps --count 20 --no-trial --json -q");
         let report = without_result(&bench.run(&words), &words);
-        assert!(says(&report).contains("without a carrier all the time"), "{report}");
+        assert!(
+            says(&report).contains("without a carrier all the time"),
+            "{report}"
+        );
         let place = &report["ledger"]["places"][0];
         assert_eq!(place["left_interface"], 0, "{report}");
     }
@@ -86,54 +99,63 @@ fn frames_for_an_interface_that_is_down_come_to_an_end() {
         for pace in ["--count 20", ""] {
             let words = format!("gen {kind}:x --rate 100pps {pace} --no-trial --json -q");
             let report = without_result(&bench.run(&words), &words);
-            assert!(says(&report).contains("ip link set dev x up"), "{words}: {report}");
-            assert_eq!(report["departure"]["link_down"]["state"], "down", "{report}");
+            assert!(
+                says(&report).contains("ip link set dev x up"),
+                "{words}: {report}"
+            );
+            assert_eq!(
+                report["departure"]["link_down"]["state"], "down",
+                "{report}"
+            );
         }
     }
 }
 
-/// Runs the program and does something to the interfaces one second later.
-fn disturbed(bench: &Bench, words: &str, disturb: &str) -> Output {
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            thread::sleep(Duration::from_secs(1));
-            bench.expect(Side::Middle, disturb);
-        });
-        bench.run(words)
-    })
+/// Runs the program and does something to the interfaces when it has begun to send by `by`.
+#[track_caller]
+fn disturbed(bench: &Bench, by: &str, words: &str, disturb: &str) -> Value {
+    let run = bench.start(words);
+    await_that("it sends", || bench.promiscuity(by).is_some());
+    await_that("it sends", || {
+        bench.counter(Side::Middle, by, SENT[usize::from(by != "x")], "packets") > 20
+    });
+    bench.expect(Side::Middle, disturb);
+    let (code, report, said) = run.ended();
+    judged((code, report.as_bytes(), &said), words)
 }
+
+/// What a test frame is to the interface: of a tap it is one that came.
+const SENT: [&str; 2] = ["tx", "rx"];
 
 #[test]
 fn an_interface_that_goes_in_the_middle_leaves_no_result() {
-    for kind in KINDS {
-        for (disturb, state) in [
-            ("ip link del dev x", "gone"),
-            ("ip link set x down", "down"),
-            ("ip link set y down", "without a carrier"),
-        ] {
-            for sink in ["", "--sink packet:y"] {
-                let Some(bench) = pair() else { return };
-                let words = format!(
-                    "gen {kind}:x {sink} --rate 500pps --duration 2500ms --no-trial --json -q"
-                );
-                let report = without_result(&disturbed(&bench, &words, disturb), &words);
-                let down = &report["departure"]["link_down"];
-                assert_eq!(down["state"], state, "{words} {disturb}: {report}");
-                assert!(down["since_seconds"].as_f64() > Some(0.0), "{report}");
-            }
-        }
+    let changes = [
+        ("ip link del dev x", "gone"),
+        ("ip link set x down", "down"),
+        ("ip link set y down", "without a carrier"),
+    ];
+    let table = KINDS.map(|kind| changes.map(|change| (kind, "", change)));
+    let with_sink = ("packet", "--sink packet:y", changes[0]);
+    for (kind, sink, (disturb, state)) in table.into_iter().flatten().chain([with_sink]) {
+        let Some(bench) = pair() else { return };
+        let words = format!("gen {kind}:x {sink} --rate 500pps --duration 4s --no-trial --json -q");
+        let report = disturbed(&bench, "x", &words, disturb);
+        let down = &report["departure"]["link_down"];
+        assert_eq!(down["state"], state, "{words} {disturb}: {report}");
+        assert!(down["since_seconds"].as_f64() > Some(0.0), "{report}");
     }
 }
 
 #[test]
 fn a_tap_that_is_set_down_leaves_no_result() {
     let Some(bench) = Bench::apart() else { return };
-    let words = "gen tap:host0 --rate 500pps --duration 2500ms --no-trial --json -q";
-    let report = without_result(&disturbed(&bench, words, "ip link set host0 down"), words);
-    assert_eq!(report["departure"]["link_down"]["state"], "down", "{report}");
+    let words = "gen tap:host0 --rate 500pps --duration 4s --no-trial --json -q";
+    let report = disturbed(&bench, "host0", words, "ip link set host0 down");
+    let down = &report["departure"]["link_down"];
+    assert_eq!(down["state"], "down", "{report}");
 }
 
-/// Two frames of 60 and 1500 bytes.
+/// Three frames of 60, 1500 and 60 bytes.
 fn capture() -> tempfile::NamedTempFile {
     let mut bytes = vec![0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     bytes.extend(65_535_u32.to_le_bytes());

@@ -77,7 +77,10 @@ fn run(bench: &Bench, words: &str) -> Value {
 fn all_arrived(report: &Value, what: &str) {
     let arrived = &report["arrived"];
     assert_eq!(arrived["lost"], 0, "{what}: {report}");
-    assert_eq!(arrived["frames"], report["sent"]["frames"], "{what}: {report}");
+    assert_eq!(
+        arrived["frames"], report["sent"]["frames"],
+        "{what}: {report}"
+    );
     assert_eq!(report["sent"]["frames"], 500, "{what}: {report}");
 }
 
@@ -117,7 +120,10 @@ fn a_router_forwards_to_the_generators_addresses() {
 #[test]
 fn a_router_forwards_ipv6() {
     for kind in ["xdp", "packet"] {
-        for frames in ["--dst 2001:db8:2::9", "--dst 2001:db8:3::9 --answer 2001:db8:2::/64"] {
+        for frames in [
+            "--dst 2001:db8:2::9",
+            "--dst 2001:db8:3::9 --answer 2001:db8:2::/64",
+        ] {
             let Some(bench) = device() else { return };
             if !router_6(&bench) {
                 return;
@@ -129,7 +135,10 @@ fn a_router_forwards_ipv6() {
             );
             let report = run(&bench, &words);
             all_arrived(&report, &words);
-            assert!(report["controls"]["rx"]["answered"].as_u64() > Some(0), "{report}");
+            assert!(
+                report["controls"]["rx"]["answered"].as_u64() > Some(0),
+                "{report}"
+            );
             // It did not take the router's own address away: that is within the answered network.
             let addresses = bench.expect(Side::Middle, "ip -6 addr show dev b");
             assert!(!addresses.contains("dadfailed"), "{addresses}");
@@ -144,17 +153,27 @@ fn what_is_asked_for_in_vain_is_named() {
     let dmac = mac(&bench, Side::Middle, "a");
     let words = "--dst 203.0.113.9 --src 192.0.2.2 --rate 1kpps --count 500 --no-trial";
     let (code, text, said) = bench
-        .linerate(Side::Left, &format!("gen xdp:t --sink xdp:u --dmac {dmac} {words}"))
+        .linerate(
+            Side::Left,
+            &format!("gen xdp:t --sink xdp:u --dmac {dmac} {words}"),
+        )
         .ended();
     assert_eq!(code, 1, "{text}{said}");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("for 198.51.100.2 came and nobody here answers"), "{text}");
+    assert!(
+        flat.contains("for 198.51.100.2 came and nobody here answers"),
+        "{text}"
+    );
     assert!(flat.contains("--answer 198.51.100.2"), "{text}");
     let off = format!("gen xdp:t --sink xdp:u --dmac {dmac} {words} --answer off --json -q");
     let report = run(&bench, &off);
     let rx = &report["controls"]["rx"];
     assert_eq!(rx["unanswered"][0]["address"], "198.51.100.2", "{report}");
-    assert_eq!((&rx["announced"], &rx["answered"]), (&0.into(), &0.into()), "{report}");
+    assert_eq!(
+        (&rx["announced"], &rx["answered"]),
+        (&0.into(), &0.into()),
+        "{report}"
+    );
 }
 
 /// A sink in a process of its own is a neighbour as well, and so is a generator that only sends.
@@ -170,17 +189,32 @@ fn sender_and_sink_of_two_processes_answer() {
     });
     let dmac = mac(&bench, Side::Middle, "a");
     let words = "--src 192.0.2.2 --dst 203.0.113.9 --rate 500pps --duration 2s --no-trial";
-    let sender = bench.linerate(Side::Left, &format!("gen xdp:t --dmac {dmac} {words} --json -q"));
+    let sender = bench.linerate(
+        Side::Left,
+        &format!("gen xdp:t --dmac {dmac} {words} --json -q"),
+    );
     await_that("the sender answers", || {
         let _asked = bench.succeeds(Side::Middle, "ping -c 1 -W 1 192.0.2.2");
         reached(&bench, "192.0.2.2")
     });
     let sent = finished(sender);
     let came = sink.stop();
-    assert_eq!(came["arrived"]["frames"], sent["sent"]["frames"], "{came} {sent}");
-    assert!(sent["controls"]["tx"]["answered"].as_u64() > Some(0), "{sent}");
-    assert!(came["controls"]["rx"]["answered"].as_u64() > Some(0), "{came}");
-    assert_eq!(sent["sent"]["frames"], 1000, "answers are none of what is sent: {sent}");
+    assert_eq!(
+        came["arrived"]["frames"], sent["sent"]["frames"],
+        "{came} {sent}"
+    );
+    assert!(
+        sent["controls"]["tx"]["answered"].as_u64() > Some(0),
+        "{sent}"
+    );
+    assert!(
+        came["controls"]["rx"]["answered"].as_u64() > Some(0),
+        "{came}"
+    );
+    assert_eq!(
+        sent["sent"]["frames"], 1000,
+        "answers are none of what is sent: {sent}"
+    );
 }
 
 fn reached(bench: &Bench, address: &str) -> bool {

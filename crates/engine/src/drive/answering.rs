@@ -4,6 +4,7 @@
 use frame::{Burst, Frame, FramePool, Nanos};
 use traffic::{ANSWER_BYTES_MAX, Controls, Neighbour};
 
+use super::worker::Taker;
 use crate::attachment::Attachment;
 use crate::counters::{Count, Words};
 
@@ -105,5 +106,28 @@ impl Answering {
         words.add(Count::Originated, taken);
         pool.free_burst(&mut self.answers);
         (taken, refused)
+    }
+}
+
+impl Taker {
+    /// Accounts for frames that came by `now`; how many of them are sound test frames.
+    pub(super) fn account(&mut self, frames: &[Frame], now: Nanos) -> usize {
+        if !self.accounts {
+            return 0;
+        }
+        self.stamps.add(now.since(self.looked));
+        (self.looked, self.last) = (now, now);
+        match self.stamped {
+            true => self.sink.take_stamped(frames, now),
+            false => self.sink.take_burst(frames, now),
+        }
+    }
+
+    /// Answers and announces; what the port refused of earlier steps.
+    pub(super) fn answer(&mut self, now: Nanos, hold: Hold<'_>) -> u64 {
+        match self.answering.must_announce(now) {
+            true => self.answering.announce(now, hold),
+            false => self.answering.send(hold),
+        }
     }
 }

@@ -86,7 +86,10 @@ mod tests {
             (&[(0.0, up), (1.0, up)], None),
             (&[(0.0, down), (1.0, down)], Some((0.0, 20.0, true))),
             (&[(0.0, up), (15.0, none)], Some((15.0, 5.0, false))),
-            (&[(0.0, up), (1.0, none), (3.0, up)], Some((1.0, 2.0, false))),
+            (
+                &[(0.0, up), (1.0, none), (3.0, up)],
+                Some((1.0, 2.0, false)),
+            ),
             (
                 &[(0.0, down), (1.0, up), (4.0, Link::Absent), (6.0, up)],
                 Some((0.0, 3.0, false)),
@@ -94,7 +97,9 @@ mod tests {
         ];
         for (looks, expected) in table {
             let mut watch = LinkWatch::default();
-            looks.iter().for_each(|&(at, link)| watch.look(at, Some(link)));
+            looks
+                .iter()
+                .for_each(|&(at, link)| watch.look(at, Some(link)));
             let outage = watch.report(20.0);
             let found = outage.map(|own| (own.since_seconds, own.seconds, own.whole));
             assert_eq!(found, *expected, "{looks:?}");

@@ -5,6 +5,8 @@
 //! and reports as those of a bridge.
 
 mod answering;
+#[cfg(test)]
+mod answering_tests;
 mod feed;
 mod link;
 mod open;

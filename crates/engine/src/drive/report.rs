@@ -133,9 +133,7 @@ impl TrialReport {
     pub fn not_left(&self) -> Vec<(Cause, u64)> {
         let steps = self.ledger.steps();
         let is_sender = |place: &str| {
-            let first = |step: &&Step| {
-                step.from == Column::Offered || step.to == Column::Forwarded
-            };
+            let first = |step: &&Step| step.from == Column::Offered || step.to == Column::Forwarded;
             steps.iter().filter(first).any(|step| step.place == place)
         };
         let leaves = |step: &&Step| {
@@ -144,7 +142,12 @@ impl TrialReport {
         };
         let lost = |part: &&Difference| !part.adds && !is_late(part.cause);
         let mut causes: Vec<(Cause, u64)> = Vec::new();
-        for part in steps.iter().filter(leaves).flat_map(Step::named).filter(lost) {
+        for part in steps
+            .iter()
+            .filter(leaves)
+            .flat_map(Step::named)
+            .filter(lost)
+        {
             match causes.iter_mut().find(|(cause, _)| *cause == part.cause) {
                 Some((_, frames)) => *frames += part.frames,
                 None => causes.push((part.cause, part.frames)),

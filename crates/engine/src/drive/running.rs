@@ -310,8 +310,7 @@ impl Watch {
         let since: Vec<PortCounts> = since.map(|(now, before)| now.since(before)).collect();
         let roles = drive.roles;
         let controls = report.controls.each_ref();
-        let [rx_controls, tx_controls] =
-            controls.map(|own| own.as_ref().map_or(0, Controls::sent));
+        let [rx_controls, tx_controls] = controls.map(|own| own.as_ref().map_or(0, Controls::sent));
         let driven = Driven {
             books: &report.books,
             made: match roles.replay {

@@ -182,7 +182,11 @@ impl Driver {
 
     /// Announces the ports that are to be, before the first frame is sent.
     pub(super) fn announce(&mut self) {
-        for taker in self.takers.iter_mut().filter(|own| own.answering.announces()) {
+        for taker in self
+            .takers
+            .iter_mut()
+            .filter(|own| own.answering.announces())
+        {
             let hold = Hold {
                 attachment: &mut self.attachments[taker.place],
                 pool: &mut self.pool,
@@ -417,29 +421,6 @@ impl Driver {
         if let Some(sender) = sender {
             let held = sender.feed.give_up(pool);
             words.drop_frames(DropReason::Shutdown, held as u64);
-        }
-    }
-}
-
-impl Taker {
-    /// Accounts for frames that came by `now`; how many of them are sound test frames.
-    fn account(&mut self, frames: &[Frame], now: Nanos) -> usize {
-        if !self.accounts {
-            return 0;
-        }
-        self.stamps.add(now.since(self.looked));
-        (self.looked, self.last) = (now, now);
-        match self.stamped {
-            true => self.sink.take_stamped(frames, now),
-            false => self.sink.take_burst(frames, now),
-        }
-    }
-
-    /// Answers and announces; what the port refused of earlier steps.
-    fn answer(&mut self, now: Nanos, hold: Hold<'_>) -> u64 {
-        match self.answering.must_announce(now) {
-            true => self.answering.announce(now, hold),
-            false => self.answering.send(hold),
         }
     }
 }

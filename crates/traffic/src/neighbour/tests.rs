@@ -45,8 +45,18 @@ fn single_addresses_and_small_ranges_are_answered_for() {
     let table = [
         (Fixed(v4("10.0.0.1")), Random, "10.0.0.1", true),
         (Fixed(v4("10.0.0.1")), Random, "10.0.0.2", false),
-        (Range(v4("10.0.0.0"), v4("10.0.255.255")), Random, "10.0.255.255", true),
-        (Range(v4("10.0.0.0"), v4("10.1.0.0")), Random, "10.0.0.1", false),
+        (
+            Range(v4("10.0.0.0"), v4("10.0.255.255")),
+            Random,
+            "10.0.255.255",
+            true,
+        ),
+        (
+            Range(v4("10.0.0.0"), v4("10.1.0.0")),
+            Random,
+            "10.0.0.1",
+            false,
+        ),
         (Random, Random, "10.0.0.1", false),
         (list, Random, "10.0.0.1", false),
         (wide4, wide6, "10.0.0.1", false),

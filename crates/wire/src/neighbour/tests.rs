@@ -67,16 +67,44 @@ fn what_must_be_answered_is_told_from_what_must_not() {
     let table = [
         ("ARP", arp(1, ROUTER_V4), true),
         ("an ARP reply", arp(2, ROUTER_V4), false),
-        ("a neighbour solicitation", solicitation(&[], 255, ROUTER_V6), true),
+        (
+            "a neighbour solicitation",
+            solicitation(&[], 255, ROUTER_V6),
+            true,
+        ),
         ("one with a tag", solicitation(&[tag], 255, ROUTER_V6), true),
         ("one with two", solicitation(&service, 255, ROUTER_V6), true),
-        ("one with three", solicitation(&[tag, tag, tag], 255, ROUTER_V6), false),
-        ("one that a router passed on", solicitation(&[], 254, ROUTER_V6), false),
-        ("a wrong checksum", with(solicitation(&[], 255, ROUTER_V6), 56, 1), false),
-        ("a code", with(solicitation(&[], 255, ROUTER_V6), 55, 1), false),
-        ("an advertisement", with(solicitation(&[], 255, ROUTER_V6), 54, 136), false),
+        (
+            "one with three",
+            solicitation(&[tag, tag, tag], 255, ROUTER_V6),
+            false,
+        ),
+        (
+            "one that a router passed on",
+            solicitation(&[], 254, ROUTER_V6),
+            false,
+        ),
+        (
+            "a wrong checksum",
+            with(solicitation(&[], 255, ROUTER_V6), 56, 1),
+            false,
+        ),
+        (
+            "a code",
+            with(solicitation(&[], 255, ROUTER_V6), 55, 1),
+            false,
+        ),
+        (
+            "an advertisement",
+            with(solicitation(&[], 255, ROUTER_V6), 54, 136),
+            false,
+        ),
         ("a group as sender", with(arp(1, ROUTER_V4), 6, 3), false),
-        ("addresses of another kind", with(arp(1, ROUTER_V4), 15, 6), false),
+        (
+            "addresses of another kind",
+            with(arp(1, ROUTER_V4), 15, 6),
+            false,
+        ),
     ];
     for (name, bytes, expected) in table {
         assert_eq!(NeighbourRequest::read(&bytes).is_some(), expected, "{name}");
@@ -111,7 +139,10 @@ fn answered(request: &[u8]) -> Vec<u8> {
 #[test]
 fn an_arp_reply_names_the_address_that_was_asked_for() {
     let reply = answered(&arp(1, ROUTER_V4));
-    assert_eq!((reply.len(), &reply[..6], &reply[6..12]), (60, &ROUTER.0[..], &OURS.0[..]));
+    assert_eq!(
+        (reply.len(), &reply[..6], &reply[6..12]),
+        (60, &ROUTER.0[..], &OURS.0[..])
+    );
     let message = ArpView::new_checked(&reply[14..]).unwrap().unwrap();
     assert_eq!((message.operation(), message.sender()), (2, TARGET_V4));
     assert_eq!((message.sender_mac(), message.target()), (OURS, ROUTER_V4));
@@ -130,11 +161,17 @@ fn an_advertisement_is_whole_and_bears_the_tags_of_its_solicitation() {
         let body = packet.payload();
         assert!(has_right_sum(&packet, body), "{reply:02x?}");
         let message = IcmpView::new_checked(body).unwrap();
-        assert_eq!((message.kind(), message.rest()), (ADVERTISEMENT, 0x6000_0000));
+        assert_eq!(
+            (message.kind(), message.rest()),
+            (ADVERTISEMENT, 0x6000_0000)
+        );
         assert_eq!(message.payload()[..16], TARGET_V6.to_be_bytes());
         assert_eq!(message.payload()[16..], [2, 1, 2, 0x4c, 0x52, 0, 0, 2]);
         let parsed = crate::parse(&reply, reply.len());
-        assert_eq!((parsed.fault, usize::from(parsed.vlan_tags)), (None::<Malformed>, tags.len()));
+        assert_eq!(
+            (parsed.fault, usize::from(parsed.vlan_tags)),
+            (None::<Malformed>, tags.len())
+        );
     }
 }
 
