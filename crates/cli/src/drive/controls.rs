@@ -87,10 +87,10 @@ impl PortControls {
         }
     }
 
-    /// `2 ARP requests, 3 IGMP messages`; empty where none came.
+    /// `ARP requests: 2, IGMP messages: 3`; empty where none came.
     pub(super) fn named(&self) -> String {
         let kinds = self.kinds.iter();
-        let named = kinds.map(|own| format!("{} {}", count(own.frames), own.title));
+        let named = kinds.map(|own| format!("{}: {}", own.title, count(own.frames)));
         named.collect::<Vec<_>>().join(", ")
     }
 

@@ -136,3 +136,49 @@ fn without_link(outage: &Outage, port: &str, kept: Option<&str>) -> String {
     let kept = kept.map_or_else(String::new, |kept| format!("; {kept}"));
     format!("{port} was {state} {when}, and no frame leaves then; {remedy}{kept}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_is_told_with_what_helps() {
+        let outage = |link, whole| Outage {
+            link,
+            since_seconds: 1.0,
+            seconds: 2.0,
+            whole,
+        };
+        let table = [
+            (
+                Link::Down(3),
+                true,
+                "xdp:e0 was down all the time",
+                "ip link set dev e0 up",
+            ),
+            (
+                Link::Absent,
+                false,
+                "xdp:e0 was gone for 2.00 s, first after 1.00 s",
+                "ip link",
+            ),
+            (
+                Link::NoCarrier(3),
+                true,
+                "without a carrier all the time",
+                "the other end",
+            ),
+        ];
+        for (link, whole, said, remedy) in table {
+            let sentence = without_link(&outage(link, whole), "xdp:e0", None);
+            assert!(sentence.contains(said), "{sentence}");
+            assert!(sentence.contains(remedy), "{sentence}");
+            let kept = without_link(
+                &outage(link, whole),
+                "xdp:e0",
+                Some("9 frames did not leave"),
+            );
+            assert_eq!(kept, format!("{sentence}; 9 frames did not leave"));
+        }
+    }
+}
