@@ -1,5 +1,5 @@
-//! Frames by which hosts, switches and routers talk about the link itself: what comes to a test port
-//! unasked, told apart.
+//! Frames by which hosts, switches and routers talk about the link itself: what comes to a test
+//! port unasked, told apart.
 
 use crate::view::{ArpView, IcmpView};
 use crate::{Fragment, ether_type, parse, protocol};

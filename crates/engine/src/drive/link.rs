@@ -82,20 +82,21 @@ mod tests {
     fn outages_are_added_up() {
         let (up, down, none) = (Link::Up(3), Link::Down(3), Link::NoCarrier(3));
         // Times and links, and how long it was down by second 20, and whether all the time.
-        let table: &[(&[(f64, Link)], Option<(f64, f64, bool)>)] = &[
-            (&[(0.0, up), (1.0, up)], None),
-            (&[(0.0, down), (1.0, down)], Some((0.0, 20.0, true))),
-            (&[(0.0, up), (15.0, none)], Some((15.0, 5.0, false))),
+        type Row = (Vec<(f64, Link)>, Option<(f64, f64, bool)>);
+        let table: [Row; 5] = [
+            (vec![(0.0, up), (1.0, up)], None),
+            (vec![(0.0, down), (1.0, down)], Some((0.0, 20.0, true))),
+            (vec![(0.0, up), (15.0, none)], Some((15.0, 5.0, false))),
             (
-                &[(0.0, up), (1.0, none), (3.0, up)],
+                vec![(0.0, up), (1.0, none), (3.0, up)],
                 Some((1.0, 2.0, false)),
             ),
             (
-                &[(0.0, down), (1.0, up), (4.0, Link::Absent), (6.0, up)],
+                vec![(0.0, down), (1.0, up), (4.0, Link::Absent), (6.0, up)],
                 Some((0.0, 3.0, false)),
             ),
         ];
-        for (looks, expected) in table {
+        for (looks, expected) in &table {
             let mut watch = LinkWatch::default();
             looks
                 .iter()
