@@ -214,8 +214,8 @@ pub(crate) struct SinkArgs {
     /// Answer ARP and IPv6 neighbour solicitations: auto, off, or further addresses, as in
     /// 198.51.100.2,2001:db8::/64.
     ///
-    /// The port answers for the addresses of its interface and further ones, and announces itself to
-    /// switches. Where the host's own stack answers (packet:, keep-local), that is left to it.
+    /// The port answers for the addresses of its interface and further ones, and announces itself
+    /// to switches. Where the host's own stack answers (packet:, keep-local), that is left to it.
     #[arg(
         long,
         hide_short_help = true,
