@@ -148,6 +148,29 @@ impl Attachment {
         taken
     }
 
+    /// Transmits frames past those that are staged, and gets completed frames back; how many the
+    /// port took, and how many it refused, of earlier steps too. The others stay in `frames`.
+    pub(crate) fn transmit_past(
+        &mut self,
+        frames: &mut Burst,
+        pool: &mut FramePool,
+        words: &mut Words,
+    ) -> (u64, u64) {
+        let Some(queue) = &mut self.queue else {
+            return (0, 0);
+        };
+        let before = frames.len();
+        if before != 0 {
+            queue.tx_burst(frames, pool);
+        }
+        queue.reclaim(pool);
+        let refused = queue.take_refused();
+        let taken = (before - frames.len()) as u64;
+        words.add(Count::Tx, taken);
+        self.book_refused(refused, words);
+        (taken, refused)
+    }
+
     /// What a port refuses may have been taken in an earlier step.
     #[inline]
     fn book_refused(&mut self, refused: u64, words: &mut Words) {

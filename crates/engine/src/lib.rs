@@ -61,7 +61,7 @@ pub use dispatch::{
     DispatchReport, DispatchRow, DispatchSettings, MoveError, RING_LIMIT_MAX, bucket_of,
 };
 pub use drive::{
-    ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Replayed, RunningDrive,
+    ClockDoubt, Drive, DriveClosing, DrivePlan, DriveSnapshot, Outage, Replayed, RunningDrive,
     SteppedDrive, StreamSent, Trial, TrialReport,
 };
 pub use flow_log::FlowLogReader;

@@ -18,6 +18,9 @@ pub enum EndedBy {
     Frames,
     /// Somebody asked it to stop.
     Asked,
+    /// The link of the port that sends was down, and nothing else would have ended it; of drives
+    /// alone.
+    LinkDown,
     /// A port failed; the error says which and how.
     Failed(PortError),
 }

@@ -60,6 +60,17 @@ impl Watched {
             .collect()
     }
 
+    /// Looks at the link alone, before the run.
+    pub(crate) fn look_at_link(&mut self) -> Option<Link> {
+        self.link = Some(self.monitor.look().link);
+        self.link
+    }
+
+    /// The link at the last look.
+    pub(crate) fn link(&self) -> Option<Link> {
+        self.link
+    }
+
     /// What there is now.
     pub(crate) fn view(&self, now: f64) -> PortView {
         PortView {

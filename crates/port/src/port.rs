@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, Region};
 
 use crate::interface::{Meter, Monitor};
-use crate::{PortError, PortStatistics, QueueLoss, Shortcut, TimeSource};
+use crate::{Identity, PortError, PortStatistics, QueueLoss, Shortcut, TimeSource};
 
 /// Whether more can come from a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +74,18 @@ pub trait Port: Send {
     /// switched off, a link that is down.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The longest IP packet that its interface carries, bytes: frames have 14 more, and 4 more for
+    /// each VLAN tag. `None` where nothing but memory bounds it.
+    fn mtu(&self) -> Option<u32> {
+        None
+    }
+
+    /// Who the port is to hosts, switches and routers at the other end; `None` where nobody there
+    /// asks.
+    fn identity(&self) -> Option<Identity> {
+        None
     }
 
     /// What has the kernel forward by itself what is surely in no list, where that was asked for.

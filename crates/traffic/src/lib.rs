@@ -11,6 +11,7 @@
 mod choice;
 mod error;
 mod histogram;
+mod neighbour;
 mod pacer;
 mod random;
 mod rate;
@@ -25,6 +26,7 @@ mod source;
 pub use choice::Choice;
 pub use error::RecipeError;
 pub use histogram::{Histogram, LatencyReport};
+pub use neighbour::{ANSWER_BYTES_MAX, Controls, Neighbour};
 pub use pacer::{Pacer, PacingError};
 pub use random::Random;
 pub use rate::{FCS_BYTES, L1_BYTES, Rate};

@@ -7,6 +7,10 @@ pub const LENGTH_MAX: u16 = 0x05FF;
 pub const IPV4: u16 = 0x0800;
 /// Address Resolution Protocol.
 pub const ARP: u16 = 0x0806;
+/// Reverse Address Resolution Protocol (RFC 903).
+pub const REVERSE_ARP: u16 = 0x8035;
+/// Link Layer Discovery Protocol (IEEE 802.1AB).
+pub const LLDP: u16 = 0x88CC;
 /// Internet Protocol version 6.
 pub const IPV6: u16 = 0x86DD;
 /// IEEE 802.1Q customer tag.

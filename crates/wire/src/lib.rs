@@ -8,6 +8,7 @@
 
 pub mod capture;
 pub mod checksum;
+mod control;
 pub mod emit;
 pub mod ether_type;
 mod flow_key;
@@ -15,6 +16,7 @@ mod follow;
 mod link_message;
 mod mac;
 mod malformed;
+pub mod neighbour;
 pub mod parse;
 mod piece;
 pub mod protocol;
@@ -22,6 +24,7 @@ pub mod toeplitz;
 mod turn;
 pub mod view;
 
+pub use control::Control;
 pub use flow_key::{Family, FlowKey};
 pub use follow::{Follow, follow};
 pub use link_message::{LinkMessage, LinkProtocol, claims_router, link_message};

@@ -4,7 +4,7 @@
 pub const HOP_BY_HOP: u8 = 0;
 /// ICMP for IPv4.
 pub const ICMP: u8 = 1;
-/// Groups of IPv4 hosts (RFC 3376).
+/// Group management for IPv4 (RFC 3376, RFC 9776).
 pub const IGMP: u8 = 2;
 /// An IPv4 packet (RFC 2003).
 pub const IPV4: u8 = 4;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use traffic::{Rate, Speed};
 
+use super::answer::{self, Answer};
 use super::bridge::IdleWhen;
 use super::{WorkerArgs, count, duration};
 use crate::exit::EXIT_CODES;
@@ -39,6 +40,23 @@ pub(crate) struct GenArgs {
         help_heading = "Workers and memory"
     )]
     pub(crate) apart: bool,
+    /// Answer ARP and IPv6 neighbour solicitations: auto, off, or further addresses, as in
+    /// 198.51.100.2,2001:db8::/64.
+    ///
+    /// The port that sends answers for the addresses of --src, the one that takes in for those of
+    /// --dst and announces itself to switches, and each for the addresses of its interface:
+    /// single addresses, and networks up to a /16 of IPv4 and a /64 of IPv6. Further ones are
+    /// answered for by the port that takes in, or else by the one that sends. Where the host's own
+    /// stack answers (packet:, keep-local), that is left to it.
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "WHAT",
+        default_value = "auto",
+        value_parser = answer::answer,
+        help_heading = "Run"
+    )]
+    pub(crate) answer: Answer,
     #[command(flatten)]
     pub(crate) manner: DriveArgs,
     /// What workers do while nothing is due and nothing comes: spin (go on looking) or doze.
@@ -193,6 +211,19 @@ pub(crate) struct SinkArgs {
     /// End after this time, as in 500ms, 10s, 2m; a bare number is seconds.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) duration: Option<Duration>,
+    /// Answer ARP and IPv6 neighbour solicitations: auto, off, or further addresses, as in
+    /// 198.51.100.2,2001:db8::/64.
+    ///
+    /// The port answers for the addresses of its interface and further ones, and announces itself
+    /// to switches. Where the host's own stack answers (packet:, keep-local), that is left to it.
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "WHAT",
+        default_value = "auto",
+        value_parser = answer::answer,
+    )]
+    pub(crate) answer: Answer,
     #[command(flatten)]
     pub(crate) workers: WorkerArgs,
     /// What workers do while no frame comes: doze (sleep until one does) or spin (go on looking).

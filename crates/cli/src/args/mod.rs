@@ -1,5 +1,6 @@
 //! What was typed: the command line as data. Nothing here touches the machine.
 
+mod answer;
 mod bridge;
 mod bypass;
 mod capture;
@@ -38,6 +39,7 @@ mod tests;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use answer::Answer;
 pub(crate) use bridge::BridgeArgs;
 pub(crate) use bypass::{BypassArgs, BypassCommand, BypassOffArgs, BypassPlace, BypassShowArgs};
 pub(crate) use capture::{CaptureArgs, CaptureFormat};

@@ -6,6 +6,8 @@ use serde::Serialize;
 use traffic::{FCS_BYTES, L1_BYTES, LatencyReport, SinkReport, StreamReport};
 
 use super::clock::ClockFacts;
+use super::controls::LinkControls;
+use super::departure::Departure;
 use super::verdict::{self, Limit};
 use crate::build::{DEBUG, VERSION};
 use crate::report::json::{Frames, MachineFacts, Memory, Port, Worker, ended_by, ratio};
@@ -27,6 +29,12 @@ pub(super) struct Figures {
     /// What came back to the port that sends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) returned: Option<Arrived>,
+    /// Why there is no result; null where there is one.
+    pub(super) no_result: Option<String>,
+    /// What was to leave and did not.
+    pub(super) departure: Departure,
+    /// What came about the links, and what was answered.
+    pub(super) controls: LinkControls,
     /// Where times come from, and what they may be wrong by.
     pub(super) clock: ClockFacts,
     /// What became of the frames in this process.
@@ -149,13 +157,16 @@ impl Figures {
         warnings: Vec<String>,
     ) -> Self {
         let sends = trial.senders != 0;
-        Self {
+        let mut figures = Self {
             version: VERSION,
             debug_build: DEBUG,
             seconds: trial.seconds,
             sent: sends.then(|| Sent::of(trial, ceiling_pps)),
             arrived: trial.ahead.as_ref().map(|sink| Arrived::of(sink, trial)),
             returned: trial.back.as_ref().map(|sink| Arrived::of(sink, trial)),
+            no_result: None,
+            departure: Departure::of(trial),
+            controls: LinkControls::of(&trial.controls),
             clock: ClockFacts::of(trial),
             frames: Frames::of(&trial.books),
             balanced: trial.balanced,
@@ -166,7 +177,9 @@ impl Figures {
             machine: MachineFacts::of(&Machine::read()),
             ended_by: ended_by(&trial.ended_by),
             warnings,
-        }
+        };
+        figures.no_result = verdict::no_result(&figures);
+        figures
     }
 
     /// Arrived and returned, as far as there are such.

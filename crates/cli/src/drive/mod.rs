@@ -1,8 +1,11 @@
 //! `linerate gen` and `linerate sink`: ports opened, trials run, the report.
 
 mod clock;
+mod controls;
+mod departure;
 mod figures;
 mod live;
+pub(crate) mod neighbours;
 mod ports;
 pub(crate) mod recipe;
 mod text;
@@ -24,6 +27,7 @@ use crate::run::{warn_of_debug_build, warn_of_shared_cpus};
 use daemon::Layout;
 use figures::Figures;
 use live::run_trial;
+use neighbours::neighbours;
 use ports::Ports;
 
 /// How long a port is tried flat out, to learn how much it takes.
@@ -47,7 +51,8 @@ pub(crate) fn generate(args: &GenArgs, output: Output) -> Outcome {
         None => recipe.sizes.frame_bytes_max(),
     };
     let interrupt = Interrupt::watch()?;
-    let mut drive = open(&ports, &layout, longest, args, output)?;
+    let frames = (&recipe, longest);
+    let mut drive = open(&ports, &layout, frames, args, output)?;
     let mut ceiling = None;
     if tries_first(args, rate, &ports) {
         let before = flat_out(&recipe);
@@ -83,6 +88,7 @@ pub(crate) fn take_in(args: &SinkArgs, output: Output) -> Outcome {
     let interrupt = Interrupt::watch()?;
     let opened = ports.open(&layout, 0, 0, output)?;
     let plan = DrivePlan {
+        neighbours: neighbours((None, opened.rx.as_deref()), None, &args.answer),
         tx: None,
         rx: opened.rx,
         returns: false,
@@ -148,6 +154,10 @@ fn refused_frames(report: &TrialReport) -> Option<String> {
     let refused =
         |&&(reason, _): &&(plane::DropReason, u64)| reason == plane::DropReason::TxRefused;
     let (_, frames) = report.books.dropped.iter().find(refused)?;
+    if report.outage.is_some() {
+        // The report says what kept them.
+        return None;
+    }
     let port = report.ports.first()?;
     Some(format!(
         "{} refused {frames} frames, which are longer than its interface allows, or shorter than \
@@ -213,13 +223,16 @@ fn warn_of_ceiling(rate: Rate, trial: &TrialReport, output: Output) {
 fn open(
     ports: &Ports,
     layout: &Layout,
-    longest: usize,
+    (recipe, longest): (&Recipe, usize),
     args: &GenArgs,
     output: Output,
 ) -> Result<Drive, Error> {
     let opened = ports.open(layout, longest, args.manner.seed, output)?;
     let speed = args.replay.speed.unwrap_or(Speed::Times(1.0));
+    let recipe = opened.replay.is_none().then_some(recipe);
+    let ends = (opened.tx.as_deref(), opened.rx.as_deref());
     let plan = DrivePlan {
+        neighbours: neighbours(ends, recipe, &args.answer),
         tx: opened.tx,
         rx: opened.rx,
         returns: args.reflect,

@@ -1,7 +1,8 @@
 //! The report of a generator or a sink for people.
 
+use super::controls::{LinkControls, PortControls};
 use super::figures::{Arrived, Figures, Latency, Sent};
-use super::verdict::{harm, unreached};
+use super::verdict::harm;
 use crate::paint::Paint;
 use crate::report::ledger;
 use crate::report::number::{count, plural, rate, seconds, share};
@@ -36,10 +37,11 @@ fn headline(figures: &Figures, paint: Paint, width: usize) -> String {
     let workers = plural(figures.workers.len() as u64, "worker", "workers");
     let time = seconds(figures.seconds);
     let Some(sent) = &figures.sent else {
-        return format!(
+        let text = format!(
             "{} took frames in for {time} on {workers}\n",
             paint.bold("linerate")
         );
+        return text + &no_result(figures, paint, width);
     };
     let mean = sent.bytes as f64 / sent.frames.max(1) as f64;
     let mut text = format!(
@@ -49,10 +51,14 @@ fn headline(figures: &Figures, paint: Paint, width: usize) -> String {
         paint.bold(&rate(sent.bps_l1, "b/s")),
     );
     text += &wrap(&pace(sent), 2, width);
-    if let Some(sentence) = unreached(figures) {
-        text += &paint.bad(&wrap(&format!("NO RESULT: {sentence}."), 2, width));
-    }
-    text
+    text + &no_result(figures, paint, width)
+}
+
+fn no_result(figures: &Figures, paint: Paint, width: usize) -> String {
+    let sentence = figures.no_result.as_ref();
+    sentence.map_or_else(String::new, |sentence| {
+        paint.bad(&wrap(&format!("NO RESULT: {sentence}."), 2, width))
+    })
 }
 
 /// What was asked for, and how well it was kept to.
@@ -102,13 +108,30 @@ fn frames(figures: &Figures, paint: Paint, width: usize) -> String {
         ]);
     }
     let sent = figures.sent.as_ref().map(|sent| sent.frames);
+    let LinkControls { rx, tx } = &figures.controls;
     let sinks = [
-        ("arrived", &figures.arrived),
-        ("came back", &figures.returned),
+        ("arrived", &figures.arrived, rx),
+        ("came back", &figures.returned, tx),
     ];
-    for (name, sink) in sinks {
+    for (name, sink, controls) in sinks {
         if let Some(sink) = sink {
             arrived(&mut table, name, sink, sent);
+            let named = controls.as_ref().map(PortControls::named);
+            if let Some(named) = named.filter(|named| !named.is_empty()) {
+                table.row([
+                    String::new(),
+                    String::new(),
+                    String::new(),
+                    format!("  {named}"),
+                ]);
+            }
+        }
+    }
+    for (port, controls) in [("sink", rx), ("sender", tx)] {
+        if let Some(own) = controls.as_ref().filter(|own| own.answered != 0) {
+            let name = format!("answered by the {port}");
+            let note = "requests for its addresses, beside the test frames".to_owned();
+            table.row([name, count(own.answered), String::new(), note]);
         }
     }
     let harms: Vec<String> = figures.sinks().filter_map(harm).collect();
@@ -121,6 +144,9 @@ fn frames(figures: &Figures, paint: Paint, width: usize) -> String {
                      in order and as they were sent.";
         let said = if sent.is_some() { good } else { alone };
         text += &paint.good(&wrap(said, 2, width));
+    }
+    for complaint in figures.controls.complaints() {
+        text += &paint.bad(&wrap(&format!("{complaint}."), 2, width));
     }
     text
 }

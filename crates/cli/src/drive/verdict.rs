@@ -42,8 +42,14 @@ pub(super) fn limit(trial: &TrialReport) -> Option<Limit> {
     })
 }
 
+/// Why what was measured is no result: something did not leave, or the rate was not reached.
+pub(super) fn no_result(figures: &Figures) -> Option<String> {
+    let departure = figures.departure.sentence.clone();
+    departure.or_else(|| unreached(figures))
+}
+
 /// The sentence about a rate that was not reached.
-pub(super) fn unreached(figures: &Figures) -> Option<String> {
+fn unreached(figures: &Figures) -> Option<String> {
     let sent = figures.sent.as_ref()?;
     if sent.frames == 0 {
         return Some("no frame was sent; see what is dropped, and the port's states".to_owned());
@@ -97,8 +103,7 @@ pub(super) fn judge(figures: &Figures) -> Outcome {
         return Err(Error::check_failed(complaint));
     }
     let harmed = figures.sinks().any(|arrived| harm(arrived).is_some());
-    let unreached = unreached(figures).is_some();
-    Ok(if harmed || unreached {
+    Ok(if harmed || figures.no_result.is_some() {
         ExitCode::CheckFailed
     } else {
         ExitCode::Done

@@ -287,6 +287,7 @@ pub(crate) fn ended_by(ended: &EndedBy) -> &'static str {
         EndedBy::Duration => "duration",
         EndedBy::Frames => "frames",
         EndedBy::Asked => "asked",
+        EndedBy::LinkDown => "link_down",
         EndedBy::Failed(_) => "failed",
     }
 }

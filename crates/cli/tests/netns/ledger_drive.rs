@@ -81,7 +81,7 @@ fn must_agree(bench: &Bench, report: &Value, ports: [&str; 2]) {
 /// Flat out, with rings as small as they may be: who is too slow is named.
 fn flat_out(from: &str, to: &str) {
     let Some(bench) = wire() else { return };
-    let words = format!("gen {from} --sink {to} --duration 0.5");
+    let words = format!("gen {from} --sink {to} --duration 0.5 --answer off");
     let report = drive(&bench, &words);
     let place = |spec: &str| spec.split(',').next().expect("a spec").to_owned();
     must_agree(&bench, &report, [&place(from), &place(to)]);
@@ -126,7 +126,7 @@ fn two_workers_and_frames_that_come_back() {
 fn a_wire_that_is_too_narrow_is_told_from_a_slow_sink() {
     let Some(bench) = wire() else { return };
     bench.ip("link set dev d mtu 1000");
-    let words = "gen xdp:c --sink xdp:d --size 64:1+1400:1 --count 2000 --rate 20kpps";
+    let words = "gen xdp:c --sink xdp:d --size 64:1+1400:1 --count 2000 --rate 20kpps --answer off";
     let report = drive(&bench, words);
     must_agree(&bench, &report, ["xdp:c", "xdp:d"]);
     let parts = report["ledger"]["differences"].as_array().expect("a list");

@@ -4,7 +4,11 @@
 //! rate, take in what arrives and account for it, and rest when it is over. The same start, books
 //! and reports as those of a bridge.
 
+mod answering;
+#[cfg(test)]
+mod answering_tests;
 mod feed;
+mod link;
 mod open;
 mod plan;
 mod report;
@@ -16,6 +20,7 @@ mod stepped;
 mod tests;
 mod worker;
 
+pub use link::Outage;
 pub use open::Drive;
 pub use plan::{DrivePlan, Replayed, Trial};
 pub use report::{ClockDoubt, DriveClosing, DriveSnapshot, StreamSent, TrialReport};

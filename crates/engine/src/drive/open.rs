@@ -2,11 +2,15 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
+use port::interface::Link;
 use port::{Port, PortStatistics, TimeSource};
-use traffic::{FCS_BYTES, Pacer, Rate, Recipe, Sink, SinkLimits, Source, Speed};
+use traffic::{FCS_BYTES, Neighbour, Pacer, Rate, Recipe, Sink, SinkLimits, Source, Speed};
 
+use super::answering::Answering;
 use super::feed::{Feed, Replay};
 use super::running::RunningDrive;
 use super::worker::{Driver, Sender, Span, Taker};
@@ -33,6 +37,8 @@ pub(super) struct Roles {
     pub(super) replay: Option<(usize, Speed)>,
     pub(super) returns: bool,
     pub(super) reflect: bool,
+    /// Frames that come to `tx` are taken in to be answered, if for nothing else.
+    answers: bool,
     apart: bool,
 }
 
@@ -48,6 +54,8 @@ pub struct Drive {
     pub(super) counted: Vec<PortCounts>,
     pub(super) memory: MemoryReport,
     pub(super) roles: Roles,
+    /// Who `tx` and `rx` are on their links.
+    neighbours: [Option<Neighbour>; 2],
     burst: usize,
     /// Streams numbered so far.
     streams: u32,
@@ -65,6 +73,7 @@ impl Drive {
         let mut roles = Roles {
             returns: plan.returns,
             reflect: plan.reflect,
+            answers: plan.neighbours[0].is_some(),
             apart: plan.apart,
             ..Roles::default()
         };
@@ -96,8 +105,10 @@ impl Drive {
             mode: port.mode(),
             watched: port.monitor().map(Watched::new),
         });
+        let mut facts: Vec<PortFacts> = facts.collect();
+        await_carriers(&mut facts);
         Ok(Self {
-            facts: facts.collect(),
+            facts,
             before: vec![PortStatistics::default(); ports.len()],
             workers,
             meters: Meters::of(&ports),
@@ -105,6 +116,7 @@ impl Drive {
             ports,
             memory,
             roles,
+            neighbours: plan.neighbours,
             burst: plan.burst,
             streams: 0,
         })
@@ -156,7 +168,7 @@ impl Drive {
         for worker in &mut self.workers {
             worker.begin_anew(&control, self.burst);
             worker.waits_for_sources = roles.tx.is_none();
-            worker.takers = takers(roles, worker, several);
+            worker.takers = takers(roles, worker, several, &self.neighbours);
             for taker in &mut worker.takers {
                 let source = self.ports[taker.place].time_source();
                 taker.stamped = matches!(source, TimeSource::Hardware { .. });
@@ -182,8 +194,26 @@ impl Drive {
         self.meters.opened();
         self.counted = all_counts(&self.facts, &mut self.workers);
         self.meters.begun();
+        self.announce();
         let signed = trial.recipe.stamp.is_some() && roles.replay.is_none();
         Ok(if signed { streams } else { 0..0 })
+    }
+
+    /// Whether a port announces itself.
+    pub(super) fn announces(&self) -> bool {
+        let mut neighbours = self.neighbours.iter().flatten();
+        neighbours.any(|own| own.announces)
+    }
+
+    /// One queue of a port announces it, before anything is sent: a switch then knows where it is.
+    fn announce(&mut self) {
+        let is_first = |worker: &&mut Driver| {
+            let mut takers = worker.takers.iter();
+            takers.any(|taker| taker.answering.announces())
+        };
+        if let Some(worker) = self.workers.iter_mut().find(is_first) {
+            worker.announce();
+        }
     }
 
     /// Frames that fit no chunk would never be made.
@@ -217,6 +247,21 @@ impl Drive {
         for worker in &mut self.workers {
             worker.pool.collect();
         }
+    }
+}
+
+/// Many cards lose their link while a program is attached, and have it again some seconds later.
+fn await_carriers(ports: &mut [PortFacts]) {
+    const AWAITED: Duration = Duration::from_secs(5);
+    const LOOK_EVERY: Duration = Duration::from_millis(20);
+    let begun = Instant::now();
+    // The other end of what is no interface has no number.
+    let waits = |facts: &mut PortFacts| {
+        let link = facts.watched.as_mut().and_then(Watched::look_at_link);
+        matches!(link, Some(Link::NoCarrier(number)) if number != 0)
+    };
+    while ports.iter_mut().any(waits) && begun.elapsed() < AWAITED {
+        sleep(LOOK_EVERY);
     }
 }
 
@@ -285,22 +330,29 @@ fn at_rest(
 
 /// The sinks of a worker: one a port that it takes frames in from. Where several workers do, each
 /// records what came to it: `several` is of the port that takes in and of the one that sends.
-fn takers(roles: Roles, worker: &Driver, several: [bool; 2]) -> Vec<Taker> {
-    let back = roles.tx.filter(|_| roles.returns);
-    let ahead = roles.rx.map(|rx| (rx, roles.reflect, several[0]));
+fn takers(
+    roles: Roles,
+    worker: &Driver,
+    several: [bool; 2],
+    neighbours: &[Option<Neighbour>; 2],
+) -> Vec<Taker> {
+    let back = roles.tx.filter(|_| roles.returns || roles.answers);
+    let ahead = roles.rx.map(|rx| (rx, several[0], &neighbours[1]));
     let places = ahead
         .into_iter()
-        .chain(back.map(|tx| (tx, false, several[1])));
+        .chain(back.map(|tx| (tx, several[1], &neighbours[0])));
     let limits = |several| match several {
         true => SinkLimits::of_several(),
         false => SinkLimits::default(),
     };
     places
         .filter(|&(place, ..)| worker.has_queue(place))
-        .map(|(place, reflects, several)| Taker {
+        .map(|(place, several, neighbour)| Taker {
             place,
             sink: Sink::new(limits(several)),
-            reflects,
+            accounts: roles.rx == Some(place) || roles.returns,
+            answering: Answering::new(neighbour.clone()),
+            reflects: roles.reflect && roles.rx == Some(place),
             stamped: false,
             looked: Nanos::ZERO,
             last: Nanos::ZERO,
@@ -355,7 +407,7 @@ fn attach(
             queues = queues.min(senders);
         }
         let takes_in = roles.rx == Some(place);
-        let receives = takes_in || roles.tx != Some(place) || roles.returns;
+        let receives = takes_in || roles.tx != Some(place) || roles.returns || roles.answers;
         for (number, worker) in attachments.iter_mut().enumerate() {
             // A port that takes in begins at the last worker, one that sends at the first.
             let number = if takes_in && queues < workers {

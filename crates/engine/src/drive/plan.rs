@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use frame::{BURST_MAX, CpuId};
 use port::Port;
-use traffic::{Rate, Recipe, Speed};
+use traffic::{Neighbour, Rate, Recipe, Speed};
 
 use crate::{EngineError, IdleMode};
 
@@ -23,6 +23,9 @@ pub struct DrivePlan {
     /// Half of the workers send and the other half takes in, instead of each doing both; of two
     /// workers or more.
     pub apart: bool,
+    /// Who `tx` and `rx` are to those at the other end of their wires, where they answer for
+    /// addresses or announce themselves.
+    pub neighbours: [Option<Neighbour>; 2],
     /// What is sent comes from here, instead of being made.
     pub replay: Option<Replayed>,
     /// The CPUs, one worker each.

@@ -1,9 +1,12 @@
 //! What a trial has to say for itself.
 
-use port::{PortError, TimeSource};
-use traffic::{PacingError, Rate, SinkReport};
+use plane::DropReason;
+use port::{Loss, PortError, TimeSource};
+use traffic::{Controls, PacingError, Rate, SinkReport};
 
+use super::link::Outage;
 use super::worker::Span;
+use crate::ledger::{Cause, Column, Difference, OwnCause, Step};
 use crate::{Books, EndedBy, Ledger, PortReport, WorkerReport};
 
 /// Counts while a trial goes on, all workers together; up to a millisecond old.
@@ -85,6 +88,11 @@ pub struct TrialReport {
     pub ahead: Option<SinkReport>,
     /// What came back to the port that sends.
     pub back: Option<SinkReport>,
+    /// What came about the link to the port that takes in and to the one that sends, and what was
+    /// answered, as far as there are such.
+    pub controls: [Option<Controls>; 2],
+    /// The times that the link of the port that sends was down.
+    pub outage: Option<Outage>,
     /// From the time in a frame until the port had taken its burst.
     pub tx_doubt: ClockDoubt,
     /// From the look that found nothing, or the one before, until the time given to a burst.
@@ -102,6 +110,8 @@ pub struct TrialReport {
     pub ports: Vec<PortReport>,
     /// Each worker.
     pub workers: Vec<WorkerReport>,
+    /// So many frames were asked for, by a count or by a capture.
+    pub counted: bool,
     /// Why it ended.
     pub ended_by: EndedBy,
 }
@@ -117,11 +127,50 @@ impl TrialReport {
         }
     }
 
+    /// Frames that were to be sent, or sent back, and did not leave the machine, by what became of
+    /// them. Not those whose time passed before they were made, nor those under way when it ended.
+    #[must_use]
+    pub fn not_left(&self) -> Vec<(Cause, u64)> {
+        let steps = self.ledger.steps();
+        let is_sender = |place: &str| {
+            let first = |step: &&Step| step.from == Column::Offered || step.to == Column::Forwarded;
+            steps.iter().filter(first).any(|step| step.place == place)
+        };
+        let leaves = |step: &&Step| {
+            let to = [Column::SentByUs, Column::Forwarded, Column::LeftInterface];
+            to.contains(&step.to) && is_sender(&step.place)
+        };
+        let lost = |part: &&Difference| !part.adds && !is_late(part.cause);
+        let mut causes: Vec<(Cause, u64)> = Vec::new();
+        for part in steps
+            .iter()
+            .filter(leaves)
+            .flat_map(Step::named)
+            .filter(lost)
+        {
+            match causes.iter_mut().find(|(cause, _)| *cause == part.cause) {
+                Some((_, frames)) => *frames += part.frames,
+                None => causes.push((part.cause, part.frames)),
+            }
+        }
+        causes
+    }
+
     /// The mean frame sent, bytes without FCS.
     #[must_use]
     pub fn mean_frame_bytes(&self) -> f64 {
         self.sent_bytes as f64 / self.sent.max(1) as f64
     }
+}
+
+/// Whether frames of this cause were never sent, or may leave yet.
+fn is_late(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::Own(OwnCause::Behind)
+            | Cause::Drop(DropReason::Shutdown)
+            | Cause::Port(Loss::QdiscBacklog)
+    )
 }
 
 /// What is left to say when the ports are closed.

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle, park_timeout};
-use std::time::Instant;
+use std::thread::{Builder, JoinHandle, park_timeout, sleep};
+use std::time::{Duration, Instant};
 
-use traffic::{PacingError, Sink, SinkLimits, SinkReport};
+use traffic::{Controls, PacingError, Sink, SinkLimits, SinkReport};
 
 use super::Trial;
+use super::link::LinkWatch;
 use super::open::Drive;
 use super::report::{ClockDoubt, DriveSnapshot, StreamSent, TrialReport};
 use super::worker::{Driver, Sender, Span, Taker};
@@ -15,8 +16,12 @@ use crate::counters::{Count, Words, at_rest};
 use crate::finish::{all_counts, balance, port_report, worker_report};
 use crate::ledger::{Driven, PortCounts, of_drive};
 use crate::start::start_workers;
+use crate::states::Watched;
 use crate::supervise::{ATTEND_EVERY, Control, DRAIN_MAX, WATCH_EVERY};
 use crate::{Books, EndedBy, EngineError, Ledger, PortReport, Stopper};
+
+/// Test frames begin so long after a port was announced: a switch has learned by then.
+const ANNOUNCED_FOR: Duration = Duration::from_millis(2);
 
 /// A trial that goes on.
 pub struct RunningDrive {
@@ -34,6 +39,9 @@ impl RunningDrive {
         let workers = std::mem::take(&mut drive.workers);
         let control = Arc::clone(&workers[0].control);
         let cpu = workers[0].cpu;
+        if drive.announces() {
+            sleep(ANNOUNCED_FOR);
+        }
         let (started, handles) = start_workers(workers)?;
         let watch = Watch {
             control: Arc::clone(&control),
@@ -42,6 +50,7 @@ impl RunningDrive {
             trial: trial.clone(),
             streams,
             started,
+            link: LinkWatch::default(),
         };
         let thread = Builder::new().name("supervisor".to_owned());
         let thread = thread
@@ -117,6 +126,7 @@ pub(super) fn report_of(
         trial,
         streams,
         started: Instant::now(),
+        link: LinkWatch::default(),
     };
     let report = watch.close(ended_by);
     (watch.drive, report)
@@ -131,12 +141,14 @@ struct Watch {
     trial: Trial,
     streams: Range<u32>,
     started: Instant,
+    /// Of the port that sends.
+    link: LinkWatch,
 }
 
 impl Watch {
     fn run(mut self) -> Result<(Drive, TrialReport), EngineError> {
         let ended_by = self.watch();
-        self.control.look_at(&mut self.drive.facts, self.started);
+        self.look_at_ports();
         self.control.stop();
         for handle in std::mem::take(&mut self.handles) {
             let worker = handle.join().map_err(|_| EngineError::WorkerLost)?;
@@ -162,7 +174,7 @@ impl Watch {
         let mut ending: Option<(EndedBy, Instant)> = None;
         let cause = loop {
             if looks.is_multiple_of(ATTEND_EVERY) {
-                self.control.look_at(&mut self.drive.facts, self.started);
+                self.look_at_ports();
                 self.drive.ports.iter_mut().for_each(|port| port.attend());
                 self.drive.meters.follow();
             }
@@ -179,6 +191,7 @@ impl Watch {
                 Some(_) => {}
                 None => {
                     let asked = self.control.asked_to_end(self.started, self.trial.duration);
+                    let asked = asked.or_else(|| self.has_no_link().then_some(EndedBy::LinkDown));
                     ending = asked.map(|cause| (cause, Instant::now()));
                     self.control.drain(ending.is_some());
                 }
@@ -190,6 +203,27 @@ impl Watch {
             Some(count) if self.counted() >= count => EndedBy::Frames,
             _ => EndedBy::Sources,
         })
+    }
+
+    fn look_at_ports(&mut self) {
+        let now = self.elapsed();
+        let facts = &mut self.drive.facts;
+        self.control.look_at(facts, self.started);
+        let tx = self.drive.roles.tx.and_then(|place| facts.get(place));
+        let watched = tx.and_then(|facts| facts.watched.as_ref());
+        self.link.look(now, watched.and_then(Watched::link));
+    }
+
+    /// Whether nothing can be sent any more. A trial with a time of its own goes on to its end, one
+    /// that somebody else ends as well: the link may come back.
+    fn has_no_link(&self) -> bool {
+        let ends = self.trial.count.is_some() || self.drive.roles.replay.is_some();
+        let for_ever = ends && self.trial.duration.is_none();
+        self.link.is_hopeless(self.elapsed(), for_ever)
+    }
+
+    fn elapsed(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
     }
 
     /// Frames towards the count that was asked for.
@@ -219,7 +253,7 @@ impl Watch {
     }
 
     fn report(&self, ended_by: EndedBy) -> TrialReport {
-        let ended = self.started.elapsed().as_secs_f64();
+        let ended = self.elapsed();
         let workers = &self.drive.workers;
         let mut sum = Words::new();
         workers.iter().for_each(|worker| sum.merge(&worker.words));
@@ -233,6 +267,7 @@ impl Watch {
             .iter()
             .for_each(|sender| tx_span.merge(sender.stamps));
         let roles = self.drive.roles;
+        let returns = roles.tx.filter(|_| roles.returns);
         let full = sum.get(Count::FullNanos) as f64 / 1e9 / senders.len().max(1) as f64;
         TrialReport {
             rate: self.trial.rate,
@@ -245,10 +280,12 @@ impl Watch {
             full_seconds: full,
             pacing: together(senders.iter().filter_map(|sender| sender.pacing())),
             ahead: roles.rx.and_then(|place| taken_in(workers, place)),
-            back: roles.tx.and_then(|place| taken_in(workers, place)),
+            back: returns.and_then(|place| taken_in(workers, place)),
+            controls: [roles.rx, roles.tx].map(|place| Some(controls_at(workers, place?))),
+            outage: self.link.report(ended),
             tx_doubt: ClockDoubt::of(tx_span),
             rx_doubt: ClockDoubt::of(rx_span(workers)),
-            times: [roles.rx, roles.tx.filter(|_| roles.returns)]
+            times: [roles.rx, returns]
                 .map(|place| place.map(|place| self.drive.ports[place].time_source())),
             books: Books::of(&sum),
             ledger: Ledger::new(),
@@ -258,6 +295,7 @@ impl Watch {
                 .iter()
                 .map(|own| worker_report(own, seconds))
                 .collect(),
+            counted: self.trial.count.is_some() || roles.replay.is_some(),
             ended_by,
         }
     }
@@ -271,12 +309,16 @@ impl Watch {
         let since = counts.iter().zip(&drive.counted);
         let since: Vec<PortCounts> = since.map(|(now, before)| now.since(before)).collect();
         let roles = drive.roles;
+        let controls = report.controls.each_ref();
+        let [rx_controls, tx_controls] = controls.map(|own| own.as_ref().map_or(0, Controls::sent));
         let driven = Driven {
             books: &report.books,
             made: match roles.replay {
                 Some((place, _)) => since[place].received,
-                None => report.books.originated,
+                None => report.books.originated - rx_controls - tx_controls,
             },
+            rx_controls,
+            tx_controls,
             sent: report.sent,
             behind: match self.trial.count {
                 // Put off, and sent all the same.
@@ -347,6 +389,15 @@ fn taken_in(workers: &[Driver], place: usize) -> Option<SinkReport> {
     sum.merge(&first.sink);
     sinks.for_each(|taker| sum.merge(&taker.sink));
     Some(sum.report())
+}
+
+/// What came to all workers at one port about the link.
+fn controls_at(workers: &[Driver], place: usize) -> Controls {
+    let mut sum = Controls::default();
+    takers_of(workers)
+        .filter(|taker| taker.place == place)
+        .for_each(|taker| sum.merge(&taker.answering.controls));
+    sum
 }
 
 fn takers_of(workers: &[Driver]) -> impl Iterator<Item = &Taker> {

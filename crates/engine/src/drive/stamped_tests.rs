@@ -110,6 +110,7 @@ fn report_of(card: Card, count: u64) -> TrialReport {
         returns: true,
         reflect: false,
         apart: false,
+        neighbours: [None, None],
         replay: None,
         cpus: allowed_cpus().into_iter().take(1).collect(),
         burst: 32,

@@ -196,6 +196,7 @@ fn plan(tx: Box<dyn Port>, workers: usize) -> DrivePlan {
         returns: true,
         reflect: false,
         apart: false,
+        neighbours: [None, None],
         replay: None,
         cpus: allowed_cpus().into_iter().cycle().take(workers).collect(),
         burst: 64,
@@ -448,6 +449,7 @@ fn replay_of_ten(speed: Speed, loops: u64) -> DrivePlan {
     let open = |spec: &PortSpec, id| port::open(spec, PortId(id), &context).expect("a port");
     DrivePlan {
         returns: false,
+        neighbours: [None, None],
         replay: Some(Replayed {
             port: open(&spec, 1),
             speed,

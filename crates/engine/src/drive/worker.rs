@@ -9,6 +9,7 @@ use plane::DropReason;
 use traffic::{Pacer, PacingError, Rate, Sink};
 use wire::turn_around;
 
+use super::answering::{Answering, Hold};
 use super::feed::Feed;
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
@@ -47,6 +48,9 @@ pub(super) struct Sender {
 pub(super) struct Taker {
     pub(super) place: usize,
     pub(super) sink: Sink,
+    /// What comes is accounted for; else it is taken in to be answered alone.
+    pub(super) accounts: bool,
+    pub(super) answering: Answering,
     /// Frames go back to where they came from.
     pub(super) reflects: bool,
     /// The port's frames bring times of its card.
@@ -157,13 +161,39 @@ impl Driver {
                 self.beat(ended);
             }
         }
-        for attachment in &mut self.attachments {
-            attachment.settle(&mut self.pool, &mut self.words);
-        }
+        self.settle();
         let cpu_nanos = cpu_time_nanos().saturating_sub(cpu_before);
         self.words.add(Count::CpuNanos, cpu_nanos);
         self.control.board(self.id).show(&self.words);
         self
+    }
+
+    /// Has the ports send what they gather, and asks them what they could not send.
+    fn settle(&mut self) {
+        for (place, attachment) in self.attachments.iter_mut().enumerate() {
+            let before = self.words.get(Count::Tx);
+            attachment.settle(&mut self.pool, &mut self.words);
+            let refused = before.saturating_sub(self.words.get(Count::Tx));
+            if let Some(sender) = self.sender.as_mut().filter(|own| own.place == place) {
+                sender.take_back(refused, &mut self.words);
+            }
+        }
+    }
+
+    /// Announces the ports that are to be, before the first frame is sent.
+    pub(super) fn announce(&mut self) {
+        for taker in self
+            .takers
+            .iter_mut()
+            .filter(|own| own.answering.announces())
+        {
+            let hold = Hold {
+                attachment: &mut self.attachments[taker.place],
+                pool: &mut self.pool,
+                words: &mut self.words,
+            };
+            taker.answering.announce(Nanos::ZERO, hold);
+        }
     }
 
     /// Sleeps for `nap`, until the next frame is due, or until one comes where nothing is sent.
@@ -199,6 +229,7 @@ impl Driver {
         }
         for taker in &mut self.takers {
             (taker.looked, taker.last) = (now, now);
+            taker.answering.restart(now);
         }
     }
 
@@ -242,13 +273,11 @@ impl Driver {
             sender.make(&mut attachment.staged, pool, now, words);
         }
         sender.looked = now;
-        if attachment.staged.is_empty() {
-            // What was sent before comes back to the pool, and queues that buffer go on.
-            return attachment.flush(pool, true, words);
-        }
         let bytes = bytes_of(attachment.staged.frames());
         let before = words.get(Count::Tx);
+        // What was sent before comes back to the pool, and queues that buffer go on.
         let taken = attachment.flush(pool, true, words);
+        sender.take_back(before.saturating_sub(words.get(Count::Tx)), words);
         if taken != 0 {
             let left = bytes_of(attachment.staged.frames());
             let sent = words.get(Count::Tx).saturating_sub(before);
@@ -270,6 +299,7 @@ impl Driver {
         let Self {
             takers,
             attachments,
+            sender,
             pool,
             burst,
             words,
@@ -289,18 +319,27 @@ impl Driver {
             .min(usize::try_from(self.quota).unwrap_or(usize::MAX));
         let frames = attachment.receive(pool, burst, asked, words);
         let now = clock.kernel();
+        if frames != 0 {
+            self.quota -= frames as u64;
+            let own = taker.account(burst.frames(), now);
+            words.add(Count::Signed, own as u64);
+            if own < frames {
+                taker.answering.look(burst.frames(), pool);
+            }
+        }
+        let hold = Hold {
+            attachment,
+            pool,
+            words,
+        };
+        let refused = taker.answer(now, hold);
+        if let Some(sender) = sender.as_mut().filter(|own| own.place == taker.place) {
+            sender.take_back(refused, words);
+        }
         if frames == 0 {
             taker.looked = now;
             return moved;
         }
-        self.quota -= frames as u64;
-        taker.stamps.add(now.since(taker.looked));
-        (taker.looked, taker.last) = (now, now);
-        let own = match taker.stamped {
-            true => taker.sink.take_stamped(burst.frames(), now),
-            false => taker.sink.take_burst(burst.frames(), now),
-        };
-        words.add(Count::Signed, own as u64);
         if taker.reflects {
             burst
                 .frames_mut()
@@ -387,6 +426,13 @@ impl Driver {
 }
 
 impl Sender {
+    /// The port refused frames that it had taken.
+    fn take_back(&mut self, refused: u64, words: &mut Words) {
+        let refused = refused.min(words.get(Count::Sent));
+        words.take_back(Count::Sent, refused);
+        self.sent = self.sent.saturating_sub(refused);
+    }
+
     fn restart(&mut self, now: Nanos) {
         self.pacer = Pacer::new(self.rate, self.burst_max, now);
         self.pacer.set_frame_bytes(self.frame_bytes_mean);

@@ -13,6 +13,9 @@ pub(crate) struct Driven<'a> {
     /// Frames made, or read of a capture, and frames of them that the port took.
     pub(crate) made: u64,
     pub(crate) sent: u64,
+    /// Frames that left for the links' sake, by the port that takes in and by the one that sends.
+    pub(crate) rx_controls: u64,
+    pub(crate) tx_controls: u64,
     /// Frames whose time passed before they were made.
     pub(crate) behind: u64,
     /// The port that sends, and the one that takes in.
@@ -64,9 +67,11 @@ fn sending(driven: &Driven<'_>, tx: &PortCounts) -> Step {
     let step = Step::new(
         &tx.place,
         (Column::Offered, driven.made + driven.behind),
-        (Column::SentByUs, driven.sent),
+        (Column::SentByUs, driven.sent + driven.tx_controls),
     );
-    let step = step.lost(OwnCause::Behind, None, driven.behind);
+    let step = step
+        .gained(OwnCause::Originated, None, driven.tx_controls)
+        .lost(OwnCause::Behind, None, driven.behind);
     dropped(driven, step, !driven.reflects)
 }
 
@@ -77,6 +82,7 @@ fn reflecting(driven: &Driven<'_>, rx: &PortCounts) -> Step {
         (Column::ReceivedByUs, rx.received),
         (Column::Forwarded, rx.sent),
     );
+    let step = step.gained(OwnCause::Originated, None, driven.rx_controls);
     dropped(driven, step, driven.tx.is_none())
 }
 

@@ -82,6 +82,7 @@ impl RingSetup {
             apart: false,
             returns: spec.bidirectional,
             reflect: spec.bidirectional,
+            neighbours: [None, None],
             replay: None,
             cpus,
             burst: BURST,

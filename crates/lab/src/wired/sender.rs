@@ -36,6 +36,7 @@ impl Sender {
             returns: false,
             reflect: false,
             apart: false,
+            neighbours: [None, None],
             replay: None,
             cpus: vec![cpu],
             burst: engine::DEFAULT_BURST,

@@ -16,7 +16,7 @@ pub use spec::TapSpec;
 
 use crate::interface::{Interface, Monitor, Signal};
 use crate::port::check_queue;
-use crate::{Port, PortError, PortErrorKind, PortQueue};
+use crate::{Identity, Port, PortError, PortErrorKind, PortQueue};
 
 /// The most queues a tap of the kernel has (`MAX_TAP_QUEUES`).
 const QUEUES_MAX: usize = 256;
@@ -94,6 +94,11 @@ impl Port for TapPort {
 
     fn frame_bytes_max_hint(&self) -> usize {
         self.interface.mtu().unwrap_or(MTU_DEFAULT) as usize + HEADERS_BYTES
+    }
+
+    /// The addresses of the interface are the host's, which is at the other end.
+    fn identity(&self) -> Option<Identity> {
+        Some(Identity::default())
     }
 
     fn monitor(&self) -> Option<Monitor> {

@@ -46,7 +46,7 @@ pub use spec::{MemifRole, MemifSpec};
 
 use crate::interface::Monitor;
 use crate::port::check_queue;
-use crate::{OpenContext, Port, PortError, PortErrorKind, PortQueue};
+use crate::{Identity, OpenContext, Port, PortError, PortErrorKind, PortQueue};
 
 /// Frames of plain Ethernet with two VLAN tags; longer ones come in several buffers and need a
 /// stride that somebody asks for.
@@ -131,6 +131,10 @@ impl Port for MemifPort {
 
     fn attend(&mut self) {
         self.control.attend();
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        Some(Identity::default())
     }
 
     fn monitor(&self) -> Option<Monitor> {

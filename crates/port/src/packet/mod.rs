@@ -25,7 +25,7 @@ pub use spec::{Fanout, PacketSpec, QUEUE_UNTOLD};
 
 use crate::interface::{Interface, MERGING, Meter, Monitor};
 use crate::port::check_queue;
-use crate::{Port, PortError, PortQueue, TimeSource};
+use crate::{Identity, Port, PortError, PortQueue, TimeSource};
 
 /// The most sockets that can share an interface (`PACKET_FANOUT_MAX` of older kernels).
 const QUEUES_MAX: usize = 256;
@@ -107,6 +107,15 @@ impl Port for PacketPort {
 
     fn frame_bytes_max_hint(&self) -> usize {
         self.shared.frame_bytes_max()
+    }
+
+    fn mtu(&self) -> Option<u32> {
+        self.shared.interface.mtu().ok()
+    }
+
+    /// The host's own stack sees every frame, too.
+    fn identity(&self) -> Option<Identity> {
+        Some(Identity::of(&self.shared.interface, true))
     }
 
     fn notes(&self) -> Vec<String> {

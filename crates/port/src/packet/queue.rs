@@ -222,7 +222,10 @@ impl PacketQueue {
         let in_vain = self.fruitless == FRUITLESS_MAX;
         if in_vain {
             self.fruitless = 0;
-            self.give_up_first(error, burst, pool);
+            // The driver's answer is the same whether the frame or the wire is at fault.
+            let no_link = io::Error::from_raw_os_error(libc::ENETDOWN);
+            let is_up = self.shared.interface.link().is_up();
+            self.give_up_first(if is_up { error } else { &no_link }, burst, pool);
         }
         in_vain
     }

@@ -64,7 +64,7 @@ use crate::interface::{Interface, MERGING, Meter, Monitor, Signal, TAKING_TAGS};
 use crate::port::check_queue;
 use crate::sys::xdp_bpf::AttachMode;
 use crate::sys::xdp_chunks::{Chunks, KERNEL_HEADROOM_BYTES};
-use crate::{OpenContext, Port, PortError, PortErrorKind, PortQueue, TimeSource};
+use crate::{Identity, OpenContext, Port, PortError, PortErrorKind, PortQueue, TimeSource};
 
 /// Bytes of a frame beside its packet: the header and two VLAN tags.
 const HEADER_BYTES: u32 = 14 + 2 * 4;
@@ -371,6 +371,15 @@ impl Port for XdpPort {
 
     fn frame_bytes_max_hint(&self) -> usize {
         frame_bytes_max_hint(self.mtu)
+    }
+
+    fn mtu(&self) -> Option<u32> {
+        self.ready.mtu().ok()
+    }
+
+    /// What is for the host comes to it where that was asked for.
+    fn identity(&self) -> Option<Identity> {
+        Some(self.ready.identity(self.spec.keep_local))
     }
 
     fn notes(&self) -> Vec<String> {

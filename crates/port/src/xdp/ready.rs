@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::interface::{Interface, MERGING, Offloads, Stamping, TAKING_TAGS, tells_stamps};
 use crate::sys::packet_socket::PacketSocket;
-use crate::{PortError, PortErrorKind, TimeSource, Timestamps};
+use crate::{Identity, PortError, PortErrorKind, TimeSource, Timestamps};
 
 use super::program::hint;
 use super::spec::{Bypass, VlanTags, XdpMode, XdpSpec};
@@ -149,6 +149,11 @@ impl Ready {
     /// The number of the interface that it is now.
     pub(super) fn index(&self) -> std::io::Result<u32> {
         self.interface.index()
+    }
+
+    /// Who it is on its link.
+    pub(super) fn identity(&self, host_answers: bool) -> Identity {
+        Identity::of(&self.interface, host_answers)
     }
 
     /// Its MTU now.

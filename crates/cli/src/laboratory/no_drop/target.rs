@@ -10,6 +10,7 @@ use port::{OpenContext, Port, PortSpec};
 use traffic::{FCS_BYTES, L1_BYTES, Recipe, Sizes};
 
 use crate::args::{FrameArgs, NdrArgs};
+use crate::drive::neighbours::neighbours;
 use crate::drive::recipe;
 use crate::error::Error;
 use crate::output::Output;
@@ -198,9 +199,16 @@ fn open_ports(args: &NdrArgs, tx: &str, rx: &str, output: Output) -> Result<Driv
     let hints = ports.iter().map(|port| port.frame_bytes_max_hint());
     let longest = sizes.chain(hints).fold(0, usize::max);
     let stride_bytes = layout.stride_bytes(longest);
-    let rx = ports.pop();
+    for size in &args.frames.size {
+        check_mtu(&ports, size, &recipe_of(args, size)?)?;
+    }
+    let (rx, tx) = (ports.pop(), ports.pop());
+    let recipe = args.frames.size.first().map(|size| recipe_of(args, size));
+    let recipe = recipe.transpose()?;
+    let ends = (tx.as_deref(), rx.as_deref());
     let plan = DrivePlan {
-        tx: ports.pop(),
+        neighbours: neighbours(ends, recipe.as_ref(), &args.answer),
+        tx,
         rx,
         apart: false,
         returns: args.bidirectional,
@@ -213,6 +221,27 @@ fn open_ports(args: &NdrArgs, tx: &str, rx: &str, output: Output) -> Result<Driv
         idle: IdleMode::Spin,
     };
     Drive::open(plan).map_err(Error::refused)
+}
+
+/// Frames that an interface does not carry would all be lost, and the device be blamed for it.
+fn check_mtu(ports: &[Box<dyn Port>], size: &Sizes, recipe: &Recipe) -> Result<(), Error> {
+    const ETHERNET: usize = 14;
+    let beside = ETHERNET + 4 * recipe.vlan.len();
+    let packet = size.frame_bytes_max().saturating_sub(beside);
+    for port in ports {
+        let Some(mtu) = port.mtu().filter(|&mtu| packet > mtu as usize) else {
+            continue;
+        };
+        let spec = port.spec().split(',').next().unwrap_or_default();
+        let name = spec.split_once(':').map_or(spec, |(_, name)| name);
+        return Err(Error::refused(format!(
+            "--size {size}: the longest of these frames hold packets of {packet} bytes, and the \
+             MTU of {spec} is {mtu}; give a --size of {} or less, or raise the MTU: ip link set \
+             dev {name} mtu {packet}",
+            mtu as usize + beside + FCS_BYTES
+        )));
+    }
+    Ok(())
 }
 
 /// Frames a second that the slower of the two links carries; none where one has no speed of its

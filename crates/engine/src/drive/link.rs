@@ -1,0 +1,127 @@
+//! The link of the port that sends, over one trial: frames that were due while it was down did not
+//! leave, whatever the port took.
+
+use port::interface::Link;
+
+/// A trial whose link was never up ends after so long, and one that would wait for the link for
+/// ever when it has been down for so long; seconds.
+const NEVER_UP_MAX: f64 = 2.0;
+const AWAY_MAX: f64 = 10.0;
+
+/// The times that the link of the port that sends was not up, seconds since the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outage {
+    /// What it was last.
+    pub link: Link,
+    /// When it was first seen so.
+    pub since_seconds: f64,
+    /// For how long in all.
+    pub seconds: f64,
+    /// It was never seen up.
+    pub whole: bool,
+}
+
+/// Watches it.
+#[derive(Debug, Default)]
+pub(super) struct LinkWatch {
+    outage: Option<Outage>,
+    /// Since when it is not up.
+    since: Option<f64>,
+    was_up: bool,
+}
+
+impl LinkWatch {
+    /// Takes note of the link at a time; nothing where the port has none.
+    pub(super) fn look(&mut self, now: f64, link: Option<Link>) {
+        match link {
+            // The other end of what is no interface has no number: it comes when it comes.
+            None | Some(Link::NoCarrier(0)) => {}
+            Some(Link::Up(_)) => {
+                self.was_up = true;
+                let since = self.since.take();
+                if let (Some(outage), Some(since)) = (&mut self.outage, since) {
+                    outage.seconds += now - since;
+                }
+            }
+            Some(link) => {
+                self.since.get_or_insert(now);
+                let outage = self.outage.get_or_insert(Outage {
+                    link,
+                    since_seconds: now,
+                    seconds: 0.0,
+                    whole: false,
+                });
+                outage.link = link;
+            }
+        }
+    }
+
+    /// Whether waiting for the link makes no sense any more. `for_ever`: nothing else would end the
+    /// trial.
+    pub(super) fn is_hopeless(&self, now: f64, for_ever: bool) -> bool {
+        let away = self.since.map_or(0.0, |since| now - since);
+        (!self.was_up && away >= NEVER_UP_MAX) || (for_ever && away >= AWAY_MAX)
+    }
+
+    /// What there was by the end.
+    pub(super) fn report(&self, ended: f64) -> Option<Outage> {
+        let more = self.since.map_or(0.0, |since| (ended - since).max(0.0));
+        self.outage.map(|outage| Outage {
+            seconds: outage.seconds + more,
+            whole: !self.was_up,
+            ..outage
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outages_are_added_up() {
+        let (up, down, none) = (Link::Up(3), Link::Down(3), Link::NoCarrier(3));
+        // Times and links, and how long it was down by second 20, and whether all the time.
+        type Row = (Vec<(f64, Link)>, Option<(f64, f64, bool)>);
+        let table: [Row; 5] = [
+            (vec![(0.0, up), (1.0, up)], None),
+            (vec![(0.0, down), (1.0, down)], Some((0.0, 20.0, true))),
+            (vec![(0.0, up), (15.0, none)], Some((15.0, 5.0, false))),
+            (
+                vec![(0.0, up), (1.0, none), (3.0, up)],
+                Some((1.0, 2.0, false)),
+            ),
+            (
+                vec![(0.0, down), (1.0, up), (4.0, Link::Absent), (6.0, up)],
+                Some((0.0, 3.0, false)),
+            ),
+        ];
+        for (looks, expected) in &table {
+            let mut watch = LinkWatch::default();
+            looks
+                .iter()
+                .for_each(|&(at, link)| watch.look(at, Some(link)));
+            let outage = watch.report(20.0);
+            let found = outage.map(|own| (own.since_seconds, own.seconds, own.whole));
+            assert_eq!(found, *expected, "{looks:?}");
+        }
+        let mut memory = LinkWatch::default();
+        memory.look(1.0, None);
+        memory.look(1.5, Some(Link::NoCarrier(0)));
+        assert_eq!(memory.report(2.0), None);
+    }
+
+    #[test]
+    fn a_trial_waits_for_a_link_that_was_there_and_not_for_one_that_never_was() {
+        let mut never = LinkWatch::default();
+        never.look(0.0, Some(Link::Down(3)));
+        assert!(!never.is_hopeless(1.9, true) && never.is_hopeless(2.0, false));
+        let mut away = LinkWatch::default();
+        away.look(0.0, Some(Link::Up(3)));
+        away.look(1.0, Some(Link::Absent));
+        assert!(!away.is_hopeless(10.9, true) && away.is_hopeless(11.0, true));
+        assert!(!away.is_hopeless(1000.0, false));
+        away.look(12.0, Some(Link::Up(4)));
+        assert!(!away.is_hopeless(1000.0, true));
+    }
+}

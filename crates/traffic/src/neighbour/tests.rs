@@ -1,0 +1,138 @@
+//! Which addresses are answered for, and what is kept of requests.
+
+use wire::emit::{Arp, Network, Recipe};
+
+use super::*;
+
+const OURS: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
+
+fn ip(text: &str) -> IpAddr {
+    text.parse().expect("an address")
+}
+
+fn v4(text: &str) -> u32 {
+    text.parse::<Ipv4Addr>().expect("an address").to_bits()
+}
+
+fn v6(text: &str) -> u128 {
+    text.parse::<Ipv6Addr>().expect("an address").to_bits()
+}
+
+/// A request by ARP of 192.0.2.1, or of whom else.
+fn request(sender: &str, target: &str) -> Vec<u8> {
+    let message = Arp {
+        operation: 1,
+        sender: v4(sender),
+        target: v4(target),
+        ..Arp::default()
+    };
+    let recipe = Recipe {
+        network: Network::Arp(message),
+        len_min: 60,
+        ..Recipe::default()
+    };
+    let mut bytes = vec![0; recipe.frame_len()];
+    recipe.emit(&mut bytes).expect("room");
+    bytes
+}
+
+#[test]
+fn single_addresses_and_small_ranges_are_answered_for() {
+    use Choice::{Fixed, Random, Range};
+    let list = Choice::List([v4("10.0.0.1")].into());
+    let (wide4, wide6) = (Range(0, u32::MAX), Range(0, u128::MAX));
+    let link = Range(v6("2001:db8::"), v6("2001:db8::ffff:ffff:ffff:ffff"));
+    let table = [
+        (Fixed(v4("10.0.0.1")), Random, "10.0.0.1", true),
+        (Fixed(v4("10.0.0.1")), Random, "10.0.0.2", false),
+        (
+            Range(v4("10.0.0.0"), v4("10.0.255.255")),
+            Random,
+            "10.0.255.255",
+            true,
+        ),
+        (
+            Range(v4("10.0.0.0"), v4("10.1.0.0")),
+            Random,
+            "10.0.0.1",
+            false,
+        ),
+        (Random, Random, "10.0.0.1", false),
+        (list, Random, "10.0.0.1", false),
+        (wide4, wide6, "10.0.0.1", false),
+        (Random, Fixed(v6("2001:db8::1")), "2001:db8::1", true),
+        (Random, link.clone(), "2001:db8::99", true),
+        (Random, link, "2001:db8:0:1::99", false),
+        // Addresses of one family are none of the other.
+        (Random, Fixed(1), "0.0.0.1", false),
+    ];
+    for (of_v4, of_v6, address, expected) in table {
+        let mut neighbour = Neighbour::new(OURS);
+        neighbour.add_choices(&of_v4, &of_v6);
+        let said = neighbour.answers_for(ip(address));
+        assert_eq!(said, expected, "{of_v4:?} {of_v6:?} {address}");
+    }
+}
+
+#[test]
+fn what_the_host_answers_for_is_left_out() {
+    let mut neighbour = Neighbour::new(OURS);
+    assert!(!neighbour.has_addresses());
+    neighbour.add(ip("192.0.2.2"), ip("192.0.2.2"));
+    assert!(neighbour.has_addresses());
+    neighbour.leave_out(ip("192.0.2.2"));
+    assert!(!neighbour.has_addresses() && !neighbour.answers_for(ip("192.0.2.2")));
+    neighbour.add(ip("192.0.2.0"), ip("192.0.2.9"));
+    assert!(neighbour.has_addresses() && neighbour.answers_for(ip("192.0.2.3")));
+    assert!(!neighbour.answers_for(ip("192.0.2.2")));
+}
+
+#[test]
+fn requests_are_answered_or_named() {
+    let mut neighbour = Neighbour::new(OURS);
+    neighbour.add(ip("192.0.2.2"), ip("192.0.2.2"));
+    let own = Some(&neighbour);
+    let mut room = [0; ANSWER_BYTES_MAX];
+    let mut controls = Controls::default();
+    let table = [
+        ("192.0.2.1", "192.0.2.2", own, Some(60)),
+        ("192.0.2.1", "192.0.2.3", own, None),
+        ("192.0.2.1", "192.0.2.2", None, None),
+        // Probes, which are not answered, and named neither.
+        ("0.0.0.0", "192.0.2.2", own, None),
+        ("192.0.2.2", "192.0.2.2", own, None),
+    ];
+    for (sender, target, own, expected) in table {
+        let answer = controls.take(&request(sender, target), own, &mut room);
+        assert_eq!(answer, expected, "{sender} {target}");
+    }
+    assert_eq!(controls.take(&[0; 60], own, &mut room), None);
+    controls.answer(1);
+    controls.announce(1);
+    let kinds: Vec<_> = controls.kinds().collect();
+    assert_eq!(kinds, [(Control::ArpRequest, 5)]);
+    assert_eq!((controls.answered(), controls.sent()), (1, 2));
+    let named = [(ip("192.0.2.3"), 1), (ip("192.0.2.2"), 1)];
+    assert_eq!(controls.unanswered(), named);
+    let mut sum = controls.clone();
+    sum.merge(&controls);
+    assert_eq!(sum.kinds().next(), Some((Control::ArpRequest, 10)));
+    assert_eq!(sum.unanswered()[0], (ip("192.0.2.3"), 2));
+}
+
+#[test]
+fn a_flood_of_requests_takes_no_memory() {
+    let mut controls = Controls::default();
+    for host in 1..=200 {
+        let frame = request("192.0.2.1", &format!("192.0.2.{host}"));
+        controls.take(&frame, None, &mut [0; ANSWER_BYTES_MAX]);
+    }
+    assert_eq!(controls.unanswered().len(), UNANSWERED_MAX);
+    assert_eq!(controls.unanswered_others(), 192);
+}
+
+#[test]
+fn an_announcement_has_room() {
+    let length = Neighbour::new(OURS).announcement(&mut [0; ANSWER_BYTES_MAX]);
+    assert_eq!(length, Some(60));
+}
