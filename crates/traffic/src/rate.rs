@@ -55,6 +55,45 @@ impl Rate {
         scaled(number).and_then(make).ok_or_else(refuse)
     }
 
+    /// How many frames are due before `time` is over: `None` without limit, or where that depends
+    /// on their sizes.
+    #[must_use]
+    pub fn frames_within(self, time: std::time::Duration) -> Option<u64> {
+        let (rate, unit) = match self {
+            Self::Frames(rate) => (rate, 1),
+            Self::MicroFrames(rate) => (rate, MICROS),
+            Self::Unlimited | Self::BitsL1(_) | Self::BitsL2(_) => return None,
+        };
+        // Below 2^64 times 2^94 nanoseconds only where a time is beyond all use.
+        let due = u128::from(rate).saturating_mul(time.as_nanos());
+        let frames = due.div_ceil(u128::from(unit) * 1_000_000_000);
+        Some(u64::try_from(frames).unwrap_or(u64::MAX))
+    }
+
+    /// What the rate counts in a second, or a million of them; `None` without limit.
+    #[must_use]
+    pub const fn units(self) -> Option<u64> {
+        match self {
+            Self::Unlimited => None,
+            Self::Frames(rate)
+            | Self::MicroFrames(rate)
+            | Self::BitsL1(rate)
+            | Self::BitsL2(rate) => Some(rate),
+        }
+    }
+
+    /// A rate of the same kind.
+    #[must_use]
+    pub const fn with_units(self, units: u64) -> Self {
+        match self {
+            Self::Unlimited => Self::Unlimited,
+            Self::Frames(_) => Self::Frames(units),
+            Self::MicroFrames(_) => Self::MicroFrames(units),
+            Self::BitsL1(_) => Self::BitsL1(units),
+            Self::BitsL2(_) => Self::BitsL2(units),
+        }
+    }
+
     /// Frames a second at a mean size of `frame_bytes` in memory, without FCS; `None` without
     /// limit.
     #[must_use]
@@ -148,7 +187,11 @@ mod tests {
             ("0.5", Rate::MicroFrames(500_000), "0.5pps"),
             ("0.0001kpps", Rate::MicroFrames(100_000), "0.1pps"),
             ("0.000001pps", Rate::MicroFrames(1), "0.000001pps"),
-            ("14880952.4pps", Rate::MicroFrames(14_880_952_400_000), "14880952.4pps"),
+            (
+                "14880952.4pps",
+                Rate::MicroFrames(14_880_952_400_000),
+                "14880952.4pps",
+            ),
             ("300bps", Rate::BitsL1(300), "300bps"),
             ("10Gbps", Rate::BitsL1(10_000_000_000), "10Gbps"),
             ("10gbpsl2", Rate::BitsL2(10_000_000_000), "10GbpsL2"),
@@ -163,9 +206,45 @@ mod tests {
     }
 
     #[test]
+    fn frames_within_a_time_are_those_due_before_its_end() {
+        for (rate, millis, frames) in [
+            ("1pps", 3_000, 3),
+            ("10pps", 1_000, 10),
+            ("100pps", 500, 50),
+            ("100pps", 501, 51),
+            ("0.5pps", 3_000, 2),
+            ("1.5pps", 2_000, 3),
+            ("14.88Mpps", 1_000, 14_880_000),
+            ("1pps", 1, 1),
+            ("1pps", 0, 0),
+        ] {
+            let rate = Rate::parse(rate).unwrap();
+            let time = std::time::Duration::from_millis(millis);
+            assert_eq!(rate.frames_within(time), Some(frames), "{rate} {millis} ms");
+            assert_eq!(rate.frames_within(std::time::Duration::MAX), Some(u64::MAX));
+        }
+        assert_eq!(
+            Rate::BitsL1(1).frames_within(std::time::Duration::MAX),
+            None
+        );
+    }
+
+    #[test]
     fn what_is_no_rate_is_refused() {
         for text in [
-            "", "0", "0.0000001pps", "0.2bps", "-1", "-0.5pps", "nan", "inf", "1e300", "Mpps", "1Qbps", "é", "1Mpp",
+            "",
+            "0",
+            "0.0000001pps",
+            "0.2bps",
+            "-1",
+            "-0.5pps",
+            "nan",
+            "inf",
+            "1e300",
+            "Mpps",
+            "1Qbps",
+            "é",
+            "1Mpp",
         ] {
             let error = Rate::parse(text).unwrap_err().to_string();
             assert!(error.contains("1Mpps"), "{text}: {error}");

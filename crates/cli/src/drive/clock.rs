@@ -30,6 +30,8 @@ pub(super) struct ClockFacts {
     /// stamped, what their clocks were off by. The worst of both where both were used.
     pub(super) receive_error_mean_ns: f64,
     pub(super) receive_error_max_ns: u64,
+    /// Whether a port's arrivals are those of the records of a capture: there is no latency then.
+    pub(super) recorded: bool,
     /// Why times are not those of a card, and what else is to be known, a sentence each.
     pub(super) remarks: Vec<String>,
 }
@@ -47,6 +49,7 @@ impl ClockFacts {
             send_error_max_ns: tx.worst_nanos,
             receive_error_mean_ns: 0.0,
             receive_error_max_ns: 0,
+            recorded: false,
             remarks: Vec::new(),
         };
         let sinks = [&trial.ahead, &trial.back];
@@ -75,6 +78,10 @@ impl ClockFacts {
                 self.remarks.extend(remark.clone());
                 true
             }
+            TimeSource::Recorded => {
+                self.recorded = true;
+                false
+            }
             TimeSource::Hardware {
                 clock,
                 error_mean_ns,
@@ -100,6 +107,10 @@ impl ClockFacts {
         self.receive_error_mean_ns = self.receive_error_mean_ns.max(mean);
         self.receive_error_max_ns = self.receive_error_max_ns.max(worst);
     }
+
+    /// Why there is no latency of a capture, told where there is none at all.
+    pub(super) const NO_LATENCY: &str = "No latency: the times of a capture's records and those \
+                                         in test frames are of two clocks.";
 
     /// What people are told of it.
     pub(super) fn sentences(&self) -> String {

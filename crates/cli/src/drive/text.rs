@@ -1,7 +1,8 @@
 //! The report of a generator or a sink for people.
 
+use super::clock::ClockFacts;
 use super::figures::{Arrived, Figures, Latency, Sent};
-use super::verdict::{harm, unreached};
+use super::verdict::{harm, unjudged, unreached};
 use crate::paint::Paint;
 use crate::report::ledger;
 use crate::report::number::{count, plural, rate, seconds, share};
@@ -35,10 +36,15 @@ pub(super) fn render(figures: &Figures, paint: Paint, width: usize) -> String {
 fn headline(figures: &Figures, paint: Paint, width: usize) -> String {
     let workers = plural(figures.workers.len() as u64, "worker", "workers");
     let time = seconds(figures.seconds);
+    let no_result = |sentence: Option<String>| {
+        let told = sentence.map(|sentence| wrap(&format!("NO RESULT: {sentence}."), 2, width));
+        told.map_or(String::new(), |text| paint.bad(&text).to_string())
+    };
     let Some(sent) = &figures.sent else {
         return format!(
-            "{} took frames in for {time} on {workers}\n",
-            paint.bold("linerate")
+            "{} took frames in for {time} on {workers}\n{}",
+            paint.bold("linerate"),
+            no_result(unjudged(figures))
         );
     };
     let mean = sent.bytes as f64 / sent.frames.max(1) as f64;
@@ -49,10 +55,7 @@ fn headline(figures: &Figures, paint: Paint, width: usize) -> String {
         paint.bold(&rate(sent.bps_l1, "b/s")),
     );
     text += &wrap(&pace(sent), 2, width);
-    if let Some(sentence) = unreached(figures) {
-        text += &paint.bad(&wrap(&format!("NO RESULT: {sentence}."), 2, width));
-    }
-    text
+    text + &no_result(unreached(figures).or_else(|| unjudged(figures)))
 }
 
 /// What was asked for, and how well it was kept to.
@@ -115,7 +118,7 @@ fn frames(figures: &Figures, paint: Paint, width: usize) -> String {
     let mut text = format!("{}\n{}", paint.bold("Frames"), table.render(paint, width));
     if !harms.is_empty() {
         text += &paint.bad(&wrap(&format!("Harmed: {}.", harms.join("; ")), 2, width));
-    } else if figures.sinks().any(|sink| sink.frames != 0) {
+    } else if figures.sinks().any(|sink| sink.frames != 0) && unjudged(figures).is_none() {
         let good = "Every frame that was sent came, once, in order and as it was sent.";
         let alone = "No number is missing between the first that came and the last, and all are \
                      in order and as they were sent.";
@@ -161,6 +164,11 @@ fn arrived(table: &mut Table, name: &str, sink: &Arrived, sent: Option<u64>) {
             "of another sender, or of the trial before",
         ),
         ("foreign", sink.foreign, "no test frames"),
+        (
+            "cut",
+            sink.cut,
+            "not judged: the capture kept no more than their beginning",
+        ),
     ];
     for (row, frames, note) in rows {
         if frames != 0 || row == "lost" {
@@ -191,7 +199,11 @@ fn latency(figures: &Figures, paint: Paint, width: usize) -> String {
         }
     }
     if !some {
-        return String::new();
+        let known = figures.clock.recorded && figures.sinks().any(|sink| sink.frames != 0);
+        return match known {
+            true => wrap(ClockFacts::NO_LATENCY, 2, width),
+            false => String::new(),
+        };
     }
     let mut said = figures.clock.sentences();
     let early: u64 = figures.sinks().map(|sink| sink.arrived_early).sum();

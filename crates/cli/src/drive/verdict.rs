@@ -65,6 +65,18 @@ pub(super) fn unreached(figures: &Figures) -> Option<String> {
     ))
 }
 
+/// The sentence about frames that could not be judged, since a capture kept too little of them.
+pub(super) fn unjudged(figures: &Figures) -> Option<String> {
+    let cut: u64 = figures.sinks().map(|arrived| arrived.cut).sum();
+    (cut != 0).then(|| {
+        format!(
+            "{} frames were cut when they were recorded, so what became of them is not known; \
+             record with a snap length of 0 (tcpdump -s 0)",
+            count(cut)
+        )
+    })
+}
+
 /// What went wrong on the way, in words; `None` where nothing did.
 pub(super) fn harm(arrived: &Arrived) -> Option<String> {
     let parts = [
@@ -98,7 +110,8 @@ pub(super) fn judge(figures: &Figures) -> Outcome {
     }
     let harmed = figures.sinks().any(|arrived| harm(arrived).is_some());
     let unreached = unreached(figures).is_some();
-    Ok(if harmed || unreached {
+    let unjudged = unjudged(figures).is_some();
+    Ok(if harmed || unreached || unjudged {
         ExitCode::CheckFailed
     } else {
         ExitCode::Done

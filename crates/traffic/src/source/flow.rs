@@ -179,8 +179,16 @@ impl FlowMaker {
         let sides = Sides::of(draw);
         let (src, dst) = sides.choices(draw);
         let (src, dst) = (sample(&self.samples_v4, src), sample(&self.samples_v4, dst));
-        let src = if sides.src { u64::from(src) } else { random >> 32 };
-        let dst = if sides.dst { u64::from(dst) } else { random & 0xffff_ffff };
+        let src = if sides.src {
+            u64::from(src)
+        } else {
+            random >> 32
+        };
+        let dst = if sides.dst {
+            u64::from(dst)
+        } else {
+            random & 0xffff_ffff
+        };
         src << 32 | dst
     }
 

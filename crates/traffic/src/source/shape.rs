@@ -72,7 +72,9 @@ fn choose_u32(choice: &Choice<u32>, random: u32) -> u32 {
         }
         Choice::List(list) => {
             let index = scale(random.into(), list.len() as u64) as usize;
-            list.get(index).copied().unwrap_or_else(|| unicast::v4(random))
+            list.get(index)
+                .copied()
+                .unwrap_or_else(|| unicast::v4(random))
         }
     }
 }
