@@ -203,9 +203,7 @@ fn other_link_types_are_refused_by_name() {
 fn made(link_type: u16) -> (Vec<u8>, Vec<u8>) {
     let (ipv4, ipv6) = ([0x45; 20], [0x60; 20]);
     let cooked = [0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 7, 0, 0, 8, 0];
-    let cooked2 = [
-        8, 0, 0, 0, 0, 0, 0, 3, 0, 1, 0, 6, 2, 0, 0, 0, 0, 7, 0, 0,
-    ];
+    let cooked2 = [8, 0, 0, 0, 0, 0, 0, 3, 0, 1, 0, 6, 2, 0, 0, 0, 0, 7, 0, 0];
     let (header, packet): (&[u8], _) = match link_type {
         0 => (&[2, 0, 0, 0], ipv4),
         108 => (&[0, 0, 0, 24], ipv6),
@@ -241,7 +239,14 @@ fn packets_of_other_link_types_are_made_ethernet() {
             original_len,
         };
         let record = record.to_bytes(ByteOrder::Big, Resolution::Nano);
-        let bytes = [&header.to_bytes()[..], &record, &captured, &record, &captured].concat();
+        let bytes = [
+            &header.to_bytes()[..],
+            &record,
+            &captured,
+            &record,
+            &captured,
+        ]
+        .concat();
         let wanted = (5, frame.len() as u32 + 80, frame);
         let (read, warnings) = read_all(&bytes);
         assert_eq!(read, [wanted.clone(), wanted], "{number}");
@@ -261,7 +266,13 @@ fn each_interface_of_a_pcapng_has_its_link_type_wherever_it_stands() {
             let number = types[(first + at) % types.len()];
             let (captured, frame) = made(number);
             bytes.extend(interface(number, 9).to_bytes(order));
-            bytes.extend(enhanced(order, at as u32, 1, captured.len() as u32, &captured));
+            bytes.extend(enhanced(
+                order,
+                at as u32,
+                1,
+                captured.len() as u32,
+                &captured,
+            ));
             match number {
                 105 | 220 => {}
                 1 => frames.push((1, captured.len() as u32, captured)),
@@ -387,6 +398,24 @@ fn what_is_written_is_read_again() {
         read_all(&write_all(Format::PcapMicro, &frames()).0).0,
         micro(&frames())
     );
+}
+
+#[test]
+fn what_is_packed_is_a_whole_gzip_file_of_the_same_bytes() {
+    for format in [Format::Pcap, Format::Pcapng] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.gz");
+        let file = std::fs::File::create(&path).unwrap();
+        let mut writer = CaptureWriter::gzip("a.gz", Box::new(file), format);
+        for (time_ns, original_len, bytes) in &frames() {
+            assert!(writer.write(*time_ns, *original_len, bytes));
+            writer.flush();
+        }
+        assert_eq!(writer.finish().unwrap(), Vec::<String>::new());
+        assert_eq!(writer.finish().unwrap(), Vec::<String>::new());
+        let packed = std::fs::read(&path).unwrap();
+        assert_eq!(read_all(&packed), (frames(), vec![]));
+    }
 }
 
 #[test]

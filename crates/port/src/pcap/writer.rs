@@ -65,20 +65,19 @@ impl CaptureWriter {
     /// before the first flush.
     #[must_use]
     pub fn new(name: &str, sink: Box<dyn Write + Send>, format: Format) -> Self {
-        // Room for a piece and the largest record that may come on top.
-        let buffer = Vec::with_capacity(FLUSH_BYTES + CAPTURED_BYTES_MAX as usize);
-        Self::packed(name, Packing::Plain(sink), format, buffer)
+        Self::packed(name, Packing::Plain(sink), format)
     }
 
     /// As [`Self::new`], packed with gzip.
     #[must_use]
     pub fn gzip(name: &str, sink: Box<dyn Write + Send>, format: Format) -> Self {
-        let buffer = Vec::with_capacity(FLUSH_BYTES + CAPTURED_BYTES_MAX as usize);
         let encoder = GzEncoder::new(sink, Compression::fast());
-        Self::packed(name, Packing::Gzip(Some(encoder)), format, buffer)
+        Self::packed(name, Packing::Gzip(Some(encoder)), format)
     }
 
-    fn packed(name: &str, sink: Packing, format: Format, buffer: Vec<u8>) -> Self {
+    fn packed(name: &str, sink: Packing, format: Format) -> Self {
+        // Room for a piece and the largest record that may come on top.
+        let buffer = Vec::with_capacity(FLUSH_BYTES + CAPTURED_BYTES_MAX as usize);
         let name = name.to_owned();
         let mut writer = Self {
             name,
@@ -193,11 +192,7 @@ impl CaptureWriter {
         if self.failure.is_some() || self.buffer.is_empty() {
             return;
         }
-        let written = self
-            .sink
-            .write_all(&self.buffer)
-            .and_then(|()| self.sink.flush());
-        self.failure = written.err();
+        self.failure = self.sink.write(&self.buffer).err();
         self.buffer.clear();
     }
 

@@ -8,6 +8,9 @@ impl LinkType {
     /// IEEE 802.3 Ethernet (LINKTYPE_ETHERNET): what frames are; [`super::LinkHeader`] makes others so.
     pub const ETHERNET: Self = Self(1);
 
+    /// IP packets without a link header (LINKTYPE_RAW).
+    pub const RAW: Self = Self(101);
+
     /// What the frames of this type are, for those met in practice.
     #[must_use]
     pub const fn name(self) -> Option<&'static str> {
