@@ -83,7 +83,7 @@ impl Worker {
     /// Decides on a burst; meanwhile sends the one before and, where it is full, receives the next.
     #[inline]
     fn decide_received(&mut self, place: usize) {
-        if self.decide_recorded(place) {
+        if self.keep_recorded(place) {
             return;
         }
         let (max, drain) = (self.burst_max, self.leaves);

@@ -1,8 +1,9 @@
 //! Time as captures tell it: where all frames of a run come out of captures, what depends on time,
 //! conversations and fragments, goes by the times of their records.
 //!
-//! A burst may hold frames recorded hours from each other, and its frames are decided on at one
-//! time. So it is cut where the times in it part ways.
+//! A burst may hold frames recorded hours from each other, and those of two captures are not received
+//! in the order of their times. So what is received is kept by port, and decided on in pieces: the
+//! earliest first, and no more than were recorded at about one time.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -24,16 +25,16 @@ pub(crate) type Origin = Arc<OnceLock<u64>>;
 pub(crate) struct Recorded {
     origin: Origin,
     now: Nanos,
-    /// With the place of the port that each came in by.
-    rest: VecDeque<(Frame, usize)>,
+    /// By the places of the ports that they came in by.
+    rest: Vec<VecDeque<Frame>>,
 }
 
 impl Recorded {
-    pub(crate) fn new(origin: &Origin) -> Self {
+    pub(crate) fn new(origin: &Origin, ports: usize) -> Self {
         Self {
             origin: Arc::clone(origin),
             now: Nanos::ZERO,
-            rest: VecDeque::new(),
+            rest: (0..ports).map(|_| VecDeque::new()).collect(),
         }
     }
 
@@ -60,17 +61,23 @@ impl Recorded {
         }
     }
 
+    /// The time of the first frame of a port.
+    fn front(&self, place: usize) -> Option<u64> {
+        let frame = self.rest.get(place)?.front()?;
+        Some(self.time_of(frame))
+    }
+
     /// Puts into `burst` what was recorded next, and says where it came in.
     fn next_slice(&mut self, burst: &mut Burst) -> Option<usize> {
-        let (first, place) = self.rest.front()?;
-        let place = *place;
-        self.now = Nanos(self.time_of(first));
-        let ends = self.now.0.saturating_add(SLICE_NANOS);
-        while let Some((frame, from)) = self.rest.front()
-            && *from == place
-            && burst.room() > 0
-            && self.time_of(frame) < ends
-            && let Some((frame, _)) = self.rest.pop_front()
+        let fronts = || (0..self.rest.len()).filter_map(|place| Some((self.front(place)?, place)));
+        let (first, place) = fronts().min()?;
+        let others = fronts().filter(|&(_, other)| other != place);
+        let ends = first.saturating_add(SLICE_NANOS);
+        let ends = others.map(|(time, _)| time).fold(ends, u64::min);
+        self.now = Nanos(first);
+        while burst.room() > 0
+            && self.front(place).is_some_and(|time| time <= ends)
+            && let Some(frame) = self.rest.get_mut(place).and_then(VecDeque::pop_front)
         {
             // There is room.
             let _full = burst.push(frame);
@@ -89,31 +96,43 @@ impl Worker {
     /// Frames that were received and not decided on yet, by their times.
     #[inline]
     pub(crate) fn rest_len(&self) -> usize {
-        self.recorded.as_ref().map_or(0, |own| own.rest.len())
+        let rest = |own: &Recorded| own.rest.iter().map(VecDeque::len).sum();
+        self.recorded.as_deref().map_or(0, rest)
     }
 
-    /// Decides on a burst by the times of its frames, where those count; whether they do.
+    /// Whether frames of a port wait to be decided on: no more are received of it before.
     #[inline]
-    pub(crate) fn decide_recorded(&mut self, place: usize) -> bool {
+    pub(crate) fn has_rest(&self, place: usize) -> bool {
+        let rest = self.recorded.as_ref().and_then(|own| own.rest.get(place));
+        rest.is_some_and(|rest| !rest.is_empty())
+    }
+
+    /// Keeps a burst to be decided on by the times of its frames, where those count; whether they do.
+    #[inline]
+    pub(crate) fn keep_recorded(&mut self, place: usize) -> bool {
         let Some(recorded) = &mut self.recorded else {
             return false;
         };
-        let frames = self.burst.drain().map(|frame| (frame, place));
-        recorded.rest.extend(frames);
-        self.decide_rest();
+        if let Some(rest) = recorded.rest.get_mut(place) {
+            rest.extend(self.burst.drain());
+        }
         true
     }
 
-    /// Decides on what is left, as far as what comes of it finds room. Returns how many frames.
+    /// Decides on what is kept, as far as what comes of it finds room, and as it is known what comes
+    /// next: until nothing is left of a port of which there may be more. Returns how many frames.
     pub(crate) fn decide_rest(&mut self) -> usize {
         let mut decided = 0;
-        while self.may_decide() {
+        while self.rest_len() != 0 && self.may_decide() {
             let slice = self.recorded.as_mut();
             let Some(place) = slice.and_then(|own| own.next_slice(&mut self.burst)) else {
                 break;
             };
             decided += self.burst.len();
             self.decide_meanwhile(place, |_, _| {});
+            if self.attachments[place].open && !self.has_rest(place) {
+                break;
+            }
         }
         decided
     }
@@ -121,9 +140,10 @@ impl Worker {
     /// Drops what is left, at the end of a run.
     pub(crate) fn discard_rest(&mut self, reason: DropReason) {
         if let Some(recorded) = &mut self.recorded {
-            self.words.drop_frames(reason, recorded.rest.len() as u64);
-            let frames = recorded.rest.drain(..);
-            frames.for_each(|(frame, _)| self.pool.free(frame));
+            for frame in recorded.rest.iter_mut().flat_map(|rest| rest.drain(..)) {
+                self.words.drop_frames(reason, 1);
+                self.pool.free(frame);
+            }
         }
     }
 }

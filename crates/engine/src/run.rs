@@ -349,7 +349,7 @@ fn make_workers(
             inbox,
             recorded: origin
                 .as_ref()
-                .map(|origin| Box::new(Recorded::new(origin))),
+                .map(|origin| Box::new(Recorded::new(origin, plan.ports.len()))),
             now: Nanos(0),
             receptions: 0,
             active_until: Nanos(0),

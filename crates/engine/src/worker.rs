@@ -167,8 +167,10 @@ impl Worker {
             self.leaves = true;
             self.leave();
         }
-        moved += self.decide_rest();
         for place in 0..self.attachments.len() {
+            if self.has_rest(place) {
+                continue;
+            }
             if self.may_decide() {
                 moved += self.take_decisions(place);
             }
@@ -177,6 +179,7 @@ impl Worker {
                 moved += self.receive(place, clock);
             }
         }
+        moved += self.decide_rest();
         if self.has_failed() {
             self.control.fail();
         }
@@ -205,7 +208,7 @@ impl Worker {
     /// Gives every frame of the burst its verdict, carries it out and sends what may leave.
     #[inline]
     pub(crate) fn decide(&mut self, place: usize) {
-        if self.decide_recorded(place) {
+        if self.keep_recorded(place) {
             return;
         }
         self.decide_meanwhile(place, |_, _| {});
