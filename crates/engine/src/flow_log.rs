@@ -1,7 +1,6 @@
 //! Reading what workers write down of conversations.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use frame::Consumer;
@@ -24,7 +23,7 @@ impl FlowLogReader {
     /// Of workers that have not begun.
     pub(crate) fn of(workers: &mut [Worker]) -> Self {
         let recorded = workers.first().and_then(|worker| worker.recorded.as_ref());
-        let origin = recorded.map(|own| Arc::clone(own.origin()));
+        let origin = recorded.map(|own| own.origin().clone());
         let readers = workers.iter_mut().flat_map(Worker::take_log_readers);
         Self {
             readers: readers.collect(),
@@ -59,10 +58,8 @@ impl FlowLogReader {
     /// What time it was; off by a tick, 0.27 s, at most.
     #[must_use]
     pub fn time(&self, tick: Tick) -> SystemTime {
-        let origin = self.origin.as_ref().and_then(|origin| origin.get());
-        let began = origin.map_or(self.began, |&nanos| {
-            UNIX_EPOCH + Duration::from_nanos(nanos)
-        });
+        let origin = self.origin.as_ref().and_then(Origin::get);
+        let began = origin.map_or(self.began, |nanos| UNIX_EPOCH + Duration::from_nanos(nanos));
         began + Duration::from_nanos(u64::from(tick.0).saturating_mul(TICK_NANOS))
     }
 }

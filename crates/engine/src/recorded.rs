@@ -6,20 +6,43 @@
 //! earliest first, and no more than were recorded at about one time.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use frame::{Burst, Frame, Nanos};
 use plane::DropReason;
+use port::TimeSource;
 
+use crate::plan::Plan;
 use crate::worker::Worker;
 
 /// Frames recorded within so much are decided on at one time: far below what conversations and
 /// fragments tell apart.
 const SLICE_NANOS: u64 = 1_000_000;
 
+/// Whether what depends on time goes by the times of captures: nothing else brings frames.
+pub(crate) fn by_captures(plan: &Plan) -> bool {
+    let timed =
+        plan.policy.stateful.is_some() || plan.policy.reassembles || plan.fragments().is_some();
+    let mut sources = plan.ports.iter().filter(|port| port.rx_source());
+    timed && sources.all(|port| port.time_source() == TimeSource::Recorded)
+}
+
 /// The first time that the captures of a run tell, nanoseconds since 1970: the origin of the clock
 /// that all its workers have.
-pub(crate) type Origin = Arc<OnceLock<u64>>;
+#[derive(Clone, Debug)]
+pub(crate) struct Origin(Arc<AtomicU64>);
+
+impl Origin {
+    pub(crate) fn unknown() -> Self {
+        Self(Arc::new(AtomicU64::new(u64::MAX)))
+    }
+
+    /// None before the first frame was received.
+    pub(crate) fn get(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|&time| time != u64::MAX)
+    }
+}
 
 /// A worker's clock, and the frames that it did not come to yet.
 pub(crate) struct Recorded {
@@ -32,7 +55,7 @@ pub(crate) struct Recorded {
 impl Recorded {
     pub(crate) fn new(origin: &Origin, ports: usize) -> Self {
         Self {
-            origin: Arc::clone(origin),
+            origin: origin.clone(),
             now: Nanos::ZERO,
             rest: (0..ports).map(|_| VecDeque::new()).collect(),
         }
@@ -42,10 +65,16 @@ impl Recorded {
         &self.origin
     }
 
-    /// Takes note of frames that were received: the first of all says when time begins.
+    /// Takes note of frames that were received: before the first is decided on, the earliest says
+    /// when time begins.
     pub(crate) fn begin(&self, received: &[Frame]) {
-        if let Some(first) = received.first() {
-            self.time_of(first);
+        let time_ns = received
+            .first()
+            .and_then(|first| Some(first.meta()?.time_ns));
+        if let Some(time_ns @ 1..) = time_ns
+            && self.now == Nanos::ZERO
+        {
+            self.origin.0.fetch_min(time_ns, Ordering::Relaxed);
         }
     }
 
@@ -55,7 +84,7 @@ impl Recorded {
         match frame.meta().map_or(0, |meta| meta.time_ns) {
             0 => self.now.0,
             time_ns => {
-                let origin = *self.origin.get_or_init(|| time_ns);
+                let origin = self.origin.get().unwrap_or(time_ns);
                 time_ns.saturating_sub(origin).max(self.now.0)
             }
         }

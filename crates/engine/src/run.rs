@@ -9,7 +9,7 @@ use std::thread::{Builder, JoinHandle};
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
 use plane::{Bridge, Fragments, Gatherer, HitAddresses, Pipeline, Stateful, Verdicts};
-use port::{Port, TimeSource};
+use port::Port;
 
 use crate::ahead::Ahead;
 use crate::attachment::Attachment;
@@ -31,7 +31,7 @@ use crate::placement::{BucketLoads, Thresholds};
 use crate::plan::{EngineError, Plan};
 use crate::publish::Publisher;
 use crate::reassembly::Reassembly;
-use crate::recorded::{Origin, Recorded};
+use crate::recorded::{Origin, Recorded, by_captures};
 use crate::report::{MemoryReport, RunReport, Snapshot};
 use crate::samples::{SampleError, SampleReceiver, SampleSpec};
 use crate::shortcuts::Shortcuts;
@@ -305,7 +305,7 @@ fn make_workers(
     }
     let mut sources = plan.ports.iter().filter(|port| port.rx_source());
     let can_wait = sources.all(|port| port.lossless());
-    let origin = by_captures(plan).then(Origin::default);
+    let origin = by_captures(plan).then(Origin::unknown);
     let (mut workers, mut desks) = (Vec::new(), Vec::new());
     let mut receiver = 0;
     let (mut stateful, by) = conversations(plan, &handover)?;
@@ -357,14 +357,6 @@ fn make_workers(
     }
     begin_queues(&mut workers)?;
     Ok((workers, desks))
-}
-
-/// Whether what depends on time goes by the times of captures: nothing else brings frames.
-fn by_captures(plan: &Plan) -> bool {
-    let timed =
-        plan.policy.stateful.is_some() || plan.policy.reassembles || plan.fragments().is_some();
-    let mut sources = plan.ports.iter().filter(|port| port.rx_source());
-    timed && sources.all(|port| port.time_source() == TimeSource::Recorded)
 }
 
 /// The stages of a worker.

@@ -11,6 +11,9 @@ use crate::report::number::count;
 /// What `clock.source` says, and where the card stamps what came, what stands before it.
 const KERNEL: &str = "kernel's monotonic clock, read by software once a burst";
 
+/// The same where all that came is out of a capture.
+const RECORDS: &str = "records of the capture";
+
 /// The object `clock` of the report.
 #[derive(Debug, Serialize)]
 pub(super) struct ClockFacts {
@@ -61,6 +64,9 @@ impl ClockFacts {
         }
         if software {
             facts.doubt(rx.mean_nanos, rx.worst_nanos);
+        }
+        if facts.recorded && !software {
+            facts.source = RECORDS.to_owned();
         }
         if !clocks.is_empty() {
             let clocks = clocks.join(" and ");
