@@ -1,8 +1,8 @@
 //! Time as captures tell it: where all frames of a run come out of captures, what depends on time,
 //! conversations and fragments, goes by the times of their records.
 //!
-//! A burst may hold frames recorded hours from each other, and those of two captures are not received
-//! in the order of their times. So what is received is kept by port, and decided on in pieces: the
+//! A burst may hold frames recorded hours from each other, and those of two captures are not
+//! received in the order of their times. So what is received is kept by port, and decided on in pieces: the
 //! earliest first, and no more than were recorded at about one time.
 
 use std::collections::VecDeque;
@@ -136,7 +136,8 @@ impl Worker {
         rest.is_some_and(|rest| !rest.is_empty())
     }
 
-    /// Keeps a burst to be decided on by the times of its frames, where those count; whether they do.
+    /// Keeps a burst to be decided on by the times of its frames, where those count; whether
+    /// they do.
     #[inline]
     pub(crate) fn keep_recorded(&mut self, place: usize) -> bool {
         let Some(recorded) = &mut self.recorded else {
@@ -148,8 +149,8 @@ impl Worker {
         true
     }
 
-    /// Decides on what is kept, as far as what comes of it finds room, and as it is known what comes
-    /// next: until nothing is left of a port of which there may be more. Returns how many frames.
+    /// Decides on what is kept, as far as what comes of it finds room, and as it is known what
+    /// comes next: until nothing is left of a port of which there may be more. Returns how many frames.
     pub(crate) fn decide_rest(&mut self) -> usize {
         let mut decided = 0;
         while self.rest_len() != 0 && self.may_decide() {

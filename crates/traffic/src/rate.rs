@@ -11,8 +11,8 @@ pub const L1_BYTES: usize = 20;
 /// What [`Rate::MicroFrames`] counts in a second's place.
 pub(crate) const MICROS: u64 = 1_000_000;
 
-const WANTED: &str = "1Mpps or 64000 or 0.5 (frames a second), 1Gbps (bits a second at L1, with preamble \
-                      and gap), 1GbpsL2 (with FCS alone), or max";
+const WANTED: &str = "1Mpps or 64000 or 0.5 (frames a second), 1Gbps (bits a second at L1, with \
+                      preamble and gap), 1GbpsL2 (with FCS alone), or max";
 
 /// How fast frames are to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +30,8 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// Reads `64000`, `1.5Mpps`, `0.5pps`, `10Gbps` (L1), `10GbpsL2` or `max`; upper and lower case are the
-    /// same.
+    /// Reads `64000`, `1.5Mpps`, `0.5pps`, `10Gbps` (L1), `10GbpsL2` or `max`; upper and lower
+    /// case are the same.
     ///
     /// # Errors
     /// A sentence, for anything else, for less than a frame in a million seconds and for less than

@@ -10,8 +10,8 @@ const WORDS: &str = "no frame: words of two bytes in the order of a machine; pri
                      (xxd, hexdump -C)";
 const TOO_LONG: &str = "no frame: it has more than 65,536 bytes; leave out what is not of it";
 
-/// Reads pairs of digits, with blanks, colons or dashes between them or not; or lines with an offset
-/// in front and perhaps text behind, as `tshark -x`, `tcpdump -xx`, `xxd` and `hexdump -C` print
+/// Reads pairs of digits, with blanks, colons or dashes between them or not; or lines with an
+/// offset in front and perhaps text behind, as `tshark -x`, `tcpdump -xx`, `xxd` and `hexdump -C` print
 /// them.
 pub(super) fn frame_bytes(text: &str) -> Result<Vec<u8>, &'static str> {
     let lines: Vec<&str> = text
@@ -115,7 +115,8 @@ fn dumped(rows: &[Row<'_>]) -> Result<Vec<u8>, &'static str> {
         }
         match rows.get(number + 1) {
             Some(next) => {
-                let wanted = next.offset.checked_sub(row.offset).ok_or(UNLIKE)?;
+                let wanted = next.offset.checked_sub(row.offset);
+                let wanted = wanted.filter(|&wanted| wanted > 0).ok_or(UNLIKE)?;
                 bytes.extend(row_of(row, wanted).ok_or(UNLIKE)?);
             }
             None => bytes.extend(last_row(row).ok_or(WRONG)?),
@@ -238,7 +239,8 @@ mod tests {
             ),
             // od -t x1: offsets in octal.
             (
-                "0000000 02 00 00 00 00 01 02 00 00 00 00 02 08 00 45 00\n0000020 61 62 63\n0000023",
+                "0000000 02 00 00 00 00 01 02 00 00 00 00 02 08 00 45 00\n\
+                 0000020 61 62 63\n0000023",
                 UNLIKE,
             ),
             // Two frames, a line that is missing, one that is short.

@@ -220,7 +220,8 @@ impl FlowMaker {
         draw.rest = draw.rest >> 32 << 32 | u64::from(shaped.ports);
     }
 
-    /// The IPv6 flow of a draw: any addresses of [`unicast::v6`], the bits beyond those of the draw mixed from them.
+    /// The IPv6 flow of a draw: any addresses of [`unicast::v6`], the bits beyond those of
+    /// the draw mixed from them.
     pub(super) fn flow_v6(&self, draw: Draw) -> FlowV6 {
         let (src, dst) = (global(draw, 0), global(draw, 2));
         let mut flow = FlowV6 {

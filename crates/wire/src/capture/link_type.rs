@@ -5,7 +5,8 @@
 pub struct LinkType(pub u16);
 
 impl LinkType {
-    /// IEEE 802.3 Ethernet (LINKTYPE_ETHERNET): what frames are; [`super::LinkHeader`] makes others so.
+    /// IEEE 802.3 Ethernet (LINKTYPE_ETHERNET): what frames are; [`super::LinkHeader`] makes
+    /// others so.
     pub const ETHERNET: Self = Self(1);
 
     /// IP packets without a link header (LINKTYPE_RAW).
