@@ -2,8 +2,8 @@
 //! conversations and fragments, goes by the times of their records.
 //!
 //! A burst may hold frames recorded hours from each other, and those of two captures are not
-//! received in the order of their times. So what is received is kept by port, and decided on in pieces: the
-//! earliest first, and no more than were recorded at about one time.
+//! received in the order of their times. So what is received is kept by port, and decided on in
+//! pieces: the earliest first, and no more than were recorded at about one time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -150,7 +150,8 @@ impl Worker {
     }
 
     /// Decides on what is kept, as far as what comes of it finds room, and as it is known what
-    /// comes next: until nothing is left of a port of which there may be more. Returns how many frames.
+    /// comes next: until nothing is left of a port of which there may be more. Returns how
+    /// many frames.
     pub(crate) fn decide_rest(&mut self) -> usize {
         let mut decided = 0;
         while self.rest_len() != 0 && self.may_decide() {

@@ -11,8 +11,8 @@ const WORDS: &str = "no frame: words of two bytes in the order of a machine; pri
 const TOO_LONG: &str = "no frame: it has more than 65,536 bytes; leave out what is not of it";
 
 /// Reads pairs of digits, with blanks, colons or dashes between them or not; or lines with an
-/// offset in front and perhaps text behind, as `tshark -x`, `tcpdump -xx`, `xxd` and `hexdump -C` print
-/// them.
+/// offset in front and perhaps text behind, as `tshark -x`, `tcpdump -xx`, `xxd` and `hexdump -C`
+/// print them.
 pub(super) fn frame_bytes(text: &str) -> Result<Vec<u8>, &'static str> {
     let lines: Vec<&str> = text
         .lines()
@@ -128,14 +128,20 @@ fn dumped(rows: &[Row<'_>]) -> Result<Vec<u8>, &'static str> {
     Ok(bytes)
 }
 
-/// As many bytes as the offset of the next line says; what is behind them is text.
+/// As many bytes as the offset of the next line says; what is behind them, and behind more than one
+/// blank, is text.
 fn row_of(row: &Row<'_>, wanted: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut words = row.words();
+    let mut rest = row.rest;
     while bytes.len() < wanted {
-        bytes.extend(pairs_of(words.next()?)?);
+        rest = rest.trim_start();
+        let end = rest.find([' ', '\t']).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end);
+        bytes.extend(pairs_of(word).filter(|word| !word.is_empty())?);
+        rest = behind;
     }
-    (bytes.len() == wanted).then_some(bytes)
+    let is_text = rest.trim_start().is_empty() || rest.starts_with("  ");
+    (bytes.len() == wanted && is_text).then_some(bytes)
 }
 
 /// The bytes of the last line, up to a bar or to more than one blank: text is behind it.
