@@ -145,12 +145,14 @@ def ipv4(r, at):
     if header < 20:
         raise Fault("IPv4 header length")
     total = r.u16(at + 2)
+    if total == 0 and not r.u16(at + 6) & 0x3FFF and r.end - at > header:
+        total = r.end - at  # as a host shows what its card is to segment
     if total < header:
         raise Fault("IPv4 total length below the header")
     r.need(at, total, "IPv4 total length beyond the frame")
     word = r.u16(at + 6)
     offset, more = (word & 0x1FFF) * 8, bool(word & 0x2000)
-    if offset + total > 65535:
+    if (offset or more) and offset + total > 65535:
         raise Fault("fragment beyond 65,535")
     protocol = r.u8(at + 9)
     ipv4_options(r, at + 20, at + header)
@@ -188,6 +190,8 @@ def ipv6(r, at):
         if jumbo is not None and (payload or jumbo < 65536 or at + jumbo > frame_end):
             raise Fault("IPv6 jumbogram")
         payload = jumbo or payload
+    elif payload == 0 and kind != 59:
+        payload = r.end - at  # as a host shows what its card is to segment
     r.end = at + payload
     extensions(r, at, kind)
 

@@ -88,6 +88,14 @@ impl Screen {
         self.output.warn(sentence);
     }
 
+    /// Says something that is worth a line where lines stay; on a terminal the next live line does.
+    pub(crate) fn tell(&mut self, parts: &[String]) {
+        if self.style == Style::Lines {
+            // Who does not read it misses nothing else.
+            let _ = writeln!(io::stderr(), "  {}", parts.join("; "));
+        }
+    }
+
     /// Takes the line away, so that what follows begins at the left.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {

@@ -44,6 +44,8 @@ pub(crate) enum Count {
     TxBytes,
     /// Time in which frames waited for room at the port, nanoseconds; of drives alone.
     FullNanos,
+    /// Until the next frame of a capture is due, nanoseconds; of drives alone.
+    PauseNanos,
     /// Frames taken in that bear a signature; of drives alone.
     Signed,
     /// Time of the receptions that were timed, nanoseconds, and their frames.

@@ -1,12 +1,13 @@
 //! Reading what workers write down of conversations.
 
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use frame::Consumer;
 use plane::FlowRecord;
 use table::flows::{TICK_NANOS, Tick};
 
+use crate::recorded::Origin;
 use crate::worker::Worker;
 
 /// The reading end of all workers' records. Whoever has it reads it now and then: what finds no
@@ -14,14 +15,19 @@ use crate::worker::Worker;
 pub struct FlowLogReader {
     readers: Vec<Consumer<FlowRecord>>,
     began: SystemTime,
+    /// When that is by captures, once the first frame was read.
+    origin: Option<Origin>,
 }
 
 impl FlowLogReader {
     /// Of workers that have not begun.
     pub(crate) fn of(workers: &mut [Worker]) -> Self {
+        let recorded = workers.first().and_then(|worker| worker.recorded.as_ref());
+        let origin = recorded.map(|own| own.origin().clone());
         let readers = workers.iter_mut().flat_map(Worker::take_log_readers);
         Self {
             readers: readers.collect(),
+            origin,
             began: SystemTime::now(),
         }
     }
@@ -52,7 +58,9 @@ impl FlowLogReader {
     /// What time it was; off by a tick, 0.27 s, at most.
     #[must_use]
     pub fn time(&self, tick: Tick) -> SystemTime {
-        self.began + Duration::from_nanos(u64::from(tick.0).saturating_mul(TICK_NANOS))
+        let origin = self.origin.as_ref().and_then(Origin::get);
+        let began = origin.map_or(self.began, |nanos| UNIX_EPOCH + Duration::from_nanos(nanos));
+        began + Duration::from_nanos(u64::from(tick.0).saturating_mul(TICK_NANOS))
     }
 }
 

@@ -113,6 +113,7 @@ impl Worker {
             self.send_gathered();
             return;
         }
+        let now = self.plane_now();
         let Self {
             pipeline,
             pieces,
@@ -123,7 +124,7 @@ impl Worker {
             ..
         } = self;
         let from = (PortId(place as u8), &versions.get().judgement);
-        pipeline.set_now(self.now);
+        pipeline.set_now(now);
         let mut route = |frame: &frame::Frame| steering.route(frame);
         pipeline.gather(pieces, from, verdicts, (&mut route, burst));
         let rest = self.burst.len() as u64;

@@ -36,6 +36,7 @@ mod plan;
 mod publish;
 mod reassembly;
 mod receive;
+mod recorded;
 mod report;
 mod run;
 mod samples;

@@ -51,19 +51,19 @@ impl Worker {
     /// Takes in the fragments that came in by the port at `place`; those of packets that become
     /// whole are consumed, and the packet is a frame of this worker.
     pub(crate) fn reassemble(&mut self, place: usize) {
+        let now = self.plane_now();
         let Self {
             reassembly,
             pieces,
             pool,
             words,
             steering,
-            now,
             ..
         } = self;
         let Some(Reassembly { reassembler, whole }) = reassembly.as_deref_mut() else {
             return;
         };
-        reassembler.set_now(*now);
+        reassembler.set_now(now);
         for frame in pieces.drain() {
             let before = reassembler.held() as u64 + 1;
             match reassembler.accept(frame, pool) {
@@ -94,17 +94,17 @@ impl Worker {
 
     /// Drops what waited in vain.
     pub(crate) fn discard_unassembled(&mut self) {
+        let now = self.plane_now();
         let Self {
             reassembly,
             pool,
             words,
-            now,
             ..
         } = self;
         let Some(Reassembly { reassembler, .. }) = reassembly.as_deref_mut() else {
             return;
         };
-        reassembler.set_now(*now);
+        reassembler.set_now(now);
         while let Some((frame, reason)) = reassembler.next_lost() {
             words.drop_frames(reason, 1);
             pool.free(frame);

@@ -58,6 +58,9 @@ impl Worker {
         attachments[place].empties &= frames != 0;
         if frames != 0 {
             self.quota -= frames as u64;
+            if let Some(recorded) = &self.recorded {
+                recorded.begin(self.burst.frames());
+            }
             if self.attachments[place].steers() {
                 self.steer(place);
                 self.receptions = self.receptions.wrapping_add(1);
@@ -80,6 +83,9 @@ impl Worker {
     /// Decides on a burst; meanwhile sends the one before and, where it is full, receives the next.
     #[inline]
     fn decide_received(&mut self, place: usize) {
+        if self.keep_recorded(place) {
+            return;
+        }
         let (max, drain) = (self.burst_max, self.leaves);
         self.decide_meanwhile(place, |burst, mut meanwhile| {
             meanwhile.flush();

@@ -31,6 +31,7 @@ use crate::placement::{BucketLoads, Thresholds};
 use crate::plan::{EngineError, Plan};
 use crate::publish::Publisher;
 use crate::reassembly::Reassembly;
+use crate::recorded::{Origin, Recorded, by_captures};
 use crate::report::{MemoryReport, RunReport, Snapshot};
 use crate::samples::{SampleError, SampleReceiver, SampleSpec};
 use crate::shortcuts::Shortcuts;
@@ -304,6 +305,7 @@ fn make_workers(
     }
     let mut sources = plan.ports.iter().filter(|port| port.rx_source());
     let can_wait = sources.all(|port| port.lossless());
+    let origin = by_captures(plan).then(Origin::unknown);
     let (mut workers, mut desks) = (Vec::new(), Vec::new());
     let mut receiver = 0;
     let (mut stateful, by) = conversations(plan, &handover)?;
@@ -345,6 +347,9 @@ fn make_workers(
             idle: plan.idle,
             leaves: false,
             inbox,
+            recorded: origin
+                .as_ref()
+                .map(|origin| Box::new(Recorded::new(origin, plan.ports.len()))),
             now: Nanos(0),
             receptions: 0,
             active_until: Nanos(0),

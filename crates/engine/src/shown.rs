@@ -35,9 +35,10 @@ impl Worker {
     /// Shows its counters.
     pub(crate) fn show(&mut self) {
         self.show_hits();
+        let now = self.plane_now();
         if let Some(stateful) = self.pipeline.stateful_mut() {
             // Conversations are over in time also where no frame comes.
-            stateful.set_now(self.now);
+            stateful.set_now(now);
             conversations::count(stateful, &mut self.words);
         }
         self.words.set(Count::Held, self.held() as u64);

@@ -21,7 +21,7 @@ impl Worker {
         if self.pipeline.held() == 0 {
             return 0;
         }
-        self.pipeline.set_now(self.now);
+        self.pipeline.set_now(self.plane_now());
         self.discard_lost();
         let clear = self.attachments.iter().all(Attachment::may_decide);
         if !self.has_released() || !clear {

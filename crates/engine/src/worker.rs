@@ -17,6 +17,7 @@ use crate::idle::{Idle, IdleMode};
 use crate::meanwhile::Meanwhile;
 use crate::publish::{Reader, Version};
 use crate::reassembly::Reassembly;
+use crate::recorded::Recorded;
 use crate::samples::Decided;
 use crate::start::Work;
 use crate::status;
@@ -63,6 +64,8 @@ pub(crate) struct Worker {
     pub(crate) leaves: bool,
     /// What the control side gave it to do.
     pub(crate) inbox: Inbox,
+    /// What time it is by captures, where all comes out of captures and something asks.
+    pub(crate) recorded: Option<Box<Recorded>>,
     /// When the step began.
     pub(crate) now: Nanos,
     /// Receptions that brought frames to be steered.
@@ -165,6 +168,9 @@ impl Worker {
             self.leave();
         }
         for place in 0..self.attachments.len() {
+            if self.has_rest(place) {
+                continue;
+            }
             if self.may_decide() {
                 moved += self.take_decisions(place);
             }
@@ -173,6 +179,7 @@ impl Worker {
                 moved += self.receive(place, clock);
             }
         }
+        moved += self.decide_rest();
         if self.has_failed() {
             self.control.fail();
         }
@@ -187,7 +194,7 @@ impl Worker {
         let waits =
             |attachment: &Attachment| (attachment.staged.len() + attachment.kept.len()) as u64;
         let staged = self.attachments.iter().map(waits);
-        let held = (self.held() + self.ahead.len()) as u64;
+        let held = (self.held() + self.ahead.len() + self.rest_len()) as u64;
         let sum =
             |counts: &[Count]| -> u64 { counts.iter().map(|&count| self.words.get(count)).sum() };
         let entered = sum(&[Count::Rx, Count::Received, Count::Originated]);
@@ -201,6 +208,9 @@ impl Worker {
     /// Gives every frame of the burst its verdict, carries it out and sends what may leave.
     #[inline]
     pub(crate) fn decide(&mut self, place: usize) {
+        if self.keep_recorded(place) {
+            return;
+        }
         self.decide_meanwhile(place, |_, _| {});
     }
 
@@ -212,7 +222,7 @@ impl Worker {
         mut meanwhile: impl FnMut(&Burst, Meanwhile<'_>),
     ) {
         let from = PortId(place as u8);
-        self.pipeline.set_now(self.now);
+        self.pipeline.set_now(self.plane_now());
         let Self {
             pipeline,
             burst,
@@ -370,7 +380,8 @@ impl Worker {
         let closed = |attachment: &Attachment| attachment.queue.is_none() || !attachment.open;
         let empties = self.attachments.iter().any(|attachment| attachment.empties);
         let ends = (drains && !empties) || self.quota == 0;
-        self.ahead.is_empty() && (ends || self.attachments.iter().all(closed))
+        let waits = !self.ahead.is_empty() || self.rest_len() != 0;
+        !waits && (ends || self.attachments.iter().all(closed))
     }
 
     /// Tells the queues that somebody is at work.
@@ -419,6 +430,7 @@ impl Worker {
         self.discard_held(reason);
         self.discard_gathered(reason);
         self.discard_ahead(reason);
+        self.discard_rest(reason);
         let Self {
             attachments,
             pool,

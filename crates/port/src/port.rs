@@ -166,6 +166,12 @@ pub trait PortQueue: Send {
         None
     }
 
+    /// Which round the frames received last are of, where what is received begins anew: a capture
+    /// that is read several times. Those of one [`PortQueue::rx_burst`] are all of one round.
+    fn rounds(&self) -> u64 {
+        0
+    }
+
     /// What passed so far.
     fn statistics(&self) -> PortStatistics;
 

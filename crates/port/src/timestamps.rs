@@ -46,6 +46,8 @@ pub enum TimeSource {
         /// Why not from the card, where that was asked for, or could be: a sentence.
         remark: Option<String>,
     },
+    /// From the records of a capture: times since 1970.
+    Recorded,
     /// From the card that received them: each frame's record has its time.
     Hardware {
         /// The card's clock, as in `/dev/ptp0`.

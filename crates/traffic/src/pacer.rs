@@ -2,6 +2,7 @@
 
 use frame::Nanos;
 
+use crate::rate::MICROS;
 use crate::{FCS_BYTES, L1_BYTES, Rate};
 
 /// What a second of time is in units of a clock.
@@ -37,7 +38,7 @@ pub struct PacingError {
 pub struct Pacer {
     rate: Rate,
     burst_max: usize,
-    /// Units a second: frames or bits.
+    /// Units a second: frames, their millionths, or bits.
     per_second: u64,
     /// Up to when time was counted.
     until: Nanos,
@@ -59,7 +60,10 @@ impl Pacer {
     pub fn new(rate: Rate, burst_max: usize, start: Nanos) -> Self {
         let per_second = match rate {
             Rate::Unlimited => 0,
-            Rate::Frames(rate) | Rate::BitsL1(rate) | Rate::BitsL2(rate) => rate.clamp(1, RATE_MAX),
+            Rate::Frames(rate)
+            | Rate::MicroFrames(rate)
+            | Rate::BitsL1(rate)
+            | Rate::BitsL2(rate) => rate.clamp(1, RATE_MAX),
         };
         let mut pacer = Self {
             rate,
@@ -85,6 +89,10 @@ impl Pacer {
         let extra = match self.rate {
             Rate::Unlimited | Rate::Frames(_) => {
                 self.units = 1;
+                return;
+            }
+            Rate::MicroFrames(_) => {
+                self.units = MICROS.into();
                 return;
             }
             Rate::BitsL1(_) => FCS_BYTES + L1_BYTES,
@@ -129,6 +137,7 @@ impl Pacer {
             Rate::BitsL1(_) => (bytes + i128::from(count) * (FCS_BYTES + L1_BYTES) as i128) * 8,
             Rate::BitsL2(_) => (bytes + i128::from(count) * FCS_BYTES as i128) * 8,
             Rate::Frames(_) | Rate::Unlimited => count.into(),
+            Rate::MicroFrames(_) => i128::from(count) * i128::from(MICROS),
         };
         let cost = units * PER_SECOND as i128;
         let late = self.credit.max(0) as f64 / self.per_second as f64;

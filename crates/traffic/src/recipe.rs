@@ -80,11 +80,11 @@ pub struct Recipe {
     pub protocol: Protocol,
     /// Frames that are IPv6.
     pub ipv6: Share,
-    /// IPv4 sources; random: any.
+    /// IPv4 sources; random: any global unicast in a /8 of which nothing is set aside.
     pub src_v4: Choice<u32>,
-    /// IPv4 destinations; random: any.
+    /// IPv4 destinations, as for sources.
     pub dst_v4: Choice<u32>,
-    /// IPv6 sources; random: any global unicast (2000::/3, RFC 4291 section 2.4).
+    /// IPv6 sources; random: any global unicast (2000::/3) but 2001::/16, 2002::/16, 3fff::/16.
     pub src_v6: Choice<u128>,
     /// IPv6 destinations, as for sources.
     pub dst_v6: Choice<u128>,

@@ -99,8 +99,12 @@ pub struct Sink {
     beyond_streams: u64,
     corrupted: u64,
     foreign: u64,
+    /// Frames of which a capture kept too little to tell.
+    cut: u64,
     /// Frames whose arrival their interface's own clock told.
     stamped: u64,
+    /// Arrivals are by another clock than the times in frames, so no latency is known.
+    untimed: bool,
     /// Age of the last sound frame.
     age: i64,
     /// The highest number of any stream.
@@ -127,7 +131,9 @@ impl Sink {
             beyond_streams: 0,
             corrupted: 0,
             foreign: 0,
+            cut: 0,
             stamped: 0,
+            untimed: false,
             age: 0,
             highest: 0,
         }
@@ -158,6 +164,28 @@ impl Sink {
             sound += self.take_all([frame.bytes()].into_iter(), told.unwrap_or(now));
         }
         sound
+    }
+
+    /// As [`Sink::take_burst`], of a capture: a frame arrived when its record says. That is by
+    /// another clock than the time in the frame, so nothing is concluded from the two together; and
+    /// of a frame that was cut, which has no signature, that it is cut.
+    pub fn take_recorded(&mut self, frames: &[Frame]) -> usize {
+        self.untimed = true;
+        let mut all = 0;
+        for frame in frames {
+            let (time_ns, original_len) = match frame.meta() {
+                Some(meta) => (meta.time_ns, meta.original_len as usize),
+                None => (0, 0),
+            };
+            if original_len > frame.len() && !matches!(read(frame.bytes()), Reading::Sound(_)) {
+                self.cut += 1;
+                self.frames += 1;
+                self.bytes += frame.len() as u64;
+                continue;
+            }
+            all += self.take_all([frame.bytes()].into_iter(), Nanos(time_ns));
+        }
+        all
     }
 
     #[inline(always)]
@@ -198,7 +226,7 @@ impl Sink {
         let number = run.first().stream;
         let place = self.place(number).or_else(|| self.open(number));
         match place.and_then(|place| self.streams.get_mut(place)) {
-            Some(stream) => stream.take(&run, now, self.record.as_mut()),
+            Some(stream) => stream.take(&run, (!self.untimed).then_some(now), self.record.as_mut()),
             None => self.beyond_streams += run.count(),
         }
     }
@@ -266,6 +294,7 @@ impl Sink {
         self.beyond_streams += other.beyond_streams;
         self.corrupted += other.corrupted;
         self.foreign += other.foreign;
+        self.cut += other.cut;
         self.stamped += other.stamped;
         self.highest = self.highest.max(other.highest);
         for theirs in &other.streams {
@@ -300,6 +329,7 @@ impl Sink {
             beyond_streams: self.beyond_streams,
             corrupted: self.corrupted,
             foreign: self.foreign,
+            cut: self.cut,
             stamped: self.stamped,
             latency: self.latency().report(),
         }

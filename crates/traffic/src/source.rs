@@ -10,6 +10,7 @@ mod segment;
 mod shape;
 mod steering;
 mod template;
+mod unicast;
 
 use frame::{Burst, FramePool, Nanos};
 

@@ -160,7 +160,7 @@ fn ipv4_faults(faulty: &mut Faulty) {
     faulty.lie(Malformed::Ipv4Version, &plain, L3, &[0x65]);
     faulty.lie(Malformed::Ipv4HeaderLength, &plain, L3, &[0x43]);
     faulty.lie(Malformed::Ipv4LengthBelowHeader, &plain, L3 + 2, &[0, 19]);
-    faulty.lie(Malformed::Ipv4LengthBelowHeader, &plain, L3 + 2, &[0, 0]);
+    faulty.lie(Malformed::Ipv4LengthBelowHeader, &plain, L3 + 2, &[0, 1]);
     faulty.lie(Malformed::Ipv4LengthBeyondFrame, &plain, L3 + 2, &[0, 34]);
     faulty.lie(Malformed::Ipv4LengthBelowHeader, &plain, L3, &[0x4F]);
 

@@ -171,7 +171,8 @@ pub(crate) struct FrameArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Replay")]
 pub(crate) struct ReplayArgs {
-    /// Send the frames of a capture, as they are, instead of making any; FILE,loop=N repeats it.
+    /// Send the frames of a capture, as they are, instead of making any; FILE,loop=N sends it N
+    /// times, FILE,loop=forever until the run ends.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "size", "protocol", "flags", "ipv6", "src", "dst", "sport", "dport", "smac", "dmac", "vlan",
         "flows", "new_flows", "hit", "hits", "unsigned", "cover", "reflect",

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
+use super::frame_bytes::frame_bytes;
 use super::{PolicyArgs, ReadArgs};
 use crate::exit::EXIT_CODES;
 
@@ -17,8 +18,9 @@ use crate::exit::EXIT_CODES;
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after_long())]
 pub(crate) struct ExplainArgs {
-    /// The frame: its bytes without FCS as hexadecimal digits, or pcap:FILE:N, the N-th frame of
-    /// a capture, or pcap:FILE, all of them.
+    /// The frame: its bytes without FCS as hexadecimal digits or as tshark -x, tcpdump -xx, xxd and
+    /// hexdump -C print them, or pcap:FILE:N, the N-th frame of a capture, or pcap:FILE, all of
+    /// them. Bytes that begin with an IP header get an Ethernet header of zeros.
     #[arg(value_name = "FRAME")]
     pub(crate) frame: FrameSource,
     /// Deal the buckets out to N workers.
@@ -37,9 +39,6 @@ pub(crate) struct ExplainArgs {
     pub(crate) skip_bad_lines: bool,
 }
 
-/// Most bytes of a frame that is typed: more than any frame has.
-const HEX_BYTES_MAX: usize = 1 << 16;
-
 /// Where the frame is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FrameSource {
@@ -55,7 +54,7 @@ impl FromStr for FrameSource {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.strip_prefix("pcap:") {
             Some(place) => capture(place),
-            None => bytes(text).map(Self::Bytes),
+            None => frame_bytes(text).map(Self::Bytes),
         }
     }
 }
@@ -73,32 +72,6 @@ fn capture(place: &str) -> Result<FrameSource, &'static str> {
         return Err("write pcap:FILE, or pcap:FILE:N for its N-th frame");
     }
     Ok(FrameSource::Capture(file.into(), number))
-}
-
-/// Pairs of digits, with blanks, colons or dashes between them or not.
-fn bytes(text: &str) -> Result<Vec<u8>, &'static str> {
-    const WRONG: &str = "no frame: write its bytes as pairs of hexadecimal digits, or pcap:FILE:N";
-    let mut bytes = Vec::new();
-    for part in text
-        .split([' ', ':', '-', '\n', '\t'])
-        .filter(|part| !part.is_empty())
-    {
-        for pair in part.as_bytes().chunks(2) {
-            let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-            let byte = match *pair {
-                [high, low] => digit(high)
-                    .zip(digit(low))
-                    .map(|(high, low)| high << 4 | low),
-                _ => None,
-            };
-            bytes.push(byte.ok_or(WRONG)?);
-        }
-    }
-    match bytes.len() {
-        0 => Err(WRONG),
-        1..=HEX_BYTES_MAX => Ok(bytes),
-        _ => Err("no frame: it has more than 65,536 bytes; leave out what is not of it"),
-    }
 }
 
 fn after_long() -> String {
@@ -120,6 +93,7 @@ Examples:
 
 #[cfg(test)]
 mod tests {
+    use super::super::frame_bytes::HEX_BYTES_MAX;
     use super::*;
 
     #[test]

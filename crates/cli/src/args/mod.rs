@@ -13,6 +13,7 @@ mod drive;
 mod duration;
 mod explain;
 mod fragments;
+mod frame_bytes;
 mod lab;
 mod live;
 mod ndr;

@@ -11,6 +11,9 @@ use crate::report::number::count;
 /// What `clock.source` says, and where the card stamps what came, what stands before it.
 const KERNEL: &str = "kernel's monotonic clock, read by software once a burst";
 
+/// The same where all that came is out of a capture.
+const RECORDS: &str = "records of the capture";
+
 /// The object `clock` of the report.
 #[derive(Debug, Serialize)]
 pub(super) struct ClockFacts {
@@ -30,6 +33,8 @@ pub(super) struct ClockFacts {
     /// stamped, what their clocks were off by. The worst of both where both were used.
     pub(super) receive_error_mean_ns: f64,
     pub(super) receive_error_max_ns: u64,
+    /// Whether a port's arrivals are those of the records of a capture: there is no latency then.
+    pub(super) recorded: bool,
     /// Why times are not those of a card, and what else is to be known, a sentence each.
     pub(super) remarks: Vec<String>,
 }
@@ -47,6 +52,7 @@ impl ClockFacts {
             send_error_max_ns: tx.worst_nanos,
             receive_error_mean_ns: 0.0,
             receive_error_max_ns: 0,
+            recorded: false,
             remarks: Vec::new(),
         };
         let sinks = [&trial.ahead, &trial.back];
@@ -58,6 +64,9 @@ impl ClockFacts {
         }
         if software {
             facts.doubt(rx.mean_nanos, rx.worst_nanos);
+        }
+        if facts.recorded && !software {
+            facts.source = RECORDS.to_owned();
         }
         if !clocks.is_empty() {
             let clocks = clocks.join(" and ");
@@ -74,6 +83,10 @@ impl ClockFacts {
             TimeSource::Software { remark } => {
                 self.remarks.extend(remark.clone());
                 true
+            }
+            TimeSource::Recorded => {
+                self.recorded = true;
+                false
             }
             TimeSource::Hardware {
                 clock,
@@ -100,6 +113,10 @@ impl ClockFacts {
         self.receive_error_mean_ns = self.receive_error_mean_ns.max(mean);
         self.receive_error_max_ns = self.receive_error_max_ns.max(worst);
     }
+
+    /// Why there is no latency of a capture, told where there is none at all.
+    pub(super) const NO_LATENCY: &str = "No latency: the times of a capture's records and those \
+                                         in test frames are of two clocks.";
 
     /// What people are told of it.
     pub(super) fn sentences(&self) -> String {

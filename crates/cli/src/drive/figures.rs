@@ -64,7 +64,8 @@ pub(super) struct Sent {
     pub(super) frames: u64,
     /// Bytes of them, with FCS.
     pub(super) bytes: u64,
-    /// Frames a second: `frames / seconds`.
+    /// Frames a second, by the time they are a rate of: the distance to the frame behind the last
+    /// is part of it where they have a rate.
     pub(super) pps: f64,
     /// Bits a second with preamble, FCS and gap.
     pub(super) bps_l1: f64,
@@ -103,6 +104,8 @@ pub(super) struct Arrived {
     pub(super) corrupted: u64,
     /// Frames that are no test frames.
     pub(super) foreign: u64,
+    /// Frames of which a capture kept too little to tell whether they are test frames.
+    pub(super) cut: u64,
     /// Test frames of streams that this run did not send: of another sender, or late ones of the
     /// trial before.
     pub(super) other_streams: u64,
@@ -254,12 +257,13 @@ impl Arrived {
         let clock_error = own.iter().map(|stream| stream.clock_error_ns).max();
         Self {
             frames,
-            pps: ratio(frames as f64, trial.seconds),
+            pps: ratio(frames as f64, trial.rate_seconds),
             lost: sum(|stream| stream.lost),
             duplicated: sum(|stream| stream.duplicated),
             reordered: sum(|stream| stream.reordered),
             corrupted: sink.corrupted,
             foreign: sink.foreign,
+            cut: sink.cut,
             other_streams: all - frames + sink.beyond_streams,
             outside_window: sum(|stream| stream.outside_window),
             uncompared: sum(|stream| stream.uncompared),

@@ -18,6 +18,9 @@ const LIVE_PLAIN: Duration = Duration::from_secs(10);
 const NAP_FIRST: Duration = Duration::from_millis(1);
 const NAP_LAST: Duration = Duration::from_millis(20);
 
+/// A pause in a capture that is worth a word, nanoseconds.
+const PAUSE_NANOS: u64 = 3_000_000_000;
+
 /// Runs a trial to its end, or until the first Ctrl-C; shows how it goes where told by what.
 pub(super) fn run_trial(
     drive: Drive,
@@ -30,6 +33,7 @@ pub(super) fn run_trial(
     let mut before = running.snapshot();
     let mut nap = NAP_FIRST;
     let mut stopped: Option<Instant> = None;
+    let mut paused = false;
     while !running.is_finished() {
         if interrupt.is_asked() && stopped.is_none() {
             running.stop();
@@ -38,8 +42,16 @@ pub(super) fn run_trial(
         if let Some(screen) = &mut screen {
             let news = running.take_news();
             news.iter().for_each(|news| screen.warn(news));
+            let now = running.snapshot();
+            let pauses = now.pause_nanos >= PAUSE_NANOS;
+            if pauses && !std::mem::replace(&mut paused, pauses) {
+                screen.tell(&[
+                    pause(now.pause_nanos),
+                    "--speed max sends without pauses".into(),
+                ]);
+            }
+            paused &= now.pause_nanos != 0;
             if screen.is_due() {
-                let now = running.snapshot();
                 screen.show(&live_line(&before, &now));
                 before = now;
             }
@@ -73,9 +85,41 @@ fn live_line(before: &DriveSnapshot, now: &DriveSnapshot) -> Vec<String> {
         ));
         parts.push(format!("{} test frames", count(now.signed)));
     }
+    if now.pause_nanos >= PAUSE_NANOS {
+        parts.push(pause(now.pause_nanos));
+    }
     let full = now.full_nanos.saturating_sub(before.full_nanos) as f64 / 1e9 / seconds;
     if full > 0.001 {
         parts.push(format!("{:.0} % waiting for the port", full * 100.0));
     }
     parts
+}
+
+fn pause(nanos: u64) -> String {
+    let seconds = nanos.div_ceil(1_000_000_000);
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    let time = match (hours, minutes) {
+        (0, 0) => format!("{seconds} s"),
+        (0, _) => format!("{minutes} min {} s", seconds % 60),
+        _ => format!("{} h {minutes} min", count(hours)),
+    };
+    format!("the capture pauses: its next frame is due in {time}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_told_in_words() {
+        for (nanos, time) in [
+            (3_000_000_000, "3 s"),
+            (59_000_000_001, "1 min 0 s"),
+            (65_536_000_000_000, "18 h 12 min"),
+            (u64::MAX, "5,124,095 h 34 min"),
+        ] {
+            let text = pause(nanos);
+            assert!(text.ends_with(&format!("due in {time}")), "{text}");
+        }
+    }
 }

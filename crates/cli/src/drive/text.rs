@@ -1,8 +1,9 @@
 //! The report of a generator or a sink for people.
 
+use super::clock::ClockFacts;
 use super::controls::{LinkControls, PortControls};
 use super::figures::{Arrived, Figures, Latency, Sent};
-use super::verdict::harm;
+use super::verdict::{harm, unjudged};
 use crate::paint::Paint;
 use crate::report::ledger;
 use crate::report::number::{count, plural, rate, seconds, share};
@@ -138,7 +139,7 @@ fn frames(figures: &Figures, paint: Paint, width: usize) -> String {
     let mut text = format!("{}\n{}", paint.bold("Frames"), table.render(paint, width));
     if !harms.is_empty() {
         text += &paint.bad(&wrap(&format!("Harmed: {}.", harms.join("; ")), 2, width));
-    } else if figures.sinks().any(|sink| sink.frames != 0) {
+    } else if figures.sinks().any(|sink| sink.frames != 0) && unjudged(figures).is_none() {
         let good = "Every frame that was sent came, once, in order and as it was sent.";
         let alone = "No number is missing between the first that came and the last, and all are \
                      in order and as they were sent.";
@@ -187,6 +188,11 @@ fn arrived(table: &mut Table, name: &str, sink: &Arrived, sent: Option<u64>) {
             "of another sender, or of the trial before",
         ),
         ("foreign", sink.foreign, "no test frames"),
+        (
+            "cut",
+            sink.cut,
+            "not judged: the capture kept no more than their beginning",
+        ),
     ];
     for (row, frames, note) in rows {
         if frames != 0 || row == "lost" {
@@ -217,7 +223,11 @@ fn latency(figures: &Figures, paint: Paint, width: usize) -> String {
         }
     }
     if !some {
-        return String::new();
+        let known = figures.clock.recorded && figures.sinks().any(|sink| sink.frames != 0);
+        return match known {
+            true => wrap(ClockFacts::NO_LATENCY, 2, width),
+            false => String::new(),
+        };
     }
     let mut said = figures.clock.sentences();
     let early: u64 = figures.sinks().map(|sink| sink.arrived_early).sum();

@@ -42,10 +42,13 @@ pub(super) fn limit(trial: &TrialReport) -> Option<Limit> {
     })
 }
 
-/// Why what was measured is no result: something did not leave, or the rate was not reached.
+/// Why what was measured is no result: something did not leave, the rate was not reached, or a
+/// capture kept too little of what arrived.
 pub(super) fn no_result(figures: &Figures) -> Option<String> {
     let departure = figures.departure.sentence.clone();
-    departure.or_else(|| unreached(figures))
+    departure
+        .or_else(|| unreached(figures))
+        .or_else(|| unjudged(figures))
 }
 
 /// The sentence about a rate that was not reached.
@@ -69,6 +72,18 @@ fn unreached(figures: &Figures) -> Option<String> {
         rate(asked, "pps"),
         rate(sent.pps, "pps")
     ))
+}
+
+/// The sentence about frames that could not be judged, since a capture kept too little of them.
+pub(super) fn unjudged(figures: &Figures) -> Option<String> {
+    let cut: u64 = figures.sinks().map(|arrived| arrived.cut).sum();
+    (cut != 0).then(|| {
+        format!(
+            "{} frames were cut when they were recorded, so what became of them is not known; \
+             record with a snap length of 0 (tcpdump -s 0)",
+            count(cut)
+        )
+    })
 }
 
 /// What went wrong on the way, in words; `None` where nothing did.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use port::pcap::{CapturePath, CaptureReader, Step};
+use wire::capture::{LinkHeader, LinkType};
 
 use crate::args::FrameSource;
 use crate::error::Error;
@@ -52,14 +53,7 @@ impl FrameReader {
     /// The next frame that was asked for.
     pub(super) fn next(&mut self) -> Result<Option<FoundFrame>, Error> {
         let (reader, file, only, seen) = match self {
-            Self::Typed(bytes) => {
-                return Ok(bytes.take().map(|bytes| FoundFrame {
-                    name: "frame".to_owned(),
-                    number: 1,
-                    original_len: bytes.len(),
-                    bytes,
-                }));
-            }
+            Self::Typed(bytes) => return Ok(bytes.take().map(typed)),
             Self::Capture {
                 reader,
                 file,
@@ -110,6 +104,99 @@ impl FrameReader {
                 file.display()
             ))),
             _ => Ok(()),
+        }
+    }
+}
+
+/// A frame that was typed; an IP packet gets an Ethernet header.
+fn typed(bytes: Vec<u8>) -> FoundFrame {
+    let (name, bytes) = match LinkHeader::read(LinkType::RAW, &bytes, bytes.len()) {
+        Some(header) if is_packet(&bytes) => (
+            "packet behind an Ethernet header of zeros",
+            [&header.ethernet[..], &bytes].concat(),
+        ),
+        _ => ("frame", bytes),
+    };
+    FoundFrame {
+        name: name.to_owned(),
+        number: 1,
+        original_len: bytes.len(),
+        bytes,
+    }
+}
+
+/// Whether bytes are an IP packet without a link header, as `tcpdump -x` prints it, and no frame:
+/// its length is theirs and no EtherType stands where a frame has one, or its checksum agrees.
+fn is_packet(bytes: &[u8]) -> bool {
+    const ETHER_TYPES: [u16; 7] = [0x0800, 0x0806, 0x86dd, 0x8100, 0x88a8, 0x8847, 0x8864];
+    let word = |at: usize| Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?));
+    let has_ether_type = word(12).is_some_and(|word| ETHER_TYPES.contains(&word));
+    let Some(first) = bytes.first() else {
+        return false;
+    };
+    let len = |at: usize, header: usize| word(at).map(|len| usize::from(len) + header);
+    match first >> 4 {
+        4 => {
+            let header_len = usize::from(first & 15) * 4;
+            let header = bytes.get(..header_len).filter(|_| header_len >= 20);
+            let agrees = |header| wire::checksum::ones_complement(header) == 0xffff;
+            let fits = len(2, 0).is_some_and(|len| len <= bytes.len());
+            let is_whole = len(2, 0) == Some(bytes.len()) && !has_ether_type;
+            header.is_some_and(|header| is_whole || fits && agrees(header))
+        }
+        6 => len(4, 40) == Some(bytes.len()) && !has_ether_type,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An IPv4 packet of 24 bytes from 192.0.2.1, its checksum right.
+    const PACKET: [u8; 24] = [
+        0x45, 0, 0, 24, 0, 1, 0, 0, 64, 1, 0, 0, 192, 0, 2, 1, 198, 51, 100, 2, 8, 0, 0xf7, 0xff,
+    ];
+
+    fn with_checksum(mut packet: Vec<u8>) -> Vec<u8> {
+        packet[10..12].fill(0);
+        let sum = !wire::checksum::ones_complement(&packet[..20]);
+        packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        packet
+    }
+
+    #[test]
+    fn packets_without_a_link_header_are_told_from_frames() {
+        let v6 = [&[0x60, 0, 0, 0, 0, 8, 58, 64][..], &[0x20; 32], &[0; 8]].concat();
+        let from_8_0 = with_checksum([&PACKET[..12], &[8, 0], &PACKET[14..]].concat());
+        let mut padded = with_checksum(PACKET.to_vec());
+        padded.resize(40, 0);
+        let mut frame = vec![0; 12];
+        frame.extend([8, 0]);
+        frame.extend(PACKET);
+        // A frame to the MAC 45:00:00:26:.., whose length would be right.
+        let mut like = frame.clone();
+        let len = like.len() as u8;
+        like[..4].copy_from_slice(&[0x45, 0, 0, len]);
+        for (bytes, packet) in [
+            (PACKET.to_vec(), true),
+            (from_8_0, true),
+            (padded, true),
+            (v6, true),
+            (frame, false),
+            (like, false),
+            (vec![0x45; 60], false),
+            (vec![0x45], false),
+            (vec![0x60; 60], false),
+            (vec![0; 60], false),
+        ] {
+            let found = typed(bytes.clone());
+            assert_eq!(
+                found.bytes.len() - bytes.len(),
+                14 * usize::from(packet),
+                "{bytes:x?}"
+            );
+            assert!(found.bytes.ends_with(&bytes));
         }
     }
 }

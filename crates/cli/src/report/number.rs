@@ -64,13 +64,22 @@ pub(crate) fn brief(number: f64) -> String {
     }
 }
 
-/// `18.42 Mpps`, `940.2 kpps`, `12 pps`: a rate in a unit that takes prefixes.
+/// `18.42 Mpps`, `940.2 kpps`, `12 pps`, `0.45 pps`: a rate in a unit that takes prefixes.
 pub(crate) fn rate(number: f64, unit: &str) -> String {
     match number {
         n if n >= 1e9 => format!("{:.2} G{unit}", n / 1e9),
         n if n >= 1e6 => format!("{:.2} M{unit}", n / 1e6),
         n if n >= 1e4 => format!("{:.1} k{unit}", n / 1e3),
-        n => format!("{n:.0} {unit}"),
+        n if n.fract() == 0.0 || n >= 100.0 => format!("{n:.0} {unit}"),
+        // Two digits after zeros that lead, and none that trail.
+        n => {
+            let digits = (1.0 - n.abs().log10().floor()).clamp(1.0, 9.0) as usize;
+            let text = format!("{n:.digits$}");
+            format!(
+                "{} {unit}",
+                text.trim_end_matches('0').trim_end_matches('.')
+            )
+        }
     }
 }
 
@@ -150,6 +159,17 @@ mod tests {
         assert_eq!(range(92, 0), "92");
         assert_eq!(range(92, 92), "0 to 92");
         assert_eq!(range(1_092, 92), "1,000 to 1,092");
+        for (number, text) in [
+            (0.0, "0 pps"),
+            (0.446_428, "0.45 pps"),
+            (0.5, "0.5 pps"),
+            (0.000_001, "0.000001 pps"),
+            (1.5, "1.5 pps"),
+            (99.96, "100 pps"),
+            (100.4, "100 pps"),
+        ] {
+            assert_eq!(rate(number, "pps"), text);
+        }
         assert_eq!(plural(1, "worker", "workers"), "1 worker");
         assert_eq!(plural(2_000, "worker", "workers"), "2,000 workers");
     }

@@ -391,3 +391,68 @@ fn words_of_other_programs_lead_where_they_meant() {
     let refused = place.run("bridge pcap:a.pcap null:").ended(2);
     assert!(refused.stderr.contains("in=FILE"), "{refused:?}");
 }
+
+/// A name promises how a file is packed; what no name may promise is refused by name.
+#[test]
+fn outputs_are_packed_as_their_names_say() {
+    let place = Place::new();
+    place.write("a.pcap", pcap(&mixed()));
+    for (name, mode) in [
+        ("b.pcap.gz", "pcap (nanosecond, Ethernet, gzip)"),
+        ("b.pcapng.gz", "pcapng (Ethernet, gzip)"),
+        ("b.gz", "pcap (nanosecond, Ethernet, gzip)"),
+        ("b,c:d.pcap", "pcap (nanosecond, Ethernet)"),
+    ] {
+        let spec = name.replace(',', "\\,");
+        place
+            .run(&format!("bridge pcap:in=a.pcap pcap:out={spec}"))
+            .ended(0);
+        let again = place
+            .run(&format!("bridge pcap:in={spec} null: --json"))
+            .ended(0)
+            .json();
+        assert_eq!(again["frames"]["received"], 6, "{name}: {again}");
+        assert_eq!(again["ports"][0]["mode"], mode, "{name}");
+    }
+    for ending in ["zst", "xz", "bz2", "lz4", "ZST"] {
+        let ran = place.run(&format!("bridge pcap:in=a.pcap pcap:out=b.pcap.{ending}"));
+        let ran = ran.ended(2);
+        assert!(
+            ran.stderr.contains(&format!(".{}", ending.to_lowercase())),
+            "{}",
+            ran.stderr
+        );
+        assert!(!place.path(&format!("b.pcap.{ending}")).exists());
+    }
+}
+
+/// Segments as a host hands them to its card: an IPv4 total length of 0, more than 65,535 bytes, an
+/// IPv6 payload length of 0.
+#[test]
+fn lengths_that_a_card_would_write_are_those_of_the_frame() {
+    let place = Place::new();
+    let tcp = |len: usize| {
+        let mut frame = udp("198.18.0.1", "203.0.113.1");
+        frame[16..18].fill(0);
+        frame[23] = 6;
+        frame[46] = 0x50;
+        frame.resize(14 + 20 + 20 + len, 0);
+        frame
+    };
+    let mut v6 = vec![
+        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd, 0x60, 0, 0, 0, 0, 0, 6, 64,
+    ];
+    v6.extend([0x20; 32]);
+    v6.extend([
+        0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x10, 0, 0, 0, 0, 0, 0,
+    ]);
+    v6.resize(3000, 0);
+    let frames = [tcp(3000), tcp(70_000), v6, tcp(0)[..54].to_vec()];
+    place.write("tso.pcap", pcap(&frames));
+    let ran = place
+        .run("bridge pcap:in=tso.pcap pcap:out=b.pcap --json")
+        .ended(0);
+    let report = ran.json();
+    assert_eq!(report["frames"]["dropped"].to_string(), "{}", "{report}");
+    assert_eq!(super::capture::frames(&place.read("b.pcap")), frames);
+}

@@ -166,6 +166,99 @@ fn a_capture_is_replayed_as_it_is() {
 }
 
 /// A capture of frames with (bytes kept, bytes there were).
+#[test]
+fn a_replay_is_repeated_as_the_help_says() {
+    let place = Place::new();
+    capture(&place);
+    for (loops, frames) in [("", 1000), (",loop=1", 1000), (",loop=3", 3000)] {
+        let words = format!("gen null: --replay a.pcap{loops} --speed max");
+        let said = report(&place, &words, 0);
+        assert_eq!(said["sent"]["frames"], frames, "{said}");
+    }
+    for loops in [",loop=0", ",loop=x", ",loop="] {
+        let ran = place.run(&format!("gen null: --replay a.pcap{loops}"));
+        assert!(ran.ended(2).stderr.contains("loop="));
+    }
+    std::fs::copy(place.path("a.pcap"), place.path("a,b:c.pcap")).expect("a copy");
+    let said = report(
+        &place,
+        "gen null: --replay a,b:c.pcap,loop=2 --speed max",
+        0,
+    );
+    assert_eq!(said["sent"]["frames"], 2000, "{said}");
+}
+
+#[test]
+fn a_pause_of_a_capture_is_told() {
+    let place = Place::new();
+    let mut frames = snapped(&[(60, 60), (60, 60)]);
+    let second = FILE_HEADER + RECORD;
+    let seconds = u32::from_le_bytes(frames[second..second + 4].try_into().expect("four bytes"));
+    frames[second..second + 4].copy_from_slice(&(seconds + 65_536).to_le_bytes());
+    place.write("gap.pcap", frames);
+    let ran = place.run("gen null: --replay gap.pcap --duration 2s");
+    let told = ran.ended(0).stderr;
+    assert!(
+        told.contains("its next frame is due in 18 h 12 min"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_rate_and_a_time_make_their_product() {
+    let place = Place::new();
+    for (rate, time, frames, pps) in [
+        ("100pps", "500ms", 50, 100.0),
+        ("10pps", "1s", 10, 10.0),
+        ("0.5pps", "1s", 1, 0.5),
+        ("67200bps", "200ms", 20, 100.0),
+    ] {
+        let words = format!("gen ring:x --sink ring:x --rate {rate} --duration {time} --no-trial");
+        let said = report(&place, &words, 0);
+        assert_eq!(said["sent"]["frames"], frames, "{said}");
+        assert_eq!(said["ended_by"], "duration", "{said}");
+        // Whoever was kept from its CPU so long that frames were put off says so.
+        if said["sent"]["pacing"]["lost_times"] == 0 {
+            let told = said["sent"]["pps"].as_f64().expect("a number");
+            assert!((told / pps - 1.0).abs() < 0.01, "{rate} {time}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_sink_of_a_capture_tells_no_latency_and_what_was_cut() {
+    let place = Place::new();
+    capture(&place);
+    let said = report(&place, "sink pcap:in=a.pcap", 0);
+    assert_eq!(said["arrived"]["frames"], 1000, "{said}");
+    assert_eq!(said["arrived"]["latency"]["count"], 0, "{said}");
+    assert_eq!(said["arrived"]["arrived_early"], 0, "{said}");
+    assert_eq!(said["clock"]["recorded"], true, "{said}");
+    let told = place.run("sink pcap:in=a.pcap").ended(0).text().to_owned();
+    assert!(told.contains("No latency:"), "{told}");
+    // The same frames, of which 42 bytes each were kept.
+    let whole = place.read("a.pcap");
+    let mut cut = whole[..FILE_HEADER].to_vec();
+    for record in whole[FILE_HEADER..].chunks(RECORD) {
+        cut.extend(&record[..8]);
+        cut.extend(42_u32.to_le_bytes());
+        cut.extend(&record[12..16 + 42]);
+    }
+    place.write("cut.pcap", cut);
+    let said = report(&place, "sink pcap:in=cut.pcap", 1);
+    assert_eq!(said["arrived"]["cut"], 1000, "{said}");
+    assert_eq!(said["arrived"]["foreign"], 0, "{said}");
+    let told = place
+        .run("sink pcap:in=cut.pcap")
+        .ended(1)
+        .text()
+        .to_owned();
+    assert!(
+        told.contains("NO RESULT") && told.contains("tcpdump -s 0"),
+        "{told}"
+    );
+}
+
 fn snapped(frames: &[(u32, u32)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for word in [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 65_535, 1] {

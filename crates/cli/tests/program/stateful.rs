@@ -44,6 +44,53 @@ fn answers_pass_and_strangers_do_not() {
     assert_eq!(frames(&place.read("to-outside.pcap")), passed);
 }
 
+/// Seconds behind the first record of [`pcap`] instead of one behind each other.
+fn at(seconds: &[u32], frames: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = pcap(frames);
+    let mut record = 24;
+    for (&seconds, frame) in seconds.iter().zip(frames) {
+        let time = (1_700_000_000 + seconds).to_le_bytes();
+        bytes[record..record + 4].copy_from_slice(&time);
+        record += 16 + frame.len();
+    }
+    bytes
+}
+
+/// A conversation times out by the times of the records, and two captures are one sequence.
+#[test]
+fn time_is_that_of_the_captures() {
+    let place = Place::new();
+    let asks = || udp(CLIENT, SERVER);
+    let answers = || answer(SERVER, CLIENT);
+    let inside = at(&[0, 7200, 7210], &[asks(), asks(), asks()]);
+    // In time, two hours late, and in time again.
+    let outside = at(&[1, 3600, 7201], &[answers(), answers(), answers()]);
+    place.write("inside.pcap", inside);
+    place.write("outside.pcap", outside);
+    for workers in [1, 2] {
+        let words = format!(
+            "bridge pcap:in=inside.pcap,out=a.pcap pcap:in=outside.pcap,out=b.pcap --workers \
+             {workers} --stateful allow-new=first --flow-log flows.jsonl --json"
+        );
+        let report = place.run(&words).ended(0).json();
+        assert_eq!(report["balanced"], true, "{report}");
+        if workers == 1 {
+            let dropped = report["frames"]["dropped"].to_string();
+            assert_eq!(dropped, r#"{"not_established":1}"#, "{report}");
+            assert_eq!(report["conversations"]["begun"], 2, "{report}");
+        }
+        let log = String::from_utf8(place.read("flows.jsonl")).expect("text");
+        for line in log.lines() {
+            let line: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
+            for time in ["begun", "last", "time"] {
+                let time = line[time].as_f64().expect("a time") - 1_700_000_000.0;
+                assert!((-0.3..7_300.0).contains(&time), "{line}");
+            }
+        }
+        std::fs::remove_file(place.path("flows.jsonl")).expect("a file");
+    }
+}
+
 /// Both conversations of the captures go on when they end, and each line says who began.
 #[test]
 fn conversations_are_written_down() {

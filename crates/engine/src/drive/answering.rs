@@ -4,7 +4,7 @@
 use frame::{Burst, Frame, FramePool, Nanos};
 use traffic::{ANSWER_BYTES_MAX, Controls, Neighbour};
 
-use super::worker::Taker;
+use super::worker::{Arrivals, Taker};
 use crate::attachment::Attachment;
 use crate::counters::{Count, Words};
 
@@ -117,9 +117,24 @@ impl Taker {
         }
         self.stamps.add(now.since(self.looked));
         (self.looked, self.last) = (now, now);
-        match self.stamped {
-            true => self.sink.take_stamped(frames, now),
-            false => self.sink.take_burst(frames, now),
+        match self.arrivals {
+            Arrivals::Clock => self.sink.take_burst(frames, now),
+            Arrivals::Card => self.sink.take_stamped(frames, now),
+            Arrivals::Recorded => {
+                self.widen_span(frames);
+                self.sink.take_recorded(frames)
+            }
+        }
+    }
+
+    /// The span of the times that records of a capture say.
+    fn widen_span(&mut self, frames: &[Frame]) {
+        let times = frames
+            .iter()
+            .filter_map(|frame| Some(frame.meta()?.time_ns));
+        for time_ns in times {
+            let (first, last) = self.span.unwrap_or((time_ns, time_ns));
+            self.span = Some((first.min(time_ns), last.max(time_ns)));
         }
     }
 

@@ -28,10 +28,11 @@ pub(super) struct Replay {
     clock: traffic::Replay,
     /// When the frame in front is due.
     front: Option<Nanos>,
-    /// The first time in the capture, and the last so far.
-    first_ns: Option<u64>,
-    last_ns: u64,
     over: bool,
+    /// How often the capture has begun anew, and whether the frame in front is the first of a
+    /// round.
+    rounds: u64,
+    begins: bool,
     /// Frames of which the capture had kept a part.
     cut: u64,
 }
@@ -44,9 +45,9 @@ impl Replay {
             speed,
             clock: traffic::Replay::new(speed, LAG_MAX_NANOS, Nanos::ZERO),
             front: None,
-            first_ns: None,
-            last_ns: 0,
             over: false,
+            rounds: 0,
+            begins: false,
             cut: 0,
         }
     }
@@ -62,6 +63,9 @@ impl Replay {
             let attachment = &mut attachments[self.place];
             let max = self.held.room();
             attachment.receive(pool, &mut self.held, max, words);
+            let rounds = attachment.queue.as_ref().map_or(0, |queue| queue.rounds());
+            self.begins |= rounds != self.rounds;
+            self.rounds = rounds;
             let frames = self.held.frames().iter();
             self.cut += frames.filter(|frame| is_cut(frame)).count() as u64;
             self.over = !attachment.open && self.held.is_empty();
@@ -88,14 +92,15 @@ impl Replay {
     }
 
     fn due_at(&mut self, time_ns: u64) -> Nanos {
-        let first_ns = *self.first_ns.get_or_insert(time_ns);
-        if time_ns == first_ns && self.last_ns > first_ns {
-            // It is read once more from its beginning.
+        if std::mem::take(&mut self.begins) {
             self.clock.again(0);
-            self.last_ns = 0;
         }
-        self.last_ns = self.last_ns.max(time_ns);
         self.clock.next(time_ns)
+    }
+
+    /// How long after `now` the frame in front is due.
+    pub(super) fn pause_nanos(&self, now: Nanos) -> u64 {
+        self.front.map_or(0, |front| front.since(now))
     }
 }
 
@@ -144,6 +149,14 @@ impl Feed {
                 }
                 due
             }
+        }
+    }
+
+    /// When the next frame is due, where that is not the pacer's to say.
+    pub(super) fn next_due(&self) -> Option<Nanos> {
+        match self {
+            Self::Made(_) => None,
+            Self::Replayed(replay) => replay.front,
         }
     }
 

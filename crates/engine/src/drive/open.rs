@@ -13,7 +13,7 @@ use traffic::{FCS_BYTES, Neighbour, Pacer, Rate, Recipe, Sink, SinkLimits, Sourc
 use super::answering::Answering;
 use super::feed::{Feed, Replay};
 use super::running::RunningDrive;
-use super::worker::{Driver, Sender, Span, Taker};
+use super::worker::{Arrivals, Driver, Sender, Span, Taker};
 use super::{DriveClosing, DrivePlan, Trial};
 use crate::attachment::Attachment;
 use crate::counters::Words;
@@ -153,7 +153,11 @@ impl Drive {
             self.check_room(&trial.recipe)?;
         }
         // Nobody sends less than one frame, or bit, a second.
-        let senders = self.with_queue(roles.tx).min(rate_units(trial.rate));
+        let units = trial
+            .rate
+            .units()
+            .map_or(usize::MAX, |units| units as usize);
+        let senders = self.with_queue(roles.tx).min(units);
         let receivers = self.with_queue(roles.rx);
         let mut trial = trial.clone();
         let streams = self.streams..self.streams + senders as u32;
@@ -171,7 +175,11 @@ impl Drive {
             worker.takers = takers(roles, worker, several, &self.neighbours);
             for taker in &mut worker.takers {
                 let source = self.ports[taker.place].time_source();
-                taker.stamped = matches!(source, TimeSource::Hardware { .. });
+                taker.arrivals = match source {
+                    TimeSource::Software { .. } => Arrivals::Clock,
+                    TimeSource::Hardware { .. } => Arrivals::Card,
+                    TimeSource::Recorded => Arrivals::Recorded,
+                };
             }
             if let Some(place) = roles.tx.filter(|&tx| worker.has_queue(tx))
                 && sender < senders
@@ -185,7 +193,11 @@ impl Drive {
                 worker.sender = Some(part.sender(place, part.feed(roles)?));
                 sender += 1;
             } else if roles.tx.is_none() && roles.rx.is_some_and(|rx| worker.has_queue(rx)) {
-                worker.quota = part_of(trial.count, receivers, receiver);
+                let share = Share {
+                    of: receivers,
+                    nth: receiver,
+                };
+                worker.quota = trial.count.map_or(u64::MAX, |count| share.part(count));
                 receiver += 1;
             }
         }
@@ -283,15 +295,22 @@ impl Part<'_> {
     }
 
     fn sender(&self, place: usize, feed: Feed) -> Sender {
-        let rate = rate_of(self.trial.rate, self.of as u64, self.nth as u64);
+        let share = Share {
+            of: self.of,
+            nth: self.nth,
+        };
+        let paced = self.trial.rate != Rate::Unlimited;
+        let rate = share.rate(self.trial.rate);
         Sender {
             place,
+            time_limit: self.trial.duration.filter(|_| paced),
             frame_bytes_mean: self.trial.recipe.sizes.frame_bytes_mean(),
             feed,
             rate,
             burst_max: self.burst,
             pacer: Pacer::new(rate, self.burst, Nanos::ZERO),
-            quota: part_of(self.trial.count, self.of, self.nth),
+            quota: share.quota(self.trial),
+            ends: None,
             sent: 0,
             looked: Nanos::ZERO,
             last: Nanos::ZERO,
@@ -353,7 +372,8 @@ fn takers(
             accounts: roles.rx == Some(place) || roles.returns,
             answering: Answering::new(neighbour.clone()),
             reflects: roles.reflect && roles.rx == Some(place),
-            stamped: false,
+            arrivals: Arrivals::Clock,
+            span: None,
             looked: Nanos::ZERO,
             last: Nanos::ZERO,
             stamps: Span::default(),
@@ -361,29 +381,51 @@ fn takers(
         .collect()
 }
 
-/// Even parts, the rest to the first ones.
-fn part_of(count: Option<u64>, of: usize, nth: usize) -> u64 {
-    let (of, nth) = (of as u64, nth as u64);
-    count.map_or(u64::MAX, |count| count / of + u64::from(nth < count % of))
+/// One of several senders.
+#[derive(Clone, Copy)]
+struct Share {
+    of: usize,
+    nth: usize,
 }
 
-/// One sender's part of a rate: even parts, the rest to the first ones.
-fn rate_of(rate: Rate, of: u64, nth: u64) -> Rate {
-    let part = |whole: u64| whole / of + u64::from(nth < whole % of);
-    match rate {
-        Rate::Unlimited => Rate::Unlimited,
-        Rate::Frames(rate) => Rate::Frames(part(rate)),
-        Rate::BitsL1(rate) => Rate::BitsL1(part(rate)),
-        Rate::BitsL2(rate) => Rate::BitsL2(part(rate)),
+impl Share {
+    /// Of a whole, even parts, the rest to the first ones.
+    const fn part(self, whole: u64) -> u64 {
+        let (of, nth) = (self.of as u64, self.nth as u64);
+        whole / of + (nth < whole % of) as u64
     }
-}
 
-/// Into how many parts a rate can be divided.
-fn rate_units(rate: Rate) -> usize {
-    match rate {
-        Rate::Unlimited => usize::MAX,
-        Rate::Frames(rate) | Rate::BitsL1(rate) | Rate::BitsL2(rate) => {
-            usize::try_from(rate).unwrap_or(usize::MAX)
+    /// Of a whole, the parts of all senders before this one.
+    const fn parts_before(self, whole: u64) -> u64 {
+        let (of, nth) = (self.of as u64, self.nth as u64);
+        let rest = if nth < whole % of { nth } else { whole % of };
+        whole / of * nth + rest
+    }
+
+    fn rate(self, rate: Rate) -> Rate {
+        let units = rate.units();
+        units.map_or(Rate::Unlimited, |units| rate.with_units(self.part(units)))
+    }
+
+    /// How many frames to send: of those asked for, or of those that the rate has in the time, as
+    /// many as the sender's part of the rate.
+    fn quota(self, trial: &Trial) -> u64 {
+        let due = trial
+            .duration
+            .and_then(|time| trial.rate.frames_within(time));
+        let frames = trial.count.into_iter().chain(due).min();
+        match (frames, trial.rate.units()) {
+            (None, _) => u64::MAX,
+            (Some(frames), None) => self.part(frames),
+            (Some(frames), Some(units)) => {
+                let before = self.parts_before(units);
+                // Whatever has to be rounded: the parts are all frames together.
+                let until = |part: u64| {
+                    let frames = u128::from(frames) * u128::from(part);
+                    frames.div_ceil(units.into()) as u64
+                };
+                until(before + self.part(units)) - until(before)
+            }
         }
     }
 }

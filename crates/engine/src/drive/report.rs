@@ -20,6 +20,8 @@ pub struct DriveSnapshot {
     pub sent: u64,
     /// Their bytes, without FCS.
     pub sent_bytes: u64,
+    /// Until the next frame of the capture that is sent is due, nanoseconds; 0 where none is.
+    pub pause_nanos: u64,
     /// Frames taken in.
     pub rx: u64,
     /// Of those, frames that bear a signature.
@@ -69,6 +71,10 @@ pub struct TrialReport {
     /// From the start until the port took the last frame; of a sink alone, until the last frame
     /// came.
     pub seconds: f64,
+    /// The time that the frames sent are a rate of: where they have one and kept to it, until the
+    /// frame behind the last would have been due, and else `seconds`. Of a sink of a capture, from
+    /// the first record to the last.
+    pub rate_seconds: f64,
     /// Frames that the port took.
     pub sent: u64,
     /// Their bytes, without FCS.
@@ -117,11 +123,11 @@ pub struct TrialReport {
 }
 
 impl TrialReport {
-    /// Frames sent a second.
+    /// Frames sent a second, by the time they are a rate of.
     #[must_use]
     pub fn sent_per_second(&self) -> f64 {
-        if self.seconds > 0.0 {
-            self.sent as f64 / self.seconds
+        if self.rate_seconds > 0.0 {
+            self.sent as f64 / self.rate_seconds
         } else {
             0.0
         }

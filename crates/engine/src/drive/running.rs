@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle, park_timeout, sleep};
 use std::time::{Duration, Instant};
 
-use traffic::{Controls, PacingError, Sink, SinkLimits, SinkReport};
+use traffic::{Controls, PacingError, Rate, Sink, SinkLimits, SinkReport};
 
 use super::Trial;
 use super::link::LinkWatch;
@@ -22,6 +22,8 @@ use crate::{Books, EndedBy, EngineError, Ledger, PortReport, Stopper};
 
 /// Test frames begin so long after a port was announced: a switch has learned by then.
 const ANNOUNCED_FOR: Duration = Duration::from_millis(2);
+/// How late the last frames of a time may be that have a rate.
+const LATE_MAX: Duration = Duration::from_millis(500);
 
 /// A trial that goes on.
 pub struct RunningDrive {
@@ -76,6 +78,7 @@ impl RunningDrive {
             signed: sum.get(Count::Signed),
             dropped: sum.dropped_total(),
             full_nanos: sum.get(Count::FullNanos),
+            pause_nanos: sum.get(Count::PauseNanos),
         }
     }
 
@@ -190,7 +193,7 @@ impl Watch {
                 }
                 Some(_) => {}
                 None => {
-                    let asked = self.control.asked_to_end(self.started, self.trial.duration);
+                    let asked = self.control.asked_to_end(self.started, self.time_limit());
                     let asked = asked.or_else(|| self.has_no_link().then_some(EndedBy::LinkDown));
                     ending = asked.map(|cause| (cause, Instant::now()));
                     self.control.drain(ending.is_some());
@@ -199,8 +202,9 @@ impl Watch {
             park_timeout(WATCH_EVERY);
         };
         self.wait_for_arrivals();
-        cause.unwrap_or(match self.trial.count {
-            Some(count) if self.counted() >= count => EndedBy::Frames,
+        cause.unwrap_or(match (self.trial.count, self.trial.duration) {
+            (Some(count), _) if self.counted() >= count => EndedBy::Frames,
+            (_, Some(duration)) if self.started.elapsed() >= duration => EndedBy::Duration,
             _ => EndedBy::Sources,
         })
     }
@@ -224,6 +228,14 @@ impl Watch {
 
     fn elapsed(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
+    }
+
+    /// When the workers are told that the time is over: senders that have a rate see that by
+    /// themselves, and have until then for frames that are late.
+    fn time_limit(&self) -> Option<Duration> {
+        let paced = self.drive.roles.tx.is_some() && self.trial.rate != Rate::Unlimited;
+        let late = if paced { LATE_MAX } else { Duration::ZERO };
+        self.trial.duration.map(|time| time.saturating_add(late))
     }
 
     /// Frames towards the count that was asked for.
@@ -272,6 +284,7 @@ impl Watch {
         TrialReport {
             rate: self.trial.rate,
             seconds,
+            rate_seconds: self.drive.rate_seconds().unwrap_or(seconds),
             sent: sum.get(Count::Sent),
             sent_bytes: sum.get(Count::TxBytes),
             cut: senders.iter().map(|sender| sender.feed.cut()).sum(),
@@ -368,6 +381,27 @@ impl Drive {
             last.map(|last| last.since(worker.began))
         });
         nanos.max().unwrap_or(0) as f64 / 1e9
+    }
+
+    /// The time that all frames sent are a rate of, where each sender kept to its schedule.
+    pub(super) fn rate_seconds(&self) -> Option<f64> {
+        let (mut frames, mut per_second) = (0.0, 0.0);
+        for worker in &self.workers {
+            let Some(sender) = &worker.sender else {
+                continue;
+            };
+            let nanos = sender.schedule_nanos(worker.began)?;
+            if sender.sent != 0 && nanos != 0 {
+                frames += sender.sent as f64;
+                per_second += sender.sent as f64 * 1e9 / nanos as f64;
+            }
+        }
+        let spans = takers_of(&self.workers).filter_map(|taker| taker.span);
+        let span = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        if let (None, Some((first, last))) = (self.roles.tx, span) {
+            return Some((last - first) as f64 / 1e9);
+        }
+        (per_second > 0.0).then(|| frames / per_second)
     }
 }
 

@@ -226,6 +226,11 @@ fn trial(rate: Rate, count: u64) -> Trial {
 /// Steps a drive's workers in turns until all have sent what they had to and `idle` steps in a row
 /// moved nothing. A step that moves something takes 300 ns, and one that does not 50.
 fn run(drive: &mut Drive, trial: &Trial, time: &Simulated, idle: usize) {
+    run_by(drive, trial, (time, 50), idle);
+}
+
+/// The same in longer steps, of nanoseconds, where nothing moves.
+fn run_by(drive: &mut Drive, trial: &Trial, (time, step): (&Simulated, u64), idle: usize) {
     drive.set_up(trial).expect("a trial");
     for worker in &mut drive.workers {
         worker.wind_up(time.kernel());
@@ -235,7 +240,7 @@ fn run(drive: &mut Drive, trial: &Trial, time: &Simulated, idle: usize) {
         let moved: usize = drive.workers.iter_mut().map(|own| own.step(time)).sum();
         assert!(drive.workers.iter().all(Driver::books_balance));
         in_a_row = if moved == 0 { in_a_row + 1 } else { 0 };
-        time.advance(if moved == 0 { 50 } else { 300 });
+        time.advance(if moved == 0 { step } else { 300 });
     }
     drive.settle();
 }
@@ -401,6 +406,65 @@ fn workers_share_count_and_rate_and_have_streams_of_their_own() {
 }
 
 #[test]
+fn a_rate_and_a_time_make_their_product_of_frames() {
+    for (rate, millis, workers, frames) in [
+        ("1pps", 3_000, 1, 3),
+        ("10pps", 1_000, 1, 10),
+        ("100pps", 500, 1, 50),
+        ("0.5pps", 4_000, 1, 2),
+        ("10pps", 500, 3, 5),
+        ("1001pps", 700, 2, 701),
+        // 672 bits a frame with preamble and gap.
+        ("67200bps", 100, 1, 10),
+        ("300bps", 1_000, 1, 1),
+    ] {
+        let time = Simulated::default();
+        let cable = Cable::new(&time, 1_000);
+        let mut drive = Drive::open(plan(Box::new(cable), workers)).expect("a drive");
+        let rate = Rate::parse(rate).expect("a rate");
+        let all = Trial {
+            count: None,
+            duration: Some(Duration::from_millis(millis)),
+            ..trial(rate, 1)
+        };
+        run_by(&mut drive, &all, (&time, 100_000), 100);
+        let name = format!("{rate} for {millis} ms by {workers}");
+        assert_eq!(count(&drive, Count::Sent), frames, "{name}");
+        let took = drive.rate_seconds().expect("a schedule");
+        let pps = frames as f64 / took;
+        let asked = rate.frames_per_second(60.0).expect("a rate");
+        assert!((pps / asked - 1.0).abs() < 0.01, "{name}: {pps} pps");
+    }
+}
+
+#[test]
+fn a_capture_begins_anew_whatever_its_times_are() {
+    for (times_us, loops, took_us) in [
+        (&[7][..], 3, 0),
+        (&[7, 7, 7], 2, 0),
+        // What runs backwards overtakes nothing, and is no new beginning either.
+        (&[0, 500, 0, 600], 1, 600),
+        (&[0, 500, 0, 600], 2, 1_200),
+    ] {
+        let plan = replay_of(times_us, Speed::Times(1.0), loops);
+        let time = Simulated::default();
+        let mut drive = Drive::open(plan).expect("a drive");
+        let all = Trial {
+            count: None,
+            ..trial(Rate::Unlimited, 1)
+        };
+        run(&mut drive, &all, &time, 100);
+        let sender = drive.workers[0].sender.as_ref().expect("a sender");
+        assert_eq!(sender.sent, loops * times_us.len() as u64, "{times_us:?}");
+        let took = sender.last.0 / 1_000;
+        assert!(
+            (took_us..took_us + 2).contains(&took),
+            "{times_us:?}: {took} us"
+        );
+    }
+}
+
+#[test]
 fn a_capture_keeps_its_pace() {
     // Twice, since the second time begins where the first ended.
     for (speed, loops, microseconds) in [
@@ -429,6 +493,12 @@ fn a_capture_keeps_its_pace() {
 
 /// Ten frames, a millisecond from each other.
 fn replay_of_ten(speed: Speed, loops: u64) -> DrivePlan {
+    let times_us: Vec<u32> = (0..10).map(|number| number * 1_000).collect();
+    replay_of(&times_us, speed, loops)
+}
+
+/// Frames recorded at these times.
+fn replay_of(times_us: &[u32], speed: Speed, loops: u64) -> DrivePlan {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("ten.pcap");
     let mut bytes = Vec::new();
@@ -436,11 +506,11 @@ fn replay_of_ten(speed: Speed, loops: u64) -> DrivePlan {
     bytes.extend([
         2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0, 1, 0, 0, 0,
     ]);
-    for number in 0..10_u32 {
-        for word in [1_700_000_000, 5 + number * 1_000_000, 60, 60] {
+    for time_us in times_us {
+        for word in [1_700_000_000, 5 + time_us * 1_000, 60, 60] {
             bytes.extend(word.to_le_bytes());
         }
-        bytes.extend([number as u8; 60]);
+        bytes.extend([7; 60]);
     }
     std::fs::write(&file, bytes).expect("a capture");
     let spec =

@@ -35,6 +35,9 @@ pub(super) struct Sender {
     pub(super) pacer: Pacer,
     /// Frames it may still make.
     pub(super) quota: u64,
+    /// Where there is a rate, for how long frames are due, and when that is over.
+    pub(super) time_limit: Option<Duration>,
+    pub(super) ends: Option<Nanos>,
     /// Frames that the port took.
     pub(super) sent: u64,
     /// When it last looked whether the port takes more.
@@ -53,13 +56,25 @@ pub(super) struct Taker {
     pub(super) answering: Answering,
     /// Frames go back to where they came from.
     pub(super) reflects: bool,
-    /// The port's frames bring times of its card.
-    pub(super) stamped: bool,
+    pub(super) arrivals: Arrivals,
+    /// The first and the last time that a capture's records say.
+    pub(super) span: Option<(u64, u64)>,
     /// When it last looked whether a frame had come.
     pub(super) looked: Nanos,
     /// When the last frame was taken in.
     pub(super) last: Nanos,
     pub(super) stamps: Span,
+}
+
+/// What says when a frame arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrivals {
+    /// The worker's clock, once a burst.
+    Clock,
+    /// The port's card, as far as it does.
+    Card,
+    /// The records of a capture.
+    Recorded,
 }
 
 /// Lengths of time, each the doubt that one clock reading leaves about a burst.
@@ -200,7 +215,7 @@ impl Driver {
     fn doze(&self, nap: Duration, now: Nanos) {
         match &self.sender {
             Some(sender) if sender.quota != 0 => {
-                let due = Duration::from_nanos(sender.pacer.next_due().since(now));
+                let due = Duration::from_nanos(sender.next_due().since(now));
                 sleep(nap.min(due));
             }
             _ => doze(&self.attachments, nap),
@@ -263,6 +278,7 @@ impl Driver {
         };
         if let Feed::Replayed(replay) = &mut sender.feed {
             replay.read(attachments, pool, words);
+            words.set(Count::PauseNanos, replay.pause_nanos(sender.looked));
         }
         let attachment = &mut attachments[sender.place];
         let now = clock.kernel();
@@ -437,6 +453,8 @@ impl Sender {
         self.pacer = Pacer::new(self.rate, self.burst_max, now);
         self.pacer.set_frame_bytes(self.frame_bytes_mean);
         self.feed.restart(now);
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.ends = self.time_limit.map(|time| now.after(nanos(time)));
         (self.looked, self.last) = (now, now);
     }
 
@@ -448,10 +466,29 @@ impl Sender {
             .or_else(|| paced.then(|| self.pacer.error()))
     }
 
-    /// Makes what is due, at most a burst.
+    /// When there is something to make again.
+    fn next_due(&self) -> Nanos {
+        self.feed.next_due().unwrap_or(self.pacer.next_due())
+    }
+
+    /// How long the schedule of what was sent takes, the distance to the next frame included;
+    /// `None` where there is no rate, or it was not kept to.
+    pub(super) fn schedule_nanos(&self, began: Nanos) -> Option<u64> {
+        let kept = self.rate != Rate::Unlimited && self.pacer.error().lost_ns == 0;
+        kept.then(|| self.pacer.next_due().max(self.last).since(began))
+    }
+
+    /// Makes what is due, at most a burst. A frame that is due when the time is over is none of it,
+    /// and one that was due before is, late as it may be.
     fn make(&mut self, staged: &mut Burst, pool: &mut FramePool, now: Nanos, words: &mut Words) {
         let most = usize::try_from(self.quota).unwrap_or(usize::MAX);
-        let due = self.pacer.due(now).min(most);
+        let last = self
+            .ends
+            .map_or(now, |ends| now.min(Nanos(ends.0.saturating_sub(1))));
+        let due = self.pacer.due(last).min(most);
+        if due == 0 && last != now {
+            self.quota = 0;
+        }
         if due != 0 {
             let made = self.feed.fill(staged, pool, due, now, words);
             self.quota -= made as u64;

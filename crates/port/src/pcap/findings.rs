@@ -2,14 +2,14 @@
 
 use wire::capture::{CaptureFault, LinkType};
 
-use super::interfaces::link_type_remedy;
+use super::link::link_type_remedy;
 
 /// Notes on one capture.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     /// Reading ended before the capture said so: (byte offset, frames before, why).
     cut: Option<(u64, u64, CaptureFault)>,
-    /// Frames of interfaces that are not Ethernet, and the first such link type.
+    /// Frames that cannot be made Ethernet, and the link type of the first.
     foreign: (u64, Option<LinkType>),
     /// Frames whose records were wrong in themselves, and the first fault.
     bad: (u64, Option<CaptureFault>),
@@ -43,6 +43,11 @@ impl Findings {
         self.rounded += 1;
     }
 
+    /// The link type of frames that cannot be read, where there were some.
+    pub(super) const fn foreign_link(&self) -> Option<LinkType> {
+        self.foreign.1
+    }
+
     /// Frames that were in the capture and were not given to the worker.
     pub(super) const fn missed(&self) -> u64 {
         self.foreign.0 + self.bad.0 + self.oversized.0
@@ -67,7 +72,7 @@ impl Findings {
         if let (count, Some(link_type)) = self.foreign {
             let remedy = link_type_remedy(link_type);
             sentences.push(format!(
-                "{count} frames of {name} were left out, for they are not Ethernet \
+                "{count} frames of {name} were left out, for they cannot be read as Ethernet \
                  ({link_type}); {remedy}"
             ));
         }

@@ -1,7 +1,7 @@
 //! The interfaces of a pcapng section.
 
+use wire::capture::CaptureFault;
 use wire::capture::pcapng::InterfaceDescription;
-use wire::capture::{CaptureFault, LinkType};
 
 /// Most interfaces kept of a section: a capture of every interface of a large machine has
 /// thousands; each takes 32 bytes.
@@ -37,13 +37,5 @@ impl Interfaces {
     /// The first interface, once one was described.
     pub(super) fn first(&self) -> Option<&InterfaceDescription> {
         self.descriptions.first()
-    }
-}
-
-/// Why frames of a link type are not read, as the end of a sentence, with what to do.
-pub(super) fn link_type_remedy(link_type: LinkType) -> &'static str {
-    match link_type.0 {
-        113 | 276 => "capture on one interface instead of `any`",
-        _ => "capture on an Ethernet interface",
     }
 }

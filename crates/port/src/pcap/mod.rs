@@ -4,8 +4,10 @@
 //!   pipes and standard input, told by their first bytes. Frames keep their bytes, times and
 //!   original lengths exactly. What pcapng says beside frames (comments, names, statistics) is not
 //!   carried over.
-//! * A capture that is cut off or damaged gives what it has and a warning. Frames of interfaces
-//!   that are not Ethernet are refused when the capture begins with one, and left out else.
+//! * Packets of other link types that have an EtherType (Linux cooked, raw IP, loopback of BSD) are
+//!   made Ethernet frames: each interface of a pcapng by its own link type. What cannot is left out
+//!   and counted; a capture of nothing else is refused.
+//! * A capture that is cut off or damaged gives what it has and a warning.
 //! * Frames may have up to 65,581 bytes. [`Port::frame_bytes_max_hint`] looks ahead: a small file
 //!   is read through once for its longest frame, a large one is believed its snap length. What
 //!   does not fit a chunk all the same is counted as missed, never cut.
@@ -18,6 +20,7 @@ mod files;
 mod findings;
 mod head;
 mod interfaces;
+mod link;
 mod output;
 mod queue;
 mod reader;
@@ -42,7 +45,7 @@ pub use spec::{CapturePath, Format, Loops, PcapSpec};
 pub use writer::CaptureWriter;
 
 use crate::port::check_queue;
-use crate::{OpenContext, Port, PortError, PortErrorKind, PortQueue};
+use crate::{OpenContext, Port, PortError, PortErrorKind, PortQueue, TimeSource};
 
 /// Capture files as a port.
 pub struct PcapPort {
@@ -139,6 +142,13 @@ impl Port for PcapPort {
 
     fn tx_sink(&self) -> bool {
         self.has_output
+    }
+
+    fn time_source(&self) -> TimeSource {
+        match self.has_input {
+            true => TimeSource::Recorded,
+            false => TimeSource::default(),
+        }
     }
 
     fn frame_bytes_max_hint(&self) -> usize {

@@ -12,6 +12,7 @@ pub(super) struct Output {
     name: String,
     file: File,
     format: Format,
+    gzip: bool,
     /// Whether somebody may be reading along: no file, so what is written should leave at once.
     live: bool,
 }
@@ -39,7 +40,9 @@ impl Output {
         let opened = opened.and_then(|file| Ok((file.metadata()?, file)));
         let (metadata, file) = opened.map_err(|error| PortError::open(&name, "write", &error))?;
         files.enter(&name, &metadata, Direction::Write)?;
+        let gzip = matches!(path, CapturePath::File(path) if super::spec::has_ending(path, "gz"));
         Ok(Self {
+            gzip,
             name,
             file,
             format,
@@ -53,6 +56,7 @@ impl Output {
             name,
             file,
             format,
+            gzip,
             live,
         } = self;
         // Standard output into a file may stand behind what others wrote: it is not emptied.
@@ -60,6 +64,10 @@ impl Output {
             file.set_len(0)
                 .map_err(|error| PortError::open(&name, "empty", &error))?;
         }
-        Ok((CaptureWriter::new(&name, Box::new(file), format), live))
+        let writer = match gzip {
+            true => CaptureWriter::gzip(&name, Box::new(file), format),
+            false => CaptureWriter::new(&name, Box::new(file), format),
+        };
+        Ok((writer, live))
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct Input {
     warnings: Vec<String>,
     missed: u64,
     ended: bool,
+    /// How often it was begun again.
+    rounds: u64,
 }
 
 impl Input {
@@ -26,6 +28,7 @@ impl Input {
             warnings,
             missed: 0,
             ended: false,
+            rounds: 0,
         }
     }
 
@@ -49,7 +52,7 @@ impl Input {
             return false;
         }
         match reader.rewound() {
-            Ok(reader) => self.reader = Some(reader),
+            Ok(reader) => (self.reader, self.rounds) = (Some(reader), self.rounds + 1),
             Err(error) => self.failure = Some(error),
         }
         self.reader.is_some()
@@ -76,6 +79,8 @@ pub(super) struct PcapQueue {
     writer: Option<(CaptureWriter, bool)>,
     start_time_ns: u64,
     statistics: PortStatistics,
+    /// The round of the input that the last frame was of.
+    round: u64,
     /// Turns of the worker since a frame was sent.
     quiet_turns: u32,
 }
@@ -96,6 +101,7 @@ impl PcapQueue {
             writer,
             start_time_ns,
             statistics,
+            round: 0,
             quiet_turns: 0,
         }
     }
@@ -109,7 +115,8 @@ impl PortQueue for PcapQueue {
         if input.ended {
             return RxState::Ended;
         }
-        let mut left = max.min(burst.room());
+        let most = max.min(burst.room());
+        let mut left = most;
         while left > 0 {
             let Some(reader) = &mut input.reader else {
                 break;
@@ -126,10 +133,13 @@ impl PortQueue for PcapQueue {
                 if !ended {
                     return RxState::Open;
                 }
-                if input.again() {
-                    continue;
+                if !input.again() {
+                    break;
                 }
-                break;
+                if left < most {
+                    return RxState::Open;
+                }
+                continue;
             };
             let len = record.bytes.len();
             if frame.copy_from(record.bytes).is_err() {
@@ -143,6 +153,7 @@ impl PortQueue for PcapQueue {
             if let Err(frame) = burst.push(frame) {
                 pool.free(frame); // `left` never exceeds the room, so this cannot be
             }
+            self.round = input.rounds;
             left -= 1;
         }
         input.ended = left > 0;
@@ -185,6 +196,10 @@ impl PortQueue for PcapQueue {
         {
             writer.flush();
         }
+    }
+
+    fn rounds(&self) -> u64 {
+        self.round
     }
 
     fn statistics(&self) -> PortStatistics {

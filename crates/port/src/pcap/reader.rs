@@ -7,14 +7,14 @@
 
 use std::io::Read;
 
-use wire::capture::pcap::{self, RecordHeader, Resolution};
+use wire::capture::pcap::{self, FileHeader, RecordHeader, Resolution};
 use wire::capture::pcapng::{self, BlockHead, InterfaceDescription, SectionHeader};
 use wire::capture::{ByteOrder, CAPTURED_BYTES_MAX, CaptureFault, LinkType};
 
 use super::blocks::{is_packet, matters, parse_packet};
 use super::findings::Findings;
 use super::head::{Kind, read_head};
-use super::interfaces::link_type_remedy;
+use super::link::{Linked, link_type_remedy, link_word};
 use super::source::Source;
 use super::window::{Fill, Window};
 use super::{CapturePath, OpenFiles};
@@ -51,6 +51,8 @@ struct FoundFrame {
     time_ns: u64,
     original_len: u32,
     captured_len: usize,
+    /// It was made Ethernet.
+    linked: bool,
 }
 
 /// Reads a capture.
@@ -58,6 +60,8 @@ pub struct CaptureReader {
     window: Window,
     kind: Kind,
     findings: Findings,
+    /// Where frames that are not Ethernet are made so.
+    linked: Linked,
     frames: u64,
     ended: bool,
 }
@@ -66,7 +70,7 @@ impl CaptureReader {
     /// Opens a capture and reads as far as to know what it holds. Waits for the head of a pipe.
     ///
     /// # Errors
-    /// What cannot be opened, is no capture, or holds frames other than Ethernet.
+    /// What cannot be opened, is no capture, or begins with frames that cannot be made Ethernet.
     pub fn open(path: &CapturePath) -> Result<Self, PortError> {
         Self::new(Source::open(path, None)?)
     }
@@ -91,10 +95,11 @@ impl CaptureReader {
             window,
             kind,
             findings,
+            linked: Linked::default(),
             frames: 0,
             ended: false,
         };
-        reader.expect_ethernet()?;
+        reader.expect_known_link()?;
         Ok(reader)
     }
 
@@ -132,9 +137,13 @@ impl CaptureReader {
                     Resolution::Micro => "microsecond",
                     Resolution::Nano => "nanosecond",
                 };
-                format!("pcap ({resolution}, Ethernet{gzip})")
+                let link = link_word(Some(header.link_type));
+                format!("pcap ({resolution}, {link}{gzip})")
             }
-            Kind::Pcapng { .. } => format!("pcapng (Ethernet{gzip})"),
+            Kind::Pcapng { interfaces, .. } => {
+                let link = link_word(interfaces.first().map(|first| first.link_type));
+                format!("pcapng ({link}{gzip})")
+            }
         }
     }
 
@@ -190,6 +199,12 @@ impl CaptureReader {
     /// The error that ended reading, if one did.
     #[must_use]
     pub fn failure(&self) -> Option<PortError> {
+        if self.ended
+            && self.frames == 0
+            && let Some(link_type) = self.findings.foreign_link()
+        {
+            return Some(self.foreign_error(link_type));
+        }
         let (failure, frames) = (self.window.failure()?, self.frames);
         let sentence = format!(
             "reading {} failed after {frames} frames: {failure}",
@@ -211,7 +226,10 @@ impl CaptureReader {
             return Step::Ended;
         }
         match self.kind {
-            Kind::Pcap(header) => self.next_pcap(header.order, header.resolution),
+            Kind::Pcap(header) if header.link_type == LinkType::ETHERNET => {
+                self.next_pcap(header.order, header.resolution)
+            }
+            Kind::Pcap(header) => self.next_linked(header),
             Kind::Pcapng { .. } => self.next_pcapng(),
         }
     }
@@ -240,6 +258,26 @@ impl CaptureReader {
             original_len: header.original_len,
             bytes: &record[pcap::RECORD_HEADER_BYTES..],
         })
+    }
+
+    /// The next frame of a pcap of another link type.
+    fn next_linked(&mut self, header: FileHeader) -> Step<'_> {
+        let mut linked = std::mem::take(&mut self.linked);
+        loop {
+            match self.next_pcap(header.order, header.resolution) {
+                Step::Record(record) if linked.make(header.link_type, &record) => break,
+                Step::Record(_) => {}
+                Step::Waiting => {
+                    self.linked = linked;
+                    return Step::Waiting;
+                }
+                Step::Ended => return Step::Ended,
+            }
+            self.frames -= 1;
+            self.findings.foreign(header.link_type);
+        }
+        self.linked = linked;
+        Step::Record(self.linked.record())
     }
 
     fn next_pcapng(&mut self) -> Step<'_> {
@@ -317,18 +355,27 @@ impl CaptureReader {
         };
         let body = pcapng::body(self.window.bytes(), head)?;
         match parse_packet(body, head, interfaces) {
-            Ok((packet, interface)) if interface.link_type == LinkType::ETHERNET => {
+            Ok((packet, interface)) => {
                 let time_ns = |ticks| interface.resolution.time_ns(ticks, interface.offset_s);
-                if !interface.resolution.is_exact() {
-                    self.findings.rounded();
-                }
-                return Ok(Some(FoundFrame {
+                let record = Record {
                     time_ns: packet.ticks.map_or(0, time_ns),
                     original_len: packet.original_len,
-                    captured_len: packet.bytes.len(),
-                }));
+                    bytes: packet.bytes,
+                };
+                let linked = interface.link_type != LinkType::ETHERNET;
+                if !linked || self.linked.make(interface.link_type, &record) {
+                    if !interface.resolution.is_exact() {
+                        self.findings.rounded();
+                    }
+                    return Ok(Some(FoundFrame {
+                        time_ns: record.time_ns,
+                        original_len: record.original_len,
+                        captured_len: record.bytes.len(),
+                        linked,
+                    }));
+                }
+                self.findings.foreign(interface.link_type);
             }
-            Ok((_, interface)) => self.findings.foreign(interface.link_type),
             Err(fault) => self.findings.bad(fault),
         }
         self.window.take(head.total_len as usize);
@@ -340,6 +387,9 @@ impl CaptureReader {
     fn take_frame(&mut self, head: BlockHead, found: &FoundFrame) -> Record<'_> {
         self.frames += 1;
         let block = self.window.take(head.total_len as usize);
+        if found.linked {
+            return self.linked.record();
+        }
         let at = match head.kind {
             pcapng::SIMPLE_PACKET => pcapng::SIMPLE_HEAD_BYTES,
             _ => pcapng::ENHANCED_HEAD_BYTES,
@@ -362,37 +412,39 @@ impl CaptureReader {
         Step::Ended
     }
 
-    /// Refuses a capture whose first link type is not Ethernet.
-    fn expect_ethernet(&mut self) -> Result<(), PortError> {
-        let link_type = match &self.kind {
-            Kind::Pcap(header) => header.link_type,
-            Kind::Pcapng { .. } => match self.first_link_type() {
-                Some(link_type) => link_type,
-                None => return Ok(()), // no interface, so no frame either
-            },
-        };
-        if link_type == LinkType::ETHERNET {
+    /// Refuses a pcap of frames that cannot be made Ethernet. A pcapng may have others further on:
+    /// its first interface is looked for, and at its end it is told if no frame could be read.
+    fn expect_known_link(&mut self) -> Result<(), PortError> {
+        let Kind::Pcap(FileHeader { link_type, .. }) = self.kind else {
+            self.find_first_interface();
             return Ok(());
+        };
+        match link_type == LinkType::ETHERNET || link_type.is_known() {
+            true => Ok(()),
+            false => Err(self.foreign_error(link_type)),
         }
+    }
+
+    fn foreign_error(&self, link_type: LinkType) -> PortError {
         let (name, remedy) = (self.name(), link_type_remedy(link_type));
         let sentence =
             format!("{name} does not hold Ethernet frames but {link_type}, not read yet; {remedy}");
-        Err(PortError::new(PortErrorKind::LinkType, sentence))
+        PortError::new(PortErrorKind::LinkType, sentence)
     }
 
     /// Reads on to the first interface description of a pcapng.
-    fn first_link_type(&mut self) -> Option<LinkType> {
+    fn find_first_interface(&mut self) {
         loop {
             if let Kind::Pcapng { interfaces, .. } = &self.kind
-                && let Some(first) = interfaces.first()
+                && interfaces.first().is_some()
             {
-                return Some(first.link_type);
+                return;
             }
             match self.next_block() {
                 Ok(Err(Fill::Waiting)) => std::thread::sleep(std::time::Duration::from_millis(1)),
                 // A frame before any interface, an end, a fault: `next` will come to it and say so.
-                Ok(Ok(head)) if !is_packet(head.kind) => self.take_description(head).ok()?,
-                _ => return None,
+                Ok(Ok(head)) if !is_packet(head.kind) && self.take_description(head).is_ok() => {}
+                _ => return,
             }
         }
     }

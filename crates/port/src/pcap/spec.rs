@@ -72,14 +72,47 @@ impl Format {
 
     /// The format that a file name stands for.
     fn of_path(path: &CapturePath) -> Self {
-        match path {
-            CapturePath::File(path) if has_ending(path, "pcapng") => Self::Pcapng,
-            _ => Self::Pcap,
+        let CapturePath::File(path) = path else {
+            return Self::Pcap;
+        };
+        let unpacked = match has_ending(path, "gz") {
+            true => path.with_extension(""),
+            false => path.clone(),
+        };
+        match has_ending(&unpacked, "pcapng") || has_ending(&unpacked, "ntar") {
+            true => Self::Pcapng,
+            false => Self::Pcap,
         }
     }
 }
 
-fn has_ending(path: &Path, ending: &str) -> bool {
+/// Names of packed files that are not written, and what packs them.
+const FOREIGN: [(&str, &str); 8] = [
+    ("zst", "zstd"),
+    ("zstd", "zstd"),
+    ("xz", "xz"),
+    ("lzma", "xz --format=lzma"),
+    ("bz2", "bzip2"),
+    ("lz4", "lz4"),
+    ("z", "compress"),
+    ("zip", "zip"),
+];
+
+/// Refuses an output whose name promises a compression that it would not have.
+fn expect_packing(path: &CapturePath) -> Result<(), SpecError> {
+    let CapturePath::File(path) = path else {
+        return Ok(());
+    };
+    let foreign = FOREIGN.iter().find(|(ending, _)| has_ending(path, ending));
+    foreign.map_or(Ok(()), |(ending, command)| {
+        Err(SpecError::new(format!(
+            "captures are not packed with {command} here, as the ending .{ending} says; write \
+             out=FILE.gz, or out=- into `{command}`"
+        )))
+    })
+}
+
+pub(super) fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension()
         .is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
@@ -149,6 +182,7 @@ impl PcapSpec {
                 "format= is of an output and there is none; add out=FILE",
             ));
         }
+        output.as_ref().map_or(Ok(()), expect_packing)?;
         let format = format.map(|format| Format::parse(&format)).transpose()?;
         let output = output.map(|path| {
             let format = format.unwrap_or_else(|| Format::of_path(&path));

@@ -5,6 +5,8 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use wire::capture::pcap::{FileHeader, RecordHeader, Resolution};
 use wire::capture::pcapng::{self, InterfaceDescription, SectionHeader, TimeResolution};
 use wire::capture::{ByteOrder, CAPTURED_BYTES_MAX, LinkType};
@@ -17,10 +19,39 @@ const FLUSH_BYTES: usize = 256 * 1024;
 /// The last nanosecond pcap has a place for, in the year 2106.
 const PCAP_TIME_NS_MAX: u64 = u32::MAX as u64 * 1_000_000_000 + 999_999_999;
 
+/// Where the pieces go.
+enum Packing {
+    Plain(Box<dyn Write + Send>),
+    /// Gone once its end is written.
+    Gzip(Option<GzEncoder<Box<dyn Write + Send>>>),
+}
+
+impl Packing {
+    fn write(&mut self, piece: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(sink) => sink.write_all(piece).and_then(|()| sink.flush()),
+            Self::Gzip(Some(encoder)) => encoder.write_all(piece).and_then(|()| encoder.flush()),
+            Self::Gzip(None) if piece.is_empty() => Ok(()),
+            Self::Gzip(None) => Err(ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    /// Writes what a packed file ends with.
+    fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(_) => Ok(()),
+            Self::Gzip(encoder) => match encoder.take() {
+                Some(encoder) => encoder.finish()?.flush(),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
 /// Writes frames into a capture.
 pub struct CaptureWriter {
     name: String,
-    sink: Box<dyn Write + Send>,
+    sink: Packing,
     format: Format,
     buffer: Vec<u8>,
     frames: u64,
@@ -34,6 +65,17 @@ impl CaptureWriter {
     /// before the first flush.
     #[must_use]
     pub fn new(name: &str, sink: Box<dyn Write + Send>, format: Format) -> Self {
+        Self::packed(name, Packing::Plain(sink), format)
+    }
+
+    /// As [`Self::new`], packed with gzip.
+    #[must_use]
+    pub fn gzip(name: &str, sink: Box<dyn Write + Send>, format: Format) -> Self {
+        let encoder = GzEncoder::new(sink, Compression::fast());
+        Self::packed(name, Packing::Gzip(Some(encoder)), format)
+    }
+
+    fn packed(name: &str, sink: Packing, format: Format) -> Self {
         // Room for a piece and the largest record that may come on top.
         let buffer = Vec::with_capacity(FLUSH_BYTES + CAPTURED_BYTES_MAX as usize);
         let name = name.to_owned();
@@ -150,11 +192,7 @@ impl CaptureWriter {
         if self.failure.is_some() || self.buffer.is_empty() {
             return;
         }
-        let written = self
-            .sink
-            .write_all(&self.buffer)
-            .and_then(|()| self.sink.flush());
-        self.failure = written.err();
+        self.failure = self.sink.write(&self.buffer).err();
         self.buffer.clear();
     }
 
@@ -176,6 +214,9 @@ impl CaptureWriter {
     /// The error that ended the writing, now or before.
     pub fn finish(&mut self) -> Result<Vec<String>, PortError> {
         self.flush();
+        if self.failure.is_none() {
+            self.failure = self.sink.finish().err();
+        }
         if let Some(failure) = &self.failure {
             return Err(self.write_error(failure));
         }

@@ -67,6 +67,19 @@ impl PortSpec {
         Self::parse(&format!("pcap:in={}", escape(path)))
     }
 
+    /// What reads a capture to be sent: `FILE`, or `FILE,loop=N` to read it several times. No other
+    /// comma in it means anything.
+    ///
+    /// # Errors
+    /// No name, or a number of times that is none.
+    pub fn replay(text: &str) -> Result<Self, SpecError> {
+        let (path, loops) = match text.rsplit_once(",loop=") {
+            Some((path, times)) => (path, format!(",loop={times}")),
+            None => (text, String::new()),
+        };
+        Self::parse(&format!("pcap:in={}{loops}", escape(path)))
+    }
+
     fn parse_inner(text: &str) -> Result<Self, SpecError> {
         let (driver, rest) = text.split_once(':').ok_or_else(|| no_driver(text))?;
         let driver = DRIVERS

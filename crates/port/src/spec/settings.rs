@@ -45,7 +45,11 @@ impl Settings {
                     return Err(SpecError::new("there is a comma too many; remove it"));
                 }
                 None => {
-                    let sentence = format!("`{part}` has no value; write {part}=VALUE");
+                    let comma = match driver {
+                        "pcap" => "; a comma within a name is written `\\,`",
+                        _ => "",
+                    };
+                    let sentence = format!("`{part}` has no value; write {part}=VALUE{comma}");
                     return Err(SpecError::new(sentence));
                 }
             }

@@ -39,6 +39,23 @@ fn frame_k_is_due_at_k_over_rate() {
 }
 
 #[test]
+fn frames_are_due_at_rates_below_one_a_second_and_between() {
+    for (micros, third) in [
+        (500_000, 4 * SECOND),
+        (1_500_000, 4 * SECOND / 3 + 1),
+        (100, 20_000 * SECOND),
+    ] {
+        let mut pacer = Pacer::new(Rate::MicroFrames(micros), 4, Nanos(0));
+        for _ in 0..2 {
+            assert_eq!(pacer.due(pacer.next_due()), 1);
+            pacer.sent(1, 60);
+        }
+        assert_eq!(pacer.next_due(), Nanos(third), "{micros}");
+        assert_eq!(pacer.error().lost_ns, 0);
+    }
+}
+
+#[test]
 fn bits_are_those_of_their_layer() {
     // Of 10 Gb/s and frames of 64 bytes with FCS.
     for (rate, frames) in [
@@ -160,6 +177,8 @@ fn without_a_rate_bursts_are_all_that_bounds() {
 fn the_ends_of_all_numbers_are_no_trouble() {
     for rate in [
         Rate::Frames(u64::MAX),
+        Rate::MicroFrames(1),
+        Rate::MicroFrames(u64::MAX),
         Rate::BitsL1(1),
         Rate::BitsL2(u64::MAX),
     ] {

@@ -55,7 +55,8 @@ impl StreamReport {
 /// What a sink knows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SinkReport {
-    /// All frames that were taken: those of `streams`, `beyond_streams`, `corrupted` and `foreign`.
+    /// All frames that were taken: those of `streams`, `beyond_streams`, `corrupted`, `foreign` and
+    /// `cut`.
     pub frames: u64,
     /// Bytes of them in memory, without FCS.
     pub bytes: u64,
@@ -67,6 +68,8 @@ pub struct SinkReport {
     pub corrupted: u64,
     /// Frames that are no test frames.
     pub foreign: u64,
+    /// Frames of which a capture kept the beginning alone, so that it is not known what they were.
+    pub cut: u64,
     /// Of all frames those whose arrival their interface's own clock told; that of the others was
     /// read by software.
     pub stamped: u64,

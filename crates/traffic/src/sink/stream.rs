@@ -67,7 +67,7 @@ impl Stream {
     /// Takes a run of sound frames that came at `now`; numbers that are known to be new go into
     /// the record, where there is one.
     #[inline]
-    pub(super) fn take(&mut self, run: &Run, now: Nanos, mut record: Option<&mut Record>) {
+    pub(super) fn take(&mut self, run: &Run, now: Option<Nanos>, mut record: Option<&mut Record>) {
         let (first, count) = (run.first().sequence, run.count());
         self.received += count;
         self.bytes += run.bytes();
@@ -88,7 +88,9 @@ impl Stream {
             }
             unique
         };
-        let age = run.first().age(now);
+        let Some(age) = now.map(|now| run.first().age(now)) else {
+            return;
+        };
         match u64::try_from(age) {
             Ok(age) => self.latency.record_many(age, unique),
             Err(_) if unique == 0 => {}

@@ -5,6 +5,7 @@ use frame::Nanos;
 use super::flow::{Draw, FlowMaker};
 use super::renewal::Renewal;
 use super::steering::Steering;
+use super::unicast;
 use crate::Share;
 use crate::random::{Random, mix};
 
@@ -154,12 +155,7 @@ impl Batch {
     /// to when they are made.
     fn resolve(&mut self, flows: &FlowMaker, steering: Option<&Steering>) {
         if flows.is_plain() {
-            for &index in &self.hits[..self.hits_count] {
-                let draw = &mut self.draws[usize::from(index)];
-                if !flows.is_v6(*draw) {
-                    flows.resolve_v4(draw);
-                }
-            }
+            self.place_v4(flows);
         } else {
             for draw in &mut self.draws {
                 if !flows.is_v6(*draw) {
@@ -171,6 +167,28 @@ impl Batch {
         for draw in &mut self.draws {
             if !flows.is_v6(*draw) {
                 steering.steer_v4(draw);
+            }
+        }
+    }
+
+    /// Puts addresses in the place of the random bits that choose them. Those of hits are read out
+    /// first, since they are chosen by the same bits.
+    #[inline]
+    fn place_v4(&mut self, flows: &FlowMaker) {
+        let mut hits = [0; BATCH];
+        let indices = &self.hits[..self.hits_count];
+        for (hit, &index) in hits.iter_mut().zip(indices) {
+            *hit = flows.hit_v4(self.draws[usize::from(index)]);
+        }
+        let v6: [bool; BATCH] = std::array::from_fn(|at| flows.is_v6(self.draws[at]));
+        for (draw, v6) in self.draws.iter_mut().zip(v6) {
+            let addresses = unicast::v4_pair(draw.addresses);
+            draw.addresses = if v6 { draw.addresses } else { addresses };
+        }
+        for (hit, &index) in hits.iter().zip(indices) {
+            let index = usize::from(index);
+            if !v6[index] {
+                self.draws[index].addresses = *hit;
             }
         }
     }

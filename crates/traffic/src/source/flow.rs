@@ -11,6 +11,7 @@ use frame::prefetch;
 
 use super::samples::Samples;
 use super::shape::Shape;
+use super::unicast;
 use crate::random::{mix, scale};
 use crate::{Recipe, Share};
 
@@ -168,23 +169,27 @@ impl FlowMaker {
         }
     }
 
-    /// Puts the samples of an IPv4 hit in the place of its random addresses.
+    /// The addresses of an IPv4 hit: its samples, and beside them what is random.
     #[inline(always)]
-    pub(super) fn resolve_v4(&self, draw: &mut Draw) {
+    pub(super) fn hit_v4(&self, draw: Draw) -> u64 {
+        let random = unicast::v4_pair(draw.addresses);
         if self.samples_v4.is_empty() {
-            return;
+            return random;
         }
-        let sides = Sides::of(*draw);
-        let (src, dst) = sides.choices(*draw);
+        let sides = Sides::of(draw);
+        let (src, dst) = sides.choices(draw);
         let (src, dst) = (sample(&self.samples_v4, src), sample(&self.samples_v4, dst));
-        let FlowV4 {
-            src: random_src,
-            dst: random_dst,
-            ..
-        } = draw.v4();
-        let src = if sides.src { src } else { random_src };
-        let dst = if sides.dst { dst } else { random_dst };
-        draw.addresses = u64::from(src) << 32 | u64::from(dst);
+        let src = if sides.src {
+            u64::from(src)
+        } else {
+            random >> 32
+        };
+        let dst = if sides.dst {
+            u64::from(dst)
+        } else {
+            random & 0xffff_ffff
+        };
+        src << 32 | dst
     }
 
     /// Puts addresses and ports as the recipe has them in the place of random ones, and samples of
@@ -193,7 +198,7 @@ impl FlowMaker {
         let Some(shape) = &self.shape else { return };
         let random = *draw;
         if self.is_hit(random) {
-            self.resolve_v4(draw);
+            draw.addresses = self.hit_v4(random);
         }
         let sampled_sides = if self.is_hit(random) && !self.samples_v4.is_empty() {
             Sides::of(random)
@@ -215,8 +220,8 @@ impl FlowMaker {
         draw.rest = draw.rest >> 32 << 32 | u64::from(shaped.ports);
     }
 
-    /// The IPv6 flow of a draw: any global unicast addresses (2000::/3, RFC 4291 section 2.4),
-    /// the bits beyond those of the draw mixed from them.
+    /// The IPv6 flow of a draw: any addresses of [`unicast::v6`], the bits beyond those of
+    /// the draw mixed from them.
     pub(super) fn flow_v6(&self, draw: Draw) -> FlowV6 {
         let (src, dst) = (global(draw, 0), global(draw, 2));
         let mut flow = FlowV6 {
@@ -257,5 +262,5 @@ fn prefetch_sample<A>(samples: &[A], random: u64) {
 fn global(draw: Draw, stream: u64) -> u128 {
     let half = |stream| mix(draw.addresses ^ stream, draw.rest);
     let address = u128::from(half(stream)) << 64 | u128::from(half(stream + 1));
-    address & (!0 >> 3) | 1 << 125
+    unicast::v6(address)
 }

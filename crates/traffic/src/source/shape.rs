@@ -1,6 +1,7 @@
 //! Addresses and ports that are not any: fixed, of a range, of a list.
 
 use super::flow::{FlowV4, FlowV6};
+use super::unicast;
 use crate::random::{mix, scale};
 use crate::{Choice, Recipe};
 
@@ -63,7 +64,7 @@ impl Shape {
 #[inline]
 fn choose_u32(choice: &Choice<u32>, random: u32) -> u32 {
     match choice {
-        Choice::Random => random,
+        Choice::Random => unicast::v4(random),
         Choice::Fixed(value) => *value,
         Choice::Range(first, last) => {
             let count = u64::from(last - first) + 1;
@@ -71,7 +72,9 @@ fn choose_u32(choice: &Choice<u32>, random: u32) -> u32 {
         }
         Choice::List(list) => {
             let index = scale(random.into(), list.len() as u64) as usize;
-            list.get(index).copied().unwrap_or(random)
+            list.get(index)
+                .copied()
+                .unwrap_or_else(|| unicast::v4(random))
         }
     }
 }

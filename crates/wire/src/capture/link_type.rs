@@ -5,8 +5,12 @@
 pub struct LinkType(pub u16);
 
 impl LinkType {
-    /// IEEE 802.3 Ethernet (LINKTYPE_ETHERNET): the only one linerate reads as frames.
+    /// IEEE 802.3 Ethernet (LINKTYPE_ETHERNET): what frames are; [`super::LinkHeader`] makes
+    /// others so.
     pub const ETHERNET: Self = Self(1);
+
+    /// IP packets without a link header (LINKTYPE_RAW).
+    pub const RAW: Self = Self(101);
 
     /// What the frames of this type are, for those met in practice.
     #[must_use]
@@ -18,7 +22,7 @@ impl LinkType {
             9 => "PPP",
             50 => "PPP in HDLC framing",
             51 => "PPP over Ethernet",
-            101 => "raw IP",
+            12 | 14 | 101 => "raw IP",
             104 => "Cisco HDLC",
             105 => "IEEE 802.11 wireless",
             107 => "Frame Relay",

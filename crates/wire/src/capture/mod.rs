@@ -12,12 +12,14 @@
 //! link types both share.
 
 mod fault;
+mod link_header;
 mod link_type;
 mod order;
 pub mod pcap;
 pub mod pcapng;
 
 pub use fault::CaptureFault;
+pub use link_header::{ETHERNET_BYTES, LinkHeader};
 pub use link_type::LinkType;
 pub use order::ByteOrder;
 

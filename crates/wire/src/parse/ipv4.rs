@@ -20,7 +20,10 @@ pub(super) fn walk(walk: Walk<'_>, at: usize, parsed: &mut Parsed) -> Result<(),
     if header < HEADER_BYTES {
         return Err(Malformed::Ipv4HeaderLength.into());
     }
-    let total = usize::from(walk.be16(at + 2)?);
+    let total = match usize::from(walk.be16(at + 2)?) {
+        0 if walk.be16(at + 6)? & 0x3FFF == 0 => offloaded(walk, at, header)?,
+        total => total,
+    };
     if total < header {
         return Err(Malformed::Ipv4LengthBelowHeader.into());
     }
@@ -31,6 +34,16 @@ pub(super) fn walk(walk: Walk<'_>, at: usize, parsed: &mut Parsed) -> Result<(),
     parsed.protocol = walk.byte(at + 9)?;
     options(walk, at + HEADER_BYTES, at + header)?;
     l4::walk(walk.ending_at(at + total), at + header, piece, parsed)
+}
+
+/// The length of a whole packet that says 0: all that is there. A host that leaves segmenting to
+/// its card shows packets so before it is done (TCP segmentation offload), and such a packet may be
+/// longer than its length could say. Less than a header is no packet.
+fn offloaded(walk: Walk<'_>, at: usize, header: usize) -> Result<usize, Stop> {
+    match walk.remaining(at) {
+        there if there > header => Ok(there),
+        _ => Err(Malformed::Ipv4LengthBelowHeader.into()),
+    }
 }
 
 /// Reads what is captured of the addresses, provided that the version is 4: no fault further on
@@ -55,6 +68,9 @@ fn fragment(word: u16, total: usize) -> Result<Piece, Stop> {
         offset: usize::from(word & 0x1FFF) * 8,
         more: word & 0x2000 != 0,
     };
+    if piece.offset == 0 && !piece.more {
+        return Ok(piece);
+    }
     // The header of the whole packet is at least as long as that of this fragment.
     if piece.offset + total > PACKET_BYTES_MAX {
         return Err(Malformed::FragmentBeyondPacket.into());
