@@ -193,6 +193,7 @@ pub struct RunReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counters::Words;
 
     #[test]
     fn a_worker_is_starved_where_it_was_busy_for_longer_than_it_ran() {
@@ -208,7 +209,7 @@ mod tests {
                 burst_mean: 0.0,
                 cpu_seconds,
                 sleeps: 0,
-                books: Books::default(),
+                books: Books::of(&Words::new()),
             };
             worker.starved_seconds()
         };

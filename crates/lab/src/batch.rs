@@ -261,8 +261,9 @@ fn finding(first: &Row, rows: &[Row]) -> Option<String> {
         entries => format!("{entries} entries"),
     };
     Some(format!(
-        "{name}, {filled}, stride {}: best at {} together with prefetch '{}', {:.1} million frames a second, \
-         {:.2} times one at a time; batches without prefetch give {:.2} at best ({} together)",
+        "{name}, {filled}, stride {}: best at {} together with prefetch '{}', {:.1} million frames \
+         a second, {:.2} times one at a time; batches without prefetch give {:.2} at best ({} \
+         together)",
         best.number("stride")?,
         best.number("batch")?,
         best.value("prefetch")?,

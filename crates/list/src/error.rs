@@ -97,11 +97,8 @@ impl fmt::Display for ListError {
                 bad,
             } => {
                 write_bad(f, file, *bad_count, bad)?;
-                let lines = match bad_count {
-                    1 => "1 bad line".to_owned(),
-                    more => format!("{more} bad lines"),
-                };
-                let remedy = remedy(bad, *bad_count, *entry_count);
+                let (lines, remedy) =
+                    (bad_lines(*bad_count), remedy(bad, *bad_count, *entry_count));
                 write!(
                     f,
                     "{file} is refused for {lines} and nothing was loaded: {remedy}"
@@ -172,6 +169,13 @@ fn json_path(
          between, and * stands for any key",
         paths.join(", ")
     )
+}
+
+fn bad_lines(count: u64) -> String {
+    match count {
+        1 => "1 bad line".to_owned(),
+        more => format!("{more} bad lines"),
+    }
 }
 
 /// The bad lines that were kept, and how many more there are.

@@ -321,6 +321,13 @@ impl Fault {
             Self::LengthColumn => "has no prefix length or netmask in the second column asked for",
             Self::ColumnEmpty => "has nothing in the column asked for",
             Self::CsvQuotes => "has a quoted field that does not end where the field ends",
+            fault => fault.of_json(),
+        }
+    }
+
+    /// The same of faults of JSON.
+    fn of_json(self) -> &'static str {
+        match self {
             Self::NotJson => "is not a JSON object",
             Self::JsonWithoutAddress => {
                 "has none of the keys cidr, ip, address, network with text; --json-path KEY names \
@@ -336,6 +343,13 @@ impl Fault {
             Self::JsonKeyTwice => "stands under a key that its object has twice",
             Self::JsonNotText => "is an array or object, where the path should lead to text",
             Self::JsonTwoAddresses => "has more than one of the keys cidr, ip, address, network",
+            fault => fault.of_script(),
+        }
+    }
+
+    /// The same of faults of what ipset and nft print and read.
+    fn of_script(self) -> &'static str {
+        match self {
             Self::IpsetCommand => "is not a command of ipset save or ipset restore",
             Self::IpsetOption => "is an option of ipset that is not known here",
             Self::IpsetNomatch => "is an exception (nomatch), which is not supported",

@@ -2,8 +2,8 @@
 //!
 //! The only place where text that strangers wrote becomes addresses. It takes a `Read`, never a
 //! path; has no clock and no unsafe; and holds a block, a line and the entries, whatever it is
-//! fed. [`read`] tells the format by the text itself (plain lines, columns by request, JSON lines and
-//! documents, what ipset and nft print and the scripts they read; gzip by its magic bytes) and
+//! fed. [`read`] tells the format by the text itself (plain lines, columns by request, JSON lines
+//! and documents, what ipset and nft print and the scripts they read; gzip by its magic bytes) and
 //! delivers to one intake, which counts, keeps the first bad lines and warns of special address
 //! space. [`find`] reads a list once more for the entries that hold one address.
 //!

@@ -4,7 +4,7 @@
 use frame::{Burst, Frame, FramePool, Nanos};
 use traffic::{ANSWER_BYTES_MAX, Controls, Neighbour};
 
-use super::worker::{Arrivals, Taker};
+use super::worker::Taker;
 use crate::attachment::Attachment;
 use crate::counters::{Count, Words};
 
@@ -110,34 +110,6 @@ impl Answering {
 }
 
 impl Taker {
-    /// Accounts for frames that came by `now`; how many of them are sound test frames.
-    pub(super) fn account(&mut self, frames: &[Frame], now: Nanos) -> usize {
-        if !self.accounts {
-            return 0;
-        }
-        self.stamps.add(now.since(self.looked));
-        (self.looked, self.last) = (now, now);
-        match self.arrivals {
-            Arrivals::Clock => self.sink.take_burst(frames, now),
-            Arrivals::Card => self.sink.take_stamped(frames, now),
-            Arrivals::Recorded => {
-                self.widen_span(frames);
-                self.sink.take_recorded(frames)
-            }
-        }
-    }
-
-    /// The span of the times that records of a capture say.
-    fn widen_span(&mut self, frames: &[Frame]) {
-        let times = frames
-            .iter()
-            .filter_map(|frame| Some(frame.meta()?.time_ns));
-        for time_ns in times {
-            let (first, last) = self.span.unwrap_or((time_ns, time_ns));
-            self.span = Some((first.min(time_ns), last.max(time_ns)));
-        }
-    }
-
     /// Answers and announces; what the port refused of earlier steps.
     pub(super) fn answer(&mut self, now: Nanos, hold: Hold<'_>) -> u64 {
         match self.answering.must_announce(now) {

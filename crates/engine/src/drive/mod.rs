@@ -7,6 +7,7 @@
 mod answering;
 #[cfg(test)]
 mod answering_tests;
+mod arrivals;
 mod feed;
 mod link;
 mod open;

@@ -11,9 +11,10 @@ use port::{Port, PortStatistics, TimeSource};
 use traffic::{FCS_BYTES, Neighbour, Pacer, Rate, Recipe, Sink, SinkLimits, Source, Speed};
 
 use super::answering::Answering;
+use super::arrivals::Arrivals;
 use super::feed::{Feed, Replay};
 use super::running::RunningDrive;
-use super::worker::{Arrivals, Driver, Sender, Span, Taker};
+use super::worker::{Driver, Sender, Span, Taker};
 use super::{DriveClosing, DrivePlan, Trial};
 use crate::attachment::Attachment;
 use crate::counters::Words;

@@ -10,6 +10,7 @@ use traffic::{Pacer, PacingError, Rate, Sink};
 use wire::turn_around;
 
 use super::answering::{Answering, Hold};
+use super::arrivals::Arrivals;
 use super::feed::Feed;
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
@@ -64,17 +65,6 @@ pub(super) struct Taker {
     /// When the last frame was taken in.
     pub(super) last: Nanos,
     pub(super) stamps: Span,
-}
-
-/// What says when a frame arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arrivals {
-    /// The worker's clock, once a burst.
-    Clock,
-    /// The port's card, as far as it does.
-    Card,
-    /// The records of a capture.
-    Recorded,
 }
 
 /// Lengths of time, each the doubt that one clock reading leaves about a burst.

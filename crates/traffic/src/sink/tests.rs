@@ -93,7 +93,7 @@ fn a_stream_is_what_the_slow_one_says() {
                 sequence: number,
                 sent: Nanos(5),
             };
-            stream.take(&Run::of(signature, 60), Nanos(12), None);
+            stream.take(&Run::of(signature, 60), Some(Nanos(12)), None);
             oracle.take(number, size as u64);
             let report = stream.report();
             assert_eq!(report.received, oracle.received);

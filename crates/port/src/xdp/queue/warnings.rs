@@ -46,25 +46,9 @@ impl XdpQueue {
             "frames came with a checksum left to the receiver, and were finished here",
         );
         if self.speaks {
-            warn(
-                self.origin.steering.counted(Counted::Unclaimed),
-                "frames came on queues that this port does not have, or before it was ready; give \
-                 it all queues of the interface",
-            );
-            warn(
-                self.origin.steering.counted(Counted::TagLost),
-                "frames were dropped whose VLAN tag had no place before them; use packet: here",
-            );
-            warn(
-                self.origin.steering.counted(Counted::Bypassed),
-                "frames passed unfiltered, as bypass says, while no worker was at work",
-            );
-            warn(
-                self.origin.steering.counted(Counted::Stranded),
-                "frames were dropped while neither a worker nor the other interface was there",
-            );
-            warn(self.losses, "times the interface went away");
-            warn(self.returns, "times it came back and was taken up again");
+            for (times, what) in self.of_port() {
+                warn(times, what);
+            }
         }
         if self.speaks {
             warnings.extend(self.origin.steering.troubles());
@@ -76,5 +60,31 @@ impl XdpQueue {
             });
         }
         warnings
+    }
+
+    /// What concerns the whole port, which one queue says: how often, and what.
+    fn of_port(&self) -> [(u64, &'static str); 6] {
+        let counted = |what| self.origin.steering.counted(what);
+        [
+            (
+                counted(Counted::Unclaimed),
+                "frames came on queues that this port does not have, or before it was ready; give \
+                 it all queues of the interface",
+            ),
+            (
+                counted(Counted::TagLost),
+                "frames were dropped whose VLAN tag had no place before them; use packet: here",
+            ),
+            (
+                counted(Counted::Bypassed),
+                "frames passed unfiltered, as bypass says, while no worker was at work",
+            ),
+            (
+                counted(Counted::Stranded),
+                "frames were dropped while neither a worker nor the other interface was there",
+            ),
+            (self.losses, "times the interface went away"),
+            (self.returns, "times it came back and was taken up again"),
+        ]
     }
 }
