@@ -22,7 +22,9 @@ const POOL_THIRD: u64 = 8192;
 
 pub(super) fn sentences(rows: &[Row], caches: Caches) -> Vec<String> {
     let rows = Rows(rows);
-    let mut sentences = Vec::new();
+    // The main result first: what the usual distance costs.
+    let mut sentences = rows.even_against_odd();
+    sentences.extend(rows.offsets());
     let levels = rows.levels();
     sentences.extend(levels.map(|levels| levels.sentence()));
     if let Some(levels) = levels {
@@ -33,8 +35,6 @@ pub(super) fn sentences(rows: &[Row], caches: Caches) -> Vec<String> {
                 .filter_map(|&stride| rows.leaves(stride, levels, caches)),
         );
     }
-    sentences.extend(rows.even_against_odd());
-    sentences.extend(rows.offsets());
     sentences
 }
 
@@ -49,7 +49,7 @@ struct Levels {
 impl Levels {
     fn sentence(self) -> String {
         format!(
-            "a header takes {:.1} ns in the first level, {:.1} in the second, {:.1} in the third, \
+            "a header takes {:.1} ns in the L1 cache, {:.1} in the L2 cache, {:.1} in the L3 cache, \
              its address computed from the header before",
             self.first, self.second, self.third
         )
@@ -104,7 +104,7 @@ impl<'a> Rows<'a> {
             None => String::new(),
         };
         Some(format!(
-            "stride {stride} leaves the first level {}{} and the second {}{}",
+            "stride {stride} leaves the L1 cache {}{} and the L2 cache {}{}",
             self.left(stride, (levels.first * levels.second).sqrt())?,
             held(caches.first),
             self.left(stride, (levels.second * levels.third).sqrt())?,

@@ -18,9 +18,10 @@ pub(super) fn class(place: usize) -> String {
     format!("s{}{dashed}", place % COLOURS)
 }
 
-/// The dot of a series: a circle, a square, a triangle or a diamond.
+/// The dot of a series: a circle, a square, a triangle or a diamond. Series of one colour have
+/// different ones.
 pub(super) fn dot(page: &mut Markup, place: usize, x: f64, y: f64) {
-    let path = outline(place % 4, x, y, RADIUS);
+    let path = outline((place + place / COLOURS) % 4, x, y, RADIUS);
     page.empty("path", &[("class", &"dot"), ("d", &path)]);
 }
 
