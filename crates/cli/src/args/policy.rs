@@ -127,21 +127,21 @@ pub(crate) struct ReadArgs {
     ///
     /// Headings do as well: start_ip-end_ip. 'all' reads an entry from every column, of a list that
     /// is one long line too.
-    #[arg(long, value_name = "COLUMNS")]
+    #[arg(long, value_name = "COLUMNS", hide_short_help = true)]
     pub(crate) columns: Option<Columns>,
     /// Read addresses of JSON at PATH, as in prefixes[].ip_prefix.
     ///
     /// [] stands for each element of an array and * for any key. Several paths have commas between.
     /// Without it the one array that holds addresses is read.
-    #[arg(long, value_name = "PATH", value_parser = json_paths)]
+    #[arg(long, value_name = "PATH", value_parser = json_paths, hide_short_help = true)]
     #[arg(conflicts_with_all = ["column", "columns"])]
     pub(crate) json_path: Vec<JsonPaths>,
     /// Take at its word what looks like a mistake: 0.0.0.0/0 and ::/0, which cover everything, and
     /// an address beside a column that may say how far it reaches.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) force: bool,
     /// Load a list without entries, which is refused otherwise.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) allow_empty: bool,
 }
 

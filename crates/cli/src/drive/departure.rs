@@ -50,7 +50,7 @@ impl Departure {
         let port = port.split(',').next().unwrap_or_default();
         let kept = (not_left != 0).then(|| kept_back(trial, port, not_left));
         let sentence = match outage {
-            Some(outage) => Some(without_link(outage, port, kept.as_deref())),
+            Some(outage) => Some(without_link(outage, port, not_left)),
             None => kept.filter(|_| not_left > tolerated(trial)),
         };
         Self {
@@ -105,7 +105,8 @@ fn kept_back(trial: &TrialReport, port: &str, frames: u64) -> String {
     format!("{frames} did not leave {port}: {each}{remedy}")
 }
 
-fn without_link(outage: &Outage, port: &str, kept: Option<&str>) -> String {
+/// Whatever the port counted them as: the link explains it.
+fn without_link(outage: &Outage, port: &str, not_left: u64) -> String {
     let Outage {
         link,
         since_seconds,
@@ -133,7 +134,10 @@ fn without_link(outage: &Outage, port: &str, kept: Option<&str>) -> String {
         Link::Up(_) => "down".to_owned(),
         link => link.to_string(),
     };
-    let kept = kept.map_or_else(String::new, |kept| format!("; {kept}"));
+    let kept = match not_left {
+        0 => String::new(),
+        frames => format!("; {} did not leave", plural(frames, "frame", "frames")),
+    };
     format!("{port} was {state} {when}, and no frame leaves then; {remedy}{kept}")
 }
 
@@ -170,14 +174,10 @@ mod tests {
             ),
         ];
         for (link, whole, said, remedy) in table {
-            let sentence = without_link(&outage(link, whole), "xdp:e0", None);
+            let sentence = without_link(&outage(link, whole), "xdp:e0", 0);
             assert!(sentence.contains(said), "{sentence}");
             assert!(sentence.contains(remedy), "{sentence}");
-            let kept = without_link(
-                &outage(link, whole),
-                "xdp:e0",
-                Some("9 frames did not leave"),
-            );
+            let kept = without_link(&outage(link, whole), "xdp:e0", 9);
             assert_eq!(kept, format!("{sentence}; 9 frames did not leave"));
         }
     }

@@ -181,7 +181,8 @@ impl Figures {
             ended_by: ended_by(&trial.ended_by),
             warnings,
         };
-        figures.no_result = verdict::no_result(&figures);
+        let arrived = || verdict::unarrived(&figures, trial.counted);
+        figures.no_result = verdict::no_result(&figures).or_else(arrived);
         figures
     }
 

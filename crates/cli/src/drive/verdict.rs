@@ -74,6 +74,24 @@ fn unreached(figures: &Figures) -> Option<String> {
     ))
 }
 
+/// The sentence of a sink alone to which nothing came, or less than was `counted` on.
+pub(super) fn unarrived(figures: &Figures, counted: bool) -> Option<String> {
+    if figures.sent.is_some() {
+        return None;
+    }
+    let arrived: u64 = figures.sinks().map(|arrived| arrived.frames).sum();
+    match arrived {
+        0 => {
+            Some("no test frame arrived; see the sender, the wire and the port's states".to_owned())
+        }
+        _ if counted && figures.ended_by != "frames" => Some(format!(
+            "{} test frames arrived, fewer than --count asks for",
+            count(arrived)
+        )),
+        _ => None,
+    }
+}
+
 /// The sentence about frames that could not be judged, since a capture kept too little of them.
 pub(super) fn unjudged(figures: &Figures) -> Option<String> {
     let cut: u64 = figures.sinks().map(|arrived| arrived.cut).sum();

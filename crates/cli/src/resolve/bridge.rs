@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{DispatchSettings, IdleMode, Limits};
 use frame::PortId;
-use plane::{Headers, Otherwise, Policy, Ports, SetRule, Sides, StatefulConfig};
+use plane::{Headers, Otherwise, PassRules, Policy, Ports, SetRule, Sides, StatefulConfig};
 use port::PortSpec;
 use serde_json::{Value, json};
 use table::fragments::FragmentLimits;
@@ -86,6 +86,7 @@ impl BridgeSettings {
         };
         settings.check_shortcut()?;
         settings.check_answers()?;
+        settings.check_pass(args.policy.router.is_some())?;
         Ok(settings)
     }
 
@@ -129,6 +130,24 @@ impl BridgeSettings {
             )));
         }
         Ok(())
+    }
+
+    /// Who chooses what passes believes that the rest is stopped.
+    fn check_pass(&self, names_router: bool) -> Result<(), Error> {
+        let policy = &self.sets.policy;
+        let stops = policy.stateful.is_some() || policy.default == Otherwise::Drop;
+        let option = match (policy.pass != PassRules::ALL, names_router) {
+            (true, _) => "--pass",
+            (_, true) => "--router",
+            _ => return Ok(()),
+        };
+        if stops {
+            return Ok(());
+        }
+        Err(Error::refused(format!(
+            "{option} says what passes where all else is stopped, and nothing is: add --default \
+             drop or --stateful, or leave {option} out"
+        )))
     }
 
     /// For people.

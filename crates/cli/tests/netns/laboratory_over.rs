@@ -68,7 +68,7 @@ fn locks_over_xdp_ports() {
     let Some(run) = run("locks --tx xdp:c --rx xdp:d") else {
         return;
     };
-    must_be_whole(&run, 10, 4);
+    must_be_whole(&run, 14, 4);
 }
 
 #[test]

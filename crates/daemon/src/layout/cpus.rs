@@ -73,8 +73,12 @@ fn core_of(cpu: CpuId) -> String {
 
 /// A sentence for each of `cpus` that another process has, too.
 pub(super) fn shared_with(cpus: &[CpuId], others: &[OtherWorker]) -> Vec<String> {
-    let shared = others.iter().filter(|other| cpus.contains(&other.cpu));
+    let mut shared: Vec<&OtherWorker> = others.iter().collect();
+    shared.retain(|other| cpus.contains(&other.cpu));
+    shared.sort_by_key(|other| (other.cpu, other.process));
+    shared.dedup();
     shared
+        .into_iter()
         .map(|OtherWorker { process, cpu }| {
             format!(
                 "CPU {cpu} already runs a worker of process {process}: both get a part of it, and \

@@ -436,6 +436,12 @@ impl Sender {
     fn take_back(&mut self, refused: u64, words: &mut Words) {
         let refused = refused.min(words.get(Count::Sent));
         words.take_back(Count::Sent, refused);
+        // A port does not say which frames: as many mean ones, and of none that was sent all.
+        let bytes = match words.get(Count::Sent) {
+            0 => u64::MAX,
+            _ => (refused as f64 * self.frame_bytes_mean) as u64,
+        };
+        words.take_back(Count::TxBytes, bytes.min(words.get(Count::TxBytes)));
         self.sent = self.sent.saturating_sub(refused);
     }
 
