@@ -411,7 +411,7 @@ fn outputs_are_packed_as_their_names_say() {
             .run(&format!("bridge pcap:in={spec} null: --json"))
             .ended(0)
             .json();
-        assert_eq!(again["frames"]["received"], 6, "{name}: {again}");
+        assert_eq!(again["frames"]["rx"], 6, "{name}: {again}");
         assert_eq!(again["ports"][0]["mode"], mode, "{name}");
     }
     for ending in ["zst", "xz", "bz2", "lz4", "ZST"] {

@@ -60,7 +60,7 @@ fn words_of_ours(typed: &str) -> Option<Vec<&str>> {
     let ours = words.take_while(|word| !["|", "<", ">", "&&", "#", "2>&1", "\\"].contains(word));
     // The head of a screen is a name and a version.
     let is_call = begins && !typed[at..].contains(", process ");
-    is_call.then(|| ours.map(|word| word.trim_matches('"')).collect())
+    is_call.then(|| ours.map(|word| word.trim_matches(['"', '\''])).collect())
 }
 
 #[test]

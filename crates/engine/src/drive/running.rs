@@ -205,6 +205,10 @@ impl Watch {
         cause.unwrap_or(match (self.trial.count, self.trial.duration) {
             (Some(count), _) if self.counted() >= count => EndedBy::Frames,
             (_, Some(duration)) if self.started.elapsed() >= duration => EndedBy::Duration,
+            // Senders that have a rate see by themselves that the time is over.
+            (_, Some(_)) if self.drive.roles.tx.is_some() && self.drive.roles.replay.is_none() => {
+                EndedBy::Duration
+            }
             _ => EndedBy::Sources,
         })
     }
