@@ -221,7 +221,8 @@ mod tests {
             let rate = Rate::parse(rate).unwrap();
             let time = std::time::Duration::from_millis(millis);
             assert_eq!(rate.frames_within(time), Some(frames), "{rate} {millis} ms");
-            assert_eq!(rate.frames_within(std::time::Duration::MAX), Some(u64::MAX));
+            let ever = rate.frames_within(std::time::Duration::MAX);
+            assert!(ever.is_some_and(|frames| frames > u64::MAX / 4), "{rate}");
         }
         assert_eq!(
             Rate::BitsL1(1).frames_within(std::time::Duration::MAX),

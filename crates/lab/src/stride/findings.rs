@@ -49,8 +49,8 @@ struct Levels {
 impl Levels {
     fn sentence(self) -> String {
         format!(
-            "a header takes {:.1} ns in the L1 cache, {:.1} in the L2 cache, {:.1} in the L3 cache, \
-             its address computed from the header before",
+            "a header takes {:.1} ns in the L1 cache, {:.1} in the L2 cache and {:.1} in the L3 \
+             cache, its address computed from the header before",
             self.first, self.second, self.third
         )
     }
