@@ -310,7 +310,7 @@ impl Access<'_> {
             Scheme::NonePrefetch4Array => in_batches(keys, masks, batch, |keys, masks| {
                 keys.iter().for_each(|&key| shared.array.ask_head(key));
                 in_batches(keys, masks, 2, |keys, masks| {
-                    find(&shared.array, keys, masks)
+                    find(&shared.array, keys, masks);
                 });
             }),
             Scheme::RwLockPrefetch4Array => in_batches(keys, masks, batch, |keys, masks| {
