@@ -423,7 +423,7 @@ impl Iterator for Lines {
 /// The list that somebody loads.
 fn read_list(params: &LoadParams, input: &mut dyn Read) -> Result<list::Loaded, RpcError> {
     let options = ReadOptions {
-        force: params.force,
+        everything: params.force,
         ..ReadOptions::default()
     };
     let read = list::read(&params.file, input, &options, &mut |_| {});

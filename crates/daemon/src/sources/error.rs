@@ -205,7 +205,8 @@ fn write_list(f: &mut fmt::Formatter<'_>, error: &ListError) -> fmt::Result {
     if bad_count > entry_count {
         write!(f, "; {}", list::remedy(bad, *bad_count, *entry_count))?;
     }
-    write!(f, "; the old list stays until the new one is mended")
+    // Also where there was no list before.
+    write!(f, "; the set stays as it is until the list is mended")
 }
 
 impl std::error::Error for SourceError {
