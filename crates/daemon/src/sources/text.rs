@@ -132,7 +132,7 @@ mod tests {
     /// Force is for guards: what it takes of a text is every address, and no line by half.
     #[test]
     fn force_reads_no_line_otherwise() {
-        let csv = list::Columns::One(0);
+        let csv = list::Columns::One(list::Column::Number(1));
         for (text, columns, plain, forced) in [
             ("198.51.100.0\n", None, true, true),
             ("0.0.0.0/0\n", None, false, true),
@@ -140,7 +140,12 @@ mod tests {
             ("198.51.100.0 24\n", None, false, false),
             ("198.51.100.0 256\n", None, false, false),
             ("198.51.100.0 255.255.255.0\n", None, false, false),
-            ("198.51.100.0,198.51.100.255\n", Some(csv.clone()), false, false),
+            (
+                "198.51.100.0,198.51.100.255\n",
+                Some(csv.clone()),
+                false,
+                false,
+            ),
             ("example.com\n", None, false, false),
             ("0.0.0.0/0\n198.51.100.0 24\n", None, false, false),
         ] {
