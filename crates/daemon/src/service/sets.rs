@@ -20,7 +20,7 @@ use crate::sets::{
     At, Handle, LoadedFrom, NewEntry, Origin, Refusal, Reply, Request, SetFacts, SetName,
 };
 
-use crate::sources::{Asking, SourceState};
+use crate::sources::{self, Asking, SourceState};
 
 use super::fixed::Fixed;
 use super::hand::HandLists;
@@ -430,5 +430,8 @@ fn read_list(params: &LoadParams, input: &mut dyn Read) -> Result<list::Loaded, 
         ..ReadOptions::default()
     };
     let read = list::read(&params.file, input, &options, &mut |_| {});
-    read.map_err(|error| RpcError::new(ErrorKind::Refused, error))
+    read.map_err(|error| {
+        let more = sources::not_by_force(&error);
+        RpcError::new(ErrorKind::Refused, format!("{error}{more}"))
+    })
 }

@@ -154,6 +154,10 @@ mod tests {
             for (force, taken) in [(false, plain), (true, forced)] {
                 let read = read("a.txt", text.as_bytes(), &spec, force);
                 assert_eq!(read.is_ok(), taken, "{text:?} by force {force}: {read:?}");
+                let told = read.err().map(|error| error.to_string());
+                let told = told.filter(|told| told.contains("--force leaves it"));
+                let says = told.is_none_or(|told| told.contains("takes no such line"));
+                assert!(says, "{text:?}");
             }
         }
     }
