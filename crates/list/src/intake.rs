@@ -138,7 +138,8 @@ impl<'a, S: Sink> Intake<'a, S> {
     pub(crate) fn take(&mut self, entry: Entry, text: &[u8]) {
         // Whoever writes a mapped address means the IPv4 address.
         let entry = entry.unmapped();
-        if entry.is_everything() && !self.options.force {
+        let is_meant = self.options.force || self.options.everything;
+        if entry.is_everything() && !is_meant {
             return self.bad_entry(entry, Fault::Everything);
         }
         self.warn_of(entry);

@@ -17,6 +17,8 @@ pub struct ReadOptions {
     /// Takes at its word what looks like a mistake: `0.0.0.0/0` and `::/0`, and an address beside
     /// which another column may say how far it reaches.
     pub force: bool,
+    /// Takes `0.0.0.0/0` and `::/0` at their word, and nothing else that `force` takes.
+    pub everything: bool,
     /// Addresses that a warning is due for.
     pub own: Vec<OwnAddress>,
     /// The bounds.

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use daemon::rpc::answers::{
-    AddParams, Added, DeleteParams, Deleted, EntryList, Hello, HelloParams, parse_entry,
+    AddParams, Added, DeleteParams, Deleted, EntryList, Exempt, Hello, HelloParams, parse_entry,
 };
 use daemon::rpc::{Client, Sent};
 use serde::Serialize;
@@ -33,6 +33,9 @@ const ALIVE_EVERY: Duration = Duration::from_secs(60);
 /// Bad lines that are shown; the others are counted.
 const BAD_SHOWN_MAX: u64 = 20;
 
+/// Exempt entries that are kept of a long input.
+const EXEMPT_MAX: usize = 16;
+
 /// In or out.
 #[derive(Clone, Copy, Debug)]
 enum Verb<'a> {
@@ -45,7 +48,7 @@ enum Verb<'a> {
 }
 
 /// What came of all requests.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 struct Sum {
     /// Entries that were sent and answered.
     entries: u64,
@@ -54,6 +57,9 @@ struct Sum {
     /// Those that were as they should be already.
     unchanged: u64,
     bad_lines: u64,
+    /// The first entries that an allow set exempts from the set that they were added to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    exempt: Vec<Exempt>,
     seconds: f64,
 }
 
@@ -91,7 +97,7 @@ fn run(which: &EntryArgs, verb: Verb<'_>, output: Output) -> Outcome {
     tell(
         which.answer.json,
         &sum,
-        &verb.said(&which.set, &sum),
+        &(verb.said(&which.set, &sum) + &sum.exempted()),
         output,
     )?;
     verb.judge(&which.set, &sum, output)
@@ -152,6 +158,8 @@ impl Verb<'_> {
         let (changed, unchanged) = match self {
             Self::Add { .. } => {
                 let did: Added = client.wait(sent)?;
+                let room = EXEMPT_MAX.saturating_sub(sum.exempt.len());
+                sum.exempt.extend(did.exempt.into_iter().take(room));
                 (did.added, did.already)
             }
             Self::Delete { .. } => {
@@ -167,15 +175,15 @@ impl Verb<'_> {
 
     fn said(self, set: &str, sum: &Sum) -> String {
         let changed = plural(sum.changed, "entry", "entries");
-        let unchanged = count(sum.unchanged);
+        let unchanged = plural(sum.unchanged, "was", "were");
         match (self, sum.unchanged) {
             (Self::Add { .. }, 0) => format!("{changed} added to '{set}'\n"),
             (Self::Add { .. }, _) => {
-                format!("{changed} added to '{set}', {unchanged} were in it already\n")
+                format!("{changed} added to '{set}', {unchanged} in it already\n")
             }
             (Self::Delete { .. }, 0) => format!("{changed} taken out of '{set}'\n"),
             (Self::Delete { .. }, _) => {
-                format!("{changed} taken out of '{set}', {unchanged} were not in it\n")
+                format!("{changed} taken out of '{set}', {unchanged} not in it\n")
             }
         }
     }
@@ -305,6 +313,7 @@ impl<'a> Bulk<'a> {
             let rate = brief(sum.entries as f64 / sum.seconds.max(1e-9));
             said = format!("{line}, in {} ({rate}/s)\n", seconds(sum.seconds));
         }
+        said += &sum.exempted();
         tell(self.which.answer.json, sum, &said, self.output)?;
         ended?;
         if sum.bad_lines != 0 {
@@ -321,6 +330,28 @@ impl<'a> Bulk<'a> {
 }
 
 impl Sum {
+    /// Why the set does not block what was added, if an allow set has it.
+    fn exempted(&self) -> String {
+        let Some(first) = self.exempt.first() else {
+            return String::new();
+        };
+        let mut sets: Vec<String> = Vec::new();
+        for exempt in &self.exempt {
+            let set = format!("'{}'", exempt.set);
+            if !sets.contains(&set) {
+                sets.push(set);
+            }
+        }
+        let (entry, by) = (&first.entry, sets.join(", "));
+        match self.exempt.len() {
+            1 => format!("{entry} is not blocked, since it is exempt by {by}\n"),
+            all => {
+                let more = all - 1;
+                format!("{entry} and {more} more are not blocked, since they are exempt by {by}\n")
+            }
+        }
+    }
+
     fn progress(&self, elapsed: Duration) -> Vec<String> {
         let rate = self.entries as f64 / elapsed.as_secs_f64().max(1e-9);
         vec![

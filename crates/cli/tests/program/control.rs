@@ -79,7 +79,7 @@ fn sets_are_listed_and_shown() {
 fn entries_go_in_and_out() {
     let daemon = Daemon::new();
     let ran = daemon.run("set add bad 192.0.2.1 203.0.113.0/24 --timeout 1h --comment scan");
-    let said = "1 entry added to 'bad', 1 were in it already\n";
+    let said = "1 entry added to 'bad', 1 was in it already\n";
     assert_eq!(ran.ended(0).text(), said);
     let set = daemon.set("bad");
     assert_eq!(
@@ -100,7 +100,7 @@ fn entries_go_in_and_out() {
     let ran = daemon.run("set del bad 203.0.113.7 --exist").ended(0);
     assert_eq!(
         ran.text(),
-        "0 entries taken out of 'bad', 1 were not in it\n"
+        "0 entries taken out of 'bad', 1 was not in it\n"
     );
     assert!(ran.complaints().is_empty(), "{ran:?}");
     daemon
@@ -155,7 +155,7 @@ fn a_pipe_of_entries_names_its_bad_lines() {
     let ran = daemon.pipe("set add bad -", &input).ended(1);
     let said = ran.text();
     assert!(
-        said.starts_with("20,001 entries added to 'bad', 1 were in it already, in "),
+        said.starts_with("20,001 entries added to 'bad', 1 was in it already, in "),
         "{said}"
     );
     let complaints = ran.complaints();

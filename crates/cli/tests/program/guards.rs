@@ -88,6 +88,132 @@ fn first_lists() {
     }
 }
 
+/// A set that a reload brings is taken with its list, or not at all.
+#[test]
+fn a_reload_takes_no_set_without_its_list() {
+    let place = Place::new();
+    place.write("a.toml", config(&set("block", "")));
+    place.write("a.txt", lines(3));
+    place.write("good.txt", lines(4));
+    place.write("bad.txt", "198.51.100.1\nexample.com\n");
+    place.write("private.txt", "10.0.0.0/8\n");
+    place.write("empty.txt", "# none\n");
+    let daemon = Daemon::start(&place, "run a.toml --json");
+    // The list, more keys of its set, and what a refusal says.
+    for (list, more, refusal) in [
+        ("absent", "", Some("absent.txt cannot be read")),
+        ("bad", "", Some("bad.txt:2: \"example.com\"")),
+        ("private", "", Some("private.txt:1: 10.0.0.0/8 covers")),
+        ("empty", "", Some("empty.txt holds no entries")),
+        ("good", "", None),
+        ("bad", "skip_bad_lines = true\n", None),
+        ("private", "allow_private = true\n", None),
+        ("absent", "required = false\n", None),
+    ] {
+        let source = format!("source = '{list}.txt'");
+        let other = set("block", more).replace("source = 'a.txt'", &source);
+        let new = other.replace("name = 'a'", "name = 'b'");
+        for sets in [set("block", "") + &new, other] {
+            place.write("a.toml", config(&set("block", "")));
+            daemon.must("reload");
+            until("the list", || shown(&daemon)["entries"] == 3);
+            place.write("a.toml", config(&sets));
+            let ran = daemon.ask("reload");
+            assert_eq!(ran.code, i32::from(refusal.is_some()), "{sets}\n{ran:?}");
+            let said = refusal.is_none_or(|refusal| ran.stderr.contains(refusal));
+            assert!(said, "{sets}\n{ran:?}");
+            if refusal.is_some() {
+                assert_eq!(shown(&daemon)["entries"], 3, "{sets}");
+                assert_ne!(daemon.ask("set show b").code, 0, "{sets}");
+            }
+        }
+    }
+    // A list that need not be there does not refuse, and what is wrong with it is said.
+    let other = set("block", "required = false\n").replace("a.txt", "bad.txt");
+    let new = other.replace("name = 'a'", "name = 'c'");
+    place.write("a.toml", config(&(set("block", "") + &new)));
+    let said = daemon.must("reload");
+    assert!(
+        said.text().contains("set c does not take its list: "),
+        "{said:?}"
+    );
+    daemon.stop();
+}
+
+/// What was accepted before is what `--check --lists` holds a list against.
+#[test]
+fn a_check_knows_the_last_accepted_list() {
+    let place = Place::new();
+    place.write("a.toml", config(&set("block", "")));
+    place.write("a.txt", lines(1000));
+    Daemon::start(&place, "run a.toml --json").stop();
+    for (list, refusal) in [
+        (lines(1000), None),
+        (lines(600), None),
+        (lines(400), Some("400 entries where set 'a' has 1000")),
+        (
+            format!("{}10.0.0.0/8\n", lines(1000)),
+            Some("10.0.0.0/8 covers"),
+        ),
+    ] {
+        place.write("a.txt", list);
+        let checked = place.run("run --check --lists a.toml");
+        assert_eq!(checked.code, i32::from(refusal.is_some()), "{checked:?}");
+        let said = refusal.is_none_or(|refusal| checked.complaints().contains(refusal));
+        assert!(said, "{checked:?}");
+    }
+    // A copy that is none any more is told of.
+    place.write("state/sources/a.json", "{");
+    let checked = place.run("run --check --lists a.toml");
+    let told = checked
+        .text()
+        .contains("max_change was not checked, since ");
+    assert!(told, "{checked:?}");
+}
+
+/// An entry that an allow set or kept space exempts is added, and blocks nothing.
+#[test]
+fn an_addition_that_is_exempt_says_so() {
+    const SETS: &str = "[[pipeline]]\nkeep = ['private']\n\
+                        [[set]]\nname = 'vip'\naction = 'allow'\n\
+                        [[set]]\nname = 'bad'\naction = 'block'\n\
+                        [[set]]\nname = 'seen'\naction = 'count'\n";
+    let place = Place::new();
+    place.write("a.toml", config(SETS));
+    let daemon = Daemon::start(&place, "run a.toml --json");
+    daemon.must("set add vip 198.51.100.0/24");
+    for (add, told) in [
+        ("bad 192.0.2.1", ""),
+        (
+            "bad 198.51.100.7",
+            "198.51.100.7 is not blocked, since it is exempt by 'vip'\n",
+        ),
+        (
+            "bad 10.1.2.3",
+            "10.1.2.3 is not blocked, since it is exempt by 'keep-private'\n",
+        ),
+        (
+            "bad 10.1.0.0/16",
+            "10.1.0.0/16 is not blocked, since it is exempt by 'keep-private'\n",
+        ),
+        ("bad 198.51.0.0/16", ""),
+        (
+            "bad 10.1.2.4 192.0.2.2 198.51.100.8",
+            "10.1.2.4 and 1 more are not blocked, since they are exempt by 'keep-private', 'vip'\n",
+        ),
+        ("seen 10.1.2.3", ""),
+        ("vip 10.1.2.3", ""),
+    ] {
+        let ran = daemon.must(&format!("set add {add}"));
+        let said = ran.text();
+        let (_, exempt) = said.split_once('\n').expect("a line");
+        assert_eq!(exempt, told, "{add}: {said}");
+    }
+    let said = daemon.must("set add bad 10.9.9.9 --json").json();
+    assert_eq!(said["exempt"][0]["set"], "keep-private", "{said}");
+    daemon.stop();
+}
+
 #[test]
 fn all_lists_that_refuse_a_start_are_named() {
     let place = Place::new();

@@ -160,6 +160,13 @@ fn a_refused_file_is_taken_by_force_and_a_set_without_a_source_is_told() {
     daemon.must("set load bad --force");
     let tested = daemon.must("set test 10.1.2.3 --json").json();
     assert_eq!(tested["sets"][0]["matches"][0]["entry"], "10.1.2.3");
+    // Guards are overridden, and no line is read by half.
+    place.write("bad.txt", "45.83.2.1\n198.51.100.0 24\n");
+    for load in ["bad --force", "bad bad.txt --force", "hand bad.txt --force"] {
+        let half = daemon.ask(&format!("set load {load}"));
+        assert_eq!(half.code, 1, "{load}: {half:?}");
+        assert!(half.stderr.contains("takes no such line"), "{half:?}");
+    }
     let none = daemon.ask("set load hand --force");
     assert!(none.stderr.contains("no source"), "{none:?}");
     daemon.stop();

@@ -10,6 +10,7 @@ mod check_lists;
 mod cpus;
 mod error;
 mod exchange;
+mod exempted;
 mod facts;
 mod fixed;
 mod flows;

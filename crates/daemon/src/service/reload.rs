@@ -3,11 +3,11 @@
 use std::time::{Duration, SystemTime};
 
 use super::inner::{Inner, Live};
-use super::{exchange, keep, sets};
+use super::{check_lists, exchange, keep, sets};
 use crate::config::{Config, ConfigError, SetConfig};
 use crate::metrics;
 use crate::sets::{Reply, Request};
-use crate::sources::{Asking, Sources};
+use crate::sources::{Asking, SourceSpec, Sources};
 
 /// Reads the configuration again and changes what it changed; says what that was.
 pub(super) fn reload(inner: &Inner) -> Result<Vec<String>, String> {
@@ -39,6 +39,7 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
         ));
     }
     let (lists, apis) = Sources::planned(&next).map_err(|error| error.to_string())?;
+    let without = brought(&live.config, &next, &lists)?;
     let names = |config: &Config| -> Vec<String> {
         let sets = config.sets.iter().map(|set| set.name.clone());
         sets.collect()
@@ -49,6 +50,7 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
         exchange::exchange(inner, live, &next)?
     };
     changes.extend(sources_changed(&live.config, &next));
+    changes.extend(without);
     let replaced = live.sources.replace(&lists, &apis);
     replaced.map_err(|error| format!("a source cannot be started ({error})"))?;
     if live.config.log.level != next.log.level {
@@ -58,6 +60,38 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
     offer_again(&inner.asking, &live.config, &next);
     live.config = next;
     Ok(changes)
+}
+
+/// Reads the lists of sets that are new or are read from elsewhere, and refuses the reload where a
+/// start would refuse them: a set must not stay empty unnoticed until then. What is told of others
+/// that are not taken.
+fn brought(old: &Config, new: &Config, lists: &[SourceSpec]) -> Result<Vec<String>, String> {
+    let is_brought = |spec: &&SourceSpec| {
+        let named = |set: &&SetConfig| *set.name == *spec.set;
+        let before = old.sets.iter().find(named).map(read_from);
+        before != new.sets.iter().find(named).map(read_from)
+    };
+    let brought: Vec<&SourceSpec> = lists.iter().filter(is_brought).collect();
+    let read = check_lists::read(new, &brought).map_err(|error| error.to_string())?;
+    let (mut refused, mut without) = (Vec::new(), Vec::new());
+    for list in read {
+        let ends = list.refuses_start();
+        match list.refusal {
+            Some(why) if ends => refused.push(format!("set '{}': {why}", list.set)),
+            Some(why) => without.push(format!("set {} does not take its list: {why}", list.set)),
+            None => {}
+        }
+    }
+    match refused.is_empty() {
+        true => Ok(without),
+        false => Err(refused.join("; ")),
+    }
+}
+
+/// Where a set's list comes from, and how it is read.
+fn read_from(set: &SetConfig) -> impl PartialEq + '_ {
+    let rules = (&set.columns, &set.json_paths, set.skip_bad_lines);
+    (&set.source, rules)
 }
 
 /// Has lists that a guard refused read again, where the set is held against other guards now.

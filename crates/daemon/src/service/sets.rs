@@ -20,12 +20,12 @@ use crate::sets::{
     At, Handle, LoadedFrom, NewEntry, Origin, Refusal, Reply, Request, SetFacts, SetName,
 };
 
-use crate::sources::{Asking, SourceState};
+use crate::sources::{self, Asking, SourceState};
 
 use super::fixed::Fixed;
 use super::hand::HandLists;
 use super::inner::Inner;
-use super::{facts, reading, tested};
+use super::{exempted, facts, reading, tested};
 
 /// Who keeps the sets now: another after a reload that adds or takes away sets.
 pub(crate) type Keeping = Arc<RwLock<Handle>>;
@@ -245,8 +245,10 @@ impl rpc::Sets for KeptSets {
             timeout: params.timeout_ms.map(Duration::from_millis),
             comment: params.comment.as_deref().map(Into::into),
         };
-        let entries = params.entries.0.into_iter().map(entry);
-        let waiting = self.handle().send(Request::Add {
+        let given = params.entries.0;
+        let entries = given.iter().copied().map(entry);
+        let handle = self.handle();
+        let waiting = handle.send(Request::Add {
             set,
             entries: entries.collect(),
             origin: Origin::Hand,
@@ -255,6 +257,7 @@ impl rpc::Sets for KeptSets {
             Ok(Reply::Added(added)) => Ok(answers::Added {
                 added: added.added,
                 already: added.already_there,
+                exempt: exempted::exempt(&handle, &params.set, &given),
             }),
             Ok(_) => Err(mismatched()),
             Err(refusal) => Err(refused(&refusal)),
@@ -423,9 +426,12 @@ impl Iterator for Lines {
 /// The list that somebody loads.
 fn read_list(params: &LoadParams, input: &mut dyn Read) -> Result<list::Loaded, RpcError> {
     let options = ReadOptions {
-        force: params.force,
+        everything: params.force,
         ..ReadOptions::default()
     };
     let read = list::read(&params.file, input, &options, &mut |_| {});
-    read.map_err(|error| RpcError::new(ErrorKind::Refused, error))
+    read.map_err(|error| {
+        let more = sources::not_by_force(&error);
+        RpcError::new(ErrorKind::Refused, format!("{error}{more}"))
+    })
 }

@@ -44,7 +44,7 @@ const COVERED_MAX: usize = 8;
 pub(super) struct MayCover {
     /// Private and shared space.
     pub(super) private: bool,
-    /// What hosts need to find each other, and this machine's own addresses.
+    /// What hosts need to find each other, and this machine's own addresses outside private space.
     pub(super) local: bool,
 }
 
@@ -183,6 +183,11 @@ fn changes(guards: &Guards, difference: &Difference) -> Option<Fault> {
     })
 }
 
+fn is_private(address: IpAddr) -> bool {
+    let mut spaces = special::ALL.iter();
+    spaces.any(|special| special.space.is_private() && special.entry().contains(address))
+}
+
 fn covers(
     may_cover: MayCover,
     sorted: &Sorted,
@@ -197,7 +202,9 @@ fn covers(
         special.space.is_warned_of() && !exempt
     });
     let special = warned.map(|special| (live_entry(special.entry()), special.to_string()));
-    let own = own.iter().filter(|_| !may_cover.local).map(|own| {
+    let is_exempt =
+        |own: &OwnAddress| may_cover.local || may_cover.private && is_private(own.address);
+    let own = own.iter().filter(|own| !is_exempt(own)).map(|own| {
         let what = format!("{}, {}", own.address, own.role.phrase());
         (live_entry(list::Entry::address(own.address)), what)
     });

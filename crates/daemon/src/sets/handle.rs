@@ -9,7 +9,7 @@ use super::guard::Guards;
 use super::lines;
 use super::name::SetName;
 use super::refusal::Refusal;
-use super::reply::{Added, Flushed, Load, Reply};
+use super::reply::{Added, Flushed, Load, Reply, TestAnswer};
 use super::request::{LoadedFrom, NewEntry, Origin, Request};
 use super::save::Saved;
 use std::collections::HashSet;
@@ -241,11 +241,20 @@ impl Handle {
     /// # Errors
     /// [`Refusal::Stopped`].
     pub fn sets_of(&self, address: IpAddr) -> Result<Vec<SetName>, Refusal> {
-        let Reply::Test(answers) = self.reply(Request::Test { address })? else {
-            return Err(Refusal::Stopped);
-        };
-        let holding = answers.into_iter().filter(|set| !set.reasons.is_empty());
+        let answers = self.look_up(address)?.into_iter();
+        let holding = answers.filter(|set| !set.reasons.is_empty());
         Ok(holding.map(|set| set.name).collect())
+    }
+
+    /// What each set has of an address, without lines of files.
+    ///
+    /// # Errors
+    /// [`Refusal::Stopped`].
+    pub fn look_up(&self, address: IpAddr) -> Result<Vec<TestAnswer>, Refusal> {
+        match self.reply(Request::Test { address })? {
+            Reply::Test(answers) => Ok(answers),
+            _ => Err(Refusal::Stopped),
+        }
     }
 
     /// Says whether the daemon is starting: refusals then name no command, which nobody could give.

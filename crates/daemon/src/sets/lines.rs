@@ -74,7 +74,7 @@ fn matches(from: &LoadedFrom, address: IpAddr) -> Result<Vec<Match>, &'static st
     let options = ReadOptions {
         columns: from.columns.clone(),
         json_paths: from.json_paths.clone(),
-        force: true,
+        everything: true,
         ..ReadOptions::default()
     };
     let found = list::find(&from.name, file, &options, address);

@@ -1,7 +1,7 @@
 //! A source whose text is copied to disk before it is read: what a server or a command gave.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::copies::{Copies, Description, Spooled};
 use super::error::SourceError;
@@ -39,9 +39,14 @@ impl Copied {
         self.started
     }
 
+    /// The last good copy of this source, its bytes checked.
+    pub(crate) fn last(&self) -> Result<Option<(PathBuf, Description)>, SourceError> {
+        self.copies.last(self.source_crc32)
+    }
+
     /// Whether the last good copy is of this version; then nothing need be loaded before it.
     pub(crate) fn is_of(&mut self, etag: &str) -> bool {
-        let last = self.copies.last(self.source_crc32).ok().flatten();
+        let last = self.last().ok().flatten();
         let is_it = last.is_some_and(|(_, copy)| copy.etag.as_deref() == Some(etag));
         self.started |= is_it;
         is_it
@@ -52,7 +57,7 @@ impl Copied {
         if std::mem::replace(&mut self.started, true) {
             return;
         }
-        let loaded = self.copies.last(self.source_crc32).and_then(|last| {
+        let loaded = self.last().and_then(|last| {
             let Some((path, copy)) = last else {
                 return Ok(None);
             };

@@ -114,11 +114,34 @@ fn copied(spec: &SourceSpec, path: &Path, folder: &Path) -> Option<Copied> {
     Some(copied)
 }
 
-/// Whether the file is as it was accepted before.
-pub(crate) fn is_accepted(spec: &SourceSpec, path: &Path, folder: &Path) -> bool {
-    let stamp = Stamp::of_path(path);
-    let copied = copied(spec, path, folder).zip(stamp);
-    copied.is_some_and(|(mut copied, stamp)| copied.is_of(&stamp.name()))
+/// What a start finds of a file that was accepted before.
+pub(crate) enum Accepted {
+    /// The file is as it was then.
+    Same,
+    /// It is another; this is the copy of what was accepted.
+    Copy(PathBuf),
+    /// There is no copy, or none of this source.
+    Nothing,
+}
+
+/// What was accepted of a file before.
+///
+/// # Errors
+/// There is a copy, and it cannot be read or is damaged.
+pub(crate) fn accepted(
+    spec: &SourceSpec,
+    path: &Path,
+    folder: &Path,
+) -> Result<Accepted, SourceError> {
+    let copied = copied(spec, path, folder).zip(Stamp::of_path(path));
+    let Some((copied, stamp)) = copied else {
+        return Ok(Accepted::Nothing);
+    };
+    Ok(match copied.last()? {
+        Some((_, copy)) if copy.etag == Some(stamp.name()) => Accepted::Same,
+        Some((copy, _)) => Accepted::Copy(copy),
+        None => Accepted::Nothing,
+    })
 }
 
 impl FileTask {

@@ -11,7 +11,8 @@ use super::source::SourceSpec;
 
 const GZIP: &[u8] = b"\x1f\x8b";
 
-/// Reads the list of a source. `name` stands before line numbers.
+/// Reads the list of a source. `name` stands before line numbers; by `force` the list may hold
+/// every address there is.
 ///
 /// Gzip is undone here and not by `list`, so that the text is bounded however well it was packed:
 /// 512 MiB of packed zeros are 500 GiB of text.
@@ -56,7 +57,9 @@ fn options(spec: &SourceSpec, force: bool) -> ReadOptions {
         columns: spec.text.columns.clone(),
         json_paths: spec.text.json_paths.clone(),
         skip_bad_lines: spec.text.skip_bad_lines,
-        force: spec.text.force || force,
+        // Who overrides the guards has not said that lines are to be read by half.
+        force: false,
+        everything: spec.text.force || force,
         own: own.collect(),
         limits,
     }
@@ -124,6 +127,39 @@ mod tests {
         assert_eq!((plain.gzip, unpacked.gzip), (false, true));
         assert_eq!(unpacked.bytes_read, bytes.len() as u64);
         assert_eq!(plain.entry_count, 2);
+    }
+
+    /// Force is for guards: what it takes of a text is every address, and no line by half.
+    #[test]
+    fn force_reads_no_line_otherwise() {
+        let csv = list::Columns::One(list::Column::Number(1));
+        for (text, columns, plain, forced) in [
+            ("198.51.100.0\n", None, true, true),
+            ("0.0.0.0/0\n", None, false, true),
+            ("::/0\n", None, false, true),
+            ("198.51.100.0 24\n", None, false, false),
+            ("198.51.100.0 256\n", None, false, false),
+            ("198.51.100.0 255.255.255.0\n", None, false, false),
+            (
+                "198.51.100.0,198.51.100.255\n",
+                Some(csv.clone()),
+                false,
+                false,
+            ),
+            ("example.com\n", None, false, false),
+            ("0.0.0.0/0\n198.51.100.0 24\n", None, false, false),
+        ] {
+            let mut spec = spec(Limits::default());
+            spec.text.columns = columns;
+            for (force, taken) in [(false, plain), (true, forced)] {
+                let read = read("a.txt", text.as_bytes(), &spec, force);
+                assert_eq!(read.is_ok(), taken, "{text:?} by force {force}: {read:?}");
+                let told = read.err().map(|error| error.to_string());
+                let told = told.filter(|told| told.contains("--force leaves it"));
+                let says = told.is_none_or(|told| told.contains("takes no such line"));
+                assert!(says, "{text:?}");
+            }
+        }
     }
 
     #[test]

@@ -265,6 +265,13 @@ fn a_start_names_no_command() {
     );
 }
 
+fn resolver(address: &str) -> engine::OwnAddress {
+    engine::OwnAddress {
+        address: address.parse().expect("an address"),
+        role: engine::Role::Resolver,
+    }
+}
+
 #[test]
 fn what_is_exempt_or_only_counted_is_not_refused() {
     use daemon::sets::Keeps;
@@ -303,8 +310,22 @@ fn what_is_exempt_or_only_counted_is_not_refused() {
         (Action::Allow, None, vec![], LEVEL1, true),
         (Action::Allow, Some(Action::Block), vec![], LEVEL1, false),
     ];
-    for (number, (action, elsewhere, kept, list, taken)) in cases.into_iter().enumerate() {
+    let cases = cases.map(|case| (crate::world::config(&["a"]), case));
+    // A resolver in private space: whoever exempts that space exempts it.
+    let lists = [
+        (vec![private], "10.0.0.0/8\n", true),
+        (vec![private], "10.0.0.53\n", true),
+        (vec![private], "10.0.0.53\n198.51.100.7\n", false),
+        (vec![local], "10.0.0.53\n", false),
+        (vec![], "10.0.0.53\n", false),
+    ];
+    let resolving = lists.map(|(kept, list, taken)| {
         let mut config = crate::world::config(&["a"]);
+        config.own_addresses = || ["10.0.0.53", "198.51.100.7"].map(resolver).to_vec();
+        (config, (Action::Block, None, kept, list, taken))
+    });
+    let cases = cases.into_iter().chain(resolving);
+    for (number, (mut config, (action, elsewhere, kept, list, taken))) in cases.enumerate() {
         config.sets[0].rule.action = action;
         config.sets[0].rule.exceptions = elsewhere.map(exception).into_iter().collect();
         for keeps in kept {

@@ -23,12 +23,25 @@ pub struct AddParams {
 }
 
 /// What `set.add` answers, when every worker sees the entries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Added {
     /// Entries that the set had not.
     pub added: u64,
     /// Entries it had; their timeout and comment are those of this request now.
     pub already: u64,
+    /// Entries of a set that blocks which are not blocked all the same. Only requests of at most
+    /// 16 entries are looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exempt: Vec<Exempt>,
+}
+
+/// An entry that an allow set exempts from all others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exempt {
+    /// As it was added.
+    pub entry: String,
+    /// The allow set, which may be one of address space that `keep` exempts.
+    pub set: String,
 }
 
 /// What `set.delete` takes.

@@ -13,7 +13,7 @@ mod show;
 mod stream;
 
 pub use change::{
-    Action, ActionParams, AddParams, Added, DeleteParams, Deleted, FlushParams, Flushed,
+    Action, ActionParams, AddParams, Added, DeleteParams, Deleted, Exempt, FlushParams, Flushed,
     LoadParams, Loaded, RefreshParams, Refreshed, Side,
 };
 pub use dispatch::{Dispatch, DispatchPort, DispatchRow};
