@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 /// What a key means for the address beside it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     Start,
     End,
     Length,
@@ -59,7 +59,7 @@ impl Beside {
 }
 
 impl Role {
-    fn of(key: &str) -> Self {
+    pub(crate) fn of(key: &str) -> Self {
         let words = words_of(key);
         let any = |of: &[&str]| words.iter().any(|word| of.contains(&word.as_str()));
         let all = words.concat();
