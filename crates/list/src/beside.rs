@@ -135,7 +135,7 @@ impl Beside {
 
 /// An entry, or an address with a port.
 pub(crate) fn holds_entry(field: &[u8]) -> bool {
-    rest::is_address(field) || matches!(Entry::parse_known(field), Some(Ok(_)))
+    rest::is_address(field) || Entry::parse_known(field).is_some()
 }
 
 /// Whether a heading speaks of an end or a length. Marks and words for addresses mean nothing:

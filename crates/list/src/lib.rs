@@ -38,6 +38,7 @@ mod json_document;
 mod json_lines;
 mod json_path;
 mod json_places;
+mod json_row;
 mod json_scalar;
 mod json_stream;
 mod lines;

@@ -266,6 +266,7 @@ fn half_of_what_columns_mean_is_not_read() {
             "1",
             "\"DE\" is not an address",
         ),
+        ("x,10.0.0.1/8\n", "1", "\"x\" is not an address"),
         ("x,y,2001:db8::/32\n", "1", "\"x\" is not an address"),
         ("start,203.0.113.1\n", "1-2", "is not an address"),
     ]);
