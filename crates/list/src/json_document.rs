@@ -162,13 +162,11 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
             self.exceptions += usize::from(json_beside::is_exception(&key));
             let value = map.next_value_seed(Seed(self))?;
             beside.see(&key, value.as_ref().unwrap_or(&Scalar::Several));
-            if let Some(value) = value {
-                if let Some(leaf) = self.leaf(value) {
-                    if keys.insert(key.clone()) {
-                        fields.push((key, leaf));
-                    } else {
-                        self.take(&leaf, Some(Fault::JsonKeyTwice))?;
-                    }
+            if let Some(leaf) = value.and_then(|value| self.leaf(value)) {
+                if keys.insert(key.clone()) {
+                    fields.push((key, leaf));
+                } else {
+                    self.take(&leaf, Some(Fault::JsonKeyTwice))?;
                 }
             }
             self.exceptions = exceptions;

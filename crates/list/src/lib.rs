@@ -50,6 +50,7 @@ mod nft_text;
 mod nft_value;
 mod nft_variables;
 mod nft_word;
+mod open_range;
 mod options;
 mod plain;
 mod read;

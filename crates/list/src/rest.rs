@@ -8,6 +8,7 @@ use crate::entry::{Entry, Span, parse_address};
 use crate::extent::{self, Extent};
 use crate::fault::Fault;
 use crate::ipv4;
+use crate::open_range::is_open_range;
 use std::net::IpAddr;
 
 /// What an entry and the text after it mean together.
@@ -19,26 +20,6 @@ pub(crate) enum Rest {
     /// The line is bad.
     Bad(Fault),
 }
-
-/// Words that people write between the ends of a range.
-const BETWEEN_WORDS: [&[u8]; 4] = [b"to", b"through", b"thru", b"until"];
-
-/// Marks that people write there beside a dash, the longer ones first.
-const BETWEEN: [&[u8]; 13] = [
-    b"+",
-    b"...",
-    b"..",
-    b"~",
-    b"-->",
-    b"->",
-    b"=>",
-    b"--",
-    b":",
-    "\u{2026}".as_bytes(),
-    "\u{2192}".as_bytes(),
-    "\u{2013}".as_bytes(),
-    "\u{2014}".as_bytes(),
-];
 
 /// Words that take something out of what stands before them.
 const EXCEPTIONS: [&[u8]; 8] = [
@@ -157,32 +138,6 @@ fn is_bare_length(word: &[u8]) -> bool {
     let bare = &word[start..=end];
     let length = bare.strip_prefix(b"/").unwrap_or_default();
     (is_number(length) && length.len() <= 3) || extent::hex_mask(bare).is_some()
-}
-
-/// The mark or the word between the ends of a range, and no whole address behind it.
-fn is_open_range(note: &[u8]) -> bool {
-    let (word, after) = first_word(note);
-    let (word, after) = match first_word(after) {
-        (to, after) if word.eq_ignore_ascii_case(b"up") && to.eq_ignore_ascii_case(b"to") => {
-            (to, after)
-        }
-        _ => (word, after),
-    };
-    let mark = BETWEEN.iter().find_map(|mark| word.strip_prefix(*mark));
-    let is_word = |of: &&[u8]| word.eq_ignore_ascii_case(of);
-    match mark {
-        None if word == b"-" => after.is_empty(),
-        Some([]) => after.is_empty() || ends_range(after),
-        Some(end) => ends_range(end) && !word.starts_with(b":"),
-        None if BETWEEN_WORDS.iter().any(is_word) => after.is_empty() || ends_range(after),
-        None => false,
-    }
-}
-
-/// A number, or dots and one.
-fn ends_range(text: &[u8]) -> bool {
-    let dots = text.iter().take_while(|&&byte| byte == b'.').count();
-    text.get(dots).is_some_and(u8::is_ascii_digit)
 }
 
 /// `not` or `but not` at the start.
@@ -452,6 +407,17 @@ mod tests {
             ("198.51.100.0/24 except 198.51.100.2", "Exception"),
             ("198.51.100.0/24 (Except the gateway)", "Exception"),
             ("198.51.100.0/24 but not 198.51.100.2", "Exception"),
+            ("198.51.100.0/24 , 203.0.113.0/24", "TwoAddresses"),
+            ("198.51.100.0/24 , x", "Commas"),
+            ("0.0.0.0 ads.example.com", "HostsFile"),
+        ] {
+            assert_eq!(meaning(line), fault, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_stands_apart_from_its_address() {
+        for (line, fault) in [
             ("198.51.100.0/24 not .2", "Exception"),
             ("198.51.100.0/24 Not: the gateway", "Exception"),
             ("198.51.100.0 note /24", "MaskWord"),
@@ -463,29 +429,16 @@ mod tests {
             ("198.51.100.0 0x000000ff", "MaskWord"),
             ("198.51.100.1 :80", "Port"),
             ("2001:db8::1 :80", "Port"),
-            ("198.51.100.1 -", "RangeEnd"),
-            ("198.51.100.1 ->", "RangeEnd"),
-            ("198.51.100.1 -> 198.51.100.9", "RangeEnd"),
-            ("198.51.100.1 ->9", "RangeEnd"),
-            ("198.51.100.1 ...", "RangeEnd"),
-            ("198.51.100.1 ... .9", "RangeEnd"),
-            ("198.51.100.1 ..9", "RangeEnd"),
-            ("198.51.100.1 \u{2026}", "RangeEnd"),
-            ("198.51.100.1 => .9", "RangeEnd"),
-            ("198.51.100.1 - .9", "RangeEnd"),
-            ("198.51.100.1 -.9", "RangeEnd"),
-            ("198.51.100.1 thru .9", "RangeEnd"),
-            ("198.51.100.1 Thru 9", "RangeEnd"),
-            ("198.51.100.1 up to .9", "RangeEnd"),
-            ("198.51.100.1 UP TO 9", "RangeEnd"),
-            ("198.51.100.1 up to 198.51.100.9", "RangeEnd"),
-            ("198.51.100.1 to", "RangeEnd"),
-            ("198.51.100.1 \u{2013}9", "RangeEnd"),
-            ("198.51.100.0/24 , 203.0.113.0/24", "TwoAddresses"),
-            ("198.51.100.0/24 , x", "Commas"),
-            ("0.0.0.0 ads.example.com", "HostsFile"),
         ] {
             assert_eq!(meaning(line), fault, "{line}");
+        }
+        for line in [
+            "198.51.100.1 -> 198.51.100.9",
+            "198.51.100.1 - .9",
+            "198.51.100.1 -.9",
+            "198.51.100.1 up to .9",
+        ] {
+            assert_eq!(meaning(line), "RangeEnd", "{line}");
         }
     }
 }

@@ -130,28 +130,6 @@ fn shapes_of_feeds() {
         (mask, "ip/mask", "198.51.100.0/24 10.0.0.0/8 192.0.2.0/25"),
         (abuse, "dst_ip", "192.0.2.1"),
         (abuse, "2", "192.0.2.1"),
-        // A header line wins over what a comment says, and prose is no header.
-        (
-            "#      (1) start of netblock\n#      (2) end\nStart\tEnd\tX\n192.0.2.7\t\t24\n",
-            "Start",
-            "192.0.2.7",
-        ),
-        ("# x ip y\nip,note\n192.0.2.1,a\n", "ip", "192.0.2.1"),
-        ("# note,ip\nip,note\n192.0.2.1,a\n", "ip", "192.0.2.1"),
-        ("# note,ip\n# ip,note\n#\n192.0.2.1,a\n", "ip", "192.0.2.1"),
-        ("## \"ip\",\"note\"\n192.0.2.1,\"a,b\"\n", "ip", "192.0.2.1"),
-        ("ip,country,cidr\n192.0.2.1,US,32\n", "ip", "192.0.2.1"),
-        (
-            "ip,country,pkt_length\n192.0.2.1,US,24\n",
-            "ip",
-            "192.0.2.1",
-        ),
-        ("ip,country,cidr\n192.0.2.1,US,yes\n", "1", "192.0.2.1"),
-        (
-            "ip,mask\n198.51.100.0,0xffffff00\n",
-            "1/2",
-            "198.51.100.0/24",
-        ),
         (flow, "src_ip", "192.0.2.1 192.0.2.9"),
         (flow, "DST_IP", "192.0.2.9 192.0.2.1"),
         (
@@ -222,6 +200,51 @@ fn half_of_what_columns_mean_is_not_read() {
         ("192.0.2.0/24,!", "1", "holds an exception"),
         ("192.0.2.0/24,except 192.0.2.9", "1", "holds an exception"),
     ]);
+    for (text, asked) in [
+        ("192.0.2.0,192.0.2.9", "1"),
+        ("192.0.2.0,24", "1"),
+        (headed, "start_ip"),
+    ] {
+        let force = true;
+        let options = columns(asked);
+        let loaded = load_with(text, &ReadOptions { force, ..options }).unwrap();
+        assert_eq!(entries(&loaded), ["192.0.2.0"], "{text}");
+    }
+}
+
+#[test]
+fn headings_in_a_line_or_a_comment() {
+    for (text, asked, expected) in [
+        // A header line wins over what a comment says, and prose is no header.
+        (
+            "#      (1) start of netblock\n#      (2) end\nStart\tEnd\tX\n192.0.2.7\t\t24\n",
+            "Start",
+            "192.0.2.7",
+        ),
+        ("# x ip y\nip,note\n192.0.2.1,a\n", "ip", "192.0.2.1"),
+        ("# note,ip\nip,note\n192.0.2.1,a\n", "ip", "192.0.2.1"),
+        ("# note,ip\n# ip,note\n#\n192.0.2.1,a\n", "ip", "192.0.2.1"),
+        ("## \"ip\",\"note\"\n192.0.2.1,\"a,b\"\n", "ip", "192.0.2.1"),
+        ("ip,country,cidr\n192.0.2.1,US,32\n", "ip", "192.0.2.1"),
+        (
+            "ip,country,pkt_length\n192.0.2.1,US,24\n",
+            "ip",
+            "192.0.2.1",
+        ),
+        ("ip,country,cidr\n192.0.2.1,US,yes\n", "1", "192.0.2.1"),
+        (
+            "ip,mask\n198.51.100.0,0xffffff00\n",
+            "1/2",
+            "198.51.100.0/24",
+        ),
+    ] {
+        assert_eq!(outcome(text, asked), expected, "{asked}: {text}");
+    }
+}
+
+/// A length or an end under a heading for one counts in any column.
+#[test]
+fn headings_of_ends_and_lengths() {
     let apart = "--columns 1/3 reads it";
     all_bad(&[
         ("ip,country,cidr\n192.0.2.0,US,24", "ip", apart),
@@ -233,7 +256,7 @@ fn half_of_what_columns_mean_is_not_read() {
         ("ip,cc,mask\n192.0.2.0,US,24", "1", apart),
         ("ip,cc,len\n192.0.2.0,US,24", "1", apart),
         ("ip,cc,mask\n192.0.2.0,US,0xffffff00", "ip", apart),
-        ("192.0.2.0,0xffffff00", "1", length),
+        ("192.0.2.0,0xffffff00", "1", "--columns 1/2 reads it"),
         (
             "cidr,cc,ip\n24,US,192.0.2.0",
             "ip",
@@ -255,7 +278,12 @@ fn half_of_what_columns_mean_is_not_read() {
             "Start",
             "--columns 1/3 reads it",
         ),
-        // A first line with an address is data.
+    ]);
+}
+
+#[test]
+fn a_first_line_with_an_address_is_data() {
+    all_bad(&[
         (
             "DE,203.0.113.1\n203.0.113.2,DE\n",
             "1",
@@ -270,16 +298,6 @@ fn half_of_what_columns_mean_is_not_read() {
         ("x,y,2001:db8::/32\n", "1", "\"x\" is not an address"),
         ("start,203.0.113.1\n", "1-2", "is not an address"),
     ]);
-    for (text, asked) in [
-        ("192.0.2.0,192.0.2.9", "1"),
-        ("192.0.2.0,24", "1"),
-        (headed, "start_ip"),
-    ] {
-        let force = true;
-        let options = columns(asked);
-        let loaded = load_with(text, &ReadOptions { force, ..options }).unwrap();
-        assert_eq!(entries(&loaded), ["192.0.2.0"], "{text}");
-    }
 }
 
 #[test]

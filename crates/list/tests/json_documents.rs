@@ -222,7 +222,7 @@ const HALVES: [(&str, &str, &str); 34] = [
     (r#"[["US","192.0.2.0","24"]]"#, "[][]", PAIR),
     (r#"[["192.0.2.0","/24"]]"#, "[][]", PAIR),
     (r#"{"cidr":"192.0.2.0/24","except":["192.0.2.128/25"]}"#, "cidr", EXCEPTION),
-    (r#"{"ipBlock":{"cidr":"192.0.2.0/24","Except":["192.0.2.128/25"]}}"#, "ipBlock.cidr", EXCEPTION),
+    (r#"{"a":{"cidr":"192.0.2.0/24","Except":["192.0.2.128/25"]}}"#, "a.cidr", EXCEPTION),
     (r#"[{"exclude":{"ip":"192.0.2.1"},"cidr":"192.0.2.0/24"}]"#, "[].cidr", EXCEPTION),
     (r#"[{"cidr":"192.0.2.0/24","NOT":"192.0.2.1"}]"#, "[].cidr", EXCEPTION),
     (r#"[{"cidr":"192.0.2.0/24","nomatch":true}]"#, "[].cidr", EXCEPTION),
@@ -269,7 +269,20 @@ fn fields_that_mean_a_range_or_a_length() {
         let rest = entries(&load_rest(text));
         assert!(rest.is_empty() || rest == ["192.0.2.1"], "{text}: {rest:?}");
     }
-    // What takes nothing out, and lists that are no pairs.
+    let text = r#"[{"ip":"192.0.2.0","prefix_length":24}]"#;
+    let refused = refusal(text, &ReadOptions::default());
+    assert!(refused.contains(LENGTH), "{refused}");
+    let lines = load_rest(
+        "{\"ip\":\"192.0.2.0\",\"prefixlen\":24}\n\
+         {\"ip\":\"192.0.2.1\",\"end\":\"192.0.2.9\"}\n{\"ip\":\"192.0.2.3\"}\n",
+    );
+    assert_eq!(lines.format, Format::JsonLines);
+    assert_eq!(entries(&lines), ["192.0.2.3"]);
+    assert!(bad(&lines)[0].ends_with(LENGTH) && bad(&lines)[1].ends_with(RANGE));
+}
+
+#[test]
+fn no_exceptions_and_no_pairs() {
     for (text, paths, expected) in [
         (
             r#"[{"cidr":"192.0.2.0/24","except":[]}]"#,
@@ -301,16 +314,6 @@ fn fields_that_mean_a_range_or_a_length() {
         let loaded = load_with(text, &asking(paths)).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(entries(&loaded).join(" "), expected, "{text}");
     }
-    let text = r#"[{"ip":"192.0.2.0","prefix_length":24}]"#;
-    let refused = refusal(text, &ReadOptions::default());
-    assert!(refused.contains(LENGTH), "{refused}");
-    let lines = load_rest(
-        "{\"ip\":\"192.0.2.0\",\"prefixlen\":24}\n\
-         {\"ip\":\"192.0.2.1\",\"end\":\"192.0.2.9\"}\n{\"ip\":\"192.0.2.3\"}\n",
-    );
-    assert_eq!(lines.format, Format::JsonLines);
-    assert_eq!(entries(&lines), ["192.0.2.3"]);
-    assert!(bad(&lines)[0].ends_with(LENGTH) && bad(&lines)[1].ends_with(RANGE));
 }
 
 #[test]

@@ -244,7 +244,6 @@ fn more_than_an_entry_on_a_line() {
             "has columns; --column 3 reads it",
         ),
         ("2026-11-01 12:00:00 nothing", date),
-        ("198.51.100.0/24 not .2", exception),
     ]);
     let open = "has no whole address after the dash";
     let port = "has a port; a list holds plain addresses";
@@ -254,34 +253,15 @@ fn more_than_an_entry_on_a_line() {
         ("198.51.100.0 US /24", apart),
         ("198.51.100.0 0xffffff00", mask),
         ("198.51.100.0 ; 255.255.255.0", mask),
-        ("198.51.100.0 ;0xffffff00", mask),
         ("198.51.100.0 ; 24", length),
         ("198.51.100.0 ;/24;US", length),
         ("198.51.100.0 ; 198.51.100.255", second),
         ("198.51.100.0/24 ;203.0.113.0/24", second),
-        ("2001:db8:: ; 32", length),
         ("198.51.100.1 :80", port),
         ("198.51.100.1 -", open),
         ("198.51.100.1-", open),
-        ("198.51.100.1 ->", open),
-        ("198.51.100.1 ...", open),
-        ("198.51.100.1 thru .9", open),
         ("198.51.100.1 up to .9", open),
     ]);
-}
-
-/// What a comment after a semicolon holds further on is prose.
-#[test]
-fn comments_after_a_semicolon() {
-    for line in [
-        "198.51.100.0 ; SBL1 24",
-        "198.51.100.0 ; see 203.0.113.1",
-        "198.51.100.1 ; 24",
-        "198.51.100.0 ;",
-        "198.51.100.0 # ; 24",
-    ] {
-        assert_eq!(load_rest(line).bad_count, 0, "{line}");
-    }
 }
 
 /// Where no line is an entry, the last sentence says what the list is, and offers no rest.
