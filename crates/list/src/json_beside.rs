@@ -64,6 +64,11 @@ impl Beside {
         }
     }
 
+    /// True when something is taken out of the entries of the object.
+    pub(crate) fn has_exception(&self) -> bool {
+        self.exception
+    }
+
     /// What is wrong with reading the field `text` of `key` alone.
     pub(crate) fn fault(&self, key: &str, text: &str) -> Option<Fault> {
         if self.exception && !is_exception(key) && Entry::parse(text.as_bytes()).is_ok() {

@@ -155,11 +155,13 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
         let mut beside = Beside::default();
         let mut fields: Vec<(String, Leaf)> = Vec::new();
         let mut keys = BTreeSet::new();
+        let mut has_entries = false;
         while let Some(key) = map.next_key::<Cow<'_, str>>()? {
             let key = cut(&key);
             self.path.push(Step::Key(key.clone()));
-            let exceptions = self.exceptions;
-            self.exceptions += usize::from(json_beside::is_exception(&key));
+            let (exceptions, entries) = (self.exceptions, self.intake.entry_count());
+            let is_exception = json_beside::is_exception(&key);
+            self.exceptions += usize::from(is_exception);
             let value = map.next_value_seed(Seed(self))?;
             beside.see(&key, value.as_ref().unwrap_or(&Scalar::Several));
             if let Some(leaf) = value.and_then(|value| self.leaf(value)) {
@@ -170,7 +172,16 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
                 }
             }
             self.exceptions = exceptions;
+            has_entries |= !is_exception && self.intake.entry_count() > entries;
             self.path.pop();
+        }
+        if has_entries && beside.has_exception() {
+            // Its entries are further down and taken: what is taken out of them is said here.
+            let text = match text_of(&self.path) {
+                whole if whole.is_empty() => "$".to_owned(),
+                path => path,
+            };
+            self.intake.bad(Fault::Exception, text.as_bytes());
         }
         for (key, leaf) in &fields {
             self.take(leaf, beside.fault(key, &leaf.text))?;

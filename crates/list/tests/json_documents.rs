@@ -190,12 +190,14 @@ const LENGTH: &str =
 const PAIR: &str = "is half of a pair, which may be a range; write it as one text";
 const EXCEPTION: &str =
     "holds an exception (!, except), which a list cannot; put it into an allow set";
+/// The entries are in an array, and what is taken out of them beside it.
+const OF_ARRAY: &str = "\"d\" holds an exception";
 const TWICE: &str = "stands under a key that its object has twice";
 const NO_TEXT: &str = "is an array or object, where the path should lead to text";
 
 /// A document, the paths asked for, and why it is refused.
 #[rustfmt::skip]
-const HALVES: [(&str, &str, &str); 34] = [
+const HALVES: [(&str, &str, &str); 37] = [
     (r#"[{"first":"192.0.2.0","last":"192.0.2.9"}]"#, "[].first", RANGE),
     (r#"[{"first":"192.0.2.0","last":"192.0.2.9"}]"#, "[].last", RANGE),
     (r#"[{"startIp":"192.0.2.0","endIp":"192.0.2.9"}]"#, "[].startIp, [].endIp", RANGE),
@@ -223,6 +225,9 @@ const HALVES: [(&str, &str, &str); 34] = [
     (r#"[["192.0.2.0","/24"]]"#, "[][]", PAIR),
     (r#"{"cidr":"192.0.2.0/24","except":["192.0.2.128/25"]}"#, "cidr", EXCEPTION),
     (r#"{"a":{"cidr":"192.0.2.0/24","Except":["192.0.2.128/25"]}}"#, "a.cidr", EXCEPTION),
+    (r#"{"d":{"cidrs":["192.0.2.0/24"],"nomatch":true}}"#, "d.cidrs[]", OF_ARRAY),
+    (r#"{"d":{"cidrs":["192.0.2.0/24"],"except":"192.0.2.1"}}"#, "d.cidrs[]", OF_ARRAY),
+    (r#"{"d":{"cidrs":["192.0.2.0/24"],"except":["192.0.2.1"]}}"#, "d.cidrs[]", OF_ARRAY),
     (r#"[{"exclude":{"ip":"192.0.2.1"},"cidr":"192.0.2.0/24"}]"#, "[].cidr", EXCEPTION),
     (r#"[{"cidr":"192.0.2.0/24","NOT":"192.0.2.1"}]"#, "[].cidr", EXCEPTION),
     (r#"[{"cidr":"192.0.2.0/24","nomatch":true}]"#, "[].cidr", EXCEPTION),
@@ -248,6 +253,11 @@ fn fields_that_mean_a_range_or_a_length() {
     }
     // Without a path as well.
     for (text, message) in [
+        (
+            r#"{"d":{"cidr":["192.0.2.1"],"except":"192.0.2.1"}}"#,
+            OF_ARRAY,
+        ),
+        (r#"{"d":{"cidr":["192.0.2.1"],"NoMatch":true}}"#, OF_ARRAY),
         (
             r#"{"ipBlock":{"cidr":"192.0.2.0/24","except":["192.0.2.128/25"]}}"#,
             EXCEPTION,
@@ -283,34 +293,17 @@ fn fields_that_mean_a_range_or_a_length() {
 
 #[test]
 fn no_exceptions_and_no_pairs() {
-    for (text, paths, expected) in [
-        (
-            r#"[{"cidr":"192.0.2.0/24","except":[]}]"#,
-            "[].cidr",
-            "192.0.2.0/24",
-        ),
-        (
-            r#"[{"cidr":"192.0.2.0/24","except":null}]"#,
-            "[].cidr",
-            "192.0.2.0/24",
-        ),
-        (
-            r#"[{"cidr":"192.0.2.0/24","exclude":false}]"#,
-            "[].cidr",
-            "192.0.2.0/24",
-        ),
+    #[rustfmt::skip]
+    let table = [
+        (r#"[{"cidr":"192.0.2.0/24","except":[]}]"#, "[].cidr", "192.0.2.0/24"),
+        (r#"[{"cidr":"192.0.2.0/24","except":null}]"#, "[].cidr", "192.0.2.0/24"),
+        (r#"[{"cidr":"192.0.2.0/24","exclude":false}]"#, "[].cidr", "192.0.2.0/24"),
         (r#"{"exclude":["192.0.2.1"]}"#, "exclude[]", "192.0.2.1"),
-        (
-            r#"{"ips":["192.0.2.1","192.0.2.9"]}"#,
-            "ips[]",
-            "192.0.2.1 192.0.2.9",
-        ),
-        (
-            r#"[{"ranges":["192.0.2.0/24"]}]"#,
-            "[].ranges[]",
-            "192.0.2.0/24",
-        ),
-    ] {
+        (r#"{"a":["192.0.2.1"],"b":{"exclude":true}}"#, "a[]", "192.0.2.1"),
+        (r#"{"ips":["192.0.2.1","192.0.2.9"]}"#, "ips[]", "192.0.2.1 192.0.2.9"),
+        (r#"[{"ranges":["192.0.2.0/24"]}]"#, "[].ranges[]", "192.0.2.0/24"),
+    ];
+    for (text, paths, expected) in table {
         let loaded = load_with(text, &asking(paths)).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(entries(&loaded).join(" "), expected, "{text}");
     }
