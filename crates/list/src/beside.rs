@@ -4,19 +4,21 @@
 //! Where the column was asked for by number, any other address counts, and a number right after
 //! it that may be a prefix length. Where it was asked for by heading, so do columns whose
 //! headings speak of an end or a length: the source and the destination of a flow are columns of
-//! their own.
+//! their own. Wherever there are headings, any number or mask under one for a length counts.
 
 use crate::columns::Columns;
 use crate::entry::{Entry, parse_address};
 use crate::extent::{self, Extent};
 use crate::fault::Fault;
+use crate::json_beside::Role;
 use crate::record::Field;
 use crate::rest;
 
 /// Headings, or words of them, of what belongs to an address beside it.
-const WORDS: [&str; 29] = [
+const WORDS: [&str; 31] = [
     "begin",
     "bits",
+    "broadcast",
     "cidr",
     "end",
     "finish",
@@ -44,26 +46,57 @@ const WORDS: [&str; 29] = [
     "to",
     "until",
     "upper",
+    "wildcard",
 ];
 
 /// Which other columns matter.
-pub(crate) enum Beside {
-    /// All of them.
-    Any,
-    /// Those with headings that say so, by index.
-    Headed(Vec<bool>),
+pub(crate) struct Beside {
+    /// All of them, and not only those with headings that say so.
+    any: bool,
+    /// By index.
+    headings: Vec<Headed>,
+}
+
+/// What the heading of a column says.
+#[derive(Clone, Copy)]
+struct Headed {
+    is_extent: bool,
+    is_length: bool,
 }
 
 impl Beside {
+    pub(crate) fn any() -> Self {
+        Self {
+            any: true,
+            headings: Vec::new(),
+        }
+    }
+
+    pub(crate) fn any_and_headings(headings: &[Field<'_>]) -> Self {
+        Self {
+            any: true,
+            ..Self::by_headings(headings)
+        }
+    }
+
     pub(crate) fn by_headings(headings: &[Field<'_>]) -> Self {
-        Self::Headed(headings.iter().map(|heading| is_extent(heading)).collect())
+        let headed = |heading: &Field<'_>| Headed {
+            is_extent: is_extent(heading),
+            is_length: Role::of(&String::from_utf8_lossy(heading)) == Role::Length,
+        };
+        Self {
+            any: false,
+            headings: headings.iter().map(headed).collect(),
+        }
     }
 
     /// What is wrong with taking the entry at `at` alone.
     pub(crate) fn fault(&self, fields: &[Field<'_>], at: usize) -> Option<Fault> {
-        let matters = |index: &usize| match self {
-            Self::Any => *index != at,
-            Self::Headed(headed) => *index != at && headed.get(*index) == Some(&true),
+        let says = |index: usize, what: fn(&Headed) -> bool| {
+            index != at && self.headings.get(index).is_some_and(what)
+        };
+        let matters = |index: &usize| {
+            *index != at && (self.any || says(*index, |of| of.is_extent || of.is_length))
         };
         let number = |index: usize| u16::try_from(index + 1).unwrap_or(u16::MAX);
         let address = parse_address(&fields[at]);
@@ -71,12 +104,22 @@ impl Beside {
             && matters(&next)
         {
             match Extent::of(address, &fields[next]) {
+                Some(Extent::Mask(_)) if parse_address(&fields[next]).is_none() => {
+                    return Some(Fault::MaybeLength(number(at), number(next)));
+                }
                 Some(Extent::Length(_)) => {
                     return Some(Fault::MaybeLength(number(at), number(next)));
                 }
                 Some(Extent::Count) => return Some(Fault::AddressCount),
                 _ => {}
             }
+        }
+        let mut lengths = (0..fields.len()).filter(|&index| says(index, |of| of.is_length));
+        let is_length = |index: &usize| {
+            address.is_some_and(|address| extent::is_length_of(address, &fields[*index]))
+        };
+        if let Some(index) = lengths.find(is_length) {
+            return Some(Fault::MaybeLength(number(at), number(index)));
         }
         let others = || (0..fields.len()).filter(matters);
         if others().any(|index| rest::is_exception(&fields[index])) {
@@ -91,8 +134,8 @@ impl Beside {
 }
 
 /// An entry, or an address with a port.
-fn holds_entry(field: &[u8]) -> bool {
-    rest::is_address(field) || matches!(Entry::parse_known(field), Some(Ok(_)))
+pub(crate) fn holds_entry(field: &[u8]) -> bool {
+    rest::is_address(field) || Entry::parse_known(field).is_some()
 }
 
 /// Whether a heading speaks of an end or a length. Marks and words for addresses mean nothing:

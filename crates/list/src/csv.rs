@@ -2,13 +2,15 @@
 //! holds the entries, or two make one together.
 //!
 //! Lines that begin with `#` are comments. The first other line is a header, and skipped, when
-//! its column holds a word; a mistaken address there is a bad line as anywhere. Stricter than most
+//! its column holds a word and no column an address; a mistaken address there is a bad line as
+//! anywhere. Without a header, the last comment before the data is one when it has as many
+//! columns as the data. Stricter than most
 //! readers about quotes: read leniently, a description can put addresses into any column. A quoted
 //! field may go on over line ends, up to the bound on lines; past it, each line inside the quotes
 //! is a bad line. An address beside which another says how far it reaches is a bad line, too: see
 //! [`Beside`].
 
-use crate::beside::Beside;
+use crate::beside::{Beside, holds_entry};
 use crate::columns::{Column, Columns};
 use crate::entry::Entry;
 use crate::error::ListError;
@@ -25,6 +27,8 @@ pub(crate) struct Csv<'o> {
     known: Option<Known>,
     separator: Option<Separator>,
     header_may_come: bool,
+    /// The last comment before the first record, without its marks.
+    comment: Vec<u8>,
     open: Option<Open>,
     failed: Option<ListError>,
 }
@@ -51,13 +55,14 @@ impl<'o> Csv<'o> {
         });
         let known = by_number.ok().map(|columns| Known {
             columns,
-            beside: Beside::Any,
+            beside: Beside::any(),
         });
         Self {
             asked,
             known,
             separator: None,
             header_may_come: true,
+            comment: Vec::new(),
             open: None,
             failed: None,
         }
@@ -98,19 +103,12 @@ impl<'o> Csv<'o> {
         }
     }
 
-    /// Headings may stand in a comment.
+    /// Headings may stand in a comment, which the first record tells.
     fn read_comment(&mut self, line: &[u8]) {
-        if self.known.is_some() {
-            return;
-        }
         let marks = line.iter().take_while(|&&byte| byte == b'#').count();
-        let headings = line[marks..].trim_ascii();
-        let separator = Separator::of(headings);
-        if let Ok(fields) = separator.fields(headings)
-            && let Ok(known) = Known::by_headings(self.asked, &fields)
-        {
-            self.known = Some(known);
-            self.separator = Some(separator);
+        let text = line[marks..].trim_ascii();
+        if self.header_may_come && !text.is_empty() {
+            text.clone_into(&mut self.comment);
         }
     }
 
@@ -142,30 +140,61 @@ impl<'o> Csv<'o> {
             }
             Err(Broken::Bad(fault)) => return intake.bad(fault, line),
         };
+        if is_first && self.read_headings(separator, &fields, intake) {
+            return;
+        }
         let Some(known) = &self.known else {
-            return self.read_headings(&fields, intake);
+            return;
         };
         match known.entry(&fields, intake.options.force) {
             Ok(entry) => intake.take(entry, line),
-            Err((Fault::NotAnEntry | Fault::HostName, _))
-                if is_first && known.may_be_headings(&fields) => {}
             Err((fault, About::Line)) => intake.bad(fault, line),
             Err((fault, About::Field(index))) => intake.bad(fault, &fields[index]),
         }
     }
 
-    /// Looks for the columns asked for among the headings, which are the first record.
-    fn read_headings<S: Sink>(&mut self, fields: &[Field<'_>], intake: &Intake<'_, S>) {
-        match Known::by_headings(self.asked, fields) {
-            Ok(known) => self.known = Some(known),
-            Err(heading) => {
-                self.failed = Some(ListError::NoHeading {
-                    file: Arc::clone(&intake.file),
-                    heading,
-                    headings: headings_shown(fields),
-                });
-            }
+    /// Looks for headings in the first record, or else in the last comment before it. True when
+    /// the record is no data.
+    fn read_headings<S: Sink>(
+        &mut self,
+        separator: Separator,
+        fields: &[Field<'_>],
+        intake: &Intake<'_, S>,
+    ) -> bool {
+        let comment = std::mem::take(&mut self.comment);
+        let of_comment = separator.fields(&comment).ok();
+        let of_comment = of_comment.filter(|headings| headings.len() == fields.len());
+        let may_be_headings = !fields.iter().any(|field| holds_entry(field));
+        if let Some(known) = &mut self.known {
+            let is_header = may_be_headings && known.may_be_headings(fields);
+            let headings = if is_header {
+                Some(fields)
+            } else {
+                of_comment.as_deref()
+            };
+            known.beside = headings.map_or_else(Beside::any, Beside::any_and_headings);
+            return is_header;
         }
+        let of_record = Known::by_headings(self.asked, fields);
+        let heading = match of_record {
+            Ok(known) if may_be_headings => {
+                self.known = Some(known);
+                return true;
+            }
+            Ok(_) => self.asked.to_string(),
+            Err(heading) => heading,
+        };
+        let known = of_comment.map(|headings| Known::by_headings(self.asked, &headings));
+        if let Some(Ok(known)) = known {
+            self.known = Some(known);
+            return false;
+        }
+        self.failed = Some(ListError::NoHeading {
+            file: Arc::clone(&intake.file),
+            heading,
+            headings: headings_shown(fields),
+        });
+        true
     }
 }
 

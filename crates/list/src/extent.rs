@@ -6,7 +6,7 @@ use crate::columns::Columns;
 use crate::entry::{Entry, parse_address, parse_prefix_len};
 use crate::fault::Fault;
 use std::borrow::Cow;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// Fields of a line that are looked at for a hint.
 const FIELDS_MAX: usize = 64;
@@ -27,7 +27,7 @@ pub(crate) enum Extent {
 impl Extent {
     /// What `field` says of `address`, if anything.
     pub(crate) fn of(address: IpAddr, field: &[u8]) -> Option<Self> {
-        match (address, parse_address(field)) {
+        match (address, parse_address(field).or_else(|| hex_mask(field))) {
             (IpAddr::V4(_), Some(IpAddr::V4(mask))) if is_netmask(mask.to_bits()) => {
                 Some(Self::Mask(mask.to_bits().leading_ones() as u8))
             }
@@ -86,6 +86,23 @@ pub(crate) fn may_be_length_v4(address: u32, number: u32) -> bool {
         || (number != 0 && number.is_multiple_of(256) && address.trailing_zeros() >= 8)
 }
 
+/// True when `field` is a prefix length or a netmask, under a heading for one, that makes more of
+/// `address` than itself.
+pub(crate) fn is_length_of(address: IpAddr, field: &[u8]) -> bool {
+    let bits = if address.is_ipv4() { 32 } else { 128 };
+    let digits = field.strip_prefix(b"/").unwrap_or(field);
+    hex_mask(field).is_some() || parse_prefix_len(digits).is_some_and(|length| length < bits)
+}
+
+/// A mask as `ifconfig` of BSD prints it: `0xffffff00`.
+pub(crate) fn hex_mask(field: &[u8]) -> Option<IpAddr> {
+    let digits = field.strip_prefix(b"0x").or(field.strip_prefix(b"0X"))?;
+    let digits = std::str::from_utf8(digits).ok()?;
+    let is_whole = digits.len() == 8 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let bits = u32::from_str_radix(digits, 16).ok().filter(|_| is_whole)?;
+    Some(IpAddr::V4(Ipv4Addr::from_bits(bits)))
+}
+
 /// The entry that two columns make: an address, and its prefix length or netmask.
 pub(crate) fn network(address: &[u8], length: &[u8]) -> Result<Entry, Fault> {
     let address = parse_address(address).ok_or_else(|| crate::diagnosis::of_address(address))?;
@@ -93,7 +110,7 @@ pub(crate) fn network(address: &[u8], length: &[u8]) -> Result<Entry, Fault> {
     if let Some(length) = parse_prefix_len(digits) {
         return Entry::network(address, length);
     }
-    match (address, parse_address(length)) {
+    match (address, parse_address(length).or_else(|| hex_mask(length))) {
         (IpAddr::V4(_), Some(IpAddr::V4(mask))) => {
             let (ones, zeros) = (
                 mask.to_bits().leading_ones(),

@@ -97,6 +97,8 @@ pub enum Fault {
     NotJson,
     /// A JSON object with none of the keys that hold an address.
     JsonWithoutAddress,
+    /// A line of JSON in which none of the paths asked for leads to anything.
+    JsonPathMissing,
     /// A JSON object with two of the keys that hold an address.
     JsonTwoAddresses,
     /// A line of `ipset save` that is none of the commands known.
@@ -333,6 +335,7 @@ impl Fault {
                 "has none of the keys cidr, ip, address, network with text; --json-path KEY names \
                  another"
             }
+            Self::JsonPathMissing => "has nothing at the paths asked for with --json-path",
             Self::JsonRange => {
                 "has the other end of a range beside it, which is not read; write FIRST-LAST"
             }

@@ -106,6 +106,8 @@ pub(crate) enum Note {
     Empty,
     /// An entry that the tool would forget after a time.
     Timeout,
+    /// An element of a JSON document in which no path asked for ends.
+    NothingAtPath,
 }
 
 impl<'a, S: Sink> Intake<'a, S> {

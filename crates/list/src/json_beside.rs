@@ -1,14 +1,14 @@
 //! What stands beside an address in a JSON object and makes it more than one address: the other end
-//! of a range, a prefix length, a netmask.
+//! of a range, a prefix length, a netmask, or an exception.
 
-use crate::entry::parse_address;
+use crate::entry::{Entry, parse_address};
 use crate::fault::Fault;
 use crate::json_scalar::Scalar;
 use std::net::IpAddr;
 
 /// What a key means for the address beside it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     Start,
     End,
     Length,
@@ -24,12 +24,32 @@ pub(crate) struct Beside {
     end: Option<String>,
     length: Option<String>,
     count: bool,
+    exception: bool,
 }
+
+/// Words of keys of what is taken out of the entries beside them.
+const EXCEPTIONS: [&str; 14] = [
+    "except",
+    "excepted",
+    "excepting",
+    "exception",
+    "exceptions",
+    "exclude",
+    "excluded",
+    "excludes",
+    "excluding",
+    "exclusion",
+    "exclusions",
+    "nomatch",
+    "unless",
+    "without",
+];
 
 impl Beside {
     /// Sees a field.
     pub(crate) fn see(&mut self, key: &str, value: &Scalar<'_>) {
         let is_address = |text: &str| parse_address(text.as_bytes()).is_some();
+        self.exception |= is_exception(key) && is_something(value);
         match (Role::of(key), value) {
             (Role::Start, Scalar::Text(text)) if is_address(text) => {
                 self.start = Some(key.to_owned());
@@ -44,8 +64,16 @@ impl Beside {
         }
     }
 
+    /// True when something is taken out of the entries of the object.
+    pub(crate) fn has_exception(&self) -> bool {
+        self.exception
+    }
+
     /// What is wrong with reading the field `text` of `key` alone.
     pub(crate) fn fault(&self, key: &str, text: &str) -> Option<Fault> {
+        if self.exception && !is_exception(key) && Entry::parse(text.as_bytes()).is_ok() {
+            return Some(Fault::Exception);
+        }
         parse_address(text.as_bytes())?;
         let is_other = |of: &Option<String>| of.as_ref().is_some_and(|other| other != key);
         if is_other(&self.start) || is_other(&self.end) {
@@ -59,7 +87,7 @@ impl Beside {
 }
 
 impl Role {
-    fn of(key: &str) -> Self {
+    pub(crate) fn of(key: &str) -> Self {
         let words = words_of(key);
         let any = |of: &[&str]| words.iter().any(|word| of.contains(&word.as_str()));
         let all = words.concat();
@@ -120,6 +148,24 @@ impl Role {
     }
 }
 
+/// Whether what stands under a key is taken out of the entries beside it.
+pub(crate) fn is_exception(key: &str) -> bool {
+    let words = words_of(key);
+    let all = words.concat();
+    matches!(all.as_str(), "not" | "nomatch")
+        || words.iter().any(|word| EXCEPTIONS.contains(&word.as_str()))
+}
+
+/// False for what a field holds that says nothing.
+fn is_something(value: &Scalar<'_>) -> bool {
+    match value {
+        Scalar::Null | Scalar::Whole(0) => false,
+        Scalar::Text(text) => !matches!(text.trim(), "" | "false" | "no" | "none"),
+        Scalar::Other(text) => text != "false",
+        Scalar::Whole(_) | Scalar::Several => true,
+    }
+}
+
 /// A prefix length as text (`24`, `/24`), or a netmask.
 fn is_length(text: &str) -> bool {
     if let Some(IpAddr::V4(mask)) = parse_address(text.as_bytes()) {
@@ -161,6 +207,7 @@ mod tests {
     #[test]
     fn fields_that_mean_more_than_one_address() {
         let (range, length) = (Some(Fault::JsonRange), Some(Fault::JsonLength));
+        let exception = Some(Fault::Exception);
         let table = [
             ("ip", "192.0.2.0", "end", "192.0.2.9", range),
             ("first", "192.0.2.0", "last", "192.0.2.9", range),
@@ -188,6 +235,15 @@ mod tests {
             ("ip", "192.0.2.1", "payload_length", "24", None),
             ("ip", "192.0.2.1", "gateway", "192.0.2.254", None),
             ("ip", "192.0.2.1", "prefix", "AS64496", None),
+            ("cidr", "192.0.2.0/24", "except", "192.0.2.1", exception),
+            ("cidr", "192.0.2.0/24", "EXCLUDE", "192.0.2.1", exception),
+            ("cidr", "192.0.2.0/24", "not", "192.0.2.1", exception),
+            ("cidr", "192.0.2.0/24", "NoMatch", "1", exception),
+            ("cidr", "192.0.2.0/24", "excludedIps", "x", exception),
+            ("cidr", "192.0.2.0/24", "exclude", "", None),
+            ("cidr", "192.0.2.0/24", "nomatch", "0", None),
+            ("cidr", "192.0.2.0/24", "not_before", "2026-11-01", None),
+            ("cidr", "192.0.2.0/24", "note", "x", None),
         ];
         for (key, text, other, value, fault) in table {
             let mut beside = Beside::default();

@@ -4,13 +4,14 @@
 //! Which array is the list is said by paths, or found when there is but one with addresses. What
 //! stands beside an address and makes it a range or a network is not left out: it is a bad line.
 
-use crate::entry::parse_address;
 use crate::error::ListError;
 use crate::fault::Fault;
-use crate::intake::{Intake, Sink};
-use crate::json_beside::Beside;
+use crate::intake::{Intake, Note, Sink};
+use crate::json_beside::{self, Beside};
+use crate::json_lines;
 use crate::json_path::{Step, text_of};
 use crate::json_places::{Leaf, Places};
+use crate::json_row::Row;
 use crate::json_scalar::Scalar;
 use crate::json_stream::{self, Passed};
 use crate::read::Tell;
@@ -39,6 +40,7 @@ pub(crate) fn read<'o, S: Sink>(
             places: &mut places,
             passed: Some((&passed, tell)),
             path: Vec::new(),
+            exceptions: 0,
         };
         walk.value(json)
     })?;
@@ -75,10 +77,14 @@ pub(crate) fn read_line<S: Sink>(
         places,
         passed: None,
         path: Vec::new(),
+        exceptions: 0,
     };
+    let before = walk.places.given();
     let mut json = serde_json::Deserializer::from_slice(line);
     if walk.value(&mut json).is_err() {
         intake.bad(Fault::NotJson, line);
+    } else if places.given() == before && !json_lines::is_metadata(line) {
+        intake.bad(Fault::JsonPathMissing, line);
     }
 }
 
@@ -89,6 +95,8 @@ struct Walk<'w, 't, 'a, 'o, S> {
     /// Of a document that is read as it comes.
     passed: Option<(&'w Passed, Tell<'t, 'o, S>)>,
     path: Vec<Step>,
+    /// Keys of exceptions on the path.
+    exceptions: usize,
 }
 
 impl<S: Sink> Walk<'_, '_, '_, '_, S> {
@@ -116,7 +124,9 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
                 return None;
             }
         };
-        self.places.leaf(&self.path, (text, is_text), self.intake)
+        let mut leaf = self.places.leaf(&self.path, (text, is_text), self.intake)?;
+        leaf.is_exception = self.exceptions > 0 && !leaf.is_chosen();
+        Some(leaf)
     }
 
     /// Takes a value; an error when reading is to stop.
@@ -131,6 +141,7 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
     /// Refuses a path that leads to an array or object.
     fn begin(&mut self) {
         if self.places.meets(&self.path) {
+            self.places.give();
             let text = text_of(&self.path);
             if let Some((passed, _)) = &self.passed {
                 self.intake.line = passed.line();
@@ -144,20 +155,33 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
         let mut beside = Beside::default();
         let mut fields: Vec<(String, Leaf)> = Vec::new();
         let mut keys = BTreeSet::new();
+        let mut has_entries = false;
         while let Some(key) = map.next_key::<Cow<'_, str>>()? {
             let key = cut(&key);
             self.path.push(Step::Key(key.clone()));
-            if let Some(value) = map.next_value_seed(Seed(self))? {
-                beside.see(&key, &value);
-                if let Some(leaf) = self.leaf(value) {
-                    if keys.insert(key.clone()) {
-                        fields.push((key, leaf));
-                    } else {
-                        self.take(&leaf, Some(Fault::JsonKeyTwice))?;
-                    }
+            let (exceptions, entries) = (self.exceptions, self.intake.entry_count());
+            let is_exception = json_beside::is_exception(&key);
+            self.exceptions += usize::from(is_exception);
+            let value = map.next_value_seed(Seed(self))?;
+            beside.see(&key, value.as_ref().unwrap_or(&Scalar::Several));
+            if let Some(leaf) = value.and_then(|value| self.leaf(value)) {
+                if keys.insert(key.clone()) {
+                    fields.push((key, leaf));
+                } else {
+                    self.take(&leaf, Some(Fault::JsonKeyTwice))?;
                 }
             }
+            self.exceptions = exceptions;
+            has_entries |= !is_exception && self.intake.entry_count() > entries;
             self.path.pop();
+        }
+        if has_entries && beside.has_exception() {
+            // Its entries are further down and taken: what is taken out of them is said here.
+            let text = match text_of(&self.path) {
+                whole if whole.is_empty() => "$".to_owned(),
+                path => path,
+            };
+            self.intake.bad(Fault::Exception, text.as_bytes());
         }
         for (key, leaf) in &fields {
             self.take(leaf, beside.fault(key, &leaf.text))?;
@@ -165,42 +189,47 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
         Ok(())
     }
 
-    fn array<'de, A: SeqAccess<'de>>(&mut self, mut seq: A) -> Result<(), A::Error> {
+    /// True when it is empty.
+    fn array<'de, A: SeqAccess<'de>>(&mut self, mut seq: A) -> Result<bool, A::Error> {
         self.begin();
-        let may_be_pair = self.path.last() == Some(&Step::Items);
+        let mut row = Row::of(&self.path);
         self.path.push(Step::Items);
-        let mut first_two = Vec::new();
-        let mut count = 0u64;
-        while let Some(value) = seq.next_element_seed(Seed(self))? {
-            count += 1;
+        loop {
+            let before = self.places.given();
+            let Some(value) = seq.next_element_seed(Seed(self))? else {
+                break;
+            };
             let leaf = value.and_then(|value| self.leaf(value));
-            if may_be_pair && count <= 2 {
-                first_two.extend(leaf);
-                continue;
+            if self.places.given() == before {
+                self.warn_of_nothing();
             }
-            for leaf in first_two.drain(..).chain(leaf) {
+            for leaf in row.push(leaf) {
                 self.take(&leaf, None)?;
             }
         }
-        let fault = is_pair(&first_two).then_some(Fault::JsonPair);
-        for leaf in &first_two {
-            self.take(leaf, fault)?;
+        let is_empty = row.count == 0;
+        let fault = row.fault();
+        for leaf in row.held {
+            self.take(&leaf, fault)?;
         }
-        if count == 0 {
+        if is_empty {
             self.places.see_empty(&self.path);
         }
         self.path.pop();
-        Ok(())
+        Ok(is_empty)
     }
-}
 
-/// Two addresses, or an address and a number.
-fn is_pair(leaves: &[Leaf]) -> bool {
-    let is_address = |leaf: &&Leaf| parse_address(leaf.text.as_bytes()).is_some();
-    let is_number = |leaf: &&Leaf| leaf.text.bytes().all(|byte| byte.is_ascii_digit());
-    let addresses = leaves.iter().filter(is_address).count();
-    let numbers = leaves.iter().filter(is_number).count();
-    addresses > 0 && addresses + numbers == 2
+    /// Warns of an element of an array that the paths lead through and in which none ends.
+    fn warn_of_nothing(&mut self) {
+        if let Some((passed, _)) = &self.passed
+            && self.places.leads_through(&self.path)
+        {
+            self.intake.line = passed.line();
+            self.intake.warn(Note::NothingAtPath, || {
+                "an element has nothing at the paths asked for, and is left out".to_owned()
+            });
+        }
+    }
 }
 
 /// As much of a key as is told apart.
@@ -264,7 +293,7 @@ impl<'de, S: Sink> Visitor<'de> for Seed<'_, '_, '_, '_, '_, S> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-        self.0.array(seq)?;
-        Ok(None)
+        let is_empty = self.0.array(seq)?;
+        Ok(is_empty.then_some(Scalar::Null))
     }
 }

@@ -36,6 +36,11 @@ pub(crate) fn is_record(line: &[u8]) -> bool {
         .is_ok_and(|record| record.address.is_some() || record.is_metadata)
 }
 
+/// True for an object that says that it is no entry.
+pub(crate) fn is_metadata(line: &[u8]) -> bool {
+    serde_json::from_slice::<Record<'_>>(line).is_ok_and(|record| record.is_metadata)
+}
+
 /// What matters of one object.
 #[derive(Default)]
 struct Record<'de> {

@@ -28,6 +28,8 @@ pub(crate) struct Leaf {
     pub(crate) text: String,
     pub(crate) is_text: bool,
     pub(crate) line: u64,
+    /// Under a key that takes it out of what stands beside.
+    pub(crate) is_exception: bool,
     goes: Goes,
 }
 
@@ -44,6 +46,8 @@ pub(crate) struct Places<'a, S> {
     asked: &'a [JsonPath],
     /// Which of them were met.
     met: Vec<bool>,
+    /// How often one of them led to something.
+    given: u64,
     places: Vec<Place<S>>,
     by_path: HashMap<Vec<Step>, usize>,
     /// Entries are at more paths than are told apart.
@@ -52,16 +56,39 @@ pub(crate) struct Places<'a, S> {
     is_empty: bool,
 }
 
+impl Leaf {
+    /// True when its path was asked for.
+    pub(crate) fn is_chosen(&self) -> bool {
+        matches!(self.goes, Goes::Chosen)
+    }
+}
+
 impl<'a, S: Sink> Places<'a, S> {
     pub(crate) fn new(asked: &'a [JsonPath]) -> Self {
         Self {
             asked,
             met: vec![false; asked.len()],
+            given: 0,
             places: Vec::new(),
             by_path: HashMap::new(),
             has_more: false,
             is_empty: false,
         }
+    }
+
+    /// How often a path that was asked for led to something.
+    pub(crate) fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// A path that was asked for led to something that is no text.
+    pub(crate) fn give(&mut self) {
+        self.given += 1;
+    }
+
+    /// True when a path that was asked for leads here or further down.
+    pub(crate) fn leads_through(&self, path: &[Step]) -> bool {
+        self.asked.iter().any(|asked| asked.begins_with(path))
     }
 
     /// True when a path that was asked for ends here.
@@ -79,7 +106,9 @@ impl<'a, S: Sink> Places<'a, S> {
     pub(crate) fn see_empty(&mut self, path: &[Step]) {
         self.is_empty |= matches!(path, [Step::Items]);
         for (asked, met) in self.asked.iter().zip(&mut self.met) {
-            *met |= asked.begins_with(path);
+            let is = asked.begins_with(path);
+            *met |= is;
+            self.given += u64::from(is);
         }
     }
 
@@ -91,6 +120,7 @@ impl<'a, S: Sink> Places<'a, S> {
         intake: &Intake<'_, S>,
     ) -> Option<Leaf> {
         let goes = if self.meets(path) {
+            self.given += 1;
             Goes::Chosen
         } else {
             let is_entry = || is_text && Entry::parse(text.as_bytes()).is_ok();
@@ -107,6 +137,7 @@ impl<'a, S: Sink> Places<'a, S> {
             text,
             is_text,
             line: intake.line,
+            is_exception: false,
             goes,
         })
     }
@@ -131,6 +162,7 @@ impl<'a, S: Sink> Places<'a, S> {
     /// Takes a value, or says what is wrong with it.
     pub(crate) fn take(&mut self, leaf: &Leaf, fault: Option<Fault>, intake: &mut Intake<'_, S>) {
         let line = std::mem::replace(&mut intake.line, leaf.line);
+        let fault = leaf.is_exception.then_some(Fault::Exception).or(fault);
         match leaf.goes {
             Goes::Chosen => deliver(leaf, fault, intake),
             Goes::Place(at) => {
@@ -140,6 +172,8 @@ impl<'a, S: Sink> Places<'a, S> {
                         place.trial.exchange(intake);
                         deliver(leaf, fault, intake);
                         place.trial.exchange(intake);
+                    } else if leaf.is_exception {
+                        deliver(leaf, fault, intake);
                     }
                 }
             }

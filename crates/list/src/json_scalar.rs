@@ -4,7 +4,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use std::borrow::Cow;
 use std::fmt;
 
-/// A value; arrays and objects are read and forgotten.
+/// A value; arrays and objects are read and forgotten, and empty ones are nothing.
 pub(crate) enum Scalar<'de> {
     Text(Cow<'de, str>),
     Whole(u64),
@@ -68,12 +68,18 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Several)
+        let mut value = Scalar::Null;
+        while seq.next_element::<IgnoredAny>()?.is_some() {
+            value = Scalar::Several;
+        }
+        Ok(value)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Several)
+        let mut value = Scalar::Null;
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+            value = Scalar::Several;
+        }
+        Ok(value)
     }
 }

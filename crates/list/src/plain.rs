@@ -1,7 +1,8 @@
 //! Plain lines: an address, a network or a range, then anything. FireHOL's `.netset` and
 //! `.ipset` and Spamhaus DROP as text are such lines.
 //!
-//! `#` and `;` begin a comment. What follows the first field is a note unless it could be part of
+//! `#` and `;` begin a comment, but for one after `;` that begins with an address, a mask or a
+//! length: it may be a column. What follows the first field is a note unless it could be part of
 //! what the line means: see [`Rest`].
 
 use crate::columns::Columns;
@@ -11,7 +12,7 @@ use crate::fault::Fault;
 use crate::intake::{Intake, Sink};
 use crate::lines::Block;
 use crate::record::Separator;
-use crate::rest::{Rest, first_word, is_address};
+use crate::rest::{Rest, fault_of_comment, first_word, is_address};
 use crate::{diagnosis, ipv4};
 
 /// Trailing text of fewer bytes holds no IPv4 address.
@@ -88,7 +89,11 @@ fn read_line<S: Sink>(line: &[u8], intake: &mut Intake<'_, S>) {
     if field.is_empty() {
         return;
     }
+    let force = intake.options.force;
     let entry = match Entry::parse(field) {
+        Ok(entry) if let Some(fault) = fault_after(entry, told, line, force) => {
+            return intake.bad(fault, line);
+        }
         Ok(entry) if rest.is_empty() => return intake.take(entry, line),
         Ok(entry) => entry,
         Err(fault) => {
@@ -115,6 +120,12 @@ fn without_comment(line: &[u8]) -> &[u8] {
     };
     let comment = (0..line.len()).find(|&at| begins(at));
     line[..comment.unwrap_or(line.len())].trim_ascii_end()
+}
+
+/// What is wrong with a comment after a semicolon.
+fn fault_after(entry: Entry, told: &[u8], line: &[u8], force: bool) -> Option<Fault> {
+    let comment = line[told.len()..].trim_ascii_start().strip_prefix(b";")?;
+    fault_of_comment(entry, comment.trim_ascii_start(), force)
 }
 
 /// The first field, and what follows it.

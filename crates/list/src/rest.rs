@@ -5,9 +5,10 @@
 use crate::columns::Columns;
 use crate::diagnosis;
 use crate::entry::{Entry, Span, parse_address};
-use crate::extent::Extent;
+use crate::extent::{self, Extent};
 use crate::fault::Fault;
 use crate::ipv4;
+use crate::open_range::is_open_range;
 use std::net::IpAddr;
 
 /// What an entry and the text after it mean together.
@@ -19,23 +20,6 @@ pub(crate) enum Rest {
     /// The line is bad.
     Bad(Fault),
 }
-
-/// What people write between the ends of a range, beside a dash.
-const BETWEEN: [&[u8]; 13] = [
-    b"+",
-    b"to",
-    b"through",
-    b"thru",
-    b"until",
-    b"..",
-    b"...",
-    b"~",
-    b"--",
-    b"->",
-    b":",
-    "\u{2013}".as_bytes(),
-    "\u{2014}".as_bytes(),
-];
 
 /// Words that take something out of what stands before them.
 const EXCEPTIONS: [&[u8]; 8] = [
@@ -96,30 +80,82 @@ impl Rest {
 
 /// Why `note` is more than a note on `entry`.
 fn fault_of_note(entry: Entry, note: &[u8], force: bool) -> Option<Fault> {
-    let (word, after) = first_word(note);
+    let (word, _) = first_word(note);
     if word.is_empty() {
         return None;
     }
     if is_where_names_are_sent(entry) && diagnosis::is_host_name(word) {
         return Some(Fault::HostsFile);
     }
-    let is_between = BETWEEN.contains(&word) && after.first().is_some_and(u8::is_ascii_digit);
-    if is_between || matches!(word, [b'+' | b'~', digit, ..] if digit.is_ascii_digit()) {
+    if is_port(word) {
+        return Some(Fault::Port);
+    }
+    if is_open_range(note) {
         return Some(Fault::RangeEnd);
     }
-    if words(note).any(takes_out) {
+    if words(note).any(takes_out) || denies(note) {
         return Some(Fault::Exception);
     }
     if let Some(fault) = single(entry).and_then(|address| of_next(address, note, force)) {
         return Some(fault);
     }
-    if single(entry).is_some() && words(note).any(|word| is_one_of(word, &MASKS)) {
+    let is_mask = |word| is_one_of(word, &MASKS) || is_bare_length(word);
+    if single(entry).is_some() && words(note).any(is_mask) {
         return Some(Fault::MaskWord);
     }
     if tokens(note).any(is_address) {
         return Some(Fault::TwoAddresses);
     }
     word.starts_with(b",").then_some(Fault::Commas)
+}
+
+/// Why a comment after a semicolon is more than that on `entry`: it begins with an address, or with
+/// what says how far the entry reaches.
+pub(crate) fn fault_of_comment(entry: Entry, comment: &[u8], force: bool) -> Option<Fault> {
+    let (word, _) = first_word(comment);
+    let next = word.split(|&byte| byte == b';').next()?;
+    let reach = single(entry).and_then(|address| of_next(address, next, force));
+    let is_second = is_address(next) || matches!(Entry::parse_known(next), Some(Ok(_)));
+    match reach {
+        Some(Fault::TwoColumns(_)) | None => is_second.then_some(Fault::TwoAddresses),
+        fault => fault,
+    }
+}
+
+/// `:80`, which stands apart from its address.
+fn is_port(word: &[u8]) -> bool {
+    matches!(word, [b':', port @ ..] if is_number(port))
+}
+
+/// `/24` or a mask in hexadecimal, also in marks: what stands apart from its address.
+fn is_bare_length(word: &[u8]) -> bool {
+    let is_mark = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'/';
+    let start = word.iter().position(|byte| !is_mark(byte));
+    let end = word.iter().rposition(|byte| !is_mark(byte));
+    let (Some(start), Some(end)) = (start, end) else {
+        return false;
+    };
+    let bare = &word[start..=end];
+    let length = bare.strip_prefix(b"/").unwrap_or_default();
+    (is_number(length) && length.len() <= 3) || extent::hex_mask(bare).is_some()
+}
+
+/// `not` or `but not` at the start.
+fn denies(note: &[u8]) -> bool {
+    let (word, after) = first_word(note);
+    let is_joined = [b"but".as_slice(), b"and"]
+        .iter()
+        .any(|of| word.eq_ignore_ascii_case(of));
+    let word = if is_joined { first_word(after).0 } else { word };
+    let letters = word
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    word[..letters].eq_ignore_ascii_case(b"not")
+}
+
+fn is_number(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 
 /// What is wrong when the next thing after an address says how far it reaches.
@@ -272,6 +308,17 @@ mod tests {
             "*",
             "45",
             "443",
+            "up",
+            "up to date",
+            "to be checked",
+            ": note",
+            "... and so on",
+            "-> note",
+            "notes",
+            "0x1234",
+            "http /index",
+            "seen 3/24",
+            "but nothing",
         ] {
             assert_eq!(meaning(&format!("192.0.2.1 {note}")), "192.0.2.1", "{note}");
         }
@@ -359,12 +406,39 @@ mod tests {
             ("198.51.100.0/24 ! 198.51.100.2", "Exception"),
             ("198.51.100.0/24 except 198.51.100.2", "Exception"),
             ("198.51.100.0/24 (Except the gateway)", "Exception"),
-            ("198.51.100.0/24 but not 198.51.100.2", "TwoAddresses"),
+            ("198.51.100.0/24 but not 198.51.100.2", "Exception"),
             ("198.51.100.0/24 , 203.0.113.0/24", "TwoAddresses"),
             ("198.51.100.0/24 , x", "Commas"),
             ("0.0.0.0 ads.example.com", "HostsFile"),
         ] {
             assert_eq!(meaning(line), fault, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_stands_apart_from_its_address() {
+        for (line, fault) in [
+            ("198.51.100.0/24 not .2", "Exception"),
+            ("198.51.100.0/24 Not: the gateway", "Exception"),
+            ("198.51.100.0 note /24", "MaskWord"),
+            ("198.51.100.0 (/24)", "MaybeLength(1, 2)"),
+            ("198.51.100.0 US (/24)", "MaskWord"),
+            ("198.51.100.0 0xffffff00", "Netmask(Some(24))"),
+            ("198.51.100.0 0xFFFFFF00", "Netmask(Some(24))"),
+            ("198.51.100.0 US 0xffffff00", "MaskWord"),
+            ("198.51.100.0 0x000000ff", "MaskWord"),
+            ("198.51.100.1 :80", "Port"),
+            ("2001:db8::1 :80", "Port"),
+        ] {
+            assert_eq!(meaning(line), fault, "{line}");
+        }
+        for line in [
+            "198.51.100.1 -> 198.51.100.9",
+            "198.51.100.1 - .9",
+            "198.51.100.1 -.9",
+            "198.51.100.1 up to .9",
+        ] {
+            assert_eq!(meaning(line), "RangeEnd", "{line}");
         }
     }
 }

@@ -213,6 +213,94 @@ fn half_of_what_columns_mean_is_not_read() {
 }
 
 #[test]
+fn headings_in_a_line_or_a_comment() {
+    for (text, asked, expected) in [
+        // A header line wins over what a comment says, and prose is no header.
+        (
+            "#      (1) start of netblock\n#      (2) end\nStart\tEnd\tX\n192.0.2.7\t\t24\n",
+            "Start",
+            "192.0.2.7",
+        ),
+        ("# x ip y\nip,note\n192.0.2.1,a\n", "ip", "192.0.2.1"),
+        ("# note,ip\nip,note\n192.0.2.1,a\n", "ip", "192.0.2.1"),
+        ("# note,ip\n# ip,note\n#\n192.0.2.1,a\n", "ip", "192.0.2.1"),
+        ("## \"ip\",\"note\"\n192.0.2.1,\"a,b\"\n", "ip", "192.0.2.1"),
+        ("ip,country,cidr\n192.0.2.1,US,32\n", "ip", "192.0.2.1"),
+        (
+            "ip,country,pkt_length\n192.0.2.1,US,24\n",
+            "ip",
+            "192.0.2.1",
+        ),
+        ("ip,country,cidr\n192.0.2.1,US,yes\n", "1", "192.0.2.1"),
+        (
+            "ip,mask\n198.51.100.0,0xffffff00\n",
+            "1/2",
+            "198.51.100.0/24",
+        ),
+    ] {
+        assert_eq!(outcome(text, asked), expected, "{asked}: {text}");
+    }
+}
+
+/// A length or an end under a heading for one counts in any column.
+#[test]
+fn headings_of_ends_and_lengths() {
+    let apart = "--columns 1/3 reads it";
+    all_bad(&[
+        ("ip,country,cidr\n192.0.2.0,US,24", "ip", apart),
+        ("ip,country,cidr\n192.0.2.0,US,24", "1", apart),
+        ("# ip,country,cidr\n192.0.2.0,US,24", "1", apart),
+        ("# ip,country,cidr\n192.0.2.0,US,24", "ip", apart),
+        ("ip,cc,CIDR\n192.0.2.7,US,/24", "ip", apart),
+        ("ip,cc,prefix_length\n2001:db8::,US,32", "ip", apart),
+        ("ip,cc,mask\n192.0.2.0,US,24", "1", apart),
+        ("ip,cc,len\n192.0.2.0,US,24", "1", apart),
+        ("ip,cc,mask\n192.0.2.0,US,0xffffff00", "ip", apart),
+        ("192.0.2.0,0xffffff00", "1", "--columns 1/2 reads it"),
+        (
+            "cidr,cc,ip\n24,US,192.0.2.0",
+            "ip",
+            "--columns 3/1 reads it",
+        ),
+        (
+            "ip,cc,netmask\n192.0.2.0,US,255.255.255.0",
+            "ip",
+            "--columns 1/3 reads the network",
+        ),
+        (
+            "ip,cc,broadcast\n192.0.2.0,US,192.0.2.255",
+            "ip",
+            "--columns 1-3 reads the range",
+        ),
+        (
+            "#      (1) start of netblock\nStart\tEnd\tNetmask\n\
+             198.51.100.0\t198.51.100.255\t24",
+            "Start",
+            "--columns 1/3 reads it",
+        ),
+    ]);
+}
+
+#[test]
+fn a_first_line_with_an_address_is_data() {
+    all_bad(&[
+        (
+            "DE,203.0.113.1\n203.0.113.2,DE\n",
+            "1",
+            "\"DE\" is not an address",
+        ),
+        (
+            "DE,203.0.113.1:80\n203.0.113.2,DE\n",
+            "1",
+            "\"DE\" is not an address",
+        ),
+        ("x,10.0.0.1/8\n", "1", "\"x\" is not an address"),
+        ("x,y,2001:db8::/32\n", "1", "\"x\" is not an address"),
+        ("start,203.0.113.1\n", "1-2", "is not an address"),
+    ]);
+}
+
+#[test]
 fn two_columns_that_make_no_entry() {
     all_bad(&[
         ("192.0.2.9,192.0.2.0", "1-2", "ends before it begins"),
@@ -248,6 +336,13 @@ fn a_heading_that_is_not_there() {
     for (text, heading, first) in [
         ("time,ip\n1,192.0.2.1\n", "src_ip", "time, ip"),
         ("# time,ip\n1,192.0.2.1\n", "src_ip", "1, 192.0.2.1"),
+        ("# ip\n1,192.0.2.1\n", "ip", "1, 192.0.2.1"),
+        (
+            "# x,ip\n# all of today\n1,192.0.2.1\n",
+            "ip",
+            "1, 192.0.2.1",
+        ),
+        ("US,192.0.2.1\n", "US", "US, 192.0.2.1"),
         ("ip,ip\n192.0.2.1,192.0.2.2\n", "ip", "ip, ip"),
     ] {
         let said = refusal(text, &columns(heading));

@@ -322,3 +322,17 @@ fn ipset_save() {
         ["192.0.2.5", "192.0.2.6", "192.0.2.7"]
     );
 }
+
+/// What a comment after a semicolon holds further on is prose.
+#[test]
+fn comments_after_a_semicolon() {
+    for line in [
+        "198.51.100.0 ; SBL1 24",
+        "198.51.100.0 ; see 203.0.113.1",
+        "198.51.100.1 ; 24",
+        "198.51.100.0 ;",
+        "198.51.100.0 # ; 24",
+    ] {
+        assert_eq!(load_rest(line).bad_count, 0, "{line}");
+    }
+}

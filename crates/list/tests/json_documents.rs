@@ -3,7 +3,9 @@
 mod reading;
 
 use list::{Format, JsonPath, ReadOptions};
-use reading::{Pieces, bad, entries, gzip, load, load_rest, load_with, refusal, skipping};
+use reading::{
+    Pieces, bad, entries, gzip, load, load_rest, load_with, refusal, skipping, warnings,
+};
 
 fn asking(paths: &str) -> ReadOptions {
     ReadOptions {
@@ -186,12 +188,16 @@ const RANGE: &str = "has the other end of a range beside it, which is not read; 
 const LENGTH: &str =
     "has a prefix length or netmask beside it, which is not read; write ADDRESS/LENGTH";
 const PAIR: &str = "is half of a pair, which may be a range; write it as one text";
+const EXCEPTION: &str =
+    "holds an exception (!, except), which a list cannot; put it into an allow set";
+/// The entries are in an array, and what is taken out of them beside it.
+const OF_ARRAY: &str = "\"d\" holds an exception";
 const TWICE: &str = "stands under a key that its object has twice";
 const NO_TEXT: &str = "is an array or object, where the path should lead to text";
 
 /// A document, the paths asked for, and why it is refused.
 #[rustfmt::skip]
-const HALVES: [(&str, &str, &str); 13] = [
+const HALVES: [(&str, &str, &str); 37] = [
     (r#"[{"first":"192.0.2.0","last":"192.0.2.9"}]"#, "[].first", RANGE),
     (r#"[{"first":"192.0.2.0","last":"192.0.2.9"}]"#, "[].last", RANGE),
     (r#"[{"startIp":"192.0.2.0","endIp":"192.0.2.9"}]"#, "[].startIp, [].endIp", RANGE),
@@ -203,7 +209,31 @@ const HALVES: [(&str, &str, &str); 13] = [
     (r#"[["192.0.2.0","192.0.2.9"]]"#, "[][]", PAIR),
     (r#"[["192.0.2.0",24]]"#, "[][]", PAIR),
     (r#"[{"ip":"192.0.2.0","ip":"192.0.2.9"}]"#, "[].ip", TWICE),
-    (r#"["192.0.2.0",24]"#, "[]", "is not an address, a network or a range"),
+    (r#"["192.0.2.0",24]"#, "[]", PAIR),
+    (r#"["192.0.2.0","192.0.2.255"]"#, "[]", PAIR),
+    (r#"[{"range":["192.0.2.0","192.0.2.255"]}]"#, "[].range[]", PAIR),
+    (r#"[{"range":["192.0.2.1","192.0.2.9"]}]"#, "[].range[]", PAIR),
+    (r#"[{"ip-range":["192.0.2.1","192.0.2.9",null]}]"#, "[].ip-range[]", PAIR),
+    (r#"{"a":{"ipRange":["192.0.2.1","192.0.2.9"]}}"#, "a.ipRange[]", PAIR),
+    (r#"[{"net":["192.0.2.0",24]}]"#, "[].net[]", PAIR),
+    (r#"[{"net":["192.0.2.0","255.255.255.0"]}]"#, "[].net[]", PAIR),
+    (r#"[["192.0.2.0","192.0.2.255","US"]]"#, "[][]", PAIR),
+    (r#"[["192.0.2.0","192.0.2.255",null]]"#, "[][]", PAIR),
+    (r#"[["192.0.2.0","192.0.2.9",{"a":1}]]"#, "[][]", PAIR),
+    (r#"[["192.0.2.0",24,"US"]]"#, "[][]", PAIR),
+    (r#"[["US","192.0.2.0","24"]]"#, "[][]", PAIR),
+    (r#"[["192.0.2.0","/24"]]"#, "[][]", PAIR),
+    (r#"{"cidr":"192.0.2.0/24","except":["192.0.2.128/25"]}"#, "cidr", EXCEPTION),
+    (r#"{"a":{"cidr":"192.0.2.0/24","Except":["192.0.2.128/25"]}}"#, "a.cidr", EXCEPTION),
+    (r#"{"d":{"cidrs":["192.0.2.0/24"],"nomatch":true}}"#, "d.cidrs[]", OF_ARRAY),
+    (r#"{"d":{"cidrs":["192.0.2.0/24"],"except":"192.0.2.1"}}"#, "d.cidrs[]", OF_ARRAY),
+    (r#"{"d":{"cidrs":["192.0.2.0/24"],"except":["192.0.2.1"]}}"#, "d.cidrs[]", OF_ARRAY),
+    (r#"[{"exclude":{"ip":"192.0.2.1"},"cidr":"192.0.2.0/24"}]"#, "[].cidr", EXCEPTION),
+    (r#"[{"cidr":"192.0.2.0/24","NOT":"192.0.2.1"}]"#, "[].cidr", EXCEPTION),
+    (r#"[{"cidr":"192.0.2.0/24","nomatch":true}]"#, "[].cidr", EXCEPTION),
+    (r#"[{"ip":"192.0.2.0","not":["192.0.2.1"]}]"#, "[].ip", EXCEPTION),
+    (r#"[{"ip":"192.0.2.0-192.0.2.9","exclude":1}]"#, "[].ip", EXCEPTION),
+    (r#"[{"excludedIps":["192.0.2.1"],"cidr":"192.0.2.0/24"}]"#, "[].cidr", EXCEPTION),
     (r#"[{"ip":"192.0.2.0"},{"ip":["192.0.2.9"]}]"#, "[].ip", NO_TEXT),
 ];
 
@@ -218,10 +248,37 @@ fn fields_that_mean_a_range_or_a_length() {
             ..asking(paths)
         };
         let rest = entries(&load_with(text, &rest).unwrap());
-        let is_right = rest.is_empty() || !matches!(message, RANGE | LENGTH | PAIR);
+        let is_right = rest.is_empty() || !matches!(message, RANGE | LENGTH | PAIR | EXCEPTION);
         assert!(is_right, "{text}: {rest:?}");
     }
     // Without a path as well.
+    for (text, message) in [
+        (
+            r#"{"d":{"cidr":["192.0.2.1"],"except":"192.0.2.1"}}"#,
+            OF_ARRAY,
+        ),
+        (r#"{"d":{"cidr":["192.0.2.1"],"NoMatch":true}}"#, OF_ARRAY),
+        (
+            r#"{"ipBlock":{"cidr":"192.0.2.0/24","except":["192.0.2.128/25"]}}"#,
+            EXCEPTION,
+        ),
+        (
+            r#"{"cidr":"192.0.2.0/24","except":["192.0.2.128/25"]}"#,
+            EXCEPTION,
+        ),
+        (
+            "{\"ip\":\"192.0.2.1\"}\n{\"ip\":\"192.0.2.0/24\",\"NOT\":[\"192.0.2.1\"]}",
+            EXCEPTION,
+        ),
+        (r#"[{"range":["192.0.2.0","192.0.2.255"]}]"#, PAIR),
+        (r#"[["192.0.2.0","192.0.2.255","US"]]"#, PAIR),
+        (r#"[["192.0.2.0",24,"US"]]"#, PAIR),
+    ] {
+        let refused = refusal(text, &ReadOptions::default());
+        assert!(refused.contains(message), "{text}: {refused}");
+        let rest = entries(&load_rest(text));
+        assert!(rest.is_empty() || rest == ["192.0.2.1"], "{text}: {rest:?}");
+    }
     let text = r#"[{"ip":"192.0.2.0","prefix_length":24}]"#;
     let refused = refusal(text, &ReadOptions::default());
     assert!(refused.contains(LENGTH), "{refused}");
@@ -232,6 +289,24 @@ fn fields_that_mean_a_range_or_a_length() {
     assert_eq!(lines.format, Format::JsonLines);
     assert_eq!(entries(&lines), ["192.0.2.3"]);
     assert!(bad(&lines)[0].ends_with(LENGTH) && bad(&lines)[1].ends_with(RANGE));
+}
+
+#[test]
+fn no_exceptions_and_no_pairs() {
+    #[rustfmt::skip]
+    let table = [
+        (r#"[{"cidr":"192.0.2.0/24","except":[]}]"#, "[].cidr", "192.0.2.0/24"),
+        (r#"[{"cidr":"192.0.2.0/24","except":null}]"#, "[].cidr", "192.0.2.0/24"),
+        (r#"[{"cidr":"192.0.2.0/24","exclude":false}]"#, "[].cidr", "192.0.2.0/24"),
+        (r#"{"exclude":["192.0.2.1"]}"#, "exclude[]", "192.0.2.1"),
+        (r#"{"a":["192.0.2.1"],"b":{"exclude":true}}"#, "a[]", "192.0.2.1"),
+        (r#"{"ips":["192.0.2.1","192.0.2.9"]}"#, "ips[]", "192.0.2.1 192.0.2.9"),
+        (r#"[{"ranges":["192.0.2.0/24"]}]"#, "[].ranges[]", "192.0.2.0/24"),
+    ];
+    for (text, paths, expected) in table {
+        let loaded = load_with(text, &asking(paths)).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(entries(&loaded).join(" "), expected, "{text}");
+    }
 }
 
 #[test]
@@ -315,6 +390,68 @@ fn lines_with_a_path() {
     assert!(
         refusal(other, &asking("ip")).starts_with("L has nothing at the path ip: --json-path ")
     );
+}
+
+/// An element or a line in which no path leads to anything is not passed over silently.
+#[test]
+fn nothing_at_the_paths() {
+    for (text, paths, expected, count) in [
+        (
+            r#"[{"ip":"192.0.2.1"},{"addr":"192.0.2.2"}]"#,
+            "[].ip",
+            1,
+            1,
+        ),
+        (
+            r#"[{"ip":"192.0.2.1"},{"ip":null},"x",7,null,[]]"#,
+            "[].ip",
+            1,
+            5,
+        ),
+        (
+            r#"[{"ip":"192.0.2.1"},{"addr":"192.0.2.2"}]"#,
+            "[].ip, [].addr",
+            2,
+            0,
+        ),
+        (
+            r#"{"a":[{"b":["192.0.2.1"]},{"b":[]}],"c":[1]}"#,
+            "a[].b[]",
+            1,
+            0,
+        ),
+        (r#"{"a":[{"b":["192.0.2.1"]},{"d":[]}]}"#, "a[].b[]", 1, 1),
+        (r#"{"a":["192.0.2.1"],"b":[{"x":1}]}"#, "*[]", 1, 0),
+    ] {
+        let options = ReadOptions {
+            skip_bad_lines: true,
+            ..asking(paths)
+        };
+        let loaded = load_with(text, &options).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(loaded.entry_count, expected, "{text}");
+        assert_eq!(
+            loaded.warning_count,
+            count,
+            "{text}: {:?}",
+            warnings(&loaded)
+        );
+        let nothing = "L:1: an element has nothing at the paths asked for, and is left out";
+        assert!(
+            warnings(&loaded).iter().all(|line| line == nothing),
+            "{text}"
+        );
+    }
+    let text = "{\"ip_address\":\"192.0.2.1\"}\n{\"addr\":\"192.0.2.2\"}\n\
+                {\"ip_address\":null}\n{\"type\":\"metadata\",\"records\":1}\n";
+    let options = ReadOptions {
+        skip_bad_lines: true,
+        ..asking("ip_address")
+    };
+    let loaded = load_with(text, &options).unwrap();
+    assert_eq!(entries(&loaded), ["192.0.2.1"]);
+    let said = "has nothing at the paths asked for with --json-path";
+    assert_eq!(loaded.bad_count, 2, "{:?}", bad(&loaded));
+    assert!(bad(&loaded).iter().all(|line| line.ends_with(said)));
 }
 
 #[test]

@@ -245,6 +245,23 @@ fn more_than_an_entry_on_a_line() {
         ),
         ("2026-11-01 12:00:00 nothing", date),
     ]);
+    let open = "has no whole address after the dash";
+    let port = "has a port; a list holds plain addresses";
+    let apart = "has a word for a mask behind the address; write ADDRESS/LENGTH in one word";
+    let mask = "has a netmask; write it as a prefix length: /24";
+    check_all(&[
+        ("198.51.100.0 US /24", apart),
+        ("198.51.100.0 0xffffff00", mask),
+        ("198.51.100.0 ; 255.255.255.0", mask),
+        ("198.51.100.0 ; 24", length),
+        ("198.51.100.0 ;/24;US", length),
+        ("198.51.100.0 ; 198.51.100.255", second),
+        ("198.51.100.0/24 ;203.0.113.0/24", second),
+        ("198.51.100.1 :80", port),
+        ("198.51.100.1 -", open),
+        ("198.51.100.1-", open),
+        ("198.51.100.1 up to .9", open),
+    ]);
 }
 
 /// Where no line is an entry, the last sentence says what the list is, and offers no rest.
