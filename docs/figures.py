@@ -413,8 +413,8 @@ def locks():
 def readlock():
     run = load("locks")
     if not rows(run, scheme="rwlock_prefetch4_array"):
-        return ("The run kept here is older than the rows of the published scheme: `linerate lab run "
-                "locks` measures them.")
+        return ("The run kept here is older than the rows of the published scheme: "
+                "`linerate lab run locks` measures them.")
     said = [one for one in run["findings"] if one.startswith("published")]
     return whole("locks", "\n".join(f"> {sentence(one)}" for one in said))
 
