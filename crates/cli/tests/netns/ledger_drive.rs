@@ -152,7 +152,12 @@ fn frames_that_nobody_here_sent_are_foreign() {
     });
     let frame = format!("ffffffffffff02000000000188b5{}", "5a".repeat(46));
     bench.role_says(Side::Middle, &format!("send c {frame} 9"));
-    let (report, _) = sink.reported();
+    let (code, report, said) = sink.ended();
+    // With 1 the sink says that no test frame arrived: none was sent.
+    assert_eq!(code, 1, "{report}{said}");
+    let report: Value = serde_json::from_str(&report).expect("a JSON report");
+    assert_eq!(report["balanced"], true, "{report}");
+    assert_eq!(report["ledger"]["closes"], true, "{report}");
     let parts = report["ledger"]["differences"].as_array().expect("a list");
     let foreign: Vec<_> = parts
         .iter()
