@@ -187,6 +187,9 @@ begin_miri_beside() {
     trap 'kill "$miri" 2>/dev/null || true; rm -f "$miri_log"' EXIT
 }
 
+# A build that is thrown away needs neither parts to build on nor lines for a debugger.
+[ -z "${CI:-}" ] || export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=none
+
 [ "${1:-}" = all ] && shift
 case "${1:-}" in
 -h | --help) usage && exit 0 ;;
