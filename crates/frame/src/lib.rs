@@ -39,7 +39,6 @@
 //!
 //! This crate knows no protocol: bytes are bytes.
 
-pub mod cpu;
 pub mod memory;
 pub mod prefetch;
 pub mod ring;

@@ -7,9 +7,6 @@
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use core::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
 
-use crate::cpu::amd_family;
-use std::sync::OnceLock;
-
 /// Begins to load the cache line of `address` into all cache levels, to be read soon.
 #[inline(always)]
 pub fn read(address: *const u8) {
@@ -45,20 +42,6 @@ pub fn read_far(address: *const u8) {
     }
     #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     let _ = address;
-}
-
-/// True where a core has no fewer lines under way that come into its second cache level than into
-/// its first, so that a stream should be asked for by [`read_far`]; and where nobody knows.
-///
-/// A Zen 4 has twice as many, a Zen 3 as many. A Zen 5 has up to a sixth fewer: IPv6 keys that were
-/// asked for so 512 ahead were looked up 1.2 to 1.35 times as fast when asked for by [`read`].
-///
-/// The first call asks the processor; the others read a byte.
-#[inline]
-#[must_use]
-pub fn prefers_far() -> bool {
-    static ANSWER: OnceLock<bool> = OnceLock::new();
-    *ANSWER.get_or_init(|| amd_family().is_none_or(|family| family < 26))
 }
 
 /// [`read_far`] or [`read`], as the loop it stands in was compiled.

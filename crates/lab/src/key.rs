@@ -15,8 +15,6 @@ const KEYS_AHEAD: usize = 512;
 pub(crate) trait Key: Copy + Eq + 'static {
     /// 4 or 6.
     const FAMILY: u32;
-    /// True where sets themselves ask the cache for the keys that follow a burst.
-    const ASKED_BY_SETS: bool;
 
     /// The address of this number under this seed; different numbers give different addresses.
     fn nth(number: u32, seed: u64) -> Self;
@@ -26,7 +24,6 @@ pub(crate) trait Key: Copy + Eq + 'static {
 
 impl Key for u32 {
     const FAMILY: u32 = 4;
-    const ASKED_BY_SETS: bool = false;
 
     /// A bijection of 32 bits (MurmurHash3's finalizer, Appleby 2011): numbers from `n` on give
     /// addresses that are in no set of the first `n`.
@@ -45,7 +42,6 @@ impl Key for u32 {
 
 impl Key for u128 {
     const FAMILY: u32 = 6;
-    const ASKED_BY_SETS: bool = true;
 
     /// Within `2000::/3`; the lower half is a bijection of the number.
     #[inline]
@@ -152,41 +148,17 @@ impl Cursor {
     }
 }
 
-/// Asks for a line of a stream of keys, into the second cache level if `far`.
-#[inline(always)]
-pub(crate) fn ask_stream(far: bool, line: *const u8) {
-    if far {
-        prefetch::read_far(line);
-    } else {
-        prefetch::read(line);
-    }
-}
-
 /// Hands `keys` to `lookup` in bursts. The stream is asked for ahead in software: hardware alone
-/// gave 170 where that gave 280 million keys a second. It is asked for into the second cache level
-/// where that keeps more misses under way: in the first, which has two dozen on a Zen 4, the set
-/// would wait for it. Where sets ask for keys themselves, asking for all of a burst at once before
-/// would cost them 1 to 3 % (Zen 5).
+/// gave 170 where that gave 280 million keys a second. It is asked for into the second cache level,
+/// which keeps more misses under way: in the first, which has two dozen on a Zen 4, the set would
+/// wait for it.
 #[inline(always)]
 pub(crate) fn drive<K: Key>(keys: &[K], burst: usize, mut lookup: impl FnMut(&[K])) {
-    if K::ASKED_BY_SETS {
-        keys.chunks(burst).for_each(&mut lookup);
-    } else if prefetch::prefers_far() {
-        drive_asking::<true, K>(keys, burst, lookup);
-    } else {
-        drive_asking::<false, K>(keys, burst, lookup);
-    }
-}
-
-/// [`drive`] asking for keys into the second cache level if `FAR`. A loop for each: what is decided
-/// between two bursts is measured with them, and with a choice for each line it was a fiftieth.
-#[inline(always)]
-fn drive_asking<const FAR: bool, K>(keys: &[K], burst: usize, mut lookup: impl FnMut(&[K])) {
     let lines = (burst * size_of::<K>()).div_ceil(64);
     for chunk in keys.chunks(burst) {
         let ahead = chunk.as_ptr().wrapping_add(KEYS_AHEAD).cast::<u8>();
         for line in 0..lines {
-            prefetch::read_into::<FAR>(ahead.wrapping_add(64 * line));
+            prefetch::read_far(ahead.wrapping_add(64 * line));
         }
         lookup(chunk);
     }
@@ -235,10 +207,10 @@ mod tests {
 
     #[test]
     fn every_key_is_driven_once() {
-        fn check<const FAR: bool, K: Copy + PartialEq + std::fmt::Debug>(keys: &[K]) {
+        fn check<K: Key + std::fmt::Debug>(keys: &[K]) {
             for burst in [1, 3, 64, 512, 2000] {
                 let mut seen = Vec::new();
-                drive_asking::<FAR, K>(keys, burst, |chunk| {
+                drive(keys, burst, |chunk| {
                     assert!(chunk.len() == burst || seen.len() + chunk.len() == keys.len());
                     seen.extend_from_slice(chunk);
                 });
@@ -247,13 +219,8 @@ mod tests {
         }
         let keys: Vec<u32> = (0..1000).collect();
         let wide: Vec<u128> = (0..1000).collect();
-        check::<false, _>(&keys);
-        check::<true, _>(&keys);
-        check::<false, _>(&wide);
-        check::<true, _>(&wide);
-        check::<false, u32>(&[]);
-        let mut seen = Vec::new();
-        drive(&keys, 64, |chunk| seen.extend_from_slice(chunk));
-        assert_eq!(seen, keys);
+        check(&keys);
+        check(&wide);
+        check::<u32>(&[]);
     }
 }

@@ -2,12 +2,11 @@
 //!
 //! A keyed permutation of the 32 address bits gives the place of an address; the upper part of
 //! the place picks a line and what is left is compared with all places of the line at once.
-//! Nothing is hashed away, so there are no false positives. Five forms of line ([`line`]): from
+//! Nothing is hashed away, so there are no false positives. Three forms of line ([`line`]): from
 //! [`NARROW_MIN`] addresses up the lower 16 bits of a place tell the addresses of a line apart,
-//! 31 a line where all have the same answer, 28 where up to 30 answers are all but the rare ones
-//! (two forms, by what the CPU is quick at), and 21 with a byte each for the answer where there are
-//! more; below that lines hold 12 whole places with a byte each. What a line cannot take is in a
-//! small side table, and the line says so.
+//! 31 a line where all have the same answer, otherwise 21 with a byte each for the answer; below
+//! that lines hold 12 whole places with a byte each. What a line cannot take is in a small side
+//! table, and the line says so.
 
 mod at_once;
 mod codes;
@@ -27,23 +26,13 @@ use at_once::LookupAtOnce;
 use codes::Census;
 use fill::fill;
 use frame::Pages;
-use line::{Line, Narrow, Packed, Shared, Stepped, Wide};
+use line::{Narrow, Shared, Wide};
 use lines::Lines;
 use lookup::{Answer, GROUP, GROUPS, Lookup, Meanwhile};
 
 /// From here on 16 bits of a place are enough: 65,540 lines are 4 MB, which is what
 /// [`Wide`] lines take for as many addresses.
 const NARROW_MIN: usize = 327_680;
-
-/// [`Stepped`] and [`Packed`] lines have codes for 30 answers. One address in so many may have
-/// another, which is looked up in the side table: more often that costs more than [`Shared`] lines
-/// do.
-const DENSE_ASIDE: usize = 256;
-
-/// Beyond so many addresses [`Shared`] lines are as fast as [`Packed`] ones (20 million: 107 MB
-/// beside 81) or faster (64 million: by 11 to 24 %), measured on a Zen 3 with 32 MB of third-level
-/// cache. [`Stepped`] lines of so many have 0.97 to 1.18 of their rate (Zen 4).
-const PACKED_MAX: usize = 1 << 24;
 
 /// A set of IPv4 addresses, each with the lists that hold it. A clone shares the memory; changing
 /// one copies what the change touches.
@@ -56,8 +45,6 @@ pub struct AddressSetV4 {
 #[derive(Clone, Debug)]
 enum Layout {
     Narrow(Lines<Narrow>),
-    Packed(Lines<Packed>),
-    Stepped(Lines<Stepped>),
     Shared(Lines<Shared>),
     Wide(Lines<Wide>),
 }
@@ -67,8 +54,6 @@ macro_rules! each {
     ($layout:expr, $lines:ident => $do:expr) => {
         match $layout {
             Layout::Narrow($lines) => $do,
-            Layout::Packed($lines) => $do,
-            Layout::Stepped($lines) => $do,
             Layout::Shared($lines) => $do,
             Layout::Wide($lines) => $do,
         }
@@ -93,18 +78,9 @@ impl AddressSetV4 {
         let ordered = Ordered::new(columns, |address| permutation.apply(address))?;
         let census = Census::of(&ordered);
         let count = ordered.keys.len();
-        const { assert!(Stepped::CODES.count == Packed::CODES.count) };
-        let dense = || census.beyond(Packed::CODES) <= count / DENSE_ASIDE;
-        let stepped = || {
-            let seldom = fill::seldom_overflows::<Stepped>;
-            simd::sums_steps() && dense() && seldom(&ordered, &census, permutation)
-        };
-        let packed = || simd::deposits_fast() && count <= PACKED_MAX && dense();
         let layout = match ordered.only() {
             _ if count < NARROW_MIN => Layout::Wide(fill(&ordered, &census, permutation)?),
             Some(_) => Layout::Narrow(fill(&ordered, &census, permutation)?),
-            None if stepped() => Layout::Stepped(fill(&ordered, &census, permutation)?),
-            None if packed() => Layout::Packed(fill(&ordered, &census, permutation)?),
             None => Layout::Shared(fill(&ordered, &census, permutation)?),
         };
         let set = Self {

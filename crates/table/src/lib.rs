@@ -21,7 +21,6 @@ mod flatten;
 pub mod flows;
 pub mod fragments;
 mod hits;
-mod key_stream;
 pub mod live;
 mod mask;
 mod memory;

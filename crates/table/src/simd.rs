@@ -20,13 +20,9 @@ use crate::secret::WidePermutation;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use carryless::{Carryless, Factors, WideFactors};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-use detected::{AVX2, AVX512, COUNTS_BITS, DEPOSIT, FAR, detected};
+use detected::{AVX2, AVX512, detected};
 pub use level::Level;
 pub(crate) use portable::Portable;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use std::arch::asm;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use std::arch::x86_64::*;
 
 /// Compares all places of a line with one value; bit `i` of the answer is place `i`.
 pub(crate) trait Lanes: Copy {
@@ -132,31 +128,6 @@ pub(crate) trait Lanes: Copy {
     /// How many of the first 30 places are below the number that `value` has [`twice`], all taken
     /// as signed numbers.
     fn below30(self, line: &[u16; 32], value: u32) -> u32;
-    /// How many zeros of `ones` are below that one of it whose number is the lowest bit of
-    /// `numbers`, which is not 0; as if bit 64 were a one when there are fewer.
-    ///
-    /// Slow where [`deposits_fast`] says no.
-    fn zeros_below(self, ones: u64, numbers: u32) -> u32;
-    /// Of each of 16 lines the sum of those steps that are above the lowest bit of `found`, or
-    /// above bit 28 where none below that is set: bit `i` of `steps` counts one, bit `32 + i` two,
-    /// and both are above what `i` is above. [`Lanes::equal16`] has found the places.
-    #[inline(always)]
-    fn sum_steps(self, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
-        sum_steps_each(self, found, steps)
-    }
-    /// True where vectors do [`Lanes::sum_steps`], in fewer instructions than one by one.
-    #[inline(always)]
-    fn sums_steps(self) -> bool {
-        false
-    }
-    /// [`Lanes::sum_steps`] of one line.
-    #[inline(always)]
-    fn sum_steps_of_one(self, found: u32, steps: u64) -> u8 {
-        let found = found | NOT_FIRST_28;
-        let above = !(found ^ (found - 1));
-        let [ones, twos] = [steps as u32, (steps >> 32) as u32];
-        ((above & ones).count_ones() + 2 * (above & twos).count_ones()) as u8
-    }
     /// The values at `indices`, of which the lower five bits count.
     fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8];
     /// [`Lanes::pick`] of twice as many.
@@ -169,16 +140,6 @@ pub(crate) trait Lanes: Copy {
         }
         picked
     }
-}
-
-/// [`Lanes::sum_steps`], one line after another.
-#[inline(always)]
-fn sum_steps_each(lanes: impl Lanes, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
-    let mut sums = [0; 16];
-    for (sums, (&found, &steps)) in sums.iter_mut().zip(found.iter().zip(steps)) {
-        *sums = lanes.sum_steps_of_one(found, steps);
-    }
-    sums
 }
 
 /// What [`Lanes::look120`] tells of eight values.
@@ -227,9 +188,6 @@ const FIRST_10: u32 = (1 << 10) - 1;
 
 /// All but the last two places of [`Lanes::below30`].
 const FIRST_30: u32 = u32::MAX >> 2;
-
-/// What is found always, for [`Lanes::sum_steps`].
-const NOT_FIRST_28: u32 = !0 << 28;
 
 /// A loop over a burst, compiled once a [`Level`]. `run` must be `#[inline(always)]`.
 pub(crate) trait Job {
@@ -284,8 +242,6 @@ fn run_avx2<J: Job>(job: J, lanes: Avx2) -> J::Answer {
 pub(crate) enum Ahead {
     /// Not far, into the first: caches hold the table, or the core keeps few misses under way.
     Near,
-    /// Twice as far, into the first.
-    Long,
     /// Twice as far, into the second.
     Far,
 }
@@ -294,66 +250,21 @@ pub(crate) enum Ahead {
 ///
 /// A Zen 4 keeps two dozen misses of the first level under way, and gives twice the random lines
 /// where the second one is asked; the machine of the published figures, which has 2 MB of it, gave
-/// 1.5 times at 128 MB. A Zen 5 gives as many or up to a sixth less, but with 128 lines under way
-/// in its first level 1.1 to 1.25 times the lookups in bursts of as many keys. A table that caches
-/// hold is answered faster from the first level, not far ahead: on a Zen 4 both are alike at 5 to
-/// 9 MB, on a Zen 5, alone with its third-level cache, at 10 to 14.
+/// 1.5 times at 128 MB. A Zen 5 gives as many or up to a sixth less. A table that caches hold is
+/// answered faster from the first level, not far ahead: on a Zen 4 both are alike at 5 to 9 MB.
 #[inline]
 pub(crate) fn ahead<S: Lanes>(bytes: usize) -> Ahead {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    let asks_far = detected() & FAR != 0;
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let asks_far = true;
-    let (ahead, bytes_min) = if asks_far {
-        (Ahead::Far, 8 << 20)
-    } else {
-        (Ahead::Long, 16 << 20)
-    };
-    if S::DEEP && bytes >= bytes_min {
-        ahead
+    if S::DEEP && bytes >= 8 << 20 {
+        Ahead::Far
     } else {
         Ahead::Near
     }
 }
 
-/// True when the best level of this CPU [`Lanes::sums_steps`].
-pub(crate) fn sums_steps() -> bool {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return Avx512::new().is_some_and(Lanes::sums_steps);
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return false;
-}
-
-/// True when [`Lanes::zeros_below`] takes a few instructions.
-pub(crate) fn deposits_fast() -> bool {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return detected() & DEPOSIT != 0;
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return false;
-}
-
-/// [`Lanes::zeros_below`] by instructions.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-#[target_feature(enable = "bmi1,bmi2")]
-fn zeros_below(ones: u64, numbers: u32) -> u32 {
-    let one = _pdep_u64(u64::from(numbers), ones).trailing_zeros();
-    let mut zeros = one - numbers.trailing_zeros();
-    // SAFETY: no instruction. It hides the value from the compiler, which otherwise puts those of
-    // neighbours into vectors one by one, and then each waits for the lines of all.
-    unsafe {
-        asm!("/* {0:e} */", inout(reg) zeros, options(pure, nomem, nostack, preserves_flags));
-    };
-    zeros
-}
-
-/// Proof that the CPU has AVX-512 F, BW, VL and DQ (and the bit instructions that came before), and
-/// VPOPCNTDQ where it says so.
+/// Proof that the CPU has AVX-512 F, BW, VL and DQ (and the bit instructions that came before).
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[derive(Clone, Copy)]
-pub(crate) struct Avx512 {
-    counts_bits: bool,
-}
+pub(crate) struct Avx512(());
 
 /// Proof that the CPU has AVX2 (and the bit instructions that came with it).
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -364,10 +275,7 @@ pub(crate) struct Avx2(());
 impl Avx512 {
     #[inline]
     fn new() -> Option<Self> {
-        let detected = detected();
-        (detected & AVX512 != 0).then_some(Self {
-            counts_bits: detected & COUNTS_BITS != 0,
-        })
+        (detected() & AVX512 != 0).then_some(Self(()))
     }
 }
 

@@ -4,8 +4,6 @@ use std::fmt;
 
 use frame::prefetch;
 
-use crate::key;
-
 /// A cache line: all zero in memory of its own, whatever it holds in tables.
 pub(crate) type Line = [u64; 8];
 
@@ -119,8 +117,8 @@ fn ask<const FAR: bool>(lines: &[Line], key: u32) {
 
 /// Asks for keys, in the way that sets have theirs asked for.
 #[inline(always)]
-fn ask_stream(far: bool, keys: &[u32]) {
-    key::ask_stream(far, keys.as_ptr().wrapping_add(STREAM_AHEAD).cast());
+fn ask_stream(keys: &[u32]) {
+    prefetch::read_far(keys.as_ptr().wrapping_add(STREAM_AHEAD).cast());
 }
 
 #[inline(always)]
@@ -130,10 +128,9 @@ fn read(lines: &[Line], key: u32) -> u64 {
 
 #[inline(never)]
 fn out_of_order(lines: &[Line], keys: &[u32]) -> u64 {
-    let far = prefetch::prefers_far();
     let mut sum = 0u64;
     for chunk in keys.chunks(KEYS_A_LINE) {
-        ask_stream(far, chunk);
+        ask_stream(chunk);
         for &key in chunk {
             sum = sum.wrapping_add(read(lines, key));
         }
@@ -144,10 +141,9 @@ fn out_of_order(lines: &[Line], keys: &[u32]) -> u64 {
 /// Lines are zero, which the CPU cannot know: each place waits for the line before.
 #[inline(never)]
 fn chain(lines: &[Line], keys: &[u32]) -> u64 {
-    let far = prefetch::prefers_far();
     let mut sum = 0u64;
     for chunk in keys.chunks(KEYS_A_LINE) {
-        ask_stream(far, chunk);
+        ask_stream(chunk);
         for &key in chunk {
             sum = sum.wrapping_add(lines[place(key, lines) + sum as usize][3]);
         }
@@ -157,11 +153,10 @@ fn chain(lines: &[Line], keys: &[u32]) -> u64 {
 
 #[inline(never)]
 fn batch<const FAR: bool>(lines: &[Line], keys: &[u32], distance: usize) -> u64 {
-    let far = prefetch::prefers_far();
     let mut sum = 0u64;
     for chunk in keys.chunks(distance.max(1)) {
         for part in chunk.chunks(KEYS_A_LINE) {
-            ask_stream(far, part);
+            ask_stream(part);
             for &key in part {
                 ask::<FAR>(lines, key);
             }
@@ -180,11 +175,10 @@ fn rolling<const FAR: bool>(lines: &[Line], keys: &[u32], distance: usize) -> u6
     for &key in first {
         ask::<FAR>(lines, key);
     }
-    let far = prefetch::prefers_far();
     let mut sum = 0u64;
     let asked = ahead.chunks(KEYS_A_LINE);
     for (asked, now) in asked.zip(keys.chunks(KEYS_A_LINE)) {
-        ask_stream(far, asked);
+        ask_stream(asked);
         for (&asked, &now) in asked.iter().zip(now) {
             ask::<FAR>(lines, asked);
             sum = sum.wrapping_add(read(lines, now));

@@ -15,24 +15,6 @@ pub(crate) struct Range {
     pub(crate) count: u8,
 }
 
-impl Range {
-    /// True when the lower five bits of these codes tell them apart, and no other code of the
-    /// form, but for the one that leads to the side table, ends like one of them.
-    pub(crate) const fn is_short(self) -> bool {
-        self.count <= 30
-    }
-
-    /// Where [`Codes::masks`] has the answer of a code.
-    #[inline(always)]
-    pub(crate) const fn index(self, code: u8) -> usize {
-        if self.is_short() {
-            code as usize % 32
-        } else {
-            code as usize
-        }
-    }
-}
-
 /// The answers of an [`Ordered`], the commonest first, each with the number of its addresses.
 pub(super) struct Census(Vec<(u32, usize)>);
 
@@ -41,12 +23,6 @@ impl Census {
         let mut common = counted(ordered);
         common.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         Self(common)
-    }
-
-    /// How many addresses have an answer beyond the commonest `codes`.
-    pub(super) fn beyond(&self, codes: Range) -> usize {
-        let rest = self.0.iter().skip(usize::from(codes.count));
-        rest.map(|answer| answer.1).sum()
     }
 }
 
@@ -65,7 +41,7 @@ impl<'a> Answers<'a> {
         self.masks.first_chunk().filter(|_| self.are_few)
     }
 
-    /// The answers by [`Range::index`].
+    /// The answers by their codes.
     #[inline(always)]
     pub(crate) fn all(self) -> &'a [u32; CODES] {
         self.masks
@@ -75,7 +51,7 @@ impl<'a> Answers<'a> {
 /// Answers by code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Codes {
-    /// By [`Range::index`]; 0, "none", where there is no such code.
+    /// 0, "none", where there is no such code.
     masks: [u32; CODES],
     /// In the order of their codes.
     known: [u32; CODES],
@@ -104,7 +80,7 @@ impl Codes {
         if self.used == self.range.count {
             return None;
         }
-        self.masks[self.range.index(code)] = mask;
+        self.masks[usize::from(code)] = mask;
         self.known[usize::from(self.used)] = mask;
         self.used += 1;
         Some(code)
@@ -128,7 +104,7 @@ impl Codes {
     pub(crate) fn answers(&self) -> Answers<'_> {
         Answers {
             masks: &self.masks,
-            are_few: self.range.is_short() || self.range.first + self.used <= 32,
+            are_few: self.range.first + self.used <= 32,
         }
     }
 }
@@ -174,13 +150,12 @@ mod tests {
             assert_eq!(codes.answers().all()[usize::from(first)], 1);
             assert!(codes.find(3).is_some() != codes.find(7).is_some());
             assert_eq!(codes.find(9), None);
-            assert_eq!([0, 1, 2, 3].map(|n| census.beyond(range(n))), [4, 2, 1, 0]);
             let mut codes = Codes::of(&census, range(3));
             assert_eq!(codes.find_or_add(9), None);
             let mut codes = Codes::of(&census, range(30));
             for mask in 9..36 {
                 let code = codes.find_or_add(mask).expect("27 beside three");
-                assert_eq!(codes.answers().all()[range(30).index(code)], mask);
+                assert_eq!(codes.answers().all()[usize::from(code)], mask);
                 assert_eq!(codes.find_or_add(mask), Some(code));
             }
             assert_eq!(codes.find_or_add(36), None);

@@ -10,12 +10,6 @@ use crate::order::Ordered;
 use crate::secret::Permutation;
 use frame::Paged;
 
-/// Lines that [`seldom_overflows`] looks at: some 65,000 addresses, whatever the table holds.
-const SAMPLE: usize = 4096;
-/// Each miss in a line that overflows is looked up in the side table. One line in 110 rather than
-/// one in 500 made misses 3 to 10 % slower (of `Wide` lines).
-const OVERFLOWS: usize = 110;
-
 /// The table of `ordered`, which ascends by place, and whose answers are those of `census`.
 pub(super) fn fill<L: Line>(
     ordered: &Ordered<u32>,
@@ -44,19 +38,6 @@ pub(super) fn fill<L: Line>(
         permutation,
         count: ordered.keys.len(),
     })
-}
-
-/// True when fewer than one in `OVERFLOWS` of the first lines of that table would overflow: a
-/// permutation has chosen them.
-pub(super) fn seldom_overflows<L: Line>(
-    ordered: &Ordered<u32>,
-    census: &Census,
-    permutation: Permutation,
-) -> bool {
-    let mut filler = Filler::new::<L>(ordered, census, permutation);
-    let looked_at = filler.count.min(SAMPLE);
-    let lines = (0..looked_at).map(|index| filler.line::<L>(index));
-    lines.filter(Line::overflowed).count() < looked_at.div_ceil(OVERFLOWS)
 }
 
 struct Filler<'a> {
@@ -109,16 +90,6 @@ impl<'a> Filler<'a> {
             }
             overflows |= held.is_none();
             self.next += 1;
-        }
-        // Codes that are far apart may take more places than they are.
-        while !L::fits(&self.places)
-            && let Some((place, code)) = self.places.pop()
-        {
-            if code != L::ASIDE {
-                let mask = self.codes.answers().all()[L::CODES.index(code)];
-                self.aside.push((place, mask));
-            }
-            overflows = true;
         }
         L::encode(&mut self.places, overflows, first_of(index, self.count))
     }

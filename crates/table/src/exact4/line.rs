@@ -5,9 +5,7 @@
 //! second line, however many lists there are.
 
 mod narrow;
-mod packed;
 mod shared;
-mod stepped;
 mod wide;
 
 use super::codes::Range;
@@ -15,9 +13,7 @@ use super::lookup::GROUP;
 use crate::simd::Lanes;
 use frame::Shares;
 pub(crate) use narrow::Narrow;
-pub(crate) use packed::Packed;
 pub(crate) use shared::Shared;
-pub(crate) use stepped::Stepped;
 pub(crate) use wide::Wide;
 use zerocopy::{FromZeros, Immutable, IntoBytes};
 
@@ -61,13 +57,9 @@ pub(crate) trait Line:
     {
         find_each::<_, _, _, FAR, _>(lanes, shares, groups, codes);
     }
-    /// True where one line can take all these places; then it can take any of them as well.
-    fn fits(places: &[Coded]) -> bool {
-        places.len() <= Self::PLACES
-    }
     /// True when an address of this line may be in the side table alone.
     fn overflowed(&self) -> bool;
-    /// The line of these places, which [`Line::fits`]; `first` is the lowest place that
+    /// The line of these places, at most [`Line::PLACES`]; `first` is the lowest place that
     /// belongs to the line.
     fn encode(places: &mut [Coded], overflowed: bool, first: u32) -> Self;
     /// Appends the places of the line.
@@ -127,10 +119,6 @@ mod tests {
                     index => L::CODES.first + (index % usize::from(L::CODES.count)) as u8,
                 };
                 let mut given: Vec<Coded> = (0..count).map(|i| (place(i), code(i))).collect();
-                while !L::fits(&given) {
-                    given.pop();
-                }
-                let count = given.len();
                 let line = L::encode(&mut given, overflowed, first);
                 assert_eq!(line.overflowed(), overflowed, "{count}");
                 let mut decoded = Vec::new();
@@ -155,92 +143,8 @@ mod tests {
         let firsts = [77, 0, 1, 0xffff, 0x1_2345, u32::MAX - 60_000];
         for &first in &firsts[..if cfg!(miri) { 1 } else { firsts.len() }] {
             check::<Narrow>(first, 65_535);
-            check::<Packed>(first, 65_535);
-            check::<Stepped>(first, 65_535);
             check::<Shared>(first, 65_536);
             check::<Wide>(first, 1 << 20);
         }
-    }
-
-    /// How many places of a line those of these codes take, one after another.
-    fn taken(codes: &[u8]) -> usize {
-        let mut codes = codes.to_vec();
-        codes.sort_unstable();
-        let (mut taken, mut sum) = (0, 0);
-        for code in codes {
-            taken += usize::from(code - sum).div_ceil(3).max(1);
-            sum = code;
-        }
-        taken
-    }
-
-    /// A line takes codes that are far apart while there are places for the steps between them, and
-    /// what it takes it takes without any of them, and overflowed, as well.
-    #[test]
-    fn steps_between_codes_take_places() {
-        let by = if cfg!(miri) { 15 } else { 1 };
-        let codes = || (1..=31).step_by(by);
-        let mut all: Vec<Vec<u8>> = codes().map(|code| vec![code]).collect();
-        all.extend(
-            codes().flat_map(|one| (one..=31).step_by(by).map(move |other| vec![one, other])),
-        );
-        all.extend((18..=29).step_by(by).map(|count| vec![31; count]));
-        all.push((1..=28).collect());
-        all.push((4..=31).step_by(3).chain([31; 19]).collect());
-        let mut seed = 9u64;
-        all.extend((0..if cfg!(miri) { 3 } else { 2000 }).map(|_| {
-            let mut drawn = || {
-                seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-                (seed >> 33) as u8
-            };
-            let (count, span) = (drawn() % 28 + 2, drawn() % 31 + 1);
-            (0..count).map(|_| drawn() % span + 1).collect()
-        }));
-        for codes in &all {
-            let place = |index: usize| 70_000 + 37 * index as u32;
-            let coded: Vec<Coded> = codes
-                .iter()
-                .enumerate()
-                .map(|(i, &c)| (place(i), c))
-                .collect();
-            let fits = taken(codes) <= Stepped::PLACES;
-            assert_eq!(Stepped::fits(&coded), fits, "{codes:?}");
-            for left_out in (0..=codes.len()).step_by(by).filter(|_| fits) {
-                let others = coded
-                    .iter()
-                    .enumerate()
-                    .filter(|&(index, _)| index != left_out);
-                let mut held: Vec<Coded> = others.map(|(_, &coded)| coded).collect();
-                assert!(Stepped::fits(&held), "{codes:?}");
-                for overflowed in [false, true] {
-                    let line = Stepped::encode(&mut held, overflowed, 70_000);
-                    for &(place, code) in &held {
-                        assert_eq!(line.find(Portable, place), code, "{codes:?}");
-                    }
-                    let other = line.find(Portable, 69_999 + 65_535);
-                    assert_eq!(other, u8::from(overflowed), "{codes:?}");
-                }
-            }
-        }
-    }
-
-    /// No code of a short range is mistaken for another where lower bits decide.
-    #[test]
-    fn codes_have_places_of_their_own() {
-        fn check<L: Line>() {
-            let codes = L::CODES.first..=L::CODES.first + (L::CODES.count - 1);
-            assert!(!codes.contains(&L::ASIDE) && !codes.contains(&L::NONE));
-            let mut taken: Vec<usize> = codes.map(|code| L::CODES.index(code)).collect();
-            taken.extend([L::ASIDE, L::NONE].map(|code| L::CODES.index(code)));
-            let count = taken.len();
-            taken.sort_unstable();
-            taken.dedup();
-            assert_eq!(taken.len(), count);
-        }
-        check::<Narrow>();
-        check::<Packed>();
-        check::<Stepped>();
-        check::<Shared>();
-        check::<Wide>();
     }
 }

@@ -72,7 +72,7 @@ impl<L: Line> Lines<L> {
         let line = &self.lines.view()[line_of(place, self.lines.len())];
         match line.find(Portable, place) {
             code if code == L::ASIDE => self.side.get(place),
-            code => self.codes.answers().all()[L::CODES.index(code)],
+            code => self.codes.answers().all()[usize::from(code)],
         }
     }
 
@@ -119,9 +119,8 @@ impl<L: Line> Lines<L> {
         let code = code.or(L::ESCAPES.then_some(L::ASIDE));
         match code {
             Some(code) => {
-                places.push((place, code));
-                let fits = L::fits(places);
-                places.truncate(places.len() - usize::from(!fits));
+                let fits = places.len() < L::PLACES;
+                places.extend(fits.then_some((place, code)));
                 !fits
             }
             None => true,

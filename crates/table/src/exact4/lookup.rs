@@ -22,12 +22,12 @@ pub(super) const GROUPS: usize = WINDOW / GROUP;
 /// Groups on their way, 64 lines. Half as many gave 5 % less in bursts of 64 and as much in longer
 /// ones.
 const NEAR_AHEAD: usize = GROUPS;
-/// The same where no cache holds the table and the core keeps that many under way, 128 lines.
-pub(super) const LONG_AHEAD: usize = 2 * GROUPS;
+/// The same where no cache holds the table, 128 lines.
+pub(super) const FAR_AHEAD: usize = 2 * GROUPS;
 /// Room for the groups on their way and those of the window that is answered: a power of two,
 /// since they go round.
 const NEAR_RING: usize = 2 * NEAR_AHEAD;
-pub(super) const LONG_RING: usize = 2 * LONG_AHEAD;
+pub(super) const FAR_RING: usize = 2 * FAR_AHEAD;
 
 /// What a lookup leaves for each key.
 pub(super) trait Answer: Copy {
@@ -61,7 +61,7 @@ impl Answer for ListMask {
             let groups = answers.as_chunks_mut().0.iter_mut().zip(codes);
             let masks = meanings.all();
             for (answers, codes) in groups {
-                *answers = codes.map(|code| Self(masks[L::CODES.index(code)]));
+                *answers = codes.map(|code| Self(masks[usize::from(code)]));
             }
         }
     }
@@ -128,8 +128,7 @@ impl<L: Line, A: Answer, M: Meanwhile> Job for Lookup<'_, L, A, M> {
     fn run<S: Lanes>(self, lanes: S) -> usize {
         match self.table.ahead::<S>() {
             Ahead::Near => self.roll::<S, false, NEAR_AHEAD, NEAR_RING>(lanes),
-            Ahead::Long => self.roll::<S, false, LONG_AHEAD, LONG_RING>(lanes),
-            Ahead::Far => self.roll::<S, true, LONG_AHEAD, LONG_RING>(lanes),
+            Ahead::Far => self.roll::<S, true, FAR_AHEAD, FAR_RING>(lanes),
         }
     }
 }

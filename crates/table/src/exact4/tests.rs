@@ -3,8 +3,8 @@
 mod crowd;
 
 use super::at_once::LookupAtOnce;
-use super::line::{Line, Narrow, Packed, Shared, Stepped, Wide};
-use super::lookup::{LONG_AHEAD, LONG_RING, Lookup};
+use super::line::{Line, Narrow, Shared, Wide};
+use super::lookup::{FAR_AHEAD, FAR_RING, Lookup};
 use super::*;
 use crate::order::Ordered;
 use crate::simd::{self, Job, Lanes};
@@ -44,17 +44,17 @@ fn lines<L: Line>(oracle: &Oracle) -> Lines<L> {
     fill(&ordered, &Census::of(&ordered), permutation).expect("memory")
 }
 
-/// 128 lines ahead, into the second cache level if `FAR`.
-struct Long<'a, L, A, const FAR: bool>(Lookup<'a, L, A, ()>);
+/// 128 lines ahead, into the second cache level.
+struct Far<'a, L, A>(Lookup<'a, L, A, ()>);
 
-impl<L: Line, A: Answer, const FAR: bool> Job for Long<'_, L, A, FAR> {
+impl<L: Line, A: Answer> Job for Far<'_, L, A> {
     type Answer = usize;
     fn run<S: Lanes>(self, lanes: S) -> usize {
-        self.0.roll::<S, FAR, LONG_AHEAD, LONG_RING>(lanes)
+        self.0.roll::<S, true, FAR_AHEAD, FAR_RING>(lanes)
     }
 }
 
-fn long<const FAR: bool, L: Line, A: Answer>(
+fn far<L: Line, A: Answer>(
     level: Level,
     table: &Lines<L>,
     keys: &[u32],
@@ -66,7 +66,7 @@ fn long<const FAR: bool, L: Line, A: Answer>(
         answers,
         meanwhile: (),
     };
-    simd::run(level, Long::<'_, L, A, FAR>(lookup))
+    simd::run(level, Far(lookup))
 }
 
 struct FarAtOnce<'a, L, A, const COUNT: usize>(LookupAtOnce<'a, L, A, (), COUNT>);
@@ -112,8 +112,8 @@ fn at_once_by<L: Line, A: Answer, const COUNT: usize>(
     simd::run(level, FarAtOnce(lookup))
 }
 
-/// What tables of many megabytes do on a core that has 128 lines under way, in its first cache
-/// level or in its second, at every level and in bursts of every length.
+/// What tables of many megabytes do, with 128 lines under way into the second cache level, at every
+/// level and in bursts of every length.
 fn check_far<L: Line>(masks: &[u32], seed: u64) {
     println!("seed {seed}");
     let mut seed = seed;
@@ -155,16 +155,8 @@ fn check_lengths<L: Line>(table: &Lines<L>, oracle: &Oracle) {
         let wanted = |key: &u32| oracle.get(key).copied().unwrap_or(0);
         let mut answers = vec![ListMask(77); keys.len()];
         let mut found = vec![false; keys.len()];
-        long::<true, _, _>(level, table, &keys, &mut answers);
-        let hits = long::<true, _, _>(level, table, &keys, &mut found);
-        let (mut masks, mut here) = (vec![ListMask(77); keys.len()], vec![true; keys.len()]);
-        long::<false, _, _>(level, table, &keys, &mut masks);
-        let near_hits = long::<false, _, _>(level, table, &keys, &mut here);
-        assert_eq!(
-            (masks, here, near_hits),
-            (answers.clone(), found.clone(), hits),
-            "{length}, {level}"
-        );
+        far(level, table, &keys, &mut answers);
+        let hits = far(level, table, &keys, &mut found);
         let (mut masks, mut here) = (vec![ListMask(77); keys.len()], vec![true; keys.len()]);
         let counted = at_once(level, table, &keys, &mut masks)
             .and_then(|_| at_once(level, table, &keys, &mut here));
@@ -197,8 +189,6 @@ fn lines_that_come_from_far_are_answered() {
     check_far::<Wide>(&FEW, 21);
     if !cfg!(miri) {
         check_far::<Narrow>(&[1], 22);
-        check_far::<Packed>(&FEW, 23);
-        check_far::<Stepped>(&FEW, 25);
         check_far::<Shared>(&many(), 24);
     }
 }
@@ -317,22 +307,6 @@ fn narrow_lines_change() {
 
 #[test]
 #[cfg_attr(miri, ignore = "65,536 lines")]
-fn packed_lines_change() {
-    drive::<Packed>(Layout::Packed, &FEW, 9);
-    drive::<Packed>(Layout::Packed, &many()[..31], 10);
-    drive::<Packed>(Layout::Packed, &many(), 11);
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "65,536 lines")]
-fn stepped_lines_change() {
-    drive::<Stepped>(Layout::Stepped, &FEW, 12);
-    drive::<Stepped>(Layout::Stepped, &many()[..31], 13);
-    drive::<Stepped>(Layout::Stepped, &many(), 14);
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "65,536 lines")]
 fn shared_lines_change() {
     drive::<Shared>(Layout::Shared, &FEW, 7);
     drive::<Shared>(Layout::Shared, &many(), 8);
@@ -418,56 +392,16 @@ fn the_answers_choose_the_form() {
         assert!(!set.is_crowded());
         name_of(&set)
     };
-    let dense = match (simd::sums_steps(), simd::deposits_fast()) {
-        (true, _) => "stepped",
-        (false, true) => "packed",
-        (false, false) => "shared",
-    };
     assert_eq!(form(1, 0), "narrow");
-    assert_eq!(form(2, 0), dense);
-    assert_eq!(form(16, 100), dense);
-    assert_eq!(form(30, 0), dense);
+    assert_eq!(form(2, 0), "shared");
+    assert_eq!(form(16, 100), "shared");
     assert_eq!(form(31, 0), "shared");
 }
 
 fn name_of(set: &AddressSetV4) -> &'static str {
     match set.layout {
         Layout::Narrow(_) => "narrow",
-        Layout::Packed(_) => "packed",
-        Layout::Stepped(_) => "stepped",
         Layout::Shared(_) => "shared",
         Layout::Wide(_) => "wide",
     }
-}
-
-/// One large list and 29 small ones: codes in a line are far apart, and the steps between them
-/// would send each twentieth line's misses aside.
-#[test]
-#[cfg_attr(miri, ignore = "a million addresses")]
-fn codes_far_apart_are_not_stepped() {
-    let form = |large: u32| {
-        let mut columns = vec![Vec::new(); 30];
-        for key in 0..1_100_000u32 {
-            let small = 1 + key % 29;
-            columns[if key % 100 < large { 0 } else { small as usize }].push(key);
-        }
-        let (set, _) = AddressSetV4::compile(&columns, Secret::from_seed(6)).expect("memory");
-        let aside = each!(&set.layout, lines => lines.side.len());
-        assert!(aside < set.len() / 500, "{aside} aside");
-        name_of(&set)
-    };
-    let packed = if simd::deposits_fast() {
-        "packed"
-    } else {
-        "shared"
-    };
-    assert_eq!(form(85), packed);
-    assert_eq!(
-        form(0),
-        if simd::sums_steps() {
-            "stepped"
-        } else {
-            packed
-        }
-    );
 }

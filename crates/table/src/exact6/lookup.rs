@@ -12,7 +12,6 @@
 use super::codes::{Answers, ESCAPED};
 use super::line::{Line, PLACES, Word, after, home, look, portion, reach};
 use super::table::Table;
-use crate::key_stream::KeyStream;
 use crate::mask::ListMask;
 use crate::secret::WidePermutation;
 use crate::simd::{self, Ahead, Found120, Job, Lanes, Level};
@@ -27,9 +26,6 @@ const GROUP: usize = 8;
 const AHEAD: usize = 4;
 /// The same on cores of [`Lanes::DEEP`], 64 lines.
 pub(super) const DEEP_AHEAD: usize = 8;
-/// The same in longer bursts where no cache holds the table, and lines come into the first level:
-/// 128 lines.
-pub(super) const LONG_AHEAD: usize = 16;
 /// Groups answered before those keys of a group are looked at again whose home line was not
 /// enough: until then their next line is on its way. On a Zen 5 six groups give 3 % more than two.
 const fn lag<S: Lanes>() -> usize {
@@ -144,10 +140,7 @@ impl<A: Answer> Job for Lookup<'_, A> {
         }
         match simd::ahead::<S>(size_of::<Line>() * self.table.lines().len()) {
             Ahead::Far => self.roll::<S, true, DEEP_AHEAD>(lanes),
-            Ahead::Long if self.keys.len() > GROUP * DEEP_AHEAD => {
-                self.roll::<S, false, LONG_AHEAD>(lanes);
-            }
-            _ => self.roll::<S, false, DEEP_AHEAD>(lanes),
+            Ahead::Near => self.roll::<S, false, DEEP_AHEAD>(lanes),
         }
     }
 }
@@ -168,13 +161,11 @@ impl<A: Answer> Lookup<'_, A> {
         for (group, coming) in ring.iter_mut().enumerate().take(groups) {
             coming.ask::<S, FAR>(lanes, view, &self.mix, self.keys_of(group));
         }
-        let stream = KeyStream::of(self.keys);
         // What groups left open, the last one lowest.
         let mut open: Bits = 0;
         for group in 0..groups + lag {
             open <<= GROUP;
             if group < groups {
-                stream.ask8(GROUP * group);
                 if FAR && group + 1 < groups {
                     ring[(group + 1) % AHEAD].ask_near();
                 }

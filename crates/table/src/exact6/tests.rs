@@ -1,6 +1,6 @@
 //! The set against a map: columns, changes, versions, crowds.
 
-use super::lookup::{DEEP_AHEAD, LONG_AHEAD, Lookup};
+use super::lookup::{DEEP_AHEAD, Lookup};
 use super::*;
 use crate::simd::{self, Job, Lanes, Portable};
 use std::collections::HashMap;
@@ -218,26 +218,18 @@ fn bursts_of_every_length_are_answered() {
         );
         assert_eq!(hits, known.iter().filter(|&&mask| mask != 0).count());
         if length >= 8 {
-            let far = ahead::<true, DEEP_AHEAD>(&set, level, keys);
-            assert_eq!(far, known, "{level}, {length} keys");
-            let long = ahead::<false, LONG_AHEAD>(&set, level, keys);
-            assert_eq!(long, known, "{level}, {length} keys");
+            assert_eq!(far(&set, level, keys), known, "{level}, {length} keys");
         }
     }
 }
 
-/// What a table of many megabytes says on a core that has so many groups under way, in its second
-/// cache level if `FAR`.
-fn ahead<const FAR: bool, const AHEAD: usize>(
-    set: &AddressSetV6,
-    level: Level,
-    keys: &[u128],
-) -> Vec<u32> {
-    struct Ahead<'a, const FAR: bool, const AHEAD: usize>(Lookup<'a, ListMask>);
-    impl<const FAR: bool, const AHEAD: usize> Job for Ahead<'_, FAR, AHEAD> {
+/// What a table of many megabytes says, whose lines come into the second cache level.
+fn far(set: &AddressSetV6, level: Level, keys: &[u128]) -> Vec<u32> {
+    struct Far<'a>(Lookup<'a, ListMask>);
+    impl Job for Far<'_> {
         type Answer = ();
         fn run<S: Lanes>(self, lanes: S) {
-            self.0.roll::<S, FAR, AHEAD>(lanes);
+            self.0.roll::<S, true, DEEP_AHEAD>(lanes);
         }
     }
     let mut answers = vec![ListMask(77); keys.len()];
@@ -247,7 +239,7 @@ fn ahead<const FAR: bool, const AHEAD: usize>(
         keys,
         answers: &mut answers,
     };
-    simd::run(level, Ahead::<'_, FAR, AHEAD>(lookup));
+    simd::run(level, Far(lookup));
     answers.iter().map(|mask| mask.0).collect()
 }
 

@@ -50,7 +50,6 @@ use crate::address::Address;
 use crate::class::Classes;
 use crate::compiled::CompileError;
 use crate::flatten::Runs;
-use crate::key_stream::KeyStream;
 use crate::mask::ListMask;
 use crate::simd::{self, Level};
 use crate::straighten::Straightening;
@@ -219,7 +218,6 @@ impl Slots {
             trie: &self.trie,
             answers: self.classes.masks(),
             keys,
-            stream: KeyStream::of(keys),
             masks,
         }
     }

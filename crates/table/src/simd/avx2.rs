@@ -1,6 +1,6 @@
 //! Half a line a compare: vectors of 32 bytes.
 
-use super::{Avx2, FIRST_10, FIRST_30, Lanes, zeros_below};
+use super::{Avx2, FIRST_10, FIRST_30, Lanes};
 use std::arch::x86_64::*;
 
 impl Lanes for Avx2 {
@@ -15,11 +15,6 @@ impl Lanes for Avx2 {
             })
         };
         u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << 32
-    }
-    #[inline(always)]
-    fn zeros_below(self, ones: u64, numbers: u32) -> u32 {
-        // SAFETY: `self` proves the instructions.
-        unsafe { zeros_below(ones, numbers) }
     }
     #[inline(always)]
     fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8] {

@@ -1,11 +1,8 @@
 //! A line a compare: vectors of 64 bytes, and masks instead of vectors of truth.
 
 use super::avx2::upper_halves;
-use super::{
-    Avx512, BELOW_TOP, FIRST_30, Found120, Lanes, NOT_FIRST_28, sum_steps_each, zeros_below,
-};
+use super::{Avx512, BELOW_TOP, FIRST_30, Found120, Lanes};
 use crate::secret::WidePermutation;
-use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem;
 
@@ -18,11 +15,6 @@ impl Lanes for Avx512 {
             let bytes = _mm512_loadu_si512(bytes.as_ptr().cast());
             _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(value.cast_signed()))
         }
-    }
-    #[inline(always)]
-    fn zeros_below(self, ones: u64, numbers: u32) -> u32 {
-        // SAFETY: `self` proves the instructions.
-        unsafe { zeros_below(ones, numbers) }
     }
     #[inline(always)]
     fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8] {
@@ -96,31 +88,6 @@ impl Lanes for Avx512 {
             );
         }
         codes
-    }
-    #[inline(always)]
-    fn sums_steps(self) -> bool {
-        self.counts_bits
-    }
-    #[inline(always)]
-    fn sum_steps(self, found: &[u32; 16], steps: &[u64; 16]) -> [u8; 16] {
-        let mut sums = [0; 16];
-        if !self.counts_bits {
-            return sum_steps_each(self, found, steps);
-        }
-        // SAFETY: `self` proves the instructions, and `counts_bits`, looked at above, those that
-        // count; the loads read the halves of `found` and of `steps`, 32 and 64 bytes each, and
-        // the store writes the 16 bytes of `sums`.
-        unsafe {
-            let found: *const __m256i = found.as_ptr().cast();
-            let steps: *const __m512i = steps.as_ptr().cast();
-            let low = sum_steps_of_eight(_mm256_loadu_si256(found), _mm512_loadu_si512(steps));
-            let high = sum_steps_of_eight(
-                _mm256_loadu_si256(found.add(1)),
-                _mm512_loadu_si512(steps.add(1)),
-            );
-            _mm_storeu_si128(sums.as_mut_ptr().cast(), _mm_unpacklo_epi64(low, high));
-        }
-        sums
     }
     #[inline(always)]
     fn equal32(self, line: &[u32; 16], value: u32) -> u32 {
@@ -261,49 +228,6 @@ impl Lanes for Avx512 {
         };
         mask.count_ones()
     }
-}
-
-/// [`Lanes::sum_steps`] of eight lines, in the lower eight bytes.
-///
-/// # Safety
-///
-/// The CPU has what [`Avx512`] proves, and VPOPCNTDQ.
-#[inline(always)]
-unsafe fn sum_steps_of_eight(found: __m256i, steps: __m512i) -> __m128i {
-    // SAFETY: the caller's proof.
-    unsafe {
-        let found = _mm512_shuffle_epi32::<0b10_10_00_00>(_mm512_cvtepu32_epi64(found));
-        let found = _mm512_or_si512(found, _mm512_set1_epi32(NOT_FIRST_28.cast_signed()));
-        let before = _mm512_add_epi32(found, _mm512_set1_epi32(-1));
-        // steps and not (found xor before)
-        let steps = _mm512_ternarylogic_epi64::<0x82>(found, before, steps);
-        let counted = count_bits(steps);
-        // The upper half counts twice.
-        let twice = _mm512_srli_epi64::<31>(counted);
-        _mm512_cvtepi64_epi8(_mm512_add_epi32(counted, twice))
-    }
-}
-
-/// How many bits are set of every 32. Not by its intrinsic: what that is inlined into would be
-/// compiled for CPUs alone that have VPOPCNTDQ, and many with AVX-512 do not.
-///
-/// # Safety
-///
-/// The CPU has AVX-512 F and VPOPCNTDQ.
-#[inline]
-#[target_feature(enable = "avx512f")]
-unsafe fn count_bits(words: __m512i) -> __m512i {
-    let counted;
-    // SAFETY: the caller's proof; the instruction reads and writes the registers it names.
-    unsafe {
-        asm!(
-            "vpopcntd {counted}, {words}",
-            words = in(zmm_reg) words,
-            counted = lateout(zmm_reg) counted,
-            options(pure, nomem, nostack, preserves_flags),
-        );
-    }
-    counted
 }
 
 /// [`look120_one`] of four values.

@@ -1,15 +1,11 @@
 //! What this CPU can do.
 
-use frame::{cpu::amd_family, prefetch};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Bits of what [`detected`] tells: that it has looked, and what is here.
 const LOOKED: u8 = 1;
 pub(super) const AVX2: u8 = 2;
 pub(super) const AVX512: u8 = 4;
-pub(super) const DEPOSIT: u8 = 8;
-pub(super) const FAR: u8 = 16;
-pub(super) const COUNTS_BITS: u8 = 32;
 
 /// What this CPU has. Asked once a burst, so it is one load: nine features looked up one by one
 /// were some 30 instructions, half a key's.
@@ -38,18 +34,7 @@ fn detect() -> u8 {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512dq");
-    // Before Zen 3, family 25, `pdep` is a program of some 20 instructions and one or two dozen
-    // cycles a bit (Agner Fog's tables).
-    let found = [
-        (avx2, AVX2),
-        (avx512, AVX512),
-        (
-            avx2 && amd_family().is_none_or(|family| family >= 25),
-            DEPOSIT,
-        ),
-        (prefetch::prefers_far(), FAR),
-        (is_x86_feature_detected!("avx512vpopcntdq"), COUNTS_BITS),
-    ];
+    let found = [(avx2, AVX2), (avx512, AVX512)];
     let found = found.into_iter().filter(|feature| feature.0);
     found.fold(LOOKED, |all, feature| all | feature.1)
 }

@@ -15,12 +15,6 @@ impl Lanes for Portable {
             .fold(0, |mask, &byte| mask << 1 | u64::from(byte == value))
     }
     #[inline(always)]
-    fn zeros_below(self, ones: u64, numbers: u32) -> u32 {
-        let number = numbers.trailing_zeros();
-        let left = (0..number).fold(ones, |left, _| left & left.wrapping_sub(1));
-        left.trailing_zeros() - number
-    }
-    #[inline(always)]
     fn pick(self, values: &[u32; 32], indices: &[u8; 8]) -> [u32; 8] {
         indices.map(|index| values[usize::from(index % 32)])
     }

@@ -12,8 +12,6 @@ fn a_line_overflows_and_empties_again() {
         .collect();
     assert!(crowd.len() > 300, "{} in one line", crowd.len());
     for masks in [&many()[..1], &many()[..16], &many()[..30], &many()] {
-        crowd_in::<Packed>(Layout::Packed, &crowd, masks);
-        crowd_in::<Stepped>(Layout::Stepped, &crowd, masks);
         crowd_in::<Shared>(Layout::Shared, &crowd, masks);
         crowd_in::<Narrow>(Layout::Narrow, &crowd, masks);
     }

@@ -20,7 +20,6 @@ use super::place::{self, Places};
 use super::slot_of;
 use super::waiting::{Descent, Waiting};
 use super::window::{self, GROUP, Group, Nodes, WINDOW, Window};
-use crate::key_stream::KeyStream;
 use crate::mask::ListMask;
 use crate::prefixes::column::Column;
 use crate::prefixes::trie::Trie;
@@ -36,7 +35,6 @@ pub(super) struct Lookup<'a, C, R, S, L, const ADDS: bool> {
     pub(super) trie: &'a Trie,
     pub(super) answers: &'a [ListMask],
     pub(super) keys: &'a [u128],
-    pub(super) stream: KeyStream,
     pub(super) masks: &'a mut [ListMask],
 }
 
@@ -191,13 +189,11 @@ where
         let mut waiting = Waiting::new();
         let count = masks.len();
         for (number, (masks, group)) in masks.iter_mut().zip(groups).enumerate() {
-            self.stream.ask8(first + GROUP * number);
             put::<ADDS, _, _>(lanes, lines, coding, number, group, masks, &mut waiting);
         }
         if !rest.is_empty()
             && let Some(group) = groups.get(count)
         {
-            self.stream.ask8(first + GROUP * count);
             let mut masks = [ListMask::EMPTY; GROUP];
             put::<false, _, _>(lanes, lines, coding, count, group, &mut masks, &mut waiting);
             for (mask, found) in rest.iter_mut().zip(masks) {
