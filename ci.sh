@@ -60,7 +60,7 @@ step_lint() {
 step_tidy() {
     cargo run --quiet -p xtask -- tidy
     if ! command -v python3 >/dev/null; then
-        skip "no python3 to hold the figures in README.md against docs/runs"
+        skip "no python3 to hold the figures of the pages against docs/runs"
         return
     fi
     python3 docs/speed.py --check

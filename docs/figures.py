@@ -1,4 +1,4 @@
-"""The tables of README.md and docs/reproduced.md, each made of a run in docs/runs: see speed.py."""
+"""The tables of README.md, docs/performance.md and docs/reproduced.md: see speed.py."""
 
 import json
 import os
@@ -440,7 +440,26 @@ def findings(name):
     return whole(name, said)
 
 
+def brief():
+    """Three figures for the first page, each with its kind of port."""
+    path = rows(load("pipeline"), path="bridge", entries=SIX, pool=8192, stride=2112, without="none")[0]
+    veth = load("veth")
+    entries = max(one["variant"].get("entries", 0) for one in rows(veth, path="xdp"))
+    fast, plain = (
+        veth_row(veth, "drop", name, entries, "forward", RATE) for name in ("xdp_redirect", "xdp")
+    )
+    body = [
+        ["frames in memory rings, one worker", millions(path)],
+        ["between veth interfaces, `xdp:` ports with `transmit=redirect`", millions(fast)],
+        ["between veth interfaces, `xdp:` ports", millions(plain)],
+    ]
+    head = ["64-byte frames, both addresses looked up among 6 million", "Mpps"]
+    said = "Each figure with its machine and spread: [docs/performance.md](docs/performance.md)."
+    return "\n".join([table(head, body), "", said])
+
+
 BLOCKS = {
+    "brief": brief,
     "ladder": ladder,
     "steps": steps,
     "prototypes": prototypes,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Figures of README.md and docs/reproduced.md, made of the runs in docs/runs.
+"""Figures of README.md, docs/performance.md and docs/reproduced.md, made of the runs in docs/runs.
 
 docs/speed.py                  writes them anew
 docs/speed.py --check          exit code 1 where a page does not say what the runs say
@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 import figures
 
 DOCS = os.path.dirname(os.path.abspath(__file__))
-PAGES = [os.path.join(DOCS, "..", "README.md"), os.path.join(DOCS, "reproduced.md")]
+PAGES = [os.path.join(DOCS, name) for name in ("../README.md", "performance.md", "reproduced.md")]
 EXPERIMENTS = ["ladder", "table", "pipeline", "locks", "memory", "batch", "stride", "veth"]
 # A closer look at one path, with more rounds than a full run has time for.
 CLOSER = {"LINERATE_VETH_PATHS": "xdp_redirect", "LINERATE_VETH_ROUNDS": "50"}
