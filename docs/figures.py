@@ -442,7 +442,8 @@ def findings(name):
 
 def brief():
     """Three figures for the first page, each with its kind of port."""
-    path = rows(load("pipeline"), path="bridge", entries=SIX, pool=8192, stride=2112, without="none")[0]
+    wanted = {"entries": SIX, "pool": 8192, "stride": 2112, "without": "none"}
+    path = rows(load("pipeline"), path="bridge", **wanted)[0]
     veth = load("veth")
     entries = max(one["variant"].get("entries", 0) for one in rows(veth, path="xdp"))
     fast, plain = (

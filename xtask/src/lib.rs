@@ -10,6 +10,7 @@
 pub mod architecture;
 pub mod finding;
 pub mod licences;
+pub mod lines;
 pub mod metadata;
 pub mod rust_text;
 pub mod tidy;

@@ -1,5 +1,7 @@
 //! Just enough of Rust's lexical structure to tell code from comments and strings.
 
+use std::ops::RangeInclusive;
+
 /// What a function looks like from outside: its name and the lines it spans.
 #[derive(Debug, PartialEq, Eq)]
 pub struct FunctionSpan {
@@ -14,24 +16,55 @@ pub struct FunctionSpan {
 /// `text` with comments, strings and character literals turned to spaces; line breaks stay.
 #[must_use]
 pub fn code_only(text: &str) -> String {
+    blanked(text, |_| true)
+}
+
+/// `text` with comments turned to spaces; line breaks stay.
+#[must_use]
+pub fn without_comments(text: &str) -> String {
+    blanked(text, |skipped| skipped.starts_with(b"/"))
+}
+
+/// `text` with those comments and literals turned to spaces that `blanks` picks.
+fn blanked(text: &str, blanks: impl Fn(&[u8]) -> bool) -> String {
     let bytes = text.as_bytes();
     let mut code = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let end = skip_end(bytes, at);
-        if end == at {
-            code.push(bytes[at]);
-            at += 1;
-            continue;
+        let end = skip_end(bytes, at).max(at + 1);
+        let (skipped, is_code) = (&bytes[at..end], skip_end(bytes, at) == at);
+        if is_code || !blanks(skipped) {
+            code.extend(skipped);
+        } else {
+            let blank = |&byte: &u8| if byte == b'\n' { byte } else { b' ' };
+            code.extend(skipped.iter().map(blank));
         }
-        code.extend(
-            bytes[at..end]
-                .iter()
-                .map(|&byte| if byte == b'\n' { byte } else { b' ' }),
-        );
         at = end;
     }
     String::from_utf8_lossy(&code).into_owned()
+}
+
+/// The lines, counted from 1, of items under `#[cfg(test)]`; `code` has comments and strings
+/// blanked.
+#[must_use]
+pub fn test_lines(code: &str) -> Vec<RangeInclusive<usize>> {
+    let bytes = code.as_bytes();
+    let line_of = |at: usize| 1 + bytes[..at].iter().filter(|&&b| b == b'\n').count();
+    let items = code.match_indices("#[cfg(test)]").map(|(at, attribute)| {
+        let after = at + attribute.len();
+        let end = item_end(bytes, after);
+        line_of(at)..=line_of(end)
+    });
+    items.collect()
+}
+
+/// Where the item that begins at `from` ends: at the brace that closes it, or at its semicolon.
+fn item_end(bytes: &[u8], from: usize) -> usize {
+    if let Some(open) = body_open(bytes, from) {
+        return body_close(bytes, open);
+    }
+    let semicolon = bytes[from..].iter().position(|&b| b == b';');
+    semicolon.map_or(bytes.len(), |at| from + at)
 }
 
 /// The end of the comment or literal that starts at `at`; `at` itself when none does.
