@@ -160,7 +160,8 @@ fn of_notation(field: &[u8]) -> Option<Fault> {
         |part: &[u8]| part.len() > 2 && part[0] == b'0' && part[1].eq_ignore_ascii_case(&b'x');
     let mut parts = field.split(|byte| matches!(byte, b'.' | b':'));
     if parts.any(begins_with_0x) {
-        let digit = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':' | b'x' | b'X');
+        let digit =
+            |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':' | b'x' | b'X');
         let all = field.iter().all(digit);
         return all.then(|| Fault::Hexadecimal(hexadecimal(field).map(Ipv4Addr::from_bits)));
     }

@@ -204,6 +204,80 @@ fn a_pause_of_a_capture_is_told() {
     );
 }
 
+/// A replay goes on behind a clock that was set, at its own pace, and says how often it was.
+#[test]
+fn a_clock_that_steps_back_is_told_and_pauses_go_on() {
+    let place = Place::new();
+    for (what, seconds, told, back) in [
+        ("once", &[9, 2][..], "back 1 time", 1),
+        ("often", &[9, 8, 7, 6], "back 3 times", 3),
+        ("by years", &[1_700_000_000, 5], "back 1 time", 1),
+        (
+            "and ahead",
+            &[9, 1_700_000_000, 5],
+            "back 1 time and ahead by more than a year 1 time",
+            1,
+        ),
+    ] {
+        let mut bytes = snapped(&[(60, 60)])[..FILE_HEADER].to_vec();
+        // Two frames a tenth of a second apart at each time.
+        for (&second, micros) in seconds
+            .iter()
+            .flat_map(|second| [(second, 0), (second, 100_000)])
+        {
+            for word in [second, micros, 60, 60] {
+                bytes.extend(u32::to_le_bytes(word));
+            }
+            bytes.extend([7; 60]);
+        }
+        place.write("steps.pcap", bytes);
+        let ran = place.run("gen null: --replay steps.pcap --json").ended(0);
+        let said = ran.json();
+        assert_eq!(
+            said["sent"]["pacing"]["clock_steps_back"], back,
+            "{what}: {said}"
+        );
+        let pauses = seconds.len() as f64 * 0.1;
+        let took = said["seconds"].as_f64().expect("seconds");
+        assert!((pauses..pauses + 2.0).contains(&took), "{what}: {took}");
+        assert!(ran.stderr.contains(told), "{what}: {}", ran.stderr);
+        let flat_out = place
+            .run("gen null: --replay steps.pcap --speed max")
+            .ended(0);
+        assert!(!flat_out.stderr.contains("clock of the capture"), "{what}");
+    }
+}
+
+#[test]
+fn a_capture_without_a_frame_is_why_nothing_was_sent() {
+    let place = Place::new();
+    place.write("none.pcap", &snapped(&[])[..]);
+    place.write("wireless.pcap", {
+        let mut bytes = snapped(&[(60, 60)]);
+        bytes[20] = 105;
+        bytes
+    });
+    for words in ["gen null: --replay none.pcap", "sink pcap:in=none.pcap"] {
+        let ran = place.run(words).ended(1);
+        let told = ran.text();
+        assert!(
+            told.contains("NO RESULT") && told.contains("it has 0 records"),
+            "{told}"
+        );
+        assert!(!told.contains("the port's states"), "{told}");
+    }
+    let bridged = place.run("bridge pcap:in=none.pcap null:").ended(0).stderr;
+    assert!(
+        bridged.contains("none.pcap holds no frames: it has 0 records"),
+        "{bridged}"
+    );
+    let refused = place
+        .run("gen null: --replay wireless.pcap")
+        .ended(2)
+        .stderr;
+    assert!(refused.contains("802.11"), "{refused}");
+}
+
 #[test]
 fn a_rate_and_a_time_make_their_product() {
     let place = Place::new();
