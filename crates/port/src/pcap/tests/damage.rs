@@ -119,6 +119,49 @@ fn what_is_no_capture_is_refused_with_a_reason() {
 }
 
 #[test]
+fn zeros_behind_gzip_are_nothing_and_other_bytes_are_told() {
+    let (bytes, _) = pcap_bytes(ByteOrder::Little, Resolution::Nano, &frames());
+    let packed = gzip(&bytes);
+    for (behind, told) in [
+        (&b""[..], false),
+        (&[0; 10_240], false),
+        (b"junk", true),
+        (b"\0x", true),
+    ] {
+        let (read, warnings) = read_all(&[&packed[..], behind].concat());
+        assert_eq!(
+            (read, warnings.len()),
+            (frames(), usize::from(told)),
+            "{warnings:?}"
+        );
+        assert!(
+            !told || warnings[0].contains("that are no gzip"),
+            "{warnings:?}"
+        );
+    }
+}
+
+/// What `cat a.pcap b.pcap` and `cat a.pcap.gz b.pcap.gz` make: the second header is no record.
+#[test]
+fn a_second_capture_behind_the_first_is_told() {
+    for order in ORDERS {
+        for resolution in [Resolution::Micro, Resolution::Nano] {
+            let (bytes, _) = pcap_bytes(order, resolution, &frames());
+            let twice = [&bytes[..], &bytes].concat();
+            let packed = [gzip(&bytes), gzip(&bytes)].concat();
+            for joined in [twice, packed] {
+                let (read, warnings) = read_all(&joined);
+                assert_eq!(read.len(), frames().len());
+                assert!(
+                    warnings[0].contains("join them with mergecap"),
+                    "{warnings:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn hostile_lengths_take_no_memory_and_end_the_capture() {
     let (good, _) = pcap_bytes(ByteOrder::Little, Resolution::Nano, &frames());
     let mut bytes = good.clone();
