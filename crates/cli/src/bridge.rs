@@ -118,6 +118,7 @@ fn open_ports(settings: &BridgeSettings, sets: &LoadedSets) -> Result<Vec<Box<dy
         samples_v6: samples.v6,
         seed: settings.seed,
         start_time_ns: u64::try_from(since_1970.as_nanos()).unwrap_or(0),
+        looks_up: !settings.sets.sources.is_empty(),
         sieve_words: sets.compiled.sieve().map_or(0, |sieve| sieve.words().len()),
         ..OpenContext::default()
     };

@@ -1,5 +1,7 @@
 //! Says what is wrong with a field that is no entry. Off the fast path: only bad lines come here.
 
+use std::net::Ipv4Addr;
+
 use crate::entry::{Entry, parse_address, parse_prefix_len};
 use crate::fault::Fault;
 use crate::{ipv4, ipv6};
@@ -124,17 +126,25 @@ fn of_two_parts(field: &[u8]) -> Option<Fault> {
     let (left, right) = (&field[..at], &field[at + 1..]);
     if parse_address(left).is_none() {
         // A host name may hold dashes, and a path may follow it: the whole field tells more.
-        return looks_numeric(left).then(|| of_address(left));
+        let tells = looks_numeric(left) || of_notation(left).is_some();
+        return tells.then(|| of_address(left));
     }
     Some(match field[at] {
         b'/' if parse_prefix_len(right).is_some() => Fault::NotAnEntry,
         b'/' => of_prefix_len(right),
-        _ => Fault::RangeEnd,
+        _ => of_notation(right).unwrap_or(Fault::RangeEnd),
     })
 }
 
 fn of_prefix_len(text: &[u8]) -> Fault {
-    match ipv4::parse(text) {
+    if text.len() > 1 && text[0] == b'0' && text.iter().all(u8::is_ascii_digit) {
+        return Fault::LeadingZero;
+    }
+    let hexadecimal = hexadecimal(text).filter(|_| !text.contains(&b'.'));
+    if let (None, Some(fault)) = (hexadecimal, of_notation(text)) {
+        return fault;
+    }
+    match hexadecimal.or_else(|| ipv4::parse(text)) {
         Some(mask) if mask.leading_ones() + mask.trailing_zeros() == 32 => {
             Fault::Netmask(Some(mask.leading_ones() as u8))
         }
@@ -144,8 +154,44 @@ fn of_prefix_len(text: &[u8]) -> Fault {
     }
 }
 
+/// The fault of an address, or of a part of one, whose numbers are right in another notation.
+fn of_notation(field: &[u8]) -> Option<Fault> {
+    let begins_with_0x =
+        |part: &[u8]| part.len() > 2 && part[0] == b'0' && part[1].eq_ignore_ascii_case(&b'x');
+    let mut parts = field.split(|byte| matches!(byte, b'.' | b':'));
+    if parts.any(begins_with_0x) {
+        let digit =
+            |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':' | b'x' | b'X');
+        let all = field.iter().all(digit);
+        return all.then(|| Fault::Hexadecimal(hexadecimal(field).map(Ipv4Addr::from_bits)));
+    }
+    (looks_numeric(field) && of_numbers(field) == Fault::LeadingZero).then_some(Fault::LeadingZero)
+}
+
+/// What an IPv4 address in hexadecimal is: one number, or four with dots of which some may be
+/// decimal.
+fn hexadecimal(field: &[u8]) -> Option<u32> {
+    let text = std::str::from_utf8(field).ok()?;
+    let number = |part: &str| match part.strip_prefix("0x").or(part.strip_prefix("0X")) {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None if part.len() > 1 && part.starts_with('0') => None,
+        None => part.parse().ok(),
+    };
+    let numbers: Vec<u32> = text.split('.').map(number).collect::<Option<_>>()?;
+    match numbers[..] {
+        [number] if text.starts_with('0') => Some(number),
+        [a, b, c, d] if numbers.iter().all(|&number| number < 256) => {
+            Some(a << 24 | b << 16 | c << 8 | d)
+        }
+        _ => None,
+    }
+}
+
 /// The fault of a field that should be one address.
 pub(crate) fn of_address(field: &[u8]) -> Fault {
+    if let Some(fault) = of_notation(field) {
+        return fault;
+    }
     let has = |byte| field.contains(&byte);
     if has(b':') {
         return of_colons(field);
@@ -167,6 +213,9 @@ fn of_colons(field: &[u8]) -> Fault {
         && right.first().is_some_and(u8::is_ascii_digit)
     {
         return Fault::Port;
+    }
+    if let Some(fault) = of_notation(left).filter(|_| !left.contains(&b':')) {
+        return fault;
     }
     if !field.iter().all(hex) {
         return Fault::NotAnEntry;
@@ -282,6 +331,70 @@ mod tests {
         );
     }
 
+    /// One table: what is written in another notation, and the address that is meant where one is.
+    #[test]
+    fn numbers_in_another_notation() {
+        let octal = "has a number with a leading zero, which some programs read as octal; \
+                     write it without";
+        for field in [
+            "010.1.2.3",
+            "192.168.001.010",
+            "010.1.2.3/32",
+            "192.168.001.0/24",
+            "010.1.2.3:80",
+            "::ffff:010.1.2.3",
+            "010.1.2.3-010.1.2.9",
+            "10.1.2.3-010.1.2.9",
+            "10.0.0.0/08",
+            "10.0.0.0/024",
+            "10.0.0.0/255.000.000.000",
+        ] {
+            check(field, octal);
+        }
+        for (field, meant) in [
+            ("0x0a.1.2.3", "10.1.2.3"),
+            ("0X0A.0x01.0x02.0x03", "10.1.2.3"),
+            ("0x0a010203", "10.1.2.3"),
+            ("0x0a.0.0.0/8", "10.0.0.0"),
+            ("0x0a.1.2.3-0x0a.1.2.9", "10.1.2.3"),
+            ("10.1.2.3-0x0a.1.2.9", "10.1.2.9"),
+            ("10.0.0.0/0xff.0.0.0", "255.0.0.0"),
+        ] {
+            check(
+                field,
+                &format!("has a number in hexadecimal; write {meant} in its place"),
+            );
+        }
+        for field in [
+            "0x0a.1.2",
+            "0x100.1.2.3",
+            "0x0a.01.2.3",
+            "0x2001:0xdb8::1",
+            "2001:0xdb8::/32",
+            "0x123456789",
+        ] {
+            check(
+                field,
+                "has a number that begins with 0x; numbers of IPv4 are written in decimal, those \
+                 of IPv6 without 0x",
+            );
+        }
+        for (field, prefix_len) in [
+            ("10.0.0.0/0xff000000", 8),
+            ("10.0.0.0/0xFFFFFFFF", 32),
+            ("10.0.0.0/0x0", 0),
+        ] {
+            check(
+                field,
+                &format!("has a netmask; write it as a prefix length: /{prefix_len}"),
+            );
+        }
+        check("0x0a.example.com", "is a host name; a list holds addresses");
+        check("10.0.0.0/0x0f", "has a netmask that is no prefix");
+        check("0x", "is not an address, a network or a range");
+        check("0xzz.1.2.3", "is a host name; a list holds addresses");
+    }
+
     #[test]
     fn ipv6() {
         check(
@@ -316,7 +429,6 @@ mod tests {
         check("10.0.0.0/33", "has a prefix of more than 32 bits");
         check("2001:db8::/129", "has a prefix of more than 128 bits");
         check("10.0.0.0/", "has no prefix length after the slash");
-        check("10.0.0.0/08", "has no prefix length after the slash");
         check("10.0.0.0/x", "has no prefix length after the slash");
         check("10.0.0.0/-1", "has no prefix length after the slash");
         check("10.0.0.0/1000", "has no prefix length after the slash");

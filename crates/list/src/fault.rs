@@ -3,6 +3,7 @@
 use crate::columns::Columns;
 use crate::entry::Entry;
 use std::fmt;
+use std::net::Ipv4Addr;
 
 /// What is wrong with one line or element. Printed by [`Fault::about`] beside the text it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub enum Fault {
     NumberAbove255,
     /// A number with a leading zero, which some programs read as octal.
     LeadingZero,
+    /// A number that begins with `0x`; the IPv4 address that is meant.
+    Hexadecimal(Option<Ipv4Addr>),
     /// Something with colons that is no IPv6 address.
     NotIpv6,
     /// A zone id (RFC 4007 section 11).
@@ -191,6 +194,11 @@ impl Fault {
             Self::HostName | Self::HostsFile => "it is a list of names: give a list of addresses",
             Self::Url => "it is a list of URLs: give a list of addresses",
             Self::NotText => "it is no text: give a list of addresses, a line each",
+            Self::LeadingZero => {
+                "it has leading zeros: where its numbers are decimal, take the zeros away \
+                 (sed -E 's/\\b0+([0-9])/\\1/g')"
+            }
+            Self::Hexadecimal(_) => "it has hexadecimal numbers: write its addresses in decimal",
             Self::PfTable => "load what 'pfctl -t NAME -T show' prints",
             Self::Commas | Self::DateFirst => {
                 "it has columns: name the one that holds the address with --column"
@@ -238,6 +246,9 @@ impl fmt::Display for Predicate {
                 write!(f, "has {count} of the four numbers of an IPv4 address")
             }
             Fault::PrefixTooLong(bits) => write!(f, "has a prefix of more than {bits} bits"),
+            Fault::Hexadecimal(Some(meant)) => {
+                write!(f, "has a number in hexadecimal; write {meant} in its place")
+            }
             Fault::Netmask(Some(prefix_len)) => {
                 write!(
                     f,
@@ -287,6 +298,10 @@ impl Fault {
             Self::LeadingZero => {
                 "has a number with a leading zero, which some programs read as octal; \
                  write it without"
+            }
+            Self::Hexadecimal(_) => {
+                "has a number that begins with 0x; numbers of IPv4 are written in decimal, those \
+                 of IPv6 without 0x"
             }
             Self::NotIpv6 => "is not an IPv6 address",
             Self::Zone => "has a zone id; a list holds plain addresses",

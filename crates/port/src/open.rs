@@ -30,6 +30,8 @@ pub struct OpenContext {
     pub rings: Rings,
     /// The sockets at which this run waits for the peers of shared-memory ports.
     pub listeners: Listeners,
+    /// Whether frames are looked up in lists: captures then tell which they cut within addresses.
+    pub looks_up: bool,
     /// Words of the largest sieve that a shortcut of this run may be opened with.
     pub sieve_words: usize,
     /// What the AF_XDP ports of this run share.

@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use frame::{Burst, PortId, QueueId};
 use port::pcap::Format;
 use port::{OpenContext, PortErrorKind, RxState};
-use support::{Folder, frames, move_all, open, open_queue, pool, read_capture, run, write_capture};
+use support::{
+    Folder, Owned, frames, move_all, open, open_queue, pool, read_capture, run, write_capture,
+};
 
 #[test]
 fn frames_keep_bytes_times_and_lengths_through_files() {
@@ -116,7 +118,94 @@ fn a_capture_is_read_as_often_as_asked() {
         let moved = run(&input, &output, &OpenContext::default());
         assert_eq!(moved.rx.rx_frames, 2_100);
         let read = read_capture(&folder.file("b.pcap"));
-        assert!(read.chunks(700).all(|turn| turn == sent), "{name}");
+        let lasts = sent[699].0 - sent[0].0;
+        for (turn, round) in read.chunks(700).zip(0..) {
+            let later = |frame: &Owned| (frame.0 + round * lasts, frame.1, frame.2.clone());
+            let wanted: Vec<Owned> = sent.iter().map(later).collect();
+            assert_eq!(turn, wanted, "{name}, round {round}");
+        }
+    }
+}
+
+/// Times of a capture that is read three times: what `loop=` adds never sets them back.
+#[test]
+fn times_never_go_back_because_of_a_loop() {
+    let folder = Folder::new();
+    for (what, times, wanted) in [
+        (
+            "in order",
+            &[5, 7, 9][..],
+            &[5, 7, 9, 9, 11, 13, 13, 15, 17][..],
+        ),
+        ("one frame", &[7], &[7, 7, 7]),
+        ("the same time", &[7, 7], &[7, 7, 7, 7, 7, 7]),
+        ("from 0", &[0, 2], &[0, 2, 2, 4, 4, 6]),
+        ("no time", &[0, 0], &[0; 6]),
+        (
+            "its own clock goes back",
+            &[5, 9, 3, 7],
+            &[5, 9, 3, 7, 9, 13, 7, 11, 13, 17, 11, 15],
+        ),
+        (
+            "a frame without a time",
+            &[5, 0, 9],
+            &[5, 0, 9, 9, 0, 13, 13, 0, 17],
+        ),
+    ] {
+        let frames: Vec<Owned> = times.iter().map(|&time| (time, 60, vec![1; 60])).collect();
+        write_capture(&folder.file("a.pcap"), Format::Pcap, &frames);
+        let input = format!("pcap:in={},loop=3", folder.text("a.pcap"));
+        let output = format!("pcap:out={}", folder.text("b.pcap"));
+        run(&input, &output, &OpenContext::default());
+        let read = read_capture(&folder.file("b.pcap"));
+        let read: Vec<u64> = read.iter().map(|frame| frame.0).collect();
+        assert_eq!(read, wanted, "{what}");
+    }
+}
+
+/// Frames that were cut within their addresses are told where they are looked up, and there only.
+#[test]
+fn addresses_that_were_cut_off_are_told_where_lists_are_asked() {
+    let folder = Folder::new();
+    let ethernet = |ether_type: [u8; 2]| [&[2; 12][..], &ether_type].concat();
+    let ipv4 = |protocol| {
+        let head = [0x45, 0, 0, 80, 0, 0, 0, 0, 64, protocol, 0, 0];
+        [&head[..], &[192, 0, 2, 1, 192, 0, 2, 2]].concat()
+    };
+    let ipip = [ethernet([8, 0]), ipv4(4), ipv4(17), vec![0; 40]].concat();
+    let ipv6_head = [0x60, 0, 0, 0, 0, 40, 17, 64];
+    let ipv6 = [ethernet([0x86, 0xdd]), ipv6_head.to_vec(), vec![1; 72]].concat();
+    let arp = [ethernet([8, 6]), vec![0; 80]].concat();
+    for (what, frame, len, told) in [
+        ("within Ethernet", &ipip, 13, true),
+        ("before IPv4", &ipip, 14, true),
+        ("before the source", &ipip, 26, true),
+        ("before the destination", &ipip, 30, true),
+        ("before the packet inside", &ipip, 34, true),
+        ("within addresses inside", &ipip, 53, true),
+        ("behind addresses inside", &ipip, 54, false),
+        ("not at all", &ipip, 94, false),
+        ("within IPv6", &ipv6, 40, true),
+        ("behind addresses of IPv6", &ipv6, 54, false),
+        ("an ARP", &arp, 20, false),
+    ] {
+        let cut = vec![(1, frame.len() as u32, frame[..len].to_vec())];
+        write_capture(&folder.file("a.pcap"), Format::Pcap, &cut);
+        for looks_up in [true, false] {
+            let context = OpenContext {
+                looks_up,
+                ..OpenContext::default()
+            };
+            let moved = run(
+                &format!("pcap:in={}", folder.text("a.pcap")),
+                "null:",
+                &context,
+            );
+            let warnings = moved.rx_end.expect("an end").join("\n");
+            let said =
+                warnings.contains("1 frames of") && warnings.contains("within their addresses");
+            assert_eq!(said, told && looks_up, "{what}: {warnings}");
+        }
     }
 }
 

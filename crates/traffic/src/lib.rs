@@ -31,7 +31,7 @@ pub use pacer::{Pacer, PacingError};
 pub use random::Random;
 pub use rate::{FCS_BYTES, L1_BYTES, Rate};
 pub use recipe::{Flows, Protocol, Recipe, Stamp};
-pub use replay::{Replay, Speed};
+pub use replay::{ClockSteps, Replay, Speed};
 pub use share::Share;
 pub use signature::{Cover, SIGNATURE_BYTES, Signature};
 pub use sink::{Sink, SinkLimits, SinkReport, StreamReport};

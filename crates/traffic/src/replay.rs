@@ -48,9 +48,69 @@ impl fmt::Display for Speed {
     }
 }
 
+/// More than any pause of a capture, in ns: a clock that goes ahead by so much was set.
+const PAUSE_MAX: u64 = 365 * 86_400 * 1_000_000_000;
+
+/// Times of a capture that are no pauses: its clock was set, or two clocks wrote it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClockSteps {
+    /// Frames recorded before the frame in front of them.
+    pub back: u64,
+    /// Frames recorded more than a year after the frame in front of them.
+    pub ahead: u64,
+}
+
+/// The clock of a capture, as its frames tell it.
+#[derive(Debug, Clone, Copy, Default)]
+struct RecordedClock {
+    /// When the frame before was recorded, in ns.
+    before: Option<u64>,
+    /// The latest time before the clock was set back, and how far it was ahead of what followed; 0
+    /// once the clock has passed it.
+    latest: u64,
+    lead: u64,
+    steps: ClockSteps,
+}
+
+impl RecordedClock {
+    /// The pause between the frame before and one recorded at `recorded_ns`. There is none where
+    /// the clock was set. A frame that returns to the clock of before the last step back (one frame
+    /// had a wrong time, two interfaces have clocks that differ) keeps its distance in that clock.
+    /// Such a frame is later than all before it, by less than a fifth of the step.
+    fn pause(&mut self, recorded_ns: u64) -> u64 {
+        let Some(before) = self.before else {
+            self.before = Some(recorded_ns);
+            return 0;
+        };
+        if recorded_ns == 0 && before != 0 {
+            // It has no time.
+            return 0;
+        }
+        self.before = Some(recorded_ns);
+        let Some(apart) = recorded_ns.checked_sub(before) else {
+            self.latest = self.latest.max(before);
+            self.lead = self.latest - recorded_ns;
+            self.steps.back += 1;
+            return 0;
+        };
+        let beyond = apart.checked_sub(self.lead).filter(|_| self.lead != 0);
+        let returned = beyond.filter(|beyond| (1..=self.lead / 5).contains(beyond));
+        let pause = returned.unwrap_or(apart);
+        if recorded_ns >= self.latest {
+            (self.latest, self.lead) = (0, 0);
+        }
+        if pause <= PAUSE_MAX {
+            return pause;
+        }
+        self.steps.ahead += u64::from(before != 0);
+        0
+    }
+}
+
 /// Turns the times of a capture into times at which its frames are due. Distances between frames
-/// are kept or multiplied; a time before the one in front of it is taken as that one's, so that no
-/// frame overtakes another.
+/// are kept or multiplied. Where the clock of the capture was set back, or ahead by more than a
+/// year, the frame is due with the one in front, so that no frame overtakes another, and distances
+/// go on from it: [`Replay::steps`] counts them.
 ///
 /// A frame that is late by more than `lag_max` puts off all behind it, instead of having them
 /// follow each other faster than they were recorded: [`PacingError::lost_ns`] says by how much.
@@ -60,8 +120,7 @@ pub struct Replay {
     lag_max: u64,
     /// When the frame before was due.
     due: Nanos,
-    /// When the frame before was recorded, in ns.
-    recorded: Option<u64>,
+    recorded: RecordedClock,
     /// What of a nanosecond multiplying left over.
     fraction: f64,
     error: PacingError,
@@ -76,7 +135,7 @@ impl Replay {
             speed,
             lag_max: lag_max_ns,
             due: start,
-            recorded: None,
+            recorded: RecordedClock::default(),
             fraction: 0.0,
             error: PacingError::default(),
             late_sum: 0.0,
@@ -85,18 +144,21 @@ impl Replay {
 
     /// When the next frame, recorded at `recorded_ns`, is due. Each frame is asked for once.
     pub fn next(&mut self, recorded_ns: u64) -> Nanos {
-        let before = self.recorded.unwrap_or(recorded_ns);
-        self.recorded = Some(before.max(recorded_ns));
+        let pause = self.recorded.pause(recorded_ns);
+        self.put_off(pause);
+        self.due
+    }
+
+    /// The next frame is due so long after the one before, in the time of the capture.
+    fn put_off(&mut self, apart: u64) {
         let Speed::Times(times) = self.speed else {
-            return self.due;
+            return;
         };
-        let apart = recorded_ns.saturating_sub(before);
         let scaled = apart as f64 / times + self.fraction;
         self.fraction = scaled.fract();
         // One is exact also where a float is not: 104 days apart.
         let whole = if times == 1.0 { apart } else { scaled as u64 };
         self.due = self.due.after(whole);
-        self.due
     }
 
     /// Takes note that the frame asked for last went at `now`.
@@ -118,9 +180,18 @@ impl Replay {
     /// The capture begins anew: its first frame is due `gap_ns` behind the last, at the speed of
     /// the replay.
     pub fn again(&mut self, gap_ns: u64) {
-        self.recorded = Some(0);
-        self.next(gap_ns);
-        self.recorded = None;
+        self.put_off(gap_ns);
+        let steps = self.recorded.steps;
+        self.recorded = RecordedClock {
+            steps,
+            ..RecordedClock::default()
+        };
+    }
+
+    /// How often the clock of the capture was set, as far as its frames were asked for.
+    #[must_use]
+    pub const fn steps(&self) -> ClockSteps {
+        self.recorded.steps
     }
 
     /// How well the frames kept to their times so far.
@@ -161,9 +232,98 @@ mod tests {
         assert_eq!(due(Speed::Times(0.5), &recorded), double);
     }
 
+    /// When frames recorded at these times are due, and what is said of their clock.
+    fn due_of(recorded: &[u64]) -> (Vec<u64>, ClockSteps) {
+        let mut replay = Replay::new(Speed::Times(1.0), 0, Nanos(0));
+        let due = recorded.iter().map(|&time| replay.next(time).0).collect();
+        (due, replay.steps())
+    }
+
     #[test]
-    fn times_that_run_backwards_overtake_nothing() {
-        assert_eq!(due(Speed::Times(1.0), &[100, 40, 90, 110]), [0, 0, 0, 10]);
+    fn pauses_go_on_behind_a_clock_that_was_set() {
+        const YEAR: u64 = PAUSE_MAX;
+        const NOW: u64 = RECORDED;
+        for (what, recorded, due, back, ahead) in [
+            ("once", &[100, 40, 90, 110][..], &[0, 0, 50, 70][..], 1, 0),
+            (
+                "often",
+                &[1_100, 1_110, 1_050, 1_060, 1_000, 1_010, 1_005, 1_015],
+                &[0, 10, 10, 20, 20, 30, 30, 40],
+                3,
+                0,
+            ),
+            (
+                "by years",
+                &[NOW, NOW + 10, 5, 15, 40],
+                &[0, 10, 10, 20, 45],
+                1,
+                0,
+            ),
+            (
+                "ahead by years",
+                &[5, 15, NOW, NOW + 10, NOW + 30],
+                &[0, 10, 10, 20, 40],
+                0,
+                1,
+            ),
+            (
+                "to another interface",
+                &[5_000, 5_010, 9, 19, 30],
+                &[0, 10, 10, 20, 31],
+                1,
+                0,
+            ),
+            (
+                "two interfaces in turns, one 1,000 behind",
+                &[5_000, 4_010, 5_020, 4_030, 5_040],
+                &[0, 0, 20, 20, 40],
+                2,
+                0,
+            ),
+            (
+                "one frame with a wrong time",
+                &[NOW, NOW + 10, 7, NOW + 30, NOW + 40],
+                &[0, 10, 10, 30, 40],
+                1,
+                0,
+            ),
+            (
+                "frames without a time",
+                &[0, NOW, 0, 0, NOW + 10],
+                &[0, 0, 0, 0, 10],
+                0,
+                0,
+            ),
+            (
+                "a capture that begins at 0",
+                &[0, 10, 20],
+                &[0, 10, 20],
+                0,
+                0,
+            ),
+            (
+                "a pause longer than the step",
+                &[100, 90, 100, 400],
+                &[0, 0, 10, 310],
+                1,
+                0,
+            ),
+            ("a pause of a year", &[1, YEAR + 1], &[0, YEAR], 0, 0),
+            ("the ends of time", &[1, u64::MAX, 1], &[0, 0, 0], 1, 1),
+        ] {
+            let steps = ClockSteps { back, ahead };
+            assert_eq!(due_of(recorded), (due.to_vec(), steps), "{what}");
+        }
+    }
+
+    #[test]
+    fn steps_are_counted_over_rounds_and_their_seam_is_none() {
+        let mut replay = Replay::new(Speed::Times(1.0), 0, Nanos(0));
+        for due in [[0, 0, 5], [5, 5, 10]] {
+            assert_eq!([9, 1, 6].map(|time| replay.next(time).0), due);
+            replay.again(0);
+        }
+        assert_eq!(replay.steps().back, 2);
     }
 
     #[test]

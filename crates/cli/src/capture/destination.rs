@@ -35,6 +35,7 @@ pub(super) fn open(file: &str, format: &str) -> Result<Box<dyn Write + Send>, Er
         return syslog(Path::new(path)).map_err(refused);
     }
     if file != "-" {
+        expect_unpacked(Path::new(file)).map_err(Error::refused)?;
         return Ok(Box::new(File::create(file).map_err(refused)?));
     }
     if format == "pcapng" && io::IsTerminal::is_terminal(&io::stdout()) {
@@ -43,6 +44,19 @@ pub(super) fn open(file: &str, format: &str) -> Result<Box<dyn Write + Send>, Er
         ));
     }
     Ok(Box::new(io::stdout()))
+}
+
+/// Samples are read while they are written: they are not packed, whatever a name promises.
+fn expect_unpacked(path: &Path) -> Result<(), String> {
+    let packed = port::pcap::is_gzip(path) || port::pcap::expect_packing(path).is_err();
+    match path.extension().filter(|_| packed) {
+        Some(ending) => Err(format!(
+            "what is captured is written unpacked, and the ending .{} says that it is not; write - \
+             (standard output) into a program that packs",
+            ending.display()
+        )),
+        None => Ok(()),
+    }
 }
 
 /// A stream where one listens, else messages.

@@ -87,6 +87,9 @@ pub(super) struct Pacing {
     /// Time by which the schedule was put off since more was due than a burst may be.
     pub(super) lost_ns: u64,
     pub(super) lost_times: u64,
+    /// Times that the clock of a capture was set back, and ahead by more than a year.
+    pub(super) clock_steps_back: u64,
+    pub(super) clock_steps_ahead: u64,
 }
 
 /// What was taken in at a port.
@@ -225,6 +228,8 @@ fn pacing(trial: &TrialReport) -> Option<Pacing> {
         late_max_ns: error.late_max_ns,
         lost_ns: error.lost_ns,
         lost_times: error.lost_times,
+        clock_steps_back: trial.clock_steps.back,
+        clock_steps_ahead: trial.clock_steps.ahead,
     })
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use engine::{Drive, DrivePlan, Replayed, Trial, TrialReport};
 use port::PortSpec;
-use traffic::{Rate, Recipe, Speed};
+use traffic::{ClockSteps, Rate, Recipe, Speed};
 
 use crate::args::{GenArgs, SinkArgs};
 use crate::error::{Error, Outcome};
@@ -128,9 +128,13 @@ fn finish(
     let mut warnings = closing.warnings;
     warnings.extend(refused_frames(&report));
     warnings.extend(cut_frames(&report));
+    warnings.extend(clock_steps(&report));
     warnings.extend(starved(&report.workers));
     warnings.iter().for_each(|warning| output.warn(warning));
-    let figures = Figures::new(&report, ceiling, &memory, warnings);
+    let mut figures = Figures::new(&report, ceiling, &memory, warnings);
+    let read = closing.failure.as_ref().map(ToString::to_string);
+    let empty = empty_capture(&report, read.or_else(|| figures.warnings.first().cloned()));
+    figures.no_result = empty.or(figures.no_result);
     if json {
         output.print_json(&figures)?;
     } else {
@@ -166,6 +170,15 @@ fn refused_frames(report: &TrialReport) -> Option<String> {
     ))
 }
 
+/// A capture of which nothing came has no result, and this is why.
+fn empty_capture(report: &TrialReport, said: Option<String>) -> Option<String> {
+    let is_read = |spec: &str| spec.starts_with("pcap:in=");
+    let mut captures = report.ports.iter().filter(|port| is_read(&port.spec));
+    let empty = captures.find(|port| port.rx_frames == 0)?;
+    let name = empty.spec.split(',').next().unwrap_or_default();
+    Some(format!("no frame came out of {name}: {}", said?))
+}
+
 /// A capture with a snap length holds the beginnings of frames.
 fn cut_frames(report: &TrialReport) -> Option<String> {
     (report.cut > 0).then(|| {
@@ -173,6 +186,23 @@ fn cut_frames(report: &TrialReport) -> Option<String> {
             "{} frames were cut when they were recorded, and what was sent is what the capture \
              kept of them: record with a snap length of 0 (tcpdump -s 0)",
             report.cut
+        )
+    })
+}
+
+/// Where the clock of a capture was set there is no pause to keep.
+fn clock_steps(report: &TrialReport) -> Option<String> {
+    let ClockSteps { back, ahead } = report.clock_steps;
+    let said = [(back, "back"), (ahead, "ahead by more than a year")];
+    let said = said.into_iter().filter(|&(steps, _)| steps != 0);
+    let said: Vec<String> = said
+        .map(|(steps, way)| format!("{way} {}", number::plural(steps, "time", "times")))
+        .collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "the clock of the capture steps {}: a frame behind such a step was sent without a \
+             pause, and pauses go on from it",
+            said.join(" and ")
         )
     })
 }

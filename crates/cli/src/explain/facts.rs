@@ -21,6 +21,8 @@ pub(super) struct FrameFacts {
     #[serde(skip)]
     pub(super) sets: usize,
     pub(super) matches: Vec<MatchFacts>,
+    /// The capture cut it within addresses: what sets hold of those is not known.
+    pub(super) addresses_cut: bool,
     /// `forward` or `drop`.
     pub(super) verdict: &'static str,
     /// The name of the drop reason, and its sentence.

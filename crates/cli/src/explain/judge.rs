@@ -122,6 +122,8 @@ impl<'a> Judge<'a> {
             placement: self.placement(&found.bytes, &packets),
             sets: self.plan.policy.rules().len(),
             matches,
+            addresses_cut: (0..=packets.tunnels.len())
+                .any(|depth| packets.at(depth).addresses_cut()),
             verdict: if reason.is_some() { "drop" } else { "forward" },
             reason: reason.map(|reason| reason.name()),
             sentence: reason.map(|reason| reason.sentence()),

@@ -1,9 +1,13 @@
 //! Where frames to be explained come from: typed, or out of a capture.
+//!
+//! Frames of a capture have the numbers that Wireshark and tshark give them: a record that cannot
+//! be read has one, too.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use port::pcap::{CapturePath, CaptureReader, Step};
+use port::pcap::{CapturePath, CaptureReader, LeftOut, Step};
+use serde::Serialize;
 use wire::capture::{LinkHeader, LinkType};
 
 use crate::args::FrameSource;
@@ -20,15 +24,37 @@ pub(super) struct FoundFrame {
     pub(super) original_len: usize,
 }
 
+/// A record of a capture that cannot be explained.
+#[derive(Debug, Serialize)]
+pub(super) struct Unread {
+    /// As in `frame 3 of a.pcap`.
+    #[serde(skip)]
+    pub(super) name: String,
+    pub(super) number: u64,
+    /// Why, as the end of a sentence about it.
+    pub(super) reason: String,
+}
+
+/// What was asked for.
+pub(super) enum Found {
+    Frame(FoundFrame),
+    Unread(Unread),
+}
+
+/// Bytes of the longest frame that a port takes from a capture.
+const FRAME_BYTES_MAX: usize = frame::STRIDE_BYTES_MAX as usize - 1_024;
+
 /// Frames, one after the other.
 pub(super) enum FrameReader {
     Typed(Option<Vec<u8>>),
-    Capture {
-        reader: Box<CaptureReader>,
-        file: PathBuf,
-        only: Option<u64>,
-        seen: u64,
-    },
+    Capture(Capture),
+}
+
+/// A capture, and which of its frames are asked for.
+pub(super) struct Capture {
+    reader: Box<CaptureReader>,
+    file: PathBuf,
+    only: Option<u64>,
 }
 
 impl FrameReader {
@@ -42,67 +68,103 @@ impl FrameReader {
             false => CapturePath::File(file.clone()),
         };
         let reader = CaptureReader::open(&path).map_err(Error::refused)?;
-        Ok(Self::Capture {
+        Ok(Self::Capture(Capture {
             reader: Box::new(reader),
             file,
             only,
-            seen: 0,
-        })
+        }))
     }
 
     /// The next frame that was asked for.
-    pub(super) fn next(&mut self) -> Result<Option<FoundFrame>, Error> {
-        let (reader, file, only, seen) = match self {
-            Self::Typed(bytes) => return Ok(bytes.take().map(typed)),
-            Self::Capture {
-                reader,
-                file,
-                only,
-                seen,
-            } => (reader, file, *only, seen),
-        };
-        if only.is_some_and(|only| *seen >= only) {
+    pub(super) fn next(&mut self) -> Result<Option<Found>, Error> {
+        match self {
+            Self::Typed(bytes) => Ok(bytes.take().map(|bytes| Found::Frame(typed(bytes)))),
+            Self::Capture(capture) => capture.next(),
+        }
+    }
+
+    /// What the user should know of the capture, a sentence each.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        match self {
+            Self::Typed(_) => Vec::new(),
+            Self::Capture(capture) => capture.reader.warnings(),
+        }
+    }
+
+    /// Whether the capture could be read, and had the frame that was asked for.
+    pub(super) fn finish(&self) -> Result<(), Error> {
+        match self {
+            Self::Typed(_) => Ok(()),
+            Self::Capture(capture) => capture.finish(),
+        }
+    }
+}
+
+impl Capture {
+    fn next(&mut self) -> Result<Option<Found>, Error> {
+        if self.only.is_some_and(|only| self.reader.number() >= only) {
             return Ok(None);
         }
         loop {
-            let record = match reader.next() {
-                Step::Record(record) => record,
+            let found = match self.reader.next() {
+                Step::Record(record) => Ok((record.original_len, record.bytes.to_vec())),
+                Step::LeftOut(why) => Err(why),
                 Step::Waiting => {
                     std::thread::sleep(Duration::from_millis(1));
                     continue;
                 }
                 Step::Ended => return Ok(None),
             };
-            *seen += 1;
-            if only.is_none_or(|only| only == *seen) {
-                return Ok(Some(FoundFrame {
-                    name: format!("frame {seen} of {}", file.display()),
-                    number: *seen,
-                    bytes: record.bytes.to_vec(),
-                    original_len: record.original_len as usize,
-                }));
+            let number = self.reader.number();
+            if self.only.is_none_or(|only| only == number) {
+                let name = format!("frame {number} of {}", self.file.display());
+                return self.found(name, found).map(Some);
             }
         }
     }
 
-    /// Whether the capture could be read, and had the frame that was asked for.
-    pub(super) fn finish(&self) -> Result<(), Error> {
-        let Self::Capture {
-            reader,
-            file,
-            only,
-            seen,
-        } = self
-        else {
-            return Ok(());
+    fn found(&self, name: String, found: Result<(u32, Vec<u8>), LeftOut>) -> Result<Found, Error> {
+        let number = self.reader.number();
+        let reason = match found {
+            Ok((original_len, bytes)) if bytes.len() <= FRAME_BYTES_MAX => {
+                return Ok(Found::Frame(FoundFrame {
+                    name,
+                    number,
+                    bytes,
+                    original_len: original_len as usize,
+                }));
+            }
+            Ok((_, bytes)) => format!(
+                "has {} bytes, more than the {FRAME_BYTES_MAX} of which ports take frames",
+                bytes.len()
+            ),
+            Err(why) => why.to_string(),
         };
-        match (reader.failure(), only) {
-            (Some(failure), None) => Err(Error::refused(failure)),
-            (Some(failure), Some(only)) if seen < only => Err(Error::refused(failure)),
-            (_, Some(only)) if seen < only => Err(Error::refused(format!(
-                "{} has {seen} frames and number {only} is asked for: choose one of them",
-                file.display()
+        match self.only {
+            Some(_) => Err(Error::refused(format!("{name} {reason}"))),
+            None => Ok(Found::Unread(Unread {
+                name,
+                number,
+                reason,
+            })),
+        }
+    }
+
+    fn finish(&self) -> Result<(), Error> {
+        let (reader, frames) = (&self.reader, self.reader.number());
+        let wanting = self.only.filter(|&only| frames < only);
+        if let Some(failure) = reader.failure()
+            && (self.only.is_none() || wanting.is_some())
+        {
+            return Err(Error::refused(failure));
+        }
+        match (wanting, reader.emptiness()) {
+            (Some(_), Some(empty)) if frames == 0 => Err(Error::refused(empty)),
+            (Some(only), _) => Err(Error::refused(format!(
+                "{} has {frames} frames and number {only} is asked for: choose one of them",
+                self.file.display()
             ))),
+            (None, Some(empty)) if self.only.is_none() => Err(Error::refused(empty)),
             _ => Ok(()),
         }
     }

@@ -2,9 +2,10 @@
 
 use super::facts::{FlowFacts, FrameFacts, MatchFacts, PlacementFacts};
 use super::headers::protocol_name;
+use super::source::Unread;
 use crate::paint::Paint;
 use crate::report::number::plural;
-use crate::report::table::{Align, Table, clip};
+use crate::report::table::{Align, Table, clip, wrap};
 
 /// Entries shown of one address; the rest is counted.
 const ENTRIES_SHOWN_MAX: usize = 3;
@@ -33,12 +34,19 @@ pub(super) fn render(frame: &FrameFacts, paint: Paint, width: usize) -> String {
     for note in &frame.notes {
         facts.row(["note".to_owned(), note.clone()]);
     }
-    placement(&frame.placement, &mut facts);
+    placement(&frame.placement, frame.addresses_cut, &mut facts);
     sets(frame, &mut facts);
     facts.row(["verdict".to_owned(), verdict(frame)]);
     text += &painted(&facts.render(paint, width), frame, paint);
     text.push('\n');
     text
+}
+
+/// A record that cannot be explained, with an empty line behind it.
+pub(super) fn render_unread(record: &Unread, paint: Paint, width: usize) -> String {
+    let name = paint.bold(&clip(&format!("{}: not read", record.name), width));
+    let reason = wrap(&format!("It {}.", record.reason), 2, width);
+    format!("{name}\n{reason}\n")
 }
 
 fn heading(frame: &FrameFacts) -> String {
@@ -49,16 +57,17 @@ fn heading(frame: &FrameFacts) -> String {
     }
 }
 
-fn placement(placed: &PlacementFacts, facts: &mut Table) {
+fn placement(placed: &PlacementFacts, addresses_cut: bool, facts: &mut Table) {
     let mut fact = |name: &str, value: String| facts.row([name.to_owned(), value]);
     let of = |number: usize, many: usize| format!("{number} (of 0 to {})", many - 1);
     let (Some(header), Some(flow), Some(hash), Some(bucket)) =
         (placed.header, &placed.flow, placed.hash, placed.bucket)
     else {
-        return fact(
-            "placed by",
-            "no address: it is the first worker's".to_owned(),
-        );
+        let why = match addresses_cut {
+            true => "no address, since the capture cut it: it is the first worker's here",
+            false => "no address: it is the first worker's",
+        };
+        return fact("placed by", why.to_owned());
     };
     fact("placed by", format!("{header} header, {}", hashed(flow)));
     fact("hash", format!("0x{hash:08x} (Toeplitz, symmetric key)"));
@@ -85,7 +94,13 @@ fn hashed(flow: &FlowFacts) -> String {
 }
 
 fn sets(frame: &FrameFacts, facts: &mut Table) {
-    if frame.matches.is_empty() {
+    if frame.addresses_cut && frame.sets != 0 {
+        let unknown = match frame.matches.is_empty() {
+            true => "not known: the capture cut the frame within its addresses",
+            false => "known in part: the capture cut the frame within its addresses",
+        };
+        facts.row(["sets".to_owned(), unknown.to_owned()]);
+    } else if frame.matches.is_empty() {
         let none = match frame.sets {
             0 => "none were given".to_owned(),
             1 => "no address is in the set".to_owned(),

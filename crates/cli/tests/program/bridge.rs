@@ -414,7 +414,9 @@ fn outputs_are_packed_as_their_names_say() {
         assert_eq!(again["frames"]["rx"], 6, "{name}: {again}");
         assert_eq!(again["ports"][0]["mode"], mode, "{name}");
     }
-    for ending in ["zst", "xz", "bz2", "lz4", "ZST"] {
+    for ending in [
+        "zst", "xz", "bz2", "lz4", "ZST", "tgz", "br", "7z", "zip", "Tar",
+    ] {
         let ran = place.run(&format!("bridge pcap:in=a.pcap pcap:out=b.pcap.{ending}"));
         let ran = ran.ended(2);
         assert!(

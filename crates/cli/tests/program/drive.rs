@@ -6,19 +6,19 @@ use super::Place;
 
 /// Runs to an end with this code; the JSON report.
 #[track_caller]
-fn report(place: &Place, words: &str, code: i32) -> Value {
+pub(crate) fn report(place: &Place, words: &str, code: i32) -> Value {
     place.run(&format!("{words} --json -q")).ended(code).json()
 }
 
 /// 1000 signed frames in `a.pcap`.
-fn capture(place: &Place) {
+pub(crate) fn capture(place: &Place) {
     let sent = report(place, "gen pcap:out=a.pcap --count 1000 --flows 7", 0);
     assert_eq!(sent["sent"]["frames"], 1000, "{sent}");
     assert_eq!(sent["balanced"], true, "{sent}");
 }
 
-const FILE_HEADER: usize = 24;
-const RECORD: usize = 16 + 60;
+pub(crate) const FILE_HEADER: usize = 24;
+pub(crate) const RECORD: usize = 16 + 60;
 
 #[test]
 fn every_frame_of_a_ring_arrives_and_is_accounted_for() {
@@ -140,71 +140,6 @@ fn a_capture_of_test_frames_is_judged_frame_by_frame() {
 }
 
 #[test]
-fn a_capture_is_replayed_as_it_is() {
-    let place = Place::new();
-    capture(&place);
-    let words = "gen pcap:out=b.pcap --replay a.pcap --speed max";
-    let said = report(&place, words, 0);
-    assert_eq!(said["sent"]["frames"], 1000, "{said}");
-    assert_eq!(said["frames"]["rx"], 1000);
-    assert_eq!(said["frames"]["originated"], 0);
-    let frames = |file: &str| {
-        let bytes = place.read(file);
-        let records = bytes[FILE_HEADER..].chunks(RECORD);
-        records
-            .map(|record| record[16..].to_vec())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(frames("a.pcap"), frames("b.pcap"));
-    let said = report(
-        &place,
-        "gen ring:x --sink ring:x --replay a.pcap --speed 1000000x",
-        0,
-    );
-    assert_eq!(said["sent"]["frames"], 1000, "{said}");
-    assert!(said["sent"]["pacing"]["late_max_ns"].is_u64(), "{said}");
-}
-
-/// A capture of frames with (bytes kept, bytes there were).
-#[test]
-fn a_replay_is_repeated_as_the_help_says() {
-    let place = Place::new();
-    capture(&place);
-    for (loops, frames) in [("", 1000), (",loop=1", 1000), (",loop=3", 3000)] {
-        let words = format!("gen null: --replay a.pcap{loops} --speed max");
-        let said = report(&place, &words, 0);
-        assert_eq!(said["sent"]["frames"], frames, "{said}");
-    }
-    for loops in [",loop=0", ",loop=x", ",loop="] {
-        let ran = place.run(&format!("gen null: --replay a.pcap{loops}"));
-        assert!(ran.ended(2).stderr.contains("loop="));
-    }
-    std::fs::copy(place.path("a.pcap"), place.path("a,b:c.pcap")).expect("a copy");
-    let said = report(
-        &place,
-        "gen null: --replay a,b:c.pcap,loop=2 --speed max",
-        0,
-    );
-    assert_eq!(said["sent"]["frames"], 2000, "{said}");
-}
-
-#[test]
-fn a_pause_of_a_capture_is_told() {
-    let place = Place::new();
-    let mut frames = snapped(&[(60, 60), (60, 60)]);
-    let second = FILE_HEADER + RECORD;
-    let seconds = u32::from_le_bytes(frames[second..second + 4].try_into().expect("four bytes"));
-    frames[second..second + 4].copy_from_slice(&(seconds + 65_536).to_le_bytes());
-    place.write("gap.pcap", frames);
-    let ran = place.run("gen null: --replay gap.pcap --duration 2s");
-    let told = ran.ended(0).stderr;
-    assert!(
-        told.contains("its next frame is due in 18 h 12 min"),
-        "{told}"
-    );
-}
-
-#[test]
 fn a_rate_and_a_time_make_their_product() {
     let place = Place::new();
     for (rate, time, frames, pps) in [
@@ -258,69 +193,6 @@ fn a_sink_of_a_capture_tells_no_latency_and_what_was_cut() {
         told.contains("NO RESULT") && told.contains("tcpdump -s 0"),
         "{told}"
     );
-}
-
-fn snapped(frames: &[(u32, u32)]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for word in [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 65_535, 1] {
-        bytes.extend(word.to_le_bytes());
-    }
-    for (number, &(kept, whole)) in (0_u32..).zip(frames) {
-        for word in [1, number, kept, whole] {
-            bytes.extend(word.to_le_bytes());
-        }
-        bytes.extend(vec![7; kept as usize]);
-    }
-    bytes
-}
-
-#[test]
-fn frames_that_a_capture_cut_are_told_whatever_its_name() {
-    let place = Place::new();
-    let name = "office,monday=1.pcap";
-    place.write(name, snapped(&[(60, 60), (40, 1500), (64, 64), (14, 60)]));
-    let ran = place.run(&format!("gen null: --replay {name} --speed max --json"));
-    let ran = ran.ended(0);
-    assert_eq!(ran.json()["sent"]["frames"], 4);
-    assert!(
-        ran.stderr
-            .contains("2 frames were cut when they were recorded"),
-        "{}",
-        ran.stderr
-    );
-    place.write("whole.pcap", snapped(&[(60, 60)]));
-    let whole = place
-        .run("gen null: --replay whole.pcap --speed max --json")
-        .ended(0);
-    assert!(whole.complaints().is_empty(), "{}", whole.stderr);
-}
-
-/// Each ends by itself, with books that balance and a sentence where something is wrong.
-#[test]
-fn odd_captures_end_well() {
-    let place = Place::new();
-    let mut lies = snapped(&[(60, 60)]);
-    lies.extend([0xFF; 40]);
-    let cut = snapped(&[(60, 60), (60, 60)]);
-    let cases = [
-        ("none.pcap", snapped(&[]), 1, 0, ""),
-        ("zero.pcap", snapped(&[(0, 0), (60, 60)]), 0, 2, ""),
-        ("jumbo.pcap", snapped(&[(9000, 9000)]), 0, 1, ""),
-        ("lies.pcap", lies, 0, 1, "damaged"),
-        ("cut.pcap", cut[..cut.len() - 3].to_vec(), 0, 1, "cut off"),
-    ];
-    for (name, bytes, code, frames, told) in cases {
-        place.write(name, bytes);
-        for speed in ["max", "original"] {
-            let words = format!("gen null: --replay {name} --speed {speed} --json");
-            let ran = place.run(&words).ended(code);
-            let report = ran.json();
-            assert_eq!(report["sent"]["frames"], frames, "{name}: {report}");
-            assert_eq!(report["balanced"], true, "{name}: {report}");
-            assert_eq!(report["ledger"]["closes"], true, "{name}: {report}");
-            assert!(ran.stderr.contains(told), "{name}: {}", ran.stderr);
-        }
-    }
 }
 
 #[test]

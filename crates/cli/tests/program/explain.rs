@@ -315,3 +315,147 @@ fn what_cannot_be_explained_is_refused_in_one_sentence() {
         assert!(told.stdout.is_empty(), "{words}");
     }
 }
+
+/// A pcapng of an Ethernet interface and one of IEEE 802.11, with frames of these, little-endian.
+fn pcapng(interfaces: &[u32]) -> Vec<u8> {
+    let words = |words: &[u32]| {
+        words
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect::<Vec<_>>()
+    };
+    let mut bytes = words(&[0x0a0d_0d0a, 28, 0x1a2b_3c4d, 1, u32::MAX, u32::MAX, 28]);
+    for link_type in [1, 105] {
+        bytes.extend(words(&[1, 20, link_type, 0, 20]));
+    }
+    for (&interface, number) in interfaces.iter().zip(1..) {
+        bytes.extend(words(&[6, 92, interface, 0, number, 60, 60]));
+        bytes.extend(udp(&format!("198.18.77.{number}"), "203.0.113.1"));
+        bytes.extend(words(&[92]));
+    }
+    bytes
+}
+
+/// Numbers are those of tshark (`frame.number`), whether records can be read or not.
+#[test]
+fn frames_have_the_numbers_of_their_records() {
+    let place = Place::new();
+    place.write("mixed.pcapng", pcapng(&[0, 1, 0, 1, 0]));
+    for (number, src) in [(1, "198.18.77.1"), (3, "198.18.77.3"), (5, "198.18.77.5")] {
+        let told = explained(&place, &format!("pcap:mixed.pcapng:{number} --json"));
+        let told = told.ended(0).json();
+        assert_eq!(told["frames"][0]["number"], number, "{told}");
+        assert_eq!(told["frames"][0]["placement"]["flow"]["src"], src, "{told}");
+    }
+    for (number, part) in [
+        (
+            2,
+            "frame 2 of mixed.pcapng cannot be read as Ethernet (IEEE 802.11",
+        ),
+        (4, "frame 4 of mixed.pcapng cannot be read"),
+        (6, "mixed.pcapng has 5 frames"),
+    ] {
+        let told = explained(&place, &format!("pcap:mixed.pcapng:{number}")).ended(2);
+        assert!(
+            told.complaints().contains(part),
+            "{number}: {}",
+            told.stderr
+        );
+    }
+    let all = explained(&place, "pcap:mixed.pcapng").ended(0);
+    let headings = |line: &&str| line.starts_with("frame ");
+    let headings: Vec<&str> = all.text().lines().filter(headings).collect();
+    let wanted = ["1 of mixed.pcapng: 60 bytes", "2 of mixed.pcapng: not read"];
+    for (heading, wanted) in headings.iter().zip(wanted) {
+        assert_eq!(*heading, format!("frame {wanted}"));
+    }
+    assert_eq!(headings.len(), 5, "{headings:?}");
+    let all = explained(&place, "pcap:mixed.pcapng --json")
+        .ended(0)
+        .json();
+    assert_eq!(all["unread"][1]["number"], 4, "{all}");
+    assert_eq!(all["frames"][2]["number"], 5, "{all}");
+    assert!(
+        all["warnings"][0]
+            .as_str()
+            .is_some_and(|told| told.contains("2 frames")),
+        "{all}"
+    );
+}
+
+#[test]
+fn a_capture_without_a_frame_is_refused_with_its_reason() {
+    let place = Place::new();
+    let pcap = crate::capture::pcap(&[]);
+    for (name, bytes, part) in [
+        ("zero.pcap", vec![], "zero.pcap is empty"),
+        (
+            "cut.pcap",
+            pcap[..13].to_vec(),
+            "ends within its file header",
+        ),
+        (
+            "head.pcap",
+            pcap,
+            "head.pcap holds no frames: it has 0 records",
+        ),
+        (
+            "head.pcapng",
+            pcapng(&[])[..28].to_vec(),
+            "it has 0 records",
+        ),
+        ("described.pcapng", pcapng(&[]), "it has 0 records"),
+        ("foreign.pcapng", pcapng(&[1, 1]), "IEEE 802.11"),
+        (
+            "unknown.pcapng",
+            pcapng(&[7]),
+            "its one record cannot be read",
+        ),
+    ] {
+        place.write(name, bytes);
+        for number in ["", ":1"] {
+            let told = explained(&place, &format!("pcap:{name}{number}")).ended(2);
+            let said = told.complaints();
+            let unread = number == ":1" && said.contains("frame 1 of");
+            assert!(said.contains(part) || unread, "{name}{number}: {said}");
+        }
+    }
+}
+
+/// What was not looked up is not called unlisted.
+#[test]
+fn addresses_that_a_capture_cut_off_are_not_known() {
+    let place = Place::new();
+    place.write("bad.txt", "198.18.77.1\n203.0.113.1\n");
+    let whole = crate::capture::pcap(&[udp("198.18.77.1", "203.0.113.1")]);
+    for (len, told, matches, cut) in [
+        (20, "not known: the capture cut", 0, true),
+        (30, "known in part: the capture cut", 1, true),
+        (34, "", 2, false),
+    ] {
+        let mut bytes = whole[..40 + len].to_vec();
+        bytes[32] = len as u8;
+        place.write("cut.pcap", bytes);
+        let text = explained(&place, "pcap:cut.pcap:1 --block bad.txt").ended(0);
+        assert!(text.text().contains(told), "{len}: {}", text.text());
+        assert!(
+            !text.text().contains("no address is in"),
+            "{len}: {}",
+            text.text()
+        );
+        let json = explained(&place, "pcap:cut.pcap:1 --block bad.txt --json");
+        let frame = &json.ended(0).json()["frames"][0];
+        assert_eq!(frame["addresses_cut"], cut, "{frame}");
+        assert_eq!(
+            frame["matches"].as_array().map(Vec::len),
+            Some(matches),
+            "{frame}"
+        );
+        let bridged = place.run("bridge pcap:in=cut.pcap null: --block bad.txt");
+        let said = bridged
+            .ended(0)
+            .stderr
+            .contains("1 frames of cut.pcap were cut within");
+        assert_eq!(said, cut, "{len}");
+    }
+}

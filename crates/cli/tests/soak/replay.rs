@@ -88,6 +88,7 @@ impl<'s> Follower<'s> {
                 // The pipe is emptied whatever is wrong, or the daemon could not end.
                 Step::Record(record) => lost = lost || !self.find(record.bytes),
                 Step::Waiting => std::thread::yield_now(),
+                Step::LeftOut(_) => {}
                 Step::Ended => break,
             }
         }

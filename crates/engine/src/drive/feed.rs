@@ -1,7 +1,7 @@
 //! Where the frames of a sender come from: made by a recipe, or read from a capture.
 
 use frame::{Burst, Frame, FramePool, Nanos};
-use traffic::{PacingError, Source, Speed};
+use traffic::{ClockSteps, PacingError, Source, Speed};
 
 use crate::attachment::Attachment;
 use crate::counters::{Count, Words};
@@ -116,6 +116,14 @@ impl Feed {
         match self {
             Self::Made(_) => 0,
             Self::Replayed(replay) => replay.cut,
+        }
+    }
+
+    /// How often the clock of the capture was set, where its times count.
+    pub(super) fn clock_steps(&self) -> ClockSteps {
+        match self {
+            Self::Replayed(replay) if replay.speed != Speed::Full => replay.clock.steps(),
+            _ => ClockSteps::default(),
         }
     }
 

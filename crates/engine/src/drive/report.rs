@@ -2,7 +2,7 @@
 
 use plane::DropReason;
 use port::{Loss, PortError, TimeSource};
-use traffic::{Controls, PacingError, Rate, SinkReport};
+use traffic::{ClockSteps, Controls, PacingError, Rate, SinkReport};
 
 use super::link::Outage;
 use super::worker::Span;
@@ -90,6 +90,8 @@ pub struct TrialReport {
     pub full_seconds: f64,
     /// How well frames kept to their times, all senders together; nothing where they had none.
     pub pacing: Option<PacingError>,
+    /// How often the clock of the capture was set that gave frames their times.
+    pub clock_steps: ClockSteps,
     /// What arrived at the port that takes frames in.
     pub ahead: Option<SinkReport>,
     /// What came back to the port that sends.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle, park_timeout, sleep};
 use std::time::{Duration, Instant};
 
-use traffic::{Controls, PacingError, Rate, Sink, SinkLimits, SinkReport};
+use traffic::{ClockSteps, Controls, PacingError, Rate, Sink, SinkLimits, SinkReport};
 
 use super::Trial;
 use super::link::LinkWatch;
@@ -292,6 +292,7 @@ impl Watch {
             sent: sum.get(Count::Sent),
             sent_bytes: sum.get(Count::TxBytes),
             cut: senders.iter().map(|sender| sender.feed.cut()).sum(),
+            clock_steps: clock_steps(&senders),
             senders: senders.len(),
             streams: sent_streams(&senders, &self.streams),
             full_seconds: full,
@@ -446,6 +447,13 @@ fn rx_span(workers: &[Driver]) -> Span {
     let mut sum = Span::default();
     takers_of(workers).for_each(|taker| sum.merge(taker.stamps));
     sum
+}
+
+/// A capture has one queue, which one sender reads.
+fn clock_steps(senders: &[&Sender]) -> ClockSteps {
+    let mut steps = senders.iter().map(|sender| sender.feed.clock_steps());
+    let read = steps.find(|steps| *steps != ClockSteps::default());
+    read.unwrap_or_default()
 }
 
 /// The errors of all senders in one: means by their frames, the worst of the rest.

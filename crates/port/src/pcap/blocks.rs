@@ -13,6 +13,15 @@ pub(super) const fn is_packet(kind: u32) -> bool {
     )
 }
 
+/// Whether a block holds no frame and has a number among frames all the same, as Wireshark numbers
+/// them: an entry of the systemd journal, a custom block, events of sysdig and Falco.
+pub(super) const fn is_numbered(kind: u32) -> bool {
+    matches!(
+        kind,
+        9 | 0x0bad | 0x4000_0bad | 0x204 | 0x208 | 0x216 | 0x221 | 0x222 | 0x223
+    )
+}
+
 /// Whether a block is read at all; others are passed over.
 pub(super) const fn matters(kind: u32) -> bool {
     is_packet(kind) || matches!(kind, pcapng::SECTION_HEADER | pcapng::INTERFACE_DESCRIPTION)

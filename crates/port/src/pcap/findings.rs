@@ -3,6 +3,7 @@
 use wire::capture::{CaptureFault, LinkType};
 
 use super::link::link_type_remedy;
+use super::record::LeftOut;
 
 /// Notes on one capture.
 #[derive(Debug, Default)]
@@ -15,6 +16,10 @@ pub(super) struct Findings {
     bad: (u64, Option<CaptureFault>),
     /// Frames longer than a chunk: how many, the longest, the room there was.
     oversized: (u64, usize, usize),
+    /// Why the first record was left out that was.
+    first: Option<LeftOut>,
+    /// Frames that were cut within their addresses.
+    addresses_cut: u64,
     /// Frames whose times were finer than a nanosecond.
     rounded: u64,
 }
@@ -24,14 +29,28 @@ impl Findings {
         self.cut.get_or_insert((offset, frames, fault));
     }
 
-    pub(super) fn foreign(&mut self, link_type: LinkType) {
-        self.foreign.0 += 1;
-        self.foreign.1.get_or_insert(link_type);
+    pub(super) fn left_out(&mut self, why: LeftOut) {
+        self.first.get_or_insert(why);
+        match why {
+            LeftOut::Link(link_type) => {
+                self.foreign.0 += 1;
+                self.foreign.1.get_or_insert(link_type);
+            }
+            LeftOut::Fault(fault) => {
+                self.bad.0 += 1;
+                self.bad.1.get_or_insert(fault);
+            }
+            LeftOut::NoFrame(_) => {}
+        }
     }
 
-    pub(super) fn bad(&mut self, fault: CaptureFault) {
-        self.bad.0 += 1;
-        self.bad.1.get_or_insert(fault);
+    /// Why the first record was left out that was.
+    pub(super) const fn first_left_out(&self) -> Option<LeftOut> {
+        self.first
+    }
+
+    pub(super) fn addresses_cut(&mut self) {
+        self.addresses_cut += 1;
     }
 
     pub(super) fn oversized(&mut self, len: usize, room: usize) {
@@ -84,6 +103,14 @@ impl Findings {
             sentences.push(format!(
                 "{count} frames of {name} were left out, for they are longer than the {room} \
                  bytes a chunk has room for (the longest {longest}); ask for a larger stride"
+            ));
+        }
+        if self.addresses_cut > 0 {
+            let count = self.addresses_cut;
+            sentences.push(format!(
+                "{count} frames of {name} were cut within their addresses when they were recorded: \
+                 whether a list holds these is not known; record with a snap length of 0 (tcpdump \
+                 -s 0)"
             ));
         }
         if self.rounded > 0 {

@@ -19,7 +19,11 @@ pub(super) enum Kind {
 /// Reads the file header of a pcap, or sees that a pcapng begins.
 pub(super) fn read_head(window: &mut Window) -> Result<Kind, PortError> {
     let not_a_capture = |window: &Window, fault: CaptureFault| {
-        let (name, what) = (window.source().name(), fault.sentence());
+        let what = match fault {
+            CaptureFault::TooShort => "ends within its file header",
+            fault => fault.sentence(),
+        };
+        let name = window.source().name();
         let sentence = format!("{name} is no capture that can be read: it {what}");
         PortError::new(PortErrorKind::NotACapture, sentence)
     };

@@ -18,12 +18,14 @@
 mod blocks;
 mod files;
 mod findings;
+mod gunzip;
 mod head;
 mod interfaces;
 mod link;
 mod output;
 mod queue;
 mod reader;
+mod record;
 mod source;
 mod spec;
 mod survey;
@@ -39,9 +41,10 @@ pub use files::OpenFiles;
 use output::Output;
 pub(crate) use queue::time_and_len;
 use queue::{Input, PcapQueue};
-pub use reader::{CaptureReader, Record, Step};
+pub use reader::CaptureReader;
+pub use record::{LeftOut, Record, Step};
 use source::Source;
-pub use spec::{CapturePath, Format, Loops, PcapSpec};
+pub use spec::{CapturePath, Format, Loops, PcapSpec, expect_packing, is_gzip};
 pub use writer::CaptureWriter;
 
 use crate::port::check_queue;
@@ -79,7 +82,7 @@ impl PcapPort {
             expect_rewind(&reader, spec.loops)?;
             frame_bytes_max = survey::frame_bytes_max(path, &reader);
             modes.push(reader.mode());
-            input = Some(Input::new(reader, spec.loops));
+            input = Some(Input::new(reader, spec.loops, context.looks_up));
         }
         let mut output = None;
         if let Some((path, format)) = &spec.output {

@@ -40,7 +40,7 @@ impl Output {
         let opened = opened.and_then(|file| Ok((file.metadata()?, file)));
         let (metadata, file) = opened.map_err(|error| PortError::open(&name, "write", &error))?;
         files.enter(&name, &metadata, Direction::Write)?;
-        let gzip = matches!(path, CapturePath::File(path) if super::spec::has_ending(path, "gz"));
+        let gzip = matches!(path, CapturePath::File(path) if super::spec::is_gzip(path));
         Ok(Self {
             gzip,
             name,

@@ -1,8 +1,11 @@
 //! The queue of a capture port: one reader, one writer, or both.
 
-use frame::{Burst, FrameMeta, FramePool, PortId, QueueId};
+use std::ops::ControlFlow;
 
-use super::{CaptureReader, CaptureWriter, Loops, Record, Step};
+use frame::{Burst, FrameMeta, FramePool, PortId, QueueId};
+use wire::TunnelPorts;
+
+use super::{CaptureReader, CaptureWriter, Loops, Step};
 use crate::{PortError, PortQueue, PortStatistics, RxState};
 
 /// A capture that is read, perhaps several times.
@@ -16,10 +19,41 @@ pub(super) struct Input {
     ended: bool,
     /// How often it was begun again.
     rounds: u64,
+    /// Whether frames that were cut within their addresses are counted.
+    looks_up: bool,
+    times: Times,
+}
+
+/// The times of a capture that is read again: a round begins where the one before had come to.
+#[derive(Default)]
+struct Times {
+    /// The first time of the capture.
+    first_ns: Option<u64>,
+    latest_ns: u64,
+    /// What is added to the times of this round.
+    ahead_ns: u64,
+}
+
+impl Times {
+    /// The time of a record of this round. One without a time has none in any round.
+    #[inline]
+    fn of(&mut self, time_ns: u64) -> u64 {
+        let first_ns = *self.first_ns.get_or_insert(time_ns);
+        if time_ns == 0 && first_ns != 0 {
+            return 0;
+        }
+        let time_ns = time_ns.saturating_add(self.ahead_ns);
+        self.latest_ns = self.latest_ns.max(time_ns);
+        time_ns
+    }
+
+    fn again(&mut self) {
+        self.ahead_ns = self.latest_ns.saturating_sub(self.first_ns.unwrap_or(0));
+    }
 }
 
 impl Input {
-    pub(super) fn new(reader: CaptureReader, loops: Loops) -> Self {
+    pub(super) fn new(reader: CaptureReader, loops: Loops, looks_up: bool) -> Self {
         let (failure, warnings) = (None, Vec::new());
         Self {
             reader: Some(reader),
@@ -29,6 +63,8 @@ impl Input {
             missed: 0,
             ended: false,
             rounds: 0,
+            looks_up,
+            times: Times::default(),
         }
     }
 
@@ -49,10 +85,14 @@ impl Input {
         // A capture without frames would be read for ever without giving one.
         if !more || self.failure.is_some() || reader.frames() == 0 {
             self.warnings = reader.warnings();
+            self.warnings.extend(reader.emptiness());
             return false;
         }
         match reader.rewound() {
-            Ok(reader) => (self.reader, self.rounds) = (Some(reader), self.rounds + 1),
+            Ok(reader) => {
+                (self.reader, self.rounds) = (Some(reader), self.rounds + 1);
+                self.times.again();
+            }
             Err(error) => self.failure = Some(error),
         }
         self.reader.is_some()
@@ -128,8 +168,11 @@ impl PortQueue for PcapQueue {
             let capacity = frame.capacity();
             let step = reader.next();
             let Step::Record(record) = step else {
-                let ended = step == Step::Ended;
+                let (left_out, ended) = (matches!(step, Step::LeftOut(_)), step == Step::Ended);
                 pool.free(frame);
+                if left_out {
+                    continue;
+                }
                 if !ended {
                     return RxState::Open;
                 }
@@ -147,7 +190,17 @@ impl PortQueue for PcapQueue {
                 pool.free(frame);
                 continue;
             }
-            *frame.meta_mut() = meta(&record, self.port, self.queue);
+            let (time_ns, original_len) = (input.times.of(record.time_ns), record.original_len);
+            if input.looks_up && addresses_cut(frame.bytes(), original_len) {
+                reader.addresses_cut();
+            }
+            *frame.meta_mut() = FrameMeta {
+                time_ns,
+                original_len,
+                port: self.port,
+                queue: self.queue,
+                ..FrameMeta::default()
+            };
             self.statistics.rx_frames += 1;
             self.statistics.rx_bytes += len as u64;
             if let Err(frame) = burst.push(frame) {
@@ -235,15 +288,18 @@ impl PortQueue for PcapQueue {
     }
 }
 
-fn meta(record: &Record<'_>, port: PortId, queue: QueueId) -> FrameMeta {
-    let (time_ns, original_len) = (record.time_ns, record.original_len);
-    FrameMeta {
-        time_ns,
-        original_len,
-        port,
-        queue,
-        ..FrameMeta::default()
+/// Whether a frame was cut before the end of the addresses of its packet, or of one inside that.
+fn addresses_cut(bytes: &[u8], original_len: u32) -> bool {
+    if bytes.len() >= original_len as usize {
+        return false;
     }
+    let outer = wire::parse(bytes, original_len as usize);
+    let mut cut = outer.addresses_cut();
+    TunnelPorts::default().each(bytes, &outer, |tunnel| {
+        cut |= tunnel.inner.addresses_cut();
+        ControlFlow::Continue(())
+    });
+    cut
 }
 
 /// What a capture says of a frame. One without a receive time gets that of the run's start; the

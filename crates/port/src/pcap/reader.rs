@@ -11,10 +11,11 @@ use wire::capture::pcap::{self, FileHeader, RecordHeader, Resolution};
 use wire::capture::pcapng::{self, BlockHead, InterfaceDescription, SectionHeader};
 use wire::capture::{ByteOrder, CAPTURED_BYTES_MAX, CaptureFault, LinkType};
 
-use super::blocks::{is_packet, matters, parse_packet};
+use super::blocks::{is_numbered, is_packet, matters, parse_packet};
 use super::findings::Findings;
 use super::head::{Kind, read_head};
 use super::link::{Linked, link_type_remedy, link_word};
+use super::record::{LeftOut, Record, Step};
 use super::source::Source;
 use super::window::{Fill, Window};
 use super::{CapturePath, OpenFiles};
@@ -23,28 +24,6 @@ use crate::{PortError, PortErrorKind};
 /// Most bytes of a block that is read as a whole: the largest frame, and options four times as
 /// many. Blocks that are passed over may have any length.
 const BLOCK_BYTES_MAX: u32 = 5 * CAPTURED_BYTES_MAX;
-
-/// A frame of a capture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record<'a> {
-    /// When it was captured: nanoseconds since 1970; 0 where the capture says nothing.
-    pub time_ns: u64,
-    /// Bytes it had on the wire, as stated.
-    pub original_len: u32,
-    /// What was captured of it.
-    pub bytes: &'a [u8],
-}
-
-/// What reading one record came to.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Step<'a> {
-    /// A frame.
-    Record(Record<'a>),
-    /// None yet: a pipe has no more for now.
-    Waiting,
-    /// No more will come.
-    Ended,
-}
 
 /// A frame of a packet block that is still in the window.
 struct FoundFrame {
@@ -63,6 +42,8 @@ pub struct CaptureReader {
     /// Where frames that are not Ethernet are made so.
     linked: Linked,
     frames: u64,
+    /// Records met, frames or not.
+    records: u64,
     ended: bool,
 }
 
@@ -97,6 +78,7 @@ impl CaptureReader {
             findings,
             linked: Linked::default(),
             frames: 0,
+            records: 0,
             ended: false,
         };
         reader.expect_known_link()?;
@@ -170,6 +152,31 @@ impl CaptureReader {
         self.frames
     }
 
+    /// The number of the record that [`Self::next`] came to last, the first being 1: records are
+    /// numbered as Wireshark numbers them, those that cannot be read among them.
+    #[must_use]
+    pub const fn number(&self) -> u64 {
+        self.records
+    }
+
+    /// At the end of a capture that gave no frame: that it is so, and why.
+    #[must_use]
+    pub fn emptiness(&self) -> Option<String> {
+        if !self.ended || self.frames != 0 {
+            return None;
+        }
+        let (name, records) = (self.name(), self.records);
+        let why = self.findings.first_left_out();
+        Some(match (records, why) {
+            (0, _) => format!("{name} holds no frames: it has 0 records"),
+            (1, Some(why)) => format!("{name} holds no frames: its one record {why}"),
+            (_, Some(why)) => format!(
+                "{name} holds no frames: none of its {records} records can be read, the first {why}"
+            ),
+            (_, None) => format!("{name} holds no frames: its {records} records hold none"),
+        })
+    }
+
     /// Bytes of the capture consumed so far.
     #[must_use]
     pub const fn bytes_consumed(&self) -> u64 {
@@ -187,6 +194,12 @@ impl CaptureReader {
     pub fn warnings(&self) -> Vec<String> {
         let name = self.name();
         let mut sentences = self.findings.sentences(name);
+        if self.window.source().has_trailing() {
+            sentences.push(format!(
+                "{name} has bytes behind its gzip data that are no gzip; they were not read (gzip -t \
+                 names them, too)"
+            ));
+        }
         if let Some(count @ 1..) = self.fcs_bytes() {
             sentences.push(format!(
                 "{name} says that its frames end with {count} bytes of FCS; they were kept and are \
@@ -218,7 +231,12 @@ impl CaptureReader {
         self.findings.oversized(len, room);
     }
 
-    /// The next frame. Never waits where the capture is a pipe.
+    /// Notes a frame that was cut within its addresses.
+    pub(super) fn addresses_cut(&mut self) {
+        self.findings.addresses_cut();
+    }
+
+    /// The next record. Never waits where the capture is a pipe.
     #[inline]
     #[allow(clippy::should_implement_trait)] // What it returns borrows from the reader.
     pub fn next(&mut self) -> Step<'_> {
@@ -252,6 +270,7 @@ impl CaptureReader {
             Fill::Ended => return self.end(CaptureFault::TooShort),
         }
         self.frames += 1;
+        self.records += 1;
         let record = self.window.take(pcap::RECORD_HEADER_BYTES + captured_len);
         Step::Record(Record {
             time_ns: header.time_ns,
@@ -263,21 +282,26 @@ impl CaptureReader {
     /// The next frame of a pcap of another link type.
     fn next_linked(&mut self, header: FileHeader) -> Step<'_> {
         let mut linked = std::mem::take(&mut self.linked);
-        loop {
-            match self.next_pcap(header.order, header.resolution) {
-                Step::Record(record) if linked.make(header.link_type, &record) => break,
-                Step::Record(_) => {}
-                Step::Waiting => {
-                    self.linked = linked;
-                    return Step::Waiting;
-                }
-                Step::Ended => return Step::Ended,
-            }
-            self.frames -= 1;
-            self.findings.foreign(header.link_type);
-        }
+        let made = match self.next_pcap(header.order, header.resolution) {
+            Step::Record(record) => Ok(linked.make(header.link_type, &record)),
+            Step::Waiting => Err(Step::Waiting),
+            Step::LeftOut(_) | Step::Ended => Err(Step::Ended),
+        };
         self.linked = linked;
-        Step::Record(self.linked.record())
+        match made {
+            Ok(true) => Step::Record(self.linked.record()),
+            Ok(false) => {
+                self.frames -= 1;
+                self.leave_out(LeftOut::Link(header.link_type))
+            }
+            Err(step) => step,
+        }
+    }
+
+    #[cold]
+    fn leave_out(&mut self, why: LeftOut) -> Step<'static> {
+        self.findings.left_out(why);
+        Step::LeftOut(why)
     }
 
     fn next_pcapng(&mut self) -> Step<'_> {
@@ -288,16 +312,22 @@ impl CaptureReader {
                 Ok(Err(_)) => return self.end(CaptureFault::TooShort),
                 Err(fault) => return self.end(fault),
             };
-            let found = if is_packet(head.kind) {
-                self.find_frame(head)
-            } else {
-                self.take_description(head).map(|()| None)
-            };
-            match found {
-                Ok(Some(found)) => return Step::Record(self.take_frame(head, &found)),
-                Ok(None) => {}
-                Err(fault) => return self.end(fault),
+            if is_numbered(head.kind) {
+                self.window.skip(head.total_len.into());
+                self.records += 1;
+                return Step::LeftOut(LeftOut::NoFrame(head.kind));
             }
+            if !is_packet(head.kind) {
+                match self.take_description(head) {
+                    Ok(()) => continue,
+                    Err(fault) => return self.end(fault),
+                }
+            }
+            return match self.find_frame(head) {
+                Ok(Ok(found)) => Step::Record(self.take_frame(head, &found)),
+                Ok(Err(why)) => self.pass_over(head, why),
+                Err(fault) => self.end(fault),
+            };
         }
     }
 
@@ -309,6 +339,9 @@ impl CaptureReader {
                 other => return Ok(Err(other)),
             }
             let head = BlockHead::parse(self.window.bytes(), self.order())?;
+            if is_numbered(head.kind) {
+                return Ok(Ok(head));
+            }
             if !matters(head.kind) {
                 self.window.skip(head.total_len.into());
                 continue;
@@ -346,46 +379,51 @@ impl CaptureReader {
         Ok(())
     }
 
-    /// Finds the frame in the packet block in the window; one that cannot be given out is noted and
-    /// its block passed over.
+    /// Finds the frame in the packet block in the window.
     #[inline]
-    fn find_frame(&mut self, head: BlockHead) -> Result<Option<FoundFrame>, CaptureFault> {
+    fn find_frame(&mut self, head: BlockHead) -> Result<Result<FoundFrame, LeftOut>, CaptureFault> {
         let Kind::Pcapng { interfaces, .. } = &self.kind else {
-            return Ok(None);
+            return Err(CaptureFault::UnknownMagic);
         };
         let body = pcapng::body(self.window.bytes(), head)?;
-        match parse_packet(body, head, interfaces) {
-            Ok((packet, interface)) => {
-                let time_ns = |ticks| interface.resolution.time_ns(ticks, interface.offset_s);
-                let record = Record {
-                    time_ns: packet.ticks.map_or(0, time_ns),
-                    original_len: packet.original_len,
-                    bytes: packet.bytes,
-                };
-                let linked = interface.link_type != LinkType::ETHERNET;
-                if !linked || self.linked.make(interface.link_type, &record) {
-                    if !interface.resolution.is_exact() {
-                        self.findings.rounded();
-                    }
-                    return Ok(Some(FoundFrame {
-                        time_ns: record.time_ns,
-                        original_len: record.original_len,
-                        captured_len: record.bytes.len(),
-                        linked,
-                    }));
-                }
-                self.findings.foreign(interface.link_type);
-            }
-            Err(fault) => self.findings.bad(fault),
+        let (packet, interface) = match parse_packet(body, head, interfaces) {
+            Ok(parsed) => parsed,
+            Err(fault) => return Ok(Err(LeftOut::Fault(fault))),
+        };
+        let time_ns = |ticks| interface.resolution.time_ns(ticks, interface.offset_s);
+        let record = Record {
+            time_ns: packet.ticks.map_or(0, time_ns),
+            original_len: packet.original_len,
+            bytes: packet.bytes,
+        };
+        let linked = interface.link_type != LinkType::ETHERNET;
+        if linked && !self.linked.make(interface.link_type, &record) {
+            return Ok(Err(LeftOut::Link(interface.link_type)));
         }
+        if !interface.resolution.is_exact() {
+            self.findings.rounded();
+        }
+        Ok(Ok(FoundFrame {
+            time_ns: record.time_ns,
+            original_len: record.original_len,
+            captured_len: record.bytes.len(),
+            linked,
+        }))
+    }
+
+    /// Consumes a packet block without a frame that could be given out.
+    #[cold]
+    fn pass_over(&mut self, head: BlockHead, why: LeftOut) -> Step<'static> {
         self.window.take(head.total_len as usize);
-        Ok(None)
+        self.records += 1;
+        self.leave_out(why)
     }
 
     /// Gives out the frame that [`Self::find_frame`] found, and consumes its block.
     #[inline]
     fn take_frame(&mut self, head: BlockHead, found: &FoundFrame) -> Record<'_> {
         self.frames += 1;
+        self.records += 1;
         let block = self.window.take(head.total_len as usize);
         if found.linked {
             return self.linked.record();

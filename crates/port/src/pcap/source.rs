@@ -6,17 +6,19 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
-use flate2::read::MultiGzDecoder;
-
+use super::gunzip::Gunzip;
 use super::{CapturePath, Direction, OpenFiles};
 use crate::{PortError, PortErrorKind};
 
 /// Compressed containers that are recognised and not read, with the command that unpacks them.
-const FOREIGN: [(&[u8], &str, &str); 4] = [
+const FOREIGN: [(&[u8], &str, &str); 7] = [
     (b"\x28\xb5\x2f\xfd", "zstd", "zstd -dc"),
     (b"\xfd7zX", "xz", "xz -dc"),
     (b"BZh", "bzip2", "bzip2 -dc"),
     (b"\x04\x22\x4d\x18", "lz4", "lz4 -dc"),
+    (b"PK\x03\x04", "zip", "unzip -p"),
+    (b"7z\xbc\xaf", "7-Zip", "7z x -so"),
+    (b"\x1f\x9d", "compress", "gzip -dc"),
 ];
 
 /// Where the bytes of a capture come from.
@@ -24,8 +26,13 @@ pub(super) struct Source {
     name: String,
     /// Set for files that can be read from the start again.
     file: Option<File>,
-    gzip: bool,
-    stream: Box<dyn Read + Send>,
+    stream: Stream,
+}
+
+/// The bytes, and what unpacks them.
+enum Stream {
+    Plain(Box<dyn Read + Send>),
+    Gzip(Box<Gunzip>),
 }
 
 impl Source {
@@ -76,7 +83,8 @@ impl Source {
             let sentence = format!("{name} is empty, which no capture is; check the path");
             return Err(PortError::new(PortErrorKind::NotACapture, sentence));
         }
-        if let Some((_, kind, command)) = FOREIGN.iter().find(|(magic, ..)| head == *magic) {
+        if let Some((_, kind, command)) = FOREIGN.iter().find(|(magic, ..)| head.starts_with(magic))
+        {
             let sentence = format!(
                 "{name} is compressed with {kind}, which is not read here; \
                  unpack it with `{command}` into pcap:in=-"
@@ -84,18 +92,12 @@ impl Source {
             return Err(PortError::new(PortErrorKind::NotACapture, sentence));
         }
         let gzip = head.starts_with(&[0x1f, 0x8b]);
-        let whole = Cursor::new(head.to_vec()).chain(stream);
-        let stream: Box<dyn Read + Send> = if gzip {
-            Box::new(MultiGzDecoder::new(whole))
-        } else {
-            Box::new(whole)
+        let whole = Box::new(Cursor::new(head.to_vec()).chain(stream));
+        let stream = match gzip {
+            true => Stream::Gzip(Box::new(Gunzip::new(whole))),
+            false => Stream::Plain(whole),
         };
-        Ok(Self {
-            name,
-            file,
-            gzip,
-            stream,
-        })
+        Ok(Self { name, file, stream })
     }
 
     /// What messages call it.
@@ -105,7 +107,15 @@ impl Source {
 
     /// Whether the bytes are unpacked on the way.
     pub(super) const fn is_gzip(&self) -> bool {
-        self.gzip
+        matches!(self.stream, Stream::Gzip(_))
+    }
+
+    /// Whether bytes were met behind the packed ones that are none.
+    pub(super) fn has_trailing(&self) -> bool {
+        match &self.stream {
+            Stream::Plain(_) => false,
+            Stream::Gzip(gunzip) => gunzip.has_trailing(),
+        }
     }
 
     /// Whether it is a file that [`Self::rewound`] can read again.
@@ -115,7 +125,10 @@ impl Source {
 
     /// Reads some bytes; `WouldBlock` where a pipe has none yet, 0 at the end.
     pub(super) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.stream.read(into)
+        match &mut self.stream {
+            Stream::Plain(stream) => stream.read(into),
+            Stream::Gzip(gunzip) => gunzip.read(into),
+        }
     }
 
     /// The same file from its start.

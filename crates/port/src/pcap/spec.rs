@@ -75,10 +75,7 @@ impl Format {
         let CapturePath::File(path) = path else {
             return Self::Pcap;
         };
-        let unpacked = match has_ending(path, "gz") {
-            true => path.with_extension(""),
-            false => path.clone(),
-        };
+        let unpacked = without_gzip(path);
         match has_ending(&unpacked, "pcapng") || has_ending(&unpacked, "ntar") {
             true => Self::Pcapng,
             false => Self::Pcap,
@@ -86,33 +83,67 @@ impl Format {
     }
 }
 
-/// Names of packed files that are not written, and what packs them.
-const FOREIGN: [(&str, &str); 8] = [
+/// Endings of packed files that are not written, and the filter that packs so.
+const FOREIGN: [(&str, &str); 16] = [
     ("zst", "zstd"),
     ("zstd", "zstd"),
     ("xz", "xz"),
     ("lzma", "xz --format=lzma"),
+    ("bz", "bzip2"),
     ("bz2", "bzip2"),
+    ("lz", "lzip"),
     ("lz4", "lz4"),
+    ("lzo", "lzop"),
+    ("br", "brotli"),
+    ("sz", "snzip"),
     ("z", "compress"),
     ("zip", "zip"),
+    ("7z", "7z a -si"),
+    ("bgz", "bgzip"),
+    ("zz", "pigz -z"),
+];
+/// Endings of archives of files.
+const ARCHIVES: [&str; 14] = [
+    "tar", "tgz", "taz", "tbz", "tbz2", "tb2", "txz", "tlz", "tlzma", "tzst", "tz2", "rar", "cab",
+    "jar",
 ];
 
 /// Refuses an output whose name promises a compression that it would not have.
-fn expect_packing(path: &CapturePath) -> Result<(), SpecError> {
-    let CapturePath::File(path) = path else {
-        return Ok(());
-    };
-    let foreign = FOREIGN.iter().find(|(ending, _)| has_ending(path, ending));
-    foreign.map_or(Ok(()), |(ending, command)| {
-        Err(SpecError::new(format!(
-            "captures are not packed with {command} here, as the ending .{ending} says; write \
-             out=FILE.gz, or out=- into `{command}`"
-        )))
-    })
+///
+/// # Errors
+/// What a name like this would have to hold, and what is possible.
+pub fn expect_packing(path: &Path) -> Result<(), String> {
+    let possible = "a name that ends in .gz is packed";
+    if let Some((ending, filter)) = FOREIGN.iter().find(|(ending, _)| has_ending(path, ending)) {
+        return Err(format!(
+            "captures are not packed with {filter} here, as the ending .{ending} says; {possible}, \
+             and - (standard output) goes into `{filter}`"
+        ));
+    }
+    let unpacked = without_gzip(path);
+    match ARCHIVES.iter().find(|ending| has_ending(&unpacked, ending)) {
+        Some(ending) => Err(format!(
+            "a capture is one file and no archive, as the ending .{ending} says; {possible}"
+        )),
+        None => Ok(()),
+    }
 }
 
-pub(super) fn has_ending(path: &Path, ending: &str) -> bool {
+/// Whether a name promises gzip.
+#[must_use]
+pub fn is_gzip(path: &Path) -> bool {
+    has_ending(path, "gz") || has_ending(path, "gzip")
+}
+
+/// The name without an ending that promises gzip.
+fn without_gzip(path: &Path) -> PathBuf {
+    match is_gzip(path) {
+        true => path.with_extension(""),
+        false => path.to_owned(),
+    }
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension()
         .is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
@@ -133,7 +164,8 @@ pub struct PcapSpec {
     pub input: Option<CapturePath>,
     /// What is written, and in which format.
     pub output: Option<(CapturePath, Format)>,
-    /// How often the input is read; times of frames stay as they are in the file.
+    /// How often the input is read; times of frames stay as they are in the file, and those of a
+    /// later round begin where the round before had come to.
     pub loops: Loops,
 }
 
@@ -182,7 +214,9 @@ impl PcapSpec {
                 "format= is of an output and there is none; add out=FILE",
             ));
         }
-        output.as_ref().map_or(Ok(()), expect_packing)?;
+        if let Some(CapturePath::File(path)) = &output {
+            expect_packing(path).map_err(SpecError::new)?;
+        }
         let format = format.map(|format| Format::parse(&format)).transpose()?;
         let output = output.map(|path| {
             let format = format.unwrap_or_else(|| Format::of_path(&path));

@@ -35,6 +35,7 @@ fn longest_frame(path: &CapturePath) -> Option<usize> {
     loop {
         match reader.next() {
             Step::Record(record) => longest = longest.max(record.bytes.len()),
+            Step::LeftOut(_) => {}
             Step::Waiting => return None,
             Step::Ended => return Some(longest),
         }

@@ -223,3 +223,44 @@ fn a_capture_may_have_any_name() {
     }
     assert!(PortSpec::capture("").is_err());
 }
+
+#[test]
+fn names_that_promise_what_is_not_written_are_refused() {
+    for ending in [
+        "tgz", "tar", "tar.gz", "br", "lz4", "xz", "bz2", "7z", "zip", "zst", "lzma", "lz", "lzo",
+        "Z", "sz", "txz", "tbz2", "rar",
+    ] {
+        for name in [
+            format!("a.pcap.{ending}"),
+            format!("a.{}", ending.to_uppercase()),
+        ] {
+            let said = refused(&format!("pcap:out={name}"));
+            let last = ending
+                .rsplit('.')
+                .next_back()
+                .unwrap_or(ending)
+                .to_lowercase();
+            assert!(said.contains(&format!(".{last}")), "{name}: {said}");
+            assert!(
+                said.contains("a name that ends in .gz is packed"),
+                "{name}: {said}"
+            );
+        }
+    }
+    for name in [
+        "a.pcap.gz",
+        "a.GZ",
+        "a.gzip",
+        "a.pcapng.gz",
+        "a.cap",
+        "zip",
+        "a.zipped",
+        "a.pcap",
+    ] {
+        parse(&format!("pcap:out={name}"));
+    }
+    assert_eq!(
+        parse("pcap:out=a.pcapng.gzip"),
+        parse("pcap:out=a.pcapng.gzip,format=pcapng")
+    );
+}

@@ -29,7 +29,7 @@ faults! {
     /// The first four bytes belong to no capture format.
     UnknownMagic => "does not begin like a pcap or pcapng file",
     /// The "modified" pcap of some Linux distributions around 1999 (magic a1b2cd34).
-    ModifiedPcap => "is a pcap of the modified kind (magic a1b2cd34), which is not supported",
+    ModifiedPcap => "is a pcap of the modified kind (magic a1b2cd34), not read; convert it: editcap -F pcap IN OUT",
     /// A major version that is neither pcap's 2 nor pcapng's 1.
     Version => "has a version that is not supported",
     /// A pcapng section whose byte-order magic is neither 1a2b3c4d nor its reverse.
@@ -45,6 +45,8 @@ faults! {
     UnknownInterface => "has a frame of an interface that it does not describe",
     /// More interfaces in one section than a reader keeps.
     TooManyInterfaces => "describes more interfaces than a reader keeps",
+    /// A file header of pcap where a record should begin.
+    SecondHeader => "goes on with another capture, as cat joins them; join them with mergecap",
     /// The place to write to is smaller than the record.
     NoRoom => "does not fit where it should be written",
 }

@@ -116,6 +116,23 @@ impl FileHeader {
     }
 }
 
+/// Whether what should be a record begins as a file of this kind does. As a record it would be of
+/// one moment of the year 2055.
+#[inline]
+fn begins_file(
+    bytes: &[u8; RECORD_HEADER_BYTES],
+    order: ByteOrder,
+    resolution: Resolution,
+) -> bool {
+    let magic = match resolution {
+        Resolution::Micro => MAGIC_MICRO,
+        Resolution::Nano => MAGIC_NANO,
+    };
+    order.u32([bytes[0], bytes[1], bytes[2], bytes[3]]) == magic
+        && order.u16([bytes[4], bytes[5]]) == VERSION_MAJOR
+        && order.u16([bytes[6], bytes[7]]) == VERSION_MINOR
+}
+
 /// What stands before each frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordHeader {
@@ -131,8 +148,8 @@ impl RecordHeader {
     /// Reads a record header from its [`RECORD_HEADER_BYTES`] bytes.
     ///
     /// # Errors
-    /// [`CaptureFault::TooShort`], or [`CaptureFault::CapturedLength`] above
-    /// [`CAPTURED_BYTES_MAX`].
+    /// [`CaptureFault::TooShort`], [`CaptureFault::SecondHeader`], or
+    /// [`CaptureFault::CapturedLength`] above [`CAPTURED_BYTES_MAX`].
     #[inline]
     pub fn parse(
         bytes: &[u8],
@@ -144,6 +161,9 @@ impl RecordHeader {
             .ok_or(CaptureFault::TooShort)?;
         let field = |at: usize| order.u32([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let captured_len = field(8);
+        if begins_file(bytes, order, resolution) {
+            return Err(CaptureFault::SecondHeader);
+        }
         if captured_len > CAPTURED_BYTES_MAX {
             return Err(CaptureFault::CapturedLength);
         }

@@ -133,6 +133,17 @@ impl Parsed {
         !matches!(self.family, Family::None)
     }
 
+    /// Whether a capture cut the packet before the end of its addresses, or so early that it is not
+    /// known whether it has any.
+    #[must_use]
+    pub fn addresses_cut(&self) -> bool {
+        let unread = match self.is_ip() {
+            true => self.src_ip().is_none() || self.dst_ip().is_none(),
+            false => self.ether_type == 0,
+        };
+        self.snapped && self.fault.is_none() && unread
+    }
+
     /// The IPv4 source address, or `None` when there is none to read.
     #[inline]
     #[must_use]

@@ -47,8 +47,14 @@ pub(super) fn reader(bytes: &[u8]) -> Result<CaptureReader, PortError> {
 
 pub(super) fn read_on(reader: &mut CaptureReader) -> Vec<Owned> {
     let mut frames = Vec::new();
-    while let Step::Record(record) = reader.next() {
-        frames.push((record.time_ns, record.original_len, record.bytes.to_vec()));
+    loop {
+        match reader.next() {
+            Step::Record(record) => {
+                frames.push((record.time_ns, record.original_len, record.bytes.to_vec()));
+            }
+            Step::LeftOut(_) => {}
+            Step::Waiting | Step::Ended => break,
+        }
     }
     assert_eq!(reader.next(), Step::Ended, "an end is an end");
     frames
@@ -139,7 +145,7 @@ pub(super) fn pcapng_bytes(order: ByteOrder, frames: &[Owned]) -> (Vec<u8>, Vec<
     (bytes, ends)
 }
 
-pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(in crate::pcap) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
