@@ -1,88 +1,63 @@
 //! Commands that people try and that are called otherwise here.
 
+const ADD: &str = "'linerate set add NAME ENTRY' puts an entry into a set";
+const DEL: &str = "'linerate set del NAME ENTRY' takes an entry out of a set";
+const FLUSH: &str = "'linerate set flush NAME' takes all entries out of a set";
+const LOAD: &str = "'linerate set load NAME' reads the source of a set now";
+const SAVE: &str = "'linerate set save NAME FILE' writes the entries of a set";
+const TEST: &str = "'linerate set test ADDRESS' says which sets have an address";
+const SHOW: &str = "'linerate set show NAME' shows one set, 'linerate show sets' what hit each";
+const LIST: &str = "'linerate set list' lists the sets of a daemon";
+const CREATE: &str = "a set is a [[set]] of the configuration, which 'linerate reload' takes over";
+const STATUS: &str = "'linerate top' shows what a daemon does, 'linerate show ports' its counters";
+
 /// What was typed, word by word, and what does it. The longest that fits counts.
 const HINTS: [(&str, &str); 34] = [
-    ("set remove", "set del NAME ENTRY takes an entry out"),
-    ("set rm", "set del NAME ENTRY takes an entry out"),
-    (
-        "set delete",
-        "set del NAME ENTRY takes an entry out; set flush NAME takes all of them",
-    ),
-    ("set unban", "set del NAME ENTRY takes an entry out"),
-    ("set ban", "set add NAME ENTRY puts an entry in"),
+    ("set remove", DEL),
+    ("set rm", DEL),
+    ("set delete", DEL),
+    ("set unban", DEL),
+    ("set ban", ADD),
     (
         "set block",
-        "set action NAME block makes a set block; set add NAME ENTRY puts an entry in",
+        "'linerate set action NAME block' makes a set block",
     ),
-    ("set clear", "set flush NAME takes all entries out"),
-    ("set empty", "set flush NAME takes all entries out"),
-    ("set reload", "set load NAME reads the set's source now"),
-    ("set refresh", "set load NAME reads the set's source now"),
-    ("set update", "set load NAME reads the set's source now"),
-    ("set import", "set load NAME FILE replaces the list"),
-    ("set export", "set save NAME FILE writes the entries"),
-    ("set dump", "set save NAME writes the entries"),
+    ("set clear", FLUSH),
+    ("set empty", FLUSH),
+    ("set reload", LOAD),
+    ("set refresh", LOAD),
+    ("set update", LOAD),
     (
-        "set find",
-        "set test ADDRESS says which sets have an address",
+        "set import",
+        "'linerate set load NAME FILE' replaces the list of a set",
     ),
-    (
-        "set get",
-        "set test ADDRESS says which sets have an address; set show NAME shows a set",
-    ),
-    ("set info", "set show NAME shows a set"),
-    (
-        "set status",
-        "set list lists the sets; set show NAME shows one",
-    ),
-    ("set ls", "set list lists the sets"),
-    (
-        "set create",
-        "a set is a [[set]] of the configuration; linerate reload takes it over",
-    ),
-    (
-        "set new",
-        "a set is a [[set]] of the configuration; linerate reload takes it over",
-    ),
-    (
-        "show set",
-        "set show NAME shows one set; show sets those of a daemon and their hits",
-    ),
-    (
-        "show status",
-        "show ports and show workers show what a daemon does; top shows all of it",
-    ),
-    (
-        "show stats",
-        "show ports and show workers show what a daemon does; top shows all of it",
-    ),
-    ("show all", "top shows all of it"),
-    (
-        "status",
-        "show ports and show workers show what a daemon does; top shows all of it",
-    ),
-    (
-        "stats",
-        "show ports and show workers show what a daemon does; top shows all of it",
-    ),
-    (
-        "list",
-        "set list lists the sets of a daemon; lab list the experiments",
-    ),
-    ("sets", "set list lists the sets of a daemon"),
-    ("add", "set add NAME ENTRY puts an entry into a set"),
-    ("del", "set del NAME ENTRY takes an entry out of a set"),
-    (
-        "start",
-        "run FILE starts a daemon; systemctl start linerate one that is installed",
-    ),
+    ("set export", SAVE),
+    ("set dump", SAVE),
+    ("set find", TEST),
+    ("set get", TEST),
+    ("set info", SHOW),
+    ("set status", SHOW),
+    ("set ls", LIST),
+    ("set create", CREATE),
+    ("set new", CREATE),
+    ("show set", SHOW),
+    ("show status", STATUS),
+    ("show stats", STATUS),
+    ("show all", STATUS),
+    ("status", STATUS),
+    ("stats", STATUS),
+    ("list", LIST),
+    ("sets", LIST),
+    ("add", ADD),
+    ("del", DEL),
+    ("start", "'linerate run CONFIG' starts a daemon"),
     (
         "stop",
-        "systemctl stop linerate ends a daemon that is installed; Ctrl-C one in front",
+        "'systemctl stop linerate' ends a daemon that is a service, Ctrl-C one in a terminal",
     ),
     (
         "restart",
-        "reload takes a new configuration over; systemctl restart linerate begins anew",
+        "'linerate reload' takes a new configuration over while frames go by",
     ),
 ];
 

@@ -88,7 +88,8 @@ pub(super) fn action(args: &ActionArgs, output: Output) -> Outcome {
 /// while it counted.
 fn reach(set: &SetFacts) -> String {
     let entries = plural(set.entries, "entry", "entries");
-    let Some(hits) = set.hits.as_ref().filter(|hits| counts(hits)) else {
+    let hits = set.hits.as_ref().filter(|hits| counts(hits));
+    let Some(hits) = hits.filter(|_| set.action == Action::Block) else {
         return entries;
     };
     let would_drop = plural(hits.would_drop, "frame", "frames");

@@ -25,6 +25,7 @@ mod pass;
 mod screens;
 mod service_manager;
 mod set_check;
+mod sets_told;
 mod sourced;
 mod stateful;
 mod terminal;

@@ -106,9 +106,11 @@ impl Fault {
     /// The key of `[[set]]` that lets it through.
     fn key(&self) -> String {
         match self {
-            Self::Empty => "set allow_empty = true".to_owned(),
-            Self::ChangesTooMuch { needed, .. } => format!("set max_change = {needed:.2} or more"),
-            Self::Covers { .. } => "set allow_private = true".to_owned(),
+            Self::Empty => "write allow_empty = true".to_owned(),
+            Self::ChangesTooMuch { needed, .. } => {
+                format!("write max_change = {needed:.2} or more")
+            }
+            Self::Covers { .. } => "write allow_private = true".to_owned(),
         }
     }
 

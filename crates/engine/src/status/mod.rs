@@ -144,7 +144,7 @@ pub(crate) struct PortView {
 }
 
 /// How long workers may take to hand over what they counted.
-const REFRESHED_WITHIN: Duration = Duration::from_millis(200);
+const REFRESHED_WITHIN: Duration = Duration::from_secs(1);
 /// How often it is looked whether they have.
 const LOOK_EVERY: Duration = Duration::from_micros(200);
 
@@ -222,7 +222,7 @@ impl Observer {
 
     /// Has the workers hand over what they counted by address until now, so that what is told of
     /// addresses is no older than what is told of sets. Waits some milliseconds, and gives up on a
-    /// worker that does not go round: what is known of its hits stays up to a second old.
+    /// worker that does not go round: what is known of its hits is as old as it is silent.
     pub fn refresh_hits(&self) {
         let given_up = Instant::now() + REFRESHED_WITHIN;
         let wanted: Vec<u64> = self.desks.lock().iter().map(Desk::next_table).collect();

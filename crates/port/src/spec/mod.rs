@@ -155,7 +155,7 @@ fn no_driver(text: &str) -> SpecError {
     } else {
         let drivers = DRIVERS.join(", ");
         let interface = match may_be_interface(text) {
-            true => format!(", xdp:{text} for an interface of that name"),
+            true => format!("; an interface of that name is xdp:{text}"),
             false => String::new(),
         };
         format!("it names no driver; write DRIVER:NAME with one of {drivers}{interface}")
