@@ -46,8 +46,9 @@ impl ReadChoices {
             role: phrase(own.role),
         });
         let options = ReadOptions {
-            columns: args.columns(),
+            columns: args.places.columns(),
             json_paths: args
+                .places
                 .json_path
                 .iter()
                 .flat_map(|paths| paths.0.clone())

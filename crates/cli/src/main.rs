@@ -20,6 +20,7 @@ mod drops;
 mod error;
 mod exit;
 mod explain;
+mod hints;
 mod interrupt;
 mod laboratory;
 mod load;

@@ -13,17 +13,17 @@ use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
-    bridge, bypass, capture, control, daemon_run, demo, doctor, drive, drops, explain, laboratory,
-    pages, restore, rss, set_check, top,
+    bridge, bypass, capture, control, daemon_run, demo, doctor, drive, drops, explain, hints,
+    laboratory, pages, restore, rss, set_check, top,
 };
 
 /// Runs what the command line asks for.
 pub(crate) fn run() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().collect();
     let color = color_typed(&arguments);
-    let cli = match parse(help_asked(arguments), color) {
+    let cli = match parse(help_asked(arguments.clone()), color) {
         Ok(cli) => cli,
-        Err(error) => return tell_usage(&error, color),
+        Err(error) => return tell_usage(&error, &arguments, color),
     };
     let output = Output {
         manners: cli.manners,
@@ -108,7 +108,7 @@ fn color_typed(arguments: &[OsString]) -> ColorWhen {
 }
 
 /// Prints help where it was asked for, and a usage error in the manner of all our errors.
-fn tell_usage(error: &clap::Error, color: ColorWhen) -> ExitCode {
+fn tell_usage(error: &clap::Error, arguments: &[OsString], color: ColorWhen) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // A reader that went away has seen enough.
@@ -122,11 +122,31 @@ fn tell_usage(error: &clap::Error, color: ColorWhen) -> ExitCode {
         _ => {
             let paint = Paint::for_stream(color, &io::stderr());
             let text = error.render().to_string();
-            let sentence = text.strip_prefix("error: ").unwrap_or(&text);
+            let mut sentence = text.strip_prefix("error: ").unwrap_or(&text).to_owned();
+            if let Some(hint) = hint(error.kind(), arguments) {
+                sentence = with_hint(&sentence, hint);
+            }
             let _ = write!(io::stderr(), "{}{sentence}", paint.bad("linerate: "));
             ExitCode::Refused
         }
     }
+}
+
+/// What somebody may have meant who typed a command that there is not.
+fn hint(kind: ErrorKind, arguments: &[OsString]) -> Option<&'static str> {
+    let words: Vec<&str> = arguments
+        .iter()
+        .skip(1)
+        .filter_map(|word| word.to_str())
+        .collect();
+    hints::of(&words).filter(|_| kind == ErrorKind::InvalidSubcommand)
+}
+
+/// The hint in place of clap's own, which goes by letters.
+fn with_hint(sentence: &str, hint: &str) -> String {
+    let first = sentence.lines().next().unwrap_or_default();
+    let usage = sentence.find("Usage:").map_or("", |at| &sentence[at..]);
+    format!("{first}\n\n  tip: {hint}\n\n{usage}")
 }
 
 impl Manners {

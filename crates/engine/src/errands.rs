@@ -36,6 +36,9 @@ pub(crate) struct Desk {
     back: Consumer<Errand>,
     /// A table that is not with the worker.
     spare: Option<Box<HitAddresses>>,
+    /// Tables that were given to the worker, and that came back.
+    asked: u64,
+    came: u64,
     /// Samplers that are with the worker.
     samplers: usize,
 }
@@ -48,6 +51,8 @@ pub(crate) fn desk(spare: Box<HitAddresses>) -> (Desk, Inbox) {
         give,
         back,
         spare: Some(spare),
+        asked: 0,
+        came: 0,
         samplers: 0,
     };
     let inbox = Inbox {
@@ -92,6 +97,7 @@ impl Desk {
             match errand {
                 Errand::Addresses(table) => {
                     self.spare = Some(table);
+                    self.came += 1;
                     counted = true;
                 }
                 Errand::Sampler(_over) => self.samplers -= 1,
@@ -104,10 +110,26 @@ impl Desk {
     pub(crate) fn ask_for_addresses(&mut self) {
         if let Some(mut table) = self.spare.take() {
             table.clear();
-            if let Err(Errand::Addresses(table)) = self.give.push(Errand::Addresses(table)) {
-                self.spare = Some(table);
+            match self.give.push(Errand::Addresses(table)) {
+                Ok(()) => self.asked += 1,
+                Err(Errand::Addresses(table)) => self.spare = Some(table),
+                Err(Errand::Sampler(_)) => {}
             }
         }
+    }
+
+    /// The number of the next table that is asked for: with it comes all that was counted up to
+    /// now.
+    pub(crate) fn next_table(&self) -> u64 {
+        self.asked + 1
+    }
+
+    /// Whether the table of that number came back; asks for it where that was not done yet.
+    pub(crate) fn has_come(&mut self, number: u64) -> bool {
+        if self.asked < number {
+            self.ask_for_addresses();
+        }
+        self.came >= number
     }
 
     /// Whether the worker can be given one more sampler.

@@ -111,6 +111,7 @@ impl Beside {
                     return Some(Fault::MaybeLength(number(at), number(next)));
                 }
                 Some(Extent::Count) => return Some(Fault::AddressCount),
+                Some(Extent::Wildcard(prefix_len)) => return Some(Fault::Wildcard(prefix_len)),
                 _ => {}
             }
         }

@@ -1,5 +1,6 @@
 //! Which columns of a text hold entries, and how two of them make one.
 
+use crate::wording::Wording;
 use std::fmt;
 use std::str::FromStr;
 
@@ -45,12 +46,12 @@ impl<C> Columns<C> {
 
 impl Columns<u16> {
     /// The option that asks for these columns, and what it reads.
-    pub(crate) fn option(self) -> String {
+    pub(crate) fn option(self, wording: Wording) -> String {
         match self {
-            Self::One(_) => format!("--column {self} reads it"),
-            Self::Range(..) => format!("--columns {self} reads the range"),
-            Self::Network(..) => format!("--columns {self} reads the network"),
-            Self::All => format!("--columns {self} reads an entry in every column"),
+            Self::One(_) => format!("{} reads it", wording.column(self)),
+            Self::Range(..) => format!("{} reads the range", wording.columns(self)),
+            Self::Network(..) => format!("{} reads the network", wording.columns(self)),
+            Self::All => format!("{} reads an entry in every column", wording.columns(self)),
         }
     }
 }

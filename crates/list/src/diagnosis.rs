@@ -149,6 +149,7 @@ fn of_prefix_len(text: &[u8]) -> Fault {
             Fault::Netmask(Some(mask.leading_ones() as u8))
         }
         Some(0) => Fault::Netmask(Some(0)),
+        Some(mask) if mask >> 24 == 0 => Fault::Wildcard(ipv4::prefix_of_wildcard(mask)),
         Some(_) => Fault::Netmask(None),
         None => Fault::PrefixLength,
     }
@@ -275,12 +276,13 @@ pub(crate) fn is_host_name(field: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::entry::Entry;
+    use crate::wording::Wording;
 
     /// The message about a field, as it is printed after `FILE:LINE: `.
     fn message(field: &str) -> String {
         Entry::parse(field.as_bytes())
             .unwrap_err()
-            .about(field)
+            .about(field, Wording::Options)
             .to_string()
     }
 
@@ -448,7 +450,10 @@ mod tests {
             "0.0.0.0/0.0.0.0",
             "has a netmask; write it as a prefix length: /0",
         );
-        check("10.0.0.0/0.0.0.255", "has a netmask that is no prefix");
+        check(
+            "10.0.0.0/0.0.0.255",
+            "has a wildcard mask; write it as a prefix length: /24",
+        );
     }
 
     #[test]

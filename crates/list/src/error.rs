@@ -1,6 +1,8 @@
 //! Why a list was not loaded: a sentence each that names the list and the remedy.
 
+use crate::json_claims::Incomplete;
 use crate::report::{BadLine, remedy};
+use crate::wording::Wording;
 use std::sync::Arc;
 use std::{fmt, io};
 
@@ -51,6 +53,24 @@ pub enum ListError {
     },
     /// A JSON document that is broken, cut off, or not alone.
     JsonDocument(BadLine),
+    /// A list that says of itself that it has more than was read.
+    Incomplete {
+        /// The list, as the caller named it.
+        file: Arc<str>,
+        /// What it says, and what was read.
+        incomplete: Incomplete,
+        /// For whom the message is.
+        wording: Wording,
+    },
+    /// A JSON document has arrays of two addresses each, which may be lists or the ends of ranges.
+    JsonPair {
+        /// The list, as the caller named it.
+        file: Arc<str>,
+        /// Where they are.
+        path: String,
+        /// For whom the message is.
+        wording: Wording,
+    },
     /// A JSON document has its addresses at none or several paths, or not at the path asked for.
     JsonPath {
         /// The list, as the caller named it.
@@ -61,6 +81,8 @@ pub enum ListError {
         paths: Vec<String>,
         /// Whether there are more.
         has_more: bool,
+        /// For whom the message is.
+        wording: Wording,
     },
     /// No column, or more than one, has the heading asked for.
     NoHeading {
@@ -136,39 +158,62 @@ impl fmt::Display for ListError {
                 f,
                 "{bad}: a JSON document is loaded whole or not at all, fetch it again"
             ),
+            Self::Incomplete {
+                file,
+                incomplete,
+                wording,
+            } => write!(
+                f,
+                "{file} {incomplete}: it was cut off or is one part of several; fetch all of it, \
+                 or load it as it is with {}",
+                wording.force()
+            ),
+            Self::JsonPair {
+                file,
+                path,
+                wording,
+            } => write!(
+                f,
+                "{file} has two addresses at {path}, which may be two entries or one range: {} \
+                 reads them as entries; a range is written FIRST-LAST",
+                wording.json_path(path)
+            ),
             Self::JsonPath {
                 file,
                 asked,
                 paths,
                 has_more,
-            } => json_path(f, (file, asked.as_deref()), paths, *has_more),
+                wording,
+            } => {
+                write_paths(f, (file, asked.as_deref()), paths)?;
+                let more = if *has_more { " and more" } else { "" };
+                match paths.is_empty() {
+                    true => f.write_str(": no text in it is an address or a network"),
+                    false => write!(
+                        f,
+                        ": {} says which to read, of {}{more}; several have commas between, and * \
+                         stands for any key",
+                        wording.json_path_option(),
+                        paths.join(", ")
+                    ),
+                }
+            }
         }
     }
 }
 
 /// Where addresses are, in place of where they were looked for.
-fn json_path(
+fn write_paths(
     f: &mut fmt::Formatter<'_>,
     (file, asked): (&str, Option<&str>),
     paths: &[String],
-    has_more: bool,
 ) -> fmt::Result {
     match (asked, paths.len()) {
-        (Some(asked), _) => write!(f, "{file} has nothing at the path {asked}")?,
-        (None, 0) => write!(f, "{file} is JSON without a list of addresses")?,
-        (None, 1) => write!(f, "{file} has addresses in no array")?,
-        (None, _) => write!(f, "{file} has addresses at more than one path")?,
+        (Some(asked), _) => write!(f, "{file} has nothing at the path {asked}"),
+        (None, 0) => write!(f, "{file} is JSON without a list of addresses"),
+        (None, 1) => write!(f, "{file} has addresses in no array"),
+        (None, _) => write!(f, "{file} has addresses at more than one path"),
     }
-    if paths.is_empty() {
-        return f.write_str(": no text in it is an address or a network");
-    }
-    let more = if has_more { " and more" } else { "" };
-    write!(
-        f,
-        ": --json-path (json_path in [[set]]) says which to read, of {}{more}; several have commas \
-         between, and * stands for any key",
-        paths.join(", ")
-    )
 }
 
 fn bad_lines(count: u64) -> String {

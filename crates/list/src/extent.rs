@@ -5,6 +5,7 @@
 use crate::columns::Columns;
 use crate::entry::{Entry, parse_address, parse_prefix_len};
 use crate::fault::Fault;
+use crate::ipv4;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -18,6 +19,8 @@ pub(crate) enum Extent {
     Last(IpAddr),
     /// A netmask, as a prefix length.
     Mask(u8),
+    /// A wildcard mask (`0.0.0.255`), as a prefix length where it is one.
+    Wildcard(Option<u8>),
     /// A number that is a prefix length the address is aligned to; it may be something else.
     Length(u8),
     /// A number of addresses, of a block that begins there.
@@ -30,6 +33,9 @@ impl Extent {
         match (address, parse_address(field).or_else(|| hex_mask(field))) {
             (IpAddr::V4(_), Some(IpAddr::V4(mask))) if is_netmask(mask.to_bits()) => {
                 Some(Self::Mask(mask.to_bits().leading_ones() as u8))
+            }
+            (IpAddr::V4(of), Some(IpAddr::V4(mask))) if mask < of && mask.octets()[0] == 0 => {
+                Some(Self::Wildcard(ipv4::prefix_of_wildcard(mask.to_bits())))
             }
             (_, Some(last)) if last.is_ipv4() == address.is_ipv4() && address <= last => {
                 Some(Self::Last(last))
@@ -111,7 +117,12 @@ pub(crate) fn network(address: &[u8], length: &[u8]) -> Result<Entry, Fault> {
         return Entry::network(address, length);
     }
     match (address, parse_address(length).or_else(|| hex_mask(length))) {
-        (IpAddr::V4(_), Some(IpAddr::V4(mask))) => {
+        (IpAddr::V4(of), Some(IpAddr::V4(mask))) => {
+            if let Some(Extent::Wildcard(prefix_len)) = Extent::of(of.into(), length)
+                && mask.to_bits() != 0
+            {
+                return Err(Fault::Wildcard(prefix_len));
+            }
             let (ones, zeros) = (
                 mask.to_bits().leading_ones(),
                 mask.to_bits().trailing_zeros(),
@@ -138,6 +149,14 @@ pub(crate) fn hint(fields: &[Cow<'_, [u8]>]) -> Option<Columns<u16>> {
     let at = fields.iter().position(is_entry)?;
     let filled = fields.iter().filter(|field| !field.is_empty()).count();
     let entries = fields.iter().filter(|field| is_entry(field)).count();
+    let is_wildcard = |field| {
+        let address = parse_address(&fields[at]);
+        let extent = address.and_then(|address| Extent::of(address, field));
+        matches!(extent, Some(Extent::Wildcard(_)))
+    };
+    if fields.iter().any(|field| is_wildcard(field)) {
+        return None;
+    }
     if entries == filled && entries > 2 {
         return Some(Columns::All);
     }
@@ -158,7 +177,7 @@ pub(crate) fn hint(fields: &[Cow<'_, [u8]>]) -> Option<Columns<u16>> {
         Some((place, Extent::Mask(_) | Extent::Length(_))) => {
             Some(Columns::Network(number(at), number(place)))
         }
-        Some((_, Extent::Count)) => None,
+        Some((_, Extent::Count | Extent::Wildcard(_))) => None,
         None if entries == filled && entries > 1 => Some(Columns::All),
         None if entries == 1 => Some(Columns::One(number(at))),
         None => None,
@@ -181,7 +200,7 @@ pub(crate) fn hint_of_pair(
     match Extent::of(parse_address(&fields[first])?, &fields[second])? {
         Extent::Last(_) => Some(Columns::Range(a, b)),
         Extent::Mask(_) | Extent::Length(_) => Some(Columns::Network(a, b)),
-        Extent::Count => None,
+        Extent::Count | Extent::Wildcard(_) => None,
     }
 }
 
@@ -210,6 +229,18 @@ mod tests {
                 Some(Extent::Last(address("198.51.100.9"))),
             ),
             ("198.51.100.9", "198.51.100.8", None),
+            (
+                "198.51.100.0",
+                "0.0.0.255",
+                Some(Extent::Wildcard(Some(24))),
+            ),
+            ("198.51.100.7", "0.0.0.0", Some(Extent::Wildcard(Some(32)))),
+            ("198.51.100.0", "0.0.255.0", Some(Extent::Wildcard(None))),
+            (
+                "0.0.0.0",
+                "0.255.255.255",
+                Some(Extent::Last(address("0.255.255.255"))),
+            ),
             ("198.51.100.0", "2001:db8::", None),
             ("198.51.100.0", "255.255.255.0", Some(Extent::Mask(24))),
             ("198.51.100.7", "255.255.255.255", Some(Extent::Mask(32))),
@@ -273,6 +304,9 @@ mod tests {
             ("198.51.100.1,198.51.100.2,198.51.100.3", Some("all")),
             ("198.51.100.0/24 203.0.113.0/24", Some("all")),
             ("198.51.100.9,198.51.100.2", Some("all")),
+            ("198.51.100.0 0.0.0.255", None),
+            ("198.51.100.0,0.0.0.255,x", None),
+            ("198.51.100.0,0.0.0.255,203.0.113.0", None),
             ("198.51.100.0,,24", Some("1/3")),
             ("198.51.100.0;24", Some("1/2")),
             ("apnic|AU|ipv4|198.51.100.0|256|2011", None),

@@ -2,6 +2,7 @@
 
 use crate::columns::Columns;
 use crate::entry::Entry;
+use crate::wording::Wording;
 use std::fmt;
 use std::net::Ipv4Addr;
 
@@ -75,6 +76,10 @@ pub enum Fault {
     DateFirst,
     /// A second address.
     TwoAddresses,
+    /// What may be a part of an address behind an address.
+    Fragment,
+    /// A wildcard mask beside an address; the prefix length that it stands for, when it is a prefix.
+    Wildcard(Option<u8>),
     /// An address outside of the column asked for, which is the number; the columns that make one
     /// entry of both.
     OtherColumn(Option<Columns<u16>>, u16),
@@ -169,27 +174,33 @@ pub enum Fault {
 impl Fault {
     /// The message, about `text` (shown as it is: the caller has made it printable).
     #[must_use]
-    pub fn about(self, text: &str) -> impl fmt::Display + '_ {
-        About { fault: self, text }
+    pub fn about(self, text: &str, wording: Wording) -> impl fmt::Display + '_ {
+        About {
+            fault: self,
+            text,
+            wording,
+        }
     }
 }
 
 impl Fault {
     /// The option that reads a list whose lines have this fault, and what it does.
-    pub(crate) fn option(self) -> Option<String> {
+    pub(crate) fn option(self, wording: Wording) -> Option<String> {
         match self {
             Self::Columns(columns)
             | Self::TwoColumns(columns)
-            | Self::OtherColumn(Some(columns), _) => Some(columns.option()),
-            Self::MaybeLength(address, length) => Some(Columns::Network(address, length).option()),
-            Self::TrailingComma => Some(Columns::One(1).option()),
+            | Self::OtherColumn(Some(columns), _) => Some(columns.option(wording)),
+            Self::MaybeLength(address, length) => {
+                Some(Columns::Network(address, length).option(wording))
+            }
+            Self::TrailingComma => Some(Columns::One(1).option(wording)),
             _ => None,
         }
     }
 
     /// What a list is of which all lines have this fault, and what to do.
-    pub(crate) fn whole(self) -> &'static str {
-        match self {
+    pub(crate) fn whole(self, wording: Wording) -> String {
+        let said = match self {
             Self::Markup => "it is a web page or an error in place of a list: fetch it again",
             Self::HostName | Self::HostsFile => "it is a list of names: give a list of addresses",
             Self::Url => "it is a list of URLs: give a list of addresses",
@@ -201,16 +212,19 @@ impl Fault {
             Self::Hexadecimal(_) => "it has hexadecimal numbers: write its addresses in decimal",
             Self::PfTable => "load what 'pfctl -t NAME -T show' prints",
             Self::Commas | Self::DateFirst => {
-                "it has columns: name the one that holds the address with --column"
+                let column = wording.column("N");
+                return format!("it has columns: {column} names the one that holds the address");
             }
             _ => "mend the list",
-        }
+        };
+        said.to_owned()
     }
 }
 
 struct About<'a> {
     fault: Fault,
     text: &'a str,
+    wording: Wording,
 }
 
 impl fmt::Display for About<'_> {
@@ -228,16 +242,17 @@ impl fmt::Display for About<'_> {
             Fault::JsonTooDeep => f.write_str("the JSON is nested deeper than 127 levels"),
             Fault::NotAnEntry => write!(f, "\"{text}\" is not an address, a network or a range"),
             Fault::NotText => write!(f, "\"{text}\" holds control characters; this is not text"),
-            fault => write!(f, "\"{text}\" {}", Predicate(fault)),
+            fault => write!(f, "\"{text}\" {}", Predicate(fault, self.wording)),
         }
     }
 }
 
 /// The message without its subject.
-struct Predicate(Fault);
+struct Predicate(Fault, Wording);
 
 impl fmt::Display for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let wording = self.1;
         match self.0 {
             Fault::HostBits(meant) => {
                 write!(f, "has host bits set; the network is probably {meant}")
@@ -255,31 +270,96 @@ impl fmt::Display for Predicate {
                     "has a netmask; write it as a prefix length: /{prefix_len}"
                 )
             }
-            Fault::Columns(columns) => write!(f, "has columns; {}", columns.option()),
+            Fault::Wildcard(Some(prefix_len)) => {
+                write!(
+                    f,
+                    "has a wildcard mask; write it as a prefix length: /{prefix_len}"
+                )
+            }
+            Fault::Columns(columns) => write!(f, "has columns; {}", columns.option(wording)),
             Fault::TwoColumns(columns) => {
-                write!(f, "holds two addresses; {}", columns.option())?;
+                write!(f, "holds two addresses; {}", columns.option(wording))?;
                 match columns {
-                    Columns::Range(..) => f.write_str(", --columns all each of them"),
+                    Columns::Range(..) => write!(f, ", {} each of them", wording.columns("all")),
                     _ => Ok(()),
                 }
             }
-            Fault::OtherColumn(columns, asked) => {
-                write!(f, "holds an address outside of column {asked}; ")?;
-                if let Some(columns) = columns {
-                    write!(f, "{}, ", columns.option())?;
-                }
-                write!(f, "--force reads column {asked} alone")
+            Fault::OtherColumn(columns, asked) => self.other_column(f, columns, asked),
+            Fault::MaybeLength(address, length) => {
+                let columns = wording.columns(Columns::Network(address, length));
+                let force = self.or_force(", --force leaves it out");
+                write!(
+                    f,
+                    "has a number beside the address that may be a prefix length; {columns} reads \
+                     it as one{force}"
+                )
             }
-            Fault::MaybeLength(address, length) => write!(
+            Fault::AddressCount => {
+                let force = self.or_force(", or leave the number out with --force");
+                write!(
+                    f,
+                    "has a number beside the address that may count addresses; write a network or \
+                     a range{force}"
+                )
+            }
+            Fault::Everything => {
+                write!(f, "is every address there is; {} loads it", wording.force())
+            }
+            Fault::Commas | Fault::DateFirst => {
+                let what = match self.0 {
+                    Fault::Commas => "has commas",
+                    _ => "begins with a date",
+                };
+                write!(
+                    f,
+                    "{what}; {} says which column holds the address",
+                    wording.column("N")
+                )
+            }
+            Fault::TrailingComma => write!(
                 f,
-                "has a number beside the address that may be a prefix length; --columns \
-                 {address}/{length} reads it as one, --force leaves it out"
+                "ends in a comma; remove it, or read the list with {}",
+                wording.column(1)
+            ),
+            Fault::JsonWithoutAddress => write!(
+                f,
+                "has none of the keys cidr, ip, address, network with text; {} names another",
+                wording.json_path("KEY")
+            ),
+            Fault::JsonPathMissing => write!(
+                f,
+                "has nothing at the paths asked for with {}",
+                wording.json_path_option()
             ),
             Fault::ColumnMissing(1) => f.write_str("has 1 column, fewer than the column asked for"),
             Fault::ColumnMissing(count) => {
                 write!(f, "has {count} columns, fewer than the column asked for")
             }
             fault => f.write_str(fault.sentence()),
+        }
+    }
+}
+
+impl Predicate {
+    /// What force does, where it does it.
+    fn or_force(&self, said: &'static str) -> &'static str {
+        if self.1.forces_lines() { said } else { "" }
+    }
+
+    fn other_column(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        columns: Option<Columns<u16>>,
+        asked: u16,
+    ) -> fmt::Result {
+        write!(f, "holds an address outside of column {asked}")?;
+        let option = columns.map(|columns| columns.option(self.1));
+        let force = format!("--force reads column {asked} alone");
+        let force = self.1.forces_lines().then_some(force);
+        let helps: Vec<String> = option.into_iter().chain(force).collect();
+        match helps.is_empty() {
+            true => f.write_str("; leave it out of the list, or name the columns that are meant"),
+            false => write!(f, "; {}", helps.join(", ")),
         }
     }
 }
@@ -312,7 +392,6 @@ impl Fault {
             Self::RangeReversed => "ends before it begins",
             Self::RangeOfTwoFamilies => "begins in one address family and ends in the other",
             Self::RangeEnd => "has no whole address after the dash",
-            Self::Everything => "is every address there is; --force loads it",
             Self::Joined => "is two entries in one; a line end between them is missing",
             Self::ForeignComment => {
                 "begins with a mark that begins no comment here; comments begin with # or ;"
@@ -324,13 +403,13 @@ impl Fault {
                 "is a table of pf.conf, which is not read; 'pfctl -t NAME -T show' prints one \
                  that is"
             }
-            Self::Commas => "has commas; --column N says which column holds the address",
-            Self::TrailingComma => "ends in a comma; remove it, or read the list with --column 1",
-            Self::DateFirst => "begins with a date; --column N says which column holds the address",
             Self::TwoAddresses => "holds a second address; a line holds one entry",
-            Self::AddressCount => {
-                "has a number beside the address that may count addresses; write a network or a \
-                 range, or leave the number out with --force"
+            Self::Fragment => {
+                "has a part of an address behind the address; write each address whole, on a line \
+                 of its own"
+            }
+            Self::Wildcard(_) => {
+                "has a wildcard mask that is no prefix; write the networks it means"
             }
             Self::MaskWord => {
                 "has a word for a mask behind the address; write ADDRESS/LENGTH in one word"
@@ -346,11 +425,6 @@ impl Fault {
     fn of_json(self) -> &'static str {
         match self {
             Self::NotJson => "is not a JSON object",
-            Self::JsonWithoutAddress => {
-                "has none of the keys cidr, ip, address, network with text; --json-path KEY names \
-                 another"
-            }
-            Self::JsonPathMissing => "has nothing at the paths asked for with --json-path",
             Self::JsonRange => {
                 "has the other end of a range beside it, which is not read; write FIRST-LAST"
             }

@@ -5,6 +5,7 @@ use crate::error::ListError;
 use crate::excerpt;
 use crate::fault::Fault;
 use crate::held::Held;
+use crate::json_claims::Incomplete;
 use crate::options::ReadOptions;
 use crate::report::{BadLine, Finding};
 use crate::watch::{Concern, Watch};
@@ -89,9 +90,13 @@ pub(crate) struct Intake<'a, S> {
     pub(crate) line: u64,
     pub(crate) bad_count: u64,
     pub(crate) bad: Vec<BadLine>,
+    /// What the text says of having more than was read of it.
+    pub(crate) incomplete: Option<Incomplete>,
+    /// The first such thing that was only warned of.
+    pub(crate) doubt: Option<Incomplete>,
     watch: Watch,
     concern_counts: [u64; Concern::KINDS],
-    note_counts: [u64; 4],
+    note_counts: [u64; Note::KINDS],
 }
 
 /// The warning of [`Note::Timeout`].
@@ -108,6 +113,14 @@ pub(crate) enum Note {
     Timeout,
     /// An element of a JSON document in which no path asked for ends.
     NothingAtPath,
+    /// Less than the text announces.
+    Incomplete,
+    /// IPv6 that is read as IPv4.
+    Mapped,
+}
+
+impl Note {
+    const KINDS: usize = 6;
 }
 
 impl<'a, S: Sink> Intake<'a, S> {
@@ -120,9 +133,11 @@ impl<'a, S: Sink> Intake<'a, S> {
             line: 0,
             bad_count: 0,
             bad: Vec::new(),
+            incomplete: None,
+            doubt: None,
             watch: Watch::new(&options.own),
             concern_counts: [0; Concern::KINDS],
-            note_counts: [0; 4],
+            note_counts: [0; Note::KINDS],
         }
     }
 
@@ -138,8 +153,14 @@ impl<'a, S: Sink> Intake<'a, S> {
 
     /// Takes an entry of this line, read from the start of `text`.
     pub(crate) fn take(&mut self, entry: Entry, text: &[u8]) {
-        // Whoever writes a mapped address means the IPv4 address.
-        let entry = entry.unmapped();
+        // Whoever writes a mapped address means the IPv4 address. Both are not held: the sets of a
+        // daemon know an entry by what it covers, so that one line would be two entries wherever
+        // they are counted, compared or taken out.
+        let given = entry;
+        let entry = given.unmapped();
+        if entry != given {
+            self.warn_of_mapped();
+        }
         let is_meant = self.options.force || self.options.everything;
         if entry.is_everything() && !is_meant {
             return self.bad_entry(entry, Fault::Everything);
@@ -157,6 +178,17 @@ impl<'a, S: Sink> Intake<'a, S> {
         }
     }
 
+    /// What the text says of itself does not fit what was read.
+    #[cold]
+    pub(crate) fn doubt(&mut self, incomplete: Incomplete) {
+        if incomplete.is_doubtful() || self.options.force || self.options.everything {
+            self.warn(Note::Incomplete, || format!("the list {incomplete}"));
+            self.doubt.get_or_insert(incomplete);
+        } else {
+            self.incomplete.get_or_insert(incomplete);
+        }
+    }
+
     /// Counts a bad line and keeps it while there is room; `text` is what it is about.
     #[cold]
     pub(crate) fn bad(&mut self, fault: Fault, text: &[u8]) {
@@ -168,6 +200,7 @@ impl<'a, S: Sink> Intake<'a, S> {
                 line: self.line,
                 fault,
                 text,
+                wording: self.options.wording,
             });
         }
     }
@@ -219,6 +252,18 @@ impl<'a, S: Sink> Intake<'a, S> {
     pub(crate) fn warn_of_timeout(&mut self) {
         if self.note_counts[Note::Timeout as usize] == 0 {
             self.warn(Note::Timeout, || TIMEOUT.to_owned());
+        }
+    }
+
+    /// Warns once a text of what mapped addresses are read as, and what stops the others.
+    #[cold]
+    fn warn_of_mapped(&mut self) {
+        if self.note_counts[Note::Mapped as usize] == 0 {
+            self.warn(Note::Mapped, || {
+                "an IPv4-mapped address is read as the IPv4 address; the entry ::ffff:0:0/96 \
+                 matches IPv6 frames that carry such addresses as they are"
+                    .to_owned()
+            });
         }
     }
 

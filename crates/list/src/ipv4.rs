@@ -102,6 +102,12 @@ pub(crate) fn parse(field: &[u8]) -> Option<u32> {
         .map(|(address, _)| address)
 }
 
+/// The prefix length that a wildcard mask stands for: zeros, then ones.
+pub(crate) fn prefix_of_wildcard(mask: u32) -> Option<u8> {
+    let is_prefix = mask.leading_zeros() + mask.trailing_ones() >= 32;
+    is_prefix.then_some(mask.leading_zeros() as u8)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 
 use crate::entry::{Entry, parse_address};
 use crate::fault::Fault;
+use crate::json_key::words_of;
 use crate::json_scalar::Scalar;
 use std::net::IpAddr;
 
@@ -174,28 +175,6 @@ fn is_length(text: &str) -> bool {
     }
     let digits = text.strip_prefix('/').unwrap_or(text);
     digits.len() <= 3 && digits.parse::<u8>().is_ok_and(|length| length <= 128)
-}
-
-/// The words of a key, in small letters: at other marks, and where a large letter follows a small
-/// one.
-fn words_of(key: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_small = false;
-    // What is longer names no field of an address.
-    for char in key.chars().take(64) {
-        let begins = !char.is_alphanumeric() || (was_small && char.is_uppercase());
-        if begins {
-            words.push(String::new());
-        }
-        was_small = char.is_lowercase();
-        if char.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(char.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::error::ListError;
 use crate::fault::Fault;
 use crate::intake::{Intake, Note, Sink};
 use crate::json_beside::{self, Beside};
-use crate::json_lines;
+use crate::json_claims::{Claims, Extents};
 use crate::json_path::{Step, text_of};
 use crate::json_places::{Leaf, Places};
 use crate::json_row::Row;
@@ -35,13 +35,7 @@ pub(crate) fn read<'o, S: Sink>(
     let passed = Passed::default();
     let mut places = Places::new(&intake.options.json_paths);
     let wrong = json_stream::read(text, &passed, intake, |json, intake| {
-        let mut walk = Walk {
-            intake,
-            places: &mut places,
-            passed: Some((&passed, tell)),
-            path: Vec::new(),
-            exceptions: 0,
-        };
+        let mut walk = Walk::new(intake, &mut places, Some((&passed, tell)));
         walk.value(json)
     })?;
     match wrong {
@@ -53,9 +47,19 @@ pub(crate) fn read<'o, S: Sink>(
                 line: intake.line,
                 fault,
                 text: String::new(),
+                wording: intake.options.wording,
             }))
         }
     }
+}
+
+/// What came of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineRead {
+    /// Entries or bad lines.
+    Something,
+    /// No path led to anything.
+    Nothing,
 }
 
 /// Reads a line, which is one document; the paths were asked for.
@@ -63,29 +67,21 @@ pub(crate) fn read_line<S: Sink>(
     line: &[u8],
     places: &mut Places<'_, S>,
     intake: &mut Intake<'_, S>,
-) {
-    let line = line.trim_ascii();
-    if matches!(line, [] | [b'#' | b';', ..]) {
-        return;
-    }
+) -> LineRead {
     // A line that breaks holds nothing.
     if serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err() {
-        return intake.bad(Fault::NotJson, line);
+        intake.bad(Fault::NotJson, line);
+        return LineRead::Something;
     }
-    let mut walk = Walk {
-        intake,
-        places,
-        passed: None,
-        path: Vec::new(),
-        exceptions: 0,
-    };
-    let before = walk.places.given();
+    let before = places.given();
+    let mut walk = Walk::new(intake, places, None);
     let mut json = serde_json::Deserializer::from_slice(line);
     if walk.value(&mut json).is_err() {
         intake.bad(Fault::NotJson, line);
-    } else if places.given() == before && !json_lines::is_metadata(line) {
-        intake.bad(Fault::JsonPathMissing, line);
+    } else if places.given() == before {
+        return LineRead::Nothing;
     }
+    LineRead::Something
 }
 
 /// A way through a document.
@@ -97,9 +93,28 @@ struct Walk<'w, 't, 'a, 'o, S> {
     path: Vec<Step>,
     /// Keys of exceptions on the path.
     exceptions: usize,
+    /// What objects say of how much there is.
+    claims: Claims,
+    found: Extents,
 }
 
-impl<S: Sink> Walk<'_, '_, '_, '_, S> {
+impl<'w, 't, 'a, 'o, S: Sink> Walk<'w, 't, 'a, 'o, S> {
+    fn new(
+        intake: &'w mut Intake<'o, S>,
+        places: &'w mut Places<'a, S>,
+        passed: Option<(&'w Passed, Tell<'t, 'o, S>)>,
+    ) -> Self {
+        Self {
+            intake,
+            places,
+            passed,
+            path: Vec::new(),
+            exceptions: 0,
+            claims: Claims::default(),
+            found: Extents::default(),
+        }
+    }
+
     /// Reads the value at this path; `None` for one that holds others, which are taken.
     fn value<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
         if let Some(value) = Seed(self).deserialize(json)?
@@ -131,6 +146,7 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
 
     /// Takes a value; an error when reading is to stop.
     fn take<E: Error>(&mut self, leaf: &Leaf, fault: Option<Fault>) -> Result<(), E> {
+        self.found.entries += u64::from(leaf.is_entry());
         self.places.take(leaf, fault, self.intake);
         match &mut self.passed {
             Some((passed, tell)) => tell(self.intake).map_err(|stopped| passed.stop(stopped)),
@@ -152,6 +168,9 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
 
     fn object<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         self.begin();
+        let before = self.found;
+        self.found.longest = 0;
+        let mark = self.claims.mark();
         let mut beside = Beside::default();
         let mut fields: Vec<(String, Leaf)> = Vec::new();
         let mut keys = BTreeSet::new();
@@ -163,7 +182,9 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
             let is_exception = json_beside::is_exception(&key);
             self.exceptions += usize::from(is_exception);
             let value = map.next_value_seed(Seed(self))?;
-            beside.see(&key, value.as_ref().unwrap_or(&Scalar::Several));
+            let seen = value.as_ref().unwrap_or(&Scalar::Several);
+            beside.see(&key, seen);
+            self.claims.see(&key, seen);
             if let Some(leaf) = value.and_then(|value| self.leaf(value)) {
                 if keys.insert(key.clone()) {
                     fields.push((key, leaf));
@@ -186,13 +207,35 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
         for (key, leaf) in &fields {
             self.take(leaf, beside.fault(key, &leaf.text))?;
         }
+        self.judge_claims(mark, before);
         Ok(())
+    }
+
+    /// Holds what an object says of how much there is against what is below it. What one without
+    /// entries says is about what stands beside it, unless it is an element of an array.
+    fn judge_claims(&mut self, mark: usize, before: Extents) {
+        let found = self.found.since(before);
+        self.found.longest = found.longest.max(before.longest);
+        let (is_whole, is_element) = (self.path.is_empty(), self.path.last() == Some(&Step::Items));
+        let is_line = self.passed.is_none();
+        if found.entries == 0 && !is_whole && !is_element {
+            return;
+        }
+        // What stands beside one address counts something else.
+        if found.longest == 0 && (is_element || is_line || found.entries == 1) {
+            return self.claims.forget(mark);
+        }
+        let is_doubtful = is_line || self.path.contains(&Step::Items);
+        if let Some(incomplete) = self.claims.judge(mark, found, is_doubtful) {
+            self.intake.doubt(incomplete);
+        }
     }
 
     /// True when it is empty.
     fn array<'de, A: SeqAccess<'de>>(&mut self, mut seq: A) -> Result<bool, A::Error> {
         self.begin();
         let mut row = Row::of(&self.path);
+        let longest = self.found.longest;
         self.path.push(Step::Items);
         loop {
             let before = self.places.given();
@@ -208,7 +251,12 @@ impl<S: Sink> Walk<'_, '_, '_, '_, S> {
             }
         }
         let is_empty = row.count == 0;
+        self.found.elements += row.count as u64;
+        self.found.longest = longest.max(row.count as u64);
         let fault = row.fault();
+        if fault.is_none() && row.count > 0 {
+            self.places.see_array(&self.path, row.is_two());
+        }
         for leaf in row.held {
             self.take(&leaf, fault)?;
         }

@@ -4,6 +4,7 @@ use crate::entry::Entry;
 use crate::error::ListError;
 use crate::fault::Fault;
 use crate::intake::{Intake, Sink};
+use crate::json_key;
 use crate::json_path::{JsonPath, Step, text_of};
 use crate::trial::Trial;
 use std::collections::HashMap;
@@ -21,6 +22,21 @@ struct Place<S> {
     trial: Trial<S>,
     /// Entries there.
     entry_count: u64,
+    /// Arrays there that are two addresses and nothing else, and other arrays.
+    pairs: u64,
+    others: u64,
+}
+
+impl<S> Place<S> {
+    /// Whether its values may be ends of ranges: each array has two, under a key that does not say
+    /// that it has a list.
+    fn may_be_ranges(&self) -> bool {
+        let key = match self.path[..] {
+            [.., Step::Key(ref key), Step::Items] => key,
+            _ => return false,
+        };
+        self.pairs > 0 && self.others == 0 && !json_key::is_list(key)
+    }
 }
 
 /// A value at a path that may be an entry.
@@ -61,6 +77,11 @@ impl Leaf {
     pub(crate) fn is_chosen(&self) -> bool {
         matches!(self.goes, Goes::Chosen)
     }
+
+    /// True when it may be an entry, or should be one.
+    pub(crate) fn is_entry(&self) -> bool {
+        self.is_chosen() || self.is_text && Entry::parse(self.text.as_bytes()).is_ok()
+    }
 }
 
 impl<'a, S: Sink> Places<'a, S> {
@@ -100,6 +121,20 @@ impl<'a, S: Sink> Places<'a, S> {
             any |= is;
         }
         any
+    }
+
+    /// Sees an array with values; `path` leads to them.
+    pub(crate) fn see_array(&mut self, path: &[Step], is_two: bool) {
+        if let Some(place) = self
+            .by_path
+            .get(path)
+            .and_then(|&at| self.places.get_mut(at))
+        {
+            match is_two {
+                true => place.pairs += 1,
+                false => place.others += 1,
+            }
+        }
     }
 
     /// Sees an array without elements; `path` leads to them.
@@ -153,6 +188,8 @@ impl<'a, S: Sink> Places<'a, S> {
             path: path.to_vec(),
             trial: Trial::new(intake),
             entry_count: 0,
+            pairs: 0,
+            others: 0,
         });
         let at = self.places.len() - 1;
         self.by_path.insert(path.to_vec(), at);
@@ -210,6 +247,13 @@ impl<'a, S: Sink> Places<'a, S> {
             return Err(self.error(None, |_| true, intake));
         };
         let chosen = self.places.swap_remove(at);
+        if chosen.may_be_ranges() {
+            return Err(ListError::JsonPair {
+                file: Arc::clone(&intake.file),
+                path: crate::excerpt::of(text_of(&chosen.path).as_bytes()),
+                wording: intake.options.wording,
+            });
+        }
         chosen.trial.report(intake);
         intake.append(chosen.trial.into_held());
         self.discard(intake);
@@ -234,6 +278,7 @@ impl<'a, S: Sink> Places<'a, S> {
             asked,
             paths,
             has_more,
+            wording: intake.options.wording,
         }
     }
 }

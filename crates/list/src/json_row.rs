@@ -4,6 +4,7 @@
 use crate::entry::{Entry, parse_address};
 use crate::extent::{self, Extent};
 use crate::fault::Fault;
+use crate::json_key::is_range;
 use crate::json_path::Step;
 use crate::json_places::Leaf;
 use std::net::IpAddr;
@@ -12,11 +13,6 @@ use std::net::IpAddr;
 const ROW_MAX: usize = 64;
 /// The longest array that may be one entry where nothing says that it is a row.
 const PAIR_MAX: usize = 3;
-
-/// Words of keys of arrays that are one range.
-const RANGES: [&str; 7] = [
-    "between", "bounds", "interval", "pair", "range", "ranges", "span",
-];
 
 /// The elements of an array, as long as they may be a row.
 pub(crate) struct Row {
@@ -65,6 +61,15 @@ impl Row {
     }
 }
 
+impl Row {
+    /// Two addresses of one family and nothing else: two entries, or the ends of a range.
+    pub(crate) fn is_two(&self) -> bool {
+        let addresses = self.held.iter().map(|leaf| address(&leaf.text));
+        let families: Vec<_> = addresses.map(|of| of.map(|of| of.is_ipv4())).collect();
+        self.count == 2 && matches!(families[..], [Some(a), Some(b)] if a == b)
+    }
+}
+
 /// An address with a number or a mask, two addresses, or two entries among other things.
 fn is_row(texts: &[&str], count: usize) -> bool {
     let addresses = texts.iter().filter(|text| address(text).is_some()).count();
@@ -89,7 +94,7 @@ fn is_pair(texts: &[&str], count: usize) -> bool {
         return true;
     }
     match Extent::of(first, second.as_bytes()) {
-        Some(Extent::Mask(_)) => true,
+        Some(Extent::Mask(_) | Extent::Wildcard(_)) => true,
         Some(Extent::Last(last)) => count == texts.len() && are_ends_of_network(first, last),
         _ => false,
     }
@@ -123,16 +128,9 @@ fn is_number(text: &str) -> bool {
     is_whole || extent::hex_mask(text.as_bytes()).is_some()
 }
 
-fn is_range(key: &str) -> bool {
-    let lower = key.to_ascii_lowercase();
-    let is_word = |word: &str| RANGES.contains(&word);
-    let mut words = lower.split(|char: char| !char.is_alphanumeric());
-    words.any(is_word) || RANGES.iter().any(|word| lower.ends_with(word))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{is_pair, is_range, is_row};
+    use super::{is_pair, is_row};
 
     #[test]
     fn rows_and_pairs() {
@@ -146,6 +144,7 @@ mod tests {
             (&["2001:db8::", "2001:db8::ffff"], true, true),
             (&[a, "255.255.255.0"], true, true),
             (&[a, "0xffffff00"], true, true),
+            (&[a, "0.0.0.255"], true, true),
             (&[a, "24"], true, true),
             (&[a, "/24"], true, true),
             (&["24", a], true, false),
@@ -163,22 +162,5 @@ mod tests {
             assert_eq!(is_pair(texts, texts.len()), pair, "{texts:?}");
         }
         assert!(is_row(&[a, last], 3));
-    }
-
-    #[test]
-    fn keys_of_ranges() {
-        for key in [
-            "range",
-            "ip_range",
-            "ipRange",
-            "IPRANGES",
-            "address-pair",
-            "bounds",
-        ] {
-            assert!(is_range(key), "{key}");
-        }
-        for key in ["ips", "addresses", "orange_juice", "prefixes", "x"] {
-            assert!(!is_range(key), "{key}");
-        }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::columns::Columns;
 use crate::json_path::JsonPath;
+use crate::wording::Wording;
 use std::net::IpAddr;
 
 /// How to read a list.
@@ -14,13 +15,16 @@ pub struct ReadOptions {
     pub json_paths: Vec<JsonPath>,
     /// Loads what is right and counts what is not, in place of refusing the list.
     pub skip_bad_lines: bool,
-    /// Takes at its word what looks like a mistake: `0.0.0.0/0` and `::/0`, and an address beside
-    /// which another column may say how far it reaches.
+    /// Takes at its word what looks like a mistake: `0.0.0.0/0` and `::/0`, an address beside which
+    /// another column may say how far it reaches, and a list that has less than it says.
     pub force: bool,
-    /// Takes `0.0.0.0/0` and `::/0` at their word, and nothing else that `force` takes.
+    /// Takes `0.0.0.0/0` and `::/0` at their word, and a list that has less than it says; nothing
+    /// else that `force` takes.
     pub everything: bool,
     /// Addresses that a warning is due for.
     pub own: Vec<OwnAddress>,
+    /// For whom messages are.
+    pub wording: Wording,
     /// The bounds.
     pub limits: Limits,
 }

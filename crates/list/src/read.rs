@@ -6,12 +6,13 @@ use crate::error::ListError;
 use crate::format::Format;
 use crate::intake::{Intake, Note, Sink};
 use crate::ipset::Ipset;
-use crate::json_places::Places;
+use crate::json_claims::Incomplete;
+use crate::json_lines::JsonLines;
 use crate::lines::{Block, Lines, Piece};
 use crate::options::ReadOptions;
 use crate::report::{BadLine, Finding};
 use crate::source::{Source, Text};
-use crate::{json_document, json_lines, nft_json, nft_text, plain};
+use crate::{json_document, nft_json, nft_text, plain};
 use std::io::Read;
 use std::sync::Arc;
 use table::Entries;
@@ -51,6 +52,9 @@ pub struct Loaded {
     pub warnings: Vec<Finding>,
     /// How many warnings there were.
     pub warning_count: u64,
+    /// What the list says of having more than was read, where it was taken all the same; a warning,
+    /// too.
+    pub doubt: Option<Incomplete>,
 }
 
 /// Reads a list in any format, plain or gzip. `name` stands in messages. `progress` is called
@@ -75,6 +79,13 @@ pub fn read(
             bad: intake.bad,
         });
     }
+    if let Some(incomplete) = intake.incomplete {
+        return Err(ListError::Incomplete {
+            file,
+            incomplete,
+            wording: options.wording,
+        });
+    }
     let lines = intake.line;
     if intake.held.entry_count == 0 && intake.bad_count == 0 {
         intake.line = 0;
@@ -91,6 +102,7 @@ pub fn read(
         bad: intake.bad,
         warnings: intake.held.warnings,
         warning_count: intake.held.warning_count,
+        doubt: intake.doubt,
     })
 }
 
@@ -138,15 +150,12 @@ pub(crate) fn run<S: Sink>(
         (Format::Plain | Format::Csv, None) => {
             read_blocks(text, intake, &mut tell, &mut plain::read_block)?;
         }
-        (Format::JsonLines, None) if !intake.options.json_paths.is_empty() => {
-            let mut places = Places::new(&intake.options.json_paths);
-            read_lines(text, intake, &mut tell, &mut |line, intake| {
-                json_document::read_line(line, &mut places, intake);
-            })?;
-            places.finish(intake)?;
-        }
         (Format::JsonLines, None) => {
-            read_lines(text, intake, &mut tell, &mut json_lines::read_line)?;
+            let mut lines = JsonLines::new(&intake.options.json_paths);
+            read_lines(text, intake, &mut tell, &mut |line, intake| {
+                lines.read_line(line, intake);
+            })?;
+            lines.finish(intake)?;
         }
         (Format::Json, None) => json_document::read(text, intake, &mut tell)?,
         (Format::Ipset, None) => {

@@ -1,6 +1,7 @@
 //! What a reader has to say about single lines: bad ones, and ones to think twice about.
 
 use crate::fault::Fault;
+use crate::wording::Wording;
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ pub struct BadLine {
     pub fault: Fault,
     /// The text that it is about, made printable and cut.
     pub text: String,
+    /// For whom its message is.
+    pub wording: Wording,
 }
 
 impl fmt::Display for BadLine {
@@ -24,7 +27,7 @@ impl fmt::Display for BadLine {
             "{}:{}: {}",
             self.file,
             self.line,
-            self.fault.about(&self.text)
+            self.fault.about(&self.text, self.wording)
         )
     }
 }
@@ -33,28 +36,34 @@ impl fmt::Display for BadLine {
 /// most lines are bad, what is wrong is how the list is read and not a line.
 #[must_use]
 pub fn remedy(bad: &[BadLine], bad_count: u64, entry_count: u64) -> String {
-    let option = bad.iter().find_map(|line| line.fault.option());
+    let wording = bad.first().map_or(Wording::default(), |line| line.wording);
+    let option = bad.iter().find_map(|line| line.fault.option(wording));
     match option.filter(|_| bad_count > entry_count) {
         Some(option) if entry_count == 0 => {
             format!("none of its lines is an entry as it stands; {option}")
         }
         None if entry_count == 0 => {
-            format!("none of its lines is an entry; {}", of_whole(bad))
+            format!("none of its lines is an entry; {}", of_whole(bad, wording))
         }
-        Some(option) => {
-            format!("{option}; otherwise mend the list, or load the rest with --skip-bad-lines")
-        }
-        None => "mend the list, or load the rest with --skip-bad-lines".to_owned(),
+        Some(option) => format!("{option}; otherwise {}", of_rest(wording)),
+        None => of_rest(wording),
+    }
+}
+
+/// What to do where some lines are bad.
+fn of_rest(wording: Wording) -> String {
+    match wording.skip_bad_lines() {
+        Some(skip) => format!("mend the list, or load the rest with {skip}"),
+        None => "mend the list".to_owned(),
     }
 }
 
 /// What a list is of which no line is an entry, by what is wrong with most lines, and what to do.
-fn of_whole(bad: &[BadLine]) -> &'static str {
-    let count = |kind: &str| bad.iter().filter(|line| line.fault.whole() == kind).count();
-    let kinds = bad.iter().map(|line| line.fault.whole());
-    kinds
-        .max_by_key(|kind| count(kind))
-        .unwrap_or("mend the list")
+fn of_whole(bad: &[BadLine], wording: Wording) -> String {
+    let kinds: Vec<String> = bad.iter().map(|line| line.fault.whole(wording)).collect();
+    let count = |kind: &String| kinds.iter().filter(|one| *one == kind).count();
+    let most = kinds.iter().max_by_key(|kind| count(kind));
+    most.map_or_else(|| "mend the list".to_owned(), String::clone)
 }
 
 /// A warning. Displays as `FILE:LINE: sentence`.

@@ -7,6 +7,7 @@ use crate::diagnosis;
 use crate::entry::{Entry, Span, parse_address};
 use crate::extent::{self, Extent};
 use crate::fault::Fault;
+use crate::fragment::begins_with_fragment;
 use crate::ipv4;
 use crate::open_range::is_open_range;
 use std::net::IpAddr;
@@ -106,6 +107,9 @@ fn fault_of_note(entry: Entry, note: &[u8], force: bool) -> Option<Fault> {
     if tokens(note).any(is_address) {
         return Some(Fault::TwoAddresses);
     }
+    if begins_with_fragment(note) {
+        return Some(Fault::Fragment);
+    }
     word.starts_with(b",").then_some(Fault::Commas)
 }
 
@@ -117,7 +121,8 @@ pub(crate) fn fault_of_comment(entry: Entry, comment: &[u8], force: bool) -> Opt
     let reach = single(entry).and_then(|address| of_next(address, next, force));
     let is_second = is_address(next) || matches!(Entry::parse_known(next), Some(Ok(_)));
     match reach {
-        Some(Fault::TwoColumns(_)) | None => is_second.then_some(Fault::TwoAddresses),
+        Some(Fault::TwoColumns(_)) | None if is_second => Some(Fault::TwoAddresses),
+        None => begins_with_fragment(next).then_some(Fault::Fragment),
         fault => fault,
     }
 }
@@ -163,6 +168,7 @@ fn of_next(address: IpAddr, note: &[u8], force: bool) -> Option<Fault> {
     let next = tokens(note).next()?;
     match Extent::of(address, next)? {
         Extent::Mask(prefix_len) => Some(Fault::Netmask(Some(prefix_len))),
+        Extent::Wildcard(prefix_len) => Some(Fault::Wildcard(prefix_len)),
         Extent::Last(_) if note.starts_with(next) => Some(Fault::TwoColumns(Columns::Range(1, 2))),
         Extent::Last(_) => Some(Fault::TwoAddresses),
         Extent::Length(_) if !force => Some(Fault::MaybeLength(1, 2)),
@@ -395,7 +401,19 @@ mod tests {
             ("198.51.100.0 mask 255.255.255.0", "MaskWord"),
             ("198.51.100.0 netmask 0xffffff00", "MaskWord"),
             ("198.51.100.0 len 24", "MaskWord"),
-            ("198.51.100.0 0.0.0.255", "TwoAddresses"),
+            ("198.51.100.0 0.0.0.255", "Wildcard(Some(24))"),
+            ("198.51.100.0\t0.0.0.255\tx", "Wildcard(Some(24))"),
+            ("198.51.100.7 0.0.0.0", "Wildcard(Some(32))"),
+            ("10.0.0.0 0.255.255.255", "Wildcard(Some(8))"),
+            ("10.0.0.0 0.0.254.255", "Wildcard(None)"),
+            ("198.51.100.1 .9", "Fragment"),
+            ("198.51.100.1 .9 a host", "Fragment"),
+            ("198.51.100.1 (.9)", "Fragment"),
+            ("198.51.100.1 and .9", "Fragment"),
+            ("198.51.100.1 100.9.", "Fragment"),
+            ("198.51.100.0/24 .100.9", "Fragment"),
+            ("2001:db8::1 :beef", "Fragment"),
+            ("2001:db8::1 2001:db8", "Fragment"),
             ("198.51.100.0 24", "MaybeLength(1, 2)"),
             ("198.51.100.0\t24\t64500", "MaybeLength(1, 2)"),
             ("198.51.100.0 (24)", "MaybeLength(1, 2)"),
@@ -426,7 +444,7 @@ mod tests {
             ("198.51.100.0 0xffffff00", "Netmask(Some(24))"),
             ("198.51.100.0 0xFFFFFF00", "Netmask(Some(24))"),
             ("198.51.100.0 US 0xffffff00", "MaskWord"),
-            ("198.51.100.0 0x000000ff", "MaskWord"),
+            ("198.51.100.0 0x000000ff", "Wildcard(Some(24))"),
             ("198.51.100.1 :80", "Port"),
             ("2001:db8::1 :80", "Port"),
         ] {

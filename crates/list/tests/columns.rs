@@ -322,7 +322,7 @@ fn two_columns_that_make_no_entry() {
         (
             "192.0.2.0,0.0.0.255",
             "1/2",
-            "has a netmask that is no prefix",
+            "has a wildcard mask; write it as a prefix length: /24",
         ),
         ("192.0.2.0,33", "1/2", "has a prefix of more than 32 bits"),
         ("192.0.2.0,x", "1/2", "has no prefix length or netmask"),

@@ -2,17 +2,10 @@
 
 mod reading;
 
-use list::{Format, JsonPath, ReadOptions};
+use list::{Format, ReadOptions};
 use reading::{
-    Pieces, bad, entries, gzip, load, load_rest, load_with, refusal, skipping, warnings,
+    Pieces, asking, bad, entries, gzip, load, load_rest, load_with, refusal, skipping, warnings,
 };
-
-fn asking(paths: &str) -> ReadOptions {
-    ReadOptions {
-        json_paths: JsonPath::parse_all(paths).unwrap(),
-        ..ReadOptions::default()
-    }
-}
 
 const AWS: &str = include_str!("data/json/aws.json");
 const GITHUB: &str = include_str!("data/json/github.json");
@@ -123,8 +116,7 @@ fn several_lists_are_named_and_can_be_chosen() {
     ];
     for (text, candidates, paths, expected) in table {
         let message = format!(
-            "L has addresses at more than one path: --json-path (json_path in [[set]]) says which \
-             to read, of \
+            "L has addresses at more than one path: --json-path says which to read, of \
              {candidates}{ends}"
         );
         assert_eq!(refusal(text, &ReadOptions::default()), message);

@@ -292,7 +292,7 @@ fn what_is_wrong_with_the_whole() {
         ),
         (
             "a,b\nx,y\n",
-            "; it has columns: name the one that holds the address with --column",
+            "; it has columns: --column N names the one that holds the address",
         ),
         (
             "ip,end\n192.0.2.0,192.0.2.9\n",

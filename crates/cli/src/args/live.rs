@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use daemon::rpc::answers::{Action, Side};
 
 use super::SocketArgs;
+use super::policy::PlaceArgs;
 use crate::exit::EXIT_CODES;
 
 /// List the sets of a running daemon: action, entries, source, and when it was last loaded.
@@ -91,7 +92,8 @@ pub(crate) struct EntryArgs {
 /// Without FILE the set's own source, a file, address or command, is read again, and what it gives
 /// is loaded. Entries added one by one stay. The list is refused, and the old one stays, when a
 /// line is bad, when it is empty, changes the set by more than its max_change, or newly covers
-/// private space or this machine's own addresses; --force overrides all but the first. The file is
+/// private space or this machine's own addresses; --force overrides all but the first. How FILE is read
+/// is said here; the set's own source is read as its configuration says. The file is
 /// opened here, by your rights, in any format that 'set check' reads. A set with a source of its
 /// own goes back to that at its next refresh.
 #[derive(Clone, Debug, Args)]
@@ -106,6 +108,8 @@ pub(crate) struct LoadArgs {
     /// Load it whatever the guards say.
     #[arg(long)]
     pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) places: PlaceArgs,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
 }
@@ -262,6 +266,8 @@ const LOAD_EXAMPLES: &str = "\
       another file, behind the guards
   linerate set load bad ipsum.txt --force
       the same, after you looked at it
+  linerate set load bad flows.csv --column src_ip
+      one column of a list with columns
   linerate set load bad --force
       take what the set's own source gives, which a guard refused";
 const FLUSH_EXAMPLES: &str = "\

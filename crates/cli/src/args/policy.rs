@@ -118,6 +118,21 @@ fn pass_rules(text: &str) -> Result<PassRules, plane::PassRuleError> {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Lists")]
 pub(crate) struct ReadArgs {
+    #[command(flatten)]
+    pub(crate) places: PlaceArgs,
+    /// Take at its word what looks like a mistake: 0.0.0.0/0 and ::/0, which cover everything, and
+    /// an address beside a column that may say how far it reaches.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) force: bool,
+    /// Load a list without entries, which is refused otherwise.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) allow_empty: bool,
+}
+
+/// Where in a list its entries are.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Lists")]
+pub(crate) struct PlaceArgs {
     /// Read entries from one column of CSV files, by its number from 1 or by its heading.
     ///
     /// Columns may have commas, tabs, semicolons, bars or blanks between them.
@@ -136,16 +151,21 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "PATH", value_parser = json_paths, hide_short_help = true)]
     #[arg(conflicts_with_all = ["column", "columns"])]
     pub(crate) json_path: Vec<JsonPaths>,
-    /// Take at its word what looks like a mistake: 0.0.0.0/0 and ::/0, which cover everything, and
-    /// an address beside a column that may say how far it reaches.
-    #[arg(long, hide_short_help = true)]
-    pub(crate) force: bool,
-    /// Load a list without entries, which is refused otherwise.
-    #[arg(long, hide_short_help = true)]
-    pub(crate) allow_empty: bool,
 }
 
-impl ReadArgs {
+impl PlaceArgs {
+    /// Whether any of them was typed.
+    pub(crate) fn is_given(&self) -> bool {
+        self.column.is_some() || self.columns.is_some() || !self.json_path.is_empty()
+    }
+
+    /// All paths as one text, as they are written.
+    pub(crate) fn json_path(&self) -> Option<String> {
+        let paths = self.json_path.iter().flat_map(|paths| &paths.0);
+        let paths: Vec<String> = paths.map(ToString::to_string).collect();
+        (!paths.is_empty()).then(|| paths.join(", "))
+    }
+
     /// The columns asked for, by either option.
     pub(crate) fn columns(&self) -> Option<Columns> {
         let one = self.column.clone().map(Columns::One);

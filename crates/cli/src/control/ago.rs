@@ -14,7 +14,12 @@ pub(super) fn span(seconds: u64) -> String {
 
 /// How long ago a time was, seconds since 1970. What lies ahead, by clocks that differ, is now.
 pub(super) fn ago(at: u64) -> String {
-    format!("{} ago", span(now().saturating_sub(at)))
+    format!("{} ago", since(at))
+}
+
+/// How long a time has passed, seconds since 1970.
+pub(super) fn since(at: u64) -> String {
+    span(now().saturating_sub(at))
 }
 
 /// How far ahead a time is, seconds since 1970.

@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use daemon::rpc::answers::{
-    AddParams, Added, DeleteParams, Deleted, EntryList, Exempt, Hello, HelloParams, parse_entry,
+    AddParams, Added, Covered, DeleteParams, Deleted, EntryList, Exempt, Hello, HelloParams,
+    parse_entry,
 };
 use daemon::rpc::{Client, Sent};
 use serde::Serialize;
@@ -60,6 +61,9 @@ struct Sum {
     /// The first entries that an allow set exempts from the set that they were added to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     exempt: Vec<Exempt>,
+    /// The first entries that went out and are still in the set by others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    covered: Vec<Covered>,
     seconds: f64,
 }
 
@@ -97,7 +101,7 @@ fn run(which: &EntryArgs, verb: Verb<'_>, output: Output) -> Outcome {
     tell(
         which.answer.json,
         &sum,
-        &(verb.said(&which.set, &sum) + &sum.exempted()),
+        &(verb.said(&which.set, &sum) + &sum.exempted() + &sum.still_covered(&which.set)),
         output,
     )?;
     verb.judge(&which.set, &sum, output)
@@ -164,6 +168,8 @@ impl Verb<'_> {
             }
             Self::Delete { .. } => {
                 let did: Deleted = client.wait(sent)?;
+                let room = EXEMPT_MAX.saturating_sub(sum.covered.len());
+                sum.covered.extend(did.covered.into_iter().take(room));
                 (did.deleted, did.absent)
             }
         };
@@ -313,7 +319,7 @@ impl<'a> Bulk<'a> {
             let rate = brief(sum.entries as f64 / sum.seconds.max(1e-9));
             said = format!("{line}, in {} ({rate}/s)\n", seconds(sum.seconds));
         }
-        said += &sum.exempted();
+        said += &(sum.exempted() + &sum.still_covered(set));
         tell(self.which.answer.json, sum, &said, self.output)?;
         ended?;
         if sum.bad_lines != 0 {
@@ -350,6 +356,15 @@ impl Sum {
                 format!("{entry} and {more} more are not blocked, since they are exempt by {by}\n")
             }
         }
+    }
+
+    /// What still has the addresses that were to go.
+    fn still_covered(&self, set: &str) -> String {
+        let line = |covered: &Covered| {
+            let Covered { entry, by } = covered;
+            format!("{entry} is still in '{set}', which has {by}\n")
+        };
+        self.covered.iter().map(line).collect()
     }
 
     fn progress(&self, elapsed: Duration) -> Vec<String> {

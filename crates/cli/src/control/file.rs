@@ -26,13 +26,22 @@ const PIECE_WITHIN: Duration = Duration::from_secs(60);
 
 pub(super) fn load(args: &LoadArgs, output: Output) -> Outcome {
     let Some(name) = &args.file else {
-        return refresh(args, output);
+        return match args.places.is_given() {
+            false => refresh(args, output),
+            true => Err(Error::refused(
+                "--column, --columns and --json-path say how FILE is read, and no FILE is given: \
+                 name it, or write the keys of these names into the set's [[set]]",
+            )),
+        };
     };
     let mut client = connect(&args.answer.daemon)?;
     client.allow(LOADED_WITHIN);
     let params = LoadParams {
         set: args.set.clone(),
         file: shown(name),
+        column: args.places.column.as_ref().map(ToString::to_string),
+        columns: args.places.columns.as_ref().map(ToString::to_string),
+        json_path: args.places.json_path(),
         force: args.force,
     };
     let mut screen = Screen::new(output);

@@ -5,7 +5,7 @@ use daemon::rpc::answers::{
     Side, SourceFacts,
 };
 
-use super::ago::{ago, until};
+use super::ago::{self, ago, until};
 use super::{connect, failed, tell};
 use crate::args::{ActionArgs, FlushArgs, ListArgs, ShowSetArgs};
 use crate::error::Outcome;
@@ -74,13 +74,33 @@ pub(super) fn action(args: &ActionArgs, output: Output) -> Outcome {
         .as_ref()
         .map(|port| format!(" that enter by {port}"));
     let text = format!(
-        "'{}' does {} now{}{}\n",
+        "'{}' does {} now{}{}: {}\n",
         facts.set,
         params.action.name(),
         side.unwrap_or_default(),
-        port.unwrap_or_default()
+        port.unwrap_or_default(),
+        reach(&facts)
     );
     tell(args.answer.json, &facts, &text, output)
+}
+
+/// How much a set reaches: its entries, and of the frames so far those that it would have dropped
+/// while it counted.
+fn reach(set: &SetFacts) -> String {
+    let entries = plural(set.entries, "entry", "entries");
+    let hits = set.hits.as_ref().filter(|hits| counts(hits));
+    let Some(hits) = hits.filter(|_| set.action == Action::Block) else {
+        return entries;
+    };
+    let would_drop = plural(hits.would_drop, "frame", "frames");
+    let of = match set.frames {
+        Some(frames) if frames != 0 => {
+            let share = hits.would_drop as f64 / frames as f64 * 100.0;
+            format!(" of {} ({share:.2} %)", count(frames))
+        }
+        _ => String::new(),
+    };
+    format!("{entries}; while it counted it would have dropped {would_drop}{of}")
 }
 
 fn looks(output: Output) -> (Paint, usize) {
@@ -117,7 +137,8 @@ fn listed(list: &SetList, paint: Paint, width: usize) -> String {
         .sets
         .iter()
         .flat_map(|set| never_read(set, paint, width));
-    table.render(paint, width) + &refused.chain(never).collect::<String>()
+    let failing = list.sets.iter().flat_map(|set| failing(set, paint, width));
+    table.render(paint, width) + &refused.chain(never).chain(failing).collect::<String>()
 }
 
 /// When the list came; a source that was never read is no set without one.
@@ -150,6 +171,28 @@ fn is_told_as_never_read(set: &SetFacts) -> bool {
     })
 }
 
+/// Sources that give nothing more, since when and why: a file that is gone, a server that does not
+/// answer. What a guard refuses is told as such.
+fn failing(set: &SetFacts, paint: Paint, width: usize) -> Vec<String> {
+    let is_refusal = |source: &SourceFacts| {
+        let error = source.error.as_deref().unwrap_or_default();
+        set.refused.as_ref().is_some_and(|why| error.contains(why))
+    };
+    let sources = set.sources.iter().filter(|source| !source.never_read);
+    let sources = sources.filter(|source| !is_refusal(source));
+    let line = |source: &SourceFacts| {
+        let since = ago::since(source.failing_since?);
+        let text = format!(
+            "  {}: its source fails for {since}, and the list before stays: {}",
+            set.set,
+            why(source)
+        );
+        let text = wrap(&text, 4, width);
+        Some(format!("  {}\n", paint.warning(text.trim())))
+    };
+    sources.filter_map(line).collect()
+}
+
 /// Sources that gave nothing yet, and why.
 fn never_read(set: &SetFacts, paint: Paint, width: usize) -> Vec<String> {
     let never = set.sources.iter().filter(|source| source.never_read);
@@ -176,6 +219,10 @@ fn fares(source: &SourceFacts) -> String {
         source if source.error.is_some() => "an older list is in use",
         _ => "as read",
     };
+    let failing = source
+        .failing_since
+        .map(|at| format!(" for {}", ago::since(at)));
+    let state = state.to_owned() + &failing.unwrap_or_default();
     let confirmed = source.confirmed_at.map(ago);
     let confirmed = confirmed.map_or_else(String::new, |at| format!(", current {at}"));
     let error = match source.error {

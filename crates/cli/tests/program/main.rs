@@ -26,6 +26,7 @@ mod replay;
 mod screens;
 mod service_manager;
 mod set_check;
+mod sets_told;
 mod sourced;
 mod stateful;
 mod terminal;

@@ -11,12 +11,14 @@
 //! | 4 | configured (1), live (1) | the set's action was changed |
 //! | 5 | fingerprint (8; 0 none) | a list was loaded by force, or one that needed none |
 //! | 6 | length (2; 0: no more), name, sum (4), bytes (8), at (8) | the list loaded by hand |
+//! | 8 | as 6, then length (2), columns, length (2), JSON paths | the same, read by these |
 //! | 7 | rule (4), count (1), each: sides (1), action (1), length (1), port | actions by port |
 //!
 //! An entry is a byte and what it takes: 4 or 6 an address (4 or 16 bytes), 14 or 16 a range (two
 //! addresses). Times are milliseconds since 1970.
 
 use crate::sets::SetName;
+use list::{Columns, JsonPath};
 use table::Range;
 use table::live::{COMMENT_BYTES_MAX, Entry};
 
@@ -27,6 +29,7 @@ const ACTION: u8 = 4;
 const FORCED: u8 = 5;
 const LIST: u8 = 6;
 const ON: u8 = 7;
+const LIST_READ_BY: u8 = 8;
 
 /// What a list may be called, bytes; more is cut off.
 const LIST_NAME_BYTES_MAX: usize = 4096;
@@ -108,6 +111,24 @@ pub struct KeptList {
     pub bytes: u64,
     /// When it was loaded, milliseconds since 1970.
     pub at_ms: u64,
+    /// The columns that hold its entries, where it has columns.
+    pub columns: Option<Columns>,
+    /// Where in JSON they are.
+    pub json_paths: Vec<JsonPath>,
+}
+
+impl KeptList {
+    /// The columns and the paths as text; none where it is read as it is.
+    fn read_by(&self) -> Option<[String; 2]> {
+        // A heading may look like two columns.
+        let columns = self.columns.as_ref().map(|columns| match columns {
+            Columns::One(column) => format!("={column}"),
+            columns => columns.to_string(),
+        });
+        let paths: Vec<String> = self.json_paths.iter().map(ToString::to_string).collect();
+        let is_plain = columns.is_none() && paths.is_empty();
+        (!is_plain).then(|| [columns.unwrap_or_default(), paths.join(", ")])
+    }
 }
 
 /// Operations being put together.
@@ -175,7 +196,12 @@ impl Operations {
     }
 
     fn push_list(&mut self, list: Option<&KeptList>) {
-        self.bytes.push(LIST);
+        let read_by = list.and_then(KeptList::read_by);
+        self.bytes.push(if read_by.is_some() {
+            LIST_READ_BY
+        } else {
+            LIST
+        });
         let name = list.map_or("", |list| &list.name);
         let most = name.len().min(LIST_NAME_BYTES_MAX);
         let end = (0..=most)
@@ -187,6 +213,12 @@ impl Operations {
             self.bytes.extend_from_slice(&list.crc32.to_le_bytes());
             self.bytes.extend_from_slice(&list.bytes.to_le_bytes());
             self.bytes.extend_from_slice(&list.at_ms.to_le_bytes());
+            for text in read_by.iter().flatten() {
+                let length = u16::try_from(text.len()).unwrap_or(0);
+                self.bytes.extend_from_slice(&length.to_le_bytes());
+                self.bytes
+                    .extend_from_slice(&text.as_bytes()[..usize::from(length)]);
+            }
         }
     }
 
@@ -310,6 +342,24 @@ impl<'a> Rest<'a> {
                 let list = self.list()?;
                 Some(Op::List { list })
             }
+            LIST_READ_BY => {
+                let mut list = self.list()?;
+                if let Some(list) = &mut list {
+                    let columns = self.text()?;
+                    list.columns = match columns {
+                        "" => None,
+                        columns => Some(match columns.strip_prefix('=') {
+                            Some(column) => Columns::One(column.parse().ok()?),
+                            None => columns.parse().ok()?,
+                        }),
+                    };
+                    list.json_paths = match self.text()? {
+                        "" => Vec::new(),
+                        paths => JsonPath::parse_all(paths).ok()?,
+                    };
+                }
+                Some(Op::List { list })
+            }
             ON => {
                 let rule = self.array().map(u32::from_le_bytes)?;
                 let count = self.byte()?;
@@ -331,18 +381,25 @@ impl<'a> Rest<'a> {
         })
     }
 
+    /// A text with its length before it.
+    fn text(&mut self) -> Option<&'a str> {
+        let length = usize::from(self.array().map(u16::from_le_bytes)?);
+        std::str::from_utf8(self.take(length)?).ok()
+    }
+
     /// None for bytes that mean nothing.
     fn list(&mut self) -> Option<Option<KeptList>> {
-        let length = usize::from(self.array().map(u16::from_le_bytes)?);
-        if length == 0 {
+        let name = self.text()?;
+        if name.is_empty() {
             return Some(None);
         }
-        let name = std::str::from_utf8(self.take(length)?).ok()?;
         Some(Some(KeptList {
             name: name.into(),
             crc32: self.array().map(u32::from_le_bytes)?,
             bytes: self.number()?,
             at_ms: self.number()?,
+            columns: None,
+            json_paths: Vec::new(),
         }))
     }
 

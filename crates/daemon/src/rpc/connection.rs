@@ -5,6 +5,7 @@ use super::error::{ErrorKind, RpcError};
 use super::limits::{LINE_BYTES_MAX, Limits, PIPELINED_MAX};
 use super::message::{self, BadLine, Request};
 use super::methods::{Begun, Services};
+use super::noted::{Note, Notes};
 use super::streams::Streams;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -23,9 +24,6 @@ const RECEIVED_MAX: usize = 64 << 10;
 
 /// Answers are sent when there are so many bytes of them.
 const SENT_MIN: usize = 64 << 10;
-
-/// So much of parameters stands in the log.
-const NOTED_CHARS_MAX: usize = 300;
 
 /// Who is at the other end, by the kernel's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +94,7 @@ pub(super) struct Connection {
     line_began: Option<Instant>,
     last_heard: Instant,
     tally: Tally,
+    notes: Notes,
 }
 
 /// What came of the requests of a connection.
@@ -111,6 +110,8 @@ struct Asked {
     id: Option<Box<RawValue>>,
     wants_answer: bool,
     begun: Begun,
+    /// For the log.
+    note: Option<Note>,
 }
 
 impl From<BadLine<'_>> for Asked {
@@ -119,6 +120,7 @@ impl From<BadLine<'_>> for Asked {
             id: id.map(ToOwned::to_owned),
             wants_answer: true,
             begun: Begun::Done(Err(error)),
+            note: None,
         }
     }
 }
@@ -143,6 +145,7 @@ impl Connection {
             line_began: None,
             last_heard: Instant::now(),
             tally: Tally::default(),
+            notes: Notes::new(peer),
         }
     }
 
@@ -156,6 +159,10 @@ impl Connection {
         }
         let (peer, Tally { answered, errors }) = (self.peer, self.tally);
         match end {
+            // Who ends while something is sent has had enough.
+            End::Failed(error) if is_gone(&error) => {
+                tracing::debug!(%peer, answered, errors, "control connection closed");
+            }
             End::Closed => tracing::debug!(%peer, answered, errors, "control connection closed"),
             End::Failed(error) => {
                 tracing::info!(%peer, answered, errors, %error, "control connection failed");
@@ -180,6 +187,7 @@ impl Connection {
         let more = self.answer_lines()?;
         self.streams.take(&mut self.out, Instant::now());
         self.send()?;
+        self.notes.tell_due();
         // What waits for its answer is not added to: a peer that asks faster than it is answered
         // fills the kernel's buffer, not ours.
         if !more && self.readable(self.wait())? {
@@ -198,15 +206,16 @@ impl Connection {
                 Ok(request) => {
                     if !Services::is_queued(&request.method) {
                         // What came before is done before what sees or replaces it begins.
-                        self.tally.settle(asked.drain(..), &mut self.out);
+                        self.tally
+                            .settle(asked.drain(..), &mut self.notes, &mut self.out);
                     }
                     let begun = self
                         .services
                         .begin(&request, &mut self.file, &mut self.streams);
-                    self.peer.note(&request, &begun);
                     asked.push(Asked {
                         id: request.id.map(ToOwned::to_owned),
                         wants_answer: request.id.is_some(),
+                        note: Note::of(&request),
                         begun,
                     });
                 }
@@ -217,7 +226,8 @@ impl Connection {
                 break;
             }
         }
-        self.tally.settle(asked.drain(..), &mut self.out);
+        self.tally
+            .settle(asked.drain(..), &mut self.notes, &mut self.out);
         match self.buffer.pending() {
             0 => self.line_began = None,
             _ if more || begins_anew => self.line_began = Some(Instant::now()),
@@ -239,10 +249,10 @@ impl Connection {
             Some(began) => (began + self.limits.line).saturating_duration_since(now),
             None => (self.last_heard + self.limits.silence).saturating_duration_since(now),
         };
-        match self.streams.next_due() {
-            Some(due) => due.saturating_duration_since(now).min(limit),
-            None => limit,
-        }
+        let due = [self.streams.next_due(), self.notes.due()];
+        let waits = due.into_iter().flatten();
+        let waits = waits.map(|due| due.saturating_duration_since(now));
+        waits.fold(limit, Duration::min)
     }
 
     fn judge_silence(&mut self) -> Result<(), End> {
@@ -330,35 +340,20 @@ impl Connection {
     }
 }
 
-impl Peer {
-    /// One line in the log for what is rare and matters: not for single entries.
-    fn note(self, request: &Request<'_>, begun: &Begun) {
-        let rare = ["set.load", "set.flush", "set.action", "reload"];
-        let Some(method) = rare.into_iter().find(|&rare| request.method == rare) else {
-            return;
-        };
-        let params = request.params.map_or("{}", RawValue::get);
-        // A line may be long, and most of it be none of ours.
-        let params: String = params.chars().take(NOTED_CHARS_MAX).collect();
-        match begun {
-            Begun::Done(Err(error)) => {
-                tracing::warn!(peer = %self, method, params, %error, "refused");
-            }
-            _ => tracing::info!(peer = %self, method, params, "done"),
-        }
-    }
-}
-
 impl Tally {
     /// Waits for the answers, in order, and appends them to `out`.
-    fn settle(&mut self, asked: impl Iterator<Item = Asked>, out: &mut Vec<u8>) {
+    fn settle(&mut self, asked: impl Iterator<Item = Asked>, notes: &mut Notes, out: &mut Vec<u8>) {
         for Asked {
             id,
             wants_answer,
             begun,
+            note,
         } in asked
         {
             let result = begun.wait();
+            if let Some(note) = note {
+                notes.add(note, result.as_ref().err());
+            }
             self.answered += 1;
             self.errors += u64::from(result.is_err());
             if wants_answer {
@@ -366,6 +361,12 @@ impl Tally {
             }
         }
     }
+}
+
+/// The other end was closed.
+fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset};
+    matches!(error.kind(), BrokenPipe | ConnectionReset)
 }
 
 fn timespec(duration: Duration) -> Timespec {

@@ -58,6 +58,18 @@ impl Loading {
             );
             return Err(RpcError::params(message));
         }
+        let texts = [&params.column, &params.columns, &params.json_path];
+        if texts
+            .into_iter()
+            .flatten()
+            .any(|text| text.len() > NAME_BYTES_MAX)
+        {
+            let message = format!(
+                "params of set.load: column, columns and json_path have at most {NAME_BYTES_MAX} \
+                 bytes"
+            );
+            return Err(RpcError::params(message));
+        }
         let _turn = self.turn()?;
         let began = Instant::now();
         let mut input = Patient {

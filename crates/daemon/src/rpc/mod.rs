@@ -17,6 +17,7 @@ mod limits;
 mod loading;
 mod message;
 mod methods;
+mod noted;
 mod server;
 mod socket;
 mod sources;

@@ -5,7 +5,6 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::{StartError, keep};
 use crate::config::Config;
@@ -115,7 +114,8 @@ impl<'a> Aside<'a> {
         match self.judge(spec, path, &mut list) {
             Ok(entries) => {
                 let shown = path.display();
-                let said = format!("set '{set}': {entries} entries of {shown}");
+                let word = if entries == 1 { "entry" } else { "entries" };
+                let said = format!("set '{set}': {entries} {word} of {shown}");
                 list.said.push(said);
             }
             Err(sentence) => list.refusal = Some(sentence),
@@ -157,13 +157,11 @@ impl<'a> Aside<'a> {
         let read = sources::read_list(&name, file, spec, force);
         let read = read.map_err(|error| error.to_string())?;
         let source = LoadedFrom {
-            name,
             file: Some(path.to_owned()),
             columns: spec.text.columns.clone(),
             json_paths: spec.text.json_paths.clone(),
-            at: SystemTime::now(),
             bytes: read.bytes_read,
-            kept: None,
+            ..LoadedFrom::named(name)
         };
         let loaded = self.handle.ask(Request::Load {
             set: SetName::new(&spec.set).map_err(|error| error.to_string())?,

@@ -1,11 +1,12 @@
-//! What an addition does not block: entries that an allow set, or address space to keep, exempts.
+//! What a change does not change: entries that were added and are exempt by an allow set or by
+//! address space to keep, and entries that were deleted and are covered by others.
 
 use std::net::IpAddr;
 
 use plane::{Action, Headers, Ports, SetRule, Sides};
 use table::live::Entry;
 
-use crate::rpc::answers::Exempt;
+use crate::rpc::answers::{Covered, Exempt};
 use crate::sets::{Handle, TestAnswer};
 
 /// Requests of more entries are lists: each entry is looked up in all sets.
@@ -30,6 +31,26 @@ pub(super) fn exempt(handle: &Handle, set: &str, entries: &[Entry]) -> Vec<Exemp
     exempt.collect()
 }
 
+/// Which of these entries a set has all the same, since other entries cover them.
+pub(super) fn covered(handle: &Handle, set: &str, entries: &[Entry]) -> Vec<Covered> {
+    if entries.len() > ENTRIES_MAX {
+        return Vec::new();
+    }
+    let covered = entries.iter().filter_map(|&entry| {
+        let answers = handle.look_up(first(entry)).ok()?;
+        let set = answers.iter().find(|one| *one.name.as_str() == *set)?;
+        let by = set
+            .reasons
+            .iter()
+            .rfind(|reason| covers(reason.entry, entry))?;
+        Some(Covered {
+            entry: entry.to_string(),
+            by: by.entry.to_string(),
+        })
+    });
+    covered.collect()
+}
+
 /// Whether a set lets through all that hits another, where an address is in both.
 fn exempts(allow: &SetRule, rule: &SetRule) -> bool {
     allow.action == Action::Allow
@@ -43,7 +64,11 @@ fn exempts(allow: &SetRule, rule: &SetRule) -> bool {
 /// Whether an entry of the set holds all of this one.
 fn holds(set: &TestAnswer, entry: Entry) -> bool {
     let mut reasons = set.reasons.iter();
-    reasons.any(|reason| match (reason.entry, entry) {
+    reasons.any(|reason| covers(reason.entry, entry))
+}
+
+fn covers(held: Entry, entry: Entry) -> bool {
+    match (held, entry) {
         (Entry::V4(held), Entry::V4(entry)) => {
             held.contains(entry.first()) && held.contains(entry.last())
         }
@@ -51,7 +76,7 @@ fn holds(set: &TestAnswer, entry: Entry) -> bool {
             held.contains(entry.first()) && held.contains(entry.last())
         }
         _ => false,
-    })
+    }
 }
 
 fn first(entry: Entry) -> IpAddr {

@@ -149,6 +149,8 @@ fn load(
     let options = ReadOptions {
         // It passed the guards, or was forced, when it came.
         force: true,
+        columns: list.columns.clone(),
+        json_paths: list.json_paths.clone(),
         ..ReadOptions::default()
     };
     let read = list::read(&list.name, file, &options, &mut |_| {});
@@ -159,6 +161,8 @@ fn load(
         take_out(&mut entries, deleted);
         let text = rewritten(&copies, &list, &entries).map_err(|error| error.to_string())?;
         (list.crc32, list.bytes) = (text.crc32, text.bytes);
+        // An entry a line.
+        (list.columns, list.json_paths) = (None, Vec::new());
         path.clone_from(&text.path);
         fewer = Some(text);
     }
@@ -181,8 +185,8 @@ fn from(list: &KeptList, path: PathBuf) -> LoadedFrom {
     LoadedFrom {
         name: list.name.to_string(),
         file: Some(path),
-        columns: None,
-        json_paths: Vec::new(),
+        columns: list.columns.clone(),
+        json_paths: list.json_paths.clone(),
         at: UNIX_EPOCH
             .checked_add(Duration::from_millis(list.at_ms))
             .unwrap_or_else(SystemTime::now),

@@ -119,6 +119,7 @@ impl Facts for Inner {
 
     fn hits(&self, top: usize) -> Result<Hits, RpcError> {
         let observer = self.observer()?;
+        observer.refresh_hits();
         let handle = sets::handle(&self.keeping);
         let named = |hit: TopHit| {
             // A keeper that has ended says so to whoever asks next.

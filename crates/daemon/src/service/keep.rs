@@ -124,15 +124,7 @@ pub(super) fn keep_space(handle: &Handle, space: Space, entries: Entries) -> Res
     let Ok(set) = SetName::new(space.set_name()) else {
         return Ok(());
     };
-    let source = LoadedFrom {
-        name: format!("keep = \"{}\"", space.name()),
-        file: None,
-        columns: None,
-        json_paths: Vec::new(),
-        at: SystemTime::now(),
-        bytes: 0,
-        kept: None,
-    };
+    let source = LoadedFrom::named(format!("keep = \"{}\"", space.name()));
     let request = Request::Load {
         set,
         entries,

@@ -17,6 +17,7 @@ mod flows;
 mod hand;
 mod inner;
 mod keep;
+mod load;
 mod observing;
 mod own;
 mod ports;

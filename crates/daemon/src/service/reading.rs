@@ -32,6 +32,7 @@ fn facts(state: &SourceState, has_list: bool) -> SourceFacts {
         from_copy: state.from_copy,
         confirmed_at: state.last_success.map(seconds),
         failed_in_a_row: state.failed_in_a_row,
+        failing_since: state.failing_since.map(seconds),
         next_try_at: state.next_try.map(seconds),
         error: state.last_error.as_ref().map(|error| error.text.clone()),
         unwatched: state.unwatched.clone(),

@@ -7,7 +7,7 @@ use super::{check_lists, exchange, keep, sets};
 use crate::config::{Config, ConfigError, SetConfig};
 use crate::metrics;
 use crate::sets::{Reply, Request};
-use crate::sources::{Asking, SourceSpec, Sources};
+use crate::sources::{Asking, Source, SourceSpec, Sources};
 
 /// Reads the configuration again and changes what it changed; says what that was.
 pub(super) fn reload(inner: &Inner) -> Result<Vec<String>, String> {
@@ -39,7 +39,7 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
         ));
     }
     let (lists, apis) = Sources::planned(&next).map_err(|error| error.to_string())?;
-    let without = brought(&live.config, &next, &lists)?;
+    let without = brought(inner, (&live.config, &next), &lists)?;
     let names = |config: &Config| -> Vec<String> {
         let sets = config.sets.iter().map(|set| set.name.clone());
         sets.collect()
@@ -62,18 +62,24 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
     Ok(changes)
 }
 
-/// Reads the lists of sets that are new or are read from elsewhere, and refuses the reload where a
-/// start would refuse them: a set must not stay empty unnoticed until then. What is told of others
-/// that are not taken.
-fn brought(old: &Config, new: &Config, lists: &[SourceSpec]) -> Result<Vec<String>, String> {
+/// Reads the lists of sets that are new, are read from elsewhere, or must have a list from now on
+/// and have none, and refuses the reload where a start would refuse them: a set must not stay empty
+/// unnoticed until then. What is told of others that are not taken.
+fn brought(
+    inner: &Inner,
+    (old, new): (&Config, &Config),
+    lists: &[SourceSpec],
+) -> Result<Vec<String>, String> {
+    let lacks = lacking(inner, old, new);
     let is_brought = |spec: &&SourceSpec| {
         let named = |set: &&SetConfig| *set.name == *spec.set;
         let before = old.sets.iter().find(named).map(read_from);
-        before != new.sets.iter().find(named).map(read_from)
+        lacks.contains(&&*spec.set) || before != new.sets.iter().find(named).map(read_from)
     };
     let brought: Vec<&SourceSpec> = lists.iter().filter(is_brought).collect();
     let read = check_lists::read(new, &brought).map_err(|error| error.to_string())?;
     let (mut refused, mut without) = (Vec::new(), Vec::new());
+    refused.extend(unread(&inner.asking, &lacks, &brought));
     for list in read {
         let ends = list.refuses_start();
         match list.refusal {
@@ -86,6 +92,44 @@ fn brought(old: &Config, new: &Config, lists: &[SourceSpec]) -> Result<Vec<Strin
         true => Ok(without),
         false => Err(refused.join("; ")),
     }
+}
+
+/// Sets that must have a list from now on, and have none.
+fn lacking<'c>(inner: &Inner, old: &Config, new: &'c Config) -> Vec<&'c str> {
+    let was_required = |set: &SetConfig| {
+        let mut before = old.sets.iter();
+        before.any(|before| before.name == set.name && before.required)
+    };
+    let Ok(Reply::Sets(facts)) = sets::handle(&inner.keeping).ask(Request::List) else {
+        return Vec::new();
+    };
+    let has_list = |set: &SetConfig| {
+        let mut facts = facts.iter();
+        facts.any(|facts| facts.name.as_str() == set.name && facts.loaded.is_some())
+    };
+    let required = new.sets.iter().filter(|set| set.required);
+    let lacking = required.filter(|set| !was_required(set) && !has_list(set));
+    lacking.map(|set| set.name.as_str()).collect()
+}
+
+/// Of those sets, the ones whose lists are no files here, which are not read for a reload, and that
+/// their source runs and has given nothing.
+fn unread(asking: &Asking, lacking: &[&str], brought: &[&SourceSpec]) -> Vec<String> {
+    let states = asking.states();
+    let is_file = |spec: &SourceSpec| matches!(spec.source, Source::File { .. });
+    let others = brought
+        .iter()
+        .filter(|spec| !is_file(spec) && lacking.contains(&&*spec.set));
+    let told = others.filter_map(|spec| {
+        let state = states.iter().find(|state| state.set == spec.set)?;
+        let error = state.last_error.as_ref().map(|error| error.text.as_str());
+        let why = error.unwrap_or("its source has given nothing yet");
+        Some(format!(
+            "set '{}' is required and has no list: {why}",
+            spec.set
+        ))
+    });
+    told.collect()
 }
 
 /// Where a set's list comes from, and how it is read.

@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use engine::Observer;
 use frame::PortId;
-use list::ReadOptions;
 use plane::{Headers, SetRule, Side, Sides};
 
 use crate::config::Config;
@@ -16,11 +15,9 @@ use crate::rpc::answers::{
     RefreshParams, Refreshed, SetList,
 };
 use crate::rpc::{self, ErrorKind, Pending, RpcError, SetLines};
-use crate::sets::{
-    At, Handle, LoadedFrom, NewEntry, Origin, Refusal, Reply, Request, SetFacts, SetName,
-};
+use crate::sets::{At, Handle, NewEntry, Origin, Refusal, Reply, Request, SetFacts, SetName};
 
-use crate::sources::{self, Asking, SourceState};
+use crate::sources::{Asking, SourceState};
 
 use super::fixed::Fixed;
 use super::hand::HandLists;
@@ -32,10 +29,10 @@ pub(crate) type Keeping = Arc<RwLock<Handle>>;
 
 /// The keeper's sets, as the control socket tells of them.
 pub(super) struct KeptSets {
-    keeping: Keeping,
-    asking: Asking,
-    lists: HandLists,
-    fixed: Fixed,
+    pub(super) keeping: Keeping,
+    pub(super) asking: Asking,
+    pub(super) lists: HandLists,
+    pub(super) fixed: Fixed,
     /// Once there are workers.
     observer: Arc<OnceLock<Observer>>,
 }
@@ -58,7 +55,7 @@ impl KeptSets {
         counts.map(facts::set)
     }
 
-    fn handle(&self) -> Handle {
+    pub(super) fn handle(&self) -> Handle {
         handle(&self.keeping)
     }
 
@@ -90,6 +87,7 @@ impl KeptSets {
             sources: reading::of_set(sources, name, loaded.is_some()),
             refused: facts.refusal,
             hits: None,
+            frames: None,
         }
     }
 
@@ -166,13 +164,6 @@ pub(super) fn refused(refusal: &Refusal) -> RpcError {
     error
 }
 
-fn side_name(side: answers::Side) -> &'static str {
-    match side {
-        answers::Side::Source => Side::Src.name(),
-        answers::Side::Destination => Side::Dst.name(),
-    }
-}
-
 /// Others read a comment, on their terminals.
 fn plain(comment: Option<&str>) -> Result<(), RpcError> {
     match comment.is_some_and(|comment| comment.contains(char::is_control)) {
@@ -183,12 +174,12 @@ fn plain(comment: Option<&str>) -> Result<(), RpcError> {
     }
 }
 
-fn named(set: &str) -> Result<SetName, RpcError> {
+pub(super) fn named(set: &str) -> Result<SetName, RpcError> {
     SetName::new(set).map_err(|error| RpcError::new(ErrorKind::NoSuchSet, error))
 }
 
 /// An answer of a kind that the question does not have.
-fn mismatched() -> RpcError {
+pub(super) fn mismatched() -> RpcError {
     RpcError::new(
         ErrorKind::Internal,
         "the keeper answered another question: report this",
@@ -216,6 +207,7 @@ impl rpc::Sets for KeptSets {
         match self.ask(Request::Show { set: named(set)? })? {
             Reply::Set(facts) => Ok(answers::SetFacts {
                 hits: self.hits(set),
+                frames: self.observer.get().map(|observer| observer.snapshot().rx),
                 ..self.facts(*facts, &self.asking.states())
             }),
             _ => Err(mismatched()),
@@ -225,6 +217,10 @@ impl rpc::Sets for KeptSets {
     fn test(&self, address: IpAddr) -> Result<answers::TestAnswer, RpcError> {
         // As entries are read: a mapped address is IPv4.
         let address = address.to_canonical();
+        // What other answers have shown by now is in this one.
+        if let Some(observer) = self.observer.get() {
+            observer.refresh_hits();
+        }
         let Reply::Test(sets) = self.ask(Request::Test { address })? else {
             return Err(mismatched());
         };
@@ -272,15 +268,18 @@ impl rpc::Sets for KeptSets {
         if let Err(error) = self.fixed.guard(&params.set, params.force) {
             return known(Err(error));
         }
-        let waiting = self.handle().send(Request::Delete {
+        let given = params.entries.0;
+        let handle = self.handle();
+        let waiting = handle.send(Request::Delete {
             set,
-            entries: params.entries.0,
+            entries: given.clone(),
             origin: Origin::Hand,
         });
         Box::new(move || match waiting.and_then(|waiting| waiting.wait()) {
             Ok(Reply::Deleted(deleted)) => Ok(answers::Deleted {
                 deleted: deleted.deleted,
                 absent: deleted.was_not_there,
+                covered: exempted::covered(&handle, &params.set, &given),
             }),
             Ok(_) => Err(mismatched()),
             Err(refusal) => Err(refused(&refusal)),
@@ -299,62 +298,7 @@ impl rpc::Sets for KeptSets {
     }
 
     fn load(&self, params: &LoadParams, input: &mut dyn Read) -> Result<answers::Loaded, RpcError> {
-        let set = named(&params.set)?;
-        self.fixed.guard(&params.set, params.force)?;
-        // A set that is not there needs no text of it.
-        let handle = self.handle();
-        let pending = handle
-            .begin_load(&set)
-            .map_err(|refusal| refused(&refusal))?;
-        let arrived = match reading::has_source(&self.asking, &params.set) {
-            true => None,
-            false => self.lists.spool(&params.set, &params.file, input)?,
-        };
-        let mut text;
-        let input = match &arrived {
-            Some(arrived) => {
-                text = arrived.open()?;
-                &mut text
-            }
-            None => input,
-        };
-        let read = match read_list(params, input) {
-            Ok(read) => read,
-            Err(error) => {
-                // Gone by now: then there is nobody to tell.
-                let _ = pending.give_up(error.message.clone());
-                return Err(error);
-            }
-        };
-        let warnings = read.warnings.iter().map(ToString::to_string);
-        let warnings = warnings.collect();
-        let from = LoadedFrom {
-            name: params.file.clone(),
-            file: arrived.as_ref().map(|arrived| arrived.text.path.clone()),
-            columns: None,
-            json_paths: Vec::new(),
-            at: SystemTime::now(),
-            bytes: arrived
-                .as_ref()
-                .map_or(read.bytes_read, |arrived| arrived.text.bytes),
-            kept: arrived.as_ref().map(|arrived| arrived.text.crc32),
-        };
-        let reply = pending.finish(read.entries, from, Origin::Hand, params.force);
-        let reply = reply.map_err(|refusal| refused(&refusal))?;
-        if let Some(arrived) = arrived {
-            arrived.keep();
-        }
-        match reply {
-            Reply::Loaded(load) => Ok(answers::Loaded {
-                entries: load.entries,
-                added: load.added,
-                removed: load.removed,
-                forced: load.forced,
-                warnings,
-                seconds: 0.0,
-            }),
-            _ => Err(mismatched()),
-        }
+        self.load_list(params, input)
     }
 
     fn refresh(&self, params: &RefreshParams) -> Result<Refreshed, RpcError> {
@@ -386,22 +330,10 @@ impl rpc::Sets for KeptSets {
         let set = named(&params.set)?;
         self.fixed.guard(&params.set, params.force)?;
         let at = self.at(params)?;
-        let (action, is_part) = (params.action.into(), at.is_some());
+        let action = params.action.into();
         let changed = self.ask(Request::SetAction { set, action, at })?;
-        let Reply::ActionSet { before } = changed else {
+        if !matches!(changed, Reply::ActionSet { .. }) {
             return Err(mismatched());
-        };
-        if is_part {
-            let (side, port) = (params.side.map(side_name), params.port.as_deref());
-            tracing::info!(
-                set = params.set, side, port, now = %action,
-                "the action of a set changed for a side or port"
-            );
-        } else {
-            tracing::info!(
-                set = params.set, %before, now = %action,
-                "the action of a set changed"
-            );
         }
         rpc::Sets::show(self, &params.set)
     }
@@ -421,17 +353,4 @@ impl Iterator for Lines {
         line.pop_if(|last| *last == b'\n');
         (read != 0).then(|| String::from_utf8_lossy(&line).into_owned())
     }
-}
-
-/// The list that somebody loads.
-fn read_list(params: &LoadParams, input: &mut dyn Read) -> Result<list::Loaded, RpcError> {
-    let options = ReadOptions {
-        everything: params.force,
-        ..ReadOptions::default()
-    };
-    let read = list::read(&params.file, input, &options, &mut |_| {});
-    read.map_err(|error| {
-        let more = sources::not_by_force(&error);
-        RpcError::new(ErrorKind::Refused, format!("{error}{more}"))
-    })
 }

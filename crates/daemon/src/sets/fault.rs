@@ -23,6 +23,8 @@ pub enum Fault {
         removed: u64,
         /// The share that may change.
         max_change: f64,
+        /// The least `max_change` that takes the load.
+        needed: f64,
     },
     /// It newly covers address space that block lists had better leave alone.
     Covers {
@@ -58,7 +60,7 @@ pub enum ChangeBy {
 /// How a list is taken although the guards refuse it, beside keys of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Force {
-    /// There is no way: the daemon does not run yet.
+    /// There is no way yet: the daemon does not run. It will, where it keeps an older list.
     Never,
     /// The set's own source is read once more by `set load NAME --force`.
     Source,
@@ -102,11 +104,13 @@ impl Fault {
     }
 
     /// The key of `[[set]]` that lets it through.
-    fn key(&self) -> &'static str {
+    fn key(&self) -> String {
         match self {
-            Self::Empty => "write allow_empty = true",
-            Self::ChangesTooMuch { .. } => "raise max_change",
-            Self::Covers { .. } => "write allow_private = true",
+            Self::Empty => "write allow_empty = true".to_owned(),
+            Self::ChangesTooMuch { needed, .. } => {
+                format!("write max_change = {needed:.2} or more")
+            }
+            Self::Covers { .. } => "write allow_private = true".to_owned(),
         }
     }
 
@@ -126,6 +130,7 @@ impl Fault {
                 added,
                 removed,
                 max_change,
+                ..
             } => write!(
                 f,
                 "{source} has {after} {} where set '{set}' has {before} ({added} new, {removed} \
@@ -161,13 +166,22 @@ impl fmt::Display for Guarded {
         f.write_str(": mend the list, or ")?;
         for (index, fault) in self.faults.iter().enumerate() {
             f.write_str(if index == 0 { "" } else { " and " })?;
-            f.write_str(fault.key())?;
+            f.write_str(&fault.key())?;
         }
         write!(f, " in its [[set]]")?;
         match self.force {
-            Force::Never => Ok(()),
+            Force::Never if self.entries == 0 => Ok(()),
+            Force::Never => write!(
+                f,
+                ", or take it once, when the daemon runs, by 'linerate set load {set} --force'"
+            ),
             Force::Source => write!(f, ", or take it once by 'linerate set load {set} --force'"),
-            Force::Again => f.write_str(", or load it with --force"),
+            Force::Again => {
+                write!(
+                    f,
+                    ", or load it once by 'linerate set load {set} {source} --force'"
+                )
+            }
         }
     }
 }

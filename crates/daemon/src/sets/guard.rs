@@ -167,12 +167,15 @@ fn changes(guards: &Guards, difference: &Difference) -> Option<Fault> {
         (ChangeBy::AddressesV4, addresses, ADDRESSES_MIN, 0),
         (ChangeBy::Networks64V6, networks, ADDRESSES_MIN, 0),
     ];
-    let is_too_much = |&(_, [before, _, added, removed], least, floor): &(_, [u64; 4], _, u64)| {
-        let most = added.max(removed);
-        let allowed = guards.max_change * before.max(floor) as f64;
-        before > 0 && most >= least && most as f64 > allowed
+    let share = |&(_, [before, _, added, removed], _, floor): &(_, [u64; 4], _, u64)| {
+        added.max(removed) as f64 / before.max(floor).max(1) as f64
     };
-    let (by, [before, after, added, removed], ..) = measures.into_iter().find(is_too_much)?;
+    let too_much = measures.iter().filter(|measure| {
+        let (_, [before, _, added, removed], least, _) = measure;
+        *before > 0 && added.max(removed) >= least && share(measure) > guards.max_change
+    });
+    let needed = too_much.clone().map(share).fold(0.0, f64::max);
+    let &(by, [before, after, added, removed], ..) = too_much.into_iter().next()?;
     Some(Fault::ChangesTooMuch {
         by,
         before,
@@ -180,6 +183,7 @@ fn changes(guards: &Guards, difference: &Difference) -> Option<Fault> {
         added,
         removed,
         max_change: guards.max_change,
+        needed: (needed * 100.0).ceil() / 100.0,
     })
 }
 

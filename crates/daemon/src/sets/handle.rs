@@ -275,15 +275,7 @@ impl Handle {
         let pending = self.begin_load(set)?;
         let listed = self.listed(set)?;
         let entries = listed.saved.counts().entries as u64;
-        let from = LoadedFrom {
-            name: "flush".to_owned(),
-            file: None,
-            columns: None,
-            json_paths: Vec::new(),
-            at: std::time::SystemTime::now(),
-            bytes: 0,
-            kept: None,
-        };
+        let from = LoadedFrom::named("flush");
         pending.compile(Entries::default(), from, Origin::Hand, Guarding::Flush)?;
         Ok(Reply::Flushed(Flushed { entries }))
     }

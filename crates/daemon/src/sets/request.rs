@@ -89,6 +89,22 @@ pub struct LoadedFrom {
     pub kept: Option<u32>,
 }
 
+impl LoadedFrom {
+    /// What has a name and is kept nowhere.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            file: None,
+            columns: None,
+            json_paths: Vec::new(),
+            at: SystemTime::now(),
+            bytes: 0,
+            kept: None,
+        }
+    }
+}
+
 /// A side and a port that an action is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At {

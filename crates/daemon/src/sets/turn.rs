@@ -427,6 +427,8 @@ fn kept(from: &LoadedFrom) -> Option<KeptList> {
         crc32: from.kept?,
         bytes: from.bytes,
         at_ms: u64::try_from(at.as_millis()).unwrap_or(u64::MAX),
+        columns: from.columns.clone(),
+        json_paths: from.json_paths.clone(),
     })
 }
 

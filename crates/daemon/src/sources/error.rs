@@ -183,21 +183,6 @@ impl fmt::Display for SourceError {
     }
 }
 
-/// Of lines of which the list's own sentence says that force takes them: not here.
-pub(crate) fn not_by_force(error: &ListError) -> &'static str {
-    let ListError::Refused { bad, .. } = error else {
-        return "";
-    };
-    let is_half = |line: &list::BadLine| {
-        use list::Fault::{AddressCount, MaybeLength, OtherColumn};
-        matches!(line.fault, AddressCount | MaybeLength(..) | OtherColumn(..))
-    };
-    match bad.iter().any(is_half) {
-        true => "; 'set load --force' overrides guards and takes no such line",
-        false => "",
-    }
-}
-
 /// The first bad line and how many more there are: logs and metrics have one line.
 fn write_list(f: &mut fmt::Formatter<'_>, error: &ListError) -> fmt::Result {
     let ListError::Refused {
@@ -220,7 +205,6 @@ fn write_list(f: &mut fmt::Formatter<'_>, error: &ListError) -> fmt::Result {
     if bad_count > entry_count {
         write!(f, "; {}", list::remedy(bad, *bad_count, *entry_count))?;
     }
-    f.write_str(not_by_force(error))?;
     // Also where there was no list before.
     write!(f, "; the set stays as it is until the list is mended")
 }

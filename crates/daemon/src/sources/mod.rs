@@ -52,7 +52,6 @@ pub(crate) use copies::{Copies, Spooled, is_copy};
 pub use crowdsec::CrowdSecSpec;
 pub use deliver::{Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
 pub use error::SourceError;
-pub(crate) use error::not_by_force;
 pub(crate) use file::{Accepted, accepted};
 pub use keeper::ToKeeper;
 pub(crate) use plan::{FOLDERS, HAND_FOLDER};

@@ -26,6 +26,8 @@ pub struct SourceState {
     pub refusals: u64,
     /// Failures and refusals since the last success.
     pub failed_in_a_row: u32,
+    /// When the first of these was.
+    pub failing_since: Option<SystemTime>,
     /// When it was last tried.
     pub last_try: Option<SystemTime>,
     /// When it was last known to be current: a load, or a read that found nothing new.
@@ -80,6 +82,7 @@ impl SourceState {
             failures: 0,
             refusals: 0,
             failed_in_a_row: 0,
+            failing_since: None,
             last_try: None,
             last_success: None,
             list_at: None,
@@ -125,6 +128,7 @@ impl SourceState {
         self.last_success = Some(SystemTime::now());
         self.last_error = None;
         self.failed_in_a_row = 0;
+        self.failing_since = None;
     }
 
     pub(super) fn failed(&mut self, text: String, refused: bool) {
@@ -135,8 +139,10 @@ impl SourceState {
         };
         *count += 1;
         self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
+        let now = SystemTime::now();
+        self.failing_since.get_or_insert(now);
         self.last_error = Some(Failure {
-            at: SystemTime::now(),
+            at: now,
             text,
             refused,
         });

@@ -154,6 +154,9 @@ impl Desk {
                 "{first}; bad lines were left out"
             );
         }
+        if let Some(doubt) = &loaded.doubt {
+            tracing::warn!(set = &*spec.set, "{} {doubt}", from.name);
+        }
         tracing::info!(
             set = &*spec.set,
             entries = count,

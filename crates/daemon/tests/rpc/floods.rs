@@ -79,6 +79,9 @@ fn a_pipe_that_trickles_does_not_hold_up_the_end() {
     let params = LoadParams {
         set: "bad".to_owned(),
         file: "trickle".to_owned(),
+        column: None,
+        columns: None,
+        json_path: None,
         force: false,
     };
     let _sent = client.send_file("set.load", &params, list.as_fd());

@@ -77,6 +77,9 @@ fn a_file_comes_along_and_what_is_none_is_refused() {
     let params = LoadParams {
         set: "bad".to_owned(),
         file: "list.txt".to_owned(),
+        column: None,
+        columns: None,
+        json_path: None,
         force: false,
     };
     let file = File::open(&path).expect("a list");

@@ -110,6 +110,7 @@ impl Set {
             refusals: 0,
             refused: None,
             sources: Vec::new(),
+            frames: None,
             hits: None,
         }
     }

@@ -49,8 +49,8 @@ fn a_truncated_list() {
     assert_eq!(
         refusal.to_string(),
         "test.list has 49 entries where set 'a' has 100 (0 new, 51 gone), more than max_change = \
-         0.5 allows, so set 'a' keeps its 100: mend the list, or raise max_change in its [[set]], \
-         or take it once by 'linerate set load a --force'"
+         0.5 allows, so set 'a' keeps its 100: mend the list, or write max_change = 0.51 or more in its \
+         [[set]], or take it once by 'linerate set load a --force'"
     );
     let world = World::new(&["a"]);
     let _ = world.load("a", &lines(0..100), false).expect("a good list");
@@ -241,7 +241,7 @@ fn all_that_is_wrong_is_told_at_once() {
         "192.168.1.1 covers private space",
         "fe80::1 covers link-local space",
         "198.51.100.7 covers 198.51.100.7, its gateway",
-        "raise max_change and write allow_private = true in its [[set]]",
+        "write max_change = 0.90 or more and write allow_private = true in its [[set]]",
     ] {
         assert!(refusal.contains(part), "{part}: {refusal}");
     }
@@ -257,6 +257,10 @@ fn a_start_names_no_command() {
         "test.list holds no entries, so set 'a' stays without it: mend the list, or write \
          allow_empty = true in its [[set]]"
     );
+    let _ = world.load("a", &lines(0..100), false).expect("a list");
+    let refusal = world.load("a", "", false).expect_err("empty").to_string();
+    let later = ", or take it once, when the daemon runs, by 'linerate set load a --force'";
+    assert!(refusal.ends_with(later), "{refusal}");
     world.handle.set_starting(false);
     let refusal = world.load("a", "", false).expect_err("empty").to_string();
     assert!(

@@ -8,7 +8,7 @@ mod recent;
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use frame::{CpuId, PoolAccounts, PortId, WorkerId};
 use plane::DropReason;
@@ -19,7 +19,7 @@ use wire::LinkProtocol;
 use crate::conversations::{self, ConversationReport};
 use crate::counters::{BURST_BUCKETS, Count, Words};
 use crate::dispatch::{BucketStatus, DispatchReport, MoveError, Mover, PathFacts};
-use crate::errands::Desks;
+use crate::errands::{Desk, Desks};
 use crate::fragments::{self, FragmentReport};
 use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::publish::Publisher;
@@ -143,6 +143,11 @@ pub(crate) struct PortView {
     pub(crate) states: Vec<StateReport>,
 }
 
+/// How long workers may take to hand over what they counted.
+const REFRESHED_WITHIN: Duration = Duration::from_secs(1);
+/// How often it is looked whether they have.
+const LOOK_EVERY: Duration = Duration::from_micros(200);
+
 /// Looks at a run from any thread, while it goes on and after. Clones look at the same run.
 #[derive(Clone)]
 pub struct Observer {
@@ -213,6 +218,30 @@ impl Observer {
     /// Held for some loads and stores.
     fn mover(&self) -> MutexGuard<'_, Mover> {
         self.mover.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the workers hand over what they counted by address until now, so that what is told of
+    /// addresses is no older than what is told of sets. Waits some milliseconds, and gives up on a
+    /// worker that does not go round: what is known of its hits is as old as it is silent.
+    pub fn refresh_hits(&self) {
+        let given_up = Instant::now() + REFRESHED_WITHIN;
+        let wanted: Vec<u64> = self.desks.lock().iter().map(Desk::next_table).collect();
+        loop {
+            let now = self.started.elapsed().as_secs();
+            let mut desks = self.desks.lock();
+            let mut have_come = true;
+            for (desk, &number) in desks.iter_mut().zip(&wanted) {
+                if let Some(table) = desk.collect() {
+                    self.hits().add(now, table);
+                }
+                have_come &= desk.has_come(number);
+            }
+            drop(desks);
+            if have_come || Instant::now() >= given_up {
+                return;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
     }
 
     /// The `count` addresses that were hit most in the last hour; up to a second old.

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
-use list::{Entry, ListError, Loaded, ReadOptions, Span, read};
+use list::{Entry, JsonPath, ListError, Loaded, ReadOptions, Span, read};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -40,6 +40,14 @@ pub(crate) fn columns(text: &str) -> ReadOptions {
     ReadOptions {
         columns: Some(columns),
         ..skipping()
+    }
+}
+
+/// Options that read JSON at these paths.
+pub(crate) fn asking(paths: &str) -> ReadOptions {
+    ReadOptions {
+        json_paths: JsonPath::parse_all(paths).unwrap_or_else(|why| panic!("{why}")),
+        ..ReadOptions::default()
     }
 }
 

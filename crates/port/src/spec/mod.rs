@@ -153,11 +153,19 @@ fn no_driver(text: &str) -> SpecError {
         let path = escape(text);
         format!("a capture is written pcap:in={path} to read it, pcap:out={path} to write it")
     } else {
-        format!(
-            "it names no driver; write DRIVER:NAME with one of {}",
-            DRIVERS.join(", ")
-        )
+        let drivers = DRIVERS.join(", ");
+        let interface = match may_be_interface(text) {
+            true => format!("; an interface of that name is xdp:{text}"),
+            false => String::new(),
+        };
+        format!("it names no driver; write DRIVER:NAME with one of {drivers}{interface}")
     })
+}
+
+/// Whether the kernel may call an interface so.
+fn may_be_interface(text: &str) -> bool {
+    let sound = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte);
+    text.len() < 16 && text.bytes().all(sound)
 }
 
 fn unknown_driver(driver: &str) -> SpecError {

@@ -125,6 +125,8 @@ fn drivers_that_are_not_there() {
     let all = "there are xdp, packet, tap, memif, pcap, gen, null, ring";
     assert!(refused("dpdk:0").ends_with(all));
     assert!(refused("eth0").contains("it names no driver; write DRIVER:NAME"));
+    assert!(refused("eth0").ends_with("; an interface of that name is xdp:eth0"));
+    assert!(!refused("no interface").contains("xdp:no"));
     assert!(refused("gen").ends_with("the colon is missing; write gen:"));
     assert!(refused("a.pcap").contains("pcap:in=a.pcap to read it, pcap:out=a.pcap to write it"));
     assert!(refused("").contains("it is empty"));

@@ -37,6 +37,8 @@ struct Comparison {
     relative: bool,
     /// Rows without a difference are shown, too.
     all: bool,
+    /// Both are read from one file.
+    is_one_file: bool,
 }
 
 /// Compares; exit code 1 if any row is slower, 2 if nothing can be said of any.
@@ -94,6 +96,7 @@ impl Comparison {
         Ok(Self {
             relative: args.relative,
             all: args.all,
+            is_one_file: args.base == args.new,
             base,
             new,
             nulls,
@@ -170,6 +173,11 @@ fn refuse((base, a): (&Recorded, &str), (new, b): (&Recorded, &str)) -> Result<(
 fn warnings(comparison: &Comparison, pairs: &Pairs<'_>) -> Vec<String> {
     let base = &comparison.base;
     let mut warnings = Vec::from_iter(beside(("A", base), ("B", &comparison.new)));
+    if comparison.is_one_file {
+        warnings.push("A and B are one file: name two runs to see what differs".to_owned());
+    } else if base.rows == comparison.new.rows {
+        warnings.push("B has the samples of A: they are one run under two names".to_owned());
+    }
     if pairs.footprints_differ {
         warnings.push(
             "footprints differ: some rows were matched although their 'bytes' are not the same"

@@ -325,6 +325,7 @@ mod tests {
     fn rows_are_told_apart_on_narrow_terminals() {
         let rows = |rate: f64| (1..4).map(move |at| row(at * 1_000_000, 24 << 20, vec![rate; 10]));
         let comparison = Comparison {
+            is_one_file: false,
             base: run(rows(2e8).collect()),
             new: run(rows(1e8).collect()),
             nulls: vec![("'again.json'".to_owned(), run(rows(2.1e8).collect()))],

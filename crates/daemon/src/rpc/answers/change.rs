@@ -58,12 +58,25 @@ pub struct DeleteParams {
 }
 
 /// What `set.delete` answers, when no worker sees the entries any more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deleted {
     /// Entries that are gone.
     pub deleted: u64,
     /// Entries that the set had not.
     pub absent: u64,
+    /// Entries whose addresses the set has all the same, by others. Only requests of at most 16
+    /// entries are looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub covered: Vec<Covered>,
+}
+
+/// An entry whose addresses another entry of the same set covers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Covered {
+    /// As it was to go out.
+    pub entry: String,
+    /// An entry that has all of it.
+    pub by: String,
 }
 
 /// What `set.flush` takes.
@@ -92,8 +105,17 @@ pub struct LoadParams {
     pub set: String,
     /// What the file is called in messages and in `set.test`; it is not opened by this name.
     pub file: String,
+    /// The column that holds the entries, by its number or heading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// The columns that hold the entries, as `columns` of `[[set]]` names them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<String>,
+    /// Where the addresses of JSON are, as `json_path` of `[[set]]` says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub json_path: Option<String>,
     /// Overrides the guards against lists that are empty, change too much or cover private or own
-    /// addresses.
+    /// addresses, and takes one that has less than it says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force: bool,
 }

@@ -1,7 +1,7 @@
 //! Entries of a request, read while the line is parsed: nothing is kept of their text.
 
 use crate::rpc::limits::ENTRIES_MAX;
-use list::Span;
+use list::{Span, Wording};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -19,7 +19,8 @@ pub struct EntryList(pub Vec<Entry>);
 /// What is wrong with the text, as one sentence that shows it.
 pub fn parse_entry(text: &str) -> Result<Entry, String> {
     let parsed = list::Entry::parse(text.as_bytes());
-    let entry = parsed.map_err(|fault| fault.about(&excerpt(text)).to_string())?;
+    let wrong = |fault: list::Fault| fault.about(&excerpt(text), Wording::Load).to_string();
+    let entry = parsed.map_err(wrong)?;
     match entry.unmapped() {
         entry if entry.is_everything() => Err(format!(
             "\"{}\" is every address there is: load a file with --force, or set the default to \

@@ -13,8 +13,8 @@ mod show;
 mod stream;
 
 pub use change::{
-    Action, ActionParams, AddParams, Added, DeleteParams, Deleted, Exempt, FlushParams, Flushed,
-    LoadParams, Loaded, RefreshParams, Refreshed, Side,
+    Action, ActionParams, AddParams, Added, Covered, DeleteParams, Deleted, Exempt, FlushParams,
+    Flushed, LoadParams, Loaded, RefreshParams, Refreshed, Side,
 };
 pub use dispatch::{Dispatch, DispatchPort, DispatchRow};
 pub(super) use entry_list::place_of;

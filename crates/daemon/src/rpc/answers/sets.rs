@@ -66,6 +66,9 @@ pub struct SetFacts {
     /// What hit it, where one set is asked for and workers run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hits: Option<SetHits>,
+    /// Frames that were received since the start, of which these are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<u64>,
 }
 
 /// How one source of a set fares.
@@ -84,6 +87,9 @@ pub struct SourceFacts {
     pub confirmed_at: Option<u64>,
     /// Tries in a row that failed or were refused.
     pub failed_in_a_row: u32,
+    /// When the first of these was, seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failing_since: Option<u64>,
     /// When it is tried next, seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_try_at: Option<u64>,
