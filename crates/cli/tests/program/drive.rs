@@ -189,6 +189,58 @@ fn a_replay_is_repeated_as_the_help_says() {
 }
 
 #[test]
+fn a_capture_with_fewer_frames_than_were_asked_for_is_no_result() {
+    let place = Place::new();
+    place.write("three.pcap", snapped(&[(60, 60), (60, 60), (60, 60)]));
+    // Options, frames sent, exit code.
+    for (options, frames, code) in [
+        ("three.pcap --count 2", 2, 0),
+        ("three.pcap --count 3", 3, 0),
+        ("three.pcap --count 4", 3, 1),
+        ("three.pcap --count 1000000", 3, 1),
+        ("three.pcap,loop=2 --count 6", 6, 0),
+        ("three.pcap,loop=2 --count 7", 6, 1),
+        ("three.pcap,loop=forever --count 700", 700, 0),
+        ("three.pcap", 3, 0),
+    ] {
+        for speed in ["max", "1x"] {
+            let words = format!("gen null: --replay {options} --speed {speed}");
+            let said = report(&place, &words, code);
+            assert_eq!(said["sent"]["frames"], frames, "{words}: {said}");
+            let why = said["no_result"].as_str().unwrap_or_default();
+            assert_eq!(why.contains("loop=N"), code == 1, "{words}: {said}");
+        }
+    }
+}
+
+/// Whatever the machine does meanwhile: a rate that no port has is not reached, and one that any has
+/// is reached or said not to be.
+#[test]
+fn a_rate_that_was_not_reached_is_no_result_at_any_length() {
+    let place = Place::new();
+    for pace in [
+        "--count 300",
+        "--count 999",
+        "--count 5000",
+        "--duration 20ms",
+    ] {
+        let words = format!("gen null: --rate 1Tpps {pace} --no-trial --burst 1");
+        let said = report(&place, &words, 1);
+        assert_ne!(said["sent"]["behind"], 0, "{words}: {said}");
+        assert!(said["sent"]["limited_by"].is_string(), "{words}: {said}");
+    }
+    for pace in ["--count 1", "--count 20", "--duration 200ms"] {
+        let words = format!("gen null: --rate 100pps {pace} --no-trial --json -q");
+        let ran = place.run(&words);
+        let said = ran.json();
+        let behind = said["sent"]["behind"].as_u64();
+        let reached = said["no_result"].is_null();
+        assert_eq!(reached, behind == Some(0), "{words}: {said}");
+        ran.ended(i32::from(!reached));
+    }
+}
+
+#[test]
 fn a_pause_of_a_capture_is_told() {
     let place = Place::new();
     let mut frames = snapped(&[(60, 60), (60, 60)]);
@@ -249,6 +301,12 @@ fn a_sink_of_a_capture_tells_no_latency_and_what_was_cut() {
     let said = report(&place, "sink pcap:in=cut.pcap", 1);
     assert_eq!(said["arrived"]["cut"], 1000, "{said}");
     assert_eq!(said["arrived"]["foreign"], 0, "{said}");
+    assert_eq!(said["ledger"]["closes"], true, "{said}");
+    let differences = said["ledger"]["differences"]
+        .as_array()
+        .expect("differences");
+    let named = differences.iter().map(|own| (&own["name"], &own["frames"]));
+    assert!(named.eq([(&"cut".into(), &1000.into())]), "{said}");
     let told = place
         .run("sink pcap:in=cut.pcap")
         .ended(1)
