@@ -1,5 +1,5 @@
-//! The link of a port that was not up all the time: what it means for what was to leave by it, or to
-//! arrive at it.
+//! The link of a port that was not up all the time: what it means for what was to leave by it, or
+//! to arrive at it.
 
 use engine::{Outage, TrialReport};
 use port::interface::Link;

@@ -162,7 +162,9 @@ fn what_is_lost_behind_a_bridge_has_the_cause_that_the_state_explains() {
             let [(name, frames)] = &between[..] else {
                 panic!("{words} {disturb}: {between:?} {report}");
             };
-            assert_eq!((name.as_str(), *frames), (cause, 100), "{words}: {report}");
+            // The bridge itself may say something, which then arrives.
+            assert_eq!(name, cause, "{words}: {report}");
+            assert!((90..=100).contains(frames), "{words}: {report}");
             assert_eq!(report["ledger"]["closes"], true, "{words}: {report}");
         }
     }
@@ -197,19 +199,19 @@ fn an_mtu_lowered_in_mid_run_is_the_cause_and_is_said_as_the_port_takes_it() {
         ("xdp:x", "y", Some("longer_than_mtu"), "may go on to arrive"),
         ("xdp:x", "x", Some("tx_refused"), "dropped as tx_refused"),
         ("packet:x", "x", Some("tx_refused"), "dropped as tx_refused"),
-        ("tap:h", "h", None, "takes longer frames all the same"),
+        ("tap:h0", "h0", None, "takes longer frames all the same"),
     ];
     for (port, lowered, cause, means) in table {
         let Some(bench) = Bench::pair() else { return };
         let (sink, seen) = match port {
-            "tap:h" => ("", "h"),
+            "tap:h0" => ("", "h0"),
             _ => ("--sink packet:y", "x"),
         };
         let run = bench.start(&format!(
             "gen {port} {sink} --size 1400 --rate 200pps --duration 4s --no-trial --json"
         ));
         await_that("it sends", || bench.promiscuity(seen).is_some());
-        let way = if seen == "h" { "rx" } else { "tx" };
+        let way = if seen == "h0" { "rx" } else { "tx" };
         await_that("it sends", || {
             bench.counter(Side::Middle, seen, way, "packets") > 20
         });

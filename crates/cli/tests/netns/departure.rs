@@ -130,6 +130,20 @@ fn an_interface_that_goes_in_the_middle_leaves_no_result() {
         let down = &report["departure"]["link_down"];
         assert_eq!(down["state"], state, "{words} {disturb}: {report}");
         assert!(down["since_seconds"].as_f64() > Some(0.0), "{report}");
+        if sink.is_empty() && state == "gone" {
+            // What lay in rings when the interface went did not leave, and the link explains it.
+            let frames = |value: &Value| value.as_u64().unwrap_or(0);
+            let left = frames(&report["sent"]["frames"]);
+            let kept = frames(&report["departure"]["not_left"]);
+            assert_eq!(
+                left + kept,
+                frames(&report["frames"]["originated"]),
+                "{report}"
+            );
+            for cause in report["departure"]["causes"].as_array().expect("causes") {
+                assert_eq!(cause["name"], "link_down", "{report}");
+            }
+        }
     }
 }
 

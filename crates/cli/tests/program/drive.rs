@@ -213,8 +213,8 @@ fn a_capture_with_fewer_frames_than_were_asked_for_is_no_result() {
     }
 }
 
-/// Whatever the machine does meanwhile: a rate that no port has is not reached, and one that any has
-/// is reached or said not to be.
+/// Whatever the machine does meanwhile: a rate that no port has is not reached, and one that any
+/// has is reached or said not to be.
 #[test]
 fn a_rate_that_was_not_reached_is_no_result_at_any_length() {
     let place = Place::new();

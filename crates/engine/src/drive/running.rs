@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle, park_timeout, sleep};
 use std::time::{Duration, Instant};
 
-use traffic::{Controls, PacingError, Rate, Sink, SinkLimits, SinkReport};
+use traffic::{Controls, Rate, Sink, SinkLimits, SinkReport};
 
 use super::Trial;
 use super::link::LinkWatch;
 use super::open::Drive;
 use super::report::{ClockDoubt, DriveSnapshot, StreamSent, TrialReport};
-use super::sender::Sender;
+use super::sender::{Sender, together};
 use super::shrunk::ShrunkWatch;
 use super::worker::{Driver, Span, Taker};
 use crate::counters::{Count, Words, at_rest};
@@ -487,19 +487,4 @@ fn rx_span(workers: &[Driver]) -> Span {
     let mut sum = Span::default();
     takers_of(workers).for_each(|taker| sum.merge(taker.stamps));
     sum
-}
-
-/// The errors of all senders in one: means by their frames, the worst of the rest.
-fn together(errors: impl Iterator<Item = PacingError>) -> Option<PacingError> {
-    errors.reduce(|sum, one| {
-        let frames = sum.frames + one.frames;
-        let late = sum.late_mean_ns * sum.frames as f64 + one.late_mean_ns * one.frames as f64;
-        PacingError {
-            frames,
-            late_mean_ns: late / frames.max(1) as f64,
-            late_max_ns: sum.late_max_ns.max(one.late_max_ns),
-            lost_ns: sum.lost_ns.max(one.lost_ns),
-            lost_times: sum.lost_times + one.lost_times,
-        }
-    })
 }

@@ -133,3 +133,18 @@ pub(super) fn bytes_of(frames: &[Frame]) -> u64 {
 fn frames_within(nanos: u64, per_second: f64) -> u64 {
     (nanos as f64 / 1e9 * per_second).round() as u64
 }
+
+/// The errors of all senders in one: means by their frames, the worst of the rest.
+pub(super) fn together(errors: impl Iterator<Item = PacingError>) -> Option<PacingError> {
+    errors.reduce(|sum, one| {
+        let frames = sum.frames + one.frames;
+        let late = sum.late_mean_ns * sum.frames as f64 + one.late_mean_ns * one.frames as f64;
+        PacingError {
+            frames,
+            late_mean_ns: late / frames.max(1) as f64,
+            late_max_ns: sum.late_max_ns.max(one.late_max_ns),
+            lost_ns: sum.lost_ns.max(one.lost_ns),
+            lost_times: sum.lost_times + one.lost_times,
+        }
+    })
+}
