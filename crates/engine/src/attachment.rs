@@ -174,6 +174,8 @@ impl Attachment {
     /// What a port refuses may have been taken in an earlier step.
     #[inline]
     fn book_refused(&mut self, refused: u64, words: &mut Words) {
+        // What went down with an interface may have been taken in a run before this one.
+        let refused = refused.min(words.get(Count::Tx));
         if refused != 0 {
             words.take_back(Count::Tx, refused);
             words.drop_frames(DropReason::TxRefused, refused);

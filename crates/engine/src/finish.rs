@@ -90,7 +90,11 @@ pub(crate) fn all_counts<W: Work>(facts: &[PortFacts], workers: &mut [W]) -> Vec
         } else {
             name
         };
-        ports.push(port_counts(facts.id, place, workers));
+        let taken_down = facts.watched.as_ref().map_or(0, Watched::taken_down);
+        ports.push(PortCounts {
+            taken_down,
+            ..port_counts(facts.id, place, workers)
+        });
     }
     cross_bypassed(&mut ports);
     ports

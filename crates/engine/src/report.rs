@@ -159,6 +159,8 @@ pub struct MemoryReport {
 pub struct RunReport {
     /// From the start to the last frame moved.
     pub seconds: f64,
+    /// From the start to the end.
+    pub run_seconds: f64,
     /// All workers' books in one.
     pub books: Books,
     /// Whether the books of each worker and of all balance, and every frame's memory is

@@ -35,6 +35,10 @@ pub(crate) struct Watched {
     states: States,
     /// At the last look.
     link: Option<Link>,
+    /// Frames that the port took by then, and of all those that it took while the link was not up,
+    /// from the look before until the look behind.
+    taken: u64,
+    taken_down: u64,
 }
 
 impl Watched {
@@ -44,6 +48,8 @@ impl Watched {
             monitor,
             states,
             link: None,
+            taken: 0,
+            taken_down: 0,
         }
     }
 
@@ -51,6 +57,11 @@ impl Watched {
     /// took nothing.
     pub(crate) fn look(&mut self, spec: &str, now: f64, sent: (u64, u64)) -> Vec<String> {
         let view = self.monitor.look();
+        let was_down = self.link.is_some_and(|link| !link.is_up());
+        if was_down || !view.link.is_up() {
+            self.taken_down += sent.0.saturating_sub(self.taken);
+        }
+        self.taken = sent.0;
         self.link = Some(view.link);
         let news = self.states.look(now, view, sent);
         // Driver and interface; what was chosen stands in the report.
@@ -64,6 +75,17 @@ impl Watched {
     pub(crate) fn look_at_link(&mut self) -> Option<Link> {
         self.link = Some(self.monitor.look().link);
         self.link
+    }
+
+    /// Frames that the port took while its link was not up, at most.
+    pub(crate) fn taken_down(&self) -> u64 {
+        self.taken_down
+    }
+
+    /// Whether its MTU is smaller than at the start, and has no room for packets this long.
+    pub(crate) fn has_shrunk_below(&self, packet_bytes: usize) -> bool {
+        let mtu = self.states.mtu.map_or(usize::MAX, |mtu| mtu as usize);
+        self.states.is_active(PortState::MtuChanged) && mtu < packet_bytes
     }
 
     /// The link at the last look.
@@ -126,7 +148,7 @@ impl States {
         news.extend(self.offloads(now, &view));
         news.extend(self.renamed(view.new_name));
         news.extend(view.queues.and_then(|queues| self.queues(now, queues)));
-        news.extend(self.ring(now, sent));
+        news.extend(self.ring(now, view.link, sent));
         if view.checksums_left && self.accounts[PortState::ChecksumsLeft as usize].count == 0 {
             self.begin(PortState::ChecksumsLeft, now, String::new());
             news.push(
@@ -228,14 +250,7 @@ impl States {
                     set(mtu_max)
                 ),
             ),
-            None if mtu < first => (
-                String::new(),
-                format!(
-                    "longer frames that are to leave by it are dropped as tx_refused: `{}` lets \
-                     them pass",
-                    set(first)
-                ),
-            ),
+            None if mtu < first => (String::new(), smaller(view, &set(first))),
             None => (
                 String::new(),
                 "the port has room for such frames".to_owned(),
@@ -301,9 +316,14 @@ impl States {
     }
 
     /// A ring that is full while frames get out is a slow wire; one out of which nothing gets is
-    /// stuck.
-    fn ring(&mut self, now: f64, sent: (u64, u64)) -> Option<String> {
+    /// stuck. Nothing gets out where the link is down, which is said as that.
+    fn ring(&mut self, now: f64, link: Link, sent: (u64, u64)) -> Option<String> {
         let before = std::mem::replace(&mut self.sent, sent);
+        if !link.is_up() {
+            self.stuck = 0;
+            let _by_the_link = self.end(PortState::RingFull, now);
+            return None;
+        }
         if sent.0 != before.0 {
             self.stuck = 0;
             let seconds = self.end(PortState::RingFull, now)?;
@@ -363,6 +383,20 @@ impl States {
             detail: account.detail.clone(),
         };
         occurred.map(report).collect()
+    }
+}
+
+/// What a smaller MTU than at the start means, and the command that sets it back.
+fn smaller(view: &View, set: &str) -> String {
+    let arrives = "longer ones may go on to arrive, which their sender and the driver decide";
+    match view.keeps_to_mtu {
+        true => format!(
+            "longer frames that are to leave by it are dropped as tx_refused, and {arrives}: \
+             `{set}` lets them pass"
+        ),
+        false => "the port takes longer frames all the same, and the host receives them; what the \
+                  host sends is shorter"
+            .to_owned(),
     }
 }
 

@@ -305,6 +305,7 @@ impl Supervisor {
             .settle(|meters| of_bridge(&books, &counts, meters));
         Ok(RunReport {
             seconds,
+            run_seconds: ended.max(seconds),
             books,
             balanced: balance(&workers) && dispatch.balances(),
             dispatch,

@@ -78,6 +78,13 @@ losses! {
     StartOrEnd = "start_or_end",
         "it came while the run began or ended, between two looks at the counters",
         "begin the run before the traffic and end it after";
+    LinkDown = "link_down",
+        "the link of an interface on its way was down then, or the interface gone (state \
+         link_down or absent)",
+        "see the port's state: an interface that was set down, its cable, its other end";
+    LongerThanMtu = "longer_than_mtu",
+        "it is longer than the MTU of the interface that it was for",
+        "the same MTU at both ends (ip link set dev IFACE mtu BYTES), or shorter frames";
     TxRingLeft = "tx_ring_left",
         "it lay in the transmit ring when the run ended",
         "see why the interface takes nothing: its link, its other end";

@@ -51,6 +51,18 @@ impl PortStatistics {
     }
 }
 
+impl PortStatistics {
+    /// Takes frames back that were counted as transmitted and were not, and their bytes by the mean
+    /// of all; how many those are.
+    pub(crate) fn take_back(&mut self, frames: u64) -> u64 {
+        let frames = frames.min(self.tx_frames);
+        let mean = self.tx_bytes as f64 / self.tx_frames.max(1) as f64;
+        self.tx_frames -= frames;
+        self.tx_bytes -= self.tx_bytes.min((frames as f64 * mean).round() as u64);
+        frames
+    }
+}
+
 impl AddAssign for PortStatistics {
     fn add_assign(&mut self, other: Self) {
         self.rx_frames += other.rx_frames;

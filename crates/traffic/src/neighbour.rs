@@ -10,7 +10,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use wire::neighbour::{NeighbourRequest, announce};
-use wire::{Control, MacAddress};
+use wire::{Control, IcmpError, IcmpErrorKind, MacAddress};
 
 use crate::Choice;
 
@@ -22,6 +22,8 @@ const RANGE_V4_MAX: u32 = 0xFFFF;
 const RANGE_V6_MAX: u128 = u64::MAX as u128;
 /// Addresses asked for in vain that are told apart.
 const UNANSWERED_MAX: usize = 8;
+/// ICMP errors that are told apart by kind and sender.
+const ERRORS_MAX: usize = 16;
 
 /// The addresses that a port answers for, and with which Ethernet address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +87,18 @@ impl Neighbour {
         ranges.any(|(first, last)| first != last || !self.left_out.contains(first))
     }
 
+    /// Whether test frames may come from addresses that it, or the host, answers for.
+    #[must_use]
+    pub fn has_sources(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    /// Whether an address is at this end of the link: its own, or one that is left to the host.
+    #[must_use]
+    pub fn is_at(&self, address: IpAddr) -> bool {
+        self.answers_for(address) || self.left_out.contains(&address)
+    }
+
     /// Whether it answers for an address.
     #[must_use]
     pub fn answers_for(&self, address: IpAddr) -> bool {
@@ -108,6 +122,8 @@ pub struct Controls {
     announced: u64,
     unanswered: Vec<(IpAddr, u64)>,
     unanswered_others: u64,
+    errors: Vec<(IcmpErrorKind, IpAddr, u64)>,
+    errors_others: u64,
 }
 
 impl Controls {
@@ -119,7 +135,13 @@ impl Controls {
         neighbour: Option<&Neighbour>,
         out: &mut [u8],
     ) -> Option<usize> {
-        let kind = Control::read(frame)?;
+        let Some(kind) = Control::read(frame) else {
+            let error = IcmpError::read(frame)?;
+            if neighbour.is_some_and(|own| own.is_at(error.about)) {
+                self.take_error(error.kind, error.from, 1);
+            }
+            return None;
+        };
         if let Some(count) = self.kinds.get_mut(kind as usize) {
             *count += 1;
         }
@@ -156,6 +178,17 @@ impl Controls {
         }
     }
 
+    /// Whoever sends an error chooses the address that it comes from.
+    fn take_error(&mut self, kind: IcmpErrorKind, from: IpAddr, frames: u64) {
+        let has_room = self.errors.len() < ERRORS_MAX;
+        let mut known = self.errors.iter_mut();
+        match known.find(|own| (own.0, own.1) == (kind, from)) {
+            Some((.., count)) => *count += frames,
+            None if has_room => self.errors.push((kind, from, frames)),
+            None => self.errors_others += frames,
+        }
+    }
+
     /// Adds what came to another worker.
     pub fn merge(&mut self, other: &Self) {
         let kinds = self.kinds.iter_mut().zip(&other.kinds);
@@ -165,6 +198,10 @@ impl Controls {
         self.unanswered_others += other.unanswered_others;
         for &(target, frames) in &other.unanswered {
             self.leave_unanswered(target, frames);
+        }
+        self.errors_others += other.errors_others;
+        for &(kind, from, frames) in &other.errors {
+            self.take_error(kind, from, frames);
         }
     }
 
@@ -190,6 +227,18 @@ impl Controls {
     #[must_use]
     pub fn unanswered(&self) -> &[(IpAddr, u64)] {
         &self.unanswered
+    }
+
+    /// ICMP errors about frames of this end, by kind and who sent them, the first sixteen.
+    #[must_use]
+    pub fn errors(&self) -> &[(IcmpErrorKind, IpAddr, u64)] {
+        &self.errors
+    }
+
+    /// Such errors of further kinds and senders.
+    #[must_use]
+    pub fn errors_others(&self) -> u64 {
+        self.errors_others
     }
 
     /// Requests for further addresses, unanswered.

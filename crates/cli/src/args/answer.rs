@@ -2,6 +2,29 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use clap::Args;
+
+/// `--answer`, of every command that sends test frames or takes them in.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct AnswerArgs {
+    /// Answer ARP and IPv6 neighbour solicitations: auto, off, or further addresses, as in
+    /// 198.51.100.2,2001:db8::/64.
+    ///
+    /// The port that sends answers for the addresses of --src, the one that takes in for those of
+    /// --dst and announces itself to switches, and each for the addresses of its interface:
+    /// single addresses, and networks up to a /16 of IPv4 and a /64 of IPv6. Further ones are
+    /// answered for by the port that takes in, or else by the one that sends. Where the host's own
+    /// stack answers (packet:, keep-local), that is left to it.
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "WHAT",
+        default_value = "auto",
+        value_parser = answer,
+    )]
+    pub(crate) answer: Answer,
+}
+
 /// What is written behind `--answer`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -18,7 +41,7 @@ pub(crate) enum Answer {
 const RANGES_MAX: usize = 64;
 
 /// Reads `auto`, `off`, or addresses, networks and ranges between commas.
-pub(super) fn answer(text: &str) -> Result<Answer, String> {
+fn answer(text: &str) -> Result<Answer, String> {
     match text {
         "auto" => return Ok(Answer::Auto),
         "off" => return Ok(Answer::Off),

@@ -107,7 +107,8 @@ A PORT is DRIVER:NAME[,key=value]...:
   null:                   swallows what it is sent
 
 Without --duration and --frames it runs until the sources end or Ctrl-C is pressed, and ends with
-a report.";
+a report. Its rates, and the time in its first line, are of the time until the last frame; how long
+the run took stands beside where that is longer.";
 
 fn after_long() -> String {
     format!(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use traffic::{Rate, Speed};
 
-use super::answer::{self, Answer};
+use super::answer::AnswerArgs;
 use super::bridge::IdleWhen;
 use super::{WorkerArgs, count, duration};
 use crate::exit::EXIT_CODES;
@@ -40,23 +40,8 @@ pub(crate) struct GenArgs {
         help_heading = "Workers and memory"
     )]
     pub(crate) apart: bool,
-    /// Answer ARP and IPv6 neighbour solicitations: auto, off, or further addresses, as in
-    /// 198.51.100.2,2001:db8::/64.
-    ///
-    /// The port that sends answers for the addresses of --src, the one that takes in for those of
-    /// --dst and announces itself to switches, and each for the addresses of its interface:
-    /// single addresses, and networks up to a /16 of IPv4 and a /64 of IPv6. Further ones are
-    /// answered for by the port that takes in, or else by the one that sends. Where the host's own
-    /// stack answers (packet:, keep-local), that is left to it.
-    #[arg(
-        long,
-        hide_short_help = true,
-        value_name = "WHAT",
-        default_value = "auto",
-        value_parser = answer::answer,
-        help_heading = "Run"
-    )]
-    pub(crate) answer: Answer,
+    #[command(flatten, next_help_heading = "Run")]
+    pub(crate) answer: AnswerArgs,
     #[command(flatten)]
     pub(crate) manner: DriveArgs,
     /// What workers do while nothing is due and nothing comes: spin (go on looking) or doze.
@@ -212,19 +197,8 @@ pub(crate) struct SinkArgs {
     /// End after this time, as in 500ms, 10s, 2m; a bare number is seconds.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) duration: Option<Duration>,
-    /// Answer ARP and IPv6 neighbour solicitations: auto, off, or further addresses, as in
-    /// 198.51.100.2,2001:db8::/64.
-    ///
-    /// The port answers for the addresses of its interface and further ones, and announces itself
-    /// to switches. Where the host's own stack answers (packet:, keep-local), that is left to it.
-    #[arg(
-        long,
-        hide_short_help = true,
-        value_name = "WHAT",
-        default_value = "auto",
-        value_parser = answer::answer,
-    )]
-    pub(crate) answer: Answer,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
     #[command(flatten)]
     pub(crate) workers: WorkerArgs,
     /// What workers do while no frame comes: doze (sleep until one does) or spin (go on looking).
@@ -261,7 +235,8 @@ or corrupted, and how long it was under way. The smallest frame with room for th
 for UDP and ICMP in IPv4, 76 for TCP, 20 more in IPv6 and 4 more for each VLAN tag.
 
 First it sends flat out for 200 ms, to learn how much this port takes; a rate that it could not \
-send is not called a result. Without --count and --duration it runs until Ctrl-C.";
+send is not called a result, however few frames were asked for. Without --count and --duration it \
+runs until Ctrl-C.";
 
 const SINK_ABOUT: &str = "\
 Take test frames in at a port and account for each: lost, duplicated, reordered, corrupted, late.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use traffic::{Rate, Sizes};
 
-use super::answer::{self, Answer};
+use super::answer::AnswerArgs;
 use super::{WorkerArgs, duration, simulated};
 use lab::no_drop::ModelSpec;
 
@@ -37,22 +37,8 @@ pub(crate) struct NdrArgs {
     /// direction, and the loss that of the worse.
     #[arg(long)]
     pub(crate) bidirectional: bool,
-    /// Answer ARP and IPv6 neighbour solicitations: auto, off, or further addresses, as in
-    /// 198.51.100.2,2001:db8::/64.
-    ///
-    /// The port that sends answers for the addresses of --src, the one that takes in for those of
-    /// --dst and announces itself to switches, and each for the addresses of its interface:
-    /// single addresses, and networks up to a /16 of IPv4 and a /64 of IPv6. Further ones are
-    /// answered for by the port that takes in, or else by the one that sends. Where the host's own
-    /// stack answers (packet:, keep-local), that is left to it.
-    #[arg(
-        long,
-        hide_short_help = true,
-        value_name = "WHAT",
-        default_value = "auto",
-        value_parser = answer::answer,
-    )]
-    pub(crate) answer: Answer,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
     #[command(flatten)]
     pub(crate) search: NdrSearchArgs,
     #[command(flatten)]

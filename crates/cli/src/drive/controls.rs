@@ -3,10 +3,14 @@
 
 use std::net::IpAddr;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use traffic::Controls;
+use wire::IcmpErrorKind;
 
-use crate::report::number::count;
+use crate::report::number::{count, plural};
+
+/// Senders of ICMP errors of one kind that are named.
+const ERRORS_FROM_SHOWN: usize = 3;
 
 /// Both ports.
 #[derive(Clone, Debug, Serialize)]
@@ -30,6 +34,25 @@ pub(super) struct PortControls {
     pub(super) unanswered: Vec<Unanswered>,
     /// Requests for further addresses.
     pub(super) unanswered_others: u64,
+    /// ICMP errors about frames from addresses of this port, by kind and who sent them, the first
+    /// sixteen.
+    pub(super) icmp_errors: Vec<IcmpErrors>,
+    /// Such errors of further kinds and senders.
+    pub(super) icmp_errors_others: u64,
+}
+
+/// ICMP errors of one kind and sender.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct IcmpErrors {
+    /// As in `port_unreachable`.
+    #[serde(serialize_with = "name_of")]
+    pub(super) kind: IcmpErrorKind,
+    pub(super) from: IpAddr,
+    pub(super) frames: u64,
+}
+
+fn name_of<S: Serializer>(kind: &IcmpErrorKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.name())
 }
 
 /// Frames of one kind.
@@ -57,14 +80,11 @@ impl LinkControls {
         }
     }
 
-    /// Sentences for people about what was asked for in vain.
+    /// Sentences for people about what was asked for in vain, and about errors that came.
     pub(super) fn complaints(&self) -> Vec<String> {
         let ports = [&self.rx, &self.tx];
-        ports
-            .into_iter()
-            .flatten()
-            .filter_map(PortControls::complaint)
-            .collect()
+        let said = |own: &PortControls| own.complaint().into_iter().chain(own.errors());
+        ports.into_iter().flatten().flat_map(said).collect()
     }
 }
 
@@ -84,7 +104,37 @@ impl PortControls {
                 .map(|&(address, frames)| Unanswered { address, frames })
                 .collect(),
             unanswered_others: controls.unanswered_others(),
+            icmp_errors: controls
+                .errors()
+                .iter()
+                .map(|&(kind, from, frames)| IcmpErrors { kind, from, frames })
+                .collect(),
+            icmp_errors_others: controls.errors_others(),
         }
+    }
+
+    /// A sentence for each kind of ICMP errors: how many, from whom, and what they likely mean.
+    fn errors(&self) -> Vec<String> {
+        let of = |kind: &IcmpErrorKind| {
+            let own = || self.icmp_errors.iter().filter(|own| own.kind == *kind);
+            let frames: u64 = own().map(|own| own.frames).sum();
+            let shown = own()
+                .take(ERRORS_FROM_SHOWN)
+                .map(|own| own.from.to_string());
+            let mut from = shown.collect::<Vec<_>>().join(", ");
+            if own().nth(ERRORS_FROM_SHOWN).is_some() {
+                from += " and others";
+            }
+            (frames != 0).then(|| {
+                format!(
+                    "{} ({}) came back from {from}: {}",
+                    plural(frames, "ICMP error", "ICMP errors"),
+                    kind.title(),
+                    kind.meaning()
+                )
+            })
+        };
+        IcmpErrorKind::ALL.iter().filter_map(of).collect()
     }
 
     /// `ARP requests: 2, IGMP messages: 3`; empty where none came.

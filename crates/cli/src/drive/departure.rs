@@ -1,12 +1,12 @@
 //! What was to leave the machine and did not, and why: such a run has no result.
 
-use engine::{Outage, TrialReport};
+use engine::TrialReport;
 use plane::DropReason;
-use port::interface::Link;
 use serde::Serialize;
 use traffic::Rate;
 
-use crate::report::number::{count, plural, seconds};
+use super::outage::{LinkDown, Side};
+use crate::report::number::{count, plural};
 
 /// Where no number of frames and no rate was asked for, a port may lose this share of them.
 const LOST_FLAT_OUT: f64 = 0.001;
@@ -32,25 +32,17 @@ pub(super) struct CauseOf {
     pub(super) frames: u64,
 }
 
-/// An outage of the link.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct LinkDown {
-    /// `down`, `gone` or `without a carrier`.
-    pub(super) state: String,
-    pub(super) since_seconds: f64,
-    pub(super) seconds: f64,
-}
-
 impl Departure {
     pub(super) fn of(trial: &TrialReport) -> Self {
         let causes = trial.not_left();
         let not_left = causes.iter().map(|(_, frames)| frames).sum();
-        let outage = trial.outage.as_ref();
+        let link_down = LinkDown::of(trial, Side::Sends);
         let port = trial.ports.first().map_or("", |port| port.spec.as_str());
         let port = port.split(',').next().unwrap_or_default();
         let kept = (not_left != 0).then(|| kept_back(trial, port, not_left));
-        let sentence = match outage {
-            Some(outage) => Some(without_link(outage, port, not_left)),
+        let sentence = match &link_down {
+            // Whatever the port counted them as: the link explains it.
+            Some(down) => Some(down.kept(not_left)),
             None => kept.filter(|_| not_left > tolerated(trial)),
         };
         Self {
@@ -62,11 +54,7 @@ impl Departure {
                     frames,
                 })
                 .collect(),
-            link_down: outage.map(|outage| LinkDown {
-                state: outage.link.to_string(),
-                since_seconds: outage.since_seconds,
-                seconds: outage.seconds,
-            }),
+            link_down,
             sentence,
         }
     }
@@ -103,82 +91,4 @@ fn kept_back(trial: &TrialReport, port: &str, frames: u64) -> String {
     };
     let frames = plural(frames, "frame", "frames");
     format!("{frames} did not leave {port}: {each}{remedy}")
-}
-
-/// Whatever the port counted them as: the link explains it.
-fn without_link(outage: &Outage, port: &str, not_left: u64) -> String {
-    let Outage {
-        link,
-        since_seconds,
-        seconds: down,
-        whole,
-    } = *outage;
-    let when = match whole {
-        true => "all the time".to_owned(),
-        false => format!(
-            "for {}, first after {}",
-            seconds(down),
-            seconds(since_seconds)
-        ),
-    };
-    let name = port.split_once(':').map_or(port, |(_, name)| name);
-    let remedy = match link {
-        Link::Down(_) => format!("set it up: ip link set dev {name} up"),
-        Link::Absent => "see what took the interface away (ip link)".to_owned(),
-        Link::NoCarrier(_) | Link::Up(_) => {
-            "see the cable, and whether the other end is up".to_owned()
-        }
-    };
-    let state = match link {
-        // It was up again when it was last looked at.
-        Link::Up(_) => "down".to_owned(),
-        link => link.to_string(),
-    };
-    let kept = match not_left {
-        0 => String::new(),
-        frames => format!("; {} did not leave", plural(frames, "frame", "frames")),
-    };
-    format!("{port} was {state} {when}, and no frame leaves then; {remedy}{kept}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_outage_is_told_with_what_helps() {
-        let outage = |link, whole| Outage {
-            link,
-            since_seconds: 1.0,
-            seconds: 2.0,
-            whole,
-        };
-        let table = [
-            (
-                Link::Down(3),
-                true,
-                "xdp:e0 was down all the time",
-                "ip link set dev e0 up",
-            ),
-            (
-                Link::Absent,
-                false,
-                "xdp:e0 was gone for 2.00 s, first after 1.00 s",
-                "ip link",
-            ),
-            (
-                Link::NoCarrier(3),
-                true,
-                "without a carrier all the time",
-                "the other end",
-            ),
-        ];
-        for (link, whole, said, remedy) in table {
-            let sentence = without_link(&outage(link, whole), "xdp:e0", 0);
-            assert!(sentence.contains(said), "{sentence}");
-            assert!(sentence.contains(remedy), "{sentence}");
-            let kept = without_link(&outage(link, whole), "xdp:e0", 9);
-            assert_eq!(kept, format!("{sentence}; 9 frames did not leave"));
-        }
-    }
 }

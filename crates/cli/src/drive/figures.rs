@@ -8,6 +8,7 @@ use traffic::{FCS_BYTES, L1_BYTES, LatencyReport, SinkReport, StreamReport};
 use super::clock::ClockFacts;
 use super::controls::LinkControls;
 use super::departure::Departure;
+use super::outage::Arrival;
 use super::verdict::{self, Limit};
 use crate::build::{DEBUG, VERSION};
 use crate::report::json::{Frames, MachineFacts, Memory, Port, Worker, ended_by, ratio};
@@ -33,6 +34,8 @@ pub(super) struct Figures {
     pub(super) no_result: Option<String>,
     /// What was to leave and did not.
     pub(super) departure: Departure,
+    /// What kept frames from arriving.
+    pub(super) arrival: Arrival,
     /// What came about the links, and what was answered.
     pub(super) controls: LinkControls,
     /// Where times come from, and what they may be wrong by.
@@ -64,6 +67,8 @@ pub(super) struct Sent {
     pub(super) frames: u64,
     /// Bytes of them, with FCS.
     pub(super) bytes: u64,
+    /// Frames by which the rate was missed: put off, or never made.
+    pub(super) behind: u64,
     /// Frames a second, by the time they are a rate of: the distance to the frame behind the last
     /// is part of it where they have a rate.
     pub(super) pps: f64,
@@ -172,6 +177,7 @@ impl Figures {
             returned: trial.back.as_ref().map(|sink| Arrived::of(sink, trial)),
             no_result: None,
             departure: Departure::of(trial),
+            arrival: Arrival::of(trial),
             controls: LinkControls::of(&trial.controls),
             clock: ClockFacts::of(trial),
             frames: Frames::of(&trial.books),
@@ -184,8 +190,8 @@ impl Figures {
             ended_by: ended_by(&trial.ended_by),
             warnings,
         };
-        let arrived = || verdict::unarrived(&figures, trial.counted);
-        figures.no_result = verdict::no_result(&figures).or_else(arrived);
+        let short = || verdict::short_of_count(&figures, trial.count);
+        figures.no_result = verdict::no_result(&figures).or_else(short);
         figures
     }
 
@@ -204,6 +210,7 @@ impl Sent {
             rate: trial.rate.to_string(),
             asked_pps: asked_pps(trial),
             frames: trial.sent,
+            behind: trial.behind,
             bytes: trial.sent_bytes + trial.sent * FCS_BYTES as u64,
             pps,
             bps_l1: pps * (mean + (FCS_BYTES + L1_BYTES) as f64) * 8.0,

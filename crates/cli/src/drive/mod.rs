@@ -6,6 +6,7 @@ mod departure;
 mod figures;
 mod live;
 pub(crate) mod neighbours;
+mod outage;
 mod ports;
 pub(crate) mod recipe;
 mod text;
@@ -13,7 +14,7 @@ mod verdict;
 
 use std::time::Duration;
 
-use engine::{Drive, DrivePlan, Replayed, Trial, TrialReport};
+use engine::{Cause, Drive, DrivePlan, Replayed, Trial, TrialReport};
 use port::PortSpec;
 use traffic::{ClockSteps, Rate, Recipe, Speed};
 
@@ -88,7 +89,7 @@ pub(crate) fn take_in(args: &SinkArgs, output: Output) -> Outcome {
     let interrupt = Interrupt::watch()?;
     let opened = ports.open(&layout, 0, 0, output)?;
     let plan = DrivePlan {
-        neighbours: neighbours((None, opened.rx.as_deref()), None, &args.answer),
+        neighbours: neighbours((None, opened.rx.as_deref()), None, &args.answer.answer),
         tx: None,
         rx: opened.rx,
         returns: false,
@@ -126,6 +127,9 @@ fn finish(
     let memory = drive.memory().clone();
     let closing = drive.close();
     let mut warnings = closing.warnings;
+    let sides = [outage::Side::TakesIn, outage::Side::Sends];
+    let down = sides.map(|side| outage::LinkDown::of(&report, side));
+    warnings.extend(down.iter().flatten().map(outage::LinkDown::state));
     warnings.extend(refused_frames(&report));
     warnings.extend(cut_frames(&report));
     warnings.extend(clock_steps(&report));
@@ -155,13 +159,9 @@ fn finish(
 
 /// Frames that the port can never send: the first reason that a run sends nothing.
 fn refused_frames(report: &TrialReport) -> Option<String> {
-    let refused =
-        |&&(reason, _): &&(plane::DropReason, u64)| reason == plane::DropReason::TxRefused;
-    let (_, frames) = report.books.dropped.iter().find(refused)?;
-    if report.outage.is_some() {
-        // The report says what kept them.
-        return None;
-    }
+    let refused = Cause::Drop(plane::DropReason::TxRefused);
+    let causes = report.not_left();
+    let (_, frames) = causes.iter().find(|(cause, _)| *cause == refused)?;
     let port = report.ports.first()?;
     Some(format!(
         "{} refused {frames} frames, which are longer than its interface allows, or shorter than \
@@ -262,7 +262,7 @@ fn open(
     let recipe = opened.replay.is_none().then_some(recipe);
     let ends = (opened.tx.as_deref(), opened.rx.as_deref());
     let plan = DrivePlan {
-        neighbours: neighbours(ends, recipe, &args.answer),
+        neighbours: neighbours(ends, recipe, &args.answer.answer),
         tx: opened.tx,
         rx: opened.rx,
         returns: args.reflect,

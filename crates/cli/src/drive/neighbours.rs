@@ -33,8 +33,9 @@ pub(crate) fn neighbours(
             .iter()
             .for_each(|&(first, last)| named.add(first, last));
     }
-    // A port that only sends looks at what comes where somebody could ask for its addresses.
-    [sender.filter(Neighbour::has_addresses), sink]
+    // A port that only sends looks at what comes where somebody could ask for its addresses, or
+    // send an ICMP error to them.
+    [sender.filter(Neighbour::has_sources), sink]
 }
 
 fn sender(port: &dyn Port, recipe: Option<&Recipe>) -> Option<Neighbour> {

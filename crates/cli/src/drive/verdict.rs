@@ -6,14 +6,12 @@ use serde::Serialize;
 use super::figures::{Arrived, Figures, asked_pps};
 use crate::error::{Error, Outcome};
 use crate::exit::ExitCode;
-use crate::report::number::{count, rate};
+use crate::report::number::{count, plural, rate};
 
-/// A rate is reached when it is missed by less than this share.
-const REACHED: f64 = 0.995;
+/// A rate is reached when no more than this share of its frames was put off or left out.
+const MISSED_MAX: f64 = 0.005;
 /// Frames that waited for room at the port for more than this share of the time were held up by it.
 const WAITED_SHARE: f64 = 0.02;
-/// Below so many frames a start and an end are too much of the time to judge a rate.
-const JUDGED_FRAMES: u64 = 1000;
 
 /// What was in the way of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -27,11 +25,8 @@ pub(super) enum Limit {
 
 /// What kept a trial from reaching its rate; nothing where it did, or had none to reach.
 pub(super) fn limit(trial: &TrialReport) -> Option<Limit> {
-    let asked = asked_pps(trial)?;
-    // A schedule that was never put off was kept, late as the last frames may have been.
-    let put_off = trial.pacing.is_none_or(|pacing| pacing.lost_ns != 0);
-    let missed = put_off && trial.sent_per_second() < asked * REACHED;
-    if trial.sent < JUDGED_FRAMES || !missed {
+    asked_pps(trial)?;
+    if !is_missed(trial.sent, trial.behind) {
         return None;
     }
     let waited = trial.full_seconds / trial.seconds.max(1e-9);
@@ -42,11 +37,19 @@ pub(super) fn limit(trial: &TrialReport) -> Option<Limit> {
     })
 }
 
-/// Why what was measured is no result: something did not leave, the rate was not reached, or a
-/// capture kept too little of what arrived.
+/// Whether frames that were put off or left out are more than a rate may lack: counted in frames,
+/// so that a start and an end do not matter in a short run.
+fn is_missed(sent: u64, behind: u64) -> bool {
+    behind as f64 > (sent + behind) as f64 * MISSED_MAX
+}
+
+/// Why what was measured is no result: something did not leave or could not arrive, the rate was
+/// not reached, or a capture kept too little of what arrived.
 pub(super) fn no_result(figures: &Figures) -> Option<String> {
-    let departure = figures.departure.sentence.clone();
-    departure
+    let links = [&figures.departure.sentence, &figures.arrival.sentence];
+    let links: Vec<&str> = links.into_iter().flatten().map(String::as_str).collect();
+    let links = (!links.is_empty()).then(|| links.join("; "));
+    links
         .or_else(|| unreached(figures))
         .or_else(|| unjudged(figures))
 }
@@ -68,25 +71,39 @@ fn unreached(figures: &Figures) -> Option<String> {
         }
     };
     Some(format!(
-        "asked {} and sent {}, so what follows is no result at the rate asked for; {what}",
+        "asked {} and sent {}, {} behind the schedule, so what follows is no result at the rate \
+         asked for; {what}",
         rate(asked, "pps"),
-        rate(sent.pps, "pps")
+        rate(sent.pps, "pps"),
+        plural(sent.behind, "frame", "frames"),
     ))
 }
 
-/// The sentence of a sink alone to which nothing came, or less than was `counted` on.
-pub(super) fn unarrived(figures: &Figures, counted: bool) -> Option<String> {
-    if figures.sent.is_some() {
-        return None;
+/// The sentence about frames that were asked for by number and that there were not: of a capture
+/// that ended, or of a sink alone, to which none came or less than that.
+pub(super) fn short_of_count(figures: &Figures, asked: Option<u64>) -> Option<String> {
+    let asked = asked.unwrap_or(0);
+    if let Some(sent) = &figures.sent {
+        let ended = figures.ended_by == "sources";
+        return (ended && sent.frames < asked).then(|| {
+            format!(
+                "the capture ended after {}, fewer than the {} that --count asks for: repeat it \
+                 with --replay FILE,loop=N, or ask for no more than it has",
+                plural(sent.frames, "frame", "frames"),
+                count(asked)
+            )
+        });
     }
     let arrived: u64 = figures.sinks().map(|arrived| arrived.frames).sum();
     match arrived {
-        0 => {
-            Some("no test frame arrived; see the sender, the wire and the port's states".to_owned())
-        }
-        _ if counted && figures.ended_by != "frames" => Some(format!(
-            "{} test frames arrived, fewer than --count asks for",
-            count(arrived)
+        0 => Some(match &figures.arrival.link_down {
+            Some(down) => format!("no test frame arrived; {}", down.sentence()),
+            None => "no test frame arrived; see the sender and the wire".to_owned(),
+        }),
+        _ if asked != 0 && figures.ended_by != "frames" => Some(format!(
+            "{} arrived, fewer than the {} that --count asks for",
+            plural(arrived, "test frame", "test frames"),
+            count(asked)
         )),
         _ => None,
     }
@@ -141,4 +158,29 @@ pub(super) fn judge(figures: &Figures) -> Outcome {
     } else {
         ExitCode::Done
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_missed_by_its_share_of_frames_however_few_they_are() {
+        // Frames sent, frames behind.
+        let table = [
+            (0, 0, false),
+            (1, 0, false),
+            (1, 1, true),
+            (100, 1, true),
+            (198, 1, true),
+            (199, 1, false),
+            (999, 5, false),
+            (999, 6, true),
+            (199_000_000, 1_000_000, false),
+            (198_000_000, 1_000_000, true),
+        ];
+        for (sent, behind, missed) in table {
+            assert_eq!(is_missed(sent, behind), missed, "{sent} {behind}");
+        }
+    }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Report {
     pub(crate) debug_build: bool,
     /// From the start to the last frame moved.
     pub(crate) seconds: f64,
+    /// From the start to the end.
+    pub(crate) run_seconds: f64,
     /// What became of the frames.
     pub(crate) frames: Frames,
     /// Whether every frame and its memory is accounted for:
@@ -232,6 +234,7 @@ impl Report {
             version: VERSION,
             debug_build: DEBUG,
             seconds,
+            run_seconds: run.run_seconds,
             frames: Frames::of(&run.books),
             balanced: run.balanced,
             ledger: LedgerJson::of(&run.ledger),

@@ -39,15 +39,26 @@ fn headline(report: &Report, paint: Paint) -> String {
     let cost = format!("{:.1} ns a frame", report.ns_per_frame);
     let size = frame_size(report).map_or(String::new(), |size| format!(": {size}"));
     format!(
-        "{} bridged for {} on {}{}\n  {}   {}   {}\n",
+        "{} bridged for {} ({}) on {}{}\n  {}   {}   {}\n",
         paint.bold("linerate"),
         seconds(report.seconds),
+        until(report),
         plural(report.workers.len() as u64, "worker", "workers"),
         size,
         paint.bold(&rate),
         paint.bold(&cost),
         paint.dim("(busy time of a worker by received frame)"),
     )
+}
+
+/// What the time of the headline is, and how long the run took where that is more than a tenth
+/// longer.
+fn until(report: &Report) -> String {
+    let until = "until the last frame";
+    match report.run_seconds > report.seconds * 1.1 {
+        true => format!("{until}; the run took {}", seconds(report.run_seconds)),
+        false => until.to_owned(),
+    }
 }
 
 /// The mean frame with FCS, since a rate without a frame size says little.

@@ -62,6 +62,19 @@ impl Bench {
         Some(bench)
     }
 
+    /// The middle with a veth pair `x` and `y` of its own, joined to nothing.
+    pub(crate) fn pair() -> Option<Self> {
+        let bench = Self::apart()?;
+        if !bench.succeeds(Side::Middle, "ip link add x type veth peer name y") {
+            println!("skipped: no veth pairs here");
+            return None;
+        }
+        for end in ["x", "y"] {
+            bench.expect(Side::Middle, &format!("ip link set {end} up"));
+        }
+        Some(bench)
+    }
+
     /// The three namespaces with nothing between them.
     pub(crate) fn apart() -> Option<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);

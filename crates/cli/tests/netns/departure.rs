@@ -10,19 +10,6 @@ use crate::bench::{Bench, Side, await_that};
 /// Which kind of port sends.
 const KINDS: [&str; 2] = ["packet", "xdp"];
 
-/// The middle with a veth pair, of which `x` sends.
-fn pair() -> Option<Bench> {
-    let bench = Bench::apart()?;
-    if !bench.succeeds(Side::Middle, "ip link add x type veth peer name y") {
-        println!("skipped: no veth pairs here");
-        return None;
-    }
-    for end in ["x", "y"] {
-        bench.expect(Side::Middle, &format!("ip link set {end} up"));
-    }
-    Some(bench)
-}
-
 /// The report of a run that must not be called a success.
 #[track_caller]
 fn without_result(ran: &Output, what: &str) -> Value {
@@ -46,7 +33,7 @@ fn says(report: &Value) -> &str {
 
 #[test]
 fn frames_longer_than_the_mtu_are_no_result() {
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     bench.expect(Side::Middle, "ip link set x mtu 1400");
     let table = [
         "--size imix --rate 1kpps --count 300",
@@ -76,7 +63,7 @@ fn frames_longer_than_the_mtu_are_no_result() {
 
 #[test]
 fn frames_without_a_carrier_do_not_leave() {
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     bench.expect(Side::Middle, "ip link set y down");
     for kind in KINDS {
         let words = format!("gen {kind}:x --rate 100pps --count 20 --no-trial --json -q");
@@ -92,7 +79,7 @@ fn frames_without_a_carrier_do_not_leave() {
 
 #[test]
 fn frames_for_an_interface_that_is_down_come_to_an_end() {
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     bench.expect(Side::Middle, "ip link set x down");
     for kind in KINDS {
         // Neither a count nor Ctrl-C would end these where nothing leaves.
@@ -137,12 +124,26 @@ fn an_interface_that_goes_in_the_middle_leaves_no_result() {
     let table = KINDS.map(|kind| changes.map(|change| (kind, "", change)));
     let with_sink = ("packet", "--sink packet:y", changes[0]);
     for (kind, sink, (disturb, state)) in table.into_iter().flatten().chain([with_sink]) {
-        let Some(bench) = pair() else { return };
+        let Some(bench) = Bench::pair() else { return };
         let words = format!("gen {kind}:x {sink} --rate 500pps --duration 4s --no-trial --json -q");
         let report = disturbed(&bench, "x", &words, disturb);
         let down = &report["departure"]["link_down"];
         assert_eq!(down["state"], state, "{words} {disturb}: {report}");
         assert!(down["since_seconds"].as_f64() > Some(0.0), "{report}");
+        if sink.is_empty() && state == "gone" {
+            // What lay in rings when the interface went did not leave, and the link explains it.
+            let frames = |value: &Value| value.as_u64().unwrap_or(0);
+            let left = frames(&report["sent"]["frames"]);
+            let kept = frames(&report["departure"]["not_left"]);
+            assert_eq!(
+                left + kept,
+                frames(&report["frames"]["originated"]),
+                "{report}"
+            );
+            for cause in report["departure"]["causes"].as_array().expect("causes") {
+                assert_eq!(cause["name"], "link_down", "{report}");
+            }
+        }
     }
 }
 
@@ -175,7 +176,7 @@ fn capture() -> tempfile::NamedTempFile {
 
 #[test]
 fn a_capture_of_which_a_frame_does_not_leave_is_not_replayed() {
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     bench.expect(Side::Middle, "ip link set x mtu 1400");
     let file = capture();
     for kind in KINDS {
@@ -191,7 +192,7 @@ fn a_capture_of_which_a_frame_does_not_leave_is_not_replayed() {
 
 #[test]
 fn a_no_drop_rate_of_frames_that_no_port_carries_is_refused() {
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     for (low, high) in [("x", "y"), ("y", "x")] {
         bench.expect(Side::Middle, &format!("ip link set {low} mtu 1400"));
         bench.expect(Side::Middle, &format!("ip link set {high} mtu 1500"));

@@ -8,20 +8,6 @@ use serde_json::Value;
 
 use crate::bench::{Bench, Running, Side, await_that, missing};
 
-/// A veth pair with both ends on the machine in the middle.
-fn pair() -> Option<Bench> {
-    let bench = Bench::apart()?;
-    let make = "ip link add x type veth peer name y";
-    if !bench.succeeds(Side::Middle, make) {
-        println!("skipped: no veth pairs here");
-        return None;
-    }
-    for end in ["x", "y"] {
-        bench.expect(Side::Middle, &format!("ip link set {end} up"));
-    }
-    Some(bench)
-}
-
 /// What an interface counted.
 #[track_caller]
 fn counted(bench: &Bench, side: Side, interface: &str) -> Value {
@@ -47,7 +33,7 @@ fn report(bench: &Bench, words: &str) -> Value {
 /// Both ends in one process: all that is sent arrives, and the interfaces counted as much.
 #[track_caller]
 fn agrees_with_the_interfaces(ports: &str, frames: &str) {
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     let before = (
         counted(&bench, Side::Middle, "x"),
         counted(&bench, Side::Middle, "y"),
@@ -102,7 +88,7 @@ fn tcpdump_sees_what_the_sink_counts() {
         println!("skipped: `tcpdump` is not installed");
         return;
     }
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     let file = std::env::temp_dir().join(format!("linerate-gen-{}.pcap", std::process::id()));
     let mut command = bench.command(Side::Middle, "tcpdump");
     let path = file.display().to_string();
@@ -176,7 +162,7 @@ fn the_delay_of_a_host_that_holds_frames_is_measured() {
 
 #[test]
 fn frames_longer_than_an_interface_allows_are_named() {
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     let ran = bench.run("gen packet:x --size 3000 --count 100 --no-trial --json -q");
     let said = String::from_utf8_lossy(&ran.stderr);
     assert!(said.contains("--size") && said.contains("MTU"), "{said}");

@@ -4,6 +4,7 @@
 //! skipped.
 
 mod accounts;
+mod arrival;
 mod bench;
 mod bypass;
 mod copied;

@@ -6,22 +6,9 @@ use serde_json::Value;
 
 use crate::bench::{Bench, Side, await_that};
 
-/// A veth pair `x` and `y` on the machine in the middle.
-fn pair() -> Option<Bench> {
-    let bench = Bench::apart()?;
-    if !bench.succeeds(Side::Middle, "ip link add x type veth peer name y") {
-        println!("skipped: no veth pairs here");
-        return None;
-    }
-    for end in ["x", "y"] {
-        bench.expect(Side::Middle, &format!("ip link set {end} up"));
-    }
-    Some(bench)
-}
-
 #[test]
 fn hardware_alone_is_refused_before_anything_is_changed() {
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     for port in ["packet:y", "xdp:y", "xdp:y,mode=generic,vlan=ignore"] {
         let said = bench.refusal(&format!("sink {port},timestamps=hardware --duration 1s"));
         let driver = port.split([',']).next().unwrap_or_default();
@@ -40,7 +27,7 @@ fn hardware_alone_is_refused_before_anything_is_changed() {
 
 #[test]
 fn auto_does_without_and_says_why_everywhere() {
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     for driver in ["packet", "xdp"] {
         let words = format!(
             "gen packet:x --sink {driver}:y,timestamps=auto --count 500 --rate 2kpps --no-trial \
@@ -62,7 +49,7 @@ fn auto_does_without_and_says_why_everywhere() {
 
 #[test]
 fn without_being_asked_nothing_is_said_of_cards_that_have_none() {
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     let words = "gen packet:x --sink packet:y --count 100 --no-trial --drain 5s --json";
     let report: Value = serde_json::from_slice(&bench.run(words).stdout).expect("a JSON report");
     assert_eq!(
@@ -88,7 +75,7 @@ fn is_open(bench: &Bench, port: &str) -> bool {
 /// The interface goes away and another comes by its name, while times were asked for.
 #[test]
 fn an_interface_that_goes_and_comes_back_goes_on_with_software() {
-    let Some(bench) = pair() else { return };
+    let Some(bench) = Bench::pair() else { return };
     for port in ["packet:y", "xdp:y"] {
         let words = format!("sink {port},timestamps=auto --count 50 --json");
         let mut sink = bench.start(&words);

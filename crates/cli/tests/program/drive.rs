@@ -139,6 +139,33 @@ fn a_capture_of_test_frames_is_judged_frame_by_frame() {
     }
 }
 
+/// Whatever the machine does meanwhile: a rate that no port has is not reached, and one that any
+/// has is reached or said not to be.
+#[test]
+fn a_rate_that_was_not_reached_is_no_result_at_any_length() {
+    let place = Place::new();
+    for pace in [
+        "--count 300",
+        "--count 999",
+        "--count 5000",
+        "--duration 20ms",
+    ] {
+        let words = format!("gen null: --rate 1Tpps {pace} --no-trial --burst 1");
+        let said = report(&place, &words, 1);
+        assert_ne!(said["sent"]["behind"], 0, "{words}: {said}");
+        assert!(said["sent"]["limited_by"].is_string(), "{words}: {said}");
+    }
+    for pace in ["--count 1", "--count 20", "--duration 200ms"] {
+        let words = format!("gen null: --rate 100pps {pace} --no-trial --json -q");
+        let ran = place.run(&words);
+        let said = ran.json();
+        let behind = said["sent"]["behind"].as_u64();
+        let reached = said["no_result"].is_null();
+        assert_eq!(reached, behind == Some(0), "{words}: {said}");
+        ran.ended(i32::from(!reached));
+    }
+}
+
 #[test]
 fn a_rate_and_a_time_make_their_product() {
     let place = Place::new();
@@ -184,6 +211,12 @@ fn a_sink_of_a_capture_tells_no_latency_and_what_was_cut() {
     let said = report(&place, "sink pcap:in=cut.pcap", 1);
     assert_eq!(said["arrived"]["cut"], 1000, "{said}");
     assert_eq!(said["arrived"]["foreign"], 0, "{said}");
+    assert_eq!(said["ledger"]["closes"], true, "{said}");
+    let differences = said["ledger"]["differences"]
+        .as_array()
+        .expect("differences");
+    let named = differences.iter().map(|own| (&own["name"], &own["frames"]));
+    assert!(named.eq([(&"cut".into(), &1000.into())]), "{said}");
     let told = place
         .run("sink pcap:in=cut.pcap")
         .ended(1)

@@ -52,6 +52,31 @@ fn a_replay_is_repeated_as_the_help_says() {
 }
 
 #[test]
+fn a_capture_with_fewer_frames_than_were_asked_for_is_no_result() {
+    let place = Place::new();
+    place.write("three.pcap", snapped(&[(60, 60), (60, 60), (60, 60)]));
+    // Options, frames sent, exit code.
+    for (options, frames, code) in [
+        ("three.pcap --count 2", 2, 0),
+        ("three.pcap --count 3", 3, 0),
+        ("three.pcap --count 4", 3, 1),
+        ("three.pcap --count 1000000", 3, 1),
+        ("three.pcap,loop=2 --count 6", 6, 0),
+        ("three.pcap,loop=2 --count 7", 6, 1),
+        ("three.pcap,loop=forever --count 700", 700, 0),
+        ("three.pcap", 3, 0),
+    ] {
+        for speed in ["max", "1x"] {
+            let words = format!("gen null: --replay {options} --speed {speed}");
+            let said = report(&place, &words, code);
+            assert_eq!(said["sent"]["frames"], frames, "{words}: {said}");
+            let why = said["no_result"].as_str().unwrap_or_default();
+            assert_eq!(why.contains("loop=N"), code == 1, "{words}: {said}");
+        }
+    }
+}
+
+#[test]
 fn a_pause_of_a_capture_is_told() {
     let place = Place::new();
     let mut frames = snapped(&[(60, 60), (60, 60)]);

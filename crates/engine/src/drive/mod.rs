@@ -14,6 +14,8 @@ mod open;
 mod plan;
 mod report;
 mod running;
+mod sender;
+mod shrunk;
 #[cfg(test)]
 mod stamped_tests;
 mod stepped;

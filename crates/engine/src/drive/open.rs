@@ -14,7 +14,8 @@ use super::answering::Answering;
 use super::arrivals::Arrivals;
 use super::feed::{Feed, Replay};
 use super::running::RunningDrive;
-use super::worker::{Driver, Sender, Span, Taker};
+use super::sender::Sender;
+use super::worker::{Driver, Span, Taker};
 use super::{DriveClosing, DrivePlan, Trial};
 use crate::attachment::Attachment;
 use crate::counters::Words;
@@ -169,6 +170,7 @@ impl Drive {
         let control = Arc::new(Control::new(0, self.workers.len()));
         let several = [roles.rx, roles.tx.filter(|_| roles.returns)];
         let several = several.map(|place| self.with_queue(place) > 1);
+        let carried_max = self.carried_max(roles);
         let (mut sender, mut receiver) = (0, 0);
         for worker in &mut self.workers {
             worker.begin_anew(&control, self.burst);
@@ -190,6 +192,7 @@ impl Drive {
                     of: senders,
                     nth: sender,
                     burst: self.burst,
+                    carried_max,
                 };
                 worker.sender = Some(part.sender(place, part.feed(roles)?));
                 sender += 1;
@@ -241,6 +244,14 @@ impl Drive {
         })
     }
 
+    /// The longest frame that the interface which takes in has room for, where it says so. A frame
+    /// with one VLAN tag may be longer by the tag.
+    fn carried_max(&self, roles: Roles) -> Option<usize> {
+        const BESIDE: usize = 14 + 4;
+        let rx = roles.tx.and(roles.rx)?;
+        self.ports[rx].mtu().map(|mtu| mtu as usize + BESIDE)
+    }
+
     /// Workers with a queue of a port.
     fn with_queue(&self, place: Option<usize>) -> usize {
         let has = |place| self.workers.iter().filter(move |own| own.has_queue(place));
@@ -284,6 +295,7 @@ struct Part<'a> {
     of: usize,
     nth: usize,
     burst: usize,
+    carried_max: Option<usize>,
 }
 
 impl Part<'_> {
@@ -313,6 +325,8 @@ impl Part<'_> {
             quota: share.quota(self.trial),
             ends: None,
             sent: 0,
+            carried_max: self.carried_max,
+            longer: 0,
             looked: Nanos::ZERO,
             last: Nanos::ZERO,
             stamps: Span::default(),

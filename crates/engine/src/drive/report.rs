@@ -99,8 +99,8 @@ pub struct TrialReport {
     /// What came about the link to the port that takes in and to the one that sends, and what was
     /// answered, as far as there are such.
     pub controls: [Option<Controls>; 2],
-    /// The times that the link of the port that sends was down.
-    pub outage: Option<Outage>,
+    /// The times that the link of the port that takes in, and of the one that sends, was not up.
+    pub outages: [Option<Outage>; 2],
     /// From the time in a frame until the port had taken its burst.
     pub tx_doubt: ClockDoubt,
     /// From the look that found nothing, or the one before, until the time given to a burst.
@@ -118,6 +118,11 @@ pub struct TrialReport {
     pub ports: Vec<PortReport>,
     /// Each worker.
     pub workers: Vec<WorkerReport>,
+    /// Frames that the schedule had and that were put off, or not sent at all: what the rate was
+    /// missed by.
+    pub behind: u64,
+    /// So many frames were asked for by a count.
+    pub count: Option<u64>,
     /// So many frames were asked for, by a count or by a capture.
     pub counted: bool,
     /// Why it ended.

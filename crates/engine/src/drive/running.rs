@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle, park_timeout, sleep};
 use std::time::{Duration, Instant};
 
-use traffic::{ClockSteps, Controls, PacingError, Rate, Sink, SinkLimits, SinkReport};
+use traffic::{ClockSteps, Controls, Rate, Sink, SinkLimits, SinkReport};
 
 use super::Trial;
 use super::link::LinkWatch;
 use super::open::Drive;
 use super::report::{ClockDoubt, DriveSnapshot, StreamSent, TrialReport};
-use super::worker::{Driver, Sender, Span, Taker};
+use super::sender::{Sender, together};
+use super::shrunk::ShrunkWatch;
+use super::worker::{Driver, Span, Taker};
 use crate::counters::{Count, Words, at_rest};
 use crate::finish::{all_counts, balance, port_report, worker_report};
 use crate::ledger::{Driven, PortCounts, of_drive};
@@ -24,6 +26,8 @@ use crate::{Books, EndedBy, EngineError, Ledger, PortReport, Stopper};
 const ANNOUNCED_FOR: Duration = Duration::from_millis(2);
 /// How late the last frames of a time may be that have a rate.
 const LATE_MAX: Duration = Duration::from_millis(500);
+
+const ETHERNET_BYTES: usize = 14;
 
 /// A trial that goes on.
 pub struct RunningDrive {
@@ -52,7 +56,8 @@ impl RunningDrive {
             trial: trial.clone(),
             streams,
             started,
-            link: LinkWatch::default(),
+            links: Default::default(),
+            shrunk: ShrunkWatch::default(),
         };
         let thread = Builder::new().name("supervisor".to_owned());
         let thread = thread
@@ -129,7 +134,8 @@ pub(super) fn report_of(
         trial,
         streams,
         started: Instant::now(),
-        link: LinkWatch::default(),
+        links: Default::default(),
+        shrunk: ShrunkWatch::default(),
     };
     let report = watch.close(ended_by);
     (watch.drive, report)
@@ -144,8 +150,10 @@ struct Watch {
     trial: Trial,
     streams: Range<u32>,
     started: Instant,
-    /// Of the port that sends.
-    link: LinkWatch,
+    /// Of the port that takes in and of the one that sends.
+    links: [LinkWatch; 2],
+    /// Of the port that takes in.
+    shrunk: ShrunkWatch,
 }
 
 impl Watch {
@@ -217,9 +225,20 @@ impl Watch {
         let now = self.elapsed();
         let facts = &mut self.drive.facts;
         self.control.look_at(facts, self.started);
-        let tx = self.drive.roles.tx.and_then(|place| facts.get(place));
-        let watched = tx.and_then(|facts| facts.watched.as_ref());
-        self.link.look(now, watched.and_then(Watched::link));
+        let frames = dealt_with(&self.control.sum());
+        let roles = self.drive.roles;
+        for (link, place) in self.links.iter_mut().zip([roles.rx, roles.tx]) {
+            let facts = place.and_then(|place| facts.get(place));
+            let watched = facts.and_then(|facts| facts.watched.as_ref());
+            link.look(now, watched.and_then(Watched::link), frames);
+        }
+        let longest = match roles.replay {
+            Some(_) => usize::MAX,
+            None => self.trial.recipe.sizes.frame_bytes_max() - ETHERNET_BYTES,
+        };
+        let rx = roles.rx.and_then(|rx| facts[rx].watched.as_ref());
+        let shrunk = rx.is_some_and(|rx| rx.has_shrunk_below(longest));
+        self.shrunk.look(shrunk, frames);
     }
 
     /// Whether nothing can be sent any more. A trial with a time of its own goes on to its end, one
@@ -227,7 +246,7 @@ impl Watch {
     fn has_no_link(&self) -> bool {
         let ends = self.trial.count.is_some() || self.drive.roles.replay.is_some();
         let for_ever = ends && self.trial.duration.is_none();
-        self.link.is_hopeless(self.elapsed(), for_ever)
+        self.links[1].is_hopeless(self.elapsed(), for_ever)
     }
 
     fn elapsed(&self) -> f64 {
@@ -273,10 +292,7 @@ impl Watch {
         let workers = &self.drive.workers;
         let mut sum = Words::new();
         workers.iter().for_each(|worker| sum.merge(&worker.words));
-        let senders: Vec<_> = workers
-            .iter()
-            .filter_map(|own| own.sender.as_ref())
-            .collect();
+        let senders: Vec<_> = senders_of(workers).collect();
         let seconds = self.drive.seconds();
         let mut tx_span = Span::default();
         senders
@@ -300,7 +316,10 @@ impl Watch {
             ahead: roles.rx.and_then(|place| taken_in(workers, place)),
             back: returns.and_then(|place| taken_in(workers, place)),
             controls: [roles.rx, roles.tx].map(|place| Some(controls_at(workers, place?))),
-            outage: self.link.report(ended),
+            outages: self
+                .links
+                .each_ref()
+                .map(|link| link.report(ended, dealt_with(&sum))),
             tx_doubt: ClockDoubt::of(tx_span),
             rx_doubt: ClockDoubt::of(rx_span(workers)),
             times: [roles.rx, returns]
@@ -313,6 +332,8 @@ impl Watch {
                 .iter()
                 .map(|own| worker_report(own, seconds))
                 .collect(),
+            behind: workers.iter().filter_map(short).sum(),
+            count: self.trial.count,
             counted: self.trial.count.is_some() || roles.replay.is_some(),
             ended_by,
         }
@@ -325,8 +346,14 @@ impl Watch {
         let drive = &mut self.drive;
         let counts = all_counts(&drive.facts, &mut drive.workers);
         let since = counts.iter().zip(&drive.counted);
-        let since: Vec<PortCounts> = since.map(|(now, before)| now.since(before)).collect();
+        let mut since: Vec<PortCounts> = since.map(|(now, before)| now.since(before)).collect();
         let roles = drive.roles;
+        let longer: u64 = senders_of(&drive.workers).map(|own| own.longer).sum();
+        let dealt_with = report.books.tx + report.books.dropped_total();
+        let longer = longer + self.shrunk.frames(dealt_with);
+        if let Some(tx) = roles.tx {
+            since[tx].longer = longer;
+        }
         let controls = report.controls.each_ref();
         let [rx_controls, tx_controls] = controls.map(|own| own.as_ref().map_or(0, Controls::sent));
         let driven = Driven {
@@ -341,10 +368,12 @@ impl Watch {
             behind: match self.trial.count {
                 // Put off, and sent all the same.
                 Some(_) => 0,
-                None => drive.workers.iter().filter_map(behind).sum(),
+                None => senders_of(&drive.workers).filter_map(Sender::behind).sum(),
             },
             tx: roles.tx,
             rx: roles.rx,
+            outages: report.outages,
+            longer,
             reflects: roles.reflect,
             ahead: report.ahead.as_ref(),
             back: report.back.as_ref(),
@@ -355,12 +384,24 @@ impl Watch {
     }
 }
 
-/// Frames that a sender's schedule had in the time by which it was put off.
-fn behind(worker: &Driver) -> Option<u64> {
+/// Frames by which a worker sent less than its rate has.
+fn short(worker: &Driver) -> Option<u64> {
     let sender = worker.sender.as_ref()?;
-    let lost_seconds = sender.pacer.error().lost_ns as f64 / 1e9;
-    let rate = sender.rate.frames_per_second(sender.frame_bytes_mean)?;
-    Some((lost_seconds * rate).round() as u64)
+    let bytes = worker.words.get(Count::TxBytes) as f64;
+    let mean = match worker.words.get(Count::Sent) {
+        0 => sender.frame_bytes_mean,
+        sent => bytes / sent as f64,
+    };
+    sender.short(worker.began, mean)
+}
+
+/// Frames that left by any port, or were given up.
+fn dealt_with(sum: &Words) -> u64 {
+    sum.get(Count::Tx) + sum.dropped_total()
+}
+
+fn senders_of(workers: &[Driver]) -> impl Iterator<Item = &Sender> {
+    workers.iter().filter_map(|own| own.sender.as_ref())
 }
 
 impl Drive {
@@ -454,19 +495,4 @@ fn clock_steps(senders: &[&Sender]) -> ClockSteps {
     let mut steps = senders.iter().map(|sender| sender.feed.clock_steps());
     let read = steps.find(|steps| *steps != ClockSteps::default());
     read.unwrap_or_default()
-}
-
-/// The errors of all senders in one: means by their frames, the worst of the rest.
-fn together(errors: impl Iterator<Item = PacingError>) -> Option<PacingError> {
-    errors.reduce(|sum, one| {
-        let frames = sum.frames + one.frames;
-        let late = sum.late_mean_ns * sum.frames as f64 + one.late_mean_ns * one.frames as f64;
-        PacingError {
-            frames,
-            late_mean_ns: late / frames.max(1) as f64,
-            late_max_ns: sum.late_max_ns.max(one.late_max_ns),
-            lost_ns: sum.lost_ns.max(one.lost_ns),
-            lost_times: sum.lost_times + one.lost_times,
-        }
-    })
 }

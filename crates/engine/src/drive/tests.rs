@@ -1,193 +1,22 @@
 //! Drives in simulated time: every step checks the books, and a clock says exactly when.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+mod cable;
+mod replay;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use frame::{Burst, Frame, FramePool, Nanos, PortId, QueueId};
-use port::{
-    FaultCounts, FaultPlan, Faults, Faulty, OpenContext, Port, PortError, PortQueue, PortSpec,
-    PortStatistics, RxState, Share,
-};
-use traffic::{Cover, Rate, Recipe, Signature, SinkReport, Speed, Stamp};
+use frame::PortId;
+use port::{FaultPlan, Faults, OpenContext, Port, PortSpec, Share};
+use traffic::{Cover, Rate, Recipe, SinkReport, Stamp};
 
 use super::worker::Driver;
 use super::*;
 use crate::clock::Clock;
 use crate::counters::Count;
 use crate::{DEFAULT_POOL_FRAMES, EngineError, IdleMode, allowed_cpus};
-
-/// Simulated time, shared with ports that delay.
-#[derive(Clone, Default)]
-struct Simulated(Arc<AtomicU64>);
-
-impl Simulated {
-    fn advance(&self, nanos: u64) {
-        self.0.fetch_add(nanos, Ordering::Relaxed);
-    }
-}
-
-impl Clock for Simulated {
-    fn now(&self) -> Nanos {
-        self.kernel()
-    }
-
-    fn kernel(&self) -> Nanos {
-        Nanos(self.0.load(Ordering::Relaxed))
-    }
-}
-
-/// A cable from a port to itself: frames take `delay_ns`, and `room` of them fit.
-struct Cable {
-    time: Simulated,
-    delay_ns: u64,
-    room: usize,
-    faults: FaultPlan,
-    /// What the faults did.
-    done: Arc<Mutex<FaultCounts>>,
-    /// Frames that came onto the cable behind one with a higher number.
-    overtaken: Arc<AtomicU64>,
-}
-
-impl Cable {
-    fn new(time: &Simulated, delay_ns: u64) -> Self {
-        Self {
-            time: time.clone(),
-            delay_ns,
-            room: usize::MAX,
-            faults: FaultPlan::default(),
-            done: Arc::default(),
-            overtaken: Arc::default(),
-        }
-    }
-}
-
-impl Port for Cable {
-    fn id(&self) -> PortId {
-        PortId(0)
-    }
-
-    fn spec(&self) -> &str {
-        "cable:"
-    }
-
-    fn mode(&self) -> String {
-        "simulated".to_owned()
-    }
-
-    fn queues_max(&self) -> usize {
-        16
-    }
-
-    fn lossless(&self) -> bool {
-        true
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
-    fn frame_bytes_max_hint(&self) -> usize {
-        0
-    }
-
-    fn open_queue(&mut self, _: QueueId, _: usize) -> Result<Box<dyn PortQueue>, PortError> {
-        let queue = CableQueue {
-            time: self.time.clone(),
-            delay_ns: self.delay_ns,
-            room: self.room,
-            under_way: VecDeque::new(),
-            highest: 0,
-            overtaken: Arc::clone(&self.overtaken),
-            statistics: PortStatistics::default(),
-        };
-        Ok(Box::new(Watched {
-            queue: Faulty::new(queue, &self.faults),
-            done: Arc::clone(&self.done),
-        }))
-    }
-}
-
-struct CableQueue {
-    time: Simulated,
-    delay_ns: u64,
-    room: usize,
-    under_way: VecDeque<(Nanos, Frame)>,
-    highest: u64,
-    overtaken: Arc<AtomicU64>,
-    statistics: PortStatistics,
-}
-
-impl PortQueue for CableQueue {
-    fn rx_burst(&mut self, _: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
-        let now = self.time.kernel();
-        for _ in 0..max {
-            match self.under_way.pop_front_if(|(at, _)| *at <= now) {
-                Some((_, frame)) => burst.push(frame).expect("room for what was asked for"),
-                None => break,
-            }
-        }
-        RxState::Open
-    }
-
-    fn tx_burst(&mut self, burst: &mut Burst, _: &mut FramePool) {
-        let count = burst
-            .len()
-            .min(self.room - self.under_way.len().min(self.room));
-        let at = self.time.kernel().after(self.delay_ns);
-        self.statistics.tx_frames += count as u64;
-        for frame in &burst.frames()[..count] {
-            let number = Signature::of(frame.bytes()).map_or(0, |own| own.sequence);
-            let behind = u64::from(number < self.highest);
-            self.overtaken.fetch_add(behind, Ordering::Relaxed);
-            self.highest = self.highest.max(number);
-        }
-        let frames = burst.drain_front(count);
-        self.under_way.extend(frames.map(|frame| (at, frame)));
-    }
-
-    fn statistics(&self) -> PortStatistics {
-        self.statistics
-    }
-
-    fn in_flight(&self) -> u32 {
-        self.under_way.len() as u32
-    }
-}
-
-/// Tells outside what faults did.
-struct Watched {
-    queue: Faulty<CableQueue>,
-    done: Arc<Mutex<FaultCounts>>,
-}
-
-impl PortQueue for Watched {
-    fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
-        self.queue.rx_burst(pool, burst, max)
-    }
-
-    fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
-        self.queue.tx_burst(burst, pool);
-        *self.done.lock().unwrap() = self.queue.tx_counts();
-    }
-
-    fn reclaim(&mut self, pool: &mut FramePool) {
-        self.queue.reclaim(pool);
-    }
-
-    fn statistics(&self) -> PortStatistics {
-        self.queue.statistics()
-    }
-
-    fn in_flight(&self) -> u32 {
-        self.queue.in_flight()
-    }
-}
+use cable::{Cable, Simulated};
 
 fn plan(tx: Box<dyn Port>, workers: usize) -> DrivePlan {
     DrivePlan {
@@ -303,6 +132,40 @@ fn what_a_port_does_not_take_is_kept_and_sent_later() {
     // 7 frames every 5 us: it waited most of the time.
     let waited = count(&drive, Count::FullNanos);
     assert!(waited > 500_000 && waited <= time.kernel().0, "{waited} ns");
+}
+
+#[test]
+fn a_rate_that_was_not_reached_is_told_of_however_few_frames_there_were() {
+    // Frames that fit on a cable of a millisecond, rate, frames; whether the rate was missed.
+    let table = [
+        (usize::MAX, Rate::Frames(1_000_000), 10, false),
+        (usize::MAX, Rate::Frames(1_000_000), 2_000, false),
+        (usize::MAX, Rate::Unlimited, 10, false),
+        (1, Rate::Unlimited, 10, false),
+        (1, Rate::Frames(900), 20, false),
+        // The faults of a cable, which here do nothing, hold some frames.
+        (1, Rate::Frames(1_000_000), 999, true),
+        (1, Rate::Frames(2_000), 999, true),
+        (64, Rate::Frames(1_000_000), 2_000, true),
+    ];
+    for (room, rate, frames, missed) in table {
+        let time = Simulated::default();
+        let cable = Cable {
+            room,
+            ..Cable::new(&time, 1_000_000)
+        };
+        let mut drive = Drive::open(plan(Box::new(cable), 1)).expect("a drive");
+        run(&mut drive, &trial(rate, frames), &time, 200);
+        let worker = &drive.workers[0];
+        let sender = worker.sender.as_ref().expect("a sender");
+        assert_eq!(sender.sent, frames);
+        let short = sender.short(worker.began, 60.0).unwrap_or(0);
+        assert_eq!(
+            short > frames / 200,
+            missed,
+            "{room} {rate} {frames}: {short}"
+        );
+    }
 }
 
 #[test]
@@ -434,97 +297,6 @@ fn a_rate_and_a_time_make_their_product_of_frames() {
         let pps = frames as f64 / took;
         let asked = rate.frames_per_second(60.0).expect("a rate");
         assert!((pps / asked - 1.0).abs() < 0.01, "{name}: {pps} pps");
-    }
-}
-
-#[test]
-fn a_capture_begins_anew_whatever_its_times_are() {
-    for (times_us, loops, took_us) in [
-        (&[7][..], 3, 0),
-        (&[7, 7, 7], 2, 0),
-        // What runs backwards overtakes nothing, and is no new beginning either.
-        (&[0, 500, 0, 600], 1, 600),
-        (&[0, 500, 0, 600], 2, 1_200),
-    ] {
-        let plan = replay_of(times_us, Speed::Times(1.0), loops);
-        let time = Simulated::default();
-        let mut drive = Drive::open(plan).expect("a drive");
-        let all = Trial {
-            count: None,
-            ..trial(Rate::Unlimited, 1)
-        };
-        run(&mut drive, &all, &time, 100);
-        let sender = drive.workers[0].sender.as_ref().expect("a sender");
-        assert_eq!(sender.sent, loops * times_us.len() as u64, "{times_us:?}");
-        let took = sender.last.0 / 1_000;
-        assert!(
-            (took_us..took_us + 2).contains(&took),
-            "{times_us:?}: {took} us"
-        );
-    }
-}
-
-#[test]
-fn a_capture_keeps_its_pace() {
-    // Twice, since the second time begins where the first ended.
-    for (speed, loops, microseconds) in [
-        (Speed::Times(1.0), 1, 9_000),
-        (Speed::Times(1.0), 2, 18_000),
-        (Speed::Times(3.0), 1, 3_000),
-        (Speed::Full, 2, 0),
-    ] {
-        let (time, plan) = (Simulated::default(), replay_of_ten(speed, loops));
-        let mut drive = Drive::open(plan).expect("a drive");
-        let all = Trial {
-            count: None,
-            ..trial(Rate::Unlimited, 1)
-        };
-        run(&mut drive, &all, &time, 100);
-        let sender = drive.workers[0].sender.as_ref().expect("a sender");
-        assert_eq!(sender.sent, 10 * loops, "{speed}");
-        let took = sender.last.0 / 1_000;
-        assert!(
-            (microseconds..microseconds + 2).contains(&took),
-            "{speed}: {took} us"
-        );
-        assert_eq!(count(&drive, Count::Originated), 0);
-    }
-}
-
-/// Ten frames, a millisecond from each other.
-fn replay_of_ten(speed: Speed, loops: u64) -> DrivePlan {
-    let times_us: Vec<u32> = (0..10).map(|number| number * 1_000).collect();
-    replay_of(&times_us, speed, loops)
-}
-
-/// Frames recorded at these times.
-fn replay_of(times_us: &[u32], speed: Speed, loops: u64) -> DrivePlan {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("ten.pcap");
-    let mut bytes = Vec::new();
-    bytes.extend(0xa1b2_3c4d_u32.to_le_bytes());
-    bytes.extend([
-        2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0, 1, 0, 0, 0,
-    ]);
-    for time_us in times_us {
-        for word in [1_700_000_000, 5 + time_us * 1_000, 60, 60] {
-            bytes.extend(word.to_le_bytes());
-        }
-        bytes.extend([7; 60]);
-    }
-    std::fs::write(&file, bytes).expect("a capture");
-    let spec =
-        PortSpec::parse(&format!("pcap:in={},loop={loops}", file.display())).expect("a spec");
-    let context = OpenContext::default();
-    let open = |spec: &PortSpec, id| port::open(spec, PortId(id), &context).expect("a port");
-    DrivePlan {
-        returns: false,
-        neighbours: [None, None],
-        replay: Some(Replayed {
-            port: open(&spec, 1),
-            speed,
-        }),
-        ..plan(open(&PortSpec::Null, 0), 1)
     }
 }
 

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use frame::{Burst, CpuId, Frame, FramePool, Nanos, WorkerId};
+use frame::{Burst, CpuId, FramePool, Nanos, WorkerId};
 use plane::DropReason;
-use traffic::{Pacer, PacingError, Rate, Sink};
+use traffic::Sink;
 use wire::turn_around;
 
 use super::answering::{Answering, Hold};
 use super::arrivals::Arrivals;
 use super::feed::Feed;
+use super::sender::{Sender, bytes_of};
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
 use crate::counters::{Count, Words};
@@ -22,31 +23,6 @@ use crate::supervise::Control;
 
 /// How often the counters are shown to others, nanoseconds.
 const SHOW_EVERY_NANOS: u64 = 1_000_000;
-
-/// What a worker sends, and when.
-pub(super) struct Sender {
-    /// Which of the worker's ports it sends by.
-    pub(super) place: usize,
-    pub(super) feed: Feed,
-    /// This worker's part of the rate.
-    pub(super) rate: Rate,
-    pub(super) burst_max: usize,
-    /// Of what is made, bytes without FCS.
-    pub(super) frame_bytes_mean: f64,
-    pub(super) pacer: Pacer,
-    /// Frames it may still make.
-    pub(super) quota: u64,
-    /// Where there is a rate, for how long frames are due, and when that is over.
-    pub(super) time_limit: Option<Duration>,
-    pub(super) ends: Option<Nanos>,
-    /// Frames that the port took.
-    pub(super) sent: u64,
-    /// When it last looked whether the port takes more.
-    pub(super) looked: Nanos,
-    /// When the port last took a frame.
-    pub(super) last: Nanos,
-    pub(super) stamps: Span,
-}
 
 /// What a worker takes in at one port.
 pub(super) struct Taker {
@@ -429,69 +405,4 @@ impl Driver {
             words.drop_frames(DropReason::Shutdown, held as u64);
         }
     }
-}
-
-impl Sender {
-    /// The port refused frames that it had taken.
-    fn take_back(&mut self, refused: u64, words: &mut Words) {
-        let refused = refused.min(words.get(Count::Sent));
-        words.take_back(Count::Sent, refused);
-        // A port does not say which frames: as many mean ones, and of none that was sent all.
-        let bytes = match words.get(Count::Sent) {
-            0 => u64::MAX,
-            _ => (refused as f64 * self.frame_bytes_mean) as u64,
-        };
-        words.take_back(Count::TxBytes, bytes.min(words.get(Count::TxBytes)));
-        self.sent = self.sent.saturating_sub(refused);
-    }
-
-    fn restart(&mut self, now: Nanos) {
-        self.pacer = Pacer::new(self.rate, self.burst_max, now);
-        self.pacer.set_frame_bytes(self.frame_bytes_mean);
-        self.feed.restart(now);
-        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self.ends = self.time_limit.map(|time| now.after(nanos(time)));
-        (self.looked, self.last) = (now, now);
-    }
-
-    /// How well frames kept to their times, where they have any.
-    pub(super) fn pacing(&self) -> Option<PacingError> {
-        let paced = self.rate != Rate::Unlimited;
-        self.feed
-            .pacing()
-            .or_else(|| paced.then(|| self.pacer.error()))
-    }
-
-    /// When there is something to make again.
-    fn next_due(&self) -> Nanos {
-        self.feed.next_due().unwrap_or(self.pacer.next_due())
-    }
-
-    /// How long the schedule of what was sent takes, the distance to the next frame included;
-    /// `None` where there is no rate, or it was not kept to.
-    pub(super) fn schedule_nanos(&self, began: Nanos) -> Option<u64> {
-        let kept = self.rate != Rate::Unlimited && self.pacer.error().lost_ns == 0;
-        kept.then(|| self.pacer.next_due().max(self.last).since(began))
-    }
-
-    /// Makes what is due, at most a burst. A frame that is due when the time is over is none of it,
-    /// and one that was due before is, late as it may be.
-    fn make(&mut self, staged: &mut Burst, pool: &mut FramePool, now: Nanos, words: &mut Words) {
-        let most = usize::try_from(self.quota).unwrap_or(usize::MAX);
-        let last = self
-            .ends
-            .map_or(now, |ends| now.min(Nanos(ends.0.saturating_sub(1))));
-        let due = self.pacer.due(last).min(most);
-        if due == 0 && last != now {
-            self.quota = 0;
-        }
-        if due != 0 {
-            let made = self.feed.fill(staged, pool, due, now, words);
-            self.quota -= made as u64;
-        }
-    }
-}
-
-fn bytes_of(frames: &[Frame]) -> u64 {
-    frames.iter().map(|frame| frame.len() as u64).sum()
 }

@@ -37,6 +37,9 @@ own_causes! {
     Between = "between",
         "it left one interface and did not arrive at the other: what lies between them lost it",
         "this is what a loss test measures";
+    Cut = "cut",
+        "the capture kept too little of it to tell whether it is a test frame",
+        "record with a snap length of 0 (tcpdump -s 0)";
     Foreign = "foreign",
         "it is no test frame of this run: somebody else's, or one whose signature is not whole",
         "keep other traffic off the interfaces of a test";

@@ -1,11 +1,13 @@
 //! The ledger of a trial: from the rate that was asked for to the sink.
 
+use plane::DropReason;
+use port::Loss;
 use traffic::SinkReport;
 
 use super::interface::PortCounts;
 use super::meters::Meters;
-use super::{Column, Ledger, OwnCause, Step};
-use crate::Books;
+use super::{Cause, Column, Ledger, OwnCause, Step};
+use crate::{Books, Outage};
 
 /// What a trial counted beside its ports. Ports are told by their places among all.
 pub(crate) struct Driven<'a> {
@@ -23,6 +25,10 @@ pub(crate) struct Driven<'a> {
     pub(crate) rx: Option<usize>,
     /// What is taken in goes back.
     pub(crate) reflects: bool,
+    /// The times that the links of the port that takes in, and of the one that sends, were down.
+    pub(crate) outages: [Option<Outage>; 2],
+    /// Frames that the port which takes in has no room for.
+    pub(crate) longer: u64,
     /// What arrived at the one that takes in, and what came back to the one that sends.
     pub(crate) ahead: Option<&'a SinkReport>,
     pub(crate) back: Option<&'a SinkReport>,
@@ -41,9 +47,10 @@ pub(crate) fn of_drive(driven: &Driven<'_>, ports: &[PortCounts], meters: &Meter
         ledger.state(&counts.place, Column::ReceivedByUs, counts.received);
     }
     if let (Some(tx), Some(rx)) = (tx, rx) {
-        ledger.add_between(tx, rx);
+        let [rx_outage, tx_outage] = driven.outages;
+        ledger.add_between((tx, rx), rx_outage, driven.longer);
         if driven.reflects {
-            ledger.add_between(rx, tx);
+            ledger.add_between((rx, tx), tx_outage, 0);
         }
     }
     for (counts, sink) in [(rx, driven.ahead), (tx, driven.back)] {
@@ -72,7 +79,7 @@ fn sending(driven: &Driven<'_>, tx: &PortCounts) -> Step {
     let step = step
         .gained(OwnCause::Originated, None, driven.tx_controls)
         .lost(OwnCause::Behind, None, driven.behind);
-    dropped(driven, step, !driven.reflects)
+    dropped(driven, step, driven.outages[1], !driven.reflects)
 }
 
 /// From a port back to it.
@@ -83,15 +90,41 @@ fn reflecting(driven: &Driven<'_>, rx: &PortCounts) -> Step {
         (Column::Forwarded, rx.sent),
     );
     let step = step.gained(OwnCause::Originated, None, driven.rx_controls);
-    dropped(driven, step, driven.tx.is_none())
+    dropped(driven, step, driven.outages[0], driven.tx.is_none())
 }
 
-fn dropped(driven: &Driven<'_>, mut step: Step, all: bool) -> Step {
+/// What workers dropped. What a port kept back while its link was down, or since the other end has
+/// no room for it, that explains, whatever it was dropped as.
+fn dropped(driven: &Driven<'_>, mut step: Step, outage: Option<Outage>, all: bool) -> Step {
+    let mut by_link = outage.map_or(0, |outage| outage.frames);
+    let mut by_mtu = driven.longer;
     for &(reason, frames) in &driven.books.dropped {
-        let least = if all { frames } else { 0 };
-        step = step.lost_up_to(reason, None, least, frames);
+        let kept_back = if is_kept_back(reason) { frames } else { 0 };
+        let down = by_link.min(kept_back);
+        let longer = by_mtu.min(kept_back - down);
+        (by_link, by_mtu) = (by_link - down, by_mtu - longer);
+        let parts: [(Cause, u64); 3] = [
+            (Loss::LinkDown.into(), down),
+            (Loss::LongerThanMtu.into(), longer),
+            (reason.into(), frames - down - longer),
+        ];
+        for (cause, frames) in parts {
+            let least = if all { frames } else { 0 };
+            step = step.lost_up_to(cause, None, least, frames);
+        }
     }
     step
+}
+
+/// Whether the port that a frame was to leave by did not let it.
+fn is_kept_back(reason: DropReason) -> bool {
+    matches!(
+        reason,
+        DropReason::TxRefused
+            | DropReason::TxRingFull
+            | DropReason::PortFailed
+            | DropReason::Shutdown
+    )
 }
 
 /// From a port to what the sink makes of its frames.
@@ -104,6 +137,7 @@ fn sinking(counts: &PortCounts, sink: &SinkReport) -> Step {
         (Column::ReceivedBySink, known),
     )
     .lost(OwnCause::Foreign, None, sink.foreign)
+    .lost(OwnCause::Cut, None, sink.cut)
     .lost(OwnCause::Corrupted, None, sink.corrupted)
     .lost(OwnCause::Duplicated, None, sum(|stream| stream.duplicated))
     .lost(
@@ -115,8 +149,14 @@ fn sinking(counts: &PortCounts, sink: &SinkReport) -> Step {
 
 impl Ledger {
     /// From one interface to the other, where both were counted. What lies between them is not
-    /// ours: its losses are what a trial is for.
-    fn add_between(&mut self, from: &PortCounts, to: &PortCounts) {
+    /// ours: its losses are what a trial is for. The outage is that of the interface they were for,
+    /// and `longer` frames do not fit it.
+    fn add_between(
+        &mut self,
+        (from, to): (&PortCounts, &PortCounts),
+        outage: Option<Outage>,
+        longer: u64,
+    ) {
         let left = self.frames(&from.place, Column::LeftInterface);
         let came = self.frames(&to.place, Column::ArrivedAtInterface);
         let (Some(left), Some(came)) = (left, came) else {
@@ -128,8 +168,11 @@ impl Ledger {
             (Column::LeftInterface, left),
             (Column::ArrivedAtInterface, came),
         );
+        let down = outage.map_or(0, |outage| outage.frames);
         self.add(
-            step.lost_up_to(OwnCause::Between, None, 0, left)
+            step.lost_up_to(Loss::LinkDown, None, 0, down)
+                .lost_up_to(Loss::LongerThanMtu, None, 0, longer)
+                .lost_up_to(OwnCause::Between, None, 0, left)
                 .gained_up_to(OwnCause::Foreign, None, 0, came),
         );
     }

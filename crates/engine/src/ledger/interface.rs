@@ -54,6 +54,10 @@ pub(crate) struct PortCounts {
     pub(crate) bypassed_here: u64,
     /// The same, because they are surely in no list.
     pub(crate) shortcut_here: u64,
+    /// Frames that it took while its link was not up, at most.
+    pub(crate) taken_down: u64,
+    /// Frames that it took and that the interface they are for has no room for.
+    pub(crate) longer: u64,
 }
 
 impl PortCounts {
@@ -78,9 +82,12 @@ impl PortCounts {
             id: self.id,
             place: self.place.clone(),
             received: self.received - before.received,
-            sent: self.sent - before.sent,
+            // What went down with an interface is taken back.
+            sent: self.sent.saturating_sub(before.sent),
             bypassed_here: self.bypassed_here.saturating_sub(before.bypassed_here),
             shortcut_here: self.shortcut_here.saturating_sub(before.shortcut_here),
+            taken_down: self.taken_down.saturating_sub(before.taken_down),
+            longer: self.longer.saturating_sub(before.longer),
             losses,
             carried,
         }
@@ -280,7 +287,9 @@ impl Around {
         let dropped = self.grew(|reading| reading.link.tx_dropped + reading.link.tx_errors);
         let (least, most) = self.others_sent(counts.sent, left);
         let by = counts.bypassed_here;
-        step.lost_up_to(Loss::TxDriver, None, refused, dropped)
+        step.lost_up_to(Loss::LinkDown, None, 0, counts.taken_down)
+            .lost_up_to(Loss::LongerThanMtu, None, 0, counts.longer)
+            .lost_up_to(Loss::TxDriver, None, refused, dropped)
             .gained(Loss::Shortcut, None, counts.shortcut_here)
             .gained_up_to(Loss::OthersSent, None, least, most)
             .gained_up_to(Loss::Bypassed, None, by, by + passed)

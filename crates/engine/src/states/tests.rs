@@ -164,7 +164,7 @@ fn an_mtu_that_changes_is_said_with_what_it_means() {
         ),
         (
             1400,
-            "are dropped as tx_refused: `ip link set dev eth1 mtu 1500`",
+            "driver decide: `ip link set dev eth1 mtu 1500` lets them pass",
             true,
         ),
         (1500, "is 1500 now, and was 1400, as at the start", false),
@@ -206,6 +206,48 @@ fn an_mtu_that_changes_is_said_with_what_it_means() {
         "{news:?}"
     );
     assert!(states.look(1.0, large, (0, 0)).is_empty());
+}
+
+#[test]
+fn a_smaller_mtu_is_said_as_the_port_takes_it() {
+    for (keeps_to_mtu, said, unsaid) in [
+        (true, "dropped as tx_refused", "all the same"),
+        (false, "takes longer frames all the same", "tx_refused"),
+    ] {
+        let view = |mtu| View {
+            keeps_to_mtu,
+            ..with_mtu(mtu)
+        };
+        let mut states = States::default();
+        states.look(0.0, view(1500), (0, 0));
+        let news = states.look(1.0, view(1400), (0, 0));
+        assert!(news[0].contains(said), "{news:?}");
+        assert!(!news[0].contains(unsaid), "{news:?}");
+    }
+}
+
+#[test]
+fn a_ring_out_of_which_nothing_gets_while_the_link_is_down_is_no_state_of_its_own() {
+    for link in [Link::Down(3), Link::NoCarrier(3), Link::Absent] {
+        let mut states = States::default();
+        let mut said = Vec::new();
+        for now in 0_u32..20 {
+            let view = with(if now < 3 { Link::Up(3) } else { link });
+            said.extend(states.look(f64::from(now), view, (100, u64::from(now))));
+        }
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(!states.is_active(PortState::RingFull), "{link}");
+        // It was full before: the link explains it from then on.
+        let mut states = States::default();
+        for now in 0_u32..20 {
+            let view = with(if now < 12 { Link::Up(3) } else { link });
+            states.look(f64::from(now), view, (100, u64::from(now)));
+            assert_eq!(
+                states.is_active(PortState::RingFull),
+                (5..12).contains(&now)
+            );
+        }
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use engine::{Drive, Trial, TrialReport};
+use port::interface::Link;
 use traffic::{Rate, Recipe, SinkReport};
 
 use super::device::Device;
@@ -85,11 +86,37 @@ impl PortsDevice {
         };
         let (drive, report) = drive.start(&trial).map_err(said)?.join().map_err(said)?;
         self.drive = Some(drive);
-        match report.ended_by {
-            engine::EndedBy::Failed(error) => Err(LabError(error.to_string())),
+        match (&report.ended_by, without_link(&report)) {
+            (engine::EndedBy::Failed(error), _) => Err(LabError(error.to_string())),
+            (_, Some(sentence)) => Err(LabError(sentence)),
             _ => Ok(report),
         }
     }
+}
+
+/// A link that was not up makes a trial say nothing of the device. A port that is down or gone says
+/// more than one whose other end is.
+fn without_link(report: &TrialReport) -> Option<String> {
+    let [rx, tx] = report.outages;
+    let ports = report.ports.iter().zip([tx, rx]);
+    let down = ports.filter_map(|(port, outage)| Some((port, outage?)));
+    let no_carrier = |link| matches!(link, Link::NoCarrier(_));
+    let (port, outage) = down.min_by_key(|(_, outage)| no_carrier(outage.link))?;
+    let port = port.spec.split(',').next().unwrap_or_default();
+    let name = port.split_once(':').map_or(port, |(_, name)| name);
+    let remedy = match outage.link {
+        Link::Down(_) => format!("set it up (ip link set dev {name} up)"),
+        Link::Absent => "see what took the interface away (ip link)".to_owned(),
+        Link::NoCarrier(_) | Link::Up(_) => "see the cable and the other end".to_owned(),
+    };
+    let state = match outage.link {
+        Link::Up(_) => "down for a while".to_owned(),
+        link => link.to_string(),
+    };
+    Some(format!(
+        "{port} was {state} in a trial, which then says nothing of the device: {remedy}, and begin \
+         anew"
+    ))
 }
 
 impl Device for PortsDevice {

@@ -102,7 +102,7 @@ impl Port for TapPort {
     }
 
     fn monitor(&self) -> Option<Monitor> {
-        Monitor::new(&self.interface, &self.signal, Vec::new())
+        Monitor::new(&self.interface, &self.signal, Vec::new()).map(Monitor::of_any_length)
     }
 
     fn open_queue(&mut self, queue: QueueId, of: usize) -> Result<Box<dyn PortQueue>, PortError> {

@@ -31,6 +31,8 @@ pub struct View {
     pub mtu_first: Option<u32>,
     /// The largest MTU whose frames the port has room for, where that is known.
     pub mtu_max: Option<u32>,
+    /// Frames that are longer than its MTU allows are not sent by it.
+    pub keeps_to_mtu: bool,
     /// Where it is gone: it was moved to another network namespace.
     pub moved: bool,
     /// Offloads that the port has off and that somebody switched on.
@@ -50,6 +52,7 @@ impl View {
             mtu: None,
             mtu_first: None,
             mtu_max: None,
+            keeps_to_mtu: true,
             moved: false,
             switched_on: Vec::new(),
         }
@@ -68,6 +71,7 @@ enum Watched {
 struct Eyed {
     interface: Interface,
     counts_queues: bool,
+    keeps_to_mtu: bool,
     kept_off: KeptOff,
     departure: Option<Departure>,
     last: Option<(Link, Option<u32>, Option<u32>)>,
@@ -91,6 +95,7 @@ impl Monitor {
         let eyed = Eyed {
             interface: interface.again().ok()?.held(),
             counts_queues: false,
+            keeps_to_mtu: true,
             kept_off: KeptOff::new(off),
             departure: Departure::heard().ok(),
             last: None,
@@ -106,6 +111,14 @@ impl Monitor {
     pub(crate) fn counting_queues(mut self) -> Self {
         if let Watched::Interface(eyed) = &mut self.watched {
             eyed.counts_queues = true;
+        }
+        self
+    }
+
+    /// For a port that sends frames whatever the MTU is: a tap, whose host takes any.
+    pub(crate) fn of_any_length(mut self) -> Self {
+        if let Watched::Interface(eyed) = &mut self.watched {
+            eyed.keeps_to_mtu = false;
         }
         self
     }
@@ -152,6 +165,7 @@ impl Eyed {
             new_name: self.interface.new_name(),
             mtu_first: signal.mtu_first(),
             mtu_max: signal.mtu_max(),
+            keeps_to_mtu: self.keeps_to_mtu,
             checksums_left: signal.has_checksums_left(),
             switched_on: self.kept_off.switched_on().to_vec(),
             ..View::of(link)

@@ -83,6 +83,11 @@ impl XdpRings {
         self.lender.lent()
     }
 
+    /// Frames that were given to be sent and of which the kernel has not said that they were.
+    pub(crate) fn under_way(&self) -> u32 {
+        self.lender.lent().saturating_sub(self.filled)
+    }
+
     /// Entries of the kernel that named no frame it had.
     pub(crate) fn strange(&self) -> u64 {
         self.strange
@@ -165,8 +170,7 @@ impl XdpRings {
     /// under way than a ring has places.
     #[inline(always)]
     pub(crate) fn send_room(&mut self, frames: &[Frame]) -> usize {
-        let under_way = self.lender.lent() - self.filled;
-        let allowed = self.entries.saturating_sub(under_way);
+        let allowed = self.entries.saturating_sub(self.under_way());
         let wanted = allowed.min(frames.len() as u32);
         if self.several {
             self.send_room_in_pieces(&frames[..wanted as usize])

@@ -206,6 +206,11 @@ impl Member {
         self.socket.is_unbound()
     }
 
+    /// Frames that were given to be sent and of which the kernel has not said that they were.
+    pub(super) fn under_way(&self) -> u32 {
+        self.rings.under_way()
+    }
+
     /// Frees the frames in the rings, where the kernel has let go of them.
     pub(super) fn free_all(&mut self, pool: &mut FramePool) {
         self.gather.give_up(pool);

@@ -64,7 +64,8 @@ pub(super) struct XdpQueue {
     /// Frames that the interface cannot carry, and how many of them the worker knows of.
     refused: u64,
     refused_told: u64,
-    /// Frames that were given up, since there was no interface to redirect them to.
+    /// Frames that were given up, since there was no interface any more: to redirect them to, or to
+    /// send what waited in the rings.
     stranded: u64,
     /// Frames that were redirected to it and that it did not take.
     lost: u64,
@@ -150,6 +151,17 @@ impl XdpQueue {
         }
     }
 
+    /// Looks after the interface where the control side saw a change.
+    #[inline]
+    fn heed(&mut self, pool: &mut FramePool) {
+        let changes = self.origin.signal.changes();
+        if self.changes != changes {
+            self.changes = changes;
+            self.may_grow = true;
+            self.look(pool);
+        }
+    }
+
     /// Looks whether nothing comes because the interface is gone, and whether it is back.
     #[cold]
     fn look(&mut self, pool: &mut FramePool) {
@@ -159,6 +171,10 @@ impl XdpQueue {
             self.turn = 0;
             self.wake = None;
             for mut member in self.members.drain(..) {
+                member.complete(pool, &mut self.spare);
+                // No socket is left to send these, nor an interface.
+                let lost = u64::from(member.under_way());
+                self.stranded += self.statistics.take_back(lost);
                 self.misunderstood += member.misunderstood();
                 member.free_all(pool);
                 self.too_long += member.too_long();
@@ -259,11 +275,7 @@ impl XdpQueue {
 
 impl PortQueue for XdpQueue {
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
-        if self.changes != self.origin.signal.changes() {
-            self.changes = self.origin.signal.changes();
-            self.may_grow = true;
-            self.look(pool);
-        }
+        self.heed(pool);
         if let Some(sent) = self.sender.as_mut().and_then(Sender::turn) {
             self.note(sent);
         }
@@ -331,6 +343,7 @@ impl PortQueue for XdpQueue {
     }
 
     fn reclaim(&mut self, pool: &mut FramePool) {
+        self.heed(pool);
         for member in &mut self.members {
             member.complete(pool, &mut self.spare);
             member.kick();

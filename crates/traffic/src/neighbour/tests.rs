@@ -132,6 +132,68 @@ fn a_flood_of_requests_takes_no_memory() {
     assert_eq!(controls.unanswered_others(), 199 - UNANSWERED_MAX as u64);
 }
 
+/// What a host sends about a UDP packet of `about`: no program has its port.
+fn port_unreachable(from: &str, about: &str) -> Vec<u8> {
+    use wire::emit::{Icmp, Ipv4, Transport};
+    let ports = Transport::Udp {
+        src_port: 1,
+        dst_port: 2,
+    };
+    let emit = |src: &str, transport: Transport<'_>, payload: &[u8]| {
+        let ip = Ipv4 {
+            src: v4(src),
+            ..Ipv4::default()
+        };
+        let recipe = Recipe {
+            network: Network::Ipv4(ip, transport),
+            payload,
+            ..Recipe::default()
+        };
+        let mut bytes = vec![0; recipe.frame_len()];
+        recipe.emit(&mut bytes).expect("room");
+        bytes
+    };
+    let sent = emit(about, ports, &[]);
+    let message = Icmp {
+        kind: 3,
+        code: 3,
+        rest: 0,
+    };
+    emit(from, Transport::Icmp(message), &sent[14..])
+}
+
+#[test]
+fn errors_about_frames_of_this_end_are_named_with_who_sent_them() {
+    let mut neighbour = Neighbour::new(OURS);
+    neighbour.add(ip("10.0.0.1"), ip("10.0.0.9"));
+    neighbour.leave_out(ip("192.0.2.7"));
+    let mut controls = Controls::default();
+    let mut room = [0; ANSWER_BYTES_MAX];
+    for (from, about) in [
+        ("198.51.100.1", "10.0.0.1"),
+        ("198.51.100.1", "10.0.0.2"),
+        // The host answers for this one, and frames may come from it.
+        ("198.51.100.2", "192.0.2.7"),
+        // Somebody else's.
+        ("198.51.100.1", "10.0.0.10"),
+    ] {
+        let frame = port_unreachable(from, about);
+        assert_eq!(controls.take(&frame, Some(&neighbour), &mut room), None);
+        assert_eq!(controls.take(&frame, None, &mut room), None);
+    }
+    let mut sum = controls.clone();
+    sum.merge(&controls);
+    let kind = IcmpErrorKind::PortUnreachable;
+    let expected = [(kind, ip("198.51.100.1"), 4), (kind, ip("198.51.100.2"), 2)];
+    assert_eq!(sum.errors(), expected);
+    for host in 0..100 {
+        let frame = port_unreachable(&format!("203.0.113.{host}"), "10.0.0.1");
+        controls.take(&frame, Some(&neighbour), &mut room);
+    }
+    assert_eq!(controls.errors().len(), ERRORS_MAX);
+    assert_eq!(controls.errors_others(), 102 - ERRORS_MAX as u64);
+}
+
 #[test]
 fn an_announcement_has_room() {
     let length = Neighbour::new(OURS).announcement(&mut [0; ANSWER_BYTES_MAX]);

@@ -43,6 +43,7 @@ pub(crate) fn run(args: &NdrArgs, output: Output) -> Outcome {
     let interrupt = Interrupt::watch()?;
     let mut target = Target::open(args, output)?;
     let mut results = Results::new(args);
+    let mut failure = None;
     for (size, plan) in args.frames.size.iter().zip(plans) {
         let following = Following::of(&results.sizes, args.frames.size.len());
         let found = one(
@@ -51,17 +52,27 @@ pub(crate) fn run(args: &NdrArgs, output: Output) -> Outcome {
             (size, plan),
             following,
             (output, &interrupt),
-        )?;
-        results.sizes.push(found);
-        if interrupt.is_asked() {
+        );
+        match found {
+            Ok(found) => results.sizes.push(found),
+            // What was found with the sizes before is a result all the same.
+            Err(error) => failure = Some(error),
+        }
+        if failure.is_some() || interrupt.is_asked() {
             break;
         }
     }
     results.warnings.extend(target.close());
+    if let Some(error) = failure.take_if(|_| results.sizes.is_empty()) {
+        return Err(error);
+    }
     for warning in results.all_warnings() {
         output.warn(&warning);
     }
     write(&results, json, html, output)?;
+    if let Some(error) = failure {
+        return Err(error);
+    }
     let sound = results.is_sound(args.frames.size.len());
     Ok(if sound && results.ledgers_close() {
         ExitCode::Done

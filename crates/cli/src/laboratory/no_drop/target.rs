@@ -207,7 +207,7 @@ fn open_ports(args: &NdrArgs, tx: &str, rx: &str, output: Output) -> Result<Driv
     let recipe = recipe.transpose()?;
     let ends = (tx.as_deref(), rx.as_deref());
     let plan = DrivePlan {
-        neighbours: neighbours(ends, recipe.as_ref(), &args.answer),
+        neighbours: neighbours(ends, recipe.as_ref(), &args.answer.answer),
         tx,
         rx,
         apart: false,

@@ -1,0 +1,150 @@
+//! What a worker sends, and when: the frames that are due by its part of the rate, and what became
+//! of its schedule.
+
+use std::time::Duration;
+
+use frame::{Burst, Frame, FramePool, Nanos};
+use traffic::{Pacer, PacingError, Rate};
+
+use super::feed::Feed;
+use super::worker::Span;
+use crate::counters::{Count, Words};
+
+/// What a worker sends, and when.
+pub(super) struct Sender {
+    /// Which of the worker's ports it sends by.
+    pub(super) place: usize,
+    pub(super) feed: Feed,
+    /// This worker's part of the rate.
+    pub(super) rate: Rate,
+    pub(super) burst_max: usize,
+    /// Of what is made, bytes without FCS.
+    pub(super) frame_bytes_mean: f64,
+    pub(super) pacer: Pacer,
+    /// Frames it may still make.
+    pub(super) quota: u64,
+    /// Where there is a rate, for how long frames are due, and when that is over.
+    pub(super) time_limit: Option<Duration>,
+    pub(super) ends: Option<Nanos>,
+    /// Frames that the port took.
+    pub(super) sent: u64,
+    /// The longest frame that the port which takes in has room for, where frames may be longer,
+    /// and how many longer ones were made.
+    pub(super) carried_max: Option<usize>,
+    pub(super) longer: u64,
+    /// When it last looked whether the port takes more.
+    pub(super) looked: Nanos,
+    /// When the port last took a frame.
+    pub(super) last: Nanos,
+    pub(super) stamps: Span,
+}
+
+impl Sender {
+    /// The port refused frames that it had taken.
+    pub(super) fn take_back(&mut self, refused: u64, words: &mut Words) {
+        let refused = refused.min(words.get(Count::Sent));
+        words.take_back(Count::Sent, refused);
+        // A port does not say which frames: as many mean ones, and of none that was sent all.
+        let bytes = match words.get(Count::Sent) {
+            0 => u64::MAX,
+            _ => (refused as f64 * self.frame_bytes_mean) as u64,
+        };
+        words.take_back(Count::TxBytes, bytes.min(words.get(Count::TxBytes)));
+        self.sent = self.sent.saturating_sub(refused);
+    }
+
+    pub(super) fn restart(&mut self, now: Nanos) {
+        self.pacer = Pacer::new(self.rate, self.burst_max, now);
+        self.pacer.set_frame_bytes(self.frame_bytes_mean);
+        self.feed.restart(now);
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.ends = self.time_limit.map(|time| now.after(nanos(time)));
+        (self.looked, self.last) = (now, now);
+    }
+
+    /// How well frames kept to their times, where they have any.
+    pub(super) fn pacing(&self) -> Option<PacingError> {
+        let paced = self.rate != Rate::Unlimited;
+        self.feed
+            .pacing()
+            .or_else(|| paced.then(|| self.pacer.error()))
+    }
+
+    /// When there is something to make again.
+    pub(super) fn next_due(&self) -> Nanos {
+        self.feed.next_due().unwrap_or(self.pacer.next_due())
+    }
+
+    /// How long the schedule of what was sent takes, the distance to the next frame included;
+    /// `None` where there is no rate, or it was not kept to.
+    pub(super) fn schedule_nanos(&self, began: Nanos) -> Option<u64> {
+        let kept = self.rate != Rate::Unlimited && self.pacer.error().lost_ns == 0;
+        kept.then(|| self.pacer.next_due().max(self.last).since(began))
+    }
+
+    /// Frames that its schedule had in the time by which it was put off.
+    pub(super) fn behind(&self) -> Option<u64> {
+        let per_second = self.rate.frames_per_second(self.frame_bytes_mean)?;
+        Some(frames_within(self.pacer.error().lost_ns, per_second))
+    }
+
+    /// The same, with those that were due in the time that the last frames took, beyond a burst:
+    /// so many frames less than the rate has. `mean`: bytes of a frame that was sent.
+    pub(super) fn short(&self, began: Nanos, mean: f64) -> Option<u64> {
+        let per_second = self.rate.frames_per_second(mean)?;
+        let put_off = frames_within(self.pacer.error().lost_ns, per_second);
+        let due = frames_within(self.last.since(began), per_second);
+        let in_time = self.sent + self.burst_max as u64;
+        Some(put_off.max(due.saturating_sub(in_time)))
+    }
+
+    /// Makes what is due, at most a burst. A frame that is due when the time is over is none of it,
+    /// and one that was due before is, late as it may be.
+    pub(super) fn make(
+        &mut self,
+        staged: &mut Burst,
+        pool: &mut FramePool,
+        now: Nanos,
+        words: &mut Words,
+    ) {
+        let most = usize::try_from(self.quota).unwrap_or(usize::MAX);
+        let last = self
+            .ends
+            .map_or(now, |ends| now.min(Nanos(ends.0.saturating_sub(1))));
+        let due = self.pacer.due(last).min(most);
+        if due == 0 && last != now {
+            self.quota = 0;
+        }
+        if due != 0 {
+            let made = self.feed.fill(staged, pool, due, now, words);
+            self.quota -= made as u64;
+            if let Some(most) = self.carried_max {
+                let longer = |frame: &&Frame| frame.len() > most;
+                self.longer += staged.frames().iter().filter(longer).count() as u64;
+            }
+        }
+    }
+}
+
+pub(super) fn bytes_of(frames: &[Frame]) -> u64 {
+    frames.iter().map(|frame| frame.len() as u64).sum()
+}
+
+fn frames_within(nanos: u64, per_second: f64) -> u64 {
+    (nanos as f64 / 1e9 * per_second).round() as u64
+}
+
+/// The errors of all senders in one: means by their frames, the worst of the rest.
+pub(super) fn together(errors: impl Iterator<Item = PacingError>) -> Option<PacingError> {
+    errors.reduce(|sum, one| {
+        let frames = sum.frames + one.frames;
+        let late = sum.late_mean_ns * sum.frames as f64 + one.late_mean_ns * one.frames as f64;
+        PacingError {
+            frames,
+            late_mean_ns: late / frames.max(1) as f64,
+            late_max_ns: sum.late_max_ns.max(one.late_max_ns),
+            lost_ns: sum.lost_ns.max(one.lost_ns),
+            lost_times: sum.lost_times + one.lost_times,
+        }
+    })
+}
