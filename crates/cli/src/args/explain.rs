@@ -19,7 +19,7 @@ use crate::exit::EXIT_CODES;
 #[command(after_long_help = after_long())]
 pub(crate) struct ExplainArgs {
     /// The frame: its bytes without FCS as hexadecimal digits or as tshark -x, tcpdump -xx, xxd and
-    /// hexdump -C print them, or pcap:FILE:N, the frame of a capture that has number N in Wireshark,
+    /// hexdump -C print them, or pcap:FILE:N, the frame of a capture that Wireshark numbers N,
     /// or pcap:FILE, all of them. Bytes that begin with an IP header get an Ethernet header of
     /// zeros.
     #[arg(value_name = "FRAME")]
