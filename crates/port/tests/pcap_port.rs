@@ -168,11 +168,11 @@ fn times_never_go_back_because_of_a_loop() {
 fn addresses_that_were_cut_off_are_told_where_lists_are_asked() {
     let folder = Folder::new();
     let ethernet = |ether_type: [u8; 2]| [&[2; 12][..], &ether_type].concat();
-    let ipv4 = |protocol| {
-        let head = [0x45, 0, 0, 80, 0, 0, 0, 0, 64, protocol, 0, 0];
+    let ipv4 = |len, protocol| {
+        let head = [0x45, 0, 0, len, 0, 0, 0, 0, 64, protocol, 0, 0];
         [&head[..], &[192, 0, 2, 1, 192, 0, 2, 2]].concat()
     };
-    let ipip = [ethernet([8, 0]), ipv4(4), ipv4(17), vec![0; 40]].concat();
+    let ipip = [ethernet([8, 0]), ipv4(80, 4), ipv4(60, 17), vec![0; 40]].concat();
     let ipv6_head = [0x60, 0, 0, 0, 0, 40, 17, 64];
     let ipv6 = [ethernet([0x86, 0xdd]), ipv6_head.to_vec(), vec![1; 72]].concat();
     let arp = [ethernet([8, 6]), vec![0; 80]].concat();

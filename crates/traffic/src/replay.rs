@@ -239,78 +239,84 @@ mod tests {
         (due, replay.steps())
     }
 
+    const YEAR: u64 = PAUSE_MAX;
+    const NOW: u64 = RECORDED;
+
+    /// Recorded times, when their frames are due, and steps of the clock: back and ahead.
+    type Case = (&'static str, &'static [u64], &'static [u64], u64, u64);
+
+    const CLOCKS: &[Case] = &[
+        ("once", &[100, 40, 90, 110], &[0, 0, 50, 70], 1, 0),
+        (
+            "often",
+            &[1_100, 1_110, 1_050, 1_060, 1_000, 1_010, 1_005, 1_015],
+            &[0, 10, 10, 20, 20, 30, 30, 40],
+            3,
+            0,
+        ),
+        (
+            "by years",
+            &[NOW, NOW + 10, 5, 15, 40],
+            &[0, 10, 10, 20, 45],
+            1,
+            0,
+        ),
+        (
+            "ahead by years",
+            &[5, 15, NOW, NOW + 10, NOW + 30],
+            &[0, 10, 10, 20, 40],
+            0,
+            1,
+        ),
+        (
+            "to another interface",
+            &[5_000, 5_010, 9, 19, 30],
+            &[0, 10, 10, 20, 31],
+            1,
+            0,
+        ),
+        (
+            "two interfaces in turns, one 1,000 behind",
+            &[5_000, 4_010, 5_020, 4_030, 5_040],
+            &[0, 0, 20, 20, 40],
+            2,
+            0,
+        ),
+        (
+            "one frame with a wrong time",
+            &[NOW, NOW + 10, 7, NOW + 30, NOW + 40],
+            &[0, 10, 10, 30, 40],
+            1,
+            0,
+        ),
+        (
+            "frames without a time",
+            &[0, NOW, 0, 0, NOW + 10],
+            &[0, 0, 0, 0, 10],
+            0,
+            0,
+        ),
+        (
+            "a capture that begins at 0",
+            &[0, 10, 20],
+            &[0, 10, 20],
+            0,
+            0,
+        ),
+        (
+            "a pause longer than the step",
+            &[100, 90, 100, 400],
+            &[0, 0, 10, 310],
+            1,
+            0,
+        ),
+        ("a pause of a year", &[1, YEAR + 1], &[0, YEAR], 0, 0),
+        ("the ends of time", &[1, u64::MAX, 1], &[0, 0, 0], 1, 1),
+    ];
+
     #[test]
     fn pauses_go_on_behind_a_clock_that_was_set() {
-        const YEAR: u64 = PAUSE_MAX;
-        const NOW: u64 = RECORDED;
-        for (what, recorded, due, back, ahead) in [
-            ("once", &[100, 40, 90, 110][..], &[0, 0, 50, 70][..], 1, 0),
-            (
-                "often",
-                &[1_100, 1_110, 1_050, 1_060, 1_000, 1_010, 1_005, 1_015],
-                &[0, 10, 10, 20, 20, 30, 30, 40],
-                3,
-                0,
-            ),
-            (
-                "by years",
-                &[NOW, NOW + 10, 5, 15, 40],
-                &[0, 10, 10, 20, 45],
-                1,
-                0,
-            ),
-            (
-                "ahead by years",
-                &[5, 15, NOW, NOW + 10, NOW + 30],
-                &[0, 10, 10, 20, 40],
-                0,
-                1,
-            ),
-            (
-                "to another interface",
-                &[5_000, 5_010, 9, 19, 30],
-                &[0, 10, 10, 20, 31],
-                1,
-                0,
-            ),
-            (
-                "two interfaces in turns, one 1,000 behind",
-                &[5_000, 4_010, 5_020, 4_030, 5_040],
-                &[0, 0, 20, 20, 40],
-                2,
-                0,
-            ),
-            (
-                "one frame with a wrong time",
-                &[NOW, NOW + 10, 7, NOW + 30, NOW + 40],
-                &[0, 10, 10, 30, 40],
-                1,
-                0,
-            ),
-            (
-                "frames without a time",
-                &[0, NOW, 0, 0, NOW + 10],
-                &[0, 0, 0, 0, 10],
-                0,
-                0,
-            ),
-            (
-                "a capture that begins at 0",
-                &[0, 10, 20],
-                &[0, 10, 20],
-                0,
-                0,
-            ),
-            (
-                "a pause longer than the step",
-                &[100, 90, 100, 400],
-                &[0, 0, 10, 310],
-                1,
-                0,
-            ),
-            ("a pause of a year", &[1, YEAR + 1], &[0, YEAR], 0, 0),
-            ("the ends of time", &[1, u64::MAX, 1], &[0, 0, 0], 1, 1),
-        ] {
+        for &(what, recorded, due, back, ahead) in CLOCKS {
             let steps = ClockSteps { back, ahead };
             assert_eq!(due_of(recorded), (due.to_vec(), steps), "{what}");
         }

@@ -19,8 +19,9 @@ use crate::exit::EXIT_CODES;
 #[command(after_long_help = after_long())]
 pub(crate) struct ExplainArgs {
     /// The frame: its bytes without FCS as hexadecimal digits or as tshark -x, tcpdump -xx, xxd and
-    /// hexdump -C print them, or pcap:FILE:N, the frame of a capture that Wireshark gives number N,
-    /// or pcap:FILE, all of them. Bytes that begin with an IP header get an Ethernet header of zeros.
+    /// hexdump -C print them, or pcap:FILE:N, the frame of a capture that Wireshark numbers N,
+    /// or pcap:FILE, all of them. Bytes that begin with an IP header get an Ethernet header of
+    /// zeros.
     #[arg(value_name = "FRAME")]
     pub(crate) frame: FrameSource,
     /// Deal the buckets out to N workers.

@@ -19,6 +19,7 @@ pub(super) fn open(config: &Config, samples: Samples) -> Result<Vec<Box<dyn Port
         samples_v6: samples.v6,
         seed: 1,
         start_time_ns: u64::try_from(since_1970.unwrap_or_default().as_nanos()).unwrap_or(0),
+        looks_up: !config.sets.is_empty(),
         ..OpenContext::default()
     };
     for set in &config.sets {

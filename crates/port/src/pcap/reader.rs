@@ -196,8 +196,8 @@ impl CaptureReader {
         let mut sentences = self.findings.sentences(name);
         if self.window.source().has_trailing() {
             sentences.push(format!(
-                "{name} has bytes behind its gzip data that are no gzip; they were not read (gzip -t \
-                 names them, too)"
+                "{name} has bytes behind its gzip data that are no gzip; they were not read \
+                 (gzip -t names them, too)"
             ));
         }
         if let Some(count @ 1..) = self.fcs_bytes() {

@@ -29,7 +29,8 @@ faults! {
     /// The first four bytes belong to no capture format.
     UnknownMagic => "does not begin like a pcap or pcapng file",
     /// The "modified" pcap of some Linux distributions around 1999 (magic a1b2cd34).
-    ModifiedPcap => "is a pcap of the modified kind (magic a1b2cd34), not read; convert it: editcap -F pcap IN OUT",
+    ModifiedPcap => "is a pcap of the modified kind (magic a1b2cd34), not read; \
+                     editcap -F pcap IN OUT converts it",
     /// A major version that is neither pcap's 2 nor pcapng's 1.
     Version => "has a version that is not supported",
     /// A pcapng section whose byte-order magic is neither 1a2b3c4d nor its reverse.

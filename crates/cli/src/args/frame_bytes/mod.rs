@@ -22,8 +22,8 @@ const LITTLE: &str = "no frame: words in little-endian order (xxd -e); print sin
                       hexdump -C)";
 const NUMBERS: &str = "no frame: its numbers are no pairs of hexadecimal digits; print bytes so \
                        (xxd, hexdump -C, od -A x -t x1)";
-const LEFT_OUT: &str = "no frame: lines are left out of it (*), and nothing says how many; print all \
-                        (od -v, hexdump -v)";
+const LEFT_OUT: &str = "no frame: lines of it are left out (*), and nothing says how many; print \
+                        all (od -v, hexdump -v)";
 const TOO_LONG: &str = "no frame: it has more than 65,536 bytes; leave out what is not of it";
 
 /// Reads pairs of digits, with blanks, colons or dashes between them or not; or lines with an
