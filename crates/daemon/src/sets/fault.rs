@@ -179,7 +179,7 @@ impl fmt::Display for Guarded {
             Force::Again => {
                 write!(
                     f,
-                    ", or load it once by 'linerate set load {set} {source} --force'"
+                    ", or load it once by 'linerate set load {set} FILE --force'"
                 )
             }
         }
