@@ -49,8 +49,8 @@ fn a_truncated_list() {
     assert_eq!(
         refusal.to_string(),
         "test.list has 49 entries where set 'a' has 100 (0 new, 51 gone), more than max_change = \
-         0.5 allows, so set 'a' keeps its 100: mend the list, or write max_change = 0.51 or more in its \
-         [[set]], or take it once by 'linerate set load a --force'"
+         0.5 allows, so set 'a' keeps its 100: mend the list, or write max_change = 0.51 or more \
+         in its [[set]], or take it once by 'linerate set load a --force'"
     );
     let world = World::new(&["a"]);
     let _ = world.load("a", &lines(0..100), false).expect("a good list");
