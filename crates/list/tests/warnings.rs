@@ -69,7 +69,8 @@ fn each_kind_of_special_space() {
     check("2001:db8::1", &[]);
     check("0.0.0.0", &[]);
     check("255.255.255.255", &[]);
-    check("::ffff:10.1.2.3", &[&format!("10.1.2.3 lies in {private}")]);
+    let mapped = warnings(&load("::ffff:10.1.2.3\n"));
+    assert_eq!(mapped[1], format!("L:1: 10.1.2.3 lies in {private}"));
 }
 
 #[test]
