@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use daemon::journal::{Journal, OpenOptions};
 use daemon::sets::{
@@ -153,15 +153,7 @@ fn replace(
 ) -> Result<(), Failure> {
     let mut entries = Entries::default();
     entries.v4.addresses = (0..count).map(|_| splitmix(seed) as u32).collect();
-    let source = LoadedFrom {
-        name: "random".to_owned(),
-        file: None,
-        columns: None,
-        json_paths: Vec::new(),
-        at: SystemTime::now(),
-        bytes: 0,
-        kept: None,
-    };
+    let source = LoadedFrom::named("random");
     let load = Request::Load {
         set: set()?,
         entries,

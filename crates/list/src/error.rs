@@ -154,6 +154,15 @@ impl fmt::Display for ListError {
                 "{file} has not one column headed \"{heading}\"; its first line is: {headings}; \
                  name a column by its number, the first being 1"
             ),
+            json => json.fmt_json(f),
+        }
+    }
+}
+
+impl ListError {
+    /// What is wrong with JSON.
+    fn fmt_json(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::JsonDocument(bad) => write!(
                 f,
                 "{bad}: a JSON document is loaded whole or not at all, fetch it again"
@@ -198,6 +207,8 @@ impl fmt::Display for ListError {
                     ),
                 }
             }
+            // Said above.
+            _ => Ok(()),
         }
     }
 }

@@ -78,7 +78,7 @@ pub enum Fault {
     TwoAddresses,
     /// What may be a part of an address behind an address.
     Fragment,
-    /// A wildcard mask beside an address; the prefix length that it stands for, when it is a prefix.
+    /// A wildcard mask beside an address; what it stands for as a prefix length, when it is one.
     Wildcard(Option<u8>),
     /// An address outside of the column asked for, which is the number; the columns that make one
     /// entry of both.
@@ -284,6 +284,20 @@ impl fmt::Display for Predicate {
                     _ => Ok(()),
                 }
             }
+            Fault::ColumnMissing(1) => f.write_str("has 1 column, fewer than the column asked for"),
+            Fault::ColumnMissing(count) => {
+                write!(f, "has {count} columns, fewer than the column asked for")
+            }
+            _ => self.with_option(f),
+        }
+    }
+}
+
+impl Predicate {
+    /// Messages that name an option or a key, and those that carry no value.
+    fn with_option(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let wording = self.1;
+        match self.0 {
             Fault::OtherColumn(columns, asked) => self.other_column(f, columns, asked),
             Fault::MaybeLength(address, length) => {
                 let columns = wording.columns(Columns::Network(address, length));
@@ -331,16 +345,10 @@ impl fmt::Display for Predicate {
                 "has nothing at the paths asked for with {}",
                 wording.json_path_option()
             ),
-            Fault::ColumnMissing(1) => f.write_str("has 1 column, fewer than the column asked for"),
-            Fault::ColumnMissing(count) => {
-                write!(f, "has {count} columns, fewer than the column asked for")
-            }
             fault => f.write_str(fault.sentence()),
         }
     }
-}
 
-impl Predicate {
     /// What force does, where it does it.
     fn or_force(&self, said: &'static str) -> &'static str {
         if self.1.forces_lines() { said } else { "" }

@@ -31,9 +31,8 @@ impl<S> Place<S> {
     /// Whether its values may be ends of ranges: each array has two, under a key that does not say
     /// that it has a list.
     fn may_be_ranges(&self) -> bool {
-        let key = match self.path[..] {
-            [.., Step::Key(ref key), Step::Items] => key,
-            _ => return false,
+        let [.., Step::Key(key), Step::Items] = &self.path[..] else {
+            return false;
         };
         self.pairs > 0 && self.others == 0 && !json_key::is_list(key)
     }

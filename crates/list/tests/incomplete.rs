@@ -87,6 +87,10 @@ fn metadata_lines_announce_records() {
             );
         }
     }
+}
+
+#[test]
+fn the_message_names_both_numbers() {
     let refused = refusal(drop_list(&["\"records\":3"]), &ReadOptions::default());
     assert_eq!(
         refused,
@@ -102,10 +106,19 @@ fn metadata_lines_announce_records() {
 #[rustfmt::skip]
 const DOCUMENTS: [(&str, &str, &str); 37] = [
     (r#"{"count":2,"data":["192.0.2.1","192.0.2.2"]}"#, "data[]", "2"),
-    (r#"{"count":3,"ips":["192.0.2.1","192.0.2.2"]}"#, "", "announces 3 records (count: 3), and 2 records"),
+    (
+        r#"{"count":3,"ips":["192.0.2.1","192.0.2.2"]}"#,
+        "", "announces 3 records (count: 3), and 2 records",
+    ),
     (r#"{"total":500,"items":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}]}"#, "", "(total: 500)"),
-    (r#"{"total":500,"items":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}]}"#, "items[].ip", "(total: 500)"),
-    (r#"{"items":[{"ip":"192.0.2.1"}],"totalCount":2}"#, "", "announces 2 records (totalCount: 2), and 1 record was read"),
+    (
+        r#"{"total":500,"items":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}]}"#,
+        "items[].ip", "(total: 500)",
+    ),
+    (
+        r#"{"items":[{"ip":"192.0.2.1"}],"totalCount":2}"#,
+        "", "announces 2 records (totalCount: 2), and 1 record was read",
+    ),
     (r#"{"meta":{"total":3},"ips":["192.0.2.1"]}"#, "", "(total: 3)"),
     (r#"{"ips":["192.0.2.1"],"result_info":{"page":1,"total_count":3}}"#, "", "(total_count: 3)"),
     (r#"{"d":{"ips":["192.0.2.1"],"pagination":{"total":3}}}"#, "", "(total: 3)"),
@@ -119,7 +132,10 @@ const DOCUMENTS: [(&str, &str, &str); 37] = [
     (r#"{"ips":["192.0.2.1"],"next_page_token":"x"}"#, "", "(next_page_token:"),
     (r#"{"ips":["192.0.2.1"],"total_pages":2}"#, "", "(total_pages: 2)"),
     (r#"{"ips":["192.0.2.1"],"last":false,"islast":false}"#, "", "(islast: false)"),
-    (r#"{"total":5,"data":[]}"#, "data[]", "announces 5 records (total: 5), and 0 records were read"),
+    (
+        r#"{"total":5,"data":[]}"#,
+        "data[]", "announces 5 records (total: 5), and 0 records were read",
+    ),
     // Nothing of it says that there is more.
     (r#"{"ips":["192.0.2.1"],"total_pages":1,"page":1,"has_more":false,"next":null}"#, "", "1"),
     (r#"{"ips":["192.0.2.1"],"next_update":"2026-11-01","next":""}"#, "", "1"),
@@ -129,18 +145,27 @@ const DOCUMENTS: [(&str, &str, &str); 37] = [
     (r#"{"total":4,"a":["192.0.2.1","192.0.2.2"],"b":["192.0.2.3","192.0.2.4"]}"#, "*[]", "4"),
     (r#"{"total":4,"a":["192.0.2.1","192.0.2.2"],"b":["192.0.2.3","192.0.2.4"]}"#, "a[]", "2"),
     (r#"{"total":2,"g":[{"ips":["192.0.2.1"]},{"ips":["192.0.2.3","192.0.2.4"]}]}"#, "", "3"),
-    (r#"{"total":9,"g":[{"ips":["192.0.2.1"]},{"ips":["192.0.2.3","192.0.2.4"]}]}"#, "", "(total: 9)"),
+    (
+        r#"{"total":9,"g":[{"ips":["192.0.2.1"]},{"ips":["192.0.2.3","192.0.2.4"]}]}"#,
+        "", "(total: 9)",
+    ),
     // What an element says of itself is no number of records.
     (r#"[{"ip":"192.0.2.1","count":17},{"ip":"192.0.2.2","total":5}]"#, "", "2"),
     (r#"{"ip":"192.0.2.1","count":17}"#, "ip", "1"),
-    (r#"[{"meta":{"total":9},"note":"x"},{"ip":"192.0.2.2"}]"#, "[].ip", "1: L:1: an element has nothing"),
+    (
+        r#"[{"meta":{"total":9},"note":"x"},{"ip":"192.0.2.2"}]"#,
+        "[].ip", "1: L:1: an element has nothing",
+    ),
     // It may be: a warning.
     (r#"[{"total":5,"ips":["192.0.2.1"]}]"#, "", "1: L:1: the list announces 5 records"),
     (r#"{"g":[{"count":12,"ips":["192.0.2.1"]}]}"#, "", "1: L:1: the list announces 12 records"),
     (r#"{"size":4096,"ips":["192.0.2.1"]}"#, "", "1: L:1: the list announces 4096 records"),
     (r#"{"total_ips":256,"prefixes":["192.0.2.0/24"]}"#, "", "1: L:1: the list announces 256"),
     (r#"{"total":1,"size":4096,"ips":["192.0.2.1"]}"#, "", "1"),
-    (r#"{"data":{"a":{"ip":"192.0.2.1"},"b":{"ip":"192.0.2.2"}},"total":3}"#, "data.*.ip", "(total: 3)"),
+    (
+        r#"{"data":{"a":{"ip":"192.0.2.1"},"b":{"ip":"192.0.2.2"}},"total":3}"#,
+        "data.*.ip", "(total: 3)",
+    ),
 ];
 
 #[test]

@@ -69,7 +69,8 @@ fn each_kind_of_special_space() {
     check("2001:db8::1", &[]);
     check("0.0.0.0", &[]);
     check("255.255.255.255", &[]);
-    check("::ffff:10.1.2.3", &[&format!("10.1.2.3 lies in {private}")]);
+    let mapped = warnings(&load("::ffff:10.1.2.3\n"));
+    assert_eq!(mapped[1], format!("L:1: 10.1.2.3 lies in {private}"));
 }
 
 #[test]
@@ -205,4 +206,22 @@ fn find_keeps_a_hundred() {
     .unwrap();
     assert_eq!((found.matches.len(), found.count), (100, 250));
     assert_eq!(found.matches[99].line, 100);
+}
+
+/// Once a list, however many there are.
+#[test]
+fn mapped_addresses_are_read_as_ipv4() {
+    let said = "L:1: an IPv4-mapped address is read as the IPv4 address; the entry ::ffff:0:0/96 \
+                matches IPv6 frames that carry such addresses as they are";
+    for (text, warned) in [
+        ("::ffff:45.83.2.1\n::ffff:45.83.2.2\n", true),
+        ("::ffff:45.83.2.0/120\n", true),
+        ("::ffff:0:0/96\n", false),
+        ("45.83.2.1\n2001:67c::1\n", false),
+    ] {
+        let loaded = load(text);
+        let warnings = warnings(&loaded);
+        let found = warnings.iter().filter(|warning| *warning == said);
+        assert_eq!(found.count(), usize::from(warned), "{text}: {warnings:?}");
+    }
 }

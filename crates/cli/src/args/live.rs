@@ -92,10 +92,9 @@ pub(crate) struct EntryArgs {
 /// Without FILE the set's own source, a file, address or command, is read again, and what it gives
 /// is loaded. Entries added one by one stay. The list is refused, and the old one stays, when a
 /// line is bad, when it is empty, changes the set by more than its max_change, or newly covers
-/// private space or this machine's own addresses; --force overrides all but the first. How FILE is read
-/// is said here; the set's own source is read as its configuration says. The file is
-/// opened here, by your rights, in any format that 'set check' reads. A set with a source of its
-/// own goes back to that at its next refresh.
+/// private space or this machine's own addresses; --force overrides all but the first. The file is
+/// opened here, by your rights, in any format that 'set check' reads, by columns or paths if they
+/// are given. A set with a source of its own goes back to that at its next refresh.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(LOAD_EXAMPLES))]
 pub(crate) struct LoadArgs {

@@ -292,7 +292,7 @@ fn an_action_changes() {
     let daemon = Daemon::new();
     assert_eq!(
         daemon.run("set action bad count").ended(0).text(),
-        "'bad' does count now\n"
+        "'bad' does count now: 3 entries\n"
     );
     let shown = daemon.run("set show bad").ended(0);
     assert!(

@@ -94,9 +94,11 @@ fn changes_are_told_and_logged_with_who_made_them() {
     );
     // Who watches ends while it is told something.
     let socket = UnixStream::connect(place.path("ctl.sock")).expect("a socket");
-    let watch = br#"{"jsonrpc":"2.0","id":1,"method":"watch","params":{"method":"show.sets","every_ms":100}}"#;
-    (&socket).write_all(watch).expect("asked");
-    (&socket).write_all(b"\n").expect("asked");
+    let params = r#"{"method":"show.sets","every_ms":100}"#;
+    let watch = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"watch","params":{params}}}"#);
+    (&socket)
+        .write_all((watch + "\n").as_bytes())
+        .expect("asked");
     let mut line = String::new();
     BufReader::new(&socket).read_line(&mut line).expect("told");
     drop(socket);

@@ -415,3 +415,48 @@ impl<'a> Rest<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(columns: Option<&str>, column: Option<&str>, paths: &str) -> KeptList {
+        let columns = columns.map(|text| text.parse().expect("columns"));
+        let column = column.map(|text| text.parse().expect("a column"));
+        KeptList {
+            name: "a list".into(),
+            crc32: 7,
+            bytes: 8,
+            at_ms: 9,
+            columns: columns.or(column.map(Columns::One)),
+            json_paths: match paths {
+                "" => Vec::new(),
+                paths => JsonPath::parse_all(paths).expect("paths"),
+            },
+        }
+    }
+
+    #[test]
+    fn how_a_list_is_read_is_kept() {
+        let set = SetName::new("a").expect("a name");
+        for list in [
+            kept(None, None, ""),
+            kept(Some("1-2"), None, ""),
+            kept(Some("all"), None, ""),
+            kept(None, Some("2"), ""),
+            // As a text it looks like two columns.
+            kept(None, Some("src-ip"), ""),
+            kept(None, None, "a[].b, \"c.d\"[]"),
+        ] {
+            let op = Op::List { list: Some(list) };
+            let mut operations = Operations::default();
+            operations.push(&set, &op);
+            let mut came = Vec::new();
+            let mut tell = |_: &SetName, op: Op| came.push(op);
+            assert_eq!(read(operations.bytes(), &mut tell), Some(()));
+            assert_eq!(came, [op]);
+            let cut = &operations.bytes()[..operations.bytes().len() - 1];
+            assert_eq!(read(cut, &mut |_, _| {}), None);
+        }
+    }
+}

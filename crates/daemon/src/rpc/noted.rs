@@ -1,5 +1,5 @@
-//! What clients changed, for the log: who, what, how much. A line a change; where a client makes many
-//! in a second, a line a second for all of them.
+//! What clients changed, for the log: who, what, how much. A line a change; where a client makes
+//! many in a second, a line a second for all of them.
 
 use super::connection::Peer;
 use super::error::RpcError;
@@ -175,7 +175,8 @@ impl Notes {
         let (peer, first) = (self.peer, first.join(", ") + more);
         match why {
             Some(error) => {
-                tracing::warn!(%peer, method, set, entries = count, first, refused, error, "refused");
+                let entries = count;
+                tracing::warn!(%peer, method, set, entries, first, refused, error, "refused");
             }
             None => tracing::info!(%peer, method, set, entries = count, first, "done"),
         }

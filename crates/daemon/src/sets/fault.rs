@@ -46,6 +46,9 @@ pub struct Covered {
     pub what: Box<str>,
 }
 
+/// The greatest `max_change` that a configuration may have.
+const MAX_CHANGE_MAX: f64 = 1000.0;
+
 /// What a load changes too much of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeBy {
@@ -103,14 +106,13 @@ impl Fault {
         }
     }
 
-    /// The key of `[[set]]` that lets it through.
-    fn key(&self) -> String {
+    /// The key of `[[set]]` that lets it through, where one does.
+    fn key(&self) -> Option<String> {
         match self {
-            Self::Empty => "write allow_empty = true".to_owned(),
-            Self::ChangesTooMuch { needed, .. } => {
-                format!("write max_change = {needed:.2} or more")
-            }
-            Self::Covers { .. } => "write allow_private = true".to_owned(),
+            Self::Empty => Some("write allow_empty = true".to_owned()),
+            Self::ChangesTooMuch { needed, .. } => (*needed <= MAX_CHANGE_MAX)
+                .then(|| format!("write max_change = {needed:.2} or more")),
+            Self::Covers { .. } => Some("write allow_private = true".to_owned()),
         }
     }
 
@@ -163,12 +165,11 @@ impl fmt::Display for Guarded {
             0 => write!(f, ", so set '{set}' stays without it")?,
             entries => write!(f, ", so set '{set}' keeps its {entries}")?,
         }
-        f.write_str(": mend the list, or ")?;
-        for (index, fault) in self.faults.iter().enumerate() {
-            f.write_str(if index == 0 { "" } else { " and " })?;
-            f.write_str(&fault.key())?;
+        f.write_str(": mend the list")?;
+        let keys: Option<Vec<String>> = self.faults.iter().map(Fault::key).collect();
+        if let Some(keys) = keys {
+            write!(f, ", or {} in its [[set]]", keys.join(" and "))?;
         }
-        write!(f, " in its [[set]]")?;
         match self.force {
             Force::Never if self.entries == 0 => Ok(()),
             Force::Never => write!(
@@ -179,7 +180,7 @@ impl fmt::Display for Guarded {
             Force::Again => {
                 write!(
                     f,
-                    ", or load it once by 'linerate set load {set} {source} --force'"
+                    ", or load it once by 'linerate set load {set} FILE --force'"
                 )
             }
         }

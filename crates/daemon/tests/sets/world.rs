@@ -151,15 +151,7 @@ pub(crate) fn name(name: &str) -> SetName {
 }
 
 pub(crate) fn from(name: &str) -> LoadedFrom {
-    LoadedFrom {
-        name: name.to_owned(),
-        file: None,
-        columns: None,
-        json_paths: Vec::new(),
-        at: SystemTime::now(),
-        bytes: 0,
-        kept: None,
-    }
+    LoadedFrom::named(name)
 }
 
 pub(crate) fn read(text: &str) -> Entries {

@@ -175,8 +175,6 @@ fn warnings(comparison: &Comparison, pairs: &Pairs<'_>) -> Vec<String> {
     let mut warnings = Vec::from_iter(beside(("A", base), ("B", &comparison.new)));
     if comparison.is_one_file {
         warnings.push("A and B are one file: name two runs to see what differs".to_owned());
-    } else if base.rows == comparison.new.rows {
-        warnings.push("B has the samples of A: they are one run under two names".to_owned());
     }
     if pairs.footprints_differ {
         warnings.push(
