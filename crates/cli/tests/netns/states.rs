@@ -223,7 +223,7 @@ fn a_ring_that_fills_while_the_link_is_down_is_told_as_the_link() {
     told.hears("the link is down");
     flood(&bench, 2000);
     // Longer than a ring takes to be called stuck.
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    sleep(Duration::from_secs(1));
     bench.ip("link set dev b up");
     told.hears("the link is up again");
     await_that("frames cross again", || pings(&bench, "-c 1"));
