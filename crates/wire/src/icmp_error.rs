@@ -86,12 +86,12 @@ impl IcmpError {
             (Family::V4, protocol::ICMP) => Some(Self {
                 kind: of_v4(kind, code)?,
                 from: Ipv4Addr::from_bits(parsed.src as u32).into(),
-                about: Ipv4Addr::from_octets(quoted_at(quoted, 4, 12)?).into(),
+                about: Ipv4Addr::from(quoted_at::<4>(quoted, 4, 12)?).into(),
             }),
             (Family::V6, protocol::ICMPV6) => Some(Self {
                 kind: of_v6(kind, code)?,
                 from: Ipv6Addr::from_bits(parsed.src).into(),
-                about: Ipv6Addr::from_octets(quoted_at(quoted, 6, 8)?).into(),
+                about: Ipv6Addr::from(quoted_at::<16>(quoted, 6, 8)?).into(),
             }),
             _ => None,
         }

@@ -241,6 +241,9 @@ runs until Ctrl-C.";
 const SINK_ABOUT: &str = "\
 Take test frames in at a port and account for each: lost, duplicated, reordered, corrupted, late.
 
+The time in its first line is that until the last frame; how long the run took stands beside it \
+where that is longer.
+
 Frames of 'linerate gen' are told from others by their signature. Latency is the difference of \
 two readings of the kernel's monotonic clock, so the sender must be on the same machine, or be \
 sent its frames back (--reflect) and measure the way there and back.";

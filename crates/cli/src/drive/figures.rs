@@ -21,6 +21,8 @@ pub(super) struct Figures {
     pub(super) debug_build: bool,
     /// From the start to the last frame sent; of a sink, to the last that came.
     pub(super) seconds: f64,
+    /// From the start to the end.
+    pub(super) run_seconds: f64,
     /// Of `gen` alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sent: Option<Sent>,
@@ -172,6 +174,7 @@ impl Figures {
             version: VERSION,
             debug_build: DEBUG,
             seconds: trial.seconds,
+            run_seconds: trial.run_seconds,
             sent: sends.then(|| Sent::of(trial, ceiling_pps)),
             arrived: trial.ahead.as_ref().map(|sink| Arrived::of(sink, trial)),
             returned: trial.back.as_ref().map(|sink| Arrived::of(sink, trial)),

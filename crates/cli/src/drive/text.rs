@@ -8,7 +8,7 @@ use crate::paint::Paint;
 use crate::report::ledger;
 use crate::report::number::{count, plural, rate, seconds, share};
 use crate::report::table::{Align, Table, wrap};
-use crate::report::text::{machine, ports, states, workers};
+use crate::report::text::{machine, ports, states, until_last_frame, workers};
 
 /// Streams shown by themselves; all are in the JSON.
 const STREAMS_SHOWN_MAX: usize = 16;
@@ -39,8 +39,9 @@ fn headline(figures: &Figures, paint: Paint, width: usize) -> String {
     let time = seconds(figures.seconds);
     let Some(sent) = &figures.sent else {
         let text = format!(
-            "{} took frames in for {time} on {workers}\n",
-            paint.bold("linerate")
+            "{} took frames in for {time} ({}) on {workers}\n",
+            paint.bold("linerate"),
+            until_last_frame(figures.seconds, figures.run_seconds)
         );
         return text + &no_result(figures, paint, width);
     };

@@ -42,7 +42,7 @@ fn headline(report: &Report, paint: Paint) -> String {
         "{} bridged for {} ({}) on {}{}\n  {}   {}   {}\n",
         paint.bold("linerate"),
         seconds(report.seconds),
-        until(report),
+        until_last_frame(report.seconds, report.run_seconds),
         plural(report.workers.len() as u64, "worker", "workers"),
         size,
         paint.bold(&rate),
@@ -51,13 +51,12 @@ fn headline(report: &Report, paint: Paint) -> String {
     )
 }
 
-/// What the time of the headline is, and how long the run took where that is more than a tenth
+/// What the time of a headline is, and how long the run took where that is more than a tenth
 /// longer.
-fn until(report: &Report) -> String {
-    let until = "until the last frame";
-    match report.run_seconds > report.seconds * 1.1 {
-        true => format!("{until}; the run took {}", seconds(report.run_seconds)),
-        false => until.to_owned(),
+pub(crate) fn until_last_frame(until: f64, run: f64) -> String {
+    match run > until * 1.1 {
+        true => format!("until the last frame; the run took {}", seconds(run)),
+        false => "until the last frame".to_owned(),
     }
 }
 
@@ -352,4 +351,23 @@ pub(crate) fn machine(
     let place = format!("{}, {cpus}, Linux {}.", machine.cpu, machine.kernel);
     let lines = wrap(&frames, 2, width) + &wrap(&place, 2, width);
     format!("{}\n{lines}", paint.bold("Machine"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_headline_says_until_when_it_is() {
+        let table = [
+            (1.0, 1.0, "until the last frame"),
+            (1.0, 1.05, "until the last frame"),
+            (1.0, 12.0, "until the last frame; the run took 12.0 s"),
+            (0.0, 2.0, "until the last frame; the run took 2.00 s"),
+            (0.0, 0.0, "until the last frame"),
+        ];
+        for (until, run, said) in table {
+            assert_eq!(until_last_frame(until, run), said, "{until} {run}");
+        }
+    }
 }

@@ -234,10 +234,11 @@ fn a_search_for_a_rate_ends_with_the_state_of_an_interface() {
     let changes = [
         ("ip link set y down", "packet:y was down"),
         ("ip link set x down", "packet:x was down"),
+        ("ip link del dev x", "packet:x was gone"),
     ];
     for (disturb, said) in changes {
         let Some(bench) = Bench::pair() else { return };
-        let words = "ndr --tx packet:x --rx packet:y --quick --max 2000";
+        let words = "ndr --tx packet:x --rx packet:y --quick --min 10 --max 300";
         let find = |text: &[u8]| {
             let text = String::from_utf8_lossy(text).into_owned();
             assert!(text.contains(said), "{disturb}: {text}");
@@ -248,12 +249,15 @@ fn a_search_for_a_rate_ends_with_the_state_of_an_interface() {
         // In mid-search first, so that the ports are up when it begins.
         let run = bench.start(words);
         await_that("it searches", || {
-            bench.counter(Side::Middle, "x", "tx", "packets") > 500
+            bench.counter(Side::Middle, "x", "tx", "packets") > 20
         });
         bench.expect(Side::Middle, disturb);
         let (code, _, told) = run.ended();
         find(told.as_bytes());
         assert_eq!(code, 1, "{told}");
+        if bench.promiscuity("x").is_none() {
+            continue;
+        }
         let ran = bench.run(words);
         find(&ran.stderr);
         assert_eq!(ran.status.code(), Some(1), "{disturb}");

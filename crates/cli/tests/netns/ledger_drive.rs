@@ -130,8 +130,8 @@ fn a_wire_that_is_too_narrow_is_told_from_a_slow_sink() {
     let report = drive(&bench, words);
     must_agree(&bench, &report, ["xdp:c", "xdp:d"]);
     let parts = report["ledger"]["differences"].as_array().expect("a list");
-    let narrow = parts.iter().find(|part| part["name"] == "tx_driver_drop");
-    let narrow = narrow.expect("a name");
+    let narrow = parts.iter().find(|part| part["name"] == "longer_than_mtu");
+    let narrow = narrow.unwrap_or_else(|| panic!("a name: {report}"));
     let text = bench.expect(Side::Middle, "ip -j -s link show dev c");
     let told: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(

@@ -71,6 +71,8 @@ pub struct TrialReport {
     /// From the start until the port took the last frame; of a sink alone, until the last frame
     /// came.
     pub seconds: f64,
+    /// From the start to the end, of what came late too.
+    pub run_seconds: f64,
     /// The time that the frames sent are a rate of: where they have one and kept to it, until the
     /// frame behind the last would have been due, and else `seconds`. Of a sink of a capture, from
     /// the first record to the last.

@@ -304,6 +304,7 @@ impl Watch {
         TrialReport {
             rate: self.trial.rate,
             seconds,
+            run_seconds: ended,
             rate_seconds: self.drive.rate_seconds().unwrap_or(seconds),
             sent: sum.get(Count::Sent),
             sent_bytes: sum.get(Count::TxBytes),
