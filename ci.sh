@@ -196,10 +196,11 @@ step_vm() {
     local package
     package=$(packaging/deb.sh | sed -n 's/^\(.*\.deb\): .*/\1/p')
     [ -n "$package" ] || { echo "packaging/deb.sh made no package"; return 1; }
-    python3 tests/vm/image.py
-    # Interfaces and processes of the test end with these namespaces, however it ends.
-    unshare --net --mount --pid --fork --kill-child --mount-proc \
-        python3 tests/vm/run.py ${VM_FORM:-} "$kernel" "$package"
+    python3 -B tests/vm/image.py
+    # Interfaces, processes and files of the test end with these namespaces, however it ends.
+    unshare --net --mount --pid --fork --kill-child --mount-proc sh -c \
+        'mount -t tmpfs tmpfs /tmp && exec python3 -B tests/vm/run.py "$@"' \
+        vm ${VM_FORM:-} "$kernel" "$package"
 }
 
 run() {

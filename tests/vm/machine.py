@@ -13,7 +13,7 @@ import time
 
 import image
 
-BOOT_SECONDS = 240
+BOOT_SECONDS = 600
 HOST_DISK_BYTES = 256 << 20
 CONSOLE_LINES_SHOWN = 40
 

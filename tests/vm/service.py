@@ -3,11 +3,11 @@ comes back, and goes without a trace."""
 
 CONFIG = """[[port]]
 name = "outside"
-spec = "xdp:va"
+spec = "xdp:va,bypass=/run/linerate/bpf"
 
 [[port]]
 name = "inside"
-spec = "xdp:vb"
+spec = "xdp:vb,bypass=/run/linerate/bpf"
 
 [[pipeline]]
 keep = ["private"]
@@ -59,6 +59,17 @@ def goes_on(guest, results):
     before = property_of(guest, "MainPID")
     guest.run(f"kill -STOP {before}")
     results.check("hung, its watchdog ends it and it comes back", *back(guest, before))
+
+
+def bypassed(guest, results):
+    """Stopped, the kernel goes on forwarding, until root takes the bypass away."""
+    guest.run("systemctl stop linerate", 120)
+    ping = "ip netns exec w1 ping -q -c 5 -i 0.2 -W 20 192.0.2.2"
+    results.check("stopped, its bypass forwards", " 0% packet loss" in guest.run(ping, code=None),
+                  guest.run("linerate bypass show", code=None))
+    said = guest.run("linerate bypass off va vb", code=None)
+    gone = guest.run(ping.replace("-W 20", "-W 1"), code=None)
+    results.check("the bypass is taken away", " 100% packet loss" in gone, said)
 
 
 def back(guest, before):

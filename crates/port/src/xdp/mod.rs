@@ -48,6 +48,8 @@ use bypass::Standby;
 pub use custom::{XdpAttachment, XdpMap, XdpMapKind, XdpProgram};
 use local::Local;
 use maps::Settings;
+pub use mtu::native_mtu_max;
+use mtu::xdp_mtu_max;
 use origin::Origin;
 use partners::Partner;
 use program::{Steering, refuse_foreign};
@@ -58,8 +60,6 @@ pub use shortcut::{Shortcut, SieveWords};
 use socket::Memory;
 pub use spec::{Bypass, Queues, Transmit, Unclaimed, VlanTags, XdpMode, XdpSpec};
 pub use standing::{Standing, standing, take_away};
-pub use mtu::native_mtu_max;
-use mtu::xdp_mtu_max;
 use told::Asked;
 pub use umem::Umems;
 

@@ -80,7 +80,11 @@ mod tests {
             (None, false, 3818),
             (None, true, xdp_mtu_max(true)),
         ] {
-            assert_eq!(native_mtu_max(driver, several), limit, "{driver:?} {several}");
+            assert_eq!(
+                native_mtu_max(driver, several),
+                limit,
+                "{driver:?} {several}"
+            );
         }
     }
 
