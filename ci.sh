@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-steps=(judges lint tidy licences bpf tests fuzz loom tsan demo miri)
+steps=(judges lint tidy licences bpf tests fuzz loom tsan demo miri vm)
 
 usage() {
     cat <<'TEXT'
@@ -24,6 +24,8 @@ usage: ./ci.sh [STEP...]      (no STEP: all of them, in this order)
   demo      a release build, and a three-second demo whose report is checked
   miri      frame memory, rings of shared memory and the portable table paths under Miri
             (nightly); begun beside fuzz where both are asked for
+  vm [KERNEL]  Debian 12 in a virtual machine, with its own kernel or another that it has (6.12):
+            the package under systemd, and frames across each kind of port (QEMU; Debian, root)
 TEXT
 }
 
@@ -163,6 +165,44 @@ PYTHON
     rm -f "$report"
 }
 
+# What boots Debian in a virtual machine, and makes the package that is tried in it.
+install_vm_tools() {
+    local tool missing=()
+    for tool in qemu-system-x86_64 qemu-img debootstrap mke2fs unshare; do
+        command -v "$tool" >/dev/null || missing+=("$tool")
+    done
+    if [ ${#missing[@]} != 0 ]; then
+        export DEBIAN_FRONTEND=noninteractive
+        apt-get update -qq || skip "no package lists"
+        apt-get install -y -qq --no-install-recommends qemu-system-x86 qemu-utils debootstrap \
+            e2fsprogs util-linux >/dev/null || return 1
+    fi
+    command -v cargo-deb >/dev/null ||
+        cargo install --quiet --locked --root target/tools cargo-deb
+}
+
+step_vm() {
+    if [ "$(id -u)" != 0 ] || [ "$(. /etc/os-release && echo "$VERSION_CODENAME")" != bookworm ] ||
+        [ "$(uname -m)" != x86_64 ]; then
+        skip "virtual machines are made by root on Debian 12, x86-64"
+        return
+    fi
+    if [ ! -c /dev/net/tun ] || ! unshare --net true; then
+        skip "no TAP interfaces or network namespaces can be made here"
+        return
+    fi
+    export PATH="$PATH:$PWD/target/tools/bin"
+    install_vm_tools || { skip "QEMU, debootstrap or cargo-deb could not be installed"; return; }
+    local package
+    package=$(packaging/deb.sh | sed -n 's/^\(.*\.deb\): .*/\1/p')
+    [ -n "$package" ] || { echo "packaging/deb.sh made no package"; return 1; }
+    python3 -B tests/vm/image.py
+    # Interfaces, processes and files of the test end with these namespaces, however it ends.
+    unshare --net --mount --pid --fork --kill-child --mount-proc sh -c \
+        'mount -t tmpfs tmpfs /tmp && exec python3 -B tests/vm/run.py "$@"' \
+        vm ${VM_FORM:-} "$kernel" "$package"
+}
+
 run() {
     local started=$SECONDS
     say "$1"
@@ -195,6 +235,11 @@ case "${1:-}" in
 -h | --help) usage && exit 0 ;;
 esac
 [ $# -gt 0 ] || set -- "${steps[@]}"
+# The kernel of virtual machines: Debian 12's own, or the one named behind `vm`.
+kernel=6.1
+case "$*" in
+"vm "[0-9]*) kernel=$2 && set -- vm ;;
+esac
 for step in "$@"; do
     case " ${steps[*]} " in
     *" $step "*) ;;

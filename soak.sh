@@ -1,7 +1,14 @@
 #!/usr/bin/env bash
-# The long forms of what ci.sh runs short: ./soak.sh [MINUTES], 10 by default.
+# The long forms of what ci.sh runs short: ./soak.sh [MINUTES], 10 by default; ./soak.sh vm is that
+# of virtual machines alone: each kind of port on cards of several models, on each kernel.
 set -euo pipefail
 cd "$(dirname "$0")"
+if [ "${1:-}" = vm ]; then
+    for kernel in 6.1 6.12; do
+        VM_FORM=--models ./ci.sh vm "$kernel"
+    done
+    exit
+fi
 minutes=${1:-10}
 cargo build --release --quiet
 # A hundred kills between veth pairs, with a bypass and without; without root it says it is skipped.

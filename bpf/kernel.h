@@ -26,6 +26,20 @@ struct frame {
 	u32 egress_ifindex;
 };
 
+/*
+ * Moves a pointer into a frame by a constant, in one instruction of its own: without CAP_PERFMON the
+ * verifier takes no other arithmetic with such a pointer, and the compiler would put the constant
+ * of two branches into one register.
+ */
+#define SKIP(at, bytes) asm volatile("%0 += %1" : "+r"(at) : "i"(bytes))
+
+/*
+ * What stands on the stack and is shown to the kernel by its address, whose first bytes it takes:
+ * always written whole. Without CAP_PERFMON the verifier of kernels before 6.9 takes no shorter
+ * write to a place of 64 bits that was written before, whatever part of it.
+ */
+typedef u64 cell;
+
 struct map;
 
 static void *(*const bpf_map_lookup_elem)(struct map *map, const void *key) = (void *)1;

@@ -45,7 +45,7 @@ INLINE u64 mixed(u64 hash, u64 factor)
 /* 1 unless what has this hash is in no list. */
 INLINE int may_hold(u64 hash)
 {
-	u32 place = (hash >> 32) * sieve.open >> 32;
+	cell place = (hash >> 32) * sieve.open >> 32;
 	struct block *block = bpf_map_lookup_elem(&sieve_words, &place);
 	u64 first = 1ULL << (hash & 63) | 1ULL << (hash >> 6 & 63) | 1ULL << (hash >> 12 & 63);
 	u64 second = 1ULL << (hash >> 21 & 63) | 1ULL << (hash >> 27 & 63) | 1ULL << (hash >> 33 & 63);
@@ -57,7 +57,7 @@ INLINE int may_hold(u64 hash)
 
 INLINE int network_may_hold(u32 address)
 {
-	u32 place = address >> 17;
+	cell place = address >> 17;
 	struct block *block = bpf_map_lookup_elem(&sieve_networks, &place);
 
 	return !block || block->words[address >> 14 & 7] >> (address >> 8 & 63) & 1;
@@ -172,7 +172,9 @@ INLINE int is_clean(struct frame *frame)
 	if (ethertype == ETHERTYPE_VLAN) {
 		ethertype = *(const u16 *)(at + 16);
 		link = ETHERNET_BYTES + TAG_BYTES;
+		SKIP(at, TAG_BYTES);
 	}
+	SKIP(at, ETHERNET_BYTES);
 	if (ethertype != ETHERTYPE_IPV4 && ethertype != ETHERTYPE_IPV6)
 		return 0;
 
@@ -180,7 +182,6 @@ INLINE int is_clean(struct frame *frame)
 
 	if (bytes > sieve.bytes_max || bytes < link)
 		return 0;
-	at += link;
 	if (ethertype == ETHERTYPE_IPV4)
 		return is_clean_ipv4(at, end, bytes - link);
 	return is_clean_ipv6(at, end, bytes - link);

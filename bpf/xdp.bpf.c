@@ -70,9 +70,9 @@ extern struct map local;
 
 struct place {
 	/* IPv6, or IPv4 as ::ffff:a.b.c.d. */
-	u32 address[4];
+	cell address[2];
 	/* The VLAN it is in; 0 for frames without a tag. */
-	u32 vlan;
+	cell vlan;
 };
 
 /* Array of struct beat, by queue. */
@@ -133,7 +133,7 @@ enum {
 
 #include "sieve.h"
 
-static inline void add_one(u32 what)
+static inline void add_one(cell what)
 {
 	u64 *count = bpf_map_lookup_elem(&counts, &what);
 
@@ -142,7 +142,7 @@ static inline void add_one(u32 what)
 }
 
 /* Whether the address is the host's: on any interface, or on this one. */
-static inline int is_address(struct place *place, int here)
+static inline int is_address(const struct place *place, int here)
 {
 	u32 *found = bpf_map_lookup_elem(&local, place);
 
@@ -151,15 +151,14 @@ static inline int is_address(struct place *place, int here)
 
 static inline void put_ipv4(struct place *place, const u8 *address)
 {
-	place->address[2] = 0xffff0000; /* the bytes 00 00 ff ff */
-	place->address[3] = *(const u32 *)address;
+	/* The bytes 00 00 ff ff before it. */
+	place->address[1] = (u64)*(const u32 *)address << 32 | 0xffff0000;
 }
 
 static inline void put_ipv6(struct place *place, const u8 *address)
 {
-#pragma unroll
-	for (int word = 0; word < 4; word++)
-		place->address[word] = *(const u32 *)(address + 4 * word);
+	place->address[0] = *(const u64 *)address;
+	place->address[1] = *(const u64 *)(address + 8);
 }
 
 /* ARP, where its target is the host's. */
@@ -225,7 +224,7 @@ static inline int is_for_host(struct frame *frame, int aside, u16 type, u16 valu
 		if (at + ETHERNET_BYTES + TAG_BYTES > end)
 			return 0;
 		place.vlan = NETWORK_ORDER(*(const u16 *)(at + 14)) & 0xfff;
-		at += TAG_BYTES;
+		SKIP(at, TAG_BYTES);
 	}
 
 	u16 ethertype = *(const u16 *)(at + 12);
@@ -269,12 +268,12 @@ static inline int put_tag_back(struct frame *frame, u16 type, u16 value)
  */
 static inline void ask_interface(struct frame *frame)
 {
-	u64 stamp = 0;
-	u32 hash = 0, fields = 0;
+	cell stamp = 0, hash = 0, fields = 0;
 
 	if (!(settings.asked & ASKED_STAMP) || bpf_xdp_metadata_rx_timestamp(frame, &stamp) != 0)
 		stamp = 0;
-	if (!(settings.asked & ASKED_HASH) || bpf_xdp_metadata_rx_hash(frame, &hash, &fields) != 0)
+	if (!(settings.asked & ASKED_HASH) ||
+	    bpf_xdp_metadata_rx_hash(frame, (u32 *)&hash, (u32 *)&fields) != 0)
 		fields = 0;
 	if (bpf_xdp_adjust_meta(frame, -(int)sizeof(struct told)) != 0)
 		return;
@@ -289,7 +288,7 @@ static inline void ask_interface(struct frame *frame)
 }
 
 /* Whether a frame of this queue goes anywhere but to the host: the host would see its tag twice. */
-static inline int is_taken(u32 queue)
+static inline int is_taken(cell queue)
 {
 	return settings.bypass || bpf_map_lookup_elem(&sockets, &queue);
 }
@@ -299,7 +298,7 @@ static inline int is_taken(u32 queue)
  * each frame took 50 ns of a program of 130, and the tick's number is had without one. The coarse
  * clock may be some milliseconds behind the one that the worker reads.
  */
-static inline int is_alive(u32 queue)
+static inline int is_alive(cell queue)
 {
 	struct beat *beat = bpf_map_lookup_elem(&beats, &queue);
 	u64 tick = bpf_jiffies64();
@@ -326,9 +325,8 @@ static inline int pass_by(void)
 SECTION("xdp.frags")
 int linerate(struct frame *frame)
 {
-	u16 type = 0, value = 0;
-	u32 queue = frame->rx_queue_index;
-	int aside = bpf_xdp_metadata_rx_vlan_tag(frame, &type, &value) == 0;
+	cell type = 0, value = 0, queue = frame->rx_queue_index;
+	int aside = bpf_xdp_metadata_rx_vlan_tag(frame, (u16 *)&type, (u16 *)&value) == 0;
 
 	if (settings.keep_local && is_for_host(frame, aside, type, value)) {
 		add_one(KEPT);

@@ -13,15 +13,16 @@ for tool in cargo-deb dpkg dpkg-deb; do
 done
 
 target=${CARGO_TARGET_DIR:-target}
-cargo build --release --quiet -p linerate
-program=$target/release/linerate
+profile=${LINERATE_PROFILE:-release}
+cargo build --profile "$profile" --quiet -p linerate
+program=$target/${profile/#dev/debug}/linerate
 # Where the package's assets are looked for, whatever the folder of builds.
 rm -rf target/man1
 mkdir -p target/man1
 "$program" man target/man1 >/dev/null
 gzip --best --no-name target/man1/*
 "$program" completions bash >target/linerate.bash
-package=$(cargo deb --quiet --no-build -p linerate)
+package=$(cargo deb --quiet --no-build --profile "$profile" -p linerate)
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -58,7 +59,10 @@ config=$root/etc/linerate/linerate.toml
     fail "the configuration in it is refused: $(cat "$root/resolved")"
 dpkg-deb --ctrl-tarfile "$package" | tar -xO ./conffiles | grep -qx /etc/linerate/linerate.toml ||
     fail "the configuration would be overwritten by an upgrade"
-dpkg-deb --ctrl-tarfile "$package" | tar -xO ./postinst | sh -n || fail "its script is no script"
+for script in postinst prerm postrm; do
+    dpkg-deb --ctrl-tarfile "$package" | tar -xO "./$script" | sh -n ||
+        fail "its $script is no script"
+done
 if command -v systemd-analyze >/dev/null; then
     # That neither the units it waits for nor the program are in this root is not the unit's fault;
     # what is carries its line.

@@ -25,6 +25,25 @@ pub(crate) enum Stream {
     Stderr,
 }
 
+/// How much a sentence on standard error matters.
+#[derive(Clone, Copy, Debug)]
+enum Level {
+    Error,
+    Warning,
+}
+
+impl Level {
+    /// What the journal, where it reads standard error, takes off a line and files it by
+    /// (`sd-daemon(3)`); it files lines without one among information.
+    fn prefix(self, journal: bool) -> &'static str {
+        match self {
+            _ if !journal => "",
+            Self::Error => "<3>",
+            Self::Warning => "<4>",
+        }
+    }
+}
+
 impl Output {
     /// Prints a result. A reader that went away is a quiet success: it has seen what it wanted.
     pub(crate) fn print(self, stream: Stream, text: &str) -> Outcome {
@@ -64,12 +83,12 @@ impl Output {
 
     /// One sentence on standard error, marked as a warning.
     pub(crate) fn warn(self, sentence: &str) {
-        self.say("warning: ", sentence, Paint::warning);
+        self.say(Level::Warning, "warning: ", sentence, Paint::warning);
     }
 
     /// One sentence on standard error, marked as an error.
     pub(crate) fn complain(self, sentence: &str) {
-        self.say("", sentence, Paint::bad);
+        self.say(Level::Error, "", sentence, Paint::bad);
     }
 
     /// One line on standard error, unless told to be quiet.
@@ -100,8 +119,9 @@ impl Output {
     }
 
     /// Each line with its mark, so that every line on standard error says who speaks.
-    fn say(self, mark: &str, text: &str, color: fn(Paint, &str) -> String) {
+    fn say(self, level: Level, mark: &str, text: &str, color: fn(Paint, &str) -> String) {
         let plain = format!("linerate: {mark}");
+        let level = level.prefix(daemon::log::journal_listens());
         let head = color(self.paint(Stream::Stderr), &plain);
         let terminal = io::stderr().is_terminal();
         for line in text.lines() {
@@ -110,7 +130,7 @@ impl Output {
                 let wrapped = wrap(&format!("{plain}{line}"), 0, self.width(Stream::Stderr));
                 wrapped.replacen(&plain, &head, 1)
             } else {
-                format!("{head}{line}\n")
+                format!("{level}{head}{line}\n")
             };
             let _ = io::stderr().write_all(said.as_bytes());
         }

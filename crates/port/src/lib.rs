@@ -73,6 +73,6 @@ pub use timestamps::{TimeSource, Timestamps};
 pub use traffic::Share;
 pub use xdp::{
     Bypass, Queues, Shortcut, SieveWords, Standing, Transmit, Umems, Unclaimed, VlanTags,
-    XdpAttachment, XdpMap, XdpMapKind, XdpMode, XdpPort, XdpProgram, XdpSpec, standing, take_away,
-    xdp_mtu_max,
+    XdpAttachment, XdpMap, XdpMapKind, XdpMode, XdpPort, XdpProgram, XdpSpec, native_mtu_max,
+    standing, take_away,
 };

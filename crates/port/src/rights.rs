@@ -9,6 +9,11 @@ use crate::sys::xdp_maps::{Map, MapKind, MapShape};
 /// The kernel's first user namespace (`PROC_USER_INIT_INO`).
 const FIRST: &str = "user:[4026531837]";
 
+/// Capabilities that an `xdp:` port needs (`CAP_NET_ADMIN`, `CAP_NET_RAW`, `CAP_BPF`).
+const NEEDED: u64 = 1 << 12 | 1 << 13 | 1 << 39;
+/// `CAP_PERFMON`, without which the verifier takes less.
+const PERFMON: u64 = 1 << 38;
+
 /// What was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rights {
@@ -40,9 +45,56 @@ pub(crate) fn in_user_namespace() -> Option<bool> {
     Some(link.to_str()? != FIRST)
 }
 
+/// What the kernel refused with `EPERM` or `EACCES`: what this thread lacks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lacking {
+    /// One of the capabilities that every `xdp:` port needs, or nobody knows what.
+    Needed,
+    /// `CAP_PERFMON` alone.
+    Perfmon,
+    /// Nothing.
+    Nothing,
+}
+
+impl Lacking {
+    /// Of this thread.
+    pub(crate) fn here() -> Self {
+        let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+        Self::of_status(&status)
+    }
+
+    fn of_status(status: &str) -> Self {
+        let effective = status
+            .lines()
+            .find_map(|line| line.strip_prefix("CapEff:"))
+            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        match effective.unwrap_or(0) {
+            mask if mask & NEEDED != NEEDED => Self::Needed,
+            mask if mask & PERFMON == 0 => Self::Perfmon,
+            _ => Self::Nothing,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_lacking_is_read_from_the_mask() {
+        for (status, lacking) in [
+            ("Name:\tx\nCapEff:\t000001ffffffffff\n", Lacking::Nothing),
+            ("CapEff:\t000000c000003000\n", Lacking::Nothing),
+            ("CapEff:\t0000008000003000\n", Lacking::Perfmon),
+            ("CapEff:\t0000004000003000\n", Lacking::Needed),
+            ("CapEff:\t0000000000000000\n", Lacking::Needed),
+            ("CapPrm:\t000001ffffffffff\n", Lacking::Needed),
+            ("CapEff:\tnonsense\n", Lacking::Needed),
+            ("", Lacking::Needed),
+        ] {
+            assert_eq!(Lacking::of_status(status), lacking, "{status}");
+        }
+    }
 
     #[test]
     fn what_is_tried_agrees_with_who_we_are() {

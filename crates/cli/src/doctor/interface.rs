@@ -1,7 +1,7 @@
 //! What an interface is and whether frames can pass it.
 
 use port::interface::{LeftBehind, Link, Program, Survey};
-use port::xdp_mtu_max;
+use port::native_mtu_max;
 
 use super::finding::Finding;
 
@@ -105,7 +105,7 @@ fn link(survey: &Survey) -> Finding {
 fn mtu(survey: &Survey) -> Finding {
     let (what, name) = ("mtu", &survey.name);
     let several = survey.xdp.as_ref().is_some_and(|xdp| xdp.several_pieces);
-    let largest = xdp_mtu_max(several);
+    let largest = native_mtu_max(survey.driver.as_deref(), several);
     match survey.mtu {
         None => Finding::unknown(what, "the kernel does not say"),
         Some(mtu) if mtu > largest => Finding::doubtful(

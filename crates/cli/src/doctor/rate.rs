@@ -1,7 +1,7 @@
 //! The class of rate to expect of an interface. What a bridge is granted, its own report says.
 
 use port::interface::{Program, Survey};
-use port::{Rights, xdp_mtu_max};
+use port::{Rights, native_mtu_max};
 use serde::Serialize;
 
 use super::interface::is_ethernet;
@@ -70,7 +70,8 @@ fn class(survey: &Survey) -> (Class, &'static str) {
         return (Class::None, "no Ethernet frames");
     }
     let several = survey.xdp.as_ref().is_some_and(|xdp| xdp.several_pieces);
-    if survey.mtu.is_some_and(|mtu| mtu > xdp_mtu_max(several)) {
+    let largest = native_mtu_max(survey.driver.as_deref(), several);
+    if survey.mtu.is_some_and(|mtu| mtu > largest) {
         return (
             Class::Packet,
             "AF_XDP does not carry frames of its MTU there",

@@ -38,6 +38,10 @@ pub enum JournalError {
     },
 }
 
+/// What helps where a run as another user, root for instance, has written the folder.
+const FOREIGN: &str = "; if a run as another user wrote it, give the folder to the user of this \
+                       one, as root: chown -R USER FOLDER";
+
 impl JournalError {
     pub(super) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
@@ -61,7 +65,11 @@ impl fmt::Display for JournalError {
                 dir.display()
             ),
             Self::Io { path, what, source } => {
-                write!(f, "cannot {what} {}: {source}", path.display())
+                write!(f, "cannot {what} {}: {source}", path.display())?;
+                match source.kind() {
+                    io::ErrorKind::PermissionDenied => f.write_str(FOREIGN),
+                    _ => Ok(()),
+                }
             }
             Self::Damaged { path, offset, what } => write!(
                 f,
@@ -83,6 +91,25 @@ impl std::error::Error for JournalError {
         match self {
             Self::Io { source, .. } => Some(source),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_user_wrote_is_named_with_its_remedy_and_nothing_else_is() {
+        for (kind, named) in [
+            (io::ErrorKind::PermissionDenied, true),
+            (io::ErrorKind::NotFound, false),
+            (io::ErrorKind::StorageFull, false),
+        ] {
+            let error = JournalError::io("read", Path::new("/state/lock"))(kind.into());
+            let said = error.to_string();
+            assert!(said.starts_with("cannot read /state/lock: "), "{said}");
+            assert_eq!(said.contains("chown -R"), named, "{said}");
         }
     }
 }

@@ -55,7 +55,8 @@ fn shown(format: LogFormat) -> LogFormat {
 }
 
 /// Whether standard error is the journal's: systemd says which file that is by its numbers.
-fn journal_listens() -> bool {
+#[must_use]
+pub fn journal_listens() -> bool {
     let stated = std::env::var("JOURNAL_STREAM").unwrap_or_default();
     let found = std::fs::metadata("/dev/stderr");
     found.is_ok_and(|file| stated == format!("{}:{}", file.dev(), file.ino()))

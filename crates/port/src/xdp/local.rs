@@ -144,7 +144,7 @@ fn place(address: IpAddr, vlan: u16) -> Place {
         }
         IpAddr::V6(address) => place[..16].copy_from_slice(&address.octets()),
     }
-    place[16..].copy_from_slice(&u32::from(vlan).to_ne_bytes());
+    place[16..].copy_from_slice(&u64::from(vlan).to_ne_bytes());
     place
 }
 
@@ -194,6 +194,6 @@ mod tests {
         let mapped = "::ffff:1.2.3.4".parse().unwrap();
         assert_eq!(four, place(mapped, 0x102));
         assert_eq!(four[8..16], [0, 0, 0xff, 0xff, 1, 2, 3, 4]);
-        assert_eq!(four[16..], 0x102_u32.to_ne_bytes());
+        assert_eq!(four[16..], 0x102_u64.to_ne_bytes());
     }
 }

@@ -60,7 +60,7 @@ impl SieveValue {
 pub(super) const LOCAL_MAX: u32 = 256;
 
 /// Bytes of an address with its VLAN (`struct place`).
-pub(super) const PLACE_BYTES: usize = 20;
+pub(super) const PLACE_BYTES: usize = 24;
 
 /// Verdicts of XDP programs.
 pub(super) const XDP_DROP: u32 = 1;

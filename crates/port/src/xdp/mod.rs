@@ -16,6 +16,7 @@ mod gather;
 mod local;
 mod maps;
 mod member;
+mod mtu;
 mod object;
 mod origin;
 mod partners;
@@ -47,6 +48,8 @@ use bypass::Standby;
 pub use custom::{XdpAttachment, XdpMap, XdpMapKind, XdpProgram};
 use local::Local;
 use maps::Settings;
+pub use mtu::native_mtu_max;
+use mtu::xdp_mtu_max;
 use origin::Origin;
 use partners::Partner;
 use program::{Steering, refuse_foreign};
@@ -203,20 +206,6 @@ impl XdpPort {
 /// The queues of the interface that one of ours has: every `of`-th.
 fn share(queues: &Range<u32>, queue: u16, of: usize) -> impl Iterator<Item = u32> + use<> {
     queues.clone().skip(usize::from(queue)).step_by(of.max(1))
-}
-
-/// The largest MTU whose frames, with two VLAN tags, AF_XDP carries: in a chunk of the kernel's
-/// each, or with `several_pieces` in several, which not every driver and kernel grants.
-#[must_use]
-pub fn xdp_mtu_max(several_pieces: bool) -> u32 {
-    let largest = Chunks::of(u32::MAX);
-    let largest = largest.map_or(0, |chunks| chunks.frame_bytes_max(several_pieces));
-    largest.saturating_sub(HEADER_BYTES)
-}
-
-/// The largest MTU that does not need several descriptors a frame.
-fn one_piece_mtu_max() -> u32 {
-    xdp_mtu_max(false)
 }
 
 /// The longest frame of an interface, and with it the part of the kernel's headroom that is more

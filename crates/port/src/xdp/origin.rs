@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use frame::PortId;
 
+use super::mtu::{attach_order, in_several_pieces, native_mtu_max};
 use super::program::Steering;
 use super::ready::Ready;
 use super::share;
@@ -13,7 +14,6 @@ use super::socket::{self, Bound, Memory};
 use super::spec::{XdpMode, XdpSpec};
 use super::umem::Umems;
 use crate::interface::Signal;
-use crate::sys::xdp_bpf::AttachMode;
 use crate::{PortError, PortErrorKind, Timestamps};
 
 /// Places in rings of sockets on queues that came later.
@@ -100,12 +100,16 @@ impl Origin {
 
     /// Attaches the program, once sockets are there to send frames to.
     pub(super) fn attach(&self, interface: u32, zero_copy: bool) -> Result<(), PortError> {
-        let order: &[AttachMode] = match self.spec.mode {
-            XdpMode::Auto if !zero_copy => &[AttachMode::Native, AttachMode::Generic],
-            XdpMode::Generic => &[AttachMode::Generic],
-            _ => &[AttachMode::Native],
-        };
         let name = &self.spec.interface;
+        let mode = match self.spec.mode {
+            // Bound for the driver already.
+            XdpMode::Auto if zero_copy => XdpMode::ZeroCopy,
+            mode => mode,
+        };
+        let driver = self.ready.interface().driver().ok();
+        let native = native_mtu_max(driver.as_deref(), in_several_pieces(interface));
+        let mtu = self.ready.mtu().unwrap_or(0);
+        let order = attach_order(name, mode, (mtu, native))?;
         let tags = self.ready.tags();
         self.steering.attach(name, interface, order, &tags)
     }

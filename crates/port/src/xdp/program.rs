@@ -13,7 +13,7 @@ use super::pinned::Found;
 use super::tags::Tags;
 use super::told::Asked;
 use crate::interface::programs_on;
-use crate::rights::in_user_namespace;
+use crate::rights::{Lacking, in_user_namespace};
 use crate::sys::xdp_bpf::{AttachMode, Link, Program};
 use crate::{PortError, PortErrorKind};
 
@@ -437,13 +437,88 @@ pub(super) fn hint(error: &io::Error) -> &'static str {
             "; root of this user namespace is not the machine's and may not use BPF: run outside \
              of it, or use packet: on this interface"
         }
-        Some(libc::EPERM | libc::EACCES) => {
-            "; run as root, or with CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"
-        }
+        Some(libc::EPERM | libc::EACCES) => match Lacking::here() {
+            Lacking::Needed => "; run as root, or with CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF",
+            Lacking::Perfmon => {
+                "; this kernel refuses it without CAP_PERFMON: run as root, or with that \
+                 capability too"
+            }
+            Lacking::Nothing => "; use packet: on this interface",
+        },
         Some(libc::EMFILE | libc::ENFILE) => "; raise `ulimit -n`",
         Some(libc::EAFNOSUPPORT | libc::ENOSYS) => {
             "; this kernel has no AF_XDP, use packet: on this interface"
         }
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+
+    use super::*;
+
+    /// Settings that make other parts of the program reachable.
+    fn settings() -> Vec<Settings> {
+        let plain = Settings {
+            drop_unclaimed: false,
+            keep_local: false,
+            bypass: false,
+            changed: 0,
+            shortcut: false,
+            asked: Asked::default(),
+        };
+        let asked = Asked {
+            stamp: true,
+            hash: true,
+        };
+        vec![
+            plain,
+            Settings {
+                keep_local: true,
+                ..plain
+            },
+            Settings {
+                bypass: true,
+                ..plain
+            },
+            Settings {
+                shortcut: true,
+                ..plain
+            },
+            Settings { asked, ..plain },
+            Settings {
+                drop_unclaimed: true,
+                keep_local: true,
+                bypass: true,
+                changed: 1,
+                shortcut: true,
+                asked,
+            },
+        ]
+    }
+
+    /// What the unit of the package gives. Of this thread alone.
+    fn keep_what_the_service_has() -> bool {
+        let kept = CapabilitySet::NET_ADMIN | CapabilitySet::NET_RAW | CapabilitySet::BPF;
+        let sets = CapabilitySets {
+            effective: kept,
+            permitted: kept,
+            inheritable: CapabilitySet::empty(),
+        };
+        set_capabilities(None, sets).is_ok()
+    }
+
+    #[test]
+    fn the_verifier_takes_the_program_without_cap_perfmon() {
+        if !keep_what_the_service_has() || !crate::Rights::tried().bpf {
+            println!("skipped: this needs root that may use BPF");
+            return;
+        }
+        for settings in settings() {
+            let loaded = Steering::load("eth0", (4, 1024), settings, None);
+            assert!(loaded.is_ok(), "{settings:?}: {loaded:?}");
+        }
     }
 }

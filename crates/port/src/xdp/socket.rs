@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use frame::Region;
 
-use super::one_piece_mtu_max;
+use super::mtu::one_piece_mtu_max;
 use super::program::hint;
 use super::spec::{XdpMode, XdpSpec};
 use super::umem::{Granted, Umems};

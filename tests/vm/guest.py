@@ -1,0 +1,139 @@
+"""In the guest: two far ends in namespaces of their own, a bridge between them, and what gets
+across it. `guest.py far-ends MTU`, `guest.py probe MTU`, `guest.py bridge MTU PORT PORT [OPTION...]`;
+the answer is JSON on standard output."""
+
+import hashlib
+import json
+import subprocess
+import sys
+import time
+
+# What lies behind each card, by number of the end: addresses without a tag and in two VLANs.
+PLAIN, PLAIN6, VLAN, PROVIDER = "192.0.2.", "2001:db8::", "198.51.100.", "203.0.113."
+ENDS = {1: "t1", 2: "t2"}
+# Bytes of IPv4 and ICMP headers: a ping of so many fewer fills the MTU.
+HEADERS = 28
+TCP_BYTES = 1 << 20
+FIRST_FRAME_SECONDS = 90
+
+SENDER = """
+import socket
+s = socket.create_connection(("192.0.2.2", 5999), timeout=60)
+s.sendall(bytes(range(256)) * (%d // 256))
+s.shutdown(socket.SHUT_WR)
+s.recv(1)
+""" % TCP_BYTES
+RECEIVER = """
+import hashlib, socket
+listening = socket.create_server(("192.0.2.2", 5999))
+listening.settimeout(60)
+print("listening", flush=True)
+s = listening.accept()[0]
+s.settimeout(60)
+digest, received = hashlib.sha256(), 0
+try:
+    while data := s.recv(65536):
+        digest.update(data)
+        received += len(data)
+finally:
+    print(received, digest.hexdigest())
+"""
+
+
+def run(line, check=True):
+    done = subprocess.run(line.split(), check=False, capture_output=True, text=True)
+    if check and done.returncode:
+        raise SystemExit(f"{line}: {done.stderr}")
+    return done
+
+
+def far_ends(mtu):
+    for number, card in ENDS.items():
+        end = f"w{number}"
+        run(f"ip netns add {end}")
+        run(f"ip link set {card} netns {end}")
+        run(f"ip -n {end} link set lo up")
+        run(f"ip -n {end} link set {card} mtu {mtu} up")
+        run(f"ip -n {end} addr add {PLAIN}{number}/24 dev {card}")
+        run(f"ip netns exec {end} sysctl -qw net.ipv6.conf.{card}.disable_ipv6=0")
+        run(f"ip -n {end} addr add {PLAIN6}{number}/64 dev {card} nodad")
+        for kind, tag, network in (("802.1Q", 7, VLAN), ("802.1ad", 9, PROVIDER)):
+            run(f"ip -n {end} link add link {card} name {card}.{tag} type vlan protocol {kind} "
+                f"id {tag}")
+            run(f"ip -n {end} addr add {network}{number}/24 dev {card}.{tag}")
+            run(f"ip -n {end} link set {card}.{tag} up")
+    return {}
+
+
+def ping(address, options=""):
+    """Whether every one of some pings is answered, however slow the machine is."""
+    line = f"ip netns exec w1 ping -q -c 3 -i 0.2 -W 20 {options} {address}"
+    return " 0% packet loss" in run(line, check=False).stdout
+
+
+def crosses_within(seconds):
+    """Whether a first frame crosses in that time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if run(f"ip netns exec w1 ping -q -c 1 -W 2 {PLAIN}2", check=False).returncode == 0:
+            return True
+    return False
+
+
+def python(end, program):
+    return subprocess.Popen(["ip", "netns", "exec", end, sys.executable, "-c", program],
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def tcp():
+    """Whether a connection carries its bytes: true, or what came instead."""
+    receiver = python("w2", RECEIVER)
+    receiver.stdout.readline()
+    sender = python("w1", SENDER)
+    said = receiver.communicate()[0].strip()
+    sender.communicate()
+    digest = hashlib.sha256(bytes(range(256)) * (TCP_BYTES // 256)).hexdigest()
+    return said == f"{TCP_BYTES} {digest}" or said.splitlines()[-1]
+
+
+def probe(mtu):
+    if not crosses_within(FIRST_FRAME_SECONDS):
+        return {"first frame": False}
+    return {
+        "IPv4": ping(f"{PLAIN}2"),
+        "IPv6": ping(f"{PLAIN6}2"),
+        "802.1Q": ping(f"{VLAN}2"),
+        "802.1ad": ping(f"{PROVIDER}2"),
+        "full frames": ping(f"{PLAIN}2", f"-M do -s {mtu - HEADERS}"),
+        "full tagged frames": ping(f"{VLAN}2", f"-M do -s {mtu - HEADERS}"),
+        "TCP": tcp(),
+    }
+
+
+def bridge(mtu, ports, options):
+    """What crosses a bridge between two ports, and what it says of itself."""
+    command = ["linerate", "bridge", *ports, *options, "--json"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        time.sleep(2)
+        crossed = {} if child.poll() is not None else probe(mtu)
+    finally:
+        child.send_signal(2)
+        output, said = child.communicate(timeout=120)
+    try:
+        report = json.loads(output)
+    except ValueError:
+        report = {}
+    return {"code": child.returncode, "crossed": crossed, "stderr": said, "report": report}
+
+
+def main(what, mtu, *arguments):
+    answers = {
+        "far-ends": lambda: far_ends(int(mtu)),
+        "probe": lambda: probe(int(mtu)),
+        "bridge": lambda: bridge(int(mtu), arguments[:2], arguments[2:]),
+    }
+    print(json.dumps(answers[what]()))
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,178 @@
+"""The disk of the virtual machines: Debian 12 with its own kernel and the newest that its
+repositories have, made once by debootstrap and kept in target/vm by the hash of its recipe."""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+RELEASE = "bookworm"
+CACHE = pathlib.Path(__file__).resolve().parents[2] / "target" / "vm"
+DISK_BYTES = 4 << 30
+PACKAGES = [
+    "systemd", "systemd-sysv", "udev", "dbus", "kmod", "procps", "initramfs-tools",
+    "iproute2", "iputils-ping", "ethtool", "python3",
+]
+
+# Runs in the new root. Debian's apt sources and settings of this machine are there already.
+IN_ROOT = r"""
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+newest=$(apt-cache search --names-only '^linux-image-[0-9.]+-amd64$' |
+    sed -nE 's/^(linux-image-[0-9]+\.[0-9]+-amd64) .*/\1/p' | sort -V | tail -1)
+apt-get install -y -qq --no-install-recommends linux-image-amd64 $newest
+apt-get clean
+rm -rf /var/lib/apt/lists/*
+systemctl enable vm-agent.service
+systemctl mask getty@tty1.service serial-getty@ttyS0.service systemd-logind.service \
+    apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer \
+    e2scrub_reap.service fstrim.timer
+"""
+
+FILES = {
+    # A machine has a name; with one systemd takes no boot for the first.
+    "etc/machine-id": "0123456789abcdef0123456789abcdef\n",
+    "etc/hostname": "guest\n",
+    "etc/fstab": "LABEL=guest / ext4 noatime 0 1\nLABEL=host /host ext4 ro 0 0\n",
+    # Only what finds the disk: the initial RAM disk is unpacked by an emulated processor.
+    "etc/initramfs-tools/conf.d/vm": "MODULES=list\nCOMPRESS=gzip\n",
+    "etc/initramfs-tools/modules": "virtio_pci\nvirtio_blk\next4\n",
+    "etc/systemd/system/vm-agent.service": """[Unit]
+Description=runs what the host asks for
+After=multi-user.target
+RequiresMountsFor=/host
+[Service]
+Type=idle
+ExecStart=/usr/bin/python3 /host/agent.py
+StandardOutput=null
+[Install]
+WantedBy=multi-user.target
+""",
+    # No service starts while the image is made; removed at the end.
+    "usr/sbin/policy-rc.d": "#!/bin/sh\nexit 101\n",
+}
+
+
+class Image:
+    """A disk that overlays are made of, and the kernels in it."""
+
+    def __init__(self, folder):
+        self.disk = folder / "disk.img"
+        self.kernels = {
+            path.name.removeprefix("vmlinuz-"): path for path in folder.glob("vmlinuz-*")
+        }
+
+    def kernel(self, prefix):
+        """The release, kernel and initial RAM disk of the newest kernel that begins so."""
+        known = sorted(self.kernels, key=version)
+        fitting = [release for release in known if (release + ".").startswith(prefix + ".")]
+        if not fitting:
+            raise SystemExit(f"no kernel {prefix} in the image; it has {', '.join(known)}")
+        path = self.kernels[fitting[-1]]
+        return fitting[-1], path, path.with_name("initrd.img-" + fitting[-1])
+
+
+def version(release):
+    return [int(number) for number in re.findall(r"\d+", release)]
+
+
+def sources():
+    """Debian's repositories of this release, as this machine's apt has them."""
+    lines = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(ORIGIN) $(CODENAME) $(SITE) $(RELEASE)",
+         "Created-By: Packages"],
+        check=True, capture_output=True, text=True).stdout.split("\n")
+    found = []
+    for line in sorted(set(lines)):
+        origin, _, rest = line.partition(" ")
+        codename, _, repository = rest.partition(" ")
+        if origin == "Debian" and codename.split("-")[0] == RELEASE:
+            found.append(repository.split(" "))
+    return found
+
+
+def apt_settings():
+    """How this machine's apt reaches its repositories: proxies, and which dates it believes."""
+    dump = subprocess.run(["apt-config", "dump", "Acquire"],
+                          check=True, capture_output=True, text=True).stdout
+    return "".join(line + "\n" for line in dump.splitlines()
+                   if re.match(r"Acquire::(https?|Check)\b", line))
+
+
+def write(root, name, text):
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    if text.startswith("#!"):
+        path.chmod(0o755)
+
+
+def apart(*command):
+    """Runs it where its mounts and processes end with it."""
+    subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
+                    *command],
+                   check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+
+def make_root(root):
+    repositories = sources()
+    mirrors = [site for site, suite in repositories if suite == RELEASE]
+    if not mirrors:
+        raise SystemExit(f"apt has no list of Debian's {RELEASE}: apt-get update")
+    apart("debootstrap", "--variant=minbase", "--include=" + ",".join(PACKAGES), RELEASE,
+          str(root), mirrors[0])
+    for name, text in FILES.items():
+        write(root, name, text)
+    write(root, "etc/apt/sources.list",
+          "".join(f"deb {site} {suite} main\n" for site, suite in repositories))
+    write(root, "etc/apt/apt.conf.d/90host", apt_settings())
+    (root / "host").mkdir()
+    apart("chroot", str(root), "sh", "-c", IN_ROOT)
+    (root / "usr/sbin/policy-rc.d").unlink()
+
+
+def make(folder):
+    """All of an image, in a folder that gets its name when it is whole."""
+    with tempfile.TemporaryDirectory(dir=CACHE, prefix="new-") as new:
+        new = pathlib.Path(new)
+        root = new / "root"
+        make_root(root)
+        for path in (root / "boot").glob("*"):
+            if path.name.startswith(("vmlinuz-", "initrd.img-")):
+                shutil.copy(path, new / path.name)
+        make_disk(new / "disk.img", root, "guest", DISK_BYTES)
+        shutil.rmtree(root)
+        os.rename(new, folder)
+        new.mkdir()
+
+
+def make_disk(path, content, label, size):
+    """An ext4 file system with what a folder holds."""
+    with open(path, "wb") as file:
+        file.truncate(size)
+    subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", "-L", label, "-E", "root_owner=0:0",
+                    "-d", str(content), str(path)], check=True)
+
+
+def recipe():
+    """What a change of makes another image, apart from newer packages."""
+    text = repr((RELEASE, DISK_BYTES, PACKAGES, IN_ROOT, sorted(FILES.items())))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def image():
+    """The image of this recipe, which is made where it is not there yet."""
+    folder = CACHE / recipe()
+    if not folder.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        print(f"making a Debian {RELEASE} image in {folder}", flush=True)
+        make(folder)
+    return Image(folder)
+
+
+if __name__ == "__main__":
+    image()

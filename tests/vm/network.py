@@ -1,0 +1,60 @@
+"""Cards of the guest, and what joins them on the host: a tap each, and a bridge for each two, in
+a network namespace that this process has for itself."""
+
+import pathlib
+import subprocess
+
+# Above the largest frame that a test sends, so that the wire is never what limits.
+MTU = 9216
+
+
+class Nic:
+    """A card of QEMU, of a model of `-device`, by the name of its tap and of its interface."""
+
+    count = 0
+
+    def __init__(self, name, model, queues=1, options=""):
+        Nic.count += 1
+        self.name, self.model, self.queues, self.options = name, model, queues, options
+        self.mac = f"52:54:00:00:00:{Nic.count:02x}"
+
+    def arguments(self):
+        """For QEMU. Each card has a root port of its own, from which it can be pulled."""
+        several = f",queues={self.queues}" if self.queues > 1 else ""
+        vectors = f",mq=on,vectors={2 * self.queues + 2}" if self.queues > 1 else ""
+        return [
+            "-netdev", f"tap,id={self.name},ifname={self.name},script=no,downscript=no{several}",
+            "-device", f"pcie-root-port,id=slot-{self.name},chassis={self.mac[-2:].lstrip('0')}",
+            "-device", f"{self.model},id=card-{self.name},netdev={self.name},mac={self.mac},"
+            f"bus=slot-{self.name},romfile={vectors}{self.options}",
+        ]
+
+    def make_tap(self):
+        several = ["multi_queue"] if self.queues > 1 else []
+        ip("tuntap", "add", "dev", self.name, "mode", "tap", "vnet_hdr", *several)
+        bring_up(self.name)
+
+
+def ip(*arguments):
+    subprocess.run(["ip", *arguments], check=True)
+
+
+def bring_up(interface):
+    pathlib.Path(f"/proc/sys/net/ipv6/conf/{interface}/disable_ipv6").write_text("1")
+    ip("link", "set", interface, "mtu", str(MTU), "up")
+
+
+def is_ours():
+    """Whether this namespace is empty: nothing is made beside interfaces of the machine."""
+    interfaces = pathlib.Path("/proc/net/dev").read_text().splitlines()[2:]
+    return [line.split(":")[0].strip() for line in interfaces] == ["lo"]
+
+
+def wire(one, other):
+    """What one card sends comes in at the other: a bridge that learns nothing floods."""
+    name = f"{one.name}-{other.name}"
+    ip("link", "add", name, "type", "bridge", "ageing_time", "0", "mcast_snooping", "0")
+    for nic in (one, other):
+        nic.make_tap()
+        ip("link", "set", nic.name, "master", name)
+    bring_up(name)
