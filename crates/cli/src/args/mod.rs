@@ -78,7 +78,7 @@ use crate::exit::EXIT_CODES;
 
 /// Bridge packets at line rate and look up the source and destination of each in sets of millions.
 #[derive(Debug, Parser)]
-#[command(name = "linerate", version, about)]
+#[command(name = "linerate", version)]
 #[command(long_about = LONG_ABOUT, after_long_help = after_long())]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 #[command(disable_help_subcommand = true, max_term_width = 100)]
