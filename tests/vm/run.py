@@ -6,6 +6,7 @@ what came of it as a table. In a network namespace of its own, as root: `./ci.sh
 
 import json
 import pathlib
+import re
 import signal
 import sys
 import time
@@ -17,6 +18,7 @@ import service
 from machine import Failed
 
 MTU = 1500
+JUMBO_MTU = 9000
 # Receive queues of the models that have several.
 QUEUES = {"virtio-net-pci": 2}
 # By model, how the names of its two cards begin.
@@ -64,10 +66,10 @@ def ask(guest, what):
     return json.loads(guest.run(f"python3 /host/guest.py {what}", seconds=400))
 
 
-def bridged(guest, spec, model="virtio-net-pci"):
+def bridged(guest, spec, model="virtio-net-pci", mtu=MTU):
     """What came of a bridge between the two cards of a model: None, or a sentence."""
     near = " ".join(spec.format(MODELS[model] + side) for side in "ab")
-    answer = ask(guest, f"bridge {MTU} {near}")
+    answer = ask(guest, f"bridge {mtu} {near}")
     report, crossed = answer["report"], answer["crossed"]
     missing = [what for what, came in crossed.items() if came is not True]
     if answer["code"] or not crossed:
@@ -76,6 +78,26 @@ def bridged(guest, spec, model="virtio-net-pci"):
     if missing:
         return "does not cross: " + ", ".join(missing)
     return None if report.get("balanced") else "the books do not balance"
+
+
+def long_frames(guest, results):
+    """Frames of an MTU of 9,000 cross, or the bridge is refused and those of the MTU do that it
+    advises."""
+    mtu, spec = JUMBO_MTU, "xdp:{},mode=copy"
+    set_mtu(guest, mtu)
+    otherwise = bridged(guest, spec, mtu=mtu)
+    advised = re.search(r"mtu (\d+)`", otherwise or "")
+    if advised:
+        mtu = int(advised.group(1))
+        set_mtu(guest, mtu)
+        otherwise = bridged(guest, spec, mtu=mtu)
+    results.check(f"an MTU of {mtu}{', which was advised' if advised else ''}",
+                  otherwise is None, otherwise)
+
+
+def set_mtu(guest, mtu):
+    guest.run(f"ip link set va mtu {mtu}; ip link set vb mtu {mtu}")
+    ask(guest, f"mtu {mtu}")
 
 
 def short(kernel, package, results):
@@ -92,6 +114,7 @@ def short(kernel, package, results):
             otherwise = bridged(guest, spec)
             results.check(f"a bridge between {spec.format('va')} and its like",
                           otherwise is None, otherwise)
+        long_frames(guest, results)
         service.goes(guest, results)
 
 
