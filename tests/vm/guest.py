@@ -4,6 +4,7 @@ across it. `guest.py far-ends MTU`, `guest.py mtu MTU`, `guest.py probe MTU`,
 
 import hashlib
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -13,7 +14,8 @@ PLAIN, PLAIN6, VLAN, PROVIDER = "192.0.2.", "2001:db8::", "198.51.100.", "203.0.
 ENDS = {1: "t1", 2: "t2"}
 # Bytes of IPv4 and ICMP headers: a ping of so many fewer fills the MTU.
 HEADERS = 28
-# What a bridge needs at most, and what the service has: the verifier of a kernel takes less then.
+# What a bridge needs at most, and what the service has, with locked memory without a limit: the
+# verifier of a kernel takes less then.
 RIGHTS = "--bounding-set=-all,+net_admin,+net_raw,+bpf"
 TCP_BYTES = 1 << 20
 FIRST_FRAME_SECONDS = 90
@@ -121,6 +123,7 @@ def probe(mtu):
 
 def bridge(mtu, ports, options):
     """What crosses a bridge between two ports, and what it says of itself."""
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     command = ["setpriv", RIGHTS, "linerate", "bridge", *ports, *options, "--json"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
