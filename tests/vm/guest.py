@@ -18,6 +18,7 @@ HEADERS = 28
 # verifier of a kernel takes less then.
 RIGHTS = "--bounding-set=-all,+net_admin,+net_raw,+bpf"
 TCP_BYTES = 1 << 20
+PING_TRIES = 3
 FIRST_FRAME_SECONDS = 90
 
 SENDER = """
@@ -77,9 +78,10 @@ def set_mtu(mtu):
 
 
 def ping(address, options=""):
-    """Whether every one of some pings is answered, however slow the machine is."""
+    """Whether every one of some pings is answered: a machine that stands still for seconds, since
+    the host has other work, asks for its neighbours in vain."""
     line = f"ip netns exec w1 ping -q -c 3 -i 0.2 -W 20 {options} {address}"
-    return " 0% packet loss" in run(line, check=False).stdout
+    return any(" 0% packet loss" in run(line, check=False).stdout for _ in range(PING_TRIES))
 
 
 def crosses_within(seconds):
