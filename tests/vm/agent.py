@@ -1,5 +1,5 @@
-"""In the guest: runs what the host asks for over a serial line of virtio, a JSON object a line:
-{"id": 1, "command": "...", "seconds": 60} is answered with {"id": 1, "code": 0, "output": "..."}."""
+"""In the guest: runs what the host asks for over a serial line of virtio, a JSON object a line.
+{"id": 1, "command": "ls", "seconds": 60} is answered with {"id": 1, "code": 0, "output": "a"}."""
 
 import json
 import os

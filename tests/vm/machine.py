@@ -89,7 +89,8 @@ class Machine:
         self.boot_seconds = time.monotonic() - started
 
     def name_interfaces(self):
-        """Gives each interface the name of its card."""
+        """Gives each interface the name of its card, once its driver is there."""
+        self.run("udevadm settle --timeout 120", seconds=150)
         for nic in self.nics:
             self.run(f"""set -e
                 old=$(grep -l {nic.mac} /sys/class/net/*/address | cut -d/ -f5)

@@ -1,5 +1,5 @@
-"""Cards of the guest, and what joins them on the host: a tap each, and a bridge for each two, in
-a network namespace that this process has for itself."""
+"""Cards of the guest, and what joins them on the host: a tap each, and a bridge for each side of a
+test, in a network namespace that this process has for itself."""
 
 import pathlib
 import subprocess
@@ -16,7 +16,7 @@ class Nic:
     def __init__(self, name, model, queues=1, options=""):
         Nic.count += 1
         self.name, self.model, self.queues, self.options = name, model, queues, options
-        self.mac = f"52:54:00:00:00:{Nic.count:02x}"
+        self.number, self.mac = Nic.count, f"52:54:00:00:00:{Nic.count:02x}"
 
     def arguments(self):
         """For QEMU. Each card has a root port of its own, from which it can be pulled."""
@@ -24,7 +24,7 @@ class Nic:
         vectors = f",mq=on,vectors={2 * self.queues + 2}" if self.queues > 1 else ""
         return [
             "-netdev", f"tap,id={self.name},ifname={self.name},script=no,downscript=no{several}",
-            "-device", f"pcie-root-port,id=slot-{self.name},chassis={self.mac[-2:].lstrip('0')}",
+            "-device", f"pcie-root-port,id=slot-{self.name},chassis={self.number}",
             "-device", f"{self.model},id=card-{self.name},netdev={self.name},mac={self.mac},"
             f"bus=slot-{self.name},romfile={vectors}{self.options}",
         ]
@@ -50,11 +50,10 @@ def is_ours():
     return [line.split(":")[0].strip() for line in interfaces] == ["lo"]
 
 
-def wire(one, other):
-    """What one card sends comes in at the other: a bridge that learns nothing floods."""
-    name = f"{one.name}-{other.name}"
+def wire(name, nics):
+    """What one card sends comes in at the others: a bridge that learns nothing floods."""
     ip("link", "add", name, "type", "bridge", "ageing_time", "0", "mcast_snooping", "0")
-    for nic in (one, other):
+    for nic in nics:
         nic.make_tap()
         ip("link", "set", nic.name, "master", name)
     bring_up(name)

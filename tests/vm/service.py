@@ -33,8 +33,9 @@ def begins(guest, results, package):
     """Installed and started, as its own user, and said to be ready by itself."""
     guest.run(f"DEBIAN_FRONTEND=noninteractive dpkg -i /host/{package}", seconds=180)
     # So that a test need not wait for half a minute.
-    guest.run(f"mkdir -p {DROP_IN}; printf '[Service]\\nWatchdogSec=10\\n' > {DROP_IN}/watchdog.conf;"
-              " systemctl daemon-reload")
+    guest.run(f"""mkdir -p {DROP_IN}
+        printf '[Service]\\nWatchdogSec=10\\n' > {DROP_IN}/watchdog.conf
+        systemctl daemon-reload""")
     results.check("the package is installed", property_of(guest, "ActiveState") == "inactive",
                   "its service was started, and its ports are examples")
     guest.run(f"cat > {FILE} <<'END'\n{CONFIG}END")

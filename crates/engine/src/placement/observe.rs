@@ -38,8 +38,11 @@ pub fn observe(
     stop: &dyn Fn() -> bool,
 ) -> Result<(), EngineError> {
     let bytes = port.frame_bytes_max_hint() as u32 + HEADROOM_BYTES;
+    // One pool for all queues, and each of them holds as many.
+    let held = port.frames_held_max(queues.len());
+    let held = held.saturating_mul(queues.len() as u32);
     let request = PoolRequest {
-        frames: FRAMES.saturating_add(port.frames_held_max(queues.len())),
+        frames: FRAMES.saturating_add(held),
         stride_bytes: bytes.next_multiple_of(64).max(2048),
         headroom_bytes: HEADROOM_BYTES,
         node: None,

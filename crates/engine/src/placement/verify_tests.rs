@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use frame::{Burst, FramePool, PortId, QueueId};
+use frame::{Burst, Frame, FramePool, PortId, QueueId};
 use port::{
     OpenContext, Port, PortError, PortQueue, PortSpec, PortStatistics, QUEUE_UNTOLD, RxState,
 };
@@ -51,7 +51,12 @@ struct CardQueue {
     fault: Fault,
     hash: Toeplitz,
     frames: u64,
+    /// In its rings.
+    held: Vec<Frame>,
 }
+
+/// Frames that a queue of a card has in its rings.
+const HELD: u32 = 700;
 
 impl Port for Card {
     fn id(&self) -> PortId {
@@ -96,7 +101,12 @@ impl Port for Card {
             fault: self.fault,
             hash: Toeplitz::new(&key),
             frames: 0,
+            held: Vec::new(),
         }))
+    }
+
+    fn frames_held_max(&self, _of: usize) -> u32 {
+        HELD
     }
 }
 
@@ -126,7 +136,13 @@ impl CardQueue {
 }
 
 impl PortQueue for CardQueue {
+    fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
+        self.held.extend((0..HELD).map_while(|_| pool.alloc()));
+        Ok(())
+    }
+
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
+        assert_eq!(self.held.len(), HELD as usize, "its rings are filled");
         let before = burst.len();
         let state = self.inner.rx_burst(pool, burst, max);
         for at in before..burst.len() {
@@ -150,17 +166,21 @@ impl PortQueue for CardQueue {
     }
 }
 
-fn verified(fault: Fault) -> Verification {
-    let spec = format!("gen:addresses=200,frames={FRAMES},seed=7");
-    let spec = PortSpec::parse(&spec).expect("a spec");
-    let inner = port::open(&spec, PortId(0), &OpenContext::default()).expect("a generator");
-    let mut verifier = Verifier::new(Claims {
+fn verifier() -> Verifier {
+    Verifier::new(Claims {
         key: Some(Key::MICROSOFT),
         types: HashTypes::ALL,
         table: table(),
         driver: "test".to_owned(),
         other_function: false,
-    });
+    })
+}
+
+fn verified(fault: Fault) -> Verification {
+    let spec = format!("gen:addresses=200,frames={FRAMES},seed=7");
+    let spec = PortSpec::parse(&spec).expect("a spec");
+    let inner = port::open(&spec, PortId(0), &OpenContext::default()).expect("a generator");
+    let mut verifier = verifier();
     let enough = Enough {
         frames: FRAMES,
         duration: Duration::from_secs(600),
@@ -178,6 +198,21 @@ fn cause(found: &Verification, wanted: &str) {
         "{:?}",
         found.causes
     );
+}
+
+#[test]
+fn rings_of_all_queues_are_filled() {
+    let spec = PortSpec::parse("gen:frames=4000,seed=7").expect("a spec");
+    let inner = port::open(&spec, PortId(0), &OpenContext::default()).expect("a generator");
+    let fault = Fault::None;
+    let mut verifier = verifier();
+    let enough = Enough {
+        frames: 4000,
+        duration: Duration::from_secs(600),
+    };
+    let mut card = Card { inner, fault };
+    observe(&mut card, &[None; 4], &mut verifier, enough, &|| false).expect("frames");
+    assert_eq!(verifier.conclude().frames, 4000);
 }
 
 #[test]

@@ -23,7 +23,7 @@ use queue::PacketQueue;
 use shared::Shared;
 pub use spec::{Fanout, PacketSpec, QUEUE_UNTOLD};
 
-use crate::interface::{Interface, MERGING, Meter, Monitor};
+use crate::interface::{Interface, Meter, Monitor};
 use crate::port::check_queue;
 use crate::{Identity, Port, PortError, PortQueue, TimeSource};
 
@@ -132,7 +132,7 @@ impl Port for PacketPort {
 
     /// The number of queues is nothing to sockets that share frames by flow.
     fn monitor(&self) -> Option<Monitor> {
-        let off = MERGING.to_vec();
+        let off = shared::unwanted(&self.shared.interface);
         Monitor::new(&self.shared.interface, &self.shared.signal, off)
     }
 

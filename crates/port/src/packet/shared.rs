@@ -5,13 +5,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::attached::{AttachError, Attached};
 use super::spec::{Fanout, PacketSpec};
-use crate::interface::{Interface, MERGING, Offloads, Signal, Stamping};
+use crate::interface::{Interface, MERGING, Offloads, Signal, Stamping, TAKING_TAGS};
 use crate::{PortError, PortErrorKind, TimeSource, Timestamps};
 
 /// An Ethernet header, and two VLAN tags.
 const HEADERS_BYTES: usize = 14 + 2 * 4;
 /// Where the interface does not say: that of plain Ethernet.
 const MTU_DEFAULT: u32 = 1500;
+/// Drivers that take tags off and call those of 802.1ad tags of 802.1Q, as which they would leave
+/// (vmxnet3 on Linux 6.12).
+const CONFUSES_TAGS: [&str; 1] = ["vmxnet3"];
 
 /// The interface of a port.
 pub(super) struct Shared {
@@ -34,6 +37,18 @@ struct State {
     stamping: Stamping,
     /// The group in which the queues share frames.
     group: Option<u16>,
+}
+
+/// What is switched off while a port is open.
+pub(super) fn unwanted(interface: &Interface) -> Vec<&'static str> {
+    unwanted_of(interface.driver().ok().as_deref())
+}
+
+/// Where the driver takes tags off and calls each of them one of 802.1Q, they stay in the frame.
+fn unwanted_of(driver: Option<&str>) -> Vec<&'static str> {
+    let taking = driver.is_some_and(|driver| CONFUSES_TAGS.contains(&driver));
+    let tags = TAKING_TAGS.into_iter().filter(|_| taking);
+    MERGING.into_iter().chain(tags).collect()
 }
 
 impl Shared {
@@ -61,7 +76,7 @@ impl Shared {
         let state = State {
             index: interface.index().unwrap_or(0),
             stamping,
-            offloads: Offloads::switch_off(&interface, &MERGING),
+            offloads: Offloads::switch_off(&interface, &unwanted(&interface)),
             group: None,
         };
         Ok(Self {
@@ -84,7 +99,7 @@ impl Shared {
             *state = State {
                 index,
                 stamping: self.stamp_again(),
-                offloads: Offloads::switch_off(&self.interface, &MERGING),
+                offloads: Offloads::switch_off(&self.interface, &unwanted(&self.interface)),
                 group: None,
             };
         }
@@ -173,5 +188,24 @@ impl Drop for Shared {
         let state = state.unwrap_or_else(PoisonError::into_inner);
         state.offloads.put_back(&self.interface);
         state.stamping.put_back(&self.interface);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_stay_in_frames_of_drivers_that_confuse_them() {
+        for (driver, stay) in [
+            (Some("vmxnet3"), true),
+            (Some("virtio_net"), false),
+            (None, false),
+        ] {
+            let off = unwanted_of(driver);
+            let tags = TAKING_TAGS.iter().all(|tag| off.contains(tag));
+            assert_eq!(tags, stay, "{driver:?}");
+            assert!(MERGING.iter().all(|name| off.contains(name)));
+        }
     }
 }

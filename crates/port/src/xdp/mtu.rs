@@ -2,7 +2,7 @@
 
 use super::HEADER_BYTES;
 use super::spec::XdpMode;
-use crate::interface::XdpSupport;
+use crate::interface::{Interface, XdpSupport};
 use crate::sys::xdp_bpf::AttachMode;
 use crate::sys::xdp_chunks::Chunks;
 use crate::{PortError, PortErrorKind};
@@ -21,11 +21,6 @@ pub(super) fn xdp_mtu_max(several_pieces: bool) -> u32 {
     largest.saturating_sub(HEADER_BYTES)
 }
 
-/// The largest MTU that does not need several descriptors a frame.
-pub(super) fn one_piece_mtu_max() -> u32 {
-    xdp_mtu_max(false)
-}
-
 /// The largest MTU of which full frames reach a program in the driver of this name, and by it a
 /// socket; `several_pieces` where the driver says that it hands long frames over in several.
 #[must_use]
@@ -35,6 +30,13 @@ pub fn native_mtu_max(driver: Option<&str>, several_pieces: bool) -> u32 {
         .find(|&&(name, _)| !several_pieces && Some(name) == driver);
     let driver_has = known.map_or(u32::MAX, |(_, bytes)| bytes - HEADER_BYTES);
     driver_has.min(xdp_mtu_max(several_pieces))
+}
+
+/// The largest MTU on an interface that does not need several descriptors a frame.
+pub(super) fn one_piece_mtu_max_on(name: &str, mode: XdpMode) -> u32 {
+    let interface = (mode != XdpMode::Generic).then(|| Interface::existing(name).ok());
+    let driver = interface.flatten().and_then(|found| found.driver().ok());
+    native_mtu_max(driver.as_deref(), false)
 }
 
 /// Where the program may be attached, in this order, for frames of this MTU.

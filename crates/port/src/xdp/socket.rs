@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use frame::Region;
 
-use super::mtu::one_piece_mtu_max;
+use super::mtu::one_piece_mtu_max_on;
 use super::program::hint;
 use super::spec::{XdpMode, XdpSpec};
 use super::umem::{Granted, Umems};
@@ -147,7 +147,7 @@ impl Attempt<'_> {
         if self.memory.several_needed
             && let Some(libc::EINVAL | libc::EOPNOTSUPP) = error.raw_os_error()
         {
-            let fits = one_piece_mtu_max();
+            let fits = one_piece_mtu_max_on(name, self.spec.mode);
             let sentence = format!(
                 "xdp:{name}: frames of its MTU need several descriptors each, which this kernel \
                  (6.6 has) or its driver does not grant: {error}; `ip link set dev {name} mtu \
