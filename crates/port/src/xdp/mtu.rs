@@ -54,8 +54,8 @@ pub(super) fn attach_order(
         XdpMode::Auto => Ok(&[AttachMode::Native, AttachMode::Generic]),
         _ if mtu > native_max => {
             let sentence = format!(
-                "xdp:{name}: its driver drops full frames of its MTU of {mtu} before a program sees \
-                 them; `ip link set dev {name} mtu {native_max}` or less, mode=generic, or \
+                "xdp:{name}: its driver drops full frames of its MTU of {mtu} before a program \
+                 sees them; `ip link set dev {name} mtu {native_max}` or less, mode=generic, or \
                  packet:{name}"
             );
             Err(PortError::new(PortErrorKind::Setting, sentence))
