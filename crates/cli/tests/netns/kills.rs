@@ -224,7 +224,14 @@ fn with_a_bypass_the_next_bridge_adopts_what_a_kill_leaves() {
         assert!(counted > 0, "they were counted");
         unfiltered += counted;
     }
+    // Frames pass by the bypass before the bridge has begun: what tells is the program's number.
+    let program = |bench: &Bench| {
+        let first = shown(bench, &pins);
+        first.first().map(|bypass| bypass["program_id"].clone())
+    };
+    let before = program(&bench);
     let running = bench.bridge(&pins.ports());
+    await_that("its own program", || program(&bench) != before);
     await_that("frames pass", || traffic.passes());
     let report = running.stop();
     let mode = report["ports"][0]["mode"].as_str().expect("a mode");
