@@ -186,7 +186,9 @@ fn frames_that_a_queueing_discipline_drops_behind_our_back_have_its_name() {
     let part = parts(&report, ":b", "qdisc")[0];
     assert!(part["least"].as_u64() < part["frames"].as_u64(), "{report}");
     let sent = column(&report, ":b", "sent_by_us");
-    assert!(sent > 20_000, "{report}");
+    // On a busy machine some come while the bridge's ring is full.
+    let missed = named(&report, ":a", "rx_ring_full");
+    assert!(sent + missed > 20_000, "{report}");
     assert_eq!(named(&report, "bridge", "tx_ring_full"), 0, "{report}");
 }
 

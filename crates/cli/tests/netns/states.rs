@@ -127,16 +127,35 @@ fn flood(bench: &Bench, count: u32) {
     let _unanswered = bench.on(Side::Left, &words);
 }
 
+/// Echo requests that the right host has received.
+fn echoes(bench: &Bench) -> u64 {
+    let counts = bench.expect(Side::Right, "cat /proc/net/snmp");
+    let mut lines = counts.lines().filter(|line| line.starts_with("Icmp:"));
+    let [names, values] = [lines.next(), lines.next()].map(Option::unwrap_or_default);
+    let both = names.split_whitespace().zip(values.split_whitespace());
+    let echoes = both.filter(|(name, _)| *name == "InEchos");
+    let count = echoes.last().and_then(|(_, value)| value.parse().ok());
+    count.expect("a count of echo requests")
+}
+
 fn link_goes_and_comes(driver: &str) {
     let Some(bench) = Bench::new() else { return };
     let mut told = Told::crossing(&bench, &format!("{driver}:a {driver}:b"));
     bench.ip("link set dev b down");
     told.hears(&format!("{driver}:b"));
     assert!(told.heard.contains("the link is down"), "{}", told.heard);
+    let before = echoes(&bench);
+    // Queues learn of it within a moment.
+    sleep(Duration::from_millis(300));
+    flood(&bench, 50);
     bench.ip("link set dev b up");
     told.hears("the link is up again");
+    sleep(Duration::from_millis(300));
+    assert_eq!(echoes(&bench), before, "nothing is kept and sent later");
     ping(&bench);
     let report = told.stop();
+    let dropped = &report["frames"]["dropped"]["tx_ring_full"];
+    assert!(dropped.as_u64() >= Some(50), "{report}");
     let down = state(&report, 1, "link_down");
     assert_eq!(
         (&down["count"], &down["active"]),

@@ -101,7 +101,10 @@ impl WorkersConfig {
         if let (Some(count), Some(cpus)) = (read.count, &read.cpus)
             && count != cpus.len()
         {
-            let what = format!("{count} workers and {} CPUs disagree", cpus.len());
+            let what = format!(
+                "count = {count} and cpus with {} of them disagree",
+                cpus.len()
+            );
             let remedy = "each worker has one CPU, so leave out count";
             return Err(section.error_at("count", Wrong::new(what, remedy)));
         }

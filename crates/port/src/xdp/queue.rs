@@ -56,6 +56,10 @@ pub(super) struct XdpQueue {
     clock: Option<ClockReader>,
     /// As granted at the start.
     zero_copy: bool,
+    /// Whether the interface is up and has somebody at its other end. Without, the kernel would keep
+    /// frames in the ring and send them when the link is back, whatever has changed since, or drop
+    /// them and call them sent.
+    has_link: bool,
     /// Lengths of frames that the interface carries, bytes.
     carries: RangeInclusive<usize>,
     /// Frames on their way between a pool and a ring; empty between calls.
@@ -107,6 +111,7 @@ impl XdpQueue {
             wake: None,
             turn: 0,
             speaks,
+            has_link: true,
             carries: FRAME_BYTES_MIN..=frame_bytes_max(mtu),
             spare: Burst::new(),
             statistics: PortStatistics::default(),
@@ -124,6 +129,7 @@ impl XdpQueue {
             sender: None,
             redirects: false,
         };
+        queue.has_link = queue.origin.ready.has_link();
         queue.take_up(sockets);
         queue
     }
@@ -166,6 +172,7 @@ impl XdpQueue {
     #[cold]
     fn look(&mut self, pool: &mut FramePool) {
         self.follow_mtu();
+        self.has_link = self.origin.ready.has_link();
         if self.members.iter().any(Member::is_unbound) {
             self.losses += 1;
             self.turn = 0;
@@ -324,6 +331,7 @@ impl PortQueue for XdpQueue {
         match self.members.len() {
             0 => return,
             _ if self.redirects() => return self.send_redirected(burst, pool),
+            _ if !self.has_link => return,
             1 => {
                 let room = self.members[0].make_room(burst.frames(), pool, &mut self.spare);
                 for frame in burst.drain_front(room) {

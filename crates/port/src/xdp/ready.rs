@@ -156,6 +156,11 @@ impl Ready {
         Identity::of(&self.interface, host_answers)
     }
 
+    /// Whether frames can pass it now.
+    pub(super) fn has_link(&self) -> bool {
+        self.interface.link().is_up()
+    }
+
     /// Its MTU now.
     pub(super) fn mtu(&self) -> std::io::Result<u32> {
         self.interface.mtu()
