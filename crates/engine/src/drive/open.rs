@@ -323,6 +323,7 @@ impl Part<'_> {
             burst_max: self.burst,
             pacer: Pacer::new(rate, self.burst, Nanos::ZERO),
             quota: share.quota(self.trial),
+            made: 0,
             ends: None,
             sent: 0,
             carried_max: self.carried_max,

@@ -159,10 +159,13 @@ impl Ledger {
     ) {
         let left = self.frames(&from.place, Column::LeftInterface);
         let came = self.frames(&to.place, Column::ArrivedAtInterface);
+        let place = format!("{} to {}", from.place, to.place);
         let (Some(left), Some(came)) = (left, came) else {
+            if !self.notes().is_empty() {
+                self.add(past_lost_counters(&place, (from, to), outage));
+            }
             return;
         };
-        let place = format!("{} to {}", from.place, to.place);
         let step = Step::new(
             &place,
             (Column::LeftInterface, left),
@@ -176,4 +179,24 @@ impl Ledger {
                 .gained_up_to(OwnCause::Foreign, None, 0, came),
         );
     }
+}
+
+/// From one port to the other where counters of an interface went away: what is missing beyond the
+/// frames of the time that it was gone has no name.
+fn past_lost_counters(
+    place: &str,
+    (from, to): (&PortCounts, &PortCounts),
+    outage: Option<Outage>,
+) -> Step {
+    let sent = from.sent.saturating_sub(from.taken_down);
+    let down = outage
+        .map_or(0, |outage| outage.frames)
+        .max(from.taken_down);
+    Step::new(
+        place,
+        (Column::SentByUs, from.sent),
+        (Column::ReceivedByUs, to.received),
+    )
+    .lost_up_to(Loss::LinkDown, None, 0, down)
+    .gained_up_to(OwnCause::Foreign, None, 0, to.received.saturating_sub(sent))
 }
