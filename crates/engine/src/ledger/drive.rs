@@ -200,3 +200,36 @@ fn past_lost_counters(
     .lost_up_to(Loss::LinkDown, None, 0, down)
     .gained_up_to(OwnCause::Foreign, None, 0, to.received.saturating_sub(sent))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_where_counters_went_away_is_no_outage_beyond_its_frames() {
+        // Sent, received, frames of the outage; what has no name.
+        for (sent, received, frames, nameless) in [
+            (1_000, 1_000, 0, 0),
+            (1_000, 900, 100, 0),
+            (1_000, 700, 100, 200),
+            (1_000, 1_003, 0, 0),
+        ] {
+            let counts = |sent, received| PortCounts {
+                sent,
+                received,
+                ..PortCounts::default()
+            };
+            let outage = Outage {
+                link: port::interface::Link::Absent,
+                since_seconds: 1.0,
+                seconds: 0.1,
+                whole: false,
+                losses: 1,
+                frames,
+            };
+            let ends = (&counts(sent, 0), &counts(0, received));
+            let step = past_lost_counters("x to y", ends, Some(outage));
+            assert_eq!(step.unexplained, nameless, "{sent} {received} {frames}");
+        }
+    }
+}

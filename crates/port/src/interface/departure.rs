@@ -1,5 +1,5 @@
-//! What the kernel tells of an interface between two looks at it: where it went when it is gone, and
-//! that its link was not up for a moment.
+//! What the kernel tells of an interface between two looks at it: where it went when it is gone,
+//! and that its link was not up for a moment.
 
 use std::io;
 use std::thread::sleep;
