@@ -196,7 +196,7 @@ fn the_ends_of_all_numbers_are_no_trouble() {
 
 #[test]
 fn what_is_left_at_a_time_is_told_however_much_it_is() {
-    // Frames that went by 100 ms at 1000 a second; when; how late the next is, and how many are due.
+    // Frames that went by 100 ms at 1000 a second; when; how late the next is; how many are due.
     for (went, at, late, left) in [
         (101, 100, 0, 0),
         (100, 100, 0, 1),
