@@ -35,6 +35,8 @@ pub(crate) struct Watched {
     states: States,
     /// At the last look.
     link: Option<Link>,
+    /// What it was at a moment since the look before.
+    blink: Option<Link>,
     /// Frames that the port took by then, and of all those that it took while the link was not up,
     /// from the look before until the look behind.
     taken: u64,
@@ -48,6 +50,7 @@ impl Watched {
             monitor,
             states,
             link: None,
+            blink: None,
             taken: 0,
             taken_down: 0,
         }
@@ -57,7 +60,8 @@ impl Watched {
     /// took nothing.
     pub(crate) fn look(&mut self, spec: &str, now: f64, sent: (u64, u64)) -> Vec<String> {
         let view = self.monitor.look();
-        let was_down = self.link.is_some_and(|link| !link.is_up());
+        let was_down = self.link.is_some_and(|link| !link.is_up()) || view.blink.is_some();
+        self.blink = view.blink;
         if was_down || !view.link.is_up() {
             self.taken_down += sent.0.saturating_sub(self.taken);
         }
@@ -86,6 +90,11 @@ impl Watched {
     pub(crate) fn has_shrunk_below(&self, packet_bytes: usize) -> bool {
         let mtu = self.states.mtu.map_or(usize::MAX, |mtu| mtu as usize);
         self.states.is_active(PortState::MtuChanged) && mtu < packet_bytes
+    }
+
+    /// What the link was at a moment before the last look, where that found it up again.
+    pub(crate) fn blink(&self) -> Option<Link> {
+        self.blink
     }
 
     /// The link at the last look.
@@ -139,6 +148,7 @@ impl States {
     fn look(&mut self, now: f64, view: View, sent: (u64, u64)) -> Vec<String> {
         let mut news = Vec::new();
         news.extend(self.absent(now, &view));
+        news.extend(view.blink.and_then(|blink| self.blink(now, blink)));
         news.extend(self.down(now, view.link));
         if !std::mem::replace(&mut self.looked, true) {
             // How it is at the start, ports have said.
@@ -219,6 +229,13 @@ impl States {
                 None
             }
         }
+    }
+
+    /// Down and up again between two looks counts as well.
+    fn blink(&mut self, now: f64, link: Link) -> Option<String> {
+        let begins = self.begin(PortState::LinkDown, now, link.to_string());
+        let _up_again = self.end(PortState::LinkDown, now);
+        begins.then(|| format!("the link was {link} for a moment"))
     }
 
     /// What an MTU that changes means for the frames of the port.

@@ -32,6 +32,8 @@ pub struct Neighbour {
     pub mac: MacAddress,
     /// Whether it announces that address, and again every minute.
     pub announces: bool,
+    /// It answers nobody, and only knows what is at its end of the link.
+    pub silent: bool,
     /// First and last, of one family each.
     ranges: Vec<(IpAddr, IpAddr)>,
     left_out: Vec<IpAddr>,
@@ -44,6 +46,7 @@ impl Neighbour {
         Self {
             mac,
             announces: false,
+            silent: false,
             ranges: Vec::new(),
             left_out: Vec::new(),
         }
@@ -96,15 +99,23 @@ impl Neighbour {
     /// Whether an address is at this end of the link: its own, or one that is left to the host.
     #[must_use]
     pub fn is_at(&self, address: IpAddr) -> bool {
-        self.answers_for(address) || self.left_out.contains(&address)
+        self.is_within(address) || self.is_left_out(address)
     }
 
     /// Whether it answers for an address.
     #[must_use]
     pub fn answers_for(&self, address: IpAddr) -> bool {
+        !self.silent && self.is_within(address) && !self.is_left_out(address)
+    }
+
+    /// Whether the host answers for an address.
+    fn is_left_out(&self, address: IpAddr) -> bool {
+        self.left_out.contains(&address)
+    }
+
+    fn is_within(&self, address: IpAddr) -> bool {
         let mut ranges = self.ranges.iter();
-        let is_within = ranges.any(|(first, last)| *first <= address && address <= *last);
-        is_within && !self.left_out.contains(&address)
+        ranges.any(|(first, last)| *first <= address && address <= *last)
     }
 
     /// Writes the announcement; its length.
@@ -151,7 +162,8 @@ impl Controls {
         let request = NeighbourRequest::read(frame).filter(|request| !request.is_probe())?;
         let own = neighbour.filter(|own| own.answers_for(request.target));
         let answer = own.and_then(|own| request.answer(own.mac, out).ok());
-        if answer.is_none() {
+        let of_host = neighbour.is_some_and(|own| own.is_left_out(request.target));
+        if answer.is_none() && !of_host {
             self.leave_unanswered(request.target, 1);
         }
         answer

@@ -162,6 +162,28 @@ impl Pacer {
         self.until.after(u64::try_from(wait).unwrap_or(u64::MAX))
     }
 
+    /// How long the next frame has been due at `at`, in ns; 0 where it is not.
+    #[must_use]
+    pub fn late(&self, at: Nanos) -> u64 {
+        let per_second = i128::from(self.per_second.max(1));
+        u64::try_from(self.credit_at(at).max(0) / per_second).unwrap_or(u64::MAX)
+    }
+
+    /// Frames that are due by `at` and did not go, however many that are, of the mean size.
+    #[must_use]
+    pub fn left(&self, at: Nanos) -> u64 {
+        let (credit, cost) = (self.credit_at(at), self.units * PER_SECOND);
+        match u128::try_from(credit) {
+            Ok(credit) if self.rate != Rate::Unlimited => (credit / cost) as u64 + 1,
+            _ => 0,
+        }
+    }
+
+    fn credit_at(&self, at: Nanos) -> i128 {
+        let passed = i128::from(at.0) - i128::from(self.until.0);
+        self.credit + passed * i128::from(self.per_second)
+    }
+
     /// How well the frames kept to their times so far.
     #[must_use]
     pub fn error(&self) -> PacingError {

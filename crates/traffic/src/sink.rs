@@ -6,7 +6,8 @@
 //! its number is near the stream's highest, its time of sending is within four seconds of that of
 //! the last sound frame, both measured at arrival. One corrupted place spoils one of them. Of
 //! foreign frames with random bytes one in 2^30 for each known stream is taken for corrupted; a
-//! test frame of which the end is missing, or more than one of the three, is taken for foreign.
+//! test frame of which the end is missing, or more than one of the three, is taken for foreign. So
+//! is an ICMP error, which may quote a test frame.
 //!
 //! Each receiving worker has its own sink. Frames of a stream that take different ways through a
 //! machine have no order among each other: reordering is what each worker saw for itself. A number
@@ -24,6 +25,7 @@ mod tests;
 mod window;
 
 use frame::{Frame, FrameMeta, Nanos};
+use wire::IcmpError;
 
 use self::record::{Joined, Record};
 pub use self::report::{SinkReport, StreamReport};
@@ -208,7 +210,7 @@ impl Sink {
                 Reading::Unsound(candidates) => {
                     // Judged by the frames before it.
                     self.take_run(run.take(), now);
-                    self.take_unsound(candidates, now);
+                    self.take_unsound(frame, candidates, now);
                 }
             }
         }
@@ -232,8 +234,11 @@ impl Sink {
     }
 
     #[cold]
-    fn take_unsound(&mut self, candidates: [Option<Signature>; 2], now: Nanos) {
-        let ours = |signature: &Signature| self.is_plausible(signature, now);
+    fn take_unsound(&mut self, frame: &[u8], candidates: [Option<Signature>; 2], now: Nanos) {
+        let ours = |signature: &Signature| {
+            // An error that quotes a whole test frame ends as that one does.
+            self.is_plausible(signature, now) && IcmpError::read(frame).is_none()
+        };
         let Some(signature) = candidates.into_iter().flatten().find(ours) else {
             self.foreign += 1;
             return;

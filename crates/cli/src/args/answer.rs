@@ -10,9 +10,10 @@ pub(crate) struct AnswerArgs {
     /// Answer ARP and IPv6 neighbour solicitations: auto, off, or further addresses, as in
     /// 198.51.100.2,2001:db8::/64.
     ///
-    /// The port that sends answers for the addresses of --src, the one that takes in for those of
-    /// --dst and announces itself to switches, and each for the addresses of its interface:
-    /// single addresses, and networks up to a /16 of IPv4 and a /64 of IPv6. Further ones are
+    /// The port that sends answers for the addresses of --src. The port that takes in answers for
+    /// those of --dst, and announces itself to switches. Each answers for the addresses of its
+    /// interface. All this holds for single addresses and for networks up to a /16 of IPv4 and a
+    /// /64 of IPv6. Further ones are
     /// answered for by the port that takes in, or else by the one that sends. Where the host's own
     /// stack answers (packet:, keep-local), that is left to it.
     #[arg(

@@ -234,9 +234,9 @@ whoever takes it in ('linerate sink', or --sink here) knows what was lost, dupli
 or corrupted, and how long it was under way. The smallest frame with room for that has 64 bytes \
 for UDP and ICMP in IPv4, 76 for TCP, 20 more in IPv6 and 4 more for each VLAN tag.
 
-First it sends flat out for 200 ms, to learn how much this port takes; a rate that it could not \
-send is not called a result, however few frames were asked for. Without --count and --duration it \
-runs until Ctrl-C.";
+First it sends flat out for 200 ms: that shows how much this port takes. A run that misses its \
+rate ends with NO RESULT and exit code 1, and so does one that is interrupted before its --count \
+or --duration is over. Without both it runs until Ctrl-C.";
 
 const SINK_ABOUT: &str = "\
 Take test frames in at a port and account for each: lost, duplicated, reordered, corrupted, late.

@@ -3,7 +3,7 @@
 
 use engine::{Machine, MemoryReport, TrialReport};
 use serde::Serialize;
-use traffic::{FCS_BYTES, L1_BYTES, LatencyReport, SinkReport, StreamReport};
+use traffic::{FCS_BYTES, L1_BYTES, LatencyReport, Rate, SinkReport, StreamReport};
 
 use super::clock::ClockFacts;
 use super::controls::LinkControls;
@@ -54,8 +54,17 @@ pub(super) struct Figures {
     pub(super) machine: MachineFacts,
     /// Why it ended: `sources`, `duration`, `frames` or `asked`.
     pub(super) ended_by: &'static str,
+    /// What was to end it; null where only somebody could.
+    pub(super) asked: AskedSize,
     /// What standard error was told, a sentence each.
     pub(super) warnings: Vec<String>,
+}
+
+/// How large a run was to be.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct AskedSize {
+    pub(super) frames: Option<u64>,
+    pub(super) seconds: Option<f64>,
 }
 
 /// What was sent.
@@ -82,6 +91,12 @@ pub(super) struct Sent {
     pub(super) limited_by: Option<Limit>,
     /// Share of the time in which frames waited for room at the port, 0 to 1.
     pub(super) waited_share: f64,
+    /// What a replay at the pace of its capture was late by at its end; null where that is within
+    /// its bounds.
+    pub(super) lag_ns: Option<u64>,
+    /// Whether frames went at the pace of a capture.
+    #[serde(skip)]
+    pub(super) of_capture: bool,
     /// How well frames kept to their times; null where there were none.
     pub(super) pacing: Option<Pacing>,
 }
@@ -191,6 +206,10 @@ impl Figures {
             memory: Memory::of(memory),
             machine: MachineFacts::of(&Machine::read()),
             ended_by: ended_by(&trial.ended_by),
+            asked: AskedSize {
+                frames: trial.count,
+                seconds: trial.duration.map(|time| time.as_secs_f64()),
+            },
             warnings,
         };
         let short = || verdict::short_of_count(&figures, trial.count);
@@ -220,6 +239,8 @@ impl Sent {
             ceiling_pps,
             limited_by,
             waited_share: ratio(trial.full_seconds, trial.seconds).min(1.0),
+            lag_ns: trial.lag_nanos,
+            of_capture: trial.rate == Rate::Unlimited && trial.pacing.is_some(),
             pacing: pacing(trial),
         }
     }

@@ -19,9 +19,6 @@ pub(crate) fn neighbours(
     recipe: Option<&Recipe>,
     answer: &Answer,
 ) -> [Option<Neighbour>; 2] {
-    if *answer == Answer::Off {
-        return [None, None];
-    }
     let mut sender = tx.and_then(|port| sender(port, recipe));
     let mut sink = rx.and_then(|port| sink(port, recipe));
     let named = match (&mut sink, &mut sender) {
@@ -32,6 +29,12 @@ pub(crate) fn neighbours(
         ranges
             .iter()
             .for_each(|&(first, last)| named.add(first, last));
+    }
+    if *answer == Answer::Off {
+        // What comes about the link is read all the same, ICMP errors among it.
+        for own in [&mut sender, &mut sink].into_iter().flatten() {
+            (own.silent, own.announces) = (true, false);
+        }
     }
     // A port that only sends looks at what comes where somebody could ask for its addresses, or
     // send an ICMP error to them.

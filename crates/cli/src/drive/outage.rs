@@ -93,6 +93,9 @@ impl LinkDown {
         let lasted = seconds(self.seconds);
         let when = match self.outage.whole {
             true => "all the time".to_owned(),
+            false if self.seconds == 0.0 => {
+                format!("for a moment, after {}", seconds(self.since_seconds))
+            }
             false if self.was_awaited() => format!("for the first {lasted}"),
             false => format!("for {lasted}, first after {}", seconds(self.since_seconds)),
         };
@@ -104,7 +107,9 @@ impl LinkDown {
         let name = self.port.split_once(':').map_or("", |(_, name)| name);
         let remedy = match self.outage.link {
             Link::Down(_) => format!("set it up: ip link set dev {name} up"),
-            Link::Absent => "see what took the interface away (ip link)".to_owned(),
+            Link::Absent => {
+                "see what took the interface away, or made it anew (ip link)".to_owned()
+            }
             Link::NoCarrier(_) | Link::Up(_) => {
                 "see the cable, and whether the other end is up".to_owned()
             }

@@ -67,6 +67,7 @@ fn no_result(figures: &Figures, paint: Paint, width: usize) -> String {
 fn pace(sent: &Sent) -> String {
     let mut said = match sent.asked_pps {
         Some(asked) => format!("Asked for {} ({})", sent.rate, rate(asked, "pps")),
+        None if sent.of_capture => "Asked for the pace of the capture".to_owned(),
         None => "Asked for as much as the port takes".to_owned(),
     };
     if let Some(pacing) = sent.pacing {

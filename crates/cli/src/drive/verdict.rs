@@ -3,10 +3,10 @@
 use engine::TrialReport;
 use serde::Serialize;
 
-use super::figures::{Arrived, Figures, asked_pps};
+use super::figures::{Arrived, AskedSize, Figures, asked_pps};
 use crate::error::{Error, Outcome};
 use crate::exit::ExitCode;
-use crate::report::number::{count, plural, rate};
+use crate::report::number::{count, plural, rate, seconds};
 
 /// A rate is reached when no more than this share of its frames was put off or left out.
 const MISSED_MAX: f64 = 0.005;
@@ -25,8 +25,8 @@ pub(super) enum Limit {
 
 /// What kept a trial from reaching its rate; nothing where it did, or had none to reach.
 pub(super) fn limit(trial: &TrialReport) -> Option<Limit> {
-    asked_pps(trial)?;
-    if !is_missed(trial.sent, trial.behind) {
+    let missed = asked_pps(trial).is_some() && is_missed(trial.sent, trial.behind);
+    if !missed && trial.lag_nanos.is_none() {
         return None;
     }
     let waited = trial.full_seconds / trial.seconds.max(1e-9);
@@ -50,8 +50,59 @@ pub(super) fn no_result(figures: &Figures) -> Option<String> {
     let links: Vec<&str> = links.into_iter().flatten().map(String::as_str).collect();
     let links = (!links.is_empty()).then(|| links.join("; "));
     links
+        .or_else(|| interrupted(figures))
         .or_else(|| unreached(figures))
+        .or_else(|| unkept(figures))
         .or_else(|| unjudged(figures))
+}
+
+/// The sentence about a run that was to have an end, and that somebody ended before.
+fn interrupted(figures: &Figures) -> Option<String> {
+    if figures.ended_by != "asked" {
+        return None;
+    }
+    let done = match &figures.sent {
+        Some(sent) => sent.frames,
+        None => figures.sinks().map(|arrived| arrived.frames).sum(),
+    };
+    match figures.asked {
+        AskedSize {
+            frames: Some(all), ..
+        } if done >= all => None,
+        AskedSize {
+            frames: Some(all), ..
+        } => Some(format!(
+            "interrupted after {} of {} frames",
+            count(done),
+            count(all)
+        )),
+        AskedSize {
+            seconds: Some(all), ..
+        } => Some(format!(
+            "interrupted after {} of {}, when {} frames had been {}",
+            seconds(figures.run_seconds),
+            seconds(all),
+            count(done),
+            if figures.sent.is_some() {
+                "sent"
+            } else {
+                "taken in"
+            }
+        )),
+        _ => None,
+    }
+}
+
+/// The sentence about a capture whose pace was not kept to.
+fn unkept(figures: &Figures) -> Option<String> {
+    let sent = figures.sent.as_ref()?;
+    let lag = sent.lag_ns?;
+    Some(format!(
+        "the pace of the capture was not kept: the last frame left {} later than it is due, so \
+         what follows is no result at that pace; end what else runs on the CPUs of this \
+         generator, lower --speed, or give --speed max",
+        seconds(lag as f64 / 1e9)
+    ))
 }
 
 /// The sentence about a rate that was not reached.

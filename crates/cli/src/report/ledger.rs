@@ -108,6 +108,17 @@ impl LedgerJson {
 
     /// What a run whose ledger does not close ends with; `None` where it does.
     pub(crate) fn complaint(&self) -> Option<String> {
+        let noted = self.notes.first().filter(|_| !self.closes);
+        let noted = noted.map(|note| {
+            format!(
+                "the ledger does not close: frames have no name, {}, since of {note}",
+                self.said()
+            )
+        });
+        noted.or_else(|| self.unexpected())
+    }
+
+    fn unexpected(&self) -> Option<String> {
         (!self.closes).then(|| {
             format!(
                 "the ledger does not close: frames have no name, {}; see docs/ledger.md for who \

@@ -31,6 +31,33 @@ fn signals_side_by_side_are_one() {
     }
 }
 
+/// A run that was to have an end, and that somebody ended before, has no result.
+#[test]
+fn a_run_that_is_interrupted_before_its_end_has_no_result() {
+    let place = Place::new();
+    for (size, code, told) in [
+        ("--count 100000", 1, "of 100,000 frames"),
+        ("--duration 60s", 1, "interrupted after"),
+        ("", 0, ""),
+    ] {
+        let words = format!("gen null: --rate 100pps --no-trial --json -q {size}");
+        let child = place.command(&words).spawn().expect("it starts");
+        sleep(Duration::from_secs(1));
+        interrupt(&child);
+        let ran = Ran::of(child.wait_with_output().expect("it ends"));
+        let said = ran.json();
+        let no_result = said["no_result"].as_str().unwrap_or_default();
+        assert_eq!(said["ended_by"], "asked", "{said}");
+        // Without an end that was asked for, only a rate that a busy machine missed is told of.
+        if code == 1 {
+            assert!(no_result.contains(told), "{size}: {said}");
+            ran.ended(1);
+        } else {
+            assert!(!no_result.contains("interrupted"), "{size}: {said}");
+        }
+    }
+}
+
 /// Who waits for a daemon that was stopped looks for no signal for half a minute.
 #[test]
 fn a_later_signal_ends_what_does_not_end() {

@@ -4,6 +4,7 @@
 use frame::{Burst, Frame, FramePool, Nanos};
 use traffic::{ANSWER_BYTES_MAX, Controls, Neighbour};
 
+use super::sender::bytes_of;
 use super::worker::Taker;
 use crate::attachment::Attachment;
 use crate::counters::{Count, Words};
@@ -17,6 +18,8 @@ pub(super) struct Answering {
     neighbour: Option<Neighbour>,
     /// What came, and what was answered.
     pub(super) controls: Controls,
+    /// Bytes of what was sent.
+    pub(super) bytes: u64,
     /// Written and not sent yet; empty between steps.
     answers: Burst,
     announced: Nanos,
@@ -102,7 +105,9 @@ impl Answering {
             pool,
             words,
         } = hold;
+        let written = bytes_of(self.answers.frames());
         let (taken, refused) = attachment.transmit_past(&mut self.answers, pool, words);
+        self.bytes += written - bytes_of(self.answers.frames());
         words.add(Count::Originated, taken);
         pool.free_burst(&mut self.answers);
         (taken, refused)

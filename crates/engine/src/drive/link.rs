@@ -11,7 +11,7 @@ const AWAY_MAX: f64 = 10.0;
 /// The times that the link of a port was not up, seconds since the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outage {
-    /// What it was last.
+    /// What it was last, or gone where it once was.
     pub link: Link,
     /// When it was first seen so.
     pub since_seconds: f64,
@@ -33,6 +33,8 @@ pub(super) struct LinkWatch {
     /// Since when it is not up.
     since: Option<f64>,
     was_up: bool,
+    /// The number of the interface at the last look that found it.
+    index: Option<u32>,
     /// Frames at the last look.
     frames: u64,
 }
@@ -41,34 +43,51 @@ impl LinkWatch {
     /// Takes note of the link at a time, when the trial has dealt with so many frames; nothing
     /// where the port has no link.
     pub(super) fn look(&mut self, now: f64, link: Option<Link>, frames: u64) {
+        // The other end of what is no interface has no number: it comes when it comes.
+        let Some(link) = link.filter(|&link| link != Link::NoCarrier(0)) else {
+            return;
+        };
         let more = frames.saturating_sub(std::mem::replace(&mut self.frames, frames));
-        match link {
-            // The other end of what is no interface has no number: it comes when it comes.
-            None | Some(Link::NoCarrier(0)) => {}
-            Some(Link::Up(_)) => {
-                self.was_up = true;
-                let since = self.since.take();
-                if let (Some(outage), Some(since)) = (&mut self.outage, since) {
-                    outage.seconds += now - since;
-                    outage.frames += more;
-                }
-            }
-            Some(link) => {
-                let begins = self.since.is_none();
-                self.since.get_or_insert(now);
-                let outage = self.outage.get_or_insert(Outage {
-                    link,
-                    since_seconds: now,
-                    seconds: 0.0,
-                    whole: false,
-                    losses: 0,
-                    frames: 0,
-                });
-                outage.link = link;
-                outage.losses += u32::from(begins && self.was_up);
-                outage.frames += more;
-            }
+        let before = match link.index() {
+            Some(index) => self.index.replace(index).filter(|&own| own != index),
+            None => None,
+        };
+        if before.is_some() {
+            // Gone and made anew between two looks.
+            self.down(now, Link::Absent, 0);
         }
+        match link {
+            Link::Up(_) => self.up(now, more),
+            link => self.down(now, link, more),
+        }
+    }
+
+    fn up(&mut self, now: f64, more: u64) {
+        self.was_up = true;
+        let since = self.since.take();
+        if let (Some(outage), Some(since)) = (&mut self.outage, since) {
+            outage.seconds += now - since;
+            outage.frames += more;
+        }
+    }
+
+    fn down(&mut self, now: f64, link: Link, more: u64) {
+        let begins = self.since.is_none();
+        self.since.get_or_insert(now);
+        let outage = self.outage.get_or_insert(Outage {
+            link,
+            since_seconds: now,
+            seconds: 0.0,
+            whole: false,
+            losses: 0,
+            frames: 0,
+        });
+        // One that was made anew is down at first: what counts is that it was gone.
+        if outage.link != Link::Absent {
+            outage.link = link;
+        }
+        outage.losses += u32::from(begins && self.was_up);
+        outage.frames += more;
     }
 
     /// Whether waiting for the link makes no sense any more. `for_ever`: nothing else would end the
@@ -141,6 +160,30 @@ mod tests {
         memory.look(1.0, None, 0);
         memory.look(1.5, Some(Link::NoCarrier(0)), 0);
         assert_eq!(memory.report(2.0, 0), None);
+    }
+
+    #[test]
+    fn gone_is_gone_whichever_look_saw_it() {
+        let (up, none, again) = (Link::Up(3), Link::NoCarrier(4), Link::Up(4));
+        for (looks, link, losses) in [
+            (&[up, Link::Absent, none, again][..], Link::Absent, 1),
+            (&[up, none, again], Link::Absent, 1),
+            (&[up, again], Link::Absent, 1),
+            (&[up, Link::Down(3), none, again], Link::Absent, 1),
+            (&[up, Link::NoCarrier(3), up], Link::NoCarrier(3), 1),
+            (
+                &[up, Link::Down(3), up, Link::Down(3), up],
+                Link::Down(3),
+                2,
+            ),
+        ] {
+            let mut watch = LinkWatch::default();
+            let times = (0_u32..).zip(looks);
+            times.for_each(|(at, &link)| watch.look(at.into(), Some(link), at.into()));
+            let outage = watch.report(9.0, 9).expect("an outage");
+            assert_eq!((outage.link, outage.losses), (link, losses), "{looks:?}");
+            assert!(outage.frames > 0, "{looks:?}");
+        }
     }
 
     #[test]

@@ -303,15 +303,14 @@ impl Part<'_> {
         if let Some((place, speed)) = roles.replay {
             return Ok(Feed::Replayed(Box::new(Replay::new(place, speed))));
         }
-        let source = Source::new(&self.trial.recipe, self.nth, self.of);
-        Ok(Feed::Made(Box::new(source.map_err(EngineError::Recipe)?)))
+        let source =
+            Source::new(&self.trial.recipe, self.nth, self.of).map_err(EngineError::Recipe)?;
+        Ok(Feed::Made(Box::new(source)))
     }
 
     fn sender(&self, place: usize, feed: Feed) -> Sender {
-        let share = Share {
-            of: self.of,
-            nth: self.nth,
-        };
+        let (of, nth) = (self.of, self.nth);
+        let share = Share { of, nth };
         let paced = self.trial.rate != Rate::Unlimited;
         let rate = share.rate(self.trial.rate);
         Sender {
@@ -323,6 +322,7 @@ impl Part<'_> {
             burst_max: self.burst,
             pacer: Pacer::new(rate, self.burst, Nanos::ZERO),
             quota: share.quota(self.trial),
+            made: 0,
             ends: None,
             sent: 0,
             carried_max: self.carried_max,

@@ -1,5 +1,7 @@
 //! What a trial has to say for itself.
 
+use std::time::Duration;
+
 use plane::DropReason;
 use port::{Loss, PortError, TimeSource};
 use traffic::{ClockSteps, Controls, PacingError, Rate, SinkReport};
@@ -120,11 +122,17 @@ pub struct TrialReport {
     pub ports: Vec<PortReport>,
     /// Each worker.
     pub workers: Vec<WorkerReport>,
-    /// Frames that the schedule had and that were put off, or not sent at all: what the rate was
-    /// missed by.
+    /// Frames that the schedule had by the time the last one left, or by the end of the time that
+    /// was asked for, and that had not left: what the rate was missed by. 0 where the last one was
+    /// late by no more than a run of that length may be.
     pub behind: u64,
+    /// What a replay at the pace of its capture was late by at its end, nanoseconds, where that is
+    /// more than a run of its length may be.
+    pub lag_nanos: Option<u64>,
     /// So many frames were asked for by a count.
     pub count: Option<u64>,
+    /// So long was asked for.
+    pub duration: Option<Duration>,
     /// So many frames were asked for, by a count or by a capture.
     pub counted: bool,
     /// Why it ended.

@@ -5,15 +5,19 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle, park_timeout, sleep};
 use std::time::{Duration, Instant};
 
-use traffic::{ClockSteps, Controls, Rate, Sink, SinkLimits, SinkReport};
+use traffic::{Controls, Rate};
 
 use super::Trial;
+use super::counted::{
+    clock_steps, controls_at, lag_nanos, rx_span, senders_of, sent_streams, short, taken_in,
+    takers_of,
+};
 use super::link::LinkWatch;
 use super::open::Drive;
-use super::report::{ClockDoubt, DriveSnapshot, StreamSent, TrialReport};
+use super::report::{ClockDoubt, DriveSnapshot, TrialReport};
 use super::sender::{Sender, together};
 use super::shrunk::ShrunkWatch;
-use super::worker::{Driver, Span, Taker};
+use super::worker::{Driver, Span};
 use crate::counters::{Count, Words, at_rest};
 use crate::finish::{all_counts, balance, port_report, worker_report};
 use crate::ledger::{Driven, PortCounts, of_drive};
@@ -173,6 +177,12 @@ impl Watch {
     fn close(&mut self, ended_by: EndedBy) -> TrialReport {
         self.drive.meters.ended();
         self.drive.settle();
+        if !matches!(ended_by, EndedBy::Duration) {
+            let senders = self.drive.workers.iter_mut();
+            let senders = senders.filter_map(|own| own.sender.as_mut());
+            // One that ended before its time owes nothing of the rest.
+            senders.for_each(|own| own.ends = None);
+        }
         let mut report = self.report(ended_by);
         report.ledger = self.ledger(&report);
         report
@@ -230,7 +240,10 @@ impl Watch {
         for (link, place) in self.links.iter_mut().zip([roles.rx, roles.tx]) {
             let facts = place.and_then(|place| facts.get(place));
             let watched = facts.and_then(|facts| facts.watched.as_ref());
-            link.look(now, watched.and_then(Watched::link), frames);
+            let blink = watched.and_then(Watched::blink);
+            for seen in [blink, watched.and_then(Watched::link)] {
+                link.look(now, seen, frames);
+            }
         }
         let longest = match roles.replay {
             Some(_) => usize::MAX,
@@ -307,7 +320,7 @@ impl Watch {
             run_seconds: ended,
             rate_seconds: self.drive.rate_seconds().unwrap_or(seconds),
             sent: sum.get(Count::Sent),
-            sent_bytes: sum.get(Count::TxBytes),
+            sent_bytes: self.drive.sent_bytes(&sum),
             cut: senders.iter().map(|sender| sender.feed.cut()).sum(),
             clock_steps: clock_steps(&senders),
             senders: senders.len(),
@@ -334,7 +347,9 @@ impl Watch {
                 .map(|own| worker_report(own, seconds))
                 .collect(),
             behind: workers.iter().filter_map(short).sum(),
+            lag_nanos: workers.iter().filter_map(lag_nanos).max(),
             count: self.trial.count,
+            duration: self.trial.duration,
             counted: self.trial.count.is_some() || roles.replay.is_some(),
             ended_by,
         }
@@ -385,24 +400,9 @@ impl Watch {
     }
 }
 
-/// Frames by which a worker sent less than its rate has.
-fn short(worker: &Driver) -> Option<u64> {
-    let sender = worker.sender.as_ref()?;
-    let bytes = worker.words.get(Count::TxBytes) as f64;
-    let mean = match worker.words.get(Count::Sent) {
-        0 => sender.frame_bytes_mean,
-        sent => bytes / sent as f64,
-    };
-    sender.short(worker.began, mean)
-}
-
 /// Frames that left by any port, or were given up.
 fn dealt_with(sum: &Words) -> u64 {
     sum.get(Count::Tx) + sum.dropped_total()
-}
-
-fn senders_of(workers: &[Driver]) -> impl Iterator<Item = &Sender> {
-    workers.iter().filter_map(|own| own.sender.as_ref())
 }
 
 impl Drive {
@@ -450,50 +450,4 @@ impl Drive {
         }
         (per_second > 0.0).then(|| frames / per_second)
     }
-}
-
-/// What was sent of each stream: one a sender, in their order.
-fn sent_streams(senders: &[&Sender], streams: &Range<u32>) -> Vec<StreamSent> {
-    let sent = senders.iter().zip(streams.clone());
-    sent.map(|(sender, stream)| StreamSent {
-        stream: stream as u16,
-        sent: sender.sent,
-    })
-    .collect()
-}
-
-/// What all workers took in at one port.
-fn taken_in(workers: &[Driver], place: usize) -> Option<SinkReport> {
-    let mut sinks = takers_of(workers).filter(|taker| taker.place == place);
-    let first = sinks.next()?;
-    let mut sum = Sink::new(SinkLimits::default());
-    sum.merge(&first.sink);
-    sinks.for_each(|taker| sum.merge(&taker.sink));
-    Some(sum.report())
-}
-
-/// What came to all workers at one port about the link.
-fn controls_at(workers: &[Driver], place: usize) -> Controls {
-    let mut sum = Controls::default();
-    takers_of(workers)
-        .filter(|taker| taker.place == place)
-        .for_each(|taker| sum.merge(&taker.answering.controls));
-    sum
-}
-
-fn takers_of(workers: &[Driver]) -> impl Iterator<Item = &Taker> {
-    workers.iter().flat_map(|worker| &worker.takers)
-}
-
-fn rx_span(workers: &[Driver]) -> Span {
-    let mut sum = Span::default();
-    takers_of(workers).for_each(|taker| sum.merge(taker.stamps));
-    sum
-}
-
-/// A capture has one queue, which one sender reads.
-fn clock_steps(senders: &[&Sender]) -> ClockSteps {
-    let mut steps = senders.iter().map(|sender| sender.feed.clock_steps());
-    let read = steps.find(|steps| *steps != ClockSteps::default());
-    read.unwrap_or_default()
 }

@@ -10,6 +10,9 @@ use super::feed::Feed;
 use super::worker::Span;
 use crate::counters::{Count, Words};
 
+/// How late the end of a short run may be at most, nanoseconds: naps end late by less.
+const LATE_END_NANOS: u64 = 1_000_000;
+
 /// What a worker sends, and when.
 pub(super) struct Sender {
     /// Which of the worker's ports it sends by.
@@ -23,6 +26,8 @@ pub(super) struct Sender {
     pub(super) pacer: Pacer,
     /// Frames it may still make.
     pub(super) quota: u64,
+    /// Frames that it made.
+    pub(super) made: u64,
     /// Where there is a rate, for how long frames are due, and when that is over.
     pub(super) time_limit: Option<Duration>,
     pub(super) ends: Option<Nanos>,
@@ -75,27 +80,59 @@ impl Sender {
         self.feed.next_due().unwrap_or(self.pacer.next_due())
     }
 
-    /// How long the schedule of what was sent takes, the distance to the next frame included;
-    /// `None` where there is no rate, or it was not kept to.
+    /// How long the schedule of what was sent takes, the distance to the next frame included, and
+    /// that of frames that were due and never made; `None` where there is no rate, or it was not
+    /// kept to.
     pub(super) fn schedule_nanos(&self, began: Nanos) -> Option<u64> {
         let kept = self.rate != Rate::Unlimited && self.pacer.error().lost_ns == 0;
-        kept.then(|| self.pacer.next_due().max(self.last).since(began))
+        let ends = self.ends.filter(|_| self.unmade() != 0);
+        let over = self
+            .pacer
+            .next_due()
+            .max(self.last)
+            .max(ends.unwrap_or(self.last));
+        kept.then(|| over.since(began))
     }
 
-    /// Frames that its schedule had in the time by which it was put off.
+    /// Frames that its schedule had and that were never made: due in the time by which it was put
+    /// off, or before the end of its time.
     pub(super) fn behind(&self) -> Option<u64> {
         let per_second = self.rate.frames_per_second(self.frame_bytes_mean)?;
-        Some(frames_within(self.pacer.error().lost_ns, per_second))
+        Some(frames_within(self.pacer.error().lost_ns, per_second) + self.unmade())
     }
 
-    /// The same, with those that were due in the time that the last frames took, beyond a burst:
-    /// so many frames less than the rate has. `mean`: bytes of a frame that was sent.
+    /// The same, with those that were due before the last frame left and that had not left: so
+    /// many frames less than the rate has. `mean`: bytes of a frame that was sent.
     pub(super) fn short(&self, began: Nanos, mean: f64) -> Option<u64> {
         let per_second = self.rate.frames_per_second(mean)?;
         let put_off = frames_within(self.pacer.error().lost_ns, per_second);
-        let due = frames_within(self.last.since(began), per_second);
-        let in_time = self.sent + self.burst_max as u64;
-        Some(put_off.max(due.saturating_sub(in_time)))
+        let late = self.pacer.late(self.last);
+        let scheduled = self.last.since(began).saturating_sub(late);
+        let late = if late > late_max(scheduled) { late } else { 0 };
+        let late = (late as f64 / 1e9 * per_second).ceil() as u64;
+        let late = match self.unmade() {
+            0 => late,
+            unmade => unmade,
+        };
+        Some(put_off + late)
+    }
+
+    /// What a replay that keeps the pace of its capture is late by at its end, nanoseconds, where
+    /// that is more than a run of its length may be.
+    pub(super) fn lag_nanos(&self, began: Nanos) -> Option<u64> {
+        let lost = self.feed.pacing()?.lost_ns;
+        let scheduled = self.last.since(began).saturating_sub(lost);
+        (lost > late_max(scheduled)).then_some(lost)
+    }
+
+    /// Frames that were due before the end of its time and that nobody made.
+    fn unmade(&self) -> u64 {
+        let Some(ends) = self.ends.filter(|_| self.quota != 0) else {
+            return 0;
+        };
+        let last = Nanos(ends.0.saturating_sub(1));
+        let due = self.pacer.error().frames + self.pacer.left(last);
+        due.saturating_sub(self.made).min(self.quota)
     }
 
     /// Makes what is due, at most a burst. A frame that is due when the time is over is none of it,
@@ -118,6 +155,7 @@ impl Sender {
         if due != 0 {
             let made = self.feed.fill(staged, pool, due, now, words);
             self.quota -= made as u64;
+            self.made += made as u64;
             if let Some(most) = self.carried_max {
                 let longer = |frame: &&Frame| frame.len() > most;
                 self.longer += staged.frames().iter().filter(longer).count() as u64;
@@ -128,6 +166,12 @@ impl Sender {
 
 pub(super) fn bytes_of(frames: &[Frame]) -> u64 {
     frames.iter().map(|frame| frame.len() as u64).sum()
+}
+
+/// How late a run of such a schedule may end and still have kept to its rate, beyond the distance
+/// of a frame: 0.5 % of its time; in a short run a millisecond, but no more than a tenth of it.
+fn late_max(scheduled_nanos: u64) -> u64 {
+    (scheduled_nanos / 200).max(LATE_END_NANOS.min(scheduled_nanos / 10))
 }
 
 fn frames_within(nanos: u64, per_second: f64) -> u64 {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use frame::{Burst, CpuId, FramePool, Nanos, WorkerId};
 use plane::DropReason;
 use traffic::Sink;
-use wire::turn_around;
+use wire::{IcmpError, turn_around};
 
 use super::answering::{Answering, Hold};
 use super::arrivals::Arrivals;
@@ -88,6 +88,23 @@ pub(crate) struct Driver {
     pub(super) shown_quiet: bool,
     /// When the trial began.
     pub(super) began: Nanos,
+}
+
+/// Ends ICMP errors, which are no test frames and which nobody may answer (RFC 1122, 3.2.2); how
+/// many.
+#[cold]
+fn end_errors(burst: &mut Burst, pool: &mut FramePool) -> usize {
+    let before = burst.len();
+    let mut kept = Burst::new();
+    for frame in burst.drain() {
+        match IcmpError::read(frame.bytes()) {
+            Some(_) => pool.free(frame),
+            // Both bursts are of the same size.
+            None => drop(kept.push(frame).map_err(|frame| pool.free(frame))),
+        }
+    }
+    burst.append(&mut kept);
+    before - burst.len()
 }
 
 impl Work for Driver {
@@ -289,7 +306,7 @@ impl Driver {
         } = self;
         let taker = &mut takers[taker];
         let attachment = &mut attachments[taker.place];
-        let mut moved = 0;
+        let (mut moved, mut own) = (0, 0);
         if taker.reflects {
             moved += attachment.flush(pool, true, words);
             if !attachment.is_clear() {
@@ -303,7 +320,7 @@ impl Driver {
         let now = clock.kernel();
         if frames != 0 {
             self.quota -= frames as u64;
-            let own = taker.account(burst.frames(), now);
+            own = taker.account(burst.frames(), now);
             words.add(Count::Signed, own as u64);
             if own < frames {
                 taker.answering.look(burst.frames(), pool);
@@ -323,6 +340,10 @@ impl Driver {
             return moved;
         }
         if taker.reflects {
+            if own < frames {
+                let errors = end_errors(burst, pool);
+                words.add(Count::Consumed, errors as u64);
+            }
             burst
                 .frames_mut()
                 .iter_mut()
@@ -330,7 +351,7 @@ impl Driver {
             if attachment.stage_burst(burst) {
                 attachment.flush(pool, true, words);
             } else {
-                words.drop_frames(DropReason::NoTransmit, frames as u64);
+                words.drop_frames(DropReason::NoTransmit, burst.len() as u64);
                 pool.free_burst(burst);
             }
         } else {

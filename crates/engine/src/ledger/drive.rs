@@ -159,10 +159,13 @@ impl Ledger {
     ) {
         let left = self.frames(&from.place, Column::LeftInterface);
         let came = self.frames(&to.place, Column::ArrivedAtInterface);
+        let place = format!("{} to {}", from.place, to.place);
         let (Some(left), Some(came)) = (left, came) else {
+            if !self.notes().is_empty() {
+                self.add(past_lost_counters(&place, (from, to), outage));
+            }
             return;
         };
-        let place = format!("{} to {}", from.place, to.place);
         let step = Step::new(
             &place,
             (Column::LeftInterface, left),
@@ -175,5 +178,58 @@ impl Ledger {
                 .lost_up_to(OwnCause::Between, None, 0, left)
                 .gained_up_to(OwnCause::Foreign, None, 0, came),
         );
+    }
+}
+
+/// From one port to the other where counters of an interface went away: what is missing beyond the
+/// frames of the time that it was gone has no name.
+fn past_lost_counters(
+    place: &str,
+    (from, to): (&PortCounts, &PortCounts),
+    outage: Option<Outage>,
+) -> Step {
+    let sent = from.sent.saturating_sub(from.taken_down);
+    let down = outage
+        .map_or(0, |outage| outage.frames)
+        .max(from.taken_down);
+    Step::new(
+        place,
+        (Column::SentByUs, from.sent),
+        (Column::ReceivedByUs, to.received),
+    )
+    .lost_up_to(Loss::LinkDown, None, 0, down)
+    .gained_up_to(OwnCause::Foreign, None, 0, to.received.saturating_sub(sent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_where_counters_went_away_is_no_outage_beyond_its_frames() {
+        // Sent, received, frames of the outage; what has no name.
+        for (sent, received, frames, nameless) in [
+            (1_000, 1_000, 0, 0),
+            (1_000, 900, 100, 0),
+            (1_000, 700, 100, 200),
+            (1_000, 1_003, 0, 0),
+        ] {
+            let counts = |sent, received| PortCounts {
+                sent,
+                received,
+                ..PortCounts::default()
+            };
+            let outage = Outage {
+                link: port::interface::Link::Absent,
+                since_seconds: 1.0,
+                seconds: 0.1,
+                whole: false,
+                losses: 1,
+                frames,
+            };
+            let ends = (&counts(sent, 0), &counts(0, received));
+            let step = past_lost_counters("x to y", ends, Some(outage));
+            assert_eq!(step.unexplained, nameless, "{sent} {received} {frames}");
+        }
     }
 }

@@ -40,7 +40,10 @@ impl Counts {
             return self.refuse(error);
         }
         self.unsent += 1;
-        self.unsent_while = Some(link);
+        // One that was made anew is without a carrier for a moment; what counts is that it went.
+        if self.unsent_while != Some(Link::Absent) {
+            self.unsent_while = Some(link);
+        }
     }
 
     /// A frame was given up for good, by this error.

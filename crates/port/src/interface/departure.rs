@@ -1,14 +1,17 @@
-//! Where an interface went that is gone: the kernel tells once, when it goes.
+//! What the kernel tells of an interface between two looks at it: where it went when it is gone,
+//! and that its link was not up for a moment.
 
 use std::io;
 use std::thread::sleep;
 use std::time::Duration;
 
+use super::Link;
 use super::addresses::take;
 use super::attached::INFO_BYTES;
 use super::netlink::{Attributes, u32_at};
 use crate::sys::xdp_netlink::RouteNews;
 
+const RTM_NEWLINK: u16 = 16;
 const RTM_DELLINK: u16 = 17;
 /// The network namespace that it is in from now on.
 const IFLA_NEW_NETNSID: u16 = 45;
@@ -23,6 +26,8 @@ pub(crate) struct Departure {
     news: RouteNews,
     /// Whether the last one that went, of those that were listened for, went to another namespace.
     moved: Option<bool>,
+    /// The least that the link was, by what was heard last.
+    blink: Option<Link>,
 }
 
 impl Departure {
@@ -31,13 +36,19 @@ impl Departure {
         Ok(Self {
             news: RouteNews::of(libc::RTMGRP_LINK as u32)?,
             moved: None,
+            blink: None,
         })
     }
 
     /// Hears what was told of the interface of this number, which was there at the last look.
     pub(crate) fn hear(&mut self, index: u32) {
-        self.moved = None;
+        (self.moved, self.blink) = (None, None);
         self.take(index);
+    }
+
+    /// That the link was not up at a moment of what was heard last.
+    pub(crate) fn blink(&self) -> Option<Link> {
+        self.blink
     }
 
     /// That interface is gone. The kernel may need a moment to tell why.
@@ -52,11 +63,14 @@ impl Departure {
     }
 
     fn take(&mut self, index: u32) {
-        let moved = &mut self.moved;
+        let (moved, blink) = (&mut self.moved, &mut self.blink);
         let _lost = !self.news.each(|datagram| {
             // What is no message of the kernel's tells nothing.
             let _understood = take(datagram, RTM_DELLINK, |body| {
                 *moved = departed(body, index).or(*moved);
+            });
+            let _understood = take(datagram, RTM_NEWLINK, |body| {
+                *blink = worse(*blink, told_link(body, index));
             });
         });
     }
@@ -64,6 +78,24 @@ impl Departure {
     /// Whether it is in another network namespace, as far as was told.
     pub(crate) fn is_move(&self) -> bool {
         self.moved == Some(true)
+    }
+}
+
+/// The link that this tells of the interface, where it is not up.
+fn told_link(body: &[u8], index: u32) -> Option<Link> {
+    let whole = body.first() == Some(&(libc::AF_UNSPEC as u8));
+    if !whole || u32_at(body, 4)? != index {
+        return None;
+    }
+    let link = Link::of_flags(index, u32_at(body, 8)?);
+    (!link.is_up()).then_some(link)
+}
+
+/// One that was set down loses its carrier by that.
+fn worse(one: Option<Link>, other: Option<Link>) -> Option<Link> {
+    match (one, other) {
+        (Some(down @ Link::Down(_)), _) | (_, Some(down @ Link::Down(_))) => Some(down),
+        (one, other) => one.or(other),
     }
 }
 
@@ -108,6 +140,33 @@ mod tests {
             for end in 0..body.len() {
                 let _no_panic = departed(&body[..end], 7);
             }
+        }
+    }
+
+    #[test]
+    fn a_link_that_was_down_for_a_moment_is_heard_of() {
+        let body = |index: u32, flags: i32| {
+            let mut body = vec![0; INFO_BYTES];
+            body[4..8].copy_from_slice(&index.to_ne_bytes());
+            body[8..12].copy_from_slice(&(flags as u32).to_ne_bytes());
+            body
+        };
+        let up = libc::IFF_UP | libc::IFF_RUNNING;
+        let (down, none) = (Some(Link::Down(7)), Some(Link::NoCarrier(7)));
+        for (told, expect) in [
+            (vec![(7, up)], None),
+            (vec![(7, 0), (7, up)], down),
+            (vec![(7, libc::IFF_UP), (7, up)], none),
+            (
+                vec![(7, libc::IFF_UP), (7, 0), (7, libc::IFF_UP), (7, up)],
+                down,
+            ),
+            (vec![(8, 0), (7, up)], None),
+        ] {
+            let heard = told
+                .iter()
+                .map(|&(index, flags)| told_link(&body(index, flags), 7));
+            assert_eq!(heard.fold(None, worse), expect, "{told:?}");
         }
     }
 

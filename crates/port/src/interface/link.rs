@@ -22,7 +22,12 @@ impl Link {
         let (Some(index), Some(flags)) = (index, flags) else {
             return Self::Absent;
         };
-        let is_set = |flag: libc::c_int| libc::c_int::from(flags) & flag != 0;
+        Self::of_flags(index, flags.into())
+    }
+
+    /// Of an interface that is there.
+    pub(super) fn of_flags(index: u32, flags: u32) -> Self {
+        let is_set = |flag: libc::c_int| flags & flag.cast_unsigned() != 0;
         match (is_set(libc::IFF_UP), is_set(libc::IFF_RUNNING)) {
             (false, _) => Self::Down(index),
             (true, false) => Self::NoCarrier(index),

@@ -33,6 +33,8 @@ pub struct View {
     pub mtu_max: Option<u32>,
     /// Frames that are longer than its MTU allows are not sent by it.
     pub keeps_to_mtu: bool,
+    /// It is up as it was at the look before, and was not at a moment in between.
+    pub blink: Option<Link>,
     /// Where it is gone: it was moved to another network namespace.
     pub moved: bool,
     /// Offloads that the port has off and that somebody switched on.
@@ -53,6 +55,7 @@ impl View {
             mtu_first: None,
             mtu_max: None,
             keeps_to_mtu: true,
+            blink: None,
             moved: false,
             switched_on: Vec::new(),
         }
@@ -142,13 +145,16 @@ impl Monitor {
 
 impl Eyed {
     fn look(&mut self, signal: &Signal) -> View {
+        let was = self.last.map(|(link, ..)| link);
         let link = self.link();
+        let blink = self.departure.as_ref().and_then(Departure::blink);
+        let blink = blink.filter(|_| link.is_up() && was == Some(link));
         let there = link.index();
         let mtu = there.and_then(|_| self.interface.mtu().ok());
         mtu.into_iter().for_each(|mtu| signal.saw_mtu(mtu));
         let queues = there.and_then(|_| self.queues());
         let now = (link, queues, mtu);
-        if self.last.is_some_and(|last| last != now) {
+        if blink.is_some() || self.last.is_some_and(|last| last != now) {
             signal.changed();
         }
         if self.looks.is_multiple_of(OFFLOADS_EVERY) {
@@ -160,6 +166,7 @@ impl Eyed {
         View {
             queues,
             mtu,
+            blink,
             moved: departure.is_some_and(Departure::is_move),
             name: self.interface.name().to_owned(),
             new_name: self.interface.new_name(),
@@ -175,7 +182,12 @@ impl Eyed {
     /// The link now. Of an interface that was there at the last look and is gone, it is heard why.
     fn link(&mut self) -> Link {
         let was = self.last.and_then(|(link, ..)| link.index());
-        let Some((departure, was)) = self.departure.as_mut().zip(was) else {
+        let Some(departure) = self.departure.as_mut() else {
+            return self.interface.link();
+        };
+        let Some(was) = was else {
+            // What was told before the first look is no news.
+            departure.hear(0);
             return self.interface.link();
         };
         // Before the look: one that was told of to have gone is not found there.

@@ -121,6 +121,29 @@ fn requests_are_answered_or_named() {
 }
 
 #[test]
+fn what_the_host_answers_for_is_not_asked_for_in_vain() {
+    let mut host = Neighbour::new(OURS);
+    host.leave_out(ip("192.0.2.2"));
+    let mut silent = Neighbour::new(OURS);
+    silent.add(ip("192.0.2.2"), ip("192.0.2.2"));
+    silent.silent = true;
+    for (own, target, vain) in [
+        (&host, "192.0.2.2", 0),
+        (&host, "192.0.2.3", 1),
+        (&silent, "192.0.2.2", 1),
+    ] {
+        let (mut room, mut controls) = ([0; ANSWER_BYTES_MAX], Controls::default());
+        let answer = controls.take(&request("192.0.2.1", target), Some(own), &mut room);
+        assert_eq!(
+            (answer, controls.unanswered().len()),
+            (None, vain),
+            "{own:?} {target}"
+        );
+    }
+    assert!(silent.is_at(ip("192.0.2.2")) && silent.has_sources());
+}
+
+#[test]
 fn a_flood_of_requests_takes_no_memory() {
     let mut controls = Controls::default();
     for host in 1..=200 {

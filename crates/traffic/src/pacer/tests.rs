@@ -193,3 +193,22 @@ fn the_ends_of_all_numbers_are_no_trouble() {
         }
     }
 }
+
+#[test]
+fn what_is_left_at_a_time_is_told_however_much_it_is() {
+    // Frames that went by 100 ms at 1000 a second; when; how late the next is; how many are due.
+    for (went, at, late, left) in [
+        (101, 100, 0, 0),
+        (100, 100, 0, 1),
+        (40, 100, 60, 61),
+        (1, 2_000, 1_999, 2_000),
+        (50, 49, 0, 0),
+    ] {
+        let millis = |at: u64| Nanos(at * 1_000_000);
+        let mut pacer = Pacer::new(Rate::Frames(1_000), 1_000, Nanos::ZERO);
+        pacer.due(millis(100));
+        pacer.sent(went, 0);
+        let found = (pacer.late(millis(at)), pacer.left(millis(at)));
+        assert_eq!(found, (late * 1_000_000, left), "{went} {at}");
+    }
+}

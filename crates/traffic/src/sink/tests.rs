@@ -451,3 +451,25 @@ fn what_no_record_has_room_for_is_told() {
     assert_eq!((stream.received, stream.duplicated), (10, 3));
     assert_eq!((stream.uncompared, stream.unique), (4, 7));
 }
+
+#[test]
+fn an_error_that_quotes_a_test_frame_is_no_test_frame() {
+    for cover in [Cover::Network, Cover::Link] {
+        let made = frames(&signed(cover), 0, 1, 2);
+        let mut sink = Sink::new(SinkLimits::default());
+        sink.take(&made[0], sent_at(0));
+        let (link, packet) = made[1].split_at(14);
+        // Destination unreachable, the port, behind an IPv4 header of its own.
+        let length = (28 + packet.len()) as u16;
+        let mut error = link.to_vec();
+        error.extend([0x45, 0]);
+        error.extend(length.to_be_bytes());
+        error.extend([0, 0, 0, 0, 64, 1, 0, 0, 192, 0, 2, 9, 192, 0, 2, 1]);
+        error.extend([3, 3, 0, 0, 0, 0, 0, 0]);
+        error.extend(packet);
+        assert!(IcmpError::read(&error).is_some());
+        sink.take(&error, sent_at(1));
+        let said = sink.report();
+        assert_eq!((said.corrupted, said.foreign), (0, 1), "{cover:?}");
+    }
+}
