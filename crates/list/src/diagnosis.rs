@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 
 use crate::entry::{Entry, parse_address, parse_prefix_len};
 use crate::fault::Fault;
+use crate::open_range::has_other_mark;
 use crate::{ipv4, ipv6};
 
 /// What begins a comment elsewhere, beside `!`.
@@ -193,6 +194,12 @@ pub(crate) fn of_address(field: &[u8]) -> Fault {
     if let Some(fault) = of_notation(field) {
         return fault;
     }
+    if has_other_mark(field) {
+        return Fault::RangeMark;
+    }
+    if is_of_iptables(field) {
+        return Fault::Iptables;
+    }
     let has = |byte| field.contains(&byte);
     if has(b':') {
         return of_colons(field);
@@ -204,6 +211,19 @@ pub(crate) fn of_address(field: &[u8]) -> Fault {
         return Fault::HostName;
     }
     Fault::NotAnEntry
+}
+
+/// A table or a chain as `iptables-save` begins it.
+pub(crate) fn is_of_iptables(field: &[u8]) -> bool {
+    const TABLES: [&[u8]; 5] = [b"*filter", b"*nat", b"*mangle", b"*raw", b"*security"];
+    const CHAINS: [&[u8]; 5] = [
+        b":INPUT",
+        b":FORWARD",
+        b":OUTPUT",
+        b":PREROUTING",
+        b":POSTROUTING",
+    ];
+    TABLES.contains(&field) || CHAINS.contains(&field)
 }
 
 fn of_colons(field: &[u8]) -> Fault {
@@ -392,7 +412,10 @@ mod tests {
             );
         }
         check("0x0a.example.com", "is a host name; a list holds addresses");
-        check("10.0.0.0/0x0f", "has a netmask that is no prefix");
+        check(
+            "10.0.0.0/0x0f",
+            "has a wildcard mask; write it as a prefix length: /28",
+        );
         check("0x", "is not an address, a network or a range");
         check("0xzz.1.2.3", "is a host name; a list holds addresses");
     }
@@ -464,15 +487,18 @@ mod tests {
             "10.0.0.9-::1",
             "begins in one address family and ends in the other",
         );
-        check("10.0.0.1-50", "has no whole address after the dash");
-        check("10.0.0.1-", "has no whole address after the dash");
+        check(
+            "10.0.0.1-50",
+            "has no whole address at the end of the range",
+        );
+        check("10.0.0.1-", "has no whole address at the end of the range");
         check(
             "10.0.0.1-10.0.0.2-10.0.0.3",
-            "has no whole address after the dash",
+            "has no whole address at the end of the range",
         );
         check(
             "10.0.0.1-10.0.0.0/24",
-            "has no whole address after the dash",
+            "has no whole address at the end of the range",
         );
     }
 

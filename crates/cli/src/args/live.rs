@@ -40,7 +40,7 @@ pub(crate) struct ShowSetArgs {
 /// Add entries to a set of a running daemon: done when every worker sees them.
 ///
 /// An entry is an address, a network or a range. '-' reads them from standard input, one a line,
-/// as fast as they come; what follows '#' or ';' on a line is left out. A line that is no entry is
+/// as fast as they come; a note may follow an entry, as in a list. A line that is no entry is
 /// named and left out, and the exit code is 1. Entries that are there already get the new timeout
 /// and comment. They survive a restart of the daemon.
 #[derive(Clone, Debug, Args)]

@@ -116,13 +116,19 @@ impl Notes {
                 self.tell();
                 let peer = self.peer;
                 return match error {
+                    Some(error) if error.is_of_made_change() => {
+                        tracing::warn!(%peer, method, params, %error, "done, but");
+                    }
                     Some(error) => tracing::warn!(%peer, method, params, %error, "refused"),
                     None => tracing::info!(%peer, method, params, "done"),
                 };
             }
         };
         if let Some(error) = error {
-            entries.refused = entries.count;
+            entries.refused = match error.is_of_made_change() {
+                true => 0,
+                false => entries.count,
+            };
             entries.why = Some(error.to_string());
         }
         match &mut self.held {
@@ -174,6 +180,9 @@ impl Notes {
         };
         let (peer, first) = (self.peer, first.join(", ") + more);
         match why {
+            Some(error) if refused == 0 => {
+                tracing::warn!(%peer, method, set, entries = count, first, error, "done, but");
+            }
             Some(error) => {
                 let entries = count;
                 tracing::warn!(%peer, method, set, entries, first, refused, error, "refused");
