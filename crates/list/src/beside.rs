@@ -3,8 +3,8 @@
 //!
 //! Where the column was asked for by number, any other address counts, and a number right after
 //! it that may be a prefix length. Where it was asked for by heading, so do columns whose
-//! headings speak of an end or a length; under any other heading a mask, a count of addresses and an
-//! address that may be the other end of a range do, unless the heading names something else: the
+//! headings speak of an end or a length; under any other heading a mask, a count of addresses and
+//! an address that may be the other end of a range do, unless it names something else: the
 //! source and the destination of a flow are columns of their own. Wherever there are headings, any
 //! number or mask under one for a length counts.
 

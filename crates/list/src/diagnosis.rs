@@ -197,9 +197,6 @@ pub(crate) fn of_address(field: &[u8]) -> Fault {
     if has_other_mark(field) {
         return Fault::RangeMark;
     }
-    if is_of_iptables(field) {
-        return Fault::Iptables;
-    }
     let has = |byte| field.contains(&byte);
     if has(b':') {
         return of_colons(field);
@@ -211,19 +208,6 @@ pub(crate) fn of_address(field: &[u8]) -> Fault {
         return Fault::HostName;
     }
     Fault::NotAnEntry
-}
-
-/// A table or a chain as `iptables-save` begins it.
-pub(crate) fn is_of_iptables(field: &[u8]) -> bool {
-    const TABLES: [&[u8]; 5] = [b"*filter", b"*nat", b"*mangle", b"*raw", b"*security"];
-    const CHAINS: [&[u8]; 5] = [
-        b":INPUT",
-        b":FORWARD",
-        b":OUTPUT",
-        b":PREROUTING",
-        b":POSTROUTING",
-    ];
-    TABLES.contains(&field) || CHAINS.contains(&field)
 }
 
 fn of_colons(field: &[u8]) -> Fault {
@@ -412,10 +396,8 @@ mod tests {
             );
         }
         check("0x0a.example.com", "is a host name; a list holds addresses");
-        check(
-            "10.0.0.0/0x0f",
-            "has a wildcard mask; write it as a prefix length: /28",
-        );
+        let wildcard = "has a wildcard mask; write it as a prefix length: /28";
+        check("10.0.0.0/0x0f", wildcard);
         check("0x", "is not an address, a network or a range");
         check("0xzz.1.2.3", "is a host name; a list holds addresses");
     }

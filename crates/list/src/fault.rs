@@ -217,32 +217,6 @@ impl Fault {
             _ => None,
         }
     }
-
-    /// What a list is of which all lines have this fault, and what to do.
-    pub(crate) fn whole(self, wording: Wording) -> String {
-        let said = match self {
-            Self::Markup => "it is a web page or an error in place of a list: fetch it again",
-            Self::HostName | Self::HostsFile => "it is a list of names: give a list of addresses",
-            Self::Url => "it is a list of URLs: give a list of addresses",
-            Self::Iptables => {
-                "it is of iptables-save, rules and no list: take the addresses out (grep -oP -- \
-                 '-s \\K\\S+')"
-            }
-            Self::NotText => "it is no text: give a list of addresses, a line each",
-            Self::LeadingZero => {
-                "it has leading zeros: where its numbers are decimal, take the zeros away \
-                 (sed -E 's/\\b0+([0-9])/\\1/g')"
-            }
-            Self::Hexadecimal(_) => "it has hexadecimal numbers: write its addresses in decimal",
-            Self::PfTable => "load what 'pfctl -t NAME -T show' prints",
-            Self::Commas | Self::DateFirst => {
-                let column = wording.column("N");
-                return format!("it has columns: {column} names the one that holds the address");
-            }
-            _ => "mend the list",
-        };
-        said.to_owned()
-    }
 }
 
 struct About<'a> {
@@ -268,7 +242,8 @@ impl fmt::Display for About<'_> {
             Fault::NotText => write!(f, "\"{text}\" holds control characters; this is not text"),
             fault if self.wording == Wording::Entry && fault.is_of_columns() => write!(
                 f,
-                "\"{text}\" holds more than an entry; write the entry alone, and a note behind # or ;"
+                "\"{text}\" holds more than an entry; write the entry alone, and a note behind # \
+                 or ;"
             ),
             fault => write!(f, "\"{text}\" {}", Predicate(fault, self.wording)),
         }

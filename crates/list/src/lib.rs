@@ -32,6 +32,7 @@ mod intake;
 mod ipset;
 mod ipset_kind;
 mod ipset_words;
+mod iptables;
 mod ipv4;
 mod ipv6;
 mod json_beside;

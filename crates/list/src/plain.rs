@@ -15,7 +15,7 @@ use crate::options::ReadOptions;
 use crate::record::Separator;
 use crate::rest::{Rest, fault_of_comment, first_word, is_address};
 use crate::wording::Wording;
-use crate::{diagnosis, ipv4};
+use crate::{diagnosis, iptables, ipv4};
 
 /// Trailing text of fewer bytes holds no IPv4 address.
 const ADDRESS_BYTES_MIN: usize = 7;
@@ -190,7 +190,7 @@ fn of_line<'a>(fault: Fault, field: &'a [u8], line: &'a [u8]) -> (Fault, &'a [u8
     if line.starts_with(b"table") && first_word(line[5..].trim_ascii_start()).0.starts_with(b"<") {
         return (Fault::PfTable, line);
     }
-    if field == b"-A" || (field == b"COMMIT" && line == field) {
+    if iptables::is_line(field, line) {
         return (Fault::Iptables, line);
     }
     if field == b"!" && is_address(first_word(line[1..].trim_ascii_start()).0) {

@@ -165,9 +165,9 @@ pub(crate) struct TestArgs {
 /// Change what a hit of a set does, while frames go by: block, count or allow.
 ///
 /// 'count' counts what 'block' would drop, and drops nothing: a trial. The change survives a
-/// restart of the daemon, unless the configuration has another action by then. With --side or
-/// --port it is for that address of a frame, or for frames that come in by that port, alone;
-/// without either what was said so is over.
+/// restart of the daemon, unless the configuration has another action by then. --side
+/// changes it for that address of a frame alone, --port for frames that come in by that port
+/// alone. Without either, the action holds everywhere, and earlier ones for a side or a port end.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(ACTION_EXAMPLES))]
 pub(crate) struct ActionArgs {

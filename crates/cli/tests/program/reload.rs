@@ -41,7 +41,8 @@ fn a_new_list_is_in_force_when_the_reload_answers() {
     place.write("many.txt", &many);
     let set = |name: &str, source: &str| {
         format!(
-            "[[set]]\nname = '{name}'\nsource = {source}\naction = 'block'\nmax_change_floor = 100000\n"
+            "[[set]]\nname = '{name}'\nsource = {source}\naction = 'block'\n\
+             max_change_floor = 100000\n"
         )
     };
     let old = set("a", "'one.txt'");

@@ -241,6 +241,21 @@ mod tests {
     }
 
     #[test]
+    fn a_change_that_was_made_is_not_called_refused() {
+        let (socket, _other) = std::os::unix::net::UnixStream::pair().expect("a pair");
+        for (reason, refused) in [("not-kept", 0), ("not-confirmed", 0), ("", 1)] {
+            let mut notes = Notes::new(Peer::of(&socket).expect("a peer"));
+            let mut error = RpcError::new(crate::rpc::ErrorKind::Refused, "why");
+            reason.clone_into(&mut error.reason);
+            let added = note("set.add", r#"{"set":"a","entries":["192.0.2.1"]}"#);
+            notes.add(added.expect("a note"), Some(&error));
+            let held = notes.held.as_ref().expect("it is held");
+            assert_eq!((held.count, held.refused), (1, refused), "{reason}");
+            assert_eq!(held.why.as_deref(), Some("why"));
+        }
+    }
+
+    #[test]
     fn what_changes_something_is_noted() {
         for (method, params, count) in [
             ("set.add", r#"{"set":"a","entries":["192.0.2.1"]}"#, Some(1)),

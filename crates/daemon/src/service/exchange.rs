@@ -1,9 +1,9 @@
 //! Another keeper for another number of sets, while frames go by.
 //!
 //! Tables have a place a set, so that a set more or less is another set of tables. They are made
-//! beside those in use: file parts and what is known of sets are taken from the old keeper, what was
-//! added by hand from the journal, and workers get the whole in one version. Until then they judge by the old tables, and
-//! changes are answered as busy.
+//! beside those in use: file parts and what is known of sets come from the old keeper, what was
+//! added by hand from the journal, and workers get the whole in one version. Until then they judge
+//! by the old tables, and changes are answered as busy.
 
 use std::sync::Arc;
 use std::time::Duration;
