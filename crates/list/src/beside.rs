@@ -3,16 +3,21 @@
 //!
 //! Where the column was asked for by number, any other address counts, and a number right after
 //! it that may be a prefix length. Where it was asked for by heading, so do columns whose
-//! headings speak of an end or a length: the source and the destination of a flow are columns of
-//! their own. Wherever there are headings, any number or mask under one for a length counts.
+//! headings speak of an end or a length; under any other heading a mask, a count of addresses and
+//! an address that may be the other end of a range do, unless it names something else: the
+//! source and the destination of a flow are columns of their own. Wherever there are headings, any
+//! number or mask under one for a length counts.
 
 use crate::columns::Columns;
 use crate::entry::{Entry, parse_address};
 use crate::extent::{self, Extent};
 use crate::fault::Fault;
 use crate::json_beside::Role;
+use crate::json_key::{is_own, words_of};
 use crate::record::Field;
 use crate::rest;
+use crate::spared;
+use std::net::IpAddr;
 
 /// Headings, or words of them, of what belongs to an address beside it.
 const WORDS: [&str; 31] = [
@@ -58,10 +63,28 @@ pub(crate) struct Beside {
 }
 
 /// What the heading of a column says.
-#[derive(Clone, Copy)]
 struct Headed {
+    words: Vec<String>,
     is_extent: bool,
     is_length: bool,
+    is_count: bool,
+    /// What stands there belongs to no address beside it.
+    is_own: bool,
+}
+
+impl Headed {
+    fn of(heading: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(heading);
+        let (words, role) = (words_of(&text), Role::of(&text));
+        let is_extent = is_extent(heading);
+        Self {
+            is_extent,
+            is_length: role == Role::Length,
+            is_count: role == Role::Count,
+            is_own: is_own(&words) && !is_extent,
+            words,
+        }
+    }
 }
 
 impl Beside {
@@ -80,58 +103,115 @@ impl Beside {
     }
 
     pub(crate) fn by_headings(headings: &[Field<'_>]) -> Self {
-        let headed = |heading: &Field<'_>| Headed {
-            is_extent: is_extent(heading),
-            is_length: Role::of(&String::from_utf8_lossy(heading)) == Role::Length,
-        };
         Self {
             any: false,
-            headings: headings.iter().map(headed).collect(),
+            headings: headings.iter().map(|heading| Headed::of(heading)).collect(),
         }
     }
 
     /// What is wrong with taking the entry at `at` alone.
     pub(crate) fn fault(&self, fields: &[Field<'_>], at: usize) -> Option<Fault> {
-        let says = |index: usize, what: fn(&Headed) -> bool| {
-            index != at && self.headings.get(index).is_some_and(what)
-        };
-        let matters = |index: &usize| {
-            *index != at && (self.any || says(*index, |of| of.is_extent || of.is_length))
-        };
-        let number = |index: usize| u16::try_from(index + 1).unwrap_or(u16::MAX);
         let address = parse_address(&fields[at]);
-        if let (Some(address), Some(next)) = (address, extent::beside(fields, at))
-            && matters(&next)
+        let reach = address.and_then(|address| self.reach(fields, (at, address)));
+        if reach.is_some() {
+            return reach;
+        }
+        let others = || (0..fields.len()).filter(|&index| index != at);
+        let matters = |index: &usize| self.matters(*index);
+        if others()
+            .filter(matters)
+            .any(|index| rest::is_exception(&fields[index]))
         {
-            match Extent::of(address, &fields[next]) {
-                Some(Extent::Mask(_)) if parse_address(&fields[next]).is_none() => {
-                    return Some(Fault::MaybeLength(number(at), number(next)));
-                }
-                Some(Extent::Length(_)) => {
-                    return Some(Fault::MaybeLength(number(at), number(next)));
-                }
-                Some(Extent::Count) => return Some(Fault::AddressCount),
-                Some(Extent::Wildcard(prefix_len)) => return Some(Fault::Wildcard(prefix_len)),
-                _ => {}
-            }
-        }
-        let mut lengths = (0..fields.len()).filter(|&index| says(index, |of| of.is_length));
-        let is_length = |index: &usize| {
-            address.is_some_and(|address| extent::is_length_of(address, &fields[*index]))
-        };
-        if let Some(index) = lengths.find(is_length) {
-            return Some(Fault::MaybeLength(number(at), number(index)));
-        }
-        let others = || (0..fields.len()).filter(matters);
-        if others().any(|index| rest::is_exception(&fields[index])) {
             return Some(Fault::Exception);
         }
-        let other = others().find(|&index| holds_entry(&fields[index]))?;
+        let other = others().find(|&index| match self.matters(index) {
+            true => holds_entry(&fields[index]),
+            false => address.is_some_and(|address| self.may_be_end(index, address, fields)),
+        })?;
         let pair = [at.min(other), at.max(other)];
         let all = extent::hint(fields).filter(|columns| *columns == Columns::All);
         let columns = all.or_else(|| extent::hint_of_pair(fields, pair));
         Some(Fault::OtherColumn(columns, number(at)))
     }
+
+    /// What a number or a mask in another column says of how far the address at `at` reaches.
+    fn reach(&self, fields: &[Field<'_>], (at, address): (usize, IpAddr)) -> Option<Fault> {
+        let others = || (0..fields.len()).filter(|&index| index != at);
+        if let Some(next) = extent::beside(fields, at) {
+            let extent = Extent::of(address, &fields[next]);
+            let fault = self.fault_of_next(extent, &fields[next], [at, next]);
+            if fault.is_some() {
+                return fault;
+            }
+        }
+        let is_length = |index: &usize| {
+            self.says(*index, |of| of.is_length) && extent::is_length_of(address, &fields[*index])
+        };
+        if let Some(index) = others().find(is_length) {
+            return Some(Fault::MaybeLength(number(at), number(index)));
+        }
+        let is_count = |index: usize| {
+            let count = std::str::from_utf8(&fields[index]).ok();
+            let count = count.and_then(|count| count.trim().parse().ok());
+            self.says(index, |of| of.is_count)
+                && count.is_some_and(|count| extent::may_have_count(address, count))
+        };
+        others().any(is_count).then_some(Fault::AddressCount)
+    }
+
+    /// What is wrong when the column behind the address says this. A number there may be a length
+    /// where nothing is known of the column; a mask or a count is one, unless its heading names
+    /// something else.
+    fn fault_of_next(
+        &self,
+        extent: Option<Extent>,
+        field: &[u8],
+        [at, next]: [usize; 2],
+    ) -> Option<Fault> {
+        let matters = self.matters(next);
+        let is_known = !matters && self.says(next, |of| of.is_own);
+        match extent? {
+            Extent::Mask(_) if matters && parse_address(field).is_none() => {
+                Some(Fault::MaybeLength(number(at), number(next)))
+            }
+            Extent::Mask(_) if !matters && !is_known => {
+                Some(Fault::MaybeLength(number(at), number(next)))
+            }
+            Extent::Length(_) if matters => Some(Fault::MaybeLength(number(at), number(next))),
+            Extent::Count if !is_known => Some(Fault::AddressCount),
+            Extent::Wildcard(prefix_len) if !is_known => Some(Fault::Wildcard(prefix_len)),
+            _ => None,
+        }
+    }
+
+    /// Whether whatever stands in a column may belong to the address.
+    fn matters(&self, index: usize) -> bool {
+        self.any || self.says(index, |of| of.is_extent || of.is_length)
+    }
+
+    fn says(&self, index: usize, what: fn(&Headed) -> bool) -> bool {
+        self.headings.get(index).is_some_and(what)
+    }
+
+    /// Whether a column under a heading that says nothing holds the other end of a range.
+    fn may_be_end(&self, index: usize, address: IpAddr, fields: &[Field<'_>]) -> bool {
+        let other = parse_address(&fields[index]);
+        !self.says(index, |of| of.is_own)
+            && other.is_some_and(|other| extent::may_be_ends(address, other))
+    }
+
+    /// Whether a field says that the address is not to be blocked: by its heading, or without one.
+    pub(crate) fn spares(&self, fields: &[Field<'_>]) -> bool {
+        let spares = |(index, field): (usize, &Field<'_>)| match self.headings.get(index) {
+            Some(headed) => spared::says_under(&headed.words, &String::from_utf8_lossy(field)),
+            None => spared::is_word(field),
+        };
+        fields.iter().enumerate().any(spares)
+    }
+}
+
+fn number(index: usize) -> u16 {
+    u16::try_from(index + 1).unwrap_or(u16::MAX)
 }
 
 /// An entry, or an address with a port.

@@ -247,6 +247,9 @@ impl Known {
             Some(field) if field.is_empty() => Err((Fault::ColumnEmpty, About::Line)),
             Some(field) => Ok(field),
         };
+        if !force && self.beside.spares(fields) {
+            return Err((Fault::Spared, About::Line));
+        }
         match self.columns {
             Columns::One(at) => {
                 let about = |fault| (fault, About::Field(at));

@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 
 use crate::entry::{Entry, parse_address, parse_prefix_len};
 use crate::fault::Fault;
+use crate::open_range::has_other_mark;
 use crate::{ipv4, ipv6};
 
 /// What begins a comment elsewhere, beside `!`.
@@ -192,6 +193,9 @@ fn hexadecimal(field: &[u8]) -> Option<u32> {
 pub(crate) fn of_address(field: &[u8]) -> Fault {
     if let Some(fault) = of_notation(field) {
         return fault;
+    }
+    if has_other_mark(field) {
+        return Fault::RangeMark;
     }
     let has = |byte| field.contains(&byte);
     if has(b':') {
@@ -392,7 +396,8 @@ mod tests {
             );
         }
         check("0x0a.example.com", "is a host name; a list holds addresses");
-        check("10.0.0.0/0x0f", "has a netmask that is no prefix");
+        let wildcard = "has a wildcard mask; write it as a prefix length: /28";
+        check("10.0.0.0/0x0f", wildcard);
         check("0x", "is not an address, a network or a range");
         check("0xzz.1.2.3", "is a host name; a list holds addresses");
     }
@@ -464,15 +469,18 @@ mod tests {
             "10.0.0.9-::1",
             "begins in one address family and ends in the other",
         );
-        check("10.0.0.1-50", "has no whole address after the dash");
-        check("10.0.0.1-", "has no whole address after the dash");
+        check(
+            "10.0.0.1-50",
+            "has no whole address at the end of the range",
+        );
+        check("10.0.0.1-", "has no whole address at the end of the range");
         check(
             "10.0.0.1-10.0.0.2-10.0.0.3",
-            "has no whole address after the dash",
+            "has no whole address at the end of the range",
         );
         check(
             "10.0.0.1-10.0.0.0/24",
-            "has no whole address after the dash",
+            "has no whole address at the end of the range",
         );
     }
 

@@ -100,6 +100,28 @@ pub(crate) fn is_length_of(address: IpAddr, field: &[u8]) -> bool {
     hex_mask(field).is_some() || parse_prefix_len(digits).is_some_and(|length| length < bits)
 }
 
+/// Whether two addresses may be the ends of a range: they are not far from each other.
+pub(crate) fn may_be_ends(one: IpAddr, other: IpAddr) -> bool {
+    match (one, other) {
+        (IpAddr::V4(one), IpAddr::V4(other)) => {
+            one != other && (one.to_bits() ^ other.to_bits()).leading_zeros() >= 8
+        }
+        (IpAddr::V6(one), IpAddr::V6(other)) => {
+            one != other && (one.to_bits() ^ other.to_bits()).leading_zeros() >= 16
+        }
+        _ => false,
+    }
+}
+
+/// Whether a block of so many addresses may begin at this one.
+pub(crate) fn may_have_count(address: IpAddr, count: u64) -> bool {
+    let zeros = match address {
+        IpAddr::V4(v4) => v4.to_bits().trailing_zeros(),
+        IpAddr::V6(v6) => v6.to_bits().trailing_zeros(),
+    };
+    count > 1 && count.is_power_of_two() && count.trailing_zeros() <= zeros
+}
+
 /// A mask as `ifconfig` of BSD prints it: `0xffffff00`.
 pub(crate) fn hex_mask(field: &[u8]) -> Option<IpAddr> {
     let digits = field.strip_prefix(b"0x").or(field.strip_prefix(b"0X"))?;

@@ -56,6 +56,10 @@ pub enum Fault {
     RangeReversed,
     /// One end of the range is IPv4, the other IPv6.
     RangeOfTwoFamilies,
+    /// A range with another mark than a dash.
+    RangeMark,
+    /// A line of what `iptables-save` prints.
+    Iptables,
     /// What follows the dash is no address.
     RangeEnd,
     /// All of IPv4 or of IPv6, without `--force`.
@@ -64,6 +68,8 @@ pub enum Fault {
     ForeignComment,
     /// `!` or a word that takes addresses out.
     Exception,
+    /// A word by which an address is let through.
+    Spared,
     /// A table of pf.conf.
     PfTable,
     /// Commas, and no column was named.
@@ -184,6 +190,20 @@ impl Fault {
 }
 
 impl Fault {
+    /// Whether an option of a list helps.
+    fn is_of_columns(self) -> bool {
+        matches!(
+            self,
+            Self::Commas
+                | Self::DateFirst
+                | Self::TrailingComma
+                | Self::Columns(_)
+                | Self::TwoColumns(_)
+                | Self::OtherColumn(..)
+                | Self::MaybeLength(..)
+        )
+    }
+
     /// The option that reads a list whose lines have this fault, and what it does.
     pub(crate) fn option(self, wording: Wording) -> Option<String> {
         match self {
@@ -196,28 +216,6 @@ impl Fault {
             Self::TrailingComma => Some(Columns::One(1).option(wording)),
             _ => None,
         }
-    }
-
-    /// What a list is of which all lines have this fault, and what to do.
-    pub(crate) fn whole(self, wording: Wording) -> String {
-        let said = match self {
-            Self::Markup => "it is a web page or an error in place of a list: fetch it again",
-            Self::HostName | Self::HostsFile => "it is a list of names: give a list of addresses",
-            Self::Url => "it is a list of URLs: give a list of addresses",
-            Self::NotText => "it is no text: give a list of addresses, a line each",
-            Self::LeadingZero => {
-                "it has leading zeros: where its numbers are decimal, take the zeros away \
-                 (sed -E 's/\\b0+([0-9])/\\1/g')"
-            }
-            Self::Hexadecimal(_) => "it has hexadecimal numbers: write its addresses in decimal",
-            Self::PfTable => "load what 'pfctl -t NAME -T show' prints",
-            Self::Commas | Self::DateFirst => {
-                let column = wording.column("N");
-                return format!("it has columns: {column} names the one that holds the address");
-            }
-            _ => "mend the list",
-        };
-        said.to_owned()
     }
 }
 
@@ -242,6 +240,11 @@ impl fmt::Display for About<'_> {
             Fault::JsonTooDeep => f.write_str("the JSON is nested deeper than 127 levels"),
             Fault::NotAnEntry => write!(f, "\"{text}\" is not an address, a network or a range"),
             Fault::NotText => write!(f, "\"{text}\" holds control characters; this is not text"),
+            fault if self.wording == Wording::Entry && fault.is_of_columns() => write!(
+                f,
+                "\"{text}\" holds more than an entry; write the entry alone, and a note behind # \
+                 or ;"
+            ),
             fault => write!(f, "\"{text}\" {}", Predicate(fault, self.wording)),
         }
     }
@@ -399,13 +402,24 @@ impl Fault {
             Self::Netmask(_) => "has a netmask that is no prefix",
             Self::RangeReversed => "ends before it begins",
             Self::RangeOfTwoFamilies => "begins in one address family and ends in the other",
-            Self::RangeEnd => "has no whole address after the dash",
+            Self::RangeEnd => "has no whole address at the end of the range",
+            Self::RangeMark => {
+                "has another mark between two addresses; write a range as FIRST-LAST"
+            }
+            Self::Iptables => {
+                "is of iptables-save, which holds rules and no list; take the addresses out (grep \
+                 -oP -- '-s \\K\\S+'), or load what 'ipset save' or 'nft list set' prints"
+            }
             Self::Joined => "is two entries in one; a line end between them is missing",
             Self::ForeignComment => {
                 "begins with a mark that begins no comment here; comments begin with # or ;"
             }
             Self::Exception => {
                 "holds an exception (!, except), which a list cannot; put it into an allow set"
+            }
+            Self::Spared => {
+                "says that the address is not to be blocked (allow, ignore, inactive ...); put it \
+                 into an allow set, or write what is only a note behind #"
             }
             Self::PfTable => {
                 "is a table of pf.conf, which is not read; 'pfctl -t NAME -T show' prints one \

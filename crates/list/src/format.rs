@@ -76,6 +76,8 @@ impl Format {
                 _,
                 ..,
             ] => Self::NftText,
+            // Of iptables-save: plain lines name it.
+            [b"-A", _, [b'-', ..] | b"!", ..] => Self::Plain,
             [b"create" | b"new" | b"-N" | b"--create", _, _, ..]
             | [b"add" | b"-A" | b"--add", _, _, ..]
             | [b"del" | b"-D" | b"--del", _, _, ..]
@@ -185,6 +187,8 @@ mod tests {
         check("table <bl> persist { 192.0.2.1 }", Format::Plain);
         check("set skip on lo0\n", Format::Plain);
         check("set x {\n\ttype ipv4_addr\n", Format::NftText);
+        check("-A INPUT -s 192.0.2.1/32 -j DROP\n", Format::Plain);
+        check("*filter\n", Format::Plain);
         check("add\n", Format::Plain);
         check("create.example.com\n", Format::Plain);
     }

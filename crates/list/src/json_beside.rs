@@ -2,9 +2,11 @@
 //! of a range, a prefix length, a netmask, or an exception.
 
 use crate::entry::{Entry, parse_address};
+use crate::extent;
 use crate::fault::Fault;
-use crate::json_key::words_of;
+use crate::json_key::{is_own, words_of};
 use crate::json_scalar::Scalar;
+use crate::spared;
 use std::net::IpAddr;
 
 /// What a key means for the address beside it.
@@ -24,9 +26,15 @@ pub(crate) struct Beside {
     start: Option<String>,
     end: Option<String>,
     length: Option<String>,
-    count: bool,
+    count: Option<u64>,
+    /// Addresses under keys that say nothing of them.
+    others: Vec<(String, IpAddr)>,
     exception: bool,
+    spared: bool,
 }
+
+/// Of an object that has more nothing is known of the others.
+const OTHERS_MAX: usize = 8;
 
 /// Words of keys of what is taken out of the entries beside them.
 const EXCEPTIONS: [&str; 14] = [
@@ -51,6 +59,7 @@ impl Beside {
     pub(crate) fn see(&mut self, key: &str, value: &Scalar<'_>) {
         let is_address = |text: &str| parse_address(text.as_bytes()).is_some();
         self.exception |= is_exception(key) && is_something(value);
+        self.spared |= is_spared(key, value);
         match (Role::of(key), value) {
             (Role::Start, Scalar::Text(text)) if is_address(text) => {
                 self.start = Some(key.to_owned());
@@ -60,14 +69,29 @@ impl Beside {
                 self.length = Some(key.to_owned());
             }
             (Role::Length, Scalar::Whole(0..=128)) => self.length = Some(key.to_owned()),
-            (Role::Count, Scalar::Whole(_)) => self.count = true,
+            (Role::Count, Scalar::Whole(count)) => self.count = Some(*count),
+            (Role::Count, Scalar::Text(text)) => self.count = text.trim().parse().ok(),
+            (Role::Other, Scalar::Text(text)) => self.see_other(key, text),
             _ => {}
         }
     }
 
-    /// True when something is taken out of the entries of the object.
-    pub(crate) fn has_exception(&self) -> bool {
-        self.exception
+    fn see_other(&mut self, key: &str, text: &str) {
+        if let Some(address) = parse_address(text.as_bytes())
+            && !is_own(&words_of(key))
+            && self.others.len() < OTHERS_MAX
+        {
+            self.others.push((key.to_owned(), address));
+        }
+    }
+
+    /// What is wrong with all entries of the object.
+    pub(crate) fn fault_of_all(&self) -> Option<Fault> {
+        match (self.exception, self.spared) {
+            (true, _) => Some(Fault::Exception),
+            (_, true) => Some(Fault::Spared),
+            _ => None,
+        }
     }
 
     /// What is wrong with reading the field `text` of `key` alone.
@@ -75,12 +99,21 @@ impl Beside {
         if self.exception && !is_exception(key) && Entry::parse(text.as_bytes()).is_ok() {
             return Some(Fault::Exception);
         }
-        parse_address(text.as_bytes())?;
+        if self.spared && Entry::parse(text.as_bytes()).is_ok() {
+            return Some(Fault::Spared);
+        }
+        let address = parse_address(text.as_bytes())?;
         let is_other = |of: &Option<String>| of.as_ref().is_some_and(|other| other != key);
         if is_other(&self.start) || is_other(&self.end) {
             return Some(Fault::JsonRange);
         }
-        if self.count && Role::of(key) == Role::Start {
+        let is_count =
+            |count| Role::of(key) == Role::Start || extent::may_have_count(address, count);
+        if self.count.is_some_and(is_count) {
+            return Some(Fault::JsonRange);
+        }
+        let mut others = self.others.iter();
+        if others.any(|(other, end)| other != key && extent::may_be_ends(address, *end)) {
             return Some(Fault::JsonRange);
         }
         is_other(&self.length).then_some(Fault::JsonLength)
@@ -157,6 +190,17 @@ pub(crate) fn is_exception(key: &str) -> bool {
         || words.iter().any(|word| EXCEPTIONS.contains(&word.as_str()))
 }
 
+/// Whether a field says that the entries beside it are not to be blocked.
+fn is_spared(key: &str, value: &Scalar<'_>) -> bool {
+    let words = words_of(key);
+    match value {
+        Scalar::Text(text) => spared::says_under(&words, text),
+        Scalar::Other(text) => spared::says_under(&words, text),
+        Scalar::Whole(number @ 0..=1) => spared::says_under(&words, &number.to_string()),
+        Scalar::Whole(_) | Scalar::Null | Scalar::Several => false,
+    }
+}
+
 /// False for what a field holds that says nothing.
 fn is_something(value: &Scalar<'_>) -> bool {
     match value {
@@ -186,7 +230,7 @@ mod tests {
     #[test]
     fn fields_that_mean_more_than_one_address() {
         let (range, length) = (Some(Fault::JsonRange), Some(Fault::JsonLength));
-        let exception = Some(Fault::Exception);
+        let (exception, spared) = (Some(Fault::Exception), Some(Fault::Spared));
         let table = [
             ("ip", "192.0.2.0", "end", "192.0.2.9", range),
             ("first", "192.0.2.0", "last", "192.0.2.9", range),
@@ -209,6 +253,15 @@ mod tests {
             ("ip", "192.0.2.0/24", "mask", "255.255.255.0", None),
             ("ip", "192.0.2.0/24", "last", "192.0.2.255", None),
             ("ip", "192.0.2.1", "count", "17", None),
+            ("ip", "192.0.2.0", "hosts", "256", range),
+            ("ip", "192.0.2.0", "size", "256", range),
+            ("ip", "192.0.2.4", "hosts", "4", range),
+            ("ip", "192.0.2.4", "hosts", "8", None),
+            ("ip", "192.0.2.0", "hosts", "100", None),
+            ("ip_von", "192.0.2.0", "ip_bis", "192.0.2.255", range),
+            ("ip_bis", "192.0.2.255", "ip_von", "192.0.2.0", range),
+            ("src_ip", "192.0.2.1", "dst_ip", "192.0.2.9", None),
+            ("ip", "192.0.2.1", "seen_by", "198.51.100.7", None),
             ("ip", "192.0.2.1", "last_seen", "2025-01-01", None),
             ("ip", "192.0.2.1", "first_seen", "2025-01-01", None),
             ("ip", "192.0.2.1", "payload_length", "24", None),
@@ -223,6 +276,10 @@ mod tests {
             ("cidr", "192.0.2.0/24", "nomatch", "0", None),
             ("cidr", "192.0.2.0/24", "not_before", "2026-11-01", None),
             ("cidr", "192.0.2.0/24", "note", "x", None),
+            ("cidr", "192.0.2.0/24", "action", "allow", spared),
+            ("ip", "192.0.2.1", "active", "false", spared),
+            ("ip", "192.0.2.1", "enabled", "0", spared),
+            ("ip", "192.0.2.1", "action", "block", None),
         ];
         for (key, text, other, value, fault) in table {
             let mut beside = Beside::default();

@@ -196,13 +196,13 @@ impl<'w, 't, 'a, 'o, S: Sink> Walk<'w, 't, 'a, 'o, S> {
             has_entries |= !is_exception && self.intake.entry_count() > entries;
             self.path.pop();
         }
-        if has_entries && beside.has_exception() {
+        if has_entries && let Some(fault) = beside.fault_of_all() {
             // Its entries are further down and taken: what is taken out of them is said here.
             let text = match text_of(&self.path) {
                 whole if whole.is_empty() => "$".to_owned(),
                 path => path,
             };
-            self.intake.bad(Fault::Exception, text.as_bytes());
+            self.intake.bad(fault, text.as_bytes());
         }
         for (key, leaf) in &fields {
             self.take(leaf, beside.fault(key, &leaf.text))?;

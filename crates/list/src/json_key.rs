@@ -41,6 +41,71 @@ pub(crate) fn is_list(key: &str) -> bool {
     })
 }
 
+/// Words of keys and headings of addresses and numbers that stand for themselves.
+const OWN: [&str; 52] = [
+    "as",
+    "asn",
+    "attacker",
+    "attacks",
+    "bytes",
+    "client",
+    "destination",
+    "dest",
+    "dns",
+    "dport",
+    "dst",
+    "external",
+    "forwarder",
+    "frames",
+    "gateway",
+    "gw",
+    "hits",
+    "hop",
+    "id",
+    "inside",
+    "internal",
+    "local",
+    "mx",
+    "nat",
+    "neighbor",
+    "neighbour",
+    "nexthop",
+    "ns",
+    "observer",
+    "origin",
+    "outside",
+    "packets",
+    "peer",
+    "pid",
+    "port",
+    "private",
+    "proxy",
+    "public",
+    "remote",
+    "reporter",
+    "reports",
+    "resolver",
+    "router",
+    "score",
+    "sensor",
+    "server",
+    "source",
+    "sport",
+    "src",
+    "target",
+    "victim",
+    "via",
+];
+
+/// Whether a key says that what stands under it belongs to no address beside it.
+pub(crate) fn is_own(words: &[String]) -> bool {
+    let is_of = |word: &str| {
+        let bare = word.strip_suffix("ip").or(word.strip_suffix("addr"));
+        OWN.contains(&word) || bare.is_some_and(|bare| OWN.contains(&bare))
+    };
+    words.iter().any(|word| is_of(word))
+}
+
 /// Whether a key says that two values under it are one range.
 pub(crate) fn is_range(key: &str) -> bool {
     let lower = key.to_ascii_lowercase();

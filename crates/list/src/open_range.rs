@@ -1,5 +1,6 @@
 //! What stands between the ends of a range where the second is no whole address: `192.0.2.1 to .9`.
 
+use crate::ipv4;
 use crate::rest::first_word;
 
 /// Words that people write between the ends of a range.
@@ -40,6 +41,20 @@ pub(crate) fn is_open_range(note: &[u8]) -> bool {
         None if BETWEEN_WORDS.iter().any(is_word) => after.is_empty() || ends_range(after),
         None => false,
     }
+}
+
+/// Marks that people write between two whole addresses of IPv4, without blanks.
+const JOINING: [&[u8]; 6] = [b":", b"~", b"_", b"+", b"->", "\u{2013}".as_bytes()];
+
+/// Two whole addresses with another mark than a dash between: `192.0.2.0:192.0.2.255`.
+pub(crate) fn has_other_mark(field: &[u8]) -> bool {
+    JOINING.iter().any(|mark| {
+        let at = field.windows(mark.len()).position(|part| part == *mark);
+        at.is_some_and(|at| {
+            let (first, last) = (&field[..at], &field[at + mark.len()..]);
+            ipv4::parse(first).is_some() && ipv4::parse(last).is_some()
+        })
+    })
 }
 
 /// A number, or dots and one.

@@ -6,14 +6,16 @@
 //! what the line means: see [`Rest`].
 
 use crate::columns::Columns;
-use crate::entry::Entry;
+use crate::entry::{Entry, Span};
 use crate::extent::{self, may_be_length_v4};
 use crate::fault::Fault;
 use crate::intake::{Intake, Sink};
 use crate::lines::Block;
+use crate::options::ReadOptions;
 use crate::record::Separator;
 use crate::rest::{Rest, fault_of_comment, first_word, is_address};
-use crate::{diagnosis, ipv4};
+use crate::wording::Wording;
+use crate::{diagnosis, iptables, ipv4};
 
 /// Trailing text of fewer bytes holds no IPv4 address.
 const ADDRESS_BYTES_MIN: usize = 7;
@@ -111,6 +113,50 @@ fn read_line<S: Sink>(line: &[u8], intake: &mut Intake<'_, S>) {
     }
 }
 
+/// The entry of one line, by the rules of plain lists; none where it has none.
+///
+/// # Errors
+/// What is wrong with it, for whoever gives single entries.
+pub fn entry_of_line(line: &[u8]) -> Result<Option<Entry>, String> {
+    let options = ReadOptions {
+        wording: Wording::Entry,
+        ..ReadOptions::default()
+    };
+    let mut intake = Intake::new(&"".into(), &options, One(None));
+    read_line(line, &mut intake);
+    match intake.bad.first() {
+        Some(bad) => Err(bad.fault.about(&bad.text, bad.wording).to_string()),
+        None => Ok(intake.held.sink.0),
+    }
+}
+
+/// The entry of one line.
+#[derive(Clone)]
+struct One(Option<Entry>);
+
+impl Sink for One {
+    fn take_v4(&mut self, _: u64, address: u32, _: &[u8]) {
+        self.0 = Some(Entry::V4(Span::Address(address)));
+    }
+
+    fn take(&mut self, _: u64, entry: Entry, _: &[u8]) {
+        self.0 = Some(entry);
+    }
+
+    fn fresh(&self) -> Self {
+        Self(None)
+    }
+
+    fn append(&mut self, other: Self) {
+        self.0 = self.0.take().or(other.0);
+    }
+
+    fn retain(&mut self, keep: &mut dyn FnMut(Entry) -> bool) -> u64 {
+        let gone = self.0.take_if(|entry| !keep(*entry));
+        u64::from(gone.is_some())
+    }
+}
+
 /// The line up to a comment. A semicolon right behind something may stand between columns.
 fn without_comment(line: &[u8]) -> &[u8] {
     let begins = |at: usize| match line[at] {
@@ -143,6 +189,9 @@ fn split_field(line: &[u8]) -> (&[u8], &[u8]) {
 fn of_line<'a>(fault: Fault, field: &'a [u8], line: &'a [u8]) -> (Fault, &'a [u8]) {
     if line.starts_with(b"table") && first_word(line[5..].trim_ascii_start()).0.starts_with(b"<") {
         return (Fault::PfTable, line);
+    }
+    if iptables::is_line(field, line) {
+        return (Fault::Iptables, line);
     }
     if field == b"!" && is_address(first_word(line[1..].trim_ascii_start()).0) {
         return (Fault::Exception, line);

@@ -10,6 +10,7 @@ use crate::fault::Fault;
 use crate::fragment::begins_with_fragment;
 use crate::ipv4;
 use crate::open_range::is_open_range;
+use crate::spared;
 use std::net::IpAddr;
 
 /// What an entry and the text after it mean together.
@@ -97,6 +98,9 @@ fn fault_of_note(entry: Entry, note: &[u8], force: bool) -> Option<Fault> {
     if words(note).any(takes_out) || denies(note) {
         return Some(Fault::Exception);
     }
+    if spared::says(note) {
+        return Some(Fault::Spared);
+    }
     if let Some(fault) = single(entry).and_then(|address| of_next(address, note, force)) {
         return Some(fault);
     }
@@ -118,6 +122,9 @@ fn fault_of_note(entry: Entry, note: &[u8], force: bool) -> Option<Fault> {
 pub(crate) fn fault_of_comment(entry: Entry, comment: &[u8], force: bool) -> Option<Fault> {
     let (word, _) = first_word(comment);
     let next = word.split(|&byte| byte == b';').next()?;
+    if spared::is_word(next) && comment.trim_ascii() == word {
+        return Some(Fault::Spared);
+    }
     let reach = single(entry).and_then(|address| of_next(address, next, force));
     let is_second = is_address(next) || matches!(Entry::parse_known(next), Some(Ok(_)));
     match reach {
@@ -428,6 +435,11 @@ mod tests {
             ("198.51.100.0/24 , 203.0.113.0/24", "TwoAddresses"),
             ("198.51.100.0/24 , x", "Commas"),
             ("0.0.0.0 ads.example.com", "HostsFile"),
+            ("198.51.100.7 allow", "Spared"),
+            ("198.51.100.7 ACCEPT", "Spared"),
+            ("198.51.100.0/24 whitelist", "Spared"),
+            ("198.51.100.7 - ignore", "Spared"),
+            ("198.51.100.1 - 198.51.100.9 permit", "Spared"),
         ] {
             assert_eq!(meaning(line), fault, "{line}");
         }

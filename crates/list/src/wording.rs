@@ -12,6 +12,8 @@ pub enum Wording {
     /// Whoever loads a list into a running daemon by a command: options, of which force overrides
     /// guards and reads no line otherwise.
     Load,
+    /// Whoever gives single entries: no option reads them otherwise.
+    Entry,
     /// Whoever reads the log of a daemon: keys of `[[set]]`.
     Keys,
 }
@@ -56,7 +58,7 @@ impl Wording {
     pub(crate) fn skip_bad_lines(self) -> Option<&'static str> {
         match self {
             Self::Options => Some("--skip-bad-lines"),
-            Self::Load => None,
+            Self::Load | Self::Entry => None,
             Self::Keys => Some("skip_bad_lines = true"),
         }
     }

@@ -355,3 +355,78 @@ fn a_heading_that_is_not_there() {
         );
     }
 }
+
+/// What stands under a heading that says nothing is judged by its value.
+#[test]
+fn values_under_other_headings() {
+    let (range, count) = ("--columns 1-2 reads the range", "may count addresses");
+    all_bad(&[
+        ("ip;hosts\n198.51.100.0;256", "ip", count),
+        ("ip;cc;hosts\n198.51.100.0;US;256", "ip", count),
+        ("ip;hosts\n198.51.100.4;4", "ip", count),
+        ("ip;anzahl\n198.51.100.0;256", "ip", count),
+        ("ip;size\n198.51.100.0;1024", "ip", count),
+        (
+            "ip_von,ip_bis\n198.51.100.0,198.51.100.255",
+            "ip_von",
+            range,
+        ),
+        (
+            "ip_von,ip_bis\n198.51.100.0,198.51.100.255",
+            "ip_bis",
+            range,
+        ),
+        ("ip_von,ip_bis\n198.51.100.3,198.51.100.9", "ip_von", range),
+        ("ip,x\n2001:db8::,2001:db8::ff", "ip", range),
+        (
+            "ip,maske\n198.51.100.0,255.255.255.0",
+            "ip",
+            "--columns 1/2 reads",
+        ),
+        (
+            "ip,inverse\n198.51.100.0,0.0.0.255",
+            "ip",
+            "has a wildcard mask",
+        ),
+    ]);
+    for (text, asked) in [
+        ("ip,score\n198.51.100.0,256", "ip"),
+        ("ip,port\n198.51.100.0,8192", "ip"),
+        ("ip,hosts\n198.51.100.0,100", "ip"),
+        ("ip,rank\n198.51.100.0,24", "ip"),
+        ("srcip,dstip\n198.51.100.0,198.51.100.9", "srcip"),
+        ("ip,gateway\n198.51.100.0,198.51.100.254", "ip"),
+        ("ip,seen_by\n198.51.100.0,203.0.113.9", "ip"),
+    ] {
+        let said = outcome(text, asked);
+        assert_eq!(said, "198.51.100.0", "{text}");
+    }
+}
+
+/// A record that spares its address, by a heading or without one.
+#[test]
+fn records_that_spare_their_address() {
+    let said = "is not to be blocked";
+    all_bad(&[
+        ("ip,action\n192.0.2.1,allow", "ip", said),
+        ("ip,action\n192.0.2.1,ACCEPT", "1", said),
+        ("192.0.2.1,allow", "1", said),
+        ("192.0.2.1;whitelist;x", "1", said),
+        ("ip,active\n192.0.2.1,false", "ip", said),
+        ("ip,enabled\n192.0.2.1,0", "ip", said),
+        (
+            "first,last,action\n192.0.2.0,192.0.2.9,permit",
+            "first-last",
+            said,
+        ),
+        ("ip,len,action\n192.0.2.0,24,pass", "ip/len", said),
+    ]);
+    for text in [
+        "ip,action\n192.0.2.1,block",
+        "ip,note\n192.0.2.1,allow",
+        "ip,spf\n192.0.2.1,pass",
+        "ip,active\n192.0.2.1,true",
+    ] {
+        assert_eq!(outcome(text, "ip"), "192.0.2.1", "{text}");
+    }
+}

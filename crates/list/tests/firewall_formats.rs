@@ -321,7 +321,7 @@ fn nft_json_with_faults() {
         "L:4: \"10.0.0.0/4000000000\" has a prefix of more than 32 bits".to_owned(),
         format!("L:5: \"example.com/8\" {no}"),
         "L:6: \"192.0.2.9-192.0.2.1\" ends before it begins".to_owned(),
-        "L:7: \"192.0.2.9-x\" has no whole address after the dash".to_owned(),
+        "L:7: \"192.0.2.9-x\" has no whole address at the end of the range".to_owned(),
         "L:8: \"192.0.2.1 . 80-90 . ::/8\" is an element of several fields, which is not \
          supported"
             .to_owned(),

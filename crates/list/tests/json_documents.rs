@@ -184,12 +184,13 @@ const EXCEPTION: &str =
     "holds an exception (!, except), which a list cannot; put it into an allow set";
 /// The entries are in an array, and what is taken out of them beside it.
 const OF_ARRAY: &str = "\"d\" holds an exception";
+const SPARED: &str = "is not to be blocked";
 const TWICE: &str = "stands under a key that its object has twice";
 const NO_TEXT: &str = "is an array or object, where the path should lead to text";
 
 /// A document, the paths asked for, and why it is refused.
 #[rustfmt::skip]
-const HALVES: [(&str, &str, &str); 37] = [
+const HALVES: [(&str, &str, &str); 43] = [
     (r#"[{"first":"192.0.2.0","last":"192.0.2.9"}]"#, "[].first", RANGE),
     (r#"[{"first":"192.0.2.0","last":"192.0.2.9"}]"#, "[].last", RANGE),
     (r#"[{"startIp":"192.0.2.0","endIp":"192.0.2.9"}]"#, "[].startIp, [].endIp", RANGE),
@@ -226,6 +227,12 @@ const HALVES: [(&str, &str, &str); 37] = [
     (r#"[{"ip":"192.0.2.0","not":["192.0.2.1"]}]"#, "[].ip", EXCEPTION),
     (r#"[{"ip":"192.0.2.0-192.0.2.9","exclude":1}]"#, "[].ip", EXCEPTION),
     (r#"[{"excludedIps":["192.0.2.1"],"cidr":"192.0.2.0/24"}]"#, "[].cidr", EXCEPTION),
+    (r#"[{"ip":"192.0.2.0","hosts":256}]"#, "[].ip", RANGE),
+    (r#"[{"ip":"192.0.2.1","action":"allow"}]"#, "[].ip", SPARED),
+    (r#"[{"ip":"192.0.2.1","active":false}]"#, "[].ip", SPARED),
+    (r#"[{"ip":"192.0.2.1","enabled":false}]"#, "[].ip", SPARED),
+    (r#"[{"ip":"192.0.2.1","whitelisted":true}]"#, "[].ip", SPARED),
+    (r#"{"d":{"cidrs":["192.0.2.0/24"],"action":"allow"}}"#, "d.cidrs[]", SPARED),
     (r#"[{"ip":"192.0.2.0"},{"ip":["192.0.2.9"]}]"#, "[].ip", NO_TEXT),
 ];
 

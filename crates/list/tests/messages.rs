@@ -121,7 +121,7 @@ fn networks_and_ranges() {
         "192.0.2.9 - 192.0.2.1",
         "\"192.0.2.9 - 192.0.2.1\" ends before it begins",
     );
-    let no_end = "has no whole address after the dash";
+    let no_end = "has no whole address at the end of the range";
     check("192.0.2.1-9", &format!("\"192.0.2.1-9\" {no_end}"));
     check(
         "192.0.2.1 - 192.0.2.300",
@@ -245,7 +245,7 @@ fn more_than_an_entry_on_a_line() {
         ),
         ("2026-11-01 12:00:00 nothing", date),
     ]);
-    let open = "has no whole address after the dash";
+    let open = "has no whole address at the end of the range";
     let port = "has a port; a list holds plain addresses";
     let apart = "has a word for a mask behind the address; write ADDRESS/LENGTH in one word";
     let mask = "has a netmask; write it as a prefix length: /24";

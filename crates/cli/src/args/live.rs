@@ -40,7 +40,7 @@ pub(crate) struct ShowSetArgs {
 /// Add entries to a set of a running daemon: done when every worker sees them.
 ///
 /// An entry is an address, a network or a range. '-' reads them from standard input, one a line,
-/// as fast as they come; what follows '#' or ';' on a line is left out. A line that is no entry is
+/// as fast as they come; a note may follow an entry, as in a list. A line that is no entry is
 /// named and left out, and the exit code is 1. Entries that are there already get the new timeout
 /// and comment. They survive a restart of the daemon.
 #[derive(Clone, Debug, Args)]
@@ -165,9 +165,9 @@ pub(crate) struct TestArgs {
 /// Change what a hit of a set does, while frames go by: block, count or allow.
 ///
 /// 'count' counts what 'block' would drop, and drops nothing: a trial. The change survives a
-/// restart of the daemon, unless the configuration has another action by then. With --side or
-/// --port it is for that address of a frame, or for frames that come in by that port, alone;
-/// without either what was said so is over.
+/// restart of the daemon, unless the configuration has another action by then. --side
+/// changes it for that address of a frame alone, --port for frames that come in by that port
+/// alone. Without either, the action holds everywhere, and earlier ones for a side or a port end.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(ACTION_EXAMPLES))]
 pub(crate) struct ActionArgs {

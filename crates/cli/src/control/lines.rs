@@ -114,12 +114,9 @@ impl Cutter {
     }
 
     fn take(&mut self, line: &[u8]) -> Option<()> {
-        let entry = without_comment(line).trim_ascii();
-        if entry.is_empty() {
-            return Some(());
-        }
-        match std::str::from_utf8(entry).map_or_else(|_| Err("not text".to_owned()), parse_entry) {
-            Ok(entry) => {
+        match entry_of(line) {
+            Ok(None) => Some(()),
+            Ok(Some(entry)) => {
                 if self.chunk.entries.is_empty() {
                     self.chunk.lines.0 = self.line;
                 }
@@ -146,15 +143,26 @@ impl Cutter {
     }
 }
 
-/// A line up to its comment. A semicolon right behind an entry may stand between two.
-fn without_comment(line: &[u8]) -> &[u8] {
-    let begins = |at: usize| match line[at] {
-        b'#' => true,
-        b';' => at == 0 || line[at - 1].is_ascii_whitespace(),
-        _ => false,
-    };
-    let comment = (0..line.len()).find(|&at| begins(at));
-    &line[..comment.unwrap_or(line.len())]
+/// The entry of a line, which is read as a line of a list is.
+fn entry_of(line: &[u8]) -> Result<Option<Entry>, String> {
+    let line = line.trim_ascii();
+    if line.is_empty() {
+        return Ok(None);
+    }
+    let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
+    let alone = parse_entry(text);
+    let has_more = line
+        .iter()
+        .any(|byte| byte.is_ascii_whitespace() || matches!(byte, b'#' | b';'));
+    match alone {
+        Err(_) if has_more => {
+            let entry = list::entry_of_line(line)?;
+            entry
+                .map(|entry| parse_entry(&entry.to_string()))
+                .transpose()
+        }
+        alone => alone.map(Some),
+    }
 }
 
 #[cfg(test)]
@@ -199,11 +207,20 @@ mod tests {
     }
 
     #[test]
-    fn a_semicolon_right_behind_an_entry_begins_no_comment() {
+    fn notes_are_those_of_lists() {
         for (line, is_good) in [
-            ("192.0.2.1 ; 192.0.2.9", true),
+            ("192.0.2.1 ; a note", true),
+            ("192.0.2.1 ; 192.0.2.9", false),
             ("192.0.2.1# x", true),
             ("; x", true),
+            ("192.0.2.1;x", true),
+            ("192.0.2.1;", true),
+            ("192.0.2.1\ta note", true),
+            ("192.0.2.1\t# a note", true),
+            ("192.0.2.1 a note", true),
+            ("192.0.2.1 allow", false),
+            ("192.0.2.1 except .9", false),
+            ("192.0.2.1,x", false),
             ("192.0.2.1;192.0.2.9", false),
             ("192.0.2.0;24", false),
         ] {
@@ -212,6 +229,9 @@ mod tests {
                 .into_iter()
                 .any(|piece| matches!(piece, Piece::Bad(_)));
             assert_eq!(!bad, is_good, "{line}");
+            let said = entry_of(line.as_bytes()).err().unwrap_or_default();
+            let has_option = said.contains("--") || said.contains("control");
+            assert!(!has_option, "{line}: {said}");
         }
     }
 

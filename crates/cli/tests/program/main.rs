@@ -21,6 +21,7 @@ mod interrupt;
 mod laboratory;
 mod ndr;
 mod pass;
+mod reload;
 mod replay;
 #[path = "../screens/mod.rs"]
 mod screens;

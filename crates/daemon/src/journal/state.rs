@@ -85,6 +85,12 @@ impl KeptSets {
         }
     }
 
+    /// Takes over what operations say.
+    pub(crate) fn take_all(&mut self, operations: &Operations) -> io::Result<()> {
+        let read = super::op::read(operations.bytes(), &mut |set, op| self.take(set, op));
+        read.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
     /// Entries of all sets, however many gave them.
     #[must_use]
     pub fn entry_count(&self) -> usize {

@@ -57,8 +57,7 @@ impl ClientError {
     /// slow to confirm it.
     #[must_use]
     pub fn is_of_made_change(&self) -> bool {
-        let made = ["not-kept", "not-confirmed"];
-        matches!(self, Self::Refused(error) if made.contains(&&*error.reason))
+        matches!(self, Self::Refused(error) if error.is_of_made_change())
     }
 }
 

@@ -119,6 +119,13 @@ impl RpcError {
         }
     }
 
+    /// Whether the change was made all the same: it is not in the journal, or a worker was too
+    /// slow to confirm it.
+    #[must_use]
+    pub fn is_of_made_change(&self) -> bool {
+        matches!(&*self.reason, "not-kept" | "not-confirmed")
+    }
+
     /// Wrong parameters.
     pub fn params(message: impl fmt::Display) -> Self {
         Self::new(ErrorKind::InvalidParams, message)

@@ -116,13 +116,19 @@ impl Notes {
                 self.tell();
                 let peer = self.peer;
                 return match error {
+                    Some(error) if error.is_of_made_change() => {
+                        tracing::warn!(%peer, method, params, %error, "done, but");
+                    }
                     Some(error) => tracing::warn!(%peer, method, params, %error, "refused"),
                     None => tracing::info!(%peer, method, params, "done"),
                 };
             }
         };
         if let Some(error) = error {
-            entries.refused = entries.count;
+            entries.refused = match error.is_of_made_change() {
+                true => 0,
+                false => entries.count,
+            };
             entries.why = Some(error.to_string());
         }
         match &mut self.held {
@@ -174,6 +180,9 @@ impl Notes {
         };
         let (peer, first) = (self.peer, first.join(", ") + more);
         match why {
+            Some(error) if refused == 0 => {
+                tracing::warn!(%peer, method, set, entries = count, first, error, "done, but");
+            }
             Some(error) => {
                 let entries = count;
                 tracing::warn!(%peer, method, set, entries, first, refused, error, "refused");
@@ -229,6 +238,21 @@ mod tests {
         let request = Request::parse(line.as_bytes());
         let request = request.unwrap_or_else(|_| panic!("{line}"));
         Note::of(&request)
+    }
+
+    #[test]
+    fn a_change_that_was_made_is_not_called_refused() {
+        let (socket, _other) = std::os::unix::net::UnixStream::pair().expect("a pair");
+        for (reason, refused) in [("not-kept", 0), ("not-confirmed", 0), ("", 1)] {
+            let mut notes = Notes::new(Peer::of(&socket).expect("a peer"));
+            let mut error = RpcError::new(crate::rpc::ErrorKind::Refused, "why");
+            reason.clone_into(&mut error.reason);
+            let added = note("set.add", r#"{"set":"a","entries":["192.0.2.1"]}"#);
+            notes.add(added.expect("a note"), Some(&error));
+            let held = notes.held.as_ref().expect("it is held");
+            assert_eq!((held.count, held.refused), (1, refused), "{reason}");
+            assert_eq!(held.why.as_deref(), Some("why"));
+        }
     }
 
     #[test]

@@ -79,7 +79,8 @@ impl<'a> Aside<'a> {
     fn new(config: &'a Config) -> Result<Self, StartError> {
         let publish: Box<dyn Publish> = Box::new(Deferred::default());
         let keeper_config = keep::keeper_config(config, Arc::new(NoHits));
-        let (handle, keeper) = keep::start(keeper_config, None, publish, config, false)?;
+        let (handle, keeper) =
+            keep::start(keeper_config, Default::default(), publish, config, false)?;
         handle.set_starting(true);
         Ok(Self {
             config,

@@ -17,13 +17,15 @@ use crate::metrics::Reloads;
 use crate::rpc::answers::{self, ConfigAnswer, Hits, Memory, MemoryFacts, Reloaded};
 use crate::rpc::{ErrorKind, Facts, RpcError, Stream};
 use crate::sets::Keeper;
-use crate::sources::{Asking, Sources};
+use crate::sources::{Asking, Sources, ToKeeper};
 
 /// What all threads of a daemon share.
 pub(super) struct Inner {
     /// The configuration's file, to be read again.
     pub(super) file: Option<PathBuf>,
     pub(super) keeping: sets::Keeping,
+    /// By which sources deliver.
+    pub(super) deliveries: ToKeeper,
     pub(super) live: Mutex<Live>,
     /// The sources that run, for whoever asks.
     pub(super) asking: Asking,

@@ -68,10 +68,10 @@ pub(super) fn keeper_config(config: &Config, hits: Arc<dyn RecentHits>) -> Keepe
 pub(super) fn journal(
     config: &Config,
     recover: bool,
-) -> Result<Option<(Journal, KeptSets)>, StartError> {
+) -> Result<(Option<Journal>, KeptSets), StartError> {
     let Some(dir) = &config.state.dir else {
         tracing::warn!("no state is kept: what is added by hand is gone after a restart");
-        return Ok(None);
+        return Ok((None, KeptSets::default()));
     };
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -96,26 +96,24 @@ pub(super) fn journal(
         );
     }
     tracing::info!(dir = %dir.display(), records = report.records, "state is kept");
-    Ok(Some((journal, kept)))
+    Ok((Some(journal), kept))
 }
 
 /// Starts the keeper, and fills the sets of address space to keep and those that were filled by
 /// hand.
 pub(super) fn start(
     config: KeeperConfig,
-    journal: Option<(Journal, KeptSets)>,
+    (journal, kept): (Option<Journal>, KeptSets),
     publish: Box<dyn Publish>,
     whole: &Config,
     recover: bool,
 ) -> Result<(Handle, Keeper), StartError> {
-    let by_hand = journal
-        .as_ref()
-        .map(|(_, kept)| hand::lists_of(kept, whole));
-    let (handle, keeper) = Keeper::start(config, journal, publish)?;
+    let by_hand = hand::lists_of(&kept, whole);
+    let (handle, keeper) = Keeper::start(config, (journal, kept), publish)?;
     for space in rules::kept(whole) {
         keep_space(&handle, space, space.entries())?;
     }
-    hand::restore(&handle, whole, by_hand.unwrap_or_default(), recover)?;
+    hand::restore(&handle, whole, by_hand, recover)?;
     Ok((handle, keeper))
 }
 

@@ -5,6 +5,7 @@
 //! that a list would have stopped. At the end nobody may ask any more, sources stop, workers send
 //! what they hold, and the keeper writes the last of its journal.
 
+mod changes;
 mod check;
 mod check_lists;
 mod cpus;
@@ -129,11 +130,14 @@ impl Daemon {
         let (handle, keeper) =
             keep::start(keeper_config, journal, publish, config, options.recover)?;
         let asking = Asking::default();
-        let keeper_of = Arc::new(ToKeeper(handle.clone()));
+        let keeping = Arc::new(RwLock::new(handle.clone()));
+        let deliveries = ToKeeper::new(Arc::clone(&keeping));
+        let keeper_of = Arc::new(deliveries.clone());
         let sources = Sources::new(keeper_of, Sources::folder(config), asking.clone());
         let inner = Arc::new(Inner {
             file: options.file,
-            keeping: Arc::new(RwLock::new(handle.clone())),
+            keeping,
+            deliveries,
             asking,
             ports: config.ports.iter().map(|port| port.name.clone()).collect(),
             live: Mutex::new(Live {

@@ -1,13 +1,17 @@
 //! Taking a new configuration over while frames go by: all of it, or nothing.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::inner::{Inner, Live};
-use super::{check_lists, exchange, keep, sets};
+use super::{changes, check_lists, exchange, keep, sets};
 use crate::config::{Config, ConfigError, SetConfig};
 use crate::metrics;
-use crate::sets::{Reply, Request};
+use crate::sets::{Reply, Request, SetFacts};
 use crate::sources::{Asking, Source, SourceSpec, Sources};
+
+/// A file is read before the answer; this ends the wait for one that does not come to rest.
+const READ_WITHIN: Duration = Duration::from_secs(600);
 
 /// Reads the configuration again and changes what it changed; says what that was.
 pub(super) fn reload(inner: &Inner) -> Result<Vec<String>, String> {
@@ -28,6 +32,16 @@ pub(super) fn reload(inner: &Inner) -> Result<Vec<String>, String> {
     outcome
 }
 
+/// Lists that a reload brings.
+#[derive(Default)]
+struct Brought<'s> {
+    specs: Vec<&'s SourceSpec>,
+    /// What is told of those that are not taken.
+    without: Vec<String>,
+    /// Their sets.
+    refused: Vec<Arc<str>>,
+}
+
 fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
     let Some(file) = &inner.file else {
         return Err("this daemon was started without a file: there is nothing to read".to_owned());
@@ -39,20 +53,23 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
         ));
     }
     let (lists, apis) = Sources::planned(&next).map_err(|error| error.to_string())?;
-    let without = brought(inner, (&live.config, &next), &lists)?;
+    let brought = brought(inner, (&live.config, &next), &lists)?;
+    let before = facts(inner);
     let names = |config: &Config| -> Vec<String> {
         let sets = config.sets.iter().map(|set| set.name.clone());
         sets.collect()
     };
-    let mut changes = if names(&live.config) == names(&next) {
-        settings(inner, &next)?
+    if names(&live.config) == names(&next) {
+        settings(inner, &next)?;
     } else {
-        exchange::exchange(inner, live, &next)?
-    };
-    changes.extend(sources_changed(&live.config, &next));
-    changes.extend(without);
+        exchange::exchange(inner, live, &next)?;
+    }
+    let mut changes = changes::of_sets((&live.config, &next), &before, &facts(inner));
+    changes.extend(changes::of_sources(&live.config, &next));
     let replaced = live.sources.replace(&lists, &apis);
     replaced.map_err(|error| format!("a source cannot be started ({error})"))?;
+    changes.extend(awaited(inner, &brought));
+    changes.extend(brought.without);
     if live.config.log.level != next.log.level {
         crate::log::set_level(next.log.level);
         changes.push("the log has another level".to_owned());
@@ -64,12 +81,12 @@ fn take_over(inner: &Inner, live: &mut Live) -> Result<Vec<String>, String> {
 
 /// Reads the lists of sets that are new, are read from elsewhere, or must have a list from now on
 /// and have none, and refuses the reload where a start would refuse them: a set must not stay empty
-/// unnoticed until then. What is told of others that are not taken.
-fn brought(
+/// unnoticed until then.
+fn brought<'s>(
     inner: &Inner,
     (old, new): (&Config, &Config),
-    lists: &[SourceSpec],
-) -> Result<Vec<String>, String> {
+    lists: &'s [SourceSpec],
+) -> Result<Brought<'s>, String> {
     let lacks = lacking(inner, old, new);
     let is_brought = |spec: &&SourceSpec| {
         let named = |set: &&SetConfig| *set.name == *spec.set;
@@ -78,18 +95,25 @@ fn brought(
     };
     let brought: Vec<&SourceSpec> = lists.iter().filter(is_brought).collect();
     let read = check_lists::read(new, &brought).map_err(|error| error.to_string())?;
-    let (mut refused, mut without) = (Vec::new(), Vec::new());
+    let mut refused = Vec::new();
+    let mut taken = Brought::default();
     refused.extend(unread(&inner.asking, &lacks, &brought));
     for list in read {
         let ends = list.refuses_start();
         match list.refusal {
             Some(why) if ends => refused.push(format!("set '{}': {why}", list.set)),
-            Some(why) => without.push(format!("set {} does not take its list: {why}", list.set)),
+            Some(why) => {
+                let set = list.set;
+                let without = format!("set {set} does not take its list: {why}");
+                taken.without.push(without);
+                taken.refused.push(set);
+            }
             None => {}
         }
     }
+    taken.specs = brought;
     match refused.is_empty() {
-        true => Ok(without),
+        true => Ok(taken),
         false => Err(refused.join("; ")),
     }
 }
@@ -156,18 +180,49 @@ fn offer_again(asking: &Asking, old: &Config, new: &Config) {
 }
 
 /// Gives the sets their new settings, where they are the same sets.
-fn settings(inner: &Inner, next: &Config) -> Result<Vec<String>, String> {
+fn settings(inner: &Inner, next: &Config) -> Result<(), String> {
     let sets = keep::sets(next);
     let reply = sets::handle(&inner.keeping).ask(Request::Reload { sets });
-    match reply.map_err(|refusal| refusal.to_string())? {
-        Reply::Reloaded(names) => {
-            let changes = names
-                .iter()
-                .map(|name| format!("set {name} has other settings"));
-            Ok(changes.collect())
-        }
-        _ => Ok(Vec::new()),
+    reply.map(|_| ()).map_err(|refusal| refusal.to_string())
+}
+
+/// The sets as they are; none where nobody keeps them.
+fn facts(inner: &Inner) -> Vec<SetFacts> {
+    match sets::handle(&inner.keeping).ask(Request::List) {
+        Ok(Reply::Sets(facts)) => facts,
+        _ => Vec::new(),
     }
+}
+
+/// Waits until lists that are files are in force, and says what the others still lack.
+fn awaited(inner: &Inner, brought: &Brought<'_>) -> Vec<String> {
+    let name = |spec: &&SourceSpec| spec.set.to_string();
+    let is_file = |spec: &&&SourceSpec| matches!(spec.source, Source::File { .. });
+    let (files, others): (Vec<&SourceSpec>, Vec<&SourceSpec>) = brought
+        .specs
+        .iter()
+        .copied()
+        .partition(|spec| is_file(&spec));
+    let files: Vec<String> = files.iter().map(name).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let mut told = Vec::new();
+    for state in inner.asking.tried(&files, READ_WITHIN) {
+        let set = &state.set;
+        let is_told = brought.refused.contains(set);
+        match &state.last_error {
+            _ if is_told => {}
+            Some(error) => told.push(format!("set {set} does not take its list: {}", error.text)),
+            None if state.is_tried() => {}
+            None => told.push(later(set, &state.name)),
+        }
+    }
+    let others = others.iter();
+    told.extend(others.map(|spec| later(&spec.set, &spec.source.name())));
+    told
+}
+
+fn later(set: &str, source: &str) -> String {
+    format!("set {set}: its list comes later, from {source}; see 'linerate set show {set}'")
 }
 
 /// What a new configuration changes that cannot change.
@@ -191,40 +246,6 @@ fn fixed(old: &Config, new: &Config) -> Option<&'static str> {
     ];
     let changed = checks.iter().find(|(_, same)| !same);
     changed.map(|&(what, _)| what)
-}
-
-/// Sets whose entries come from elsewhere, or at other times.
-fn sources_changed(old: &Config, new: &Config) -> Vec<String> {
-    let mut changes = Vec::new();
-    for set in &new.sets {
-        let before = old.sets.iter().find(|before| before.name == set.name);
-        if let Some(before) = before
-            && (before.source != set.source || before.refresh != set.refresh)
-        {
-            changes.push(format!("set {} has another source", set.name));
-        }
-        if let Some(before) = before
-            && ((&before.columns, before.skip_bad_lines) != (&set.columns, set.skip_bad_lines)
-                || before.json_paths != set.json_paths)
-        {
-            changes.push(format!("set {} reads its source otherwise", set.name));
-        }
-        if let Some(before) = before
-            && before.required != set.required
-        {
-            let name = &set.name;
-            changes.push(format!(
-                "set {name} has another 'required', for the next start"
-            ));
-        }
-    }
-    if old.limits != new.limits {
-        changes.push("[limits] are others: sources are read again".to_owned());
-    }
-    if old.crowdsec != new.crowdsec {
-        changes.push("[crowdsec] is another".to_owned());
-    }
-    changes
 }
 
 #[cfg(test)]
@@ -442,7 +463,7 @@ name = "linerate"
                 continue;
             }
             let refused = fixed(&old, &new);
-            let at_start = name == "set.required" && !sources_changed(&old, &new).is_empty();
+            let at_start = name == "set.required" && !changes::of_sources(&old, &new).is_empty();
             let done = refused.is_some() || is_applied(&old, &new) || at_start;
             assert!(done, "{name} is neither applied nor refused");
         }

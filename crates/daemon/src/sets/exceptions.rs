@@ -3,7 +3,7 @@
 
 use super::request::At;
 use super::state::{SetState, action_code, action_of};
-use crate::journal::{On, Op};
+use crate::journal::{KeptSet, On, Op, Operations};
 use frame::PortId;
 use plane::{Action, Exception, Ports, SetRule, Sides};
 
@@ -106,11 +106,49 @@ impl SetState {
         }
     }
 
-    /// Puts back what was kept, where the configuration says what it said then.
-    pub(super) fn restore_on(&mut self, rule: u32, kept: &[On], ports: &[String]) {
-        if rule == known_by(&self.config.rule) {
-            self.on = kept.iter().filter_map(|on| LiveOn::of(on, ports)).collect();
-            self.apply_on();
+    /// Puts back what was changed live, where the configuration says what it said then. Elsewhere
+    /// it has ended for good: without a word in the journal it would come back with the old
+    /// configuration.
+    pub(super) fn restore_actions(
+        &mut self,
+        kept: &KeptSet,
+        ports: &[String],
+        journal: &mut Operations,
+    ) {
+        let action = self.config.rule.action;
+        let now = action_code(action);
+        if let Some((configured, live)) = kept.action {
+            match action_of(live) {
+                Some(live) if configured == now => self.rule.action = live,
+                live => {
+                    journal.push(
+                        &self.name,
+                        &Op::Action {
+                            configured: now,
+                            live: now,
+                        },
+                    );
+                    let live = live.map_or("of another kind", Action::name);
+                    tracing::info!(
+                        set = %self.name,
+                        "the live action {live} has ended: the configuration has {action} now"
+                    );
+                }
+            }
+        }
+        match &kept.on {
+            Some((rule, on)) if *rule == known_by(&self.config.rule) => {
+                self.on = on.iter().filter_map(|on| LiveOn::of(on, ports)).collect();
+                self.apply_on();
+            }
+            Some(_) => {
+                journal.push(&self.name, &self.on_op());
+                tracing::info!(
+                    set = %self.name,
+                    "live actions for sides and ports have ended: the configuration is another"
+                );
+            }
+            None => {}
         }
     }
 }

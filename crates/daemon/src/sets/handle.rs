@@ -8,9 +8,11 @@ use super::fault::Force;
 use super::guard::Guards;
 use super::lines;
 use super::name::SetName;
+use super::past::Past;
 use super::refusal::Refusal;
 use super::reply::{Added, Flushed, Load, Reply, TestAnswer};
 use super::request::{LoadedFrom, NewEntry, Origin, Request};
+use super::restore::Keeping;
 use super::save::Saved;
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -49,6 +51,12 @@ pub(super) enum Ask {
     Refused(SetName, String),
     /// All entries of a set.
     Listing(SetName),
+    /// What is known of sets beside their entries.
+    Past,
+    /// To give a set the past that it had with another keeper.
+    Resume(Box<Past>),
+    /// What a snapshot of the journal would hold.
+    Keeping,
     /// A snapshot of the journal was written, or not.
     Compacted(Option<crate::journal::Compacted>),
     /// To end when all that came before is done.
@@ -93,6 +101,10 @@ pub(super) enum Told {
     Finished(Reply, Option<Box<Replaced>>),
     /// A set as it is.
     Listing(Box<Listed>),
+    /// What is known of sets beside their entries.
+    Past(Vec<Past>),
+    /// What a snapshot of the journal would hold.
+    Keeping(Box<Keeping>),
     /// It was noted.
     Noted,
 }

@@ -29,20 +29,20 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Makes the sets, puts back what the journal kept, publishes, and begins to answer. What the
-    /// journal has of sets that are not in `config` stays in it.
+    /// Makes the sets, puts back what was kept, publishes, and begins to answer. What was kept
+    /// of sets that are not in `config` stays in it.
     ///
     /// # Errors
     /// [`Refusal`]: the sets make no policy, tables cannot be made, or no thread.
     pub fn start(
         config: KeeperConfig,
-        journal: Option<(Journal, KeptSets)>,
+        (journal, kept): (Option<Journal>, KeptSets),
         publish: Box<dyn Publish>,
     ) -> Result<(Handle, Self), Refusal> {
         let clock = Clock::start();
         let mut sets = Sets::new(config.sets.clone(), config.defaults)?;
-        let (journal, kept) = journal.unzip();
-        let left = sets.restore_all(kept.unwrap_or_default(), &config.ports, clock.now())?;
+        let mut operations = Operations::default();
+        let left = sets.restore_all(kept, &config.ports, (clock.now(), &mut operations))?;
         let (confirm_within, dynamic_max) = (config.confirm_within, config.dynamic_max);
         let (handle, messages) = Handle::new(config);
         let mut running = Running {
@@ -53,7 +53,7 @@ impl Keeper {
             dynamic_max,
             journal,
             left: Arc::new(left),
-            operations: Operations::default(),
+            operations,
             bulks: VecDeque::new(),
             published: None,
             straighten_at: None,
@@ -61,6 +61,9 @@ impl Keeper {
             handle: handle.clone(),
         };
         running.publish()?;
+        if let Err(refusal) = running.keep() {
+            tracing::warn!("of live actions that have ended: {refusal}");
+        }
         let named = thread::Builder::new().name("keeper".to_owned());
         let thread = named.spawn(move || running.run(&messages));
         let thread = thread.map_err(|error| Refusal::Table {

@@ -34,6 +34,7 @@ mod handle;
 mod keeper;
 mod lines;
 mod name;
+mod past;
 mod publish;
 mod refusal;
 mod reply;
@@ -50,6 +51,7 @@ pub use handle::{Handle, PendingLoad, Waiting};
 pub use keeper::Keeper;
 pub use lines::live_entry;
 pub use name::{NameError, SetName};
+pub use past::Past;
 pub use publish::{Deferred, NoHits, Publish, RecentHits, RecentlyHit};
 pub use refusal::Refusal;
 pub use reply::{

@@ -20,12 +20,15 @@ impl Sets {
         &mut self,
         kept: KeptSets,
         ports: &[String],
-        now: Now,
+        (now, journal): (Now, &mut Operations),
     ) -> Result<KeptSets, Refusal> {
         let mut left = KeptSets::default();
         for (name, kept) in kept.sets {
             match self.place(&name) {
-                Ok(place) => self.restore_set(place, &kept, ports, now)?,
+                Ok(place) => {
+                    self.sets[place].restore_actions(&kept, ports, journal);
+                    self.restore_set(place, &kept, now)?;
+                }
                 Err(_) => {
                     left.sets.insert(name, kept);
                 }
@@ -35,19 +38,7 @@ impl Sets {
         Ok(left)
     }
 
-    fn restore_set(
-        &mut self,
-        place: usize,
-        kept: &KeptSet,
-        ports: &[String],
-        now: Now,
-    ) -> Result<(), Refusal> {
-        if let Some((configured, live)) = kept.action {
-            self.restore_action(place, configured, live);
-        }
-        if let Some((rule, on)) = &kept.on {
-            self.sets[place].restore_on(*rule, on, ports);
-        }
+    fn restore_set(&mut self, place: usize, kept: &KeptSet, now: Now) -> Result<(), Refusal> {
         self.sets[place].forced = kept.forced;
         self.sets[place].list.clone_from(&kept.list);
         let mut piece = Vec::new();
@@ -105,6 +96,7 @@ fn note_of(kept: &Kept, now: Now) -> Option<(Giver, Note)> {
 }
 
 /// All dynamic entries at one moment.
+#[derive(Debug)]
 pub(super) struct Keeping {
     sets: Vec<(SetName, Vec<Op>, Listing)>,
     pairs: HashMap<(usize, Entry), [Note; 2]>,

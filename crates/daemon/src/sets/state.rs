@@ -346,17 +346,6 @@ impl Sets {
         Ok(changed)
     }
 
-    /// Puts an action back that was changed live, where the configuration still has the one that
-    /// it was changed from.
-    pub(super) fn restore_action(&mut self, set: usize, configured: u8, live: u8) {
-        let state = &mut self.sets[set];
-        if action_code(state.config.rule.action) == configured
-            && let Some(action) = action_of(live)
-        {
-            state.rule.action = action;
-        }
-    }
-
     /// Makes the policy say what the rules say.
     pub(super) fn renew_policy(&mut self) -> Result<(), Refusal> {
         self.policy = self.new_policy()?;

@@ -297,6 +297,12 @@ impl Running {
             Ask::Finish(finishing) => return self.finish(*finishing, answer, turn),
             Ask::Refused(set, why) => self.refused(&set, why),
             Ask::Listing(set) => self.listing(&set),
+            Ask::Past => Ok(Told::Past(self.sets.past())),
+            Ask::Resume(past) => self.sets.resume(*past).map(|()| Told::Noted),
+            Ask::Keeping => {
+                let keeping = self.sets.kept(&self.left, self.now());
+                Ok(Told::Keeping(Box::new(keeping)))
+            }
             Ask::Compacted(ended) => {
                 if let Some(journal) = &mut self.journal {
                     journal.end_compaction(ended);

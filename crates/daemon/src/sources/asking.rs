@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::signal::Signal;
+use super::source::Kind;
 use super::state::SourceState;
 
 /// How often to look whether a source has done what it was asked.
@@ -72,6 +73,26 @@ impl Asking {
             }
             if Instant::now() >= end {
                 return Answered::Late;
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+}
+
+impl Asking {
+    /// Waits until the lists of these sets were each tried once, and says how they fare, late ones
+    /// too.
+    #[must_use]
+    pub fn tried(&self, sets: &[&str], within: Duration) -> Vec<SourceState> {
+        let end = Instant::now() + within;
+        loop {
+            let mut states = self.states();
+            states.retain(|state| {
+                let is_list = state.kind != Kind::CrowdSec;
+                is_list && sets.contains(&&*state.set)
+            });
+            if states.iter().all(SourceState::is_tried) || Instant::now() >= end {
+                return states;
             }
             thread::sleep(LOOK_EVERY);
         }

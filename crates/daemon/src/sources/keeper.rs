@@ -1,18 +1,73 @@
 //! The keeper of sets, as sources deliver to it.
 
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
 use super::deliver::{Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
 use super::source::Kind;
 use crate::sets::{
     Handle, LoadedFrom, NewEntry, Origin, PendingLoad, Refusal, Reply, Request, SetName,
 };
 
-/// Delivers to the keeper behind a handle.
+/// How often to look whether nothing is being delivered.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// Delivers to the keeper that there is. Clones deliver to the same one, and are held together.
 #[derive(Clone, Debug)]
-pub struct ToKeeper(pub Handle);
+pub struct ToKeeper {
+    keeper: Arc<RwLock<Handle>>,
+    /// Read by whoever delivers, for as long as that takes.
+    gate: Arc<RwLock<()>>,
+}
+
+/// While it is there nothing is delivered.
+#[derive(Debug)]
+pub struct Held<'a> {
+    _gate: RwLockWriteGuard<'a, ()>,
+}
 
 impl ToKeeper {
+    /// Delivers to whichever keeper is there when a delivery begins.
+    #[must_use]
+    pub fn new(keeper: Arc<RwLock<Handle>>) -> Self {
+        Self {
+            keeper,
+            gate: Arc::default(),
+        }
+    }
+
+    /// Waits until what is being delivered has arrived, and holds back what comes after it: a
+    /// delivery that is half with one keeper would be lost with the next. None where it takes
+    /// longer than `within`.
+    #[must_use]
+    pub fn hold(&self, within: Duration) -> Option<Held<'_>> {
+        let end = Instant::now() + within;
+        loop {
+            match self.gate.try_write() {
+                Ok(gate) => return Some(Held { _gate: gate }),
+                Err(TryLockError::Poisoned(poisoned)) => {
+                    let gate = poisoned.into_inner();
+                    return Some(Held { _gate: gate });
+                }
+                Err(TryLockError::WouldBlock) if Instant::now() >= end => return None,
+                Err(TryLockError::WouldBlock) => thread::sleep(LOOK_EVERY),
+            }
+        }
+    }
+
+    fn pass(&self) -> RwLockReadGuard<'_, ()> {
+        self.gate.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn handle(&self) -> Handle {
+        let keeper = self.keeper.read();
+        keeper.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn ask(&self, request: Request) -> Result<Reply, Refused> {
-        self.0.ask(request).map_err(|refusal| refused(&refusal))
+        let replied = self.handle().ask(request);
+        replied.map_err(|refusal| refused(&refusal))
     }
 }
 
@@ -42,13 +97,17 @@ fn origin(kind: Kind) -> Origin {
 
 impl Deliver for ToKeeper {
     fn begin(&self, set: &str) -> Result<Box<dyn Begun + '_>, Refused> {
-        let begun = self.0.begin_load(&set_name(set)?);
-        Ok(Box::new(Pending(
-            begun.map_err(|refusal| refused(&refusal))?,
-        )))
+        let passing = self.pass();
+        let begun = self.handle().begin_load(&set_name(set)?);
+        let load = begun.map_err(|refusal| refused(&refusal))?;
+        Ok(Box::new(Pending {
+            load,
+            _passing: passing,
+        }))
     }
 
     fn change(&self, set: &str, change: Change) -> Result<Taken, Refused> {
+        let _passing = self.pass();
         let (set, origin) = (set_name(set)?, Origin::CrowdSec);
         let entries: Vec<NewEntry> = change.added.into_iter().map(new_entry).collect();
         let count = entries.len() as u64;
@@ -87,9 +146,12 @@ fn new_entry(decided: Decided) -> NewEntry {
     }
 }
 
-struct Pending(PendingLoad);
+struct Pending<'a> {
+    load: PendingLoad,
+    _passing: RwLockReadGuard<'a, ()>,
+}
 
-impl Begun for Pending {
+impl Begun for Pending<'_> {
     fn load(self: Box<Self>, delivery: Delivery) -> Result<Taken, Refused> {
         let entries = delivery.entries.count() as u64;
         let from = LoadedFrom {
@@ -102,7 +164,7 @@ impl Begun for Pending {
             kept: None,
         };
         let origin = origin(delivery.kind);
-        self.0
+        self.load
             .finish(delivery.entries, from, origin, delivery.force)
             .map_err(|refusal| refused(&refusal))?;
         Ok(Taken { entries })
@@ -110,6 +172,6 @@ impl Begun for Pending {
 
     fn give_up(self: Box<Self>, why: &str) {
         // A keeper that has ended shows nothing any more.
-        let _ = self.0.give_up(why.to_owned());
+        let _ = self.load.give_up(why.to_owned());
     }
 }

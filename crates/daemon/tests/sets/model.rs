@@ -229,7 +229,7 @@ fn every_version_is_a_state_that_was_asked_for() {
     let journal = daemon::journal::Journal::open(dir.path(), Default::default(), 1);
     let (journal, kept, _) = journal.expect("a journal");
     let to_workers = Box::new(seen.clone());
-    let started = Keeper::start(config(&names), Some((journal, kept)), to_workers);
+    let started = Keeper::start(config(&names), (Some(journal), kept), to_workers);
     let (handle, keeper) = started.expect("a keeper");
     let threads: Vec<_> = (0..SETS)
         .map(|set| {

@@ -45,7 +45,8 @@ impl Publish for Workers {
 
 fn changed(workers: &Workers) -> (Handle, Keeper, u64) {
     let to_workers = Box::new(workers.clone());
-    let (handle, keeper) = Keeper::start(config(&["a"]), None, to_workers).expect("a keeper");
+    let (handle, keeper) =
+        Keeper::start(config(&["a"]), Default::default(), to_workers).expect("a keeper");
     let add = |addresses: std::ops::Range<u8>| {
         let text = addresses.map(|last| format!("192.0.2.{last}"));
         let request = Request::Add {

@@ -84,6 +84,8 @@ impl World {
             let (journal, kept, _) = opened.expect("a journal");
             (journal, kept)
         });
+        let (journal, kept) = journal.unzip();
+        let journal = (journal, kept.unwrap_or_default());
         let published = Published::default();
         let to_workers = Box::new(published.clone());
         let (handle, keeper) = Keeper::start(config, journal, to_workers).expect("a keeper");

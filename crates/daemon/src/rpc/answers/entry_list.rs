@@ -19,7 +19,7 @@ pub struct EntryList(pub Vec<Entry>);
 /// What is wrong with the text, as one sentence that shows it.
 pub fn parse_entry(text: &str) -> Result<Entry, String> {
     let parsed = list::Entry::parse(text.as_bytes());
-    let wrong = |fault: list::Fault| fault.about(&excerpt(text), Wording::Load).to_string();
+    let wrong = |fault: list::Fault| fault.about(&excerpt(text), Wording::Entry).to_string();
     let entry = parsed.map_err(wrong)?;
     match entry.unmapped() {
         entry if entry.is_everything() => Err(format!(
