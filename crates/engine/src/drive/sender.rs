@@ -12,6 +12,8 @@ use crate::counters::{Count, Words};
 
 /// How late the end of a short run may be at most, nanoseconds: naps end late by less.
 const LATE_END_NANOS: u64 = 1_000_000;
+/// The same of a capture, whose frames may be due all at once, faster than any port takes them.
+const LAG_END_NANOS: u64 = 50_000_000;
 
 /// What a worker sends, and when.
 pub(super) struct Sender {
@@ -122,7 +124,7 @@ impl Sender {
     pub(super) fn lag_nanos(&self, began: Nanos) -> Option<u64> {
         let lost = self.feed.pacing()?.lost_ns;
         let scheduled = self.last.since(began).saturating_sub(lost);
-        (lost > late_max(scheduled)).then_some(lost)
+        (lost > (scheduled / 200).max(LAG_END_NANOS)).then_some(lost)
     }
 
     /// Frames that were due before the end of its time and that nobody made.
