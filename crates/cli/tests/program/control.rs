@@ -408,7 +408,10 @@ fn what_is_watched_goes_on_until_nobody_reads() {
 fn reload_says_what_changed() {
     let daemon = Daemon::new();
     let ran = daemon.run("reload").ended(0);
-    assert_eq!(ran.text(), "set 'bad' refreshes every 600 s\n");
+    assert_eq!(
+        ran.text(),
+        "set bad has other settings: its configured action was count and is block\n"
+    );
     let json = daemon.run("reload --json").ended(0).json();
     assert_eq!(json["changes"].as_array().map(Vec::len), Some(1));
 }

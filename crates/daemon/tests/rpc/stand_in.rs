@@ -512,7 +512,10 @@ impl Facts for StandIn {
 
     fn reload(&self) -> Result<Reloaded, RpcError> {
         Ok(Reloaded {
-            changes: vec!["set 'bad' refreshes every 600 s".to_owned()],
+            changes: vec![
+                "set bad has other settings: its configured action was count and is block"
+                    .to_owned(),
+            ],
         })
     }
 }
