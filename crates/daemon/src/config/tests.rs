@@ -186,7 +186,8 @@ fn what_is_wrong_is_named_with_its_line_and_a_remedy() {
         ),
         (
             "[workers]\ncount = 1\ncpus = '1,2'",
-            "7: count = 1 and cpus with 2 of them disagree: each worker has one CPU, so leave out count",
+            "7: count = 1 and cpus with 2 of them disagree: each worker has one CPU, so leave \
+             out count",
         ),
         (
             "[[port]]\nspec = 'xdp:eth1,shortcut=on'",

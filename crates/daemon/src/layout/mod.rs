@@ -89,8 +89,8 @@ impl fmt::Display for LayoutError {
             ),
             Self::Disagree { workers, cpus } => write!(
                 f,
-                "workers = {workers} and the CPUs {} disagree: each worker has one CPU, so leave out \
-                 the number of workers",
+                "workers = {workers} and the CPUs {} disagree: each worker has one CPU, so leave \
+                 out the number of workers",
                 cpus::listed(cpus)
             ),
             Self::TooMany { workers, cpus } => write!(

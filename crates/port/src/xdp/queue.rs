@@ -56,9 +56,9 @@ pub(super) struct XdpQueue {
     clock: Option<ClockReader>,
     /// As granted at the start.
     zero_copy: bool,
-    /// Whether the interface is up and has somebody at its other end. Without, the kernel would keep
-    /// frames in the ring and send them when the link is back, whatever has changed since, or drop
-    /// them and call them sent.
+    /// Whether the interface is up and has somebody at its other end. Without, the kernel would
+    /// keep frames in the ring and send them when the link is back, whatever has changed since, or
+    /// drop them and call them sent.
     has_link: bool,
     /// Lengths of frames that the interface carries, bytes.
     carries: RangeInclusive<usize>,
