@@ -17,7 +17,12 @@ pub fn check(evidence: &Evidence) -> Vec<Finding> {
     findings
 }
 
+/// A module's file is `name.rs` beside its folder: editors show it by its name.
 fn check_path(file: &SourceFile) -> Option<Finding> {
+    if file.path.contains("src/") && file.path.ends_with("/mod.rs") {
+        let message = "a module's file stands beside its folder, as `name.rs`".to_owned();
+        return Some(Finding::of(&file.path, RULE, message));
+    }
     let stem = |part: &'_ str| part.split('.').next().unwrap_or(part).to_owned();
     let bad = file
         .path
@@ -58,10 +63,12 @@ mod tests {
         for (path, text) in [
             ("src/utils.rs", ""),
             ("tests/common/mod.rs", ""),
+            ("crates/a/src/b/mod.rs", ""),
             ("src/a.rs", "mod helpers { }\n"),
         ] {
             assert_eq!(check(&sample(&[(path, text)])).len(), 1, "{path}");
         }
+        assert!(check(&sample(&[("tests/ports/mod.rs", "")])).is_empty());
         assert!(check(&sample(&[("src/manager_port.rs", "mod commons;\n")])).is_empty());
     }
 }
