@@ -164,8 +164,8 @@ fn strange(random: &mut Random, list: &List) -> (String, u16, Vec<u8>) {
 }
 
 /// A random checksum field of TCP or UDP equals the sum of its pseudo header once in 65,536 frames.
-/// A bridge over AF_XDP takes such a field for one left to hardware, and finishes it. The field gets
-/// another value here.
+/// A bridge over AF_XDP takes such a field for one left to hardware, and finishes it. The field
+/// gets another value here.
 fn leave_no_sum_to_hardware(packet: &mut [u8]) {
     let word = |at: usize| Some([*packet.get(at)?, *packet.get(at + 1)?]);
     let said = |at| word(at).map_or(0, |word| usize::from(u16::from_be_bytes(word)));
