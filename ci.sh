@@ -8,7 +8,8 @@ steps=(judges lint tidy licences bpf tests fuzz loom tsan demo miri)
 
 usage() {
     cat <<'TEXT'
-usage: ./ci.sh [STEP...]      (no STEP: all but vm, in this order)
+usage: ./ci.sh [STEP...]      (no STEP: all but unit and vm, in this order)
+       ./ci.sh quick          lint, tidy and unit: what to run before a commit
 
   judges    install tshark, promtool and what makes test networks where missing (Debian, root)
   lint      rustfmt, clippy with warnings as errors, documentation without warnings
@@ -24,6 +25,7 @@ usage: ./ci.sh [STEP...]      (no STEP: all but vm, in this order)
   demo      a release build, and a three-second demo whose report is checked
   miri      frame memory, rings of shared memory and the portable table paths under Miri
             (nightly); begun beside fuzz where both are asked for
+  unit      only if named: the tests beside the code of every crate, without programs and networks
   vm [KERNEL]  only if named: Debian 12 in a virtual machine, with its own kernel or another that it
             has (6.12): the package under systemd, and frames across each kind of port (QEMU, root)
 TEXT
@@ -98,6 +100,8 @@ step_bpf() {
     done
     rm -f "$built"
 }
+
+step_unit() { cargo test --quiet --workspace --lib --bins; }
 
 step_tests() { cargo test --workspace --no-fail-fast; }
 
@@ -231,6 +235,7 @@ begin_miri_beside() {
 [ -z "${CI:-}" ] || export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=none
 
 [ "${1:-}" = all ] && shift
+[ "$*" != quick ] || set -- lint tidy unit
 case "${1:-}" in
 -h | --help) usage && exit 0 ;;
 esac
@@ -241,7 +246,7 @@ case "$*" in
 "vm "[0-9]*) kernel=$2 && set -- vm ;;
 esac
 for step in "$@"; do
-    case " ${steps[*]} vm " in
+    case " ${steps[*]} unit vm " in
     *" $step "*) ;;
     *) usage >&2 && exit 2 ;;
     esac

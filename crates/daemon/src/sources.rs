@@ -24,7 +24,6 @@ mod fetch;
 mod file;
 #[cfg(test)]
 mod file_tests;
-mod http_date;
 mod keeper;
 mod left_behind;
 mod plan;

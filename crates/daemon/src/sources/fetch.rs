@@ -12,7 +12,6 @@ use ureq::{Agent, Body};
 
 use super::bounded::Bounded;
 use super::error::SourceError;
-use super::http_date;
 use super::source::{ListUrl, SpecError};
 
 /// Redirects that are followed.
@@ -225,7 +224,7 @@ fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
     if let Ok(seconds) = text.trim().parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let at = http_date::parse(text)?;
+    let at = httpdate::parse_http_date(text).ok()?;
     Some(at.duration_since(now).unwrap_or_default())
 }
 
@@ -297,7 +296,7 @@ mod tests {
 
     #[test]
     fn waits_that_servers_ask_for() {
-        let now = http_date::parse("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
+        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
         let wait = |text: &str| retry_after(text, now).map(|wait| wait.as_secs());
         assert_eq!(wait("120"), Some(120));
         assert_eq!(wait("Sun, 06 Nov 1994 08:50:07 GMT"), Some(30));
