@@ -33,6 +33,7 @@ mod guard;
 mod handle;
 mod keeper;
 mod lines;
+mod message;
 mod name;
 mod past;
 mod publish;

@@ -2,148 +2,29 @@
 
 mod pending;
 
-use super::claims::{self, Giver};
+use super::claims::Giver;
 use super::config::KeeperConfig;
 use super::fault::Force;
-use super::guard::Guards;
 use super::lines;
+use super::message::{
+    Again, Answer, Answered, Finished, Finishing, Listed, Message, NewAction, SetEdit,
+};
 use super::name::SetName;
-use super::past::Past;
 use super::refusal::Refusal;
-use super::reply::{Added, Flushed, Load, Reply, TestAnswer};
+use super::reply::{Added, Deleted, Flushed, Reply, TestAnswer};
 use super::request::{LoadedFrom, NewEntry, Origin, Request};
-use super::restore::Keeping;
-use super::save::Saved;
+use super::state::{Edit, Tally};
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use table::Entries;
-use table::live::{self, Difference, Entry, Loaded, Rebuild, Replaced, Sorted};
+use table::live::{Entry, Rebuild};
 
 pub use pending::PendingLoad;
 
 use pending::Guarding;
-
-/// What the keeper is asked, with the way back.
-#[derive(Debug)]
-pub(super) struct Message {
-    pub(super) ask: Ask,
-    pub(super) answer: Answer,
-}
-
-/// Where the answer to one message goes. Dropped without one, it says that the keeper has ended.
-pub(super) type Answer = SyncSender<Result<Told, Refusal>>;
-
-/// What goes to the keeper.
-#[derive(Debug)]
-pub(super) enum Ask {
-    /// As whoever asks has it; what takes long is not among these.
-    Request(Box<Request>),
-    /// To begin a load.
-    Begin(SetName),
-    /// A load whose turn to compile has come.
-    Refresh(Box<Sorted>),
-    /// A load that is compiled.
-    Finish(Box<Finishing>),
-    /// A load was refused.
-    Refused(SetName, String),
-    /// All entries of a set.
-    Listing(SetName),
-    /// What is known of sets beside their entries.
-    Past,
-    /// To give a set the past that it had with another keeper.
-    Resume(Box<Past>),
-    /// What a snapshot of the journal would hold.
-    Keeping,
-    /// A snapshot of the journal was written, or not.
-    Compacted(Option<crate::journal::Compacted>),
-    /// To end when all that came before is done.
-    Stop,
-}
-
-/// A load that is compiled, with what the keeper notes of it.
-#[derive(Debug)]
-pub(super) struct Finishing {
-    /// None for tables that are only built anew.
-    pub(super) summary: Option<Summary>,
-    pub(super) loaded: Loaded,
-}
-
-/// What the keeper notes of a load.
-#[derive(Clone, Debug)]
-pub(super) struct Summary {
-    pub(super) set: usize,
-    pub(super) from: LoadedFrom,
-    pub(super) origin: Origin,
-    pub(super) difference: Difference,
-    /// What the list is known by, where a guard would have refused it.
-    pub(super) forced: Option<u64>,
-    /// What a guard would have refused if the set did more than count.
-    pub(super) counted: Option<Box<str>>,
-    /// The dynamic part is to go, too.
-    pub(super) flush: bool,
-}
-
-/// What comes back.
-#[derive(Debug)]
-pub(super) enum Told {
-    /// For whoever asks.
-    Reply(Reply),
-    /// A load was begun.
-    Begun(Box<Begun>),
-    /// A load that knows what is new.
-    Refreshed(Box<Sorted>),
-    /// To be compiled once more.
-    Again(Box<Again>),
-    /// A load is in force; what it replaced is dropped by whoever asked.
-    Finished(Reply, Option<Box<Replaced>>),
-    /// A set as it is.
-    Listing(Box<Listed>),
-    /// What is known of sets beside their entries.
-    Past(Vec<Past>),
-    /// What a snapshot of the journal would hold.
-    Keeping(Box<Keeping>),
-    /// It was noted.
-    Noted,
-}
-
-/// A load that was begun.
-#[derive(Debug)]
-pub(super) struct Begun {
-    pub(super) set: usize,
-    pub(super) load: live::Load,
-    pub(super) guards: Guards,
-}
-
-/// What is to be compiled once more.
-#[derive(Debug)]
-pub(super) struct Again {
-    pub(super) summary: Option<Summary>,
-    pub(super) rebuild: Rebuild,
-}
-
-/// A set as it is.
-#[derive(Debug)]
-pub(super) struct Listed {
-    pub(super) saved: Saved,
-    /// Entries that each giver gave, where two did.
-    pub(super) shared: HashSet<Entry>,
-}
-
-impl Listed {
-    /// Entries that `giver` gave.
-    fn given_by(&self, giver: Giver) -> impl Iterator<Item = Entry> {
-        let is_his = move |entry: &Entry, note: &live::Note| {
-            claims::giver_of(note) == Some(giver) || self.shared.contains(entry)
-        };
-        let dynamic = self.saved.listing.dynamic();
-        dynamic
-            .filter(move |(entry, note)| is_his(entry, note))
-            .map(|(entry, _)| entry)
-    }
-}
 
 /// Asks the keeper. Clones ask the same one, from any thread; each waits for its own answer.
 #[derive(Clone, Debug)]
@@ -199,18 +80,22 @@ impl Handle {
                 entries,
                 origin,
             } => self.replace(set, entries, origin),
-            Request::Test { address } => {
-                let mut reply = self.reply(Request::Test { address })?;
-                if let Reply::Test(answers) = &mut reply {
-                    lines::find(answers, address);
-                    let hits = &self.shared.config.recent_hits;
-                    for (set, answer) in answers.iter_mut().enumerate() {
-                        answer.hits = hits.recently_hit(set, address);
-                    }
-                }
-                Ok(reply)
+            Request::Test { address } => self.test(address).map(Reply::Test),
+            Request::List => self.tell(Message::List).map(Reply::Sets),
+            Request::Show { set } => {
+                let facts = self.tell(|answer| Message::Show(set, answer))?;
+                Ok(Reply::Set(Box::new(facts)))
             }
-            request => self.reply(request),
+            Request::Add { .. } | Request::Delete { .. } => self.send(request)?.wait(),
+            Request::SetAction { set, action, at } => {
+                let new = Box::new(NewAction { set, action, at });
+                let before = self.tell(|answer| Message::SetAction(new, answer))?;
+                Ok(Reply::ActionSet { before })
+            }
+            Request::Reload { sets } => {
+                let changed = self.tell(|answer| Message::Reload(sets, answer))?;
+                Ok(Reply::Reloaded(changed))
+            }
         }
     }
 
@@ -220,11 +105,22 @@ impl Handle {
     /// # Errors
     /// [`Refusal::Stopped`].
     pub fn send(&self, request: Request) -> Result<Waiting, Refusal> {
-        if !matches!(request, Request::Add { .. } | Request::Delete { .. }) {
-            return Ok(Waiting(Err(self.ask(request))));
-        }
-        self.deliver(Ask::Request(Box::new(request)))
-            .map(|answered| Waiting(Ok(answered)))
+        let (set, edit, origin, reply): (_, _, _, fn(Tally) -> Reply) = match request {
+            Request::Add {
+                set,
+                entries,
+                origin,
+            } => (set, Edit::Add(entries), origin, added),
+            Request::Delete {
+                set,
+                entries,
+                origin,
+            } => (set, Edit::Delete(entries), origin, deleted),
+            request => return Ok(Waiting(Pending::Known(self.ask(request)))),
+        };
+        let edit = Box::new(SetEdit { set, edit, origin });
+        let answered = self.deliver(|answer| Message::Edit(edit, answer))?;
+        Ok(Waiting(Pending::Edit(answered, reply)))
     }
 
     /// Begins to replace the file part of a set: to be called before its source is opened.
@@ -232,14 +128,12 @@ impl Handle {
     /// # Errors
     /// [`Refusal::NoSuchSet`], [`Refusal::Stopped`].
     pub fn begin_load(&self, set: &SetName) -> Result<PendingLoad, Refusal> {
-        match self.tell(Ask::Begin(set.clone()))? {
-            Told::Begun(begun) => Ok(PendingLoad {
-                handle: self.clone(),
-                name: set.clone(),
-                begun,
-            }),
-            _ => Err(Refusal::Stopped),
-        }
+        let begun = self.tell(|answer| Message::Begin(set.clone(), answer))?;
+        Ok(PendingLoad {
+            handle: self.clone(),
+            name: set.clone(),
+            begun: Box::new(begun),
+        })
     }
 
     /// True when there is a set of this name.
@@ -263,10 +157,18 @@ impl Handle {
     /// # Errors
     /// [`Refusal::Stopped`].
     pub fn look_up(&self, address: IpAddr) -> Result<Vec<TestAnswer>, Refusal> {
-        match self.reply(Request::Test { address })? {
-            Reply::Test(answers) => Ok(answers),
-            _ => Err(Refusal::Stopped),
+        self.tell(|answer| Message::Test(address, answer))
+    }
+
+    /// The same with lines of files, and with what was hit of late.
+    fn test(&self, address: IpAddr) -> Result<Vec<TestAnswer>, Refusal> {
+        let mut answers = self.look_up(address)?;
+        lines::find(&mut answers, address);
+        let hits = &self.shared.config.recent_hits;
+        for (set, answer) in answers.iter_mut().enumerate() {
+            answer.hits = hits.recently_hit(set, address);
         }
+        Ok(answers)
     }
 
     /// Says whether the daemon is starting: refusals then name no command, which nobody could give.
@@ -308,58 +210,43 @@ impl Handle {
         drop(listed);
         let mut sum = Added::default();
         if !gone.is_empty() {
-            let delete = Request::Delete {
-                set: set.clone(),
-                entries: gone,
-                origin,
-            };
-            if let Reply::Deleted(deleted) = self.reply(delete)? {
-                sum.deleted = deleted.deleted + deleted.still_there;
-            }
+            let edit = Edit::Delete(gone);
+            let gone = self.edit(set.clone(), edit, origin)?;
+            sum.deleted = gone.removed + gone.still_there;
         }
-        let add = Request::Add {
-            set,
-            entries,
-            origin,
-        };
-        if let Reply::Added(added) = self.reply(add)? {
-            sum.added = added.added;
-            sum.already_there = added.already_there;
-        }
+        let new = self.edit(set, Edit::Add(entries), origin)?;
+        sum.added = new.added;
+        sum.already_there = new.already_there;
         Ok(Reply::Added(sum))
     }
 
-    fn listed(&self, set: &SetName) -> Result<Box<Listed>, Refusal> {
-        match self.tell(Ask::Listing(set.clone()))? {
-            Told::Listing(listed) => Ok(listed),
-            _ => Err(Refusal::Stopped),
-        }
+    fn edit(&self, set: SetName, edit: Edit, origin: Origin) -> Result<Tally, Refusal> {
+        let edit = Box::new(SetEdit { set, edit, origin });
+        self.tell(|answer| Message::Edit(edit, answer))
     }
 
-    fn reply(&self, request: Request) -> Result<Reply, Refusal> {
-        match self.tell(Ask::Request(Box::new(request)))? {
-            Told::Reply(reply) => Ok(reply),
-            _ => Err(Refusal::Stopped),
-        }
+    fn listed(&self, set: &SetName) -> Result<Listed, Refusal> {
+        self.tell(|answer| Message::Listing(set.clone(), answer))
     }
 
-    /// Compiles until the keeper takes what was compiled.
-    fn finish(&self, mut finishing: Finishing) -> Result<Reply, Refusal> {
+    /// Compiles until the keeper takes what was compiled. No reply is to tables that were only
+    /// built anew.
+    fn finish(&self, mut finishing: Finishing) -> Result<Option<Reply>, Refusal> {
         loop {
-            match self.tell(Ask::Finish(Box::new(finishing)))? {
-                Told::Again(again) => {
+            let boxed = Box::new(finishing);
+            match self.tell(|answer| Message::Finish(boxed, answer))? {
+                Finished::Again(again) => {
                     let Again { summary, rebuild } = *again;
                     let loaded = rebuild.compile().map_err(|error| Refusal::Table {
                         reason: error.to_string(),
                     })?;
                     finishing = Finishing { summary, loaded };
                 }
-                Told::Finished(reply, replaced) => {
+                Finished::Done(reply, replaced) => {
                     // Takes time, which is ours.
                     drop(replaced);
                     return Ok(reply);
                 }
-                _ => return Err(Refusal::Stopped),
             }
         }
     }
@@ -378,25 +265,48 @@ impl Handle {
         self.finish(finishing).map(|_| ())
     }
 
-    pub(super) fn tell(&self, ask: Ask) -> Result<Told, Refusal> {
-        let answered = self.deliver(ask)?;
-        answered.recv().map_err(|_| Refusal::Stopped)?
+    /// Sends a message and waits for its answer.
+    pub(super) fn tell<T>(&self, message: impl FnOnce(Answer<T>) -> Message) -> Result<T, Refusal> {
+        self.deliver(message)?.wait()
     }
 
-    fn deliver(&self, ask: Ask) -> Result<Answered, Refusal> {
-        let (answer, answered) = mpsc::sync_channel(1);
-        let message = Message { ask, answer };
-        self.to_keeper.send(message).map_err(|_| Refusal::Stopped)?;
+    fn deliver<T>(
+        &self,
+        message: impl FnOnce(Answer<T>) -> Message,
+    ) -> Result<Answered<T>, Refusal> {
+        let (answer, answered) = Answer::channel();
+        let sent = self.to_keeper.send(message(answer));
+        sent.map_err(|_| Refusal::Stopped)?;
         Ok(answered)
     }
 }
 
-type Answered = Receiver<Result<Told, Refusal>>;
+fn added(tally: Tally) -> Reply {
+    Reply::Added(Added {
+        added: tally.added,
+        already_there: tally.already_there,
+        deleted: 0,
+    })
+}
+
+fn deleted(tally: Tally) -> Reply {
+    Reply::Deleted(Deleted {
+        deleted: tally.removed,
+        was_not_there: tally.was_not_there,
+        still_there: tally.still_there,
+    })
+}
 
 /// An answer that is to come.
 #[derive(Debug)]
 #[must_use = "the answer says whether it was done"]
-pub struct Waiting(Result<Answered, Result<Reply, Refusal>>);
+pub struct Waiting(Pending);
+
+#[derive(Debug)]
+enum Pending {
+    Known(Result<Reply, Refusal>),
+    Edit(Answered<Tally>, fn(Tally) -> Reply),
+}
 
 impl Waiting {
     /// Waits for it.
@@ -405,29 +315,8 @@ impl Waiting {
     /// As of [`Handle::ask`].
     pub fn wait(self) -> Result<Reply, Refusal> {
         match self.0 {
-            Err(known) => known,
-            Ok(answered) => match answered.recv().map_err(|_| Refusal::Stopped)?? {
-                Told::Reply(reply) => Ok(reply),
-                _ => Err(Refusal::Stopped),
-            },
+            Pending::Known(known) => known,
+            Pending::Edit(answered, reply) => answered.wait().map(reply),
         }
-    }
-}
-
-impl Summary {
-    pub(super) fn reply(&self, superseded: bool) -> Reply {
-        let Difference {
-            after,
-            added,
-            removed,
-            ..
-        } = self.difference;
-        Reply::Loaded(Load {
-            entries: after.entries,
-            added: added.entries,
-            removed: removed.entries,
-            forced: self.forced.is_some(),
-            superseded,
-        })
     }
 }

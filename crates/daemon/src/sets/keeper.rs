@@ -2,7 +2,8 @@
 
 use super::clock::{Clock, Now};
 use super::config::KeeperConfig;
-use super::handle::{Ask, Handle, Message, Told};
+use super::handle::Handle;
+use super::message::Message;
 use super::publish::Publish;
 use super::refusal::Refusal;
 use super::state::Sets;
@@ -85,7 +86,7 @@ impl Keeper {
     fn end(&mut self) {
         if let Some(thread) = self.thread.take() {
             // It may have ended: then there is nothing to ask.
-            let _ = self.handle.tell(Ask::Stop);
+            let _ = self.handle.tell(Message::Stop);
             let _ = thread.join();
         }
     }
@@ -290,7 +291,7 @@ impl Running {
                 tracing::warn!(%error, "the journal was not compacted");
             }
             // A keeper that has ended needs no answer.
-            let _ = handle.tell(Ask::Compacted(written.ok()));
+            let _ = handle.tell(|answer| Message::Compacted(written.ok(), answer));
         });
         if let Err(error) = spawned {
             journal.end_compaction(None);
@@ -298,8 +299,7 @@ impl Running {
         }
     }
 
-    pub(super) fn rebuilt(&mut self) -> Told {
+    pub(super) fn rebuilt(&mut self) {
         self.rebuilding = false;
-        Told::Noted
     }
 }

@@ -1,7 +1,8 @@
 //! What a set's past is: handed to the keeper that comes after, so that a set that stays looks as
 //! it did before.
 
-use super::handle::{Ask, Handle, Told};
+use super::handle::Handle;
+use super::message::Message;
 use super::name::SetName;
 use super::refusal::Refusal;
 use super::reply::LoadedList;
@@ -28,10 +29,7 @@ impl Handle {
     /// # Errors
     /// [`Refusal::Stopped`].
     pub fn past(&self) -> Result<Vec<Past>, Refusal> {
-        match self.tell(Ask::Past)? {
-            Told::Past(past) => Ok(past),
-            _ => Err(Refusal::Stopped),
-        }
+        self.tell(Message::Past)
     }
 
     /// Gives a set its past, once its file part is loaded.
@@ -39,7 +37,7 @@ impl Handle {
     /// # Errors
     /// [`Refusal::Stopped`], [`Refusal::NoSuchSet`].
     pub fn resume(&self, past: Past) -> Result<(), Refusal> {
-        self.tell(Ask::Resume(Box::new(past))).map(|_| ())
+        self.tell(|answer| Message::Resume(Box::new(past), answer))
     }
 
     /// Single entries and live actions of all sets, as a journal keeps them.
@@ -47,9 +45,7 @@ impl Handle {
     /// # Errors
     /// [`Refusal::Stopped`].
     pub fn kept(&self) -> Result<KeptSets, Refusal> {
-        let Told::Keeping(keeping) = self.tell(Ask::Keeping)? else {
-            return Err(Refusal::Stopped);
-        };
+        let keeping = self.tell(Message::Keeping)?;
         let mut kept = KeptSets::default();
         let taken = keeping.write(&mut |operations| kept.take_all(operations));
         taken.map_err(|error| Refusal::NotKept {

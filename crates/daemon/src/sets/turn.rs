@@ -2,18 +2,21 @@
 
 use super::claims::Giver;
 use super::clock;
-use super::handle::{Again, Answer, Ask, Begun, Finishing, Listed, Message, Summary, Told};
+use super::config::SetConfig;
 use super::keeper::Running;
+use super::message::{
+    Again, Answer, Begun, Finished, Finishing, Listed, Message, NewAction, SetEdit, Summary,
+};
 use super::name::SetName;
 use super::refusal::Refusal;
-use super::reply::{Added, Deleted, LoadedList, Reply};
-use super::request::{LoadedFrom, NewEntry, Origin, Request};
+use super::reply::LoadedList;
+use super::request::{LoadedFrom, NewEntry};
 use super::save::Saved;
 use super::state::{Edit, Group, Tally, table_refusal};
 use crate::journal::{KeptList, Op};
 use std::time::UNIX_EPOCH;
 use std::vec::IntoIter;
-use table::live::{Entry, Finished};
+use table::live::{self, Entry};
 
 /// Entries that one turn takes: some milliseconds of work, for which a single entry that comes
 /// meanwhile waits.
@@ -28,26 +31,28 @@ pub(super) struct Turn {
     asked: Vec<Asked>,
     entries: usize,
     /// Answers that wait until workers have the version and the journal is written.
-    answers: Vec<(Answer, Result<Told, Refusal>)>,
-    stop: Option<Answer>,
+    answers: Vec<Deferred>,
+    stop: Option<Answer<()>>,
 }
+
+/// An answer that waits for what it promises: whether that was done is its argument.
+type Deferred = Box<dyn FnOnce(&Result<(), Refusal>)>;
 
 /// Who asked for a group.
 enum Asked {
     /// A request that is whole.
-    Whole(Answer),
+    Whole(Answer<Tally>),
     /// A slice of a bulk, which comes back to the queue.
     Slice(Bulk),
 }
 
 /// A request of many entries, made in slices.
 pub(super) struct Bulk {
-    answer: Answer,
     set: usize,
     giver: Giver,
     left: Left,
     sum: Tally,
-    reply: BulkReply,
+    answer: BulkAnswer,
 }
 
 enum Left {
@@ -55,10 +60,26 @@ enum Left {
     Delete(IntoIter<Entry>),
 }
 
-enum BulkReply {
-    Edited,
-    /// A flush, which has answered all but its dynamic part.
-    Loaded(Told),
+enum BulkAnswer {
+    Edited(Answer<Tally>),
+    /// A flush, which has an answer to all but its dynamic part.
+    Flushed(Answer<Finished>, Finished),
+}
+
+impl BulkAnswer {
+    fn refuse(self, turn: &mut Turn, refusal: Refusal) {
+        match self {
+            Self::Edited(answer) => turn.tell(answer, Err(refusal)),
+            Self::Flushed(answer, _) => turn.tell(answer, Err(refusal)),
+        }
+    }
+
+    fn done(self, turn: &mut Turn, sum: Tally) {
+        match self {
+            Self::Edited(answer) => turn.tell_change(answer, Ok(sum)),
+            Self::Flushed(answer, finished) => turn.tell_change(answer, Ok(finished)),
+        }
+    }
 }
 
 impl Turn {
@@ -68,70 +89,99 @@ impl Turn {
 
     /// Answers all. True when the keeper is to end.
     pub(super) fn answer(self, done: &Result<(), Refusal>) -> bool {
-        for (answer, told) in self.answers {
-            let told = match (done, told) {
-                // Who was refused learns why; whose change was made learns what it lacks.
-                (Err(refusal), Ok(told)) if told.is_change() => Err(refusal.clone()),
-                (_, told) => told,
-            };
-            // Whoever asked may be gone.
-            let _ = answer.send(told);
+        for answer in self.answers {
+            answer(done);
         }
-        if let Some(stop) = &self.stop {
-            let _ = stop.send(Ok(Told::Noted));
+        match self.stop {
+            Some(stop) => {
+                stop.send(Ok(()));
+                true
+            }
+            None => false,
         }
-        self.stop.is_some()
     }
 
-    fn tell(&mut self, answer: Answer, told: Result<Told, Refusal>) {
-        self.answers.push((answer, told));
+    /// Answers when the turn is over.
+    fn tell<T: 'static>(&mut self, answer: Answer<T>, told: Result<T, Refusal>) {
+        self.answers.push(Box::new(move |_| answer.send(told)));
     }
-}
 
-impl Told {
-    /// True for answers to changes.
-    fn is_change(&self) -> bool {
-        match self {
-            Self::Reply(reply) => !matches!(reply, Reply::Sets(_) | Reply::Set(_) | Reply::Test(_)),
-            Self::Finished(..) => true,
-            _ => false,
-        }
+    /// Answers what changes sets. Who was refused learns why; whose change was made learns what it
+    /// lacks.
+    fn tell_change<T: 'static>(&mut self, answer: Answer<T>, told: Result<T, Refusal>) {
+        self.answers
+            .push(Box::new(move |done: &Result<(), Refusal>| {
+                answer.send(told.and_then(|told| done.clone().map(|()| told)));
+            }));
     }
 }
 
 impl Running {
     /// Takes one message into the turn.
     pub(super) fn take(&mut self, message: Message, turn: &mut Turn) {
-        let Message { ask, answer } = message;
-        match ask {
-            Ask::Request(request) => match *request {
-                Request::Add {
-                    set,
-                    entries,
-                    origin,
-                } => self.edit(&set, Edit::Add(entries), origin, answer, turn),
-                Request::Delete {
-                    set,
-                    entries,
-                    origin,
-                } => self.edit(&set, Edit::Delete(entries), origin, answer, turn),
-                request => {
-                    self.settle(turn);
-                    let told = self.request(request).map(Told::Reply);
-                    turn.tell(answer, told);
-                }
-            },
-            Ask::Stop => turn.stop = Some(answer),
-            ask => {
-                self.settle(turn);
-                self.other(ask, answer, turn);
+        if !matches!(message, Message::Edit(..) | Message::Stop(_)) {
+            self.settle(turn);
+        }
+        match message {
+            Message::List(answer) => {
+                let places = 0..self.sets.sets.len();
+                let facts = places.map(|place| self.sets.facts(place)).collect();
+                turn.tell(answer, Ok(facts));
             }
+            Message::Show(set, answer) => {
+                let place = self.sets.place(&set);
+                turn.tell(answer, place.map(|place| self.sets.facts(place)));
+            }
+            Message::Test(address, answer) => {
+                turn.tell(answer, Ok(self.sets.test(address, self.now())));
+            }
+            Message::Edit(edit, answer) => self.edit(*edit, answer, turn),
+            Message::SetAction(new, answer) => turn.tell_change(answer, self.set_action(*new)),
+            Message::Reload(sets, answer) => turn.tell_change(answer, self.reload(sets)),
+            Message::Begin(set, answer) => turn.tell(answer, self.begin(&set)),
+            Message::Refresh(mut sorted, answer) => {
+                self.sets.live.refresh(&mut sorted);
+                turn.tell(answer, Ok(sorted));
+            }
+            Message::Finish(finishing, answer) => self.finish(*finishing, answer, turn),
+            Message::Refused(set, why, answer) => turn.tell(answer, self.refused(&set, why)),
+            Message::Listing(set, answer) => turn.tell(answer, self.listing(&set)),
+            Message::Past(answer) => turn.tell(answer, Ok(self.sets.past())),
+            Message::Resume(past, answer) => turn.tell(answer, self.sets.resume(*past)),
+            Message::Keeping(answer) => {
+                let keeping = self.sets.kept(&self.left, self.now());
+                turn.tell(answer, Ok(keeping));
+            }
+            Message::Compacted(ended, answer) => {
+                if let Some(journal) = &mut self.journal {
+                    journal.end_compaction(ended);
+                }
+                turn.tell(answer, Ok(()));
+            }
+            Message::Stop(answer) => turn.stop = Some(answer),
         }
     }
 
-    fn edit(&mut self, set: &SetName, edit: Edit, origin: Origin, answer: Answer, turn: &mut Turn) {
+    fn set_action(&mut self, new: NewAction) -> Result<plane::Action, Refusal> {
+        let NewAction { set, action, at } = new;
+        let place = self.sets.place(&set)?;
+        let before = self
+            .sets
+            .set_action(place, action, at, &mut self.operations)?;
+        self.policy_changed();
+        Ok(before)
+    }
+
+    fn reload(&mut self, sets: Vec<SetConfig>) -> Result<Vec<SetName>, Refusal> {
+        let changed = self.sets.reload(sets, &mut self.operations)?;
+        self.policy_changed();
+        Ok(changed)
+    }
+
+    fn edit(&mut self, asked: SetEdit, answer: Answer<Tally>, turn: &mut Turn) {
+        let SetEdit { set, edit, origin } = asked;
         let giver = Giver::of(origin).ok_or(Refusal::NotSingle { origin });
-        let placed = giver.and_then(|giver| Ok((giver, self.sets.place(set)?)));
+        let placed = giver.and_then(|giver| Ok((giver, self.sets.place(&set)?)));
         let placed = placed.and_then(|placed| edit.check().map(|()| placed));
         let placed = match &edit {
             Edit::Add(entries) => {
@@ -152,12 +202,11 @@ impl Running {
             Edit::Delete(entries) => Left::Delete(entries.into_iter()),
         };
         self.bulks.push_back(Bulk {
-            answer,
             set,
             giver,
             left,
             sum: Tally::default(),
-            reply: BulkReply::Edited,
+            answer: BulkAnswer::Edited(answer),
         });
     }
 
@@ -216,25 +265,17 @@ impl Running {
                 })
                 .collect::<Vec<_>>(),
         };
-        for ((group, asked), tally) in groups.iter().zip(asked).zip(tallies) {
+        for (asked, tally) in asked.into_iter().zip(tallies) {
             match asked {
-                Asked::Whole(answer) => {
-                    turn.tell(answer, tally.map(|tally| Told::Reply(group.reply(tally))));
-                }
-                Asked::Slice(bulk) => self.sliced(bulk, group, tally, turn),
+                Asked::Whole(answer) => turn.tell_change(answer, tally),
+                Asked::Slice(bulk) => self.sliced(bulk, tally, turn),
             }
         }
     }
 
-    fn sliced(
-        &mut self,
-        mut bulk: Bulk,
-        group: &Group,
-        tally: Result<Tally, Refusal>,
-        turn: &mut Turn,
-    ) {
+    fn sliced(&mut self, mut bulk: Bulk, tally: Result<Tally, Refusal>, turn: &mut Turn) {
         match tally {
-            Err(refusal) => return turn.tell(bulk.answer, Err(refusal)),
+            Err(refusal) => return bulk.answer.refuse(turn, refusal),
             Ok(tally) => bulk.sum.add(tally),
         }
         let left = match &bulk.left {
@@ -244,117 +285,49 @@ impl Running {
         if left > 0 {
             return self.bulks.push_back(bulk);
         }
-        let told = match bulk.reply {
-            BulkReply::Edited => Told::Reply(group.reply(bulk.sum)),
-            BulkReply::Loaded(told) => told,
-        };
-        turn.tell(bulk.answer, Ok(told));
+        bulk.answer.done(turn, bulk.sum);
     }
 
-    /// Requests that are neither many nor long.
-    fn request(&mut self, request: Request) -> Result<Reply, Refusal> {
-        match request {
-            Request::List => {
-                let places = 0..self.sets.sets.len();
-                let facts = places.map(|place| self.sets.facts(place));
-                Ok(Reply::Sets(facts.collect()))
-            }
-            Request::Show { set } => {
-                let place = self.sets.place(&set)?;
-                Ok(Reply::Set(Box::new(self.sets.facts(place))))
-            }
-            Request::Test { address } => Ok(Reply::Test(self.sets.test(address, self.now()))),
-            Request::SetAction { set, action, at } => {
-                let place = self.sets.place(&set)?;
-                let before = self
-                    .sets
-                    .set_action(place, action, at, &mut self.operations)?;
-                self.policy_changed();
-                Ok(Reply::ActionSet { before })
-            }
-            Request::Reload { sets } => {
-                let changed = self.sets.reload(sets, &mut self.operations)?;
-                self.policy_changed();
-                Ok(Reply::Reloaded(changed))
-            }
-            // The handle makes other things of these.
-            Request::Add { .. }
-            | Request::Delete { .. }
-            | Request::Flush { .. }
-            | Request::Replace { .. }
-            | Request::Load { .. }
-            | Request::Save { .. } => Err(Refusal::Stopped),
-        }
-    }
-
-    fn other(&mut self, ask: Ask, answer: Answer, turn: &mut Turn) {
-        let told = match ask {
-            Ask::Begin(set) => self.begin(&set),
-            Ask::Refresh(mut sorted) => {
-                self.sets.live.refresh(&mut sorted);
-                Ok(Told::Refreshed(sorted))
-            }
-            Ask::Finish(finishing) => return self.finish(*finishing, answer, turn),
-            Ask::Refused(set, why) => self.refused(&set, why),
-            Ask::Listing(set) => self.listing(&set),
-            Ask::Past => Ok(Told::Past(self.sets.past())),
-            Ask::Resume(past) => self.sets.resume(*past).map(|()| Told::Noted),
-            Ask::Keeping => {
-                let keeping = self.sets.kept(&self.left, self.now());
-                Ok(Told::Keeping(Box::new(keeping)))
-            }
-            Ask::Compacted(ended) => {
-                if let Some(journal) = &mut self.journal {
-                    journal.end_compaction(ended);
-                }
-                Ok(Told::Noted)
-            }
-            Ask::Request(_) | Ask::Stop => Err(Refusal::Stopped),
-        };
-        turn.tell(answer, told);
-    }
-
-    fn begin(&mut self, set: &SetName) -> Result<Told, Refusal> {
+    fn begin(&mut self, set: &SetName) -> Result<Begun, Refusal> {
         let place = self.sets.place(set)?;
         let load = self.sets.live.begin_load(place);
         let load = load.map_err(|error| table_refusal(&error))?;
         let guards = self.sets.guards(place);
-        Ok(Told::Begun(Box::new(Begun {
+        Ok(Begun {
             set: place,
             load,
             guards,
-        })))
+        })
     }
 
-    fn finish(&mut self, finishing: Finishing, answer: Answer, turn: &mut Turn) {
+    fn finish(&mut self, finishing: Finishing, answer: Answer<Finished>, turn: &mut Turn) {
         let Finishing { summary, loaded } = finishing;
         let covered_v4 = loaded.facts().map_or(0, |facts| facts.covered_v4);
         let finished = self.sets.live.finish_load(loaded);
-        match finished.map_err(|error| table_refusal(&error)) {
-            Err(refusal) => turn.tell(answer, Err(refusal)),
-            Ok(Finished::Again(rebuild)) => {
-                let again = Again { summary, rebuild };
-                turn.tell(answer, Ok(Told::Again(Box::new(again))));
+        let told = match (finished.map_err(|error| table_refusal(&error)), summary) {
+            (Err(refusal), _) => Err(refusal),
+            (Ok(live::Finished::Again(rebuild)), summary) => {
+                let again = Box::new(Again { summary, rebuild });
+                return turn.tell(answer, Ok(Finished::Again(again)));
             }
-            Ok(Finished::Superseded) => {
-                let reply = summary.map(|summary| summary.reply(true));
-                let told = match reply {
-                    Some(reply) => Told::Finished(reply, None),
-                    None => self.rebuilt(),
-                };
-                turn.tell(answer, Ok(told));
+            (Ok(live::Finished::Superseded), Some(summary)) => {
+                Ok(Finished::Done(Some(summary.reply(true)), None))
             }
-            Ok(Finished::Published { replaced, .. }) => {
-                let Some(summary) = summary else {
-                    self.rebuilt();
-                    let reply = Reply::Reloaded(Vec::new());
-                    return turn.tell(answer, Ok(Told::Finished(reply, Some(replaced))));
-                };
-                let told = Told::Finished(summary.reply(false), Some(replaced));
+            (Ok(live::Finished::Published { replaced, .. }), Some(summary)) => {
                 self.loaded(&summary, covered_v4);
-                self.flush(&summary, answer, told, turn);
+                let finished = Finished::Done(Some(summary.reply(false)), Some(replaced));
+                return self.flush(&summary, (answer, finished), turn);
             }
-        }
+            (Ok(live::Finished::Superseded), None) => {
+                self.rebuilt();
+                Ok(Finished::Done(None, None))
+            }
+            (Ok(live::Finished::Published { replaced, .. }), None) => {
+                self.rebuilt();
+                Ok(Finished::Done(None, Some(replaced)))
+            }
+        };
+        turn.tell_change(answer, told);
     }
 
     /// Notes what was loaded.
@@ -384,7 +357,12 @@ impl Running {
     }
 
     /// Where the dynamic part is to go with the file part, its entries go as a bulk.
-    fn flush(&mut self, summary: &Summary, answer: Answer, told: Told, turn: &mut Turn) {
+    fn flush(
+        &mut self,
+        summary: &Summary,
+        (answer, finished): (Answer<Finished>, Finished),
+        turn: &mut Turn,
+    ) {
         let entries: Vec<Entry> = if summary.flush {
             let listing = self.sets.live.listing(summary.set);
             listing.dynamic().map(|(entry, _)| entry).collect()
@@ -392,28 +370,27 @@ impl Running {
             Vec::new()
         };
         if entries.is_empty() {
-            return turn.tell(answer, Ok(told));
+            return turn.tell_change(answer, Ok(finished));
         }
         self.bulks.push_back(Bulk {
-            answer,
             set: summary.set,
             giver: Giver::Hand,
             left: Left::Delete(entries.into_iter()),
             sum: Tally::default(),
-            reply: BulkReply::Loaded(told),
+            answer: BulkAnswer::Flushed(answer, finished),
         });
     }
 
-    fn refused(&mut self, set: &SetName, why: String) -> Result<Told, Refusal> {
+    fn refused(&mut self, set: &SetName, why: String) -> Result<(), Refusal> {
         let place = self.sets.place(set)?;
         let set = &mut self.sets.sets[place];
         // Who asked logs it, and knows on whose behalf.
         set.refused += 1;
         set.refusal = Some(why);
-        Ok(Told::Noted)
+        Ok(())
     }
 
-    fn listing(&mut self, set: &SetName) -> Result<Told, Refusal> {
+    fn listing(&mut self, set: &SetName) -> Result<Listed, Refusal> {
         let place = self.sets.place(set)?;
         let saved = Saved {
             name: set.to_string(),
@@ -421,7 +398,7 @@ impl Running {
             now: self.now(),
         };
         let shared = self.sets.claims.shared(place);
-        Ok(Told::Listing(Box::new(Listed { saved, shared })))
+        Ok(Listed { saved, shared })
     }
 }
 
@@ -443,20 +420,5 @@ impl Group {
     fn goes_with(&self, other: &Self) -> bool {
         let is_add = |group: &Self| matches!(group.edit, Edit::Add(_));
         self.giver == other.giver && is_add(self) == is_add(other)
-    }
-
-    fn reply(&self, tally: Tally) -> Reply {
-        match self.edit {
-            Edit::Add(_) => Reply::Added(Added {
-                added: tally.added,
-                already_there: tally.already_there,
-                deleted: 0,
-            }),
-            Edit::Delete(_) => Reply::Deleted(Deleted {
-                deleted: tally.removed,
-                was_not_there: tally.was_not_there,
-                still_there: tally.still_there,
-            }),
-        }
     }
 }

@@ -4,9 +4,10 @@ use std::sync::PoisonError;
 
 use table::Entries;
 
-use super::{Ask, Begun, Finishing, Handle, Summary, Told};
+use super::Handle;
 use crate::sets::fault::{Fault, Guarded};
 use crate::sets::guard::{self, Checked};
+use crate::sets::message::{Begun, Finishing, Message, Summary};
 use crate::sets::name::SetName;
 use crate::sets::refusal::Refusal;
 use crate::sets::reply::Reply;
@@ -60,7 +61,7 @@ impl PendingLoad {
     /// [`Refusal::Stopped`].
     pub fn give_up(self, why: String) -> Result<(), Refusal> {
         let Self { handle, name, .. } = self;
-        handle.tell(Ask::Refused(name, why)).map(|_| ())
+        handle.tell(|answer| Message::Refused(name, why, answer))
     }
 
     pub(super) fn compile(
@@ -90,16 +91,16 @@ impl PendingLoad {
                 faults,
                 force: handle.force(origin),
             });
-            handle.tell(Ask::Refused(name, refusal.to_string()))?;
+            let why = refusal.to_string();
+            handle.tell(|answer| Message::Refused(name, why, answer))?;
             return Err(refusal);
         }
         let counted = counted.map(|fault| noted(&fault, &from, &name));
         let fingerprint = sorted.fingerprint();
         let is_forced = !faults.is_empty() || guards.forced == Some(fingerprint);
         let forced = is_forced.then_some(fingerprint);
-        let Told::Refreshed(sorted) = handle.tell(Ask::Refresh(Box::new(sorted)))? else {
-            return Err(Refusal::Stopped);
-        };
+        let sorted = Box::new(sorted);
+        let sorted = handle.tell(|answer| Message::Refresh(sorted, answer))?;
         let loaded = sorted.compile().map_err(|error| Refusal::Table {
             reason: error.to_string(),
         })?;
@@ -112,10 +113,11 @@ impl PendingLoad {
             forced: forced.filter(|_| guarding != Guarding::Flush),
             flush: guarding == Guarding::Flush,
         };
-        handle.finish(Finishing {
+        let finishing = Finishing {
             summary: Some(summary),
             loaded,
-        })
+        };
+        handle.finish(finishing)?.ok_or(Refusal::Stopped)
     }
 }
 
