@@ -39,6 +39,7 @@ mod pass;
 mod random;
 mod redirect;
 mod redirect_losses;
+mod remade;
 mod rss;
 mod rss_killed;
 mod running;
