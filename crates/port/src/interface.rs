@@ -39,6 +39,7 @@ pub use addresses::AddressNews;
 pub(crate) use addresses::{LocalAddress, VlanPort, address_news, addresses, vlan_ports};
 pub(crate) use attached::programs_on;
 pub(crate) use checksums::Finisher;
+pub(crate) use claims::Claim;
 pub use claims::Claims;
 pub use counters::{LinkCounts, QueueCounts};
 pub(crate) use counts::{Counts, LONGER_STRIDE};

@@ -7,6 +7,7 @@ mod accounts;
 mod arrival;
 mod bench;
 mod bypass;
+mod claimed;
 mod copied;
 mod daemon;
 mod daemon_changes;

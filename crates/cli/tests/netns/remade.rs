@@ -47,7 +47,8 @@ fn frames_leave_by_an_interface_that_was_made_anew() {
             let make = || bench.ip(&format!("link add x {x} type veth peer name y {y}"));
             let up = |end: &str| bench.ip(&format!("link set {end} up"));
             make();
-            ["x", "y"].map(up);
+            up("x");
+            up("y");
             let words = format!(
                 "gen {kind}:x --sink {kind}:y --rate 1kpps --count {FRAMES} --no-trial --json -q"
             );

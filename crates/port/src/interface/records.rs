@@ -83,6 +83,11 @@ impl Orphan {
 }
 
 impl Kept {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Lets the record stay: what it names is not as it was. It is a dead process's as soon as this
     /// one ends.
     pub(crate) fn leave(self) {
@@ -191,19 +196,60 @@ impl Records {
     /// The records of dead processes about interfaces of one network namespace, or about one of
     /// them.
     pub(crate) fn orphans(&self, namespace: u64, index: Option<u32>) -> Vec<Orphan> {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let named = entries.filter_map(|entry| {
-            let name = entry.file_name();
-            let (there, rest) = name.to_str()?.split_once('-')?;
-            let about: u32 = rest.split_once('-')?.0.parse().ok()?;
-            let ours = there.parse() == Ok(namespace) && index.is_none_or(|index| index == about);
-            ours.then(|| (entry.path(), about))
-        });
+        let named = self.named(namespace);
+        let named = named.filter(|(_, about)| index.is_none_or(|index| index == *about));
         let mut orphans: Vec<Orphan> = named
             .filter_map(|(path, index)| self.orphan(path, index))
             .collect();
         orphans.sort_by(|a, b| a.path.cmp(&b.path));
         orphans
+    }
+
+    /// The paths of all records about interfaces of one network namespace, and their numbers.
+    fn named(&self, namespace: u64) -> impl Iterator<Item = (PathBuf, u32)> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.filter_map(move |entry| {
+            let name = entry.file_name();
+            let (there, rest) = name.to_str()?.split_once('-')?;
+            let about: u32 = rest.split_once('-')?.0.parse().ok()?;
+            (there.parse() == Ok(namespace)).then(|| (entry.path(), about))
+        })
+    }
+
+    /// What processes that live wrote down about interfaces of one network namespace; not what
+    /// `own` is, nor what is not believed.
+    pub(crate) fn living(&self, namespace: u64, own: Option<&Path>) -> Vec<Found> {
+        let others = self.named(namespace);
+        let others = others.filter(|(path, _)| Some(&**path) != own);
+        let living = others.filter_map(|(path, index)| {
+            let file = self.open(&path)?.ok()?;
+            // Shared: two that look at once do not take each other for the record's process.
+            let lives = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+            let found = lives.then(|| read(&file))?.ok()?;
+            agreeing(found, index).ok()
+        });
+        living.collect()
+    }
+
+    /// Opens a record; why it is not believed, or `None` where it is gone.
+    fn open(&self, path: &Path) -> Option<Result<File, String>> {
+        if let Err(why) = self.trusted(&fs::symlink_metadata(&self.folder).ok()?) {
+            return Some(Err(format!("its folder {why}")));
+        }
+        let mut options = OpenOptions::new();
+        // Neither through a link nor waiting for the other end of a pipe.
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let file = match options.read(true).custom_flags(flags).open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => return Some(Err(error.to_string())),
+        };
+        let metadata = file.metadata().ok()?;
+        if !metadata.is_file() || metadata.len() > BYTES_MAX {
+            return Some(Err("it is no file of a record's size".to_owned()));
+        }
+        let trusted = self.trusted(&metadata);
+        Some(trusted.map(|()| file).map_err(|why| format!("it {why}")))
     }
 
     /// `None` where its process lives or it went away meanwhile.
@@ -216,24 +262,10 @@ impl Records {
                 _locked: None,
             })
         };
-        if let Err(why) = self.trusted(&fs::symlink_metadata(&self.folder).ok()?) {
-            return distrusted(path, format!("its folder {why}"));
-        }
-        let mut options = OpenOptions::new();
-        // Neither through a link nor waiting for the other end of a pipe.
-        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-        let file = match options.read(true).custom_flags(flags).open(&path) {
+        let file = match self.open(&path)? {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-            Err(error) => return distrusted(path, error.to_string()),
+            Err(why) => return distrusted(path, why),
         };
-        let metadata = file.metadata().ok()?;
-        if !metadata.is_file() || metadata.len() > BYTES_MAX {
-            return distrusted(path, "it is no file of a record's size".to_owned());
-        }
-        if let Err(why) = self.trusted(&metadata) {
-            return distrusted(path, format!("it {why}"));
-        }
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return None,
@@ -243,12 +275,7 @@ impl Records {
         if file.metadata().ok()?.nlink() == 0 {
             return None;
         }
-        let mut text = String::new();
-        let read = (&file).take(BYTES_MAX).read_to_string(&mut text);
-        let found = match read {
-            Ok(_) => Found::read(&text),
-            Err(error) => Err(error.to_string()),
-        };
+        let found = read(&file);
         Some(Orphan {
             path,
             index,
@@ -256,6 +283,13 @@ impl Records {
             _locked: Some(file),
         })
     }
+}
+
+fn read(file: &File) -> Result<Found, String> {
+    let mut text = String::new();
+    let read = file.take(BYTES_MAX).read_to_string(&mut text);
+    read.map_err(|error| error.to_string())?;
+    Found::read(&text)
 }
 
 /// A record that was copied to another's name is about something else.
@@ -319,6 +353,7 @@ mod tests {
             interrupts: Vec::new(),
             placement: None,
             stamping: None,
+            bridged: false,
         }
     }
 
@@ -347,6 +382,18 @@ mod tests {
         assert_eq!(fs::read_dir(&records.folder).unwrap().count(), 1);
         drop(kept);
         assert_eq!(fs::read_dir(&records.folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_living_processs_record_is_shown_to_others_and_a_dead_ones_is_not() {
+        let (_folder, records) = folder();
+        abandon(&records, 4);
+        let kept = records.keep(&found(3)).unwrap();
+        assert_eq!(records.living(NAMESPACE, None), [found(3)]);
+        assert_eq!(records.living(NAMESPACE, Some(kept.path())), []);
+        assert_eq!(records.living(NAMESPACE + 1, None), []);
+        drop(kept);
+        assert_eq!(records.living(NAMESPACE, None), []);
     }
 
     #[test]
