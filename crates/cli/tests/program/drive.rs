@@ -48,6 +48,52 @@ fn every_frame_of_a_ring_arrives_and_is_accounted_for() {
     assert!(said.get("returned").is_none(), "{said}");
 }
 
+/// The times of the records of a capture with frames of 60 bytes, nanoseconds.
+fn record_times(place: &Place, name: &str) -> Vec<u64> {
+    let bytes = std::fs::read(place.path(name)).expect("a capture");
+    let word = |record: &[u8], at: usize| {
+        u64::from(u32::from_ne_bytes(
+            record[at..at + 4].try_into().expect("a word"),
+        ))
+    };
+    let records = bytes[FILE_HEADER..].chunks_exact(RECORD);
+    let times = records.map(|record| word(record, 0) * 1_000_000_000 + word(record, 4));
+    times.collect()
+}
+
+#[test]
+fn records_of_what_is_sent_have_the_times_of_its_schedule() {
+    let place = Place::new();
+    let since_1970 = || {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.expect("after 1970").as_nanos() as u64
+    };
+    // Nanoseconds from one frame to the next; 0 for none that is asked for.
+    for (rate, apart) in [
+        ("--rate 1kpps --no-trial", 1_000_000),
+        ("--rate 1Mpps --no-trial", 1_000),
+        ("--rate 512kbpsL2 --no-trial", 1_000_000),
+        ("--rate max", 0),
+    ] {
+        let begun = since_1970();
+        place.run(&format!("gen pcap:out=a.pcap --count 200 {rate} -q"));
+        let times = record_times(&place, "a.pcap");
+        let distances: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
+        assert_eq!(distances.len(), 199, "{rate}");
+        assert!(
+            times[0] >= begun && times[199] <= since_1970(),
+            "{rate}: {times:?}"
+        );
+        // A busy machine puts frames off, and no frame is early: but for parts of a nanosecond.
+        let kept = distances.iter().filter(|own| own.abs_diff(apart) <= 1);
+        assert!(
+            distances.iter().all(|own| own + 1 >= apart),
+            "{rate}: {distances:?}"
+        );
+        assert!(apart == 0 || kept.count() > 100, "{rate}: {distances:?}");
+    }
+}
+
 #[test]
 fn what_is_sent_back_comes_back() {
     let place = Place::new();

@@ -8,6 +8,7 @@ use traffic::{Pacer, PacingError, Rate};
 
 use super::feed::Feed;
 use super::worker::Span;
+use crate::clock::since_1970;
 use crate::counters::{Count, Words};
 
 /// How late the end of a short run may be at most, nanoseconds: naps end late by less.
@@ -39,6 +40,10 @@ pub(super) struct Sender {
     /// and how many longer ones were made.
     pub(super) carried_max: Option<usize>,
     pub(super) longer: u64,
+    /// Whether the port writes frames down with their times, and what the clock of those, which
+    /// begins in 1970, is ahead of the kernel's monotonic one, nanoseconds.
+    pub(super) records: bool,
+    pub(super) since_1970: u64,
     /// When it last looked whether the port takes more.
     pub(super) looked: Nanos,
     /// When the port last took a frame.
@@ -67,6 +72,7 @@ impl Sender {
         let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.ends = self.time_limit.map(|time| now.after(nanos(time)));
         (self.looked, self.last) = (now, now);
+        self.since_1970 = since_1970().saturating_sub(now.0);
     }
 
     /// How well frames kept to their times, where they have any.
@@ -137,6 +143,24 @@ impl Sender {
         due.saturating_sub(self.made).min(self.quota)
     }
 
+    /// Gives frames that were made the times at which they were due; where there is no rate, all
+    /// that of now.
+    fn date(&self, staged: &mut Burst, now: Nanos) {
+        let Feed::Made(_) = self.feed else {
+            // Records of a capture keep theirs.
+            return;
+        };
+        let mut schedule = self.pacer.clone();
+        for frame in staged.frames_mut() {
+            let due = match self.rate {
+                Rate::Unlimited => now,
+                _ => schedule.due_at(),
+            };
+            schedule.sent(1, frame.len() as u64);
+            frame.meta_mut().time_ns = self.since_1970.saturating_add(due.0);
+        }
+    }
+
     /// Makes what is due, at most a burst. A frame that is due when the time is over is none of it,
     /// and one that was due before is, late as it may be.
     pub(super) fn make(
@@ -158,6 +182,9 @@ impl Sender {
             let made = self.feed.fill(staged, pool, due, now, words);
             self.quota -= made as u64;
             self.made += made as u64;
+            if self.records {
+                self.date(staged, now);
+            }
             if let Some(most) = self.carried_max {
                 let longer = |frame: &&Frame| frame.len() > most;
                 self.longer += staged.frames().iter().filter(longer).count() as u64;
