@@ -185,20 +185,42 @@ fn a_capture_of_test_frames_is_judged_frame_by_frame() {
     }
 }
 
+/// What the ledger calls so.
+fn behind_of(report: &Value) -> u64 {
+    let parts = report["ledger"]["differences"].as_array().expect("a list");
+    let behind = parts.iter().filter(|part| part["name"] == "behind");
+    behind
+        .map(|part| part["frames"].as_u64().expect("a count"))
+        .sum()
+}
+
 /// Whatever the machine does meanwhile: a rate that no port has is not reached, and one that any
 /// has is reached or said not to be.
 #[test]
 fn a_rate_that_was_not_reached_is_no_result_at_any_length() {
     let place = Place::new();
     for pace in [
-        "--count 300",
-        "--count 999",
-        "--count 5000",
-        "--duration 20ms",
+        "--rate 1Tpps --count 300",
+        "--rate 1Tpps --count 999",
+        "--rate 1Tpps --count 5000",
+        "--rate 1Tpps --duration 20ms",
+        "--rate 1Tpps --count 5000 --duration 20ms",
+        "--rate 1TbpsL2 --count 300",
     ] {
-        let words = format!("gen null: --rate 1Tpps {pace} --no-trial --burst 1");
+        let words = format!("gen null: {pace} --no-trial --burst 1");
         let said = report(&place, &words, 1);
         assert_ne!(said["sent"]["behind"], 0, "{words}: {said}");
+        assert_eq!(behind_of(&said), said["sent"]["behind"], "{words}: {said}");
+        if let Some(count) = said["asked"]["frames"].as_u64() {
+            assert!(
+                said["sent"]["behind"].as_u64() <= Some(count),
+                "{words}: {said}"
+            );
+            // All left in the end, unless the time was over before.
+            let late = &said["sent"]["late"];
+            let all = late == &said["sent"]["behind"];
+            assert!(all || said["ended_by"] == "duration", "{words}: {said}");
+        }
         assert!(said["sent"]["limited_by"].is_string(), "{words}: {said}");
     }
     for pace in ["--count 1", "--count 20", "--duration 200ms"] {

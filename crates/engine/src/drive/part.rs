@@ -44,6 +44,7 @@ impl Part<'_> {
             rate,
             burst_max: self.burst,
             pacer: Pacer::new(rate, self.burst, Nanos::ZERO),
+            asked: share.quota(self.trial),
             quota: share.quota(self.trial),
             made: 0,
             ends: None,

@@ -159,12 +159,12 @@ fn a_rate_that_was_not_reached_is_told_of_however_few_frames_there_were() {
         let worker = &drive.workers[0];
         let sender = worker.sender.as_ref().expect("a sender");
         assert_eq!(sender.sent, frames);
-        let short = sender.short(worker.began, 60.0).unwrap_or(0);
-        assert_eq!(
-            short > frames / 200,
-            missed,
-            "{room} {rate} {frames}: {short}"
-        );
+        let short = sender.short(worker.began, 60.0).unwrap_or_default();
+        let told = format!("{room} {rate} {frames}: {short:?}");
+        assert_eq!(short.behind > frames / 200, missed, "{told}");
+        // All left in the end.
+        assert_eq!(short.late, short.behind, "{told}");
+        assert!(short.behind <= frames, "{told}");
     }
 }
 
