@@ -342,6 +342,7 @@ fn takers(
             accounts: roles.rx == Some(place) || roles.returns,
             answering: Answering::new(neighbour.clone()),
             reflects: roles.reflect && roles.rx == Some(place),
+            ended: 0,
             arrivals: Arrivals::Clock,
             span: None,
             looked: Nanos::ZERO,

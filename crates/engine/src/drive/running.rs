@@ -390,6 +390,7 @@ impl Watch {
             outages: report.outages,
             longer,
             reflects: roles.reflect,
+            ended: takers_of(&drive.workers).map(|taker| taker.ended).sum(),
             ahead: report.ahead.as_ref(),
             back: report.back.as_ref(),
         };

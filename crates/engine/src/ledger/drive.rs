@@ -26,6 +26,8 @@ pub(crate) struct Driven<'a> {
     pub(crate) rx: Option<usize>,
     /// What is taken in goes back.
     pub(crate) reflects: bool,
+    /// But for these, which nobody may send back.
+    pub(crate) ended: u64,
     /// The times that the links of the port that takes in, and of the one that sends, were down.
     pub(crate) outages: [Option<Outage>; 2],
     /// Frames that the port which takes in has no room for.
@@ -105,7 +107,9 @@ fn reflecting(driven: &Driven<'_>, rx: &PortCounts) -> Step {
         (Column::ReceivedByUs, rx.received),
         (Column::Forwarded, rx.sent),
     );
-    let step = step.gained(OwnCause::Originated, None, driven.rx_controls);
+    let step = step
+        .gained(OwnCause::Originated, None, driven.rx_controls)
+        .lost(OwnCause::Consumed, None, driven.ended);
     dropped(driven, step, driven.outages[0], driven.tx.is_none())
 }
 
