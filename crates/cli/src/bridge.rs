@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use daemon::{FlowLogEnd, FlowLogFile, FlowLogWriter, Pinned, Samples};
 use engine::{Engine, Machine, Plan, Running};
 use frame::PortId;
+use port::interface::Claims;
 use port::{OpenContext, Port};
 
 use crate::args::BridgeArgs;
@@ -120,6 +121,7 @@ fn open_ports(settings: &BridgeSettings, sets: &LoadedSets) -> Result<Vec<Box<dy
         start_time_ns: u64::try_from(since_1970.as_nanos()).unwrap_or(0),
         looks_up: !settings.sets.sources.is_empty(),
         sieve_words: sets.compiled.sieve().map_or(0, |sieve| sieve.words().len()),
+        interfaces: Claims::of_bridge(),
         ..OpenContext::default()
     };
     for file in settings.sets.files() {

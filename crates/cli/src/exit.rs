@@ -18,7 +18,8 @@ Exit codes:
   1  it ran, but a check failed: the books do not balance, the ledger does not close,
      an output could not be written,
      a list has bad lines, a tested address is in no list, a run was cut short by a second
-     Ctrl-C (0.3 s or more after the first), a row of 'lab compare' is slower,
+     Ctrl-C (0.3 s or more after the first), 'lab run' was interrupted at all,
+     a row of 'lab compare' is slower,
      'doctor' found something wrong, 'restore' failed,
      'ndr' claims no rate for some goal, 'rss verify' found frames that are placed wrongly,
      a daemon refused what it was asked, an entry was bad or not there, or a daemon went away,

@@ -93,22 +93,45 @@ impl Interrupt {
 /// for it.
 fn impatient_later(signals: impl IntoIterator<Item = i32>) -> Result<Arc<AtomicBool>, Error> {
     let impatient = Arc::new(AtomicBool::new(false));
-    let (mut first, told) = UnixStream::pair().map_err(|error| uncaught(&error))?;
-    for signal in signals {
-        let told = told.try_clone().map_err(|error| uncaught(&error))?;
-        pipe::register(signal, told).map_err(|error| uncaught(&error))?;
-    }
+    let mut first = told_of(signals)?;
     let raised = Arc::clone(&impatient);
-    // The other end lives as long as the program does.
-    let wait = move || {
+    in_background(move || {
         while first.read_exact(&mut [0]).is_ok() {
             thread::sleep(SAME_WISH);
             raised.store(true, Ordering::Relaxed);
         }
-    };
+    })?;
+    Ok(impatient)
+}
+
+/// For what has no clean end between its beginning and its result: the first signal ends the program
+/// with this sentence.
+pub(crate) fn end_with(sentence: &'static str) -> Result<(), Error> {
+    let hangup = (!hangup_is_ignored()).then_some(SIGHUP);
+    let mut signals = told_of([SIGINT, SIGTERM].into_iter().chain(hangup))?;
+    in_background(move || {
+        if signals.read_exact(&mut [0]).is_ok() {
+            eprintln!("linerate: {sentence}");
+            std::process::exit(ExitCode::CheckFailed as i32);
+        }
+    })
+}
+
+/// Has a byte to read for each of these signals that comes; its other end lives as long as the
+/// program does.
+fn told_of(signals: impl IntoIterator<Item = i32>) -> Result<UnixStream, Error> {
+    let (first, told) = UnixStream::pair().map_err(|error| uncaught(&error))?;
+    for signal in signals {
+        let told = told.try_clone().map_err(|error| uncaught(&error))?;
+        pipe::register(signal, told).map_err(|error| uncaught(&error))?;
+    }
+    Ok(first)
+}
+
+fn in_background(wait: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let thread = thread::Builder::new().name("signals".to_owned());
     thread.spawn(wait).map_err(|error| uncaught(&error))?;
-    Ok(impatient)
+    Ok(())
 }
 
 fn uncaught(error: &std::io::Error) -> Error {

@@ -159,7 +159,7 @@ impl Layout {
         let others = other_workers();
         let cpus = cpus::choose(asked, &allowed_cpus(), &others)?;
         Ok(Self {
-            warnings: cpus::shared_with(&cpus, &others),
+            warnings: cpus::shared_with(&cpus, &others, asked.cpus.is_none()),
             cpus,
             burst,
             stride_asked: asked.stride_bytes,

@@ -30,6 +30,13 @@ impl OsClock {
     }
 }
 
+/// Nanoseconds since 1970, for what people read: it may be set while a run goes on.
+pub(crate) fn since_1970() -> u64 {
+    let time = clock_gettime(ClockId::Realtime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
 /// CPU time of the calling thread, nanoseconds: a system call, 100 to 200 ns. It stands still while
 /// somebody else has the CPU.
 #[must_use]

@@ -12,6 +12,7 @@ mod counted;
 mod feed;
 mod link;
 mod open;
+mod part;
 mod plan;
 mod report;
 mod running;

@@ -48,6 +48,9 @@ mod status;
 mod steer;
 mod supervise;
 mod tally;
+#[cfg(test)]
+#[path = "../tests/ports/mod.rs"]
+mod test_port;
 mod waiting;
 mod worker;
 

@@ -1,16 +1,20 @@
 //! Bursts that are received before their turn, and bursts that are sent while the next one waits
 //! for memory: every frame leaves once, in its order, or is counted, whatever ports do.
 
+mod ports;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::{Engine, IdleMode, Limits, Plan, RunReport, allowed_cpus};
-use frame::{BURST_MAX, Burst, FramePool, PortId, QueueId};
+use frame::{BURST_MAX, Burst, FramePool};
 use plane::{Action, DropReason, Policy, SetRule, Sides};
-use port::{Port, PortError, PortQueue, PortStatistics, RxState};
+use port::{Port, PortQueue, PortStatistics, RxState};
 use table::{CompiledLists, Entries};
 use wire::emit::{Ipv4, Network, Recipe, Transport};
+
+use ports::TestPort;
 
 /// Of an address from which frames are blocked: one in so many.
 const BLOCKED: u32 = 7;
@@ -53,60 +57,6 @@ struct Shape {
     /// Transmission ends for good after so many frames.
     fails_after: Option<u64>,
     seed: u64,
-}
-
-struct Scripted {
-    id: PortId,
-    shape: Shape,
-    seen: Arc<Mutex<Seen>>,
-}
-
-impl Port for Scripted {
-    fn id(&self) -> PortId {
-        self.id
-    }
-
-    fn spec(&self) -> &str {
-        "scripted:"
-    }
-
-    fn mode(&self) -> String {
-        "memory".to_owned()
-    }
-
-    fn queues_max(&self) -> usize {
-        1
-    }
-
-    fn lossless(&self) -> bool {
-        self.shape.lossless
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
-    fn frame_bytes_max_hint(&self) -> usize {
-        60
-    }
-
-    fn open_queue(&mut self, _: QueueId, _: usize) -> Result<Box<dyn PortQueue>, PortError> {
-        let place = usize::from(self.id.0);
-        Ok(Box::new(ScriptedQueue {
-            place,
-            shape: self.shape,
-            seen: Arc::clone(&self.seen),
-            random: Random(self.shape.seed ^ (place as u64 + 1) << 40),
-            next: 0,
-            bytes: template(),
-            left: false,
-            statistics: PortStatistics::default(),
-        }))
-    }
 }
 
 fn template() -> Vec<u8> {
@@ -213,12 +163,22 @@ impl PortQueue for ScriptedQueue {
 
 fn start(shape: Shape) -> (engine::Running, Arc<Mutex<Seen>>) {
     let seen = Arc::new(Mutex::new(Seen::default()));
-    let port = |id| {
-        Box::new(Scripted {
-            id: PortId(id),
+    let port = |id: u8| -> Box<dyn Port> {
+        let (place, seen) = (usize::from(id), Arc::clone(&seen));
+        let open = move |_, _| ScriptedQueue {
+            place,
             shape,
             seen: Arc::clone(&seen),
-        }) as Box<dyn Port>
+            random: Random(shape.seed ^ (place as u64 + 1) << 40),
+            next: 0,
+            bytes: template(),
+            left: false,
+            statistics: PortStatistics::default(),
+        };
+        Box::new(TestPort {
+            lossless: shape.lossless,
+            ..TestPort::new(id, open)
+        })
     };
     let mut entries = Entries::default();
     let blocked = (0..FRAMES).step_by(BLOCKED as usize);

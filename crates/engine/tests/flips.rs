@@ -1,6 +1,8 @@
 //! Under load, lists and policies change thousands of times, and each frame is judged as some
 //! version says that was current between its arrival and its end: held against a slow model.
 
+mod ports;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
@@ -8,9 +10,11 @@ use std::time::Duration;
 use engine::{Engine, IdleMode, Judgement, Limits, Plan, allowed_cpus};
 use frame::{Burst, FramePool, PortId, QueueId};
 use plane::{Action, Exception, Otherwise, Policy, Ports, SetRule, Side, Sides};
-use port::{Port, PortError, PortQueue, PortStatistics, RxState};
+use port::{Port, PortQueue, PortStatistics, RxState};
 use table::{CompiledLists, Entries};
 use wire::emit::{Ipv4, Network, Recipe, Transport};
+
+use ports::TestPort;
 
 /// Addresses that frames have: few, so that most are in some set.
 const ADDRESSES: u32 = 48;
@@ -166,73 +170,25 @@ struct Lane {
     sure: u64,
 }
 
-/// A port that makes frames and checks what became of those of the burst before.
-struct Checking {
-    id: PortId,
-    versions: Arc<Versions>,
-    lanes: Vec<Arc<Mutex<Lane>>>,
-    seed: u64,
+/// The frame that all are made of.
+fn template() -> Vec<u8> {
+    let recipe = Recipe {
+        network: Network::Ipv4(
+            Ipv4::default(),
+            Transport::Udp {
+                src_port: 7,
+                dst_port: 9,
+            },
+        ),
+        len_min: 60,
+        ..Recipe::default()
+    };
+    let mut bytes = vec![0; recipe.frame_len()];
+    recipe.emit(&mut bytes).expect("a sound recipe");
+    bytes
 }
 
-impl Port for Checking {
-    fn id(&self) -> PortId {
-        self.id
-    }
-
-    fn spec(&self) -> &str {
-        "checking:"
-    }
-
-    fn mode(&self) -> String {
-        "memory".to_owned()
-    }
-
-    fn queues_max(&self) -> usize {
-        self.lanes.len()
-    }
-
-    fn lossless(&self) -> bool {
-        true
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
-    fn frame_bytes_max_hint(&self) -> usize {
-        60
-    }
-
-    fn open_queue(&mut self, queue: QueueId, _of: usize) -> Result<Box<dyn PortQueue>, PortError> {
-        let recipe = Recipe {
-            network: Network::Ipv4(
-                Ipv4::default(),
-                Transport::Udp {
-                    src_port: 7,
-                    dst_port: 9,
-                },
-            ),
-            len_min: 60,
-            ..Recipe::default()
-        };
-        let mut bytes = vec![0; recipe.frame_len()];
-        recipe.emit(&mut bytes).expect("a sound recipe");
-        let seed = self.seed ^ u64::from(queue.0 * 2 + u16::from(self.id.0) + 1) << 40;
-        Ok(Box::new(CheckingQueue {
-            port: self.id,
-            versions: Arc::clone(&self.versions),
-            lane: Arc::clone(&self.lanes[usize::from(queue.0)]),
-            random: Random(seed),
-            bytes,
-            statistics: PortStatistics::default(),
-        }))
-    }
-}
-
+/// Makes frames and checks what became of those of the burst before.
 struct CheckingQueue {
     port: PortId,
     versions: Arc<Versions>,
@@ -308,11 +264,18 @@ impl PortQueue for CheckingQueue {
 }
 
 fn port(id: u8, versions: &Arc<Versions>, lanes: &[Arc<Mutex<Lane>>], seed: u64) -> Box<dyn Port> {
-    Box::new(Checking {
-        id: PortId(id),
-        versions: Arc::clone(versions),
-        lanes: lanes.to_vec(),
-        seed,
+    let (versions, lanes, queues_max) = (Arc::clone(versions), lanes.to_vec(), lanes.len());
+    let open = move |queue: QueueId, _| CheckingQueue {
+        port: PortId(id),
+        versions: Arc::clone(&versions),
+        lane: Arc::clone(&lanes[usize::from(queue.0)]),
+        random: Random(seed ^ u64::from(queue.0 * 2 + u16::from(id) + 1) << 40),
+        bytes: template(),
+        statistics: PortStatistics::default(),
+    };
+    Box::new(TestPort {
+        queues_max,
+        ..TestPort::new(id, open)
     })
 }
 

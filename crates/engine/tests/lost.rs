@@ -1,58 +1,17 @@
 //! A worker that is lost ends the run with an error: nobody waits for frames that it will never
 //! bring to rest.
 
+mod ports;
+
 use engine::{Engine, EngineError, IdleMode, Limits, Plan, allowed_cpus};
-use frame::{Burst, FramePool, PortId, QueueId};
+use frame::{Burst, FramePool, QueueId};
 use plane::Policy;
-use port::{Port, PortError, PortQueue, PortStatistics, RxState};
+use port::{Port, PortQueue, PortStatistics, RxState};
 use table::{CompiledLists, Entries};
 
-/// A port whose queue of this number panics when it is asked for frames.
-struct Broken {
-    id: PortId,
-    queue: Option<u16>,
-}
+use ports::TestPort;
 
-impl Port for Broken {
-    fn id(&self) -> PortId {
-        self.id
-    }
-
-    fn spec(&self) -> &str {
-        "broken:"
-    }
-
-    fn mode(&self) -> String {
-        "memory".to_owned()
-    }
-
-    fn queues_max(&self) -> usize {
-        2
-    }
-
-    fn lossless(&self) -> bool {
-        true
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
-    fn frame_bytes_max_hint(&self) -> usize {
-        60
-    }
-
-    fn open_queue(&mut self, queue: QueueId, _of: usize) -> Result<Box<dyn PortQueue>, PortError> {
-        Ok(Box::new(BrokenQueue {
-            panics: self.queue == Some(queue.0),
-        }))
-    }
-}
-
+/// A queue that panics when it is asked for frames, or never has any.
 struct BrokenQueue {
     panics: bool,
 }
@@ -79,10 +38,13 @@ impl PortQueue for BrokenQueue {
 )]
 fn one_lost_worker_of_two_ends_the_run() {
     for queue in 0..2 {
-        let port = |id, queue| -> Box<dyn Port> {
-            Box::new(Broken {
-                id: PortId(id),
-                queue,
+        let port = |id, broken| -> Box<dyn Port> {
+            let open = move |queue: QueueId, _| BrokenQueue {
+                panics: broken == Some(queue.0),
+            };
+            Box::new(TestPort {
+                queues_max: 2,
+                ..TestPort::new(id, open)
             })
         };
         let none: [&Entries; 0] = [];

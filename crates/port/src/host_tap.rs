@@ -14,7 +14,7 @@ use frame::{PortId, QueueId};
 use queue::TapQueue;
 pub use spec::TapSpec;
 
-use crate::interface::{Interface, Monitor, Signal};
+use crate::interface::{Claim, Interface, Monitor, Signal};
 use crate::port::check_queue;
 use crate::{Identity, Port, PortError, PortErrorKind, PortQueue};
 
@@ -35,6 +35,7 @@ pub struct TapPort {
     signal: Signal,
     /// The first queue: the interface is there as long as one is.
     first: Option<TapQueue>,
+    _claim: Claim,
 }
 
 impl TapPort {
@@ -55,7 +56,16 @@ impl TapPort {
             interface,
             signal,
             first: Some(first),
+            _claim: Claim::default(),
         })
+    }
+
+    /// With what tells others that the interface is taken.
+    pub(crate) fn claimed(self, claim: Claim) -> Self {
+        Self {
+            _claim: claim,
+            ..self
+        }
     }
 }
 

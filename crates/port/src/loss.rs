@@ -65,7 +65,7 @@ losses! {
         "more workers, or CPUs with less to do";
     Merged = "merged",
         "it had been merged of several frames and was left out",
-        "switch merging off where it is sent: ethtool -K SENDER tso off gso off";
+        "switch merging off where it is sent: ethtool -K SENDER tx off";
     TooLong = "too_long",
         "it is longer than a chunk of frame memory",
         "a new start where the MTU was raised meanwhile (state mtu_changed); a larger --stride";

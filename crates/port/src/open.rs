@@ -55,18 +55,18 @@ pub fn open(
         PortSpec::Pcap(pcap) => Box::new(PcapPort::open(pcap, id, context)?),
         PortSpec::Gen(r#gen) => Box::new(GenPort::open(r#gen, id, context)?),
         PortSpec::Xdp(xdp) => {
-            context.interfaces.claim("xdp", &xdp.interface)?;
-            Box::new(XdpPort::open(xdp, id, context)?)
+            let claim = context.interfaces.claim("xdp", &xdp.interface)?;
+            Box::new(XdpPort::open(xdp, id, context)?.claimed(claim))
         }
         PortSpec::Null => Box::new(NullPort::open(id)),
         PortSpec::Packet(packet) => {
-            context.interfaces.claim("packet", &packet.interface)?;
-            Box::new(PacketPort::open(packet, id)?)
+            let claim = context.interfaces.claim("packet", &packet.interface)?;
+            Box::new(PacketPort::open(packet, id)?.claimed(claim))
         }
         PortSpec::Tap(tap) => {
             let port = TapPort::open(tap, id)?;
-            context.interfaces.claim("tap", &tap.interface)?;
-            Box::new(port)
+            let claim = context.interfaces.claim("tap", &tap.interface)?;
+            Box::new(port.claimed(claim))
         }
         PortSpec::Memif(memif) => Box::new(MemifPort::open(memif, id, context)?),
         PortSpec::Ring(ring) => Box::new(RingPort::open(ring, id, context)?),

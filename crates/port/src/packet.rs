@@ -23,7 +23,7 @@ use queue::PacketQueue;
 use shared::Shared;
 pub use spec::{Fanout, PacketSpec, QUEUE_UNTOLD};
 
-use crate::interface::{Interface, Meter, Monitor};
+use crate::interface::{Claim, Interface, Meter, Monitor};
 use crate::port::check_queue;
 use crate::{Identity, Port, PortError, PortQueue, TimeSource};
 
@@ -37,6 +37,7 @@ pub struct PacketPort {
     queues_max: usize,
     queues: usize,
     shared: Arc<Shared>,
+    _claim: Claim,
 }
 
 impl PacketPort {
@@ -57,7 +58,16 @@ impl PacketPort {
             queues_max: spec.queues.map_or(QUEUES_MAX, usize::from),
             queues: 0,
             shared: Arc::new(Shared::prepare(interface, spec)?),
+            _claim: Claim::default(),
         })
+    }
+
+    /// With what tells others that the interface is taken.
+    pub(crate) fn claimed(self, claim: Claim) -> Self {
+        Self {
+            _claim: claim,
+            ..self
+        }
     }
 }
 

@@ -149,6 +149,10 @@ impl Port for PcapPort {
         self.has_output
     }
 
+    fn records(&self) -> bool {
+        self.has_output
+    }
+
     fn time_source(&self) -> TimeSource {
         match self.has_input {
             true => TimeSource::Recorded,

@@ -39,6 +39,11 @@ pub trait Port: Send {
     /// Whether frames can be sent to it. Where not, [`PortQueue::tx_burst`] takes none.
     fn tx_sink(&self) -> bool;
 
+    /// Whether it writes frames down with their times: who makes frames gives them theirs.
+    fn records(&self) -> bool {
+        false
+    }
+
     /// The longest frame that can come from it, in bytes without FCS and at most 65,581, as far as
     /// can be known; for choosing a stride before the pools are made. A frame that does not fit its
     /// chunk after all is counted as missed and told by [`PortQueue::finish`].

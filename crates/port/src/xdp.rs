@@ -63,7 +63,7 @@ pub use standing::{Standing, standing, take_away};
 use told::Asked;
 pub use umem::Umems;
 
-use crate::interface::{Interface, MERGING, Meter, Monitor, Signal, TAKING_TAGS};
+use crate::interface::{Claim, Interface, MERGING, Meter, Monitor, Signal, TAKING_TAGS};
 use crate::port::check_queue;
 use crate::sys::xdp_bpf::AttachMode;
 use crate::sys::xdp_chunks::{Chunks, KERNEL_HEADROOM_BYTES};
@@ -100,6 +100,7 @@ pub struct XdpPort {
     zero_copy: bool,
     /// What sends without socket buffers, once asked for.
     senders: Option<Arc<Senders>>,
+    _claim: Claim,
 }
 
 impl XdpPort {
@@ -173,7 +174,16 @@ impl XdpPort {
             yet_to_begin: Arc::default(),
             zero_copy: false,
             senders: None,
+            _claim: Claim::default(),
         })
+    }
+
+    /// With what tells others that the interface is taken.
+    pub(crate) fn claimed(self, claim: Claim) -> Self {
+        Self {
+            _claim: claim,
+            ..self
+        }
     }
 
     /// What sends without socket buffers, where that may be: for `of` workers.

@@ -162,6 +162,22 @@ impl Pacer {
         self.until.after(u64::try_from(wait).unwrap_or(u64::MAX))
     }
 
+    /// When the next frame is due, or was; of a rate.
+    #[must_use]
+    pub fn due_at(&self) -> Nanos {
+        match u128::try_from(self.credit) {
+            Ok(credit @ 1..) => {
+                let late = credit / u128::from(self.per_second.max(1));
+                Nanos(
+                    self.until
+                        .0
+                        .saturating_sub(u64::try_from(late).unwrap_or(u64::MAX)),
+                )
+            }
+            _ => self.next_due(),
+        }
+    }
+
     /// How long the next frame has been due at `at`, in ns; 0 where it is not.
     #[must_use]
     pub fn late(&self, at: Nanos) -> u64 {

@@ -118,24 +118,28 @@ impl ClockFacts {
     pub(super) const NO_LATENCY: &str = "No latency: the times of a capture's records and those \
                                          in test frames are of two clocks.";
 
-    /// What people are told of it.
-    pub(super) fn sentences(&self) -> String {
+    /// What people are told of it. What a latency is too long by is part of it: no more than
+    /// `longest_ns`, the largest there was.
+    pub(super) fn sentences(&self, longest_ns: u64) -> String {
+        let within = |nanos: u64| time(nanos.min(longest_ns));
         let sent = format!(
             "Up to {} at worst ({} in the mean) pass from the time in a frame until the port has \
              its burst",
-            time(self.send_error_max_ns),
-            time(self.send_error_mean_ns.round() as u64),
+            within(self.send_error_max_ns),
+            within(self.send_error_mean_ns.round() as u64),
         );
-        let worst = time(self.receive_error_max_ns);
-        let mean = time(self.receive_error_mean_ns.round() as u64);
         let source = &self.source;
         let mut said = if self.hardware_frames == 0 {
+            let worst = within(self.receive_error_max_ns);
+            let mean = within(self.receive_error_mean_ns.round() as u64);
             format!(
                 "Times are those of the {source}; timestamps of hardware are not used. {sent}, and \
                  up to {worst} ({mean}) between looks at the other end: a latency is too long by \
                  as much."
             )
         } else {
+            let worst = time(self.receive_error_max_ns);
+            let mean = time(self.receive_error_mean_ns.round() as u64);
             format!(
                 "Times are those of the {source}. {sent}: a latency is too long by as much. \
                  Arrivals are right within {worst} at worst ({mean} in the mean)."

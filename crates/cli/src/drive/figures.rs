@@ -78,8 +78,10 @@ pub(super) struct Sent {
     pub(super) frames: u64,
     /// Bytes of them, with FCS.
     pub(super) bytes: u64,
-    /// Frames by which the rate was missed: put off, or never made.
+    /// Frames by which the rate was missed: those that had not left when they were due.
     pub(super) behind: u64,
+    /// Of those, frames that left later.
+    pub(super) late: u64,
     /// Frames a second, by the time they are a rate of: the distance to the frame behind the last
     /// is part of it where they have a rate.
     pub(super) pps: f64,
@@ -233,6 +235,7 @@ impl Sent {
             asked_pps: asked_pps(trial),
             frames: trial.sent,
             behind: trial.behind,
+            late: trial.late,
             bytes: trial.sent_bytes + trial.sent * FCS_BYTES as u64,
             pps,
             bps_l1: pps * (mean + (FCS_BYTES + L1_BYTES) as f64) * 8.0,

@@ -231,7 +231,8 @@ fn latency(figures: &Figures, paint: Paint, width: usize) -> String {
             false => String::new(),
         };
     }
-    let mut said = figures.clock.sentences();
+    let longest = figures.sinks().map(|sink| sink.latency.max_ns).max();
+    let mut said = figures.clock.sentences(longest.unwrap_or(0));
     let early: u64 = figures.sinks().map(|sink| sink.arrived_early).sum();
     if early != 0 {
         let error = figures.sinks().map(|sink| sink.clock_error_ns).max();

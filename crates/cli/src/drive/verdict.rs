@@ -25,7 +25,8 @@ pub(super) enum Limit {
 
 /// What kept a trial from reaching its rate; nothing where it did, or had none to reach.
 pub(super) fn limit(trial: &TrialReport) -> Option<Limit> {
-    let missed = asked_pps(trial).is_some() && is_missed(trial.sent, trial.behind);
+    let due = trial.sent + trial.behind - trial.late;
+    let missed = asked_pps(trial).is_some() && is_missed(due, trial.behind);
     if !missed && trial.lag_nanos.is_none() {
         return None;
     }
@@ -37,10 +38,10 @@ pub(super) fn limit(trial: &TrialReport) -> Option<Limit> {
     })
 }
 
-/// Whether frames that were put off or left out are more than a rate may lack: counted in frames,
-/// so that a start and an end do not matter in a short run.
-fn is_missed(sent: u64, behind: u64) -> bool {
-    behind as f64 > (sent + behind) as f64 * MISSED_MAX
+/// Whether frames that were put off or left out are more of those that were due than a rate may
+/// lack: counted in frames, so that a start and an end do not matter in a short run.
+fn is_missed(due: u64, behind: u64) -> bool {
+    behind as f64 > due as f64 * MISSED_MAX
 }
 
 /// Why what was measured is no result: something did not leave or could not arrive, the rate was
@@ -217,21 +218,21 @@ mod tests {
 
     #[test]
     fn a_rate_is_missed_by_its_share_of_frames_however_few_they_are() {
-        // Frames sent, frames behind.
+        // Frames that were due, and those behind of them.
         let table = [
             (0, 0, false),
             (1, 0, false),
-            (1, 1, true),
-            (100, 1, true),
-            (198, 1, true),
-            (199, 1, false),
-            (999, 5, false),
-            (999, 6, true),
-            (199_000_000, 1_000_000, false),
-            (198_000_000, 1_000_000, true),
+            (2, 1, true),
+            (101, 1, true),
+            (199, 1, true),
+            (200, 1, false),
+            (1_004, 5, false),
+            (1_005, 6, true),
+            (200_000_000, 1_000_000, false),
+            (199_000_000, 1_000_000, true),
         ];
-        for (sent, behind, missed) in table {
-            assert_eq!(is_missed(sent, behind), missed, "{sent} {behind}");
+        for (due, behind, missed) in table {
+            assert_eq!(is_missed(due, behind), missed, "{due} {behind}");
         }
     }
 }

@@ -9,6 +9,7 @@ use super::{json, page, text};
 use crate::args::LabRunArgs;
 use crate::build;
 use crate::error::{Error, Outcome};
+use crate::interrupt;
 use crate::output::{Output, Stream};
 
 /// Where what was found goes.
@@ -36,6 +37,9 @@ pub(super) fn run(args: &LabRunArgs, output: Output) -> Outcome {
             over_ports().join(", ")
         )));
     }
+    interrupt::end_with(
+        "interrupted before the experiment was over: there is no result, and no file was written",
+    )?;
     let destinations = Destinations::open(args)?;
     if build::DEBUG {
         output.warn(build::DEBUG_WARNING);

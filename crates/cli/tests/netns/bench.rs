@@ -291,6 +291,23 @@ impl Bench {
     }
 }
 
+/// Whether a run has a result, or lacks it for the one reason that a busy machine kept it from its
+/// rate, which a test of something else must bear.
+pub(crate) fn has_result_or_missed_rate(report: &Value) -> bool {
+    let why = report["no_result"].as_str();
+    let missed = |why: &str| why.starts_with("asked ") && why.contains(" behind the schedule, ");
+    why.is_none_or(missed) && (why.is_none() || report["sent"]["limited_by"].is_string())
+}
+
+/// A run whose frames all went well, at its rate or later.
+#[track_caller]
+pub(crate) fn must_end_well(code: i32, report: &Value) {
+    assert!(has_result_or_missed_rate(report), "{report}");
+    assert_eq!(code, i32::from(!report["no_result"].is_null()), "{report}");
+    assert_eq!(report["balanced"], true, "{report}");
+    assert_eq!(report["ledger"]["closes"], true, "{report}");
+}
+
 impl Drop for Bench {
     fn drop(&mut self) {
         for side in [Side::Left, Side::Middle, Side::Right] {

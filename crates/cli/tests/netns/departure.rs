@@ -61,6 +61,28 @@ fn frames_longer_than_the_mtu_are_no_result() {
     }
 }
 
+/// Mean size and bits are those of what left, too.
+#[test]
+fn bytes_are_those_of_frames_that_left() {
+    for kind in KINDS {
+        let Some(bench) = Bench::pair() else { return };
+        bench.expect(Side::Middle, "ip link set x mtu 1000");
+        let words = format!(
+            "gen {kind}:x --size 64:1+1400:1 --rate 1kpps --count 300 --no-trial --answer off \
+             --json -q"
+        );
+        let report = without_result(&bench.run(&words), &words);
+        let sent = &report["sent"];
+        let frames = bench.counter(Side::Middle, "x", "tx", "packets");
+        let bytes = bench.counter(Side::Middle, "x", "tx", "bytes");
+        assert_eq!(sent["frames"], frames, "{kind}: {report}");
+        assert!(frames > 0 && frames < 300, "{kind}: {report}");
+        // With the FCS, which no interface counts.
+        assert_eq!(sent["bytes"], bytes + 4 * frames, "{kind}: {report}");
+        assert_eq!(bytes, 60 * frames, "{kind}: {report}");
+    }
+}
+
 #[test]
 fn frames_without_a_carrier_do_not_leave() {
     let Some(bench) = Bench::pair() else { return };

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Running, Side, await_that};
+use crate::bench::{Bench, Running, Side, await_that, has_result_or_missed_rate};
 
 /// `t` and `u` of the left, joined to `a` and `b` of the middle.
 fn device() -> Option<Bench> {
@@ -75,6 +75,7 @@ fn run(bench: &Bench, words: &str) -> Value {
 
 #[track_caller]
 fn all_arrived(report: &Value, what: &str) {
+    assert!(has_result_or_missed_rate(report), "{what}: {report}");
     let arrived = &report["arrived"];
     assert_eq!(arrived["lost"], 0, "{what}: {report}");
     assert_eq!(
@@ -113,6 +114,9 @@ fn a_router_forwards_to_the_generators_addresses() {
             let least = if by_host { 0 } else { answered };
             assert!(answers >= Some(least), "{words}: {report}");
             assert_eq!(by_host, answers == Some(0), "{words}: {report}");
+            // Whoever answered: nobody waits for an answer.
+            let unanswered = &report["controls"]["rx"]["unanswered"];
+            assert_eq!(unanswered, &serde_json::json!([]), "{words}: {report}");
         }
     }
 }

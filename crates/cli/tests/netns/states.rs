@@ -352,10 +352,13 @@ fn a_garbled_record_is_named_and_nothing_follows_from_it() {
     let told = Told::crossing(&bench, "packet:a packet:b");
     let process = told.child.id();
     told.kill();
-    let records = records(process);
+    let mut records = records(process);
+    let text_of = |path: &_| fs::read_to_string(path).expect("a record");
+    // Those that only say whose an interface is have nothing to put back.
+    records.retain(|path| text_of(path).contains("rx-gro on"));
     assert!(!records.is_empty());
     for path in &records {
-        let text = fs::read_to_string(path).expect("a record");
+        let text = text_of(path);
         fs::write(path, text.replace("rx-gro on", "tx-checksumming on")).expect("a file");
     }
     let said = bench.run("restore");

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Side, await_that};
+use crate::bench::{Bench, Side, await_that, must_end_well};
 
 #[test]
 fn hardware_alone_is_refused_before_anything_is_changed() {
@@ -35,7 +35,8 @@ fn auto_does_without_and_says_why_everywhere() {
         );
         let ran = bench.run(&words);
         let report: Value = serde_json::from_slice(&ran.stdout).expect("a JSON report");
-        assert_ne!(report["arrived"]["frames"], 0, "{report}");
+        must_end_well(ran.status.code().unwrap_or(-1), &report);
+        assert_eq!(report["arrived"]["frames"], 500, "{report}");
         let clock = &report["clock"];
         assert_eq!(clock["hardware_timestamps"], false, "{clock}");
         assert_eq!(clock["hardware_frames"], 0, "{clock}");

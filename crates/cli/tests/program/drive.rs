@@ -48,6 +48,52 @@ fn every_frame_of_a_ring_arrives_and_is_accounted_for() {
     assert!(said.get("returned").is_none(), "{said}");
 }
 
+/// The times of the records of a capture with frames of 60 bytes, nanoseconds.
+fn record_times(place: &Place, name: &str) -> Vec<u64> {
+    let bytes = std::fs::read(place.path(name)).expect("a capture");
+    let word = |record: &[u8], at: usize| {
+        u64::from(u32::from_ne_bytes(
+            record[at..at + 4].try_into().expect("a word"),
+        ))
+    };
+    let records = bytes[FILE_HEADER..].chunks_exact(RECORD);
+    let times = records.map(|record| word(record, 0) * 1_000_000_000 + word(record, 4));
+    times.collect()
+}
+
+#[test]
+fn records_of_what_is_sent_have_the_times_of_its_schedule() {
+    let place = Place::new();
+    let since_1970 = || {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.expect("after 1970").as_nanos() as u64
+    };
+    // Nanoseconds from one frame to the next; 0 for none that is asked for.
+    for (rate, apart) in [
+        ("--rate 1kpps --no-trial", 1_000_000),
+        ("--rate 1Mpps --no-trial", 1_000),
+        ("--rate 512kbpsL2 --no-trial", 1_000_000),
+        ("--rate max", 0),
+    ] {
+        let begun = since_1970();
+        place.run(&format!("gen pcap:out=a.pcap --count 200 {rate} -q"));
+        let times = record_times(&place, "a.pcap");
+        let distances: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
+        assert_eq!(distances.len(), 199, "{rate}");
+        assert!(
+            times[0] >= begun && times[199] <= since_1970(),
+            "{rate}: {times:?}"
+        );
+        // A busy machine puts frames off, and no frame is early: but for parts of a nanosecond.
+        let kept = distances.iter().filter(|own| own.abs_diff(apart) <= 1);
+        assert!(
+            distances.iter().all(|own| own + 1 >= apart),
+            "{rate}: {distances:?}"
+        );
+        assert!(apart == 0 || kept.count() > 100, "{rate}: {distances:?}");
+    }
+}
+
 #[test]
 fn what_is_sent_back_comes_back() {
     let place = Place::new();
@@ -139,20 +185,42 @@ fn a_capture_of_test_frames_is_judged_frame_by_frame() {
     }
 }
 
+/// What the ledger calls so.
+fn behind_of(report: &Value) -> u64 {
+    let parts = report["ledger"]["differences"].as_array().expect("a list");
+    let behind = parts.iter().filter(|part| part["name"] == "behind");
+    behind
+        .map(|part| part["frames"].as_u64().expect("a count"))
+        .sum()
+}
+
 /// Whatever the machine does meanwhile: a rate that no port has is not reached, and one that any
 /// has is reached or said not to be.
 #[test]
 fn a_rate_that_was_not_reached_is_no_result_at_any_length() {
     let place = Place::new();
     for pace in [
-        "--count 300",
-        "--count 999",
-        "--count 5000",
-        "--duration 20ms",
+        "--rate 1Tpps --count 300",
+        "--rate 1Tpps --count 999",
+        "--rate 1Tpps --count 5000",
+        "--rate 1Tpps --duration 20ms",
+        "--rate 1Tpps --count 5000 --duration 20ms",
+        "--rate 1TbpsL2 --count 300",
     ] {
-        let words = format!("gen null: --rate 1Tpps {pace} --no-trial --burst 1");
+        let words = format!("gen null: {pace} --no-trial --burst 1");
         let said = report(&place, &words, 1);
         assert_ne!(said["sent"]["behind"], 0, "{words}: {said}");
+        assert_eq!(behind_of(&said), said["sent"]["behind"], "{words}: {said}");
+        if let Some(count) = said["asked"]["frames"].as_u64() {
+            assert!(
+                said["sent"]["behind"].as_u64() <= Some(count),
+                "{words}: {said}"
+            );
+            // All left in the end, unless the time was over before.
+            let late = &said["sent"]["late"];
+            let all = late == &said["sent"]["behind"];
+            assert!(all || said["ended_by"] == "duration", "{words}: {said}");
+        }
         assert!(said["sent"]["limited_by"].is_string(), "{words}: {said}");
     }
     for pace in ["--count 1", "--count 20", "--duration 200ms"] {

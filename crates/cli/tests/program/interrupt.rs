@@ -58,6 +58,22 @@ fn a_run_that_is_interrupted_before_its_end_has_no_result() {
     }
 }
 
+/// An experiment has no part that could be shown: whichever signal ends it, it ran and has no result.
+#[test]
+fn an_experiment_that_is_interrupted_has_no_result() {
+    let place = Place::new();
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let words = "lab run stride --json run.json";
+        let child = place.command(words).spawn().expect("it starts");
+        sleep(Duration::from_secs(1));
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        kill_process(pid.expect("a process"), signal).expect("a signal");
+        let ran = Ran::of(child.wait_with_output().expect("it ends")).ended(1);
+        assert!(ran.complaints().contains("interrupted"), "{}", ran.stderr);
+        assert!(!place.path("run.json").exists(), "{signal:?}");
+    }
+}
+
 /// Who waits for a daemon that was stopped looks for no signal for half a minute.
 #[test]
 fn a_later_signal_ends_what_does_not_end() {

@@ -1,7 +1,12 @@
 //! `linerate gen --replay`: captures sent again, and those that cannot be.
 
-use crate::Place;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::drive::{FILE_HEADER, RECORD, capture, report};
+use crate::{Place, Ran};
 
 #[test]
 fn a_capture_is_replayed_as_it_is() {
@@ -92,6 +97,71 @@ fn a_pause_of_a_capture_is_told() {
     );
 }
 
+/// Ten frames, a tenth of a second from each other.
+fn paced() -> Vec<u8> {
+    let mut bytes = snapped(&[])[..FILE_HEADER].to_vec();
+    for number in 0..10 {
+        for word in [9, number * 100_000, 60, 60] {
+            bytes.extend(u32::to_le_bytes(word));
+        }
+        bytes.extend([7; 60]);
+    }
+    bytes
+}
+
+#[test]
+fn what_a_replay_was_asked_for_is_said() {
+    let place = Place::new();
+    place.write("paced.pcap", paced());
+    for (options, said, not) in [
+        ("--speed 10x", "pace of the capture", "as the port takes"),
+        (
+            "--speed max",
+            "as much as the port takes",
+            "pace of the capture",
+        ),
+        (
+            "--speed max --rate 100pps",
+            "Asked for 100pps",
+            "pace of the capture",
+        ),
+    ] {
+        let words = format!("gen null: --replay paced.pcap {options} --count 10");
+        let ran = place.run(&words);
+        let told = ran.text().split_whitespace().collect::<Vec<_>>().join(" ");
+        let asked = told.split("Asked for").nth(1).unwrap_or_default();
+        let asked = format!("Asked for{}", asked.split('.').next().unwrap_or_default());
+        assert!(
+            asked.contains(said) && !asked.contains(not),
+            "{words}: {told}"
+        );
+    }
+}
+
+/// A worker that stood still does not catch up: the pace is missed by as much, and no result.
+#[test]
+fn a_replay_that_was_held_up_has_no_result() {
+    let place = Place::new();
+    place.write("paced.pcap", paced());
+    let words = "gen null: --replay paced.pcap --json -q";
+    let child = place.command(words).spawn().expect("it starts");
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let signal = |signal| kill_process(pid.expect("a process"), signal).expect("a signal");
+    sleep(Duration::from_millis(400));
+    signal(Signal::STOP);
+    sleep(Duration::from_secs(1));
+    signal(Signal::CONT);
+    let ran = Ran::of(child.wait_with_output().expect("it ends")).ended(1);
+    let said = ran.json();
+    let why = said["no_result"].as_str().unwrap_or_default();
+    assert!(
+        why.starts_with("the pace of the capture was not kept"),
+        "{said}"
+    );
+    assert!(said["sent"]["lag_ns"].as_u64() > Some(50_000_000), "{said}");
+    assert_eq!(said["sent"]["frames"], 10, "{said}");
+}
+
 /// A replay goes on behind a clock that was set, at its own pace, and says how often it was.
 #[test]
 fn a_clock_that_steps_back_is_told_and_pauses_go_on() {
@@ -119,8 +189,13 @@ fn a_clock_that_steps_back_is_told_and_pauses_go_on() {
             bytes.extend([7; 60]);
         }
         place.write("steps.pcap", bytes);
-        let ran = place.run("gen null: --replay steps.pcap --json").ended(0);
+        let ran = place.run("gen null: --replay steps.pcap --json");
         let said = ran.json();
+        // A busy machine may not keep the pace, which this is not about; nothing else may be wrong.
+        let late = said["no_result"].as_str();
+        let pace = |why: &str| why.starts_with("the pace of the capture was not kept");
+        assert!(late.is_none_or(pace), "{what}: {said}");
+        let ran = ran.ended(i32::from(late.is_some()));
         assert_eq!(
             said["sent"]["pacing"]["clock_steps_back"], back,
             "{what}: {said}"

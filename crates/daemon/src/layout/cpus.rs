@@ -8,7 +8,7 @@ use frame::CpuId;
 use super::{LayoutAsked, LayoutError};
 
 /// One CPU a worker: those asked for, or the best of those allowed, the ones that `others` have
-/// last.
+/// last, and of those the ones with the fewest workers first.
 pub(super) fn choose(
     asked: &LayoutAsked,
     allowed: &[CpuId],
@@ -17,9 +17,10 @@ pub(super) fn choose(
     let workers = asked.workers;
     let Some(cpus) = &asked.cpus else {
         let mut order = allowed.to_vec();
-        let is_taken = |cpu: CpuId| others.iter().any(|other| other.cpu == cpu);
-        order.sort_by_key(|&cpu| (is_taken(cpu), cpu.0 == 0, cpu.0));
-        return pick(workers.unwrap_or(1), &order, core_of);
+        order.sort_by_key(|&cpu| (cpu.0 == 0, cpu.0));
+        return pick(workers.unwrap_or(1), &order, core_of, |cpu| {
+            load(cpu, others)
+        });
     };
     if let Some(&cpu) = cpus.iter().find(|cpu| !allowed.contains(cpu)) {
         return Err(LayoutError::ForeignCpu {
@@ -36,12 +37,19 @@ pub(super) fn choose(
     }
 }
 
-/// The first of `order`, CPUs of different cores first, since two on one core share its caches and
-/// its units. CPU 0 is the last in the order of those that nobody has, since interrupts prefer it.
+/// Workers that other processes have on a CPU.
+fn load(cpu: CpuId, others: &[OtherWorker]) -> usize {
+    others.iter().filter(|other| other.cpu == cpu).count()
+}
+
+/// The first of `order`: those with the least load, and of these CPUs of different cores, since two
+/// on one core share its caches and its units. CPU 0 is the last in the order, since interrupts
+/// prefer it.
 fn pick(
     workers: usize,
     order: &[CpuId],
     core_of: impl Fn(CpuId) -> String,
+    load: impl Fn(CpuId) -> usize,
 ) -> Result<Vec<CpuId>, LayoutError> {
     if workers > order.len() {
         return Err(LayoutError::TooMany {
@@ -61,6 +69,7 @@ fn pick(
         }
     }
     first.extend(rest);
+    first.sort_by_key(|&cpu| load(cpu));
     first.truncate(workers);
     Ok(first)
 }
@@ -71,22 +80,35 @@ fn core_of(cpu: CpuId) -> String {
     fs::read_to_string(path).unwrap_or_else(|_| cpu.to_string())
 }
 
-/// A sentence for each of `cpus` that another process has, too.
-pub(super) fn shared_with(cpus: &[CpuId], others: &[OtherWorker]) -> Vec<String> {
-    let mut shared: Vec<&OtherWorker> = others.iter().collect();
-    shared.retain(|other| cpus.contains(&other.cpu));
-    shared.sort_by_key(|other| (other.cpu, other.process));
-    shared.dedup();
-    shared
-        .into_iter()
-        .map(|OtherWorker { process, cpu }| {
-            format!(
-                "CPU {cpu} already runs a worker of process {process}: both get a part of it, and \
-                 rates mean little; give each program CPUs of its own with --cpus (cpus in a \
-                 configuration)"
-            )
-        })
-        .collect()
+/// A sentence for each of `cpus` that other processes have, too. `chosen`: they were not asked for,
+/// so that none was free.
+pub(super) fn shared_with(cpus: &[CpuId], others: &[OtherWorker], chosen: bool) -> Vec<String> {
+    let mut cpus = cpus.to_vec();
+    cpus.sort();
+    let shared = cpus.into_iter().filter_map(|cpu| {
+        let here = others.iter().filter(|other| other.cpu == cpu);
+        let mut processes: Vec<String> = here.map(|other| other.process.to_string()).collect();
+        let workers = match processes.len() {
+            0 => return None,
+            1 => "a worker".to_owned(),
+            many => format!("{many} workers"),
+        };
+        processes.dedup();
+        let processes = match &processes[..] {
+            [one] => format!("process {one}"),
+            several => format!("processes {}", several.join(", ")),
+        };
+        let why = match chosen {
+            true => " (no CPU is free, and none has fewer)",
+            false => "",
+        };
+        Some(format!(
+            "CPU {cpu} already runs {workers} of {processes}{why}: each gets a part of it, and \
+             rates mean little; give each program CPUs of its own with --cpus (cpus in a \
+             configuration)"
+        ))
+    });
+    shared.collect()
 }
 
 /// `0, 1 and 4`, shortened where there are many.
@@ -122,11 +144,57 @@ mod tests {
         // 0 and 1 share a core, 2 and 3 another.
         let core = |cpu: CpuId| (cpu.0 / 2).to_string();
         let order = cpus(&[1, 2, 3, 0]);
-        let picked = |workers| pick(workers, &order, core).ok();
+        let picked = |workers| pick(workers, &order, core, |_| 0).ok();
         assert_eq!(picked(1), Some(cpus(&[1])));
         assert_eq!(picked(2), Some(cpus(&[1, 2])));
         assert_eq!(picked(4), Some(cpus(&[1, 2, 3, 0])));
         assert_eq!(picked(5), None);
+        // Half of a core is more than half of a CPU.
+        let loads = |cpu: CpuId| [0, 0, 1, 2][usize::from(cpu.0)];
+        let picked = |workers| pick(workers, &order, core, loads).ok();
+        assert_eq!(picked(2), Some(cpus(&[1, 0])));
+        assert_eq!(picked(4), Some(cpus(&[1, 0, 2, 3])));
+    }
+
+    #[test]
+    fn of_cpus_that_others_have_the_one_with_the_fewest_workers_is_taken_and_told() {
+        let allowed = cpus(&[9000, 9001, 9002]);
+        // CPUs of others' workers, one a process from 1 on; which is taken, and what is said.
+        for (taken, chosen, said) in [
+            (
+                &[9000, 9001, 9002][..],
+                9000,
+                Some("a worker of process 1 ("),
+            ),
+            (
+                &[9000, 9001, 9002, 9000],
+                9001,
+                Some("a worker of process 2 ("),
+            ),
+            (
+                &[9000, 9000, 9001, 9001, 9002, 9002, 9002],
+                9000,
+                Some("2 workers of processes 1, 2 ("),
+            ),
+            (&[9000, 9000, 9001], 9002, None),
+        ] {
+            let others = taken.iter().zip(1..);
+            let others = others.map(|(&cpu, process)| OtherWorker {
+                process,
+                cpu: CpuId(cpu),
+            });
+            let others: Vec<OtherWorker> = others.collect();
+            let one = choose(&args(Some(1), None), &allowed, &others).ok();
+            let one = one.expect("a CPU");
+            assert_eq!(one, cpus(&[chosen]), "{taken:?}");
+            let warnings = shared_with(&one, &others, true);
+            assert_eq!(warnings.len(), usize::from(said.is_some()), "{warnings:?}");
+            let told = format!("CPU {chosen} already runs {}", said.unwrap_or_default());
+            assert!(
+                warnings.iter().all(|own| own.starts_with(&told)),
+                "{warnings:?}"
+            );
+        }
     }
 
     #[test]
@@ -143,8 +211,8 @@ mod tests {
         assert_eq!(chosen(1, &[]), Some(cpus(&[9000])));
         assert_eq!(chosen(1, &[other]), Some(cpus(&[9001])));
         assert_eq!(chosen(3, &[other]), Some(cpus(&[9001, 9002, 9000])));
-        assert!(shared_with(&cpus(&[9001, 9002]), &[other]).is_empty());
-        let said = shared_with(&cpus(&[9002, 9000]), &[other]);
+        assert!(shared_with(&cpus(&[9001, 9002]), &[other], false).is_empty());
+        let said = shared_with(&cpus(&[9002, 9000]), &[other], false);
         assert_eq!(said.len(), 1);
         for part in ["CPU 9000", "process 77", "--cpus"] {
             assert!(said[0].contains(part), "{said:?}");

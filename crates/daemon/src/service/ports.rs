@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use frame::PortId;
+use port::interface::Claims;
 use port::{OpenContext, Port};
 
 use super::StartError;
@@ -20,6 +21,7 @@ pub(super) fn open(config: &Config, samples: Samples) -> Result<Vec<Box<dyn Port
         seed: 1,
         start_time_ns: u64::try_from(since_1970.unwrap_or_default().as_nanos()).unwrap_or(0),
         looks_up: !config.sets.is_empty(),
+        interfaces: Claims::of_bridge(),
         ..OpenContext::default()
     };
     for set in &config.sets {

@@ -7,7 +7,7 @@ use traffic::{ClockSteps, Controls, Sink, SinkLimits, SinkReport};
 
 use super::open::Drive;
 use super::report::StreamSent;
-use super::sender::Sender;
+use super::sender::{Sender, Short};
 use super::worker::{Driver, Span, Taker};
 use crate::counters::{Count, Words};
 
@@ -33,8 +33,16 @@ pub(super) fn senders_of(workers: &[Driver]) -> impl Iterator<Item = &Sender> {
     workers.iter().filter_map(|own| own.sender.as_ref())
 }
 
-/// Frames by which a worker sent less than its rate has.
-pub(super) fn short(worker: &Driver) -> Option<u64> {
+/// Frames by which workers sent less than their rates have.
+pub(super) fn short(workers: &[Driver]) -> Short {
+    let parts = workers.iter().filter_map(short_of);
+    parts.fold(Short::default(), |sum, part| Short {
+        behind: sum.behind + part.behind,
+        late: sum.late + part.late,
+    })
+}
+
+fn short_of(worker: &Driver) -> Option<Short> {
     let sender = worker.sender.as_ref()?;
     let bytes = worker.words.get(Count::TxBytes) as f64;
     let mean = match worker.words.get(Count::Sent) {

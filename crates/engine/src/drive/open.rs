@@ -8,13 +8,12 @@ use std::time::{Duration, Instant};
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
 use port::interface::Link;
 use port::{Port, PortStatistics, TimeSource};
-use traffic::{FCS_BYTES, Neighbour, Pacer, Rate, Recipe, Sink, SinkLimits, Source, Speed};
+use traffic::{FCS_BYTES, Neighbour, Recipe, Sink, SinkLimits, Speed};
 
 use super::answering::Answering;
 use super::arrivals::Arrivals;
-use super::feed::{Feed, Replay};
+use super::part::{Part, Share};
 use super::running::RunningDrive;
-use super::sender::Sender;
 use super::worker::{Driver, Span, Taker};
 use super::{DriveClosing, DrivePlan, Trial};
 use crate::attachment::Attachment;
@@ -193,6 +192,7 @@ impl Drive {
                     nth: sender,
                     burst: self.burst,
                     carried_max,
+                    records: self.ports[place].records(),
                 };
                 worker.sender = Some(part.sender(place, part.feed(roles)?));
                 sender += 1;
@@ -289,51 +289,6 @@ fn await_carriers(ports: &mut [PortFacts]) {
     }
 }
 
-/// One sender's part of a trial.
-struct Part<'a> {
-    trial: &'a Trial,
-    of: usize,
-    nth: usize,
-    burst: usize,
-    carried_max: Option<usize>,
-}
-
-impl Part<'_> {
-    fn feed(&self, roles: Roles) -> Result<Feed, EngineError> {
-        if let Some((place, speed)) = roles.replay {
-            return Ok(Feed::Replayed(Box::new(Replay::new(place, speed))));
-        }
-        let source =
-            Source::new(&self.trial.recipe, self.nth, self.of).map_err(EngineError::Recipe)?;
-        Ok(Feed::Made(Box::new(source)))
-    }
-
-    fn sender(&self, place: usize, feed: Feed) -> Sender {
-        let (of, nth) = (self.of, self.nth);
-        let share = Share { of, nth };
-        let paced = self.trial.rate != Rate::Unlimited;
-        let rate = share.rate(self.trial.rate);
-        Sender {
-            place,
-            time_limit: self.trial.duration.filter(|_| paced),
-            frame_bytes_mean: self.trial.recipe.sizes.frame_bytes_mean(),
-            feed,
-            rate,
-            burst_max: self.burst,
-            pacer: Pacer::new(rate, self.burst, Nanos::ZERO),
-            quota: share.quota(self.trial),
-            made: 0,
-            ends: None,
-            sent: 0,
-            carried_max: self.carried_max,
-            longer: 0,
-            looked: Nanos::ZERO,
-            last: Nanos::ZERO,
-            stamps: Span::default(),
-        }
-    }
-}
-
 /// A worker that holds its queues and has nothing to do.
 fn at_rest(
     id: WorkerId,
@@ -387,6 +342,7 @@ fn takers(
             accounts: roles.rx == Some(place) || roles.returns,
             answering: Answering::new(neighbour.clone()),
             reflects: roles.reflect && roles.rx == Some(place),
+            ended: 0,
             arrivals: Arrivals::Clock,
             span: None,
             looked: Nanos::ZERO,
@@ -394,55 +350,6 @@ fn takers(
             stamps: Span::default(),
         })
         .collect()
-}
-
-/// One of several senders.
-#[derive(Clone, Copy)]
-struct Share {
-    of: usize,
-    nth: usize,
-}
-
-impl Share {
-    /// Of a whole, even parts, the rest to the first ones.
-    const fn part(self, whole: u64) -> u64 {
-        let (of, nth) = (self.of as u64, self.nth as u64);
-        whole / of + (nth < whole % of) as u64
-    }
-
-    /// Of a whole, the parts of all senders before this one.
-    const fn parts_before(self, whole: u64) -> u64 {
-        let (of, nth) = (self.of as u64, self.nth as u64);
-        let rest = if nth < whole % of { nth } else { whole % of };
-        whole / of * nth + rest
-    }
-
-    fn rate(self, rate: Rate) -> Rate {
-        let units = rate.units();
-        units.map_or(Rate::Unlimited, |units| rate.with_units(self.part(units)))
-    }
-
-    /// How many frames to send: of those asked for, or of those that the rate has in the time, as
-    /// many as the sender's part of the rate.
-    fn quota(self, trial: &Trial) -> u64 {
-        let due = trial
-            .duration
-            .and_then(|time| trial.rate.frames_within(time));
-        let frames = trial.count.into_iter().chain(due).min();
-        match (frames, trial.rate.units()) {
-            (None, _) => u64::MAX,
-            (Some(frames), None) => self.part(frames),
-            (Some(frames), Some(units)) => {
-                let before = self.parts_before(units);
-                // Whatever has to be rounded: the parts are all frames together.
-                let until = |part: u64| {
-                    let frames = u128::from(frames) * u128::from(part);
-                    frames.div_ceil(units.into()) as u64
-                };
-                until(before + self.part(units)) - until(before)
-            }
-        }
-    }
 }
 
 /// The attachments of every worker to every port.

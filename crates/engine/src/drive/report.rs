@@ -122,10 +122,11 @@ pub struct TrialReport {
     pub ports: Vec<PortReport>,
     /// Each worker.
     pub workers: Vec<WorkerReport>,
-    /// Frames that the schedule had by the time the last one left, or by the end of the time that
-    /// was asked for, and that had not left: what the rate was missed by. 0 where the last one was
-    /// late by no more than a run of that length may be.
+    /// Frames that had not left when they were due: what the rate was missed by. 0 where the last
+    /// one was late by no more than a run of that length may be.
     pub behind: u64,
+    /// Of those, frames that left later, as all do of a run that ends with a count.
+    pub late: u64,
     /// What a replay at the pace of its capture was late by at its end, nanoseconds, where that is
     /// more than a run of its length may be.
     pub lag_nanos: Option<u64>,
@@ -190,7 +191,7 @@ impl TrialReport {
 fn is_late(cause: Cause) -> bool {
     matches!(
         cause,
-        Cause::Own(OwnCause::Behind)
+        Cause::Own(OwnCause::Behind | OwnCause::Late)
             | Cause::Drop(DropReason::Shutdown)
             | Cause::Port(Loss::QdiscBacklog)
     )

@@ -15,7 +15,7 @@ use super::counted::{
 use super::link::LinkWatch;
 use super::open::Drive;
 use super::report::{ClockDoubt, DriveSnapshot, TrialReport};
-use super::sender::{Sender, together};
+use super::sender::together;
 use super::shrunk::ShrunkWatch;
 use super::worker::{Driver, Span};
 use crate::counters::{Count, Words, at_rest};
@@ -313,6 +313,7 @@ impl Watch {
             .for_each(|sender| tx_span.merge(sender.stamps));
         let roles = self.drive.roles;
         let returns = roles.tx.filter(|_| roles.returns);
+        let short = short(workers);
         let full = sum.get(Count::FullNanos) as f64 / 1e9 / senders.len().max(1) as f64;
         TrialReport {
             rate: self.trial.rate,
@@ -346,7 +347,8 @@ impl Watch {
                 .iter()
                 .map(|own| worker_report(own, seconds))
                 .collect(),
-            behind: workers.iter().filter_map(short).sum(),
+            behind: short.behind,
+            late: short.late,
             lag_nanos: workers.iter().filter_map(lag_nanos).max(),
             count: self.trial.count,
             duration: self.trial.duration,
@@ -381,16 +383,14 @@ impl Watch {
             rx_controls,
             tx_controls,
             sent: report.sent,
-            behind: match self.trial.count {
-                // Put off, and sent all the same.
-                Some(_) => 0,
-                None => senders_of(&drive.workers).filter_map(Sender::behind).sum(),
-            },
+            behind: report.behind,
+            late: report.late,
             tx: roles.tx,
             rx: roles.rx,
             outages: report.outages,
             longer,
             reflects: roles.reflect,
+            ended: takers_of(&drive.workers).map(|taker| taker.ended).sum(),
             ahead: report.ahead.as_ref(),
             back: report.back.as_ref(),
         };

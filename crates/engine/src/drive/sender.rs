@@ -8,6 +8,7 @@ use traffic::{Pacer, PacingError, Rate};
 
 use super::feed::Feed;
 use super::worker::Span;
+use crate::clock::since_1970;
 use crate::counters::{Count, Words};
 
 /// How late the end of a short run may be at most, nanoseconds: naps end late by less.
@@ -26,7 +27,8 @@ pub(super) struct Sender {
     /// Of what is made, bytes without FCS.
     pub(super) frame_bytes_mean: f64,
     pub(super) pacer: Pacer,
-    /// Frames it may still make.
+    /// Frames that it is to make, and those that it may still make.
+    pub(super) asked: u64,
     pub(super) quota: u64,
     /// Frames that it made.
     pub(super) made: u64,
@@ -39,6 +41,10 @@ pub(super) struct Sender {
     /// and how many longer ones were made.
     pub(super) carried_max: Option<usize>,
     pub(super) longer: u64,
+    /// Whether the port writes frames down with their times, and what the clock of those, which
+    /// begins in 1970, is ahead of the kernel's monotonic one, nanoseconds.
+    pub(super) records: bool,
+    pub(super) since_1970: u64,
     /// When it last looked whether the port takes more.
     pub(super) looked: Nanos,
     /// When the port last took a frame.
@@ -67,6 +73,7 @@ impl Sender {
         let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.ends = self.time_limit.map(|time| now.after(nanos(time)));
         (self.looked, self.last) = (now, now);
+        self.since_1970 = since_1970().saturating_sub(now.0);
     }
 
     /// How well frames kept to their times, where they have any.
@@ -96,27 +103,31 @@ impl Sender {
         kept.then(|| over.since(began))
     }
 
-    /// Frames that its schedule had and that were never made: due in the time by which it was put
-    /// off, or before the end of its time.
-    pub(super) fn behind(&self) -> Option<u64> {
-        let per_second = self.rate.frames_per_second(self.frame_bytes_mean)?;
-        Some(frames_within(self.pacer.error().lost_ns, per_second) + self.unmade())
-    }
-
-    /// The same, with those that were due before the last frame left and that had not left: so
-    /// many frames less than the rate has. `mean`: bytes of a frame that was sent.
-    pub(super) fn short(&self, began: Nanos, mean: f64) -> Option<u64> {
+    /// Frames that had not left when they were due, where that is more than a run of its length may
+    /// have. `mean`: bytes of a frame that was sent.
+    pub(super) fn short(&self, began: Nanos, mean: f64) -> Option<Short> {
         let per_second = self.rate.frames_per_second(mean)?;
         let put_off = frames_within(self.pacer.error().lost_ns, per_second);
         let late = self.pacer.late(self.last);
         let scheduled = self.last.since(began).saturating_sub(late);
         let late = if late > late_max(scheduled) { late } else { 0 };
         let late = (late as f64 / 1e9 * per_second).ceil() as u64;
-        let late = match self.unmade() {
-            0 => late,
-            unmade => unmade,
-        };
-        Some(put_off + late)
+        let unmade = self.unmade();
+        let rest = self.asked - self.made;
+        if rest == 0 {
+            return Some(Short::sent_late(put_off + late, self.made));
+        }
+        // All that was due within its time was made.
+        if self.ends.is_some() && unmade == 0 {
+            let short = Short::sent_late(late, self.made);
+            let behind = short.behind + put_off.min(rest);
+            return Some(Short { behind, ..short });
+        }
+        let never = put_off + if unmade == 0 { late } else { unmade };
+        Some(Short {
+            behind: never.min(rest),
+            late: 0,
+        })
     }
 
     /// What a replay that keeps the pace of its capture is late by at its end, nanoseconds, where
@@ -135,6 +146,24 @@ impl Sender {
         let last = Nanos(ends.0.saturating_sub(1));
         let due = self.pacer.error().frames + self.pacer.left(last);
         due.saturating_sub(self.made).min(self.quota)
+    }
+
+    /// Gives frames that were made the times at which they were due; where there is no rate, all
+    /// that of now.
+    fn date(&self, staged: &mut Burst, now: Nanos) {
+        let Feed::Made(_) = self.feed else {
+            // Records of a capture keep theirs.
+            return;
+        };
+        let mut schedule = self.pacer.clone();
+        for frame in staged.frames_mut() {
+            let due = match self.rate {
+                Rate::Unlimited => now,
+                _ => schedule.due_at(),
+            };
+            schedule.sent(1, frame.len() as u64);
+            frame.meta_mut().time_ns = self.since_1970.saturating_add(due.0);
+        }
     }
 
     /// Makes what is due, at most a burst. A frame that is due when the time is over is none of it,
@@ -158,11 +187,34 @@ impl Sender {
             let made = self.feed.fill(staged, pool, due, now, words);
             self.quota -= made as u64;
             self.made += made as u64;
+            if self.records {
+                self.date(staged, now);
+            }
             if let Some(most) = self.carried_max {
                 let longer = |frame: &&Frame| frame.len() > most;
                 self.longer += staged.frames().iter().filter(longer).count() as u64;
             }
         }
+    }
+}
+
+/// Frames by which a sender missed its rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Short {
+    /// Those that had not left when they were due.
+    pub(super) behind: u64,
+    /// Of those, such as left later.
+    pub(super) late: u64,
+}
+
+impl Short {
+    /// Of `made` frames that all left, in a time in which so many `more` were due: those that had
+    /// not left in the time that they should have taken.
+    fn sent_late(more: u64, made: u64) -> Self {
+        let (more, made) = (u128::from(more), u128::from(made));
+        let all = (more + made).max(1);
+        let late = ((more * made + all / 2) / all) as u64;
+        Self { behind: late, late }
     }
 }
 
@@ -193,4 +245,26 @@ pub(super) fn together(errors: impl Iterator<Item = PacingError>) -> Option<Paci
             lost_times: sum.lost_times + one.lost_times,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_frames_that_all_left_no_more_can_be_late_than_there_are() {
+        // Frames that were made, and how many more were due in the time that they took; late.
+        for (made, more, late) in [
+            (0, 0, 0),
+            (1_000, 0, 0),
+            (1_000, 5, 5),
+            (1_000, 1_000, 500),
+            (1_000, 99_000, 990),
+            (1_000, u64::MAX, 1_000),
+            (u64::MAX, u64::MAX, u64::MAX / 2 + 1),
+        ] {
+            let short = Short::sent_late(more, made);
+            assert_eq!(short, Short { behind: late, late }, "{made} {more}");
+        }
+    }
 }

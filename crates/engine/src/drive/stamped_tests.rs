@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use frame::{Burst, Frame, FramePool, Nanos, PortId, QueueId};
-use port::{Port, PortError, PortQueue, PortStatistics, RxState, TimeSource};
+use frame::{Burst, Frame, FramePool, Nanos};
+use port::{PortQueue, PortStatistics, RxState, TimeSource};
 use traffic::{Rate, Recipe, Signature, Stamp};
 
 use super::*;
+use crate::test_port::TestPort;
 use crate::{DEFAULT_POOL_FRAMES, IdleMode, allowed_cpus};
 
 const DELAY_NANOS: u64 = 12_345;
@@ -21,49 +22,18 @@ struct Card {
     unstamped_every: u64,
 }
 
-impl Port for Card {
-    fn id(&self) -> PortId {
-        PortId(0)
-    }
-
-    fn spec(&self) -> &str {
-        "card:"
-    }
-
-    fn mode(&self) -> String {
-        "simulated".to_owned()
-    }
-
-    fn queues_max(&self) -> usize {
-        1
-    }
-
-    fn lossless(&self) -> bool {
-        true
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
-    fn frame_bytes_max_hint(&self) -> usize {
-        0
-    }
-
-    fn time_source(&self) -> TimeSource {
-        self.source.clone()
-    }
-
-    fn open_queue(&mut self, _: QueueId, _: usize) -> Result<Box<dyn PortQueue>, PortError> {
-        Ok(Box::new(CardQueue {
-            unstamped_every: self.unstamped_every,
+impl Card {
+    fn port(self) -> TestPort {
+        let unstamped_every = self.unstamped_every;
+        let open = move |_, _| CardQueue {
+            unstamped_every,
             under_way: VecDeque::new(),
             count: 0,
-        }))
+        };
+        TestPort {
+            times: self.source,
+            ..TestPort::new(0, open)
+        }
     }
 }
 
@@ -105,7 +75,7 @@ impl PortQueue for CardQueue {
 
 fn report_of(card: Card, count: u64) -> TrialReport {
     let plan = DrivePlan {
-        tx: Some(Box::new(card)),
+        tx: Some(Box::new(card.port())),
         rx: None,
         returns: true,
         reflect: false,

@@ -91,7 +91,7 @@ fn count(drive: &Drive, what: Count) -> u64 {
 fn frames_go_at_their_times_and_the_delay_of_the_way_is_measured() {
     let time = Simulated::default();
     let cable = Cable::new(&time, 20_000);
-    let mut drive = Drive::open(plan(Box::new(cable), 1)).expect("a drive");
+    let mut drive = Drive::open(plan(Box::new(cable.port()), 1)).expect("a drive");
     run(
         &mut drive,
         &trial(Rate::Frames(1_000_000), 10_000),
@@ -122,7 +122,7 @@ fn what_a_port_does_not_take_is_kept_and_sent_later() {
         room: 7,
         ..Cable::new(&time, 5_000)
     };
-    let mut drive = Drive::open(plan(Box::new(cable), 1)).expect("a drive");
+    let mut drive = Drive::open(plan(Box::new(cable.port()), 1)).expect("a drive");
     run(&mut drive, &trial(Rate::Unlimited, 1_000), &time, 200);
     let sink = came_back(&drive);
     assert_eq!(count(&drive, Count::Originated), 1_000);
@@ -154,17 +154,17 @@ fn a_rate_that_was_not_reached_is_told_of_however_few_frames_there_were() {
             room,
             ..Cable::new(&time, 1_000_000)
         };
-        let mut drive = Drive::open(plan(Box::new(cable), 1)).expect("a drive");
+        let mut drive = Drive::open(plan(Box::new(cable.port()), 1)).expect("a drive");
         run(&mut drive, &trial(rate, frames), &time, 200);
         let worker = &drive.workers[0];
         let sender = worker.sender.as_ref().expect("a sender");
         assert_eq!(sender.sent, frames);
-        let short = sender.short(worker.began, 60.0).unwrap_or(0);
-        assert_eq!(
-            short > frames / 200,
-            missed,
-            "{room} {rate} {frames}: {short}"
-        );
+        let short = sender.short(worker.began, 60.0).unwrap_or_default();
+        let told = format!("{room} {rate} {frames}: {short:?}");
+        assert_eq!(short.behind > frames / 200, missed, "{told}");
+        // All left in the end.
+        assert_eq!(short.late, short.behind, "{told}");
+        assert!(short.behind <= frames, "{told}");
     }
 }
 
@@ -210,7 +210,7 @@ fn faults_of(case: usize, tx: Faults, seed: u64) {
         overtaken: Arc::clone(&overtaken),
         ..Cable::new(&time, 1_000)
     };
-    let mut drive = Drive::open(plan(Box::new(cable), 1)).expect("a drive");
+    let mut drive = Drive::open(plan(Box::new(cable.port()), 1)).expect("a drive");
     run(&mut drive, &trial(Rate::Unlimited, SENT), &time, 100);
     let (sink, done) = (came_back(&drive), *done.lock().unwrap());
     let stream = &sink.streams[0];
@@ -238,7 +238,7 @@ fn faults_of(case: usize, tx: Faults, seed: u64) {
 fn workers_share_count_and_rate_and_have_streams_of_their_own() {
     let time = Simulated::default();
     let cable = Cable::new(&time, 1_000);
-    let mut drive = Drive::open(plan(Box::new(cable), 3)).expect("a drive");
+    let mut drive = Drive::open(plan(Box::new(cable.port()), 3)).expect("a drive");
     run(
         &mut drive,
         &trial(Rate::Frames(1_000_000), 10_001),
@@ -283,7 +283,7 @@ fn a_rate_and_a_time_make_their_product_of_frames() {
     ] {
         let time = Simulated::default();
         let cable = Cable::new(&time, 1_000);
-        let mut drive = Drive::open(plan(Box::new(cable), workers)).expect("a drive");
+        let mut drive = Drive::open(plan(Box::new(cable.port()), workers)).expect("a drive");
         let rate = Rate::parse(rate).expect("a rate");
         let all = Trial {
             count: None,
@@ -303,7 +303,7 @@ fn a_rate_and_a_time_make_their_product_of_frames() {
 #[test]
 fn a_plan_that_cannot_work_is_refused() {
     let time = Simulated::default();
-    let cable = || Box::new(Cable::new(&time, 0));
+    let cable = || Box::new(Cable::new(&time, 0).port());
     let refusal = |plan: DrivePlan| Drive::open(plan).map(|_| ()).expect_err("a refusal");
     let burst = DrivePlan {
         burst: 0,

@@ -33,6 +33,8 @@ pub(super) struct Taker {
     pub(super) answering: Answering,
     /// Frames go back to where they came from.
     pub(super) reflects: bool,
+    /// Of those, ICMP errors, which ended here.
+    pub(super) ended: u64,
     pub(super) arrivals: Arrivals,
     /// The first and the last time that a capture's records say.
     pub(super) span: Option<(u64, u64)>,
@@ -343,6 +345,7 @@ impl Driver {
             if own < frames {
                 let errors = end_errors(burst, pool);
                 words.add(Count::Consumed, errors as u64);
+                taker.ended += errors as u64;
             }
             burst
                 .frames_mut()

@@ -34,6 +34,9 @@ own_causes! {
     Behind = "behind",
         "its time had passed before a worker came to send it",
         "a lower rate, or more workers";
+    Late = "late",
+        "its time had passed as well, and it was sent all the same",
+        "a lower rate, or more workers";
     Between = "between",
         "it left one interface and did not arrive at the other: what lies between them lost it",
         "this is what a loss test measures";

@@ -18,13 +18,16 @@ pub(crate) struct Driven<'a> {
     /// Frames that left for the links' sake, by the port that takes in and by the one that sends.
     pub(crate) rx_controls: u64,
     pub(crate) tx_controls: u64,
-    /// Frames whose time passed before they were made.
+    /// Frames that had not left when they were due, and of those such as left later.
     pub(crate) behind: u64,
+    pub(crate) late: u64,
     /// The port that sends, and the one that takes in.
     pub(crate) tx: Option<usize>,
     pub(crate) rx: Option<usize>,
     /// What is taken in goes back.
     pub(crate) reflects: bool,
+    /// But for these, which nobody may send back.
+    pub(crate) ended: u64,
     /// The times that the links of the port that takes in, and of the one that sends, were down.
     pub(crate) outages: [Option<Outage>; 2],
     /// Frames that the port which takes in has no room for.
@@ -48,9 +51,23 @@ pub(crate) fn of_drive(driven: &Driven<'_>, ports: &[PortCounts], meters: &Meter
     }
     if let (Some(tx), Some(rx)) = (tx, rx) {
         let [rx_outage, tx_outage] = driven.outages;
-        ledger.add_between((tx, rx), rx_outage, driven.longer);
+        let strange = |sink: Option<&SinkReport>, controls| {
+            let foreign = sink.map_or(0, |sink| sink.foreign);
+            foreign.saturating_sub(controls)
+        };
+        let way = Way {
+            outage: rx_outage,
+            longer: driven.longer,
+            strange: strange(driven.ahead, driven.tx_controls),
+        };
+        ledger.add_between((tx, rx), &way);
         if driven.reflects {
-            ledger.add_between((rx, tx), tx_outage, 0);
+            let way = Way {
+                outage: tx_outage,
+                longer: 0,
+                strange: strange(driven.back, driven.rx_controls),
+            };
+            ledger.add_between((rx, tx), &way);
         }
     }
     for (counts, sink) in [(rx, driven.ahead), (tx, driven.back)] {
@@ -73,12 +90,13 @@ fn at(ports: &[PortCounts], place: Option<usize>) -> Option<&PortCounts> {
 fn sending(driven: &Driven<'_>, tx: &PortCounts) -> Step {
     let step = Step::new(
         &tx.place,
-        (Column::Offered, driven.made + driven.behind),
+        (Column::Offered, driven.made + driven.behind - driven.late),
         (Column::SentByUs, driven.sent + driven.tx_controls),
     );
     let step = step
         .gained(OwnCause::Originated, None, driven.tx_controls)
-        .lost(OwnCause::Behind, None, driven.behind);
+        .lost(OwnCause::Behind, None, driven.behind)
+        .gained(OwnCause::Late, None, driven.late);
     dropped(driven, step, driven.outages[1], !driven.reflects)
 }
 
@@ -89,7 +107,9 @@ fn reflecting(driven: &Driven<'_>, rx: &PortCounts) -> Step {
         (Column::ReceivedByUs, rx.received),
         (Column::Forwarded, rx.sent),
     );
-    let step = step.gained(OwnCause::Originated, None, driven.rx_controls);
+    let step = step
+        .gained(OwnCause::Originated, None, driven.rx_controls)
+        .lost(OwnCause::Consumed, None, driven.ended);
     dropped(driven, step, driven.outages[0], driven.tx.is_none())
 }
 
@@ -147,22 +167,26 @@ fn sinking(counts: &PortCounts, sink: &SinkReport) -> Step {
     )
 }
 
+/// What is known of the way from one interface to another.
+struct Way {
+    /// That of the interface that frames are for.
+    outage: Option<Outage>,
+    /// Frames that do not fit it.
+    longer: u64,
+    /// Frames that came and that no worker here sent.
+    strange: u64,
+}
+
 impl Ledger {
     /// From one interface to the other, where both were counted. What lies between them is not
-    /// ours: its losses are what a trial is for. The outage is that of the interface they were for,
-    /// and `longer` frames do not fit it.
-    fn add_between(
-        &mut self,
-        (from, to): (&PortCounts, &PortCounts),
-        outage: Option<Outage>,
-        longer: u64,
-    ) {
+    /// ours: its losses are what a trial is for.
+    fn add_between(&mut self, (from, to): (&PortCounts, &PortCounts), way: &Way) {
         let left = self.frames(&from.place, Column::LeftInterface);
         let came = self.frames(&to.place, Column::ArrivedAtInterface);
         let place = format!("{} to {}", from.place, to.place);
         let (Some(left), Some(came)) = (left, came) else {
             if !self.notes().is_empty() {
-                self.add(past_lost_counters(&place, (from, to), outage));
+                self.add(past_lost_counters(&place, (from, to), way.outage));
             }
             return;
         };
@@ -171,13 +195,23 @@ impl Ledger {
             (Column::LeftInterface, left),
             (Column::ArrivedAtInterface, came),
         );
-        let down = outage.map_or(0, |outage| outage.frames);
+        let down = way.outage.map_or(0, |outage| outage.frames);
+        // Whatever is lost on the way: these did not come by it.
+        let foreign = way.strange.saturating_sub(self.others_sent(&from.place));
         self.add(
             step.lost_up_to(Loss::LinkDown, None, 0, down)
-                .lost_up_to(Loss::LongerThanMtu, None, 0, longer)
+                .lost_up_to(Loss::LongerThanMtu, None, 0, way.longer)
                 .lost_up_to(OwnCause::Between, None, 0, left)
-                .gained_up_to(OwnCause::Foreign, None, 0, came),
+                .gained_up_to(OwnCause::Foreign, None, foreign.min(came), came),
         );
+    }
+
+    /// Frames that others sent by the interface of a place.
+    fn others_sent(&self, place: &str) -> u64 {
+        let steps = self.steps().iter().filter(|step| step.place == place);
+        let parts = steps.flat_map(Step::named);
+        let others = parts.filter(|part| part.cause == Loss::OthersSent.into());
+        others.map(|part| part.frames).sum()
     }
 }
 
@@ -204,6 +238,57 @@ fn past_lost_counters(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The frames that a name stands for between two interfaces.
+    fn frames(step: &Step, name: &str) -> u64 {
+        let named = step.named().filter(|part| part.cause.name() == name);
+        named.map(|part| part.frames).sum()
+    }
+
+    #[test]
+    fn what_came_from_elsewhere_is_foreign_whatever_was_lost_on_the_way() {
+        let counts = |place: &str| PortCounts {
+            place: place.to_owned(),
+            ..PortCounts::default()
+        };
+        let (from, to) = (counts("x"), counts("y"));
+        // Frames that left and that others sent of them, that came, and that came and are no test
+        // frames of ours; lost between, and foreign.
+        for (left, others, came, strange, between, foreign) in [
+            (1_000, 0, 1_000, 0, 0, 0),
+            (1_000, 0, 970, 0, 30, 0),
+            (1_000, 0, 970, 20, 50, 20),
+            (1_000, 0, 1_000, 20, 20, 20),
+            (1_000, 0, 1_020, 20, 0, 20),
+            // The host's own frames left by the one and came to the other.
+            (1_010, 10, 1_010, 10, 0, 0),
+            (1_010, 10, 1_000, 10, 10, 0),
+            (1_010, 10, 1_005, 15, 10, 5),
+            // More than the sink told: it did not see all that came.
+            (1_000, 0, 1_007, 0, 0, 7),
+            (0, 0, 0, 5, 0, 0),
+        ] {
+            let mut ledger = Ledger::new();
+            let sent = Step::new(
+                "x",
+                (Column::SentByUs, left - others),
+                (Column::LeftInterface, left),
+            );
+            ledger.add(sent.gained_up_to(Loss::OthersSent, None, 0, others));
+            ledger.state("y", Column::ArrivedAtInterface, came);
+            let way = Way {
+                outage: None,
+                longer: 0,
+                strange,
+            };
+            ledger.add_between((&from, &to), &way);
+            let step = ledger.steps().last().expect("a step");
+            let what = format!("{left} {others} {came} {strange}: {step:?}");
+            assert_eq!(frames(step, "between"), between, "{what}");
+            assert_eq!(frames(step, "foreign"), foreign, "{what}");
+            assert_eq!(step.unexplained, 0, "{what}");
+        }
+    }
 
     #[test]
     fn what_is_missing_where_counters_went_away_is_no_outage_beyond_its_frames() {

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use frame::{Burst, FramePool, PortId, QueueId};
-use port::{Port, PortError, PortQueue, PortStatistics, RxState};
+use frame::{Burst, FramePool, QueueId};
+use port::{PortError, PortQueue, PortStatistics, RxState};
 use wire::emit::{Ipv4, Network, Recipe, Transport};
+
+use super::ports::TestPort;
 
 /// Bytes of a frame without FCS, and where its flow and its number stand: at the end, behind
 /// whatever headers there are.
@@ -112,6 +114,29 @@ impl FlowPort {
             judge: Arc::clone(judge),
         }
     }
+
+    pub(crate) fn port(self) -> TestPort {
+        let (queues_max, lossless) = (self.queues, self.lossless);
+        let open = move |queue: QueueId, _| {
+            let flows = self.flows[usize::from(queue.0)].iter();
+            FlowQueue {
+                flows: flows
+                    .map(|&flow| (flow, template(flow, self.make), 0))
+                    .collect(),
+                left: self.frames_a_queue,
+                random: Random::new(self.seed ^ (u64::from(queue.0 + 1) << 32)),
+                judge: Arc::clone(&self.judge),
+                statistics: PortStatistics::default(),
+            }
+        };
+        TestPort {
+            queues_max,
+            lossless,
+            tx_sink: false,
+            frame_bytes_max: LEN,
+            ..TestPort::new(0, open)
+        }
+    }
 }
 
 /// A frame of a flow without tunnels.
@@ -186,58 +211,19 @@ impl PortQueue for FlowQueue {
     }
 }
 
-impl Port for FlowPort {
-    fn id(&self) -> PortId {
-        PortId(0)
-    }
-
-    fn spec(&self) -> &str {
-        "flows:"
-    }
-
-    fn mode(&self) -> String {
-        "memory".to_owned()
-    }
-
-    fn queues_max(&self) -> usize {
-        self.queues
-    }
-
-    fn lossless(&self) -> bool {
-        self.lossless
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        false
-    }
-
-    fn frame_bytes_max_hint(&self) -> usize {
-        LEN
-    }
-
-    fn open_queue(&mut self, queue: QueueId, _: usize) -> Result<Box<dyn PortQueue>, PortError> {
-        let flows = &self.flows[usize::from(queue.0)];
-        Ok(Box::new(FlowQueue {
-            flows: flows
-                .iter()
-                .map(|&flow| (flow, template(flow, self.make), 0))
-                .collect(),
-            left: self.frames_a_queue,
-            random: Random::new(self.seed ^ (u64::from(queue.0 + 1) << 32)),
-            judge: Arc::clone(&self.judge),
-            statistics: PortStatistics::default(),
-        }))
-    }
-}
-
 /// Where the frames go.
-pub(crate) struct JudgePort {
-    pub(crate) queues: usize,
-    pub(crate) judge: Arc<Judge>,
+pub(crate) fn judge_port(queues_max: usize, judge: &Arc<Judge>) -> TestPort {
+    let judge = Arc::clone(judge);
+    let open = move |_, _| JudgeQueue {
+        judge: Arc::clone(&judge),
+        statistics: PortStatistics::default(),
+    };
+    TestPort {
+        queues_max,
+        rx_source: false,
+        frame_bytes_max: 0,
+        ..TestPort::new(1, open)
+    }
 }
 
 struct JudgeQueue {
@@ -268,46 +254,5 @@ impl PortQueue for JudgeQueue {
         let sent = self.statistics.tx_frames;
         self.judge.arrived.fetch_add(sent, Ordering::Relaxed);
         Ok(Vec::new())
-    }
-}
-
-impl Port for JudgePort {
-    fn id(&self) -> PortId {
-        PortId(1)
-    }
-
-    fn spec(&self) -> &str {
-        "judge:"
-    }
-
-    fn mode(&self) -> String {
-        "memory".to_owned()
-    }
-
-    fn queues_max(&self) -> usize {
-        self.queues
-    }
-
-    fn lossless(&self) -> bool {
-        true
-    }
-
-    fn rx_source(&self) -> bool {
-        false
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
-    fn frame_bytes_max_hint(&self) -> usize {
-        0
-    }
-
-    fn open_queue(&mut self, _: QueueId, _: usize) -> Result<Box<dyn PortQueue>, PortError> {
-        Ok(Box::new(JudgeQueue {
-            judge: Arc::clone(&self.judge),
-            statistics: PortStatistics::default(),
-        }))
     }
 }

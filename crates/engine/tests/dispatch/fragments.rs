@@ -14,7 +14,7 @@ use wire::HashHeader;
 use super::Shape;
 use super::flows::Judge;
 use super::moves::shuffle;
-use super::pieces::{Mix, PiecePort, Sieve, SievePort, Spread, Traffic};
+use super::pieces::{Mix, Sieve, Spread, Traffic, piece_port, sieve_port};
 
 const SEED: u64 = 11;
 
@@ -84,11 +84,8 @@ fn planned(shape: Shape, (traffic, limits): (&Traffic, FragmentLimits)) -> (Plan
     let sieve = Sieve::new(traffic);
     let mut plan = shape.plan(1, &Judge::new(super::FLOWS));
     plan.ports = vec![
-        Box::new(PiecePort::new(traffic, shape.lossless)),
-        Box::new(SievePort {
-            queues: shape.tx_queues,
-            sieve: Arc::clone(&sieve),
-        }),
+        Box::new(piece_port(traffic, shape.lossless)),
+        Box::new(sieve_port(shape.tx_queues, &sieve)),
     ];
     plan.policy.fragments = Some(limits);
     plan.policy.reassembles = shape.reassembles;

@@ -8,6 +8,8 @@ mod flows;
 mod fragments;
 mod moves;
 mod pieces;
+#[path = "../ports/mod.rs"]
+mod ports;
 mod tunnels;
 
 use std::sync::Arc;
@@ -22,7 +24,7 @@ use table::flows::WhenFull;
 use table::{CompiledLists, Entries};
 use wire::HashHeader;
 
-use flows::{FlowPort, Judge, JudgePort, Make};
+use flows::{FlowPort, Judge, Make, judge_port};
 
 const FLOWS: usize = 1000;
 const SEED: u64 = 7;
@@ -68,10 +70,7 @@ impl Shape {
         let rule = plane::SetRule::new("none", plane::Action::Block, plane::Sides::BOTH);
         let mut source = FlowPort::new(self.rx_queues, frames, SEED, judge);
         (source.lossless, source.make) = (self.lossless, self.make);
-        let sink = JudgePort {
-            queues: self.tx_queues,
-            judge: Arc::clone(judge),
-        };
+        let sink = judge_port(self.tx_queues, judge);
         // More workers than CPUs share them: slower, and as right.
         let mut policy = Policy::new(vec![rule]).expect("one rule");
         policy.tunnels.hash = self.hash;
@@ -85,7 +84,7 @@ impl Shape {
         });
         let cpus = allowed_cpus().into_iter().cycle().take(self.workers);
         Plan {
-            ports: vec![Box::new(source), Box::new(sink)],
+            ports: vec![Box::new(source.port()), Box::new(sink)],
             policy,
             lists: Arc::new(CompiledLists::compile(lists).expect("one list")),
             cpus: cpus.collect(),

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use frame::{Burst, FramePool, PortId, QueueId};
-use port::{Port, PortError, PortQueue, PortStatistics, RxState};
+use frame::{Burst, FramePool, QueueId};
+use port::{PortQueue, PortStatistics, RxState};
 use wire::emit::{Ipv4, Ipv6, Network, Recipe, Tcp, Transport};
 use wire::protocol;
 
 use super::flows::Random;
+use super::ports::TestPort;
 
 /// Bytes of a fragment but the last, behind the headers, and of one that begins with a packet.
 const PIECE: usize = 40;
@@ -339,24 +340,39 @@ impl Sieve {
     }
 }
 
-/// Where the frames come from. No queue is far ahead of the others: what waits stays within bounds
-/// however long one worker gets no CPU.
-pub(crate) struct PiecePort {
-    queues: Vec<Vec<Vec<u8>>>,
-    lossless: bool,
-    sent: Arc<[AtomicU64]>,
-}
-
-impl PiecePort {
-    pub(crate) fn new(traffic: &Traffic, lossless: bool) -> Self {
-        Self {
-            queues: traffic.queues.clone(),
-            lossless,
-            sent: traffic.queues.iter().map(|_| AtomicU64::new(0)).collect(),
+/// Where the frames come from.
+pub(crate) fn piece_port(traffic: &Traffic, lossless: bool) -> TestPort {
+    let mut all = traffic.queues.clone();
+    let sent: Arc<[AtomicU64]> = all.iter().map(|_| AtomicU64::new(0)).collect();
+    let queues_max = all.len();
+    let open = move |queue: QueueId, queues: usize| {
+        let me = usize::from(queue.0);
+        let mut frames = std::mem::take(&mut all[me]);
+        // One worker has all queues' frames, those of a datagram in their order.
+        if queues < sent.len() {
+            frames.extend(all.iter_mut().map(std::mem::take).flatten());
         }
+        for idle in &sent[queues.min(sent.len())..] {
+            idle.store(u64::MAX - AHEAD, Ordering::Relaxed);
+        }
+        PieceQueue {
+            frames: frames.into_iter(),
+            sent: Arc::clone(&sent),
+            me,
+            statistics: PortStatistics::default(),
+        }
+    };
+    TestPort {
+        queues_max,
+        lossless,
+        tx_sink: false,
+        frame_bytes_max: 1024,
+        ..TestPort::new(0, open)
     }
 }
 
+/// No queue is far ahead of the others: what waits stays within bounds however long one worker gets
+/// no CPU.
 struct PieceQueue {
     frames: std::vec::IntoIter<Vec<u8>>,
     sent: Arc<[AtomicU64]>,
@@ -400,67 +416,19 @@ impl PortQueue for PieceQueue {
     }
 }
 
-impl Port for PiecePort {
-    fn id(&self) -> PortId {
-        PortId(0)
-    }
-
-    fn spec(&self) -> &str {
-        "pieces:"
-    }
-
-    fn mode(&self) -> String {
-        "memory".to_owned()
-    }
-
-    fn queues_max(&self) -> usize {
-        self.queues.len()
-    }
-
-    fn lossless(&self) -> bool {
-        self.lossless
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        false
-    }
-
-    fn frame_bytes_max_hint(&self) -> usize {
-        1024
-    }
-
-    fn open_queue(
-        &mut self,
-        queue: QueueId,
-        queues: usize,
-    ) -> Result<Box<dyn PortQueue>, PortError> {
-        let me = usize::from(queue.0);
-        let mut frames = std::mem::take(&mut self.queues[me]);
-        // One worker has all queues' frames, those of a datagram in their order.
-        if queues < self.sent.len() {
-            let all = self.queues.iter_mut().map(std::mem::take);
-            frames.extend(all.flatten());
-        }
-        for idle in &self.sent[queues.min(self.sent.len())..] {
-            idle.store(u64::MAX - AHEAD, Ordering::Relaxed);
-        }
-        Ok(Box::new(PieceQueue {
-            frames: frames.into_iter(),
-            sent: Arc::clone(&self.sent),
-            me,
-            statistics: PortStatistics::default(),
-        }))
-    }
-}
-
 /// Where they go.
-pub(crate) struct SievePort {
-    pub(crate) queues: usize,
-    pub(crate) sieve: Arc<Sieve>,
+pub(crate) fn sieve_port(queues_max: usize, sieve: &Arc<Sieve>) -> TestPort {
+    let sieve = Arc::clone(sieve);
+    let open = move |_, _| SieveQueue {
+        sieve: Arc::clone(&sieve),
+        statistics: PortStatistics::default(),
+    };
+    TestPort {
+        queues_max,
+        rx_source: false,
+        frame_bytes_max: 0,
+        ..TestPort::new(1, open)
+    }
 }
 
 struct SieveQueue {
@@ -484,46 +452,5 @@ impl PortQueue for SieveQueue {
 
     fn statistics(&self) -> PortStatistics {
         self.statistics
-    }
-}
-
-impl Port for SievePort {
-    fn id(&self) -> PortId {
-        PortId(1)
-    }
-
-    fn spec(&self) -> &str {
-        "sieve:"
-    }
-
-    fn mode(&self) -> String {
-        "memory".to_owned()
-    }
-
-    fn queues_max(&self) -> usize {
-        self.queues
-    }
-
-    fn lossless(&self) -> bool {
-        true
-    }
-
-    fn rx_source(&self) -> bool {
-        false
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
-    fn frame_bytes_max_hint(&self) -> usize {
-        0
-    }
-
-    fn open_queue(&mut self, _: QueueId, _: usize) -> Result<Box<dyn PortQueue>, PortError> {
-        Ok(Box::new(SieveQueue {
-            sieve: Arc::clone(&self.sieve),
-            statistics: PortStatistics::default(),
-        }))
     }
 }

@@ -61,6 +61,16 @@ impl TapQueue {
         })
     }
 
+    /// Looks after the interface where the control side saw a change.
+    #[inline]
+    fn heed(&mut self) {
+        let changes = self.signal.changes();
+        if self.changes != changes {
+            self.changes = changes;
+            self.look();
+        }
+    }
+
     /// A tap that somebody deleted is made again.
     #[cold]
     fn look(&mut self) {
@@ -83,6 +93,32 @@ impl TapQueue {
                 self.watch.failed();
             }
         }
+    }
+
+    /// Writes frames from the front until one has to wait; how many are done with.
+    fn write_front(&mut self, frames: &[Frame]) -> usize {
+        let Some(attached) = &self.attached else {
+            return 0;
+        };
+        let mut taken = 0;
+        for frame in frames {
+            match write(&attached.file, frame) {
+                Sent::Done => {
+                    self.counts.passed.tx_frames += 1;
+                    self.counts.passed.tx_bytes += frame.len() as u64;
+                }
+                Sent::Wait => {
+                    self.watch.hurry();
+                    break;
+                }
+                Sent::Never(error) => {
+                    self.counts.refuse(&error);
+                    self.untold += 1;
+                }
+            }
+            taken += 1;
+        }
+        taken
     }
 }
 
@@ -147,10 +183,7 @@ fn write(mut file: &File, frame: &Frame) -> Sent {
 
 impl PortQueue for TapQueue {
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
-        if self.changes != self.signal.changes() {
-            self.changes = self.signal.changes();
-            self.look();
-        }
+        self.heed();
         let before = burst.len();
         let mut empty = None;
         for _ in 0..max.min(burst.room()) {
@@ -181,7 +214,7 @@ impl PortQueue for TapQueue {
         }
         let received = (burst.len() - before) as u64;
         self.counts.passed.rx_frames += received;
-        if received == 0 && self.watch.nothing_came() {
+        if received == 0 && self.watch.in_vain() {
             self.look();
         }
         RxState::Open
@@ -197,26 +230,11 @@ impl PortQueue for TapQueue {
     }
 
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
-        let Some(attached) = &self.attached else {
-            return;
-        };
-        let mut taken = 0;
-        for frame in burst.frames() {
-            match write(&attached.file, frame) {
-                Sent::Done => {
-                    self.counts.passed.tx_frames += 1;
-                    self.counts.passed.tx_bytes += frame.len() as u64;
-                }
-                Sent::Wait => {
-                    self.watch.hurry();
-                    break;
-                }
-                Sent::Never(error) => {
-                    self.counts.refuse(&error);
-                    self.untold += 1;
-                }
-            }
-            taken += 1;
+        self.heed();
+        let taken = self.write_front(burst.frames());
+        // A worker that only sends looks nowhere else whether the interface is there.
+        if taken == 0 && self.watch.in_vain() {
+            self.look();
         }
         if taken == burst.len() {
             pool.free_burst(burst);

@@ -1,5 +1,6 @@
 //! What passed a queue of an interface, and what did not.
 
+use super::peer::CUTTING;
 use super::{Link, Signal};
 use crate::PortStatistics;
 
@@ -95,8 +96,8 @@ impl Counts {
             let count = self.merged;
             format!(
                 "{name}: {count} received frames were merged of several and left out; switch that \
-                 off where they are sent: ethtool -K SENDER tso off gso off, and ethtool -K {name} \
-                 gro off lro off"
+                 off where they are sent: ethtool -K SENDER {CUTTING}, and ethtool -K {name} gro off \
+                 lro off"
             )
         });
         warn(self.too_long, &|| {

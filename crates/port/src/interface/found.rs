@@ -38,6 +38,8 @@ pub(crate) struct Found {
     pub(crate) placement: Option<HashSettings>,
     /// What its card stamped, where that is changed.
     pub(crate) stamping: Option<StampSettings>,
+    /// It is a bridge's: nobody else may filter there meanwhile.
+    pub(crate) bridged: bool,
 }
 
 impl fmt::Display for Found {
@@ -60,6 +62,9 @@ impl fmt::Display for Found {
         }
         if let Some(StampSettings { sent, received }) = self.stamping {
             writeln!(f, "stamping {sent} {received}")?;
+        }
+        if self.bridged {
+            writeln!(f, "held as bridge")?;
         }
         writeln!(f, "end")
     }
@@ -92,6 +97,7 @@ impl Found {
             interrupts: Vec::new(),
             placement: None,
             stamping: None,
+            bridged: false,
         };
         for (line, place) in lines {
             if line == "end" {
@@ -130,6 +136,7 @@ impl Found {
                     received: number(value)?,
                 });
             }
+            "held" if (subject, value) == ("as", "bridge") => self.bridged = true,
             _ => return Err(format!("`{what}` is not understood")),
         }
         Ok(())
@@ -198,6 +205,7 @@ mod tests {
                 sent: 1,
                 received: 12,
             }),
+            bridged: true,
         }
     }
 
@@ -233,11 +241,12 @@ mod tests {
             Found::read(&text.replace("end\n", &format!("{line}\nend\n"))).unwrap_err()
         };
         assert!(with("offload tx-udp-segmentation on").contains("no offload that this program"));
-        assert!(with("offload rx-gro off").contains("line 17: `offload` is not understood"));
+        assert!(with("offload rx-gro off").contains("line 18: `offload` is not understood"));
         assert!(with("interrupt 5 ../../x").contains("not understood"));
         assert!(with("interrupt x 0").contains("`x` is no number"));
         assert!(with("stamping 1 x").contains("`x` is no number"));
         assert!(with("stamping -1 1").contains("`-1` is no number"));
+        assert!(with("held as sink").contains("`held` is not understood"));
         assert!(with("sysctl kernel.x 1").contains("not understood"));
         assert!(with("placement table 0,x").contains("`x` is no number"));
         assert!(with("placement key 6d5").contains("no key"));

@@ -139,6 +139,8 @@ pub(super) struct Changes {
     pub(super) interrupts: Vec<(u32, String)>,
     pub(super) placement: Option<HashSettings>,
     pub(super) stamping: Option<StampSettings>,
+    /// Nothing of it: it is to be a bridge's.
+    pub(super) bridged: bool,
 }
 
 /// Writes down what is there before it is changed.
@@ -152,6 +154,7 @@ pub(super) fn record(
         interrupts,
         placement,
         stamping,
+        bridged,
     } = changes;
     let place = Place::here().ok_or(std::io::ErrorKind::NotFound)?;
     let (_, address) = interface.hardware_address()?;
@@ -165,6 +168,7 @@ pub(super) fn record(
         interrupts,
         placement,
         stamping,
+        bridged,
     })
 }
 

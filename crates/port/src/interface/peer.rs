@@ -17,6 +17,10 @@ const SEGMENTING: [&str; 3] = [
     "tx-udp-segmentation",
 ];
 
+/// What has a sender cut its segments itself, as words for `ethtool -K SENDER`: whoever leaves no
+/// checksums to hardware leaves no segments, those of UDP neither, which `tso off gso off` does.
+pub(crate) const CUTTING: &str = "tx off";
+
 impl Interface {
     /// The other end; `None` where it is elsewhere and cannot be asked, or there is none.
     pub(super) fn peer(&self) -> Option<Self> {
@@ -53,7 +57,7 @@ impl Interface {
         let peer = peer.name();
         Some(format!(
             "{spec}: {peer}, its other end, leaves segments merged, and merged frames are left \
-             out; have it cut them: ethtool -K {peer} tx off"
+             out; have it cut them: ethtool -K {peer} {CUTTING}"
         ))
     }
 }
@@ -61,6 +65,28 @@ impl Interface {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Loss;
+
+    #[test]
+    fn what_ends_merged_segments_is_the_same_everywhere() {
+        assert!(
+            Loss::Merged
+                .remedy()
+                .ends_with(&format!("ethtool -K SENDER {CUTTING}"))
+        );
+        for (page, sender) in [
+            (include_str!("../../../../docs/guide.md"), "SENDER"),
+            (include_str!("../../../../docs/ledger.md"), "SENDER"),
+            (
+                include_str!("../../../../docs/guide/two-namespaces.md"),
+                "eth0",
+            ),
+        ] {
+            let remedy = format!("ethtool -K {sender} {CUTTING}");
+            assert!(page.contains(&remedy), "{remedy}");
+            assert!(!page.contains("tso off"), "another remedy");
+        }
+    }
 
     #[test]
     fn the_loopback_is_no_pair() {

@@ -83,6 +83,11 @@ impl Orphan {
 }
 
 impl Kept {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Lets the record stay: what it names is not as it was. It is a dead process's as soon as this
     /// one ends.
     pub(crate) fn leave(self) {
@@ -191,19 +196,60 @@ impl Records {
     /// The records of dead processes about interfaces of one network namespace, or about one of
     /// them.
     pub(crate) fn orphans(&self, namespace: u64, index: Option<u32>) -> Vec<Orphan> {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let named = entries.filter_map(|entry| {
-            let name = entry.file_name();
-            let (there, rest) = name.to_str()?.split_once('-')?;
-            let about: u32 = rest.split_once('-')?.0.parse().ok()?;
-            let ours = there.parse() == Ok(namespace) && index.is_none_or(|index| index == about);
-            ours.then(|| (entry.path(), about))
-        });
+        let named = self.named(namespace);
+        let named = named.filter(|(_, about)| index.is_none_or(|index| index == *about));
         let mut orphans: Vec<Orphan> = named
             .filter_map(|(path, index)| self.orphan(path, index))
             .collect();
         orphans.sort_by(|a, b| a.path.cmp(&b.path));
         orphans
+    }
+
+    /// The paths of all records about interfaces of one network namespace, and their numbers.
+    fn named(&self, namespace: u64) -> impl Iterator<Item = (PathBuf, u32)> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.filter_map(move |entry| {
+            let name = entry.file_name();
+            let (there, rest) = name.to_str()?.split_once('-')?;
+            let about: u32 = rest.split_once('-')?.0.parse().ok()?;
+            (there.parse() == Ok(namespace)).then(|| (entry.path(), about))
+        })
+    }
+
+    /// What processes that live wrote down about interfaces of one network namespace; not what
+    /// `own` is, nor what is not believed.
+    pub(crate) fn living(&self, namespace: u64, own: Option<&Path>) -> Vec<Found> {
+        let others = self.named(namespace);
+        let others = others.filter(|(path, _)| Some(&**path) != own);
+        let living = others.filter_map(|(path, index)| {
+            let file = self.open(&path)?.ok()?;
+            // Shared: two that look at once do not take each other for the record's process.
+            let lives = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+            let found = lives.then(|| read(&file))?.ok()?;
+            agreeing(found, index).ok()
+        });
+        living.collect()
+    }
+
+    /// Opens a record; why it is not believed, or `None` where it is gone.
+    fn open(&self, path: &Path) -> Option<Result<File, String>> {
+        if let Err(why) = self.trusted(&fs::symlink_metadata(&self.folder).ok()?) {
+            return Some(Err(format!("its folder {why}")));
+        }
+        let mut options = OpenOptions::new();
+        // Neither through a link nor waiting for the other end of a pipe.
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let file = match options.read(true).custom_flags(flags).open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => return Some(Err(error.to_string())),
+        };
+        let metadata = file.metadata().ok()?;
+        if !metadata.is_file() || metadata.len() > BYTES_MAX {
+            return Some(Err("it is no file of a record's size".to_owned()));
+        }
+        let trusted = self.trusted(&metadata);
+        Some(trusted.map(|()| file).map_err(|why| format!("it {why}")))
     }
 
     /// `None` where its process lives or it went away meanwhile.
@@ -216,24 +262,10 @@ impl Records {
                 _locked: None,
             })
         };
-        if let Err(why) = self.trusted(&fs::symlink_metadata(&self.folder).ok()?) {
-            return distrusted(path, format!("its folder {why}"));
-        }
-        let mut options = OpenOptions::new();
-        // Neither through a link nor waiting for the other end of a pipe.
-        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-        let file = match options.read(true).custom_flags(flags).open(&path) {
+        let file = match self.open(&path)? {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-            Err(error) => return distrusted(path, error.to_string()),
+            Err(why) => return distrusted(path, why),
         };
-        let metadata = file.metadata().ok()?;
-        if !metadata.is_file() || metadata.len() > BYTES_MAX {
-            return distrusted(path, "it is no file of a record's size".to_owned());
-        }
-        if let Err(why) = self.trusted(&metadata) {
-            return distrusted(path, format!("it {why}"));
-        }
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return None,
@@ -243,12 +275,7 @@ impl Records {
         if file.metadata().ok()?.nlink() == 0 {
             return None;
         }
-        let mut text = String::new();
-        let read = (&file).take(BYTES_MAX).read_to_string(&mut text);
-        let found = match read {
-            Ok(_) => Found::read(&text),
-            Err(error) => Err(error.to_string()),
-        };
+        let found = read(&file);
         Some(Orphan {
             path,
             index,
@@ -256,6 +283,13 @@ impl Records {
             _locked: Some(file),
         })
     }
+}
+
+fn read(file: &File) -> Result<Found, String> {
+    let mut text = String::new();
+    let read = file.take(BYTES_MAX).read_to_string(&mut text);
+    read.map_err(|error| error.to_string())?;
+    Found::read(&text)
 }
 
 /// A record that was copied to another's name is about something else.
@@ -297,169 +331,4 @@ impl Place {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-
-    use super::*;
-
-    const NAMESPACE: u64 = 4_026_531_840;
-
-    fn found(index: u32) -> Found {
-        let boot = "b".to_owned();
-        Found {
-            place: Place {
-                boot,
-                namespace: NAMESPACE,
-            },
-            process: 7,
-            index,
-            name: "e".to_owned(),
-            address: [0; 6],
-            offloads: vec!["rx-gro".to_owned()],
-            interrupts: Vec::new(),
-            placement: None,
-            stamping: None,
-        }
-    }
-
-    fn folder() -> (tempfile::TempDir, Records) {
-        let folder = tempfile::tempdir().unwrap();
-        let records = Records::at(&folder.path().join("state"));
-        (folder, records)
-    }
-
-    /// As a process that dies leaves it: the lock is gone, the file is not.
-    fn abandon(records: &Records, index: u32) -> PathBuf {
-        let kept = records.keep(&found(index)).unwrap();
-        let path = kept.path.clone();
-        let copy = path.with_extension("copy");
-        fs::copy(&path, &copy).unwrap();
-        drop(kept);
-        fs::rename(copy, &path).unwrap();
-        path
-    }
-
-    #[test]
-    fn a_record_is_nobodys_while_its_process_lives_and_gone_when_it_ends_well() {
-        let (_folder, records) = folder();
-        let kept = records.keep(&found(3)).unwrap();
-        assert!(records.orphans(NAMESPACE, None).is_empty());
-        assert_eq!(fs::read_dir(&records.folder).unwrap().count(), 1);
-        drop(kept);
-        assert_eq!(fs::read_dir(&records.folder).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_dead_processs_record_is_found_once_at_a_time_and_forgotten() {
-        let (_folder, records) = folder();
-        abandon(&records, 3);
-        abandon(&records, 4);
-        assert_eq!(records.orphans(NAMESPACE, None).len(), 2);
-        assert!(records.orphans(NAMESPACE + 1, None).is_empty());
-        let mut of_four = records.orphans(NAMESPACE, Some(4));
-        assert_eq!(of_four[0].found, Ok(found(4)));
-        // Somebody else looks meanwhile.
-        assert!(records.orphans(NAMESPACE, Some(4)).is_empty());
-        of_four.pop().unwrap().forget();
-        assert!(records.orphans(NAMESPACE, Some(4)).is_empty());
-    }
-
-    #[test]
-    fn what_others_can_write_is_not_believed() {
-        let (_folder, records) = folder();
-        let why = |records: &Records| {
-            let mut orphans = records.orphans(NAMESPACE, Some(3));
-            assert_eq!(orphans.len(), 1);
-            orphans.remove(0).found.clone().unwrap_err()
-        };
-        let path = abandon(&records, 3);
-        let mode = |path: &Path, mode| {
-            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-        };
-        mode(&path, 0o666);
-        assert_eq!(why(&records), "it can be written by others");
-        mode(&path, 0o644);
-        mode(&records.folder, 0o777);
-        assert_eq!(why(&records), "its folder can be written by others");
-        mode(&records.folder, 0o755);
-        fs::write(&path, "linerate found 9\n").unwrap();
-        assert_eq!(why(&records), "it is of another version");
-        fs::write(&path, [0xff, 0xfe]).unwrap();
-        assert!(why(&records).contains("UTF-8"));
-        fs::write(&path, found(4).to_string()).unwrap();
-        assert!(why(&records).contains("different interfaces"));
-        fs::write(&path, vec![b'x'; BYTES_MAX as usize + 1]).unwrap();
-        assert!(why(&records).contains("size"));
-        fs::remove_file(&path).unwrap();
-        symlink("/etc/hostname", &path).unwrap();
-        assert!(!why(&records).is_empty());
-        fs::remove_file(&path).unwrap();
-        fs::create_dir(&path).unwrap();
-        assert!(why(&records).contains("no file"));
-    }
-
-    #[test]
-    fn root_believes_a_user_in_the_folder_made_for_that_user() {
-        if own_uid() != 0 {
-            eprintln!("skipped: only root gives folders away");
-            return;
-        }
-        let run = tempfile::tempdir().unwrap();
-        let give = |path: &Path, uid| std::os::unix::fs::chown(path, Some(uid), None).unwrap();
-        let record = |name: &str, folder_of: u32, file_of: u32| {
-            let records = Records::at(&run.path().join(name));
-            let path = abandon(&records, 3);
-            give(&path, file_of);
-            give(&records.folder, folder_of);
-        };
-        record("linerate-0", 0, 0);
-        record("linerate-7001", 7001, 7001);
-        record("linerate-7002", 7001, 7001);
-        record("linerate", 7003, 7003);
-        record("linerate-7004", 7004, 7005);
-        record("linerate-x", 0, 0);
-        let outcomes = |own| -> Vec<(String, Result<u32, String>)> {
-            let all = Records::believed_in(run.path(), own);
-            let of = |records: &Records| {
-                let name = records.folder.file_name().unwrap().to_string_lossy();
-                let orphans = records.orphans(NAMESPACE, None);
-                let found = orphans.into_iter().map(|orphan| orphan.found.clone());
-                let found = found.map(|found| found.map(|found| found.index));
-                found
-                    .map(|found| (name.to_string(), found))
-                    .collect::<Vec<_>>()
-            };
-            all.iter().flat_map(of).collect()
-        };
-        let refused = |uid: u32| Err(format!("its folder belongs to user {uid}"));
-        let expected = [
-            ("linerate", Ok(3)),
-            ("linerate-0", Ok(3)),
-            ("linerate-7001", Ok(3)),
-            ("linerate-7002", refused(7001)),
-            ("linerate-7004", Err("it belongs to user 7005".to_owned())),
-        ];
-        assert_eq!(
-            outcomes(0),
-            expected.map(|(name, found)| (name.to_owned(), found))
-        );
-        // Of others a user concerns itself with root's alone.
-        let names = Records::believed_in(run.path(), 7001);
-        let names: Vec<_> = names
-            .iter()
-            .filter_map(|one| one.folder.file_name())
-            .collect();
-        assert_eq!(names, ["linerate-0", "linerate-7001"]);
-    }
-
-    #[test]
-    fn other_names_and_a_missing_folder_are_nothing() {
-        let (_folder, records) = folder();
-        assert!(records.orphans(NAMESPACE, None).is_empty());
-        abandon(&records, 3);
-        for name in ["x", "1-2", "a-b-c-d", "-3-1-1"] {
-            fs::write(records.folder.join(name), "").unwrap();
-        }
-        assert_eq!(records.orphans(NAMESPACE, None).len(), 1);
-    }
-}
+mod tests;

@@ -45,7 +45,7 @@ pub fn left_behind() -> Vec<LeftBehind> {
     };
     let left = orphans(&here, None).into_iter().filter_map(|orphan| {
         let found = match &orphan.found {
-            Ok(found) if found.place != here => return None,
+            Ok(found) if found.place != here || listed(found).is_empty() => return None,
             Ok(found) => Ok((found.process, listed(found))),
             Err(why) => Err(not_believed(&orphan, why)),
         };
@@ -143,6 +143,10 @@ fn listed(found: &Found) -> Vec<String> {
 /// An interface is known by number and address; it may have another name by now.
 fn put_back(found: &Found, here: &Place, root: &Root) -> Restored {
     let (index, old) = (found.index, &found.name);
+    if listed(found).is_empty() {
+        let (name, what) = (old.clone(), Vec::new());
+        return Restored::Done { name, what };
+    }
     if found.place != *here {
         return Restored::Nothing(format!(
             "{old}: what was found on it is from before this machine was started"
@@ -252,6 +256,7 @@ mod tests {
             interrupts: vec![(38, "0-1".to_owned()), (99, "0-1".to_owned())],
             placement: None,
             stamping: None,
+            bridged: false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! When a queue looks after its interface: a queue has no clock, so it counts what it did in vain.
 
-/// Empty receptions between two looks. A worker that sleeps 100 us after each, as it does while an
+/// Receptions that brought nothing, and attempts to send by an interface that is not there, between
+/// two looks. A worker that sleeps 100 us after each, as it does while an
 /// interface is away, looks ten times a second; one that spins some thousand times, at 0.5 us a
 /// look; one that sleeps in poll every four seconds, but an error of its socket wakes it each time.
 const LOOK_EVERY: u32 = 1024;
@@ -8,37 +9,37 @@ const LOOK_EVERY: u32 = 1024;
 /// take milliseconds, costs little.
 const LOOK_EVERY_MAX: u32 = LOOK_EVERY << 8;
 
-/// Counts empty receptions of one queue.
+/// Counts what one queue did in vain.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    empty: u32,
+    count: u32,
     every: u32,
 }
 
 impl Default for Watch {
     fn default() -> Self {
         Self {
-            empty: 0,
+            count: 0,
             every: LOOK_EVERY,
         }
     }
 }
 
 impl Watch {
-    /// Nothing came; whether it is time to look why.
+    /// Nothing came, or nothing could leave; whether it is time to look why.
     #[inline]
-    pub(crate) fn nothing_came(&mut self) -> bool {
-        self.empty += 1;
-        let due = self.empty >= self.every;
+    pub(crate) fn in_vain(&mut self) -> bool {
+        self.count += 1;
+        let due = self.count >= self.every;
         if due {
-            self.empty = 0;
+            self.count = 0;
         }
         due
     }
 
     /// Something went wrong that a look may mend: the next one comes sooner.
     pub(crate) fn hurry(&mut self) {
-        self.empty = self.empty.max(self.every / 2);
+        self.count = self.count.max(self.every / 2);
     }
 
     /// Coming back failed.
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     fn polls_until_due(watch: &mut Watch) -> u32 {
-        (1..).find(|_| watch.nothing_came()).unwrap_or(0)
+        (1..).find(|_| watch.in_vain()).unwrap_or(0)
     }
 
     #[test]

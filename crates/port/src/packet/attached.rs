@@ -107,6 +107,11 @@ impl Attached {
         socket.fan_out(group, by).map_err(step("share frames"))
     }
 
+    /// Whether the interface that the sockets were opened on is there still.
+    pub(super) fn is_bound(&self) -> bool {
+        self.ring.socket().bound_to() == Some(self.index)
+    }
+
     /// Lets frames in.
     pub(super) fn begin(&mut self) -> Result<(), AttachError> {
         let socket = self.ring.socket();

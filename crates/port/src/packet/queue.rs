@@ -85,9 +85,20 @@ impl PacketQueue {
         })
     }
 
-    /// Nothing came: now and then that is because the interface is down, gone or another one.
-    fn nothing_came(&mut self) {
-        if self.watch.nothing_came() {
+    /// Looks after the interface where the control side saw a change.
+    #[inline]
+    fn heed(&mut self) {
+        let changes = self.shared.signal.changes();
+        if self.changes != changes {
+            self.changes = changes;
+            self.look();
+        }
+    }
+
+    /// Nothing came, or nothing could leave: now and then that is because the interface is down,
+    /// gone or another one. A worker that only sends asks for nothing else.
+    fn in_vain(&mut self) {
+        if self.watch.in_vain() {
             self.look();
         }
     }
@@ -100,7 +111,8 @@ impl PacketQueue {
         if let Some(attached) = &self.attached {
             let error = attached.ring.socket().take_error();
             self.counts.downs += u64::from(error.is_some());
-            if index == Some(attached.index) {
+            // One that was made anew may have the number of the one before.
+            if index == Some(attached.index) && attached.is_bound() {
                 return;
             }
             self.detach();
@@ -199,6 +211,7 @@ impl PacketQueue {
             // Down or gone: looked at soon.
             Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => {
                 self.watch.hurry();
+                self.in_vain();
                 false
             }
             _ => {
@@ -266,12 +279,9 @@ impl PacketQueue {
 
 impl PortQueue for PacketQueue {
     fn rx_burst(&mut self, pool: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
-        if self.changes != self.shared.signal.changes() {
-            self.changes = self.shared.signal.changes();
-            self.look();
-        }
+        self.heed();
         let Some(attached) = &mut self.attached else {
-            self.nothing_came();
+            self.in_vain();
             return RxState::Open;
         };
         let meta = FrameMeta {
@@ -326,7 +336,7 @@ impl PortQueue for PacketQueue {
         }
         self.counts.passed.rx_frames += (burst.len() - before) as u64;
         if attached.taken == taken {
-            self.nothing_came();
+            self.in_vain();
         }
         RxState::Open
     }
@@ -342,6 +352,10 @@ impl PortQueue for PacketQueue {
     }
 
     fn tx_burst(&mut self, burst: &mut Burst, pool: &mut FramePool) {
+        self.heed();
+        if self.attached.is_none() {
+            self.in_vain();
+        }
         while !burst.is_empty() && self.send(burst, pool) {}
     }
 

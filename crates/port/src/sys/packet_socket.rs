@@ -65,6 +65,29 @@ impl PacketSocket {
         checked(done)
     }
 
+    /// The number of the interface that it is bound to: the kernel takes it away when the interface
+    /// is removed or moves to another network namespace, and a later one of the number is no more
+    /// this socket's.
+    pub(crate) fn bound_to(&self) -> Option<u32> {
+        let mut address = libc::sockaddr_ll {
+            sll_family: 0,
+            sll_protocol: 0,
+            sll_ifindex: 0,
+            sll_hatype: 0,
+            sll_pkttype: 0,
+            sll_halen: 0,
+            sll_addr: [0; 8],
+        };
+        let mut bytes = size_of_val(&address) as socklen_t;
+        let into = &raw mut address;
+        // SAFETY: the kernel writes at most so many bytes there, integers all of them.
+        let done = unsafe { libc::getsockname(self.raw(), into.cast(), &raw mut bytes) };
+        checked(done).ok()?;
+        u32::try_from(address.sll_ifindex)
+            .ok()
+            .filter(|&index| index != 0)
+    }
+
     /// Sets an option of the packet level whose value is a plain structure of integers.
     pub(super) fn set<T: Copy>(&self, level: c_int, option: c_int, value: &T) -> io::Result<()> {
         let (bytes, value) = (size_of::<T>() as socklen_t, &raw const *value);

@@ -306,7 +306,7 @@ impl PortQueue for XdpQueue {
             }
         }
         if burst.len() == before {
-            if self.watch.nothing_came() {
+            if self.watch.in_vain() {
                 self.look(pool);
             }
         } else if self.finisher.finish(&mut burst.frames_mut()[before..]) {

@@ -39,6 +39,35 @@ fn frame_k_is_due_at_k_over_rate() {
 }
 
 #[test]
+fn a_frame_that_is_late_was_due_in_its_time() {
+    // Rate, when it is looked, and how long after the start the frames up to then were due.
+    for (rate, now, due) in [
+        (
+            Rate::Frames(1_000),
+            3_500_000,
+            vec![0, 1_000_000, 2_000_000, 3_000_000],
+        ),
+        (
+            Rate::Frames(3),
+            SECOND,
+            vec![0, 333_333_334, 666_666_667, SECOND],
+        ),
+        (Rate::MicroFrames(1_500_000), SECOND, vec![0, 666_666_667]),
+        (Rate::BitsL2(64 * 8 * 1_000), 1_000_000, vec![0, 1_000_000]),
+    ] {
+        let mut pacer = Pacer::new(rate, 8, Nanos(0));
+        pacer.set_frame_bytes(60.0);
+        assert_eq!(pacer.due(Nanos(now)), due.len(), "{rate:?}");
+        for at in due {
+            assert_eq!(pacer.due_at(), Nanos(at), "{rate:?}");
+            pacer.sent(1, 60);
+        }
+        assert!(pacer.due_at() > Nanos(now), "{rate:?}");
+        assert_eq!(pacer.due_at(), pacer.next_due(), "{rate:?}");
+    }
+}
+
+#[test]
 fn frames_are_due_at_rates_below_one_a_second_and_between() {
     for (micros, third) in [
         (500_000, 4 * SECOND),

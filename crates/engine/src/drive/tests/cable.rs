@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use frame::{Burst, Frame, FramePool, Nanos, PortId, QueueId};
-use port::{FaultCounts, FaultPlan, Faulty, Port, PortError, PortQueue, PortStatistics, RxState};
+use frame::{Burst, Frame, FramePool, Nanos};
+use port::{FaultCounts, FaultPlan, Faulty, PortQueue, PortStatistics, RxState};
 use traffic::Signature;
 
 use crate::clock::Clock;
+use crate::test_port::TestPort;
 
 /// Simulated time, shared with ports that delay.
 #[derive(Clone, Default)]
@@ -55,53 +56,28 @@ impl Cable {
     }
 }
 
-impl Port for Cable {
-    fn id(&self) -> PortId {
-        PortId(0)
-    }
-
-    fn spec(&self) -> &str {
-        "cable:"
-    }
-
-    fn mode(&self) -> String {
-        "simulated".to_owned()
-    }
-
-    fn queues_max(&self) -> usize {
-        16
-    }
-
-    fn lossless(&self) -> bool {
-        true
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
-    fn frame_bytes_max_hint(&self) -> usize {
-        0
-    }
-
-    fn open_queue(&mut self, _: QueueId, _: usize) -> Result<Box<dyn PortQueue>, PortError> {
-        let queue = CableQueue {
-            time: self.time.clone(),
-            delay_ns: self.delay_ns,
-            room: self.room,
-            under_way: VecDeque::new(),
-            highest: 0,
-            overtaken: Arc::clone(&self.overtaken),
-            statistics: PortStatistics::default(),
+impl Cable {
+    /// As a port of up to 16 queues, each a cable of its own.
+    pub(super) fn port(self) -> TestPort {
+        let open = move |_, _| {
+            let queue = CableQueue {
+                time: self.time.clone(),
+                delay_ns: self.delay_ns,
+                room: self.room,
+                under_way: VecDeque::new(),
+                highest: 0,
+                overtaken: Arc::clone(&self.overtaken),
+                statistics: PortStatistics::default(),
+            };
+            Watched {
+                queue: Faulty::new(queue, &self.faults),
+                done: Arc::clone(&self.done),
+            }
         };
-        Ok(Box::new(Watched {
-            queue: Faulty::new(queue, &self.faults),
-            done: Arc::clone(&self.done),
-        }))
+        TestPort {
+            queues_max: 16,
+            ..TestPort::new(0, open)
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a queue says at its end.
 
 use super::XdpQueue;
+use crate::interface::CUTTING;
 use crate::xdp::maps::Counted;
 use crate::xdp::member::Member;
 
@@ -30,9 +31,10 @@ impl XdpQueue {
         let now: u64 = self.members.iter().map(Member::too_long).sum();
         let why = self.origin.signal.outgrown(interface);
         let why = why.unwrap_or_else(|| {
-            "they are longer than its MTU allows, so that their sender has a larger one, or left \
-             segments merged, which ends with `ethtool -K SENDER tso off gso off` there"
-                .to_owned()
+            format!(
+                "they are longer than its MTU allows, so that their sender has a larger one, or \
+                 left segments merged, which ends with `ethtool -K SENDER {CUTTING}` there"
+            )
         });
         let what = format!("received frames fitted no chunk and were left out: {why}");
         warn(self.too_long + now, &what);
