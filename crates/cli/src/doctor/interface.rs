@@ -127,6 +127,23 @@ fn mtu(survey: &Survey) -> Finding {
     }
 }
 
+/// Of interfaces that were named together, as for one bridge: which is the shortest, where this
+/// one is longer.
+pub(super) fn unequal_mtus(survey: &Survey, together: &[Survey]) -> Option<Finding> {
+    let ethernet = together.iter().filter(|other| is_ethernet(other));
+    let known = ethernet.filter_map(|other| Some((other.mtu?, &other.name)));
+    let (least, of) = known.min_by_key(|&(mtu, _)| mtu)?;
+    let (mtu, name) = (survey.mtu.filter(|&mtu| mtu > least)?, &survey.name);
+    let value = format!("{mtu} here, {least} of {of}");
+    let why = format!(
+        "frames above {} bytes that come in here cannot leave by {of}: a bridge of both drops them \
+         (tx_refused), and hosts that send them see connections that hang",
+        least + 14
+    );
+    let remedy = format!("ip link set dev {name} mtu {least}");
+    Some(Finding::doubtful("equal mtus", value, why).mended_by(remedy))
+}
+
 fn promiscuous(survey: &Survey) -> Finding {
     let what = "promiscuous";
     match survey.promiscuous {

@@ -72,8 +72,9 @@ fn a_capture_of_both_directions_is_named() {
         place.run(&split).ended(0);
         assert_eq!(frames(&place.read(out)), [sent], "{out}");
     }
-    let words = "bridge pcap:in=inside.pcap pcap:in=outside.pcap --stateful allow-new=first --json";
-    let run = place.run(words).ended(0);
+    let ports = "pcap:in=inside.pcap,out=a.pcap pcap:in=outside.pcap,out=b.pcap";
+    let words = format!("bridge {ports} --stateful allow-new=first --json");
+    let run = place.run(&words).ended(0);
     assert_eq!(run.json()["frames"]["dropped"].to_string(), "{}");
     assert!(!run.stderr.contains("both directions"), "{}", run.stderr);
 }

@@ -226,6 +226,22 @@ impl CaptureReader {
         Some(PortError::new(PortErrorKind::Read, sentence))
     }
 
+    /// At the end: that it came before that of the capture. Of kind [`PortErrorKind::Read`] behind
+    /// the last frame that was read; where there was none, the capture cannot be read.
+    #[must_use]
+    pub fn breakage(&self) -> Option<PortError> {
+        let name = self.name();
+        let (kind, sentence) = match (self.findings.breakage(name), self.frames) {
+            (Some(sentence), 0) => (PortErrorKind::NotACapture, sentence),
+            (Some(sentence), _) => (PortErrorKind::Read, sentence),
+            (None, 0) if self.findings.missed() > 0 => {
+                (PortErrorKind::NotACapture, self.emptiness()?)
+            }
+            (None, _) => return None,
+        };
+        Some(PortError::new(kind, sentence))
+    }
+
     /// Notes a frame that did not fit where it should go.
     pub(super) fn oversized(&mut self, len: usize, room: usize) {
         self.findings.oversized(len, room);
@@ -402,6 +418,10 @@ impl CaptureReader {
         }
         if !interface.resolution.is_exact() {
             self.findings.rounded();
+        }
+        let is_time = |ticks| interface.resolution.has_time(ticks, interface.offset_s);
+        if matches!(record.time_ns, 0 | u64::MAX) && !packet.ticks.is_none_or(is_time) {
+            self.findings.untimely();
         }
         Ok(Ok(FoundFrame {
             time_ns: record.time_ns,
