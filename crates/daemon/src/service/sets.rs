@@ -59,7 +59,7 @@ impl KeptSets {
         handle(&self.keeping)
     }
 
-    fn ask(&self, request: Request) -> Result<Reply, RpcError> {
+    pub(super) fn ask(&self, request: Request) -> Result<Reply, RpcError> {
         self.handle()
             .ask(request)
             .map_err(|refusal| refused(&refusal))
