@@ -325,6 +325,8 @@ impl Handle {
         if let Reply::Added(added) = self.reply(add)? {
             sum.added = added.added;
             sum.already_there = added.already_there;
+            sum.made_permanent = added.made_permanent;
+            sum.made_timed = added.made_timed;
         }
         Ok(Reply::Added(sum))
     }

@@ -450,6 +450,8 @@ impl Group {
             Edit::Add(_) => Reply::Added(Added {
                 added: tally.added,
                 already_there: tally.already_there,
+                made_permanent: tally.made_permanent,
+                made_timed: tally.made_timed,
                 deleted: 0,
             }),
             Edit::Delete(_) => Reply::Deleted(Deleted {
