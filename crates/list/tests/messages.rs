@@ -111,8 +111,8 @@ fn networks_and_ranges() {
     );
     check(
         "10.0.0.0 255.0.0.0 x # y",
-        "\"10.0.0.0 255.0.0.0 x\" has a netmask beside the address; --columns 1/2 reads the network, \
-         or write ADDRESS/8",
+        "\"10.0.0.0 255.0.0.0 x\" has a netmask beside the address; --columns 1/2 reads the \
+         network, or write ADDRESS/8",
     );
     check(
         "192.0.2.9-192.0.2.1",

@@ -443,7 +443,10 @@ fn unequal_mtus_are_named() {
     }
     let found = interface::unequal_mtus(&long, &[short, long.clone()]).unwrap();
     assert_eq!(found.judgement, Judgement::Doubtful);
-    assert!(found.why.contains("frames above 1514 bytes"), "{found:?}");
+    assert!(
+        found.why.contains("frames above 1518 bytes with FCS"),
+        "{found:?}"
+    );
 }
 
 #[test]

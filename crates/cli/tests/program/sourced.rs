@@ -145,8 +145,8 @@ fn a_required_list_refuses_the_start_unless_there_is_a_copy() {
     again.stop();
 }
 
-/// Of a file that was accepted before, however it is gone now: the start goes on with the copy, says
-/// so, and takes the file when it is back. Without a copy it is refused.
+/// Of a file that was accepted before, however it is gone now: the start goes on with the copy,
+/// says so, and takes the file when it is back. Without a copy it is refused.
 #[test]
 fn a_required_file_that_is_gone_is_replaced_by_its_copy() {
     let place = Place::new();

@@ -81,7 +81,8 @@ fn uncounted(now: &Rss) -> String {
     let ports = now.uncounted.join(", ");
     format!(
         "frames from {ports} are not counted by bucket: each worker decides on what it receives \
-         (direct dispatch), and no\nflow is hashed; 'linerate show workers' has the frames of each\n"
+         (direct dispatch),\nand no flow is hashed; 'linerate show workers' has the frames of \
+         each\n"
     )
 }
 
