@@ -1,5 +1,7 @@
 //! `linerate bridge`: load the sets, open the ports, run, report.
 
+mod directions;
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -50,7 +52,9 @@ pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     let mut running = Engine::start(plan).map_err(Error::refused)?;
     let log = file.map(|file| write_log(file, &mut running, &settings));
     let log = log.transpose()?.flatten();
-    let run = watch(running, &interrupt, &mut screen)?;
+    let mut run = watch(running, &interrupt, &mut screen)?;
+    run.warnings
+        .extend(directions::warning(&settings.ports, &run));
     if let Some(log) = log {
         tell_of_log(&log.finish(), output);
     }

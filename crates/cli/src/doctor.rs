@@ -72,7 +72,12 @@ pub(crate) fn run(args: &DoctorArgs, output: Output) -> Outcome {
             .peer
             .as_deref()
             .and_then(|peer| Survey::of(peer).ok());
-        let page = InterfacePage::new(survey, peer.as_ref(), &facts.host, cpus);
+        let mut page = InterfacePage::new(survey, peer.as_ref(), &facts.host, cpus);
+        // Of all there are, nobody said that two are to be one bridge.
+        if !args.interfaces.is_empty() && interface::is_ethernet(survey) {
+            page.findings
+                .extend(interface::unequal_mtus(survey, &surveys));
+        }
         InterfacePage {
             rate: page.rate.within(&facts.rights),
             ..page

@@ -152,7 +152,7 @@ fn finish(
     }
     warn_of_debug_build(output);
     if let Some(failure) = closing.failure {
-        return Err(Error::check_failed(failure));
+        return Err(Error::of_port(&failure));
     }
     verdict::judge(&figures)
 }

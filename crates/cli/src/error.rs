@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use port::{PortError, PortErrorKind};
+
 use crate::exit::ExitCode;
 
 /// Why a command ended early, and with which code.
@@ -25,6 +27,15 @@ impl Error {
         Self {
             exit: ExitCode::CheckFailed,
             sentence: sentence.to_string(),
+        }
+    }
+
+    /// A port ended the run. A capture of which nothing could be read is of the environment, though
+    /// it shows at its end; what breaks off on the way was moved as far as it goes.
+    pub(crate) fn of_port(error: &PortError) -> Self {
+        match error.kind() {
+            PortErrorKind::NotACapture | PortErrorKind::LinkType => Self::refused(error),
+            _ => Self::check_failed(error),
         }
     }
 

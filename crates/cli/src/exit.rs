@@ -16,7 +16,7 @@ pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  it ran, but a check failed: the books do not balance, the ledger does not close,
-     an output could not be written,
+     an output could not be written, a capture breaks off,
      a list has bad lines, a tested address is in no list, a run was cut short by a second
      Ctrl-C (0.3 s or more after the first), 'lab run' was interrupted at all,
      a row of 'lab compare' is slower,
@@ -25,7 +25,7 @@ Exit codes:
      a daemon refused what it was asked, an entry was bad or not there, or a daemon went away,
      test frames were lost, duplicated, reordered or corrupted, or the rate was not reached
   2  it did not run: wrong usage, or the machine lacks something (a file, memory, a CPU,
-     an interface, a daemon that answers)";
+     an interface, a daemon that answers, a capture of which anything can be read)";
 
 impl From<ExitCode> for std::process::ExitCode {
     fn from(code: ExitCode) -> Self {

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use daemon::Samples;
 use daemon::config::Space;
-use list::{Finding, ListError, Loaded, OwnAddress, Progress, ReadOptions};
+use list::{Finding, ListError, Loaded, OwnAddress, Progress, Purpose, ReadOptions};
 use plane::Action;
 use table::{CompiledLists, Entries};
 
@@ -79,6 +79,13 @@ impl ReadChoices {
             }
             _ => None,
         }
+    }
+
+    /// The same for a list of another purpose.
+    pub(crate) fn with_purpose(&self, purpose: Purpose) -> Self {
+        let mut choices = self.clone();
+        choices.options.purpose = purpose;
+        choices
     }
 
     pub(crate) fn options(&self) -> &ReadOptions {
@@ -156,7 +163,9 @@ pub(crate) fn load_sets(
         entries.push(match source {
             Source::Keep(space) => keep(*space),
             Source::File(file) => {
-                let loaded = read(file, open(file)?, choices, output).map_err(refused)?;
+                let purpose = daemon::sources::purpose(rule.action);
+                let choices = choices.with_purpose(purpose);
+                let loaded = read(file, open(file)?, &choices, output).map_err(refused)?;
                 if let Some(why) = choices.refusal(shown(file), &loaded) {
                     loaded
                         .bad

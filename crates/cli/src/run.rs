@@ -120,7 +120,7 @@ fn judge(run: &RunReport, report: &Report) -> Outcome {
     match &run.ended_by {
         // Who reads our output has seen enough: no fault of this run.
         EndedBy::Failed(error) if error.kind() == PortErrorKind::BrokenPipe => {}
-        EndedBy::Failed(error) => return Err(Error::check_failed(error)),
+        EndedBy::Failed(error) => return Err(Error::of_port(error)),
         _ => {}
     }
     if !run.balanced {

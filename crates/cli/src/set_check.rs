@@ -6,7 +6,7 @@ mod text;
 
 use std::net::IpAddr;
 
-use list::ReadOptions;
+use list::{Purpose, ReadOptions};
 use serde::Serialize;
 
 use crate::args::{CheckArgs, SetFile};
@@ -54,7 +54,11 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Outcome {
             "standard input can be read only once: give '-' once",
         ));
     }
-    let choices = ReadChoices::new(&args.read, true);
+    let purpose = match args.allow {
+        true => Purpose::Allow,
+        false => Purpose::Block,
+    };
+    let choices = ReadChoices::new(&args.read, true).with_purpose(purpose);
     let tests = args.test.iter().map(|&address| AddressTest::new(address));
     let mut check = Check {
         version: VERSION,

@@ -24,6 +24,7 @@ mod sources;
 mod stream;
 mod streams;
 
+pub(crate) use client::ANSWER_WITHIN;
 pub use client::{Client, Sent};
 pub use client_error::ClientError;
 pub use error::{ErrorKind, RpcError};

@@ -53,6 +53,7 @@ pub use deliver::{Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
 pub use error::SourceError;
 pub(crate) use file::{Accepted, accepted};
 pub use keeper::ToKeeper;
+pub use plan::purpose;
 pub(crate) use plan::{FOLDERS, HAND_FOLDER};
 pub use source::{Kind, Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
 pub use state::{Failure, SourceState};

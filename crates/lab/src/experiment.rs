@@ -129,13 +129,13 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "batch",
-        sentence: "frames handled together against what is prefetched, on each table",
+        sentence: "lookups by the frames of a batch and by what is prefetched, on each table",
         over_ports: true,
         run: batch::run,
     },
     Experiment {
         name: "stride",
-        sentence: "distance of two frames in memory against the time to read one header of each",
+        sentence: "time to read one header of a frame, by the distance between frames in memory",
         over_ports: true,
         run: stride::run,
     },
@@ -147,7 +147,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "locks",
-        sentence: "how threads come to a table that they share and a writer changes",
+        sentence: "lookups of several threads while a writer changes their table, by locks or none",
         over_ports: true,
         run: locks::run,
     },

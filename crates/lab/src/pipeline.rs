@@ -342,9 +342,9 @@ fn varies() -> Vec<String> {
     let sentence = "one stage of the path is left out at a time; the table's entries, the pool, \
                     and the distance of two frames vary beside it";
     let held = format!(
-        "held: one thread, frames of 60 bytes (64 on the wire), bursts of {}, one set that blocks \
-         both sides, fresh random addresses in every frame on every round, all frames of the pool \
-         in circulation, first in, first out",
+        "held: one thread, 64-byte frames (60 in memory, without FCS), bursts of {}, one set that \
+         blocks both sides, fresh random addresses in every frame on every round, all frames of \
+         the pool in circulation, first in, first out",
         engine::DEFAULT_BURST
     );
     let placed = "tables and the bytes of their limits are there five times, and each round takes \

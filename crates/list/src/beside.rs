@@ -14,6 +14,7 @@ use crate::extent::{self, Extent};
 use crate::fault::Fault;
 use crate::json_beside::Role;
 use crate::json_key::{is_own, words_of};
+use crate::options::Purpose;
 use crate::record::Field;
 use crate::rest;
 use crate::spared;
@@ -54,6 +55,63 @@ const WORDS: [&str; 31] = [
     "wildcard",
 ];
 
+/// Words of headings of numbers that are no lengths.
+const NUMBERS: [&str; 53] = [
+    "abuse",
+    "activity",
+    "age",
+    "as",
+    "category",
+    "cc",
+    "class",
+    "code",
+    "confidence",
+    "count",
+    "country",
+    "date",
+    "day",
+    "days",
+    "events",
+    "flags",
+    "frequency",
+    "host",
+    "hour",
+    "hours",
+    "index",
+    "isp",
+    "lat",
+    "level",
+    "line",
+    "lines",
+    "lon",
+    "month",
+    "n",
+    "no",
+    "num",
+    "number",
+    "occurrences",
+    "order",
+    "port",
+    "ports",
+    "priority",
+    "protocol",
+    "rank",
+    "rate",
+    "rating",
+    "risk",
+    "row",
+    "seen",
+    "severity",
+    "since",
+    "threat",
+    "time",
+    "times",
+    "ttl",
+    "type",
+    "weight",
+    "year",
+];
+
 /// Which other columns matter.
 pub(crate) struct Beside {
     /// All of them, and not only those with headings that say so.
@@ -70,6 +128,8 @@ struct Headed {
     is_count: bool,
     /// What stands there belongs to no address beside it.
     is_own: bool,
+    /// No word of it is known, so that it may name a length, in another language.
+    is_strange: bool,
 }
 
 impl Headed {
@@ -82,6 +142,7 @@ impl Headed {
             is_length: role == Role::Length,
             is_count: role == Role::Count,
             is_own: is_own(&words) && !is_extent,
+            is_strange: !words.iter().any(|word| NUMBERS.contains(&word.as_str())),
             words,
         }
     }
@@ -177,7 +238,9 @@ impl Beside {
             Extent::Mask(_) if !matters && !is_known => {
                 Some(Fault::MaybeLength(number(at), number(next)))
             }
-            Extent::Length(_) if matters => Some(Fault::MaybeLength(number(at), number(next))),
+            Extent::Length(_) if matters || (!is_known && self.says(next, |of| of.is_strange)) => {
+                Some(Fault::MaybeLength(number(at), number(next)))
+            }
             Extent::Count if !is_known => Some(Fault::AddressCount),
             Extent::Wildcard(prefix_len) if !is_known => Some(Fault::Wildcard(prefix_len)),
             _ => None,
@@ -200,11 +263,13 @@ impl Beside {
             && other.is_some_and(|other| extent::may_be_ends(address, other))
     }
 
-    /// Whether a field says that the address is not to be blocked: by its heading, or without one.
-    pub(crate) fn spares(&self, fields: &[Field<'_>]) -> bool {
+    /// Whether a field says the opposite of what the list is for: by its heading, or without one.
+    pub(crate) fn contradicts(&self, fields: &[Field<'_>], purpose: Purpose) -> bool {
         let spares = |(index, field): (usize, &Field<'_>)| match self.headings.get(index) {
-            Some(headed) => spared::says_under(&headed.words, &String::from_utf8_lossy(field)),
-            None => spared::is_word(field),
+            Some(headed) => {
+                spared::says_under(&headed.words, &String::from_utf8_lossy(field), purpose)
+            }
+            None => spared::is_word(field, purpose),
         };
         fields.iter().enumerate().any(spares)
     }
@@ -214,8 +279,9 @@ fn number(index: usize) -> u16 {
     u16::try_from(index + 1).unwrap_or(u16::MAX)
 }
 
-/// An entry, or an address with a port.
+/// An entry, or an address with a port; ClassBench writes a mark before the source.
 pub(crate) fn holds_entry(field: &[u8]) -> bool {
+    let field = field.strip_prefix(b"@").unwrap_or(field);
     rest::is_address(field) || Entry::parse_known(field).is_some()
 }
 

@@ -16,7 +16,9 @@ use crate::entry::Entry;
 use crate::error::ListError;
 use crate::extent;
 use crate::fault::Fault;
+use crate::foreign::Foreign;
 use crate::intake::{Intake, Sink};
+use crate::options::ReadOptions;
 use crate::record::{Broken, Field, Separator};
 use std::sync::Arc;
 
@@ -146,7 +148,10 @@ impl<'o> Csv<'o> {
         let Some(known) = &self.known else {
             return;
         };
-        match known.entry(&fields, intake.options.force) {
+        if let Some(foreign) = Foreign::of_columns(&fields) {
+            return intake.bad(Fault::Foreign(foreign), line);
+        }
+        match known.entry(&fields, intake.options) {
             Ok(entry) => intake.take(entry, line),
             Err((fault, About::Line)) => intake.bad(fault, line),
             Err((fault, About::Field(index))) => intake.bad(fault, &fields[index]),
@@ -241,14 +246,15 @@ impl Known {
     }
 
     /// The entry of a record.
-    fn entry(&self, fields: &[Field<'_>], force: bool) -> Result<Entry, (Fault, About)> {
+    fn entry(&self, fields: &[Field<'_>], options: &ReadOptions) -> Result<Entry, (Fault, About)> {
+        let (force, purpose) = (options.force, options.purpose);
         let field = |index: usize| match fields.get(index) {
             None => Err((Fault::ColumnMissing(fields.len()), About::Line)),
             Some(field) if field.is_empty() => Err((Fault::ColumnEmpty, About::Line)),
             Some(field) => Ok(field),
         };
-        if !force && self.beside.spares(fields) {
-            return Err((Fault::Spared, About::Line));
+        if !force && self.beside.contradicts(fields, purpose) {
+            return Err((purpose.opposite(), About::Line));
         }
         match self.columns {
             Columns::One(at) => {

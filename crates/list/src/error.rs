@@ -34,8 +34,8 @@ pub enum ListError {
     Packed {
         /// The list, as the caller named it.
         file: Arc<str>,
-        /// By what.
-        by: &'static str,
+        /// How, to stand behind "is".
+        what: &'static str,
     },
     /// The input is text in another encoding than UTF-8.
     Encoding {
@@ -126,12 +126,11 @@ impl fmt::Display for ListError {
                     "{file} is refused for {lines} and nothing was loaded: {remedy}"
                 )
             }
-            Self::Packed { file, by } => {
-                write!(
-                    f,
-                    "{file} is packed with {by}: unpack it first, only gzip is read as it is"
-                )
-            }
+            Self::Packed { file, what } => write!(
+                f,
+                "{file} is {what}: take the text of the list out of it first, gzip alone is \
+                 unpacked here"
+            ),
             Self::Encoding { file, encoding } => {
                 write!(
                     f,

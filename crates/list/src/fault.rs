@@ -1,7 +1,10 @@
 //! What can be wrong with one line, each with its own message.
 
+mod texts;
+
 use crate::columns::Columns;
 use crate::entry::Entry;
+use crate::foreign::Foreign;
 use crate::wording::Wording;
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -52,14 +55,14 @@ pub enum Fault {
     PrefixLength,
     /// A netmask in place of a prefix length; what it stands for, when it is a prefix.
     Netmask(Option<u8>),
+    /// A netmask in the column behind the address; the prefix length it stands for.
+    NetmaskBeside(u8),
     /// The range ends before it begins.
     RangeReversed,
     /// One end of the range is IPv4, the other IPv6.
     RangeOfTwoFamilies,
     /// A range with another mark than a dash.
     RangeMark,
-    /// A line of what `iptables-save` prints.
-    Iptables,
     /// What follows the dash is no address.
     RangeEnd,
     /// All of IPv4 or of IPv6, without `--force`.
@@ -70,8 +73,10 @@ pub enum Fault {
     Exception,
     /// A word by which an address is let through.
     Spared,
-    /// A table of pf.conf.
-    PfTable,
+    /// A word by which an address is kept out, in a list of what is let through.
+    Denied,
+    /// A line of what is no list.
+    Foreign(Foreign),
     /// Commas, and no column was named.
     Commas,
     /// An entry with a comma after it.
@@ -213,6 +218,7 @@ impl Fault {
             Self::MaybeLength(address, length) => {
                 Some(Columns::Network(address, length).option(wording))
             }
+            Self::NetmaskBeside(_) => Some(Columns::Network(1, 2).option(wording)),
             Self::TrailingComma => Some(Columns::One(1).option(wording)),
             _ => None,
         }
@@ -273,6 +279,7 @@ impl fmt::Display for Predicate {
                     "has a netmask; write it as a prefix length: /{prefix_len}"
                 )
             }
+            Fault::NetmaskBeside(prefix_len) => self.netmask_beside(f, prefix_len),
             Fault::Wildcard(Some(prefix_len)) => {
                 write!(
                     f,
@@ -352,6 +359,15 @@ impl Predicate {
         }
     }
 
+    fn netmask_beside(&self, f: &mut fmt::Formatter<'_>, prefix_len: u8) -> fmt::Result {
+        let option = Columns::Network(1, 2).option(self.1);
+        write!(f, "has a netmask beside the address; ")?;
+        match self.1 {
+            Wording::Entry => write!(f, "write it as a prefix length: /{prefix_len}"),
+            _ => write!(f, "{option}, or write ADDRESS/{prefix_len}"),
+        }
+    }
+
     /// What force does, where it does it.
     fn or_force(&self, said: &'static str) -> &'static str {
         if self.1.forces_lines() { said } else { "" }
@@ -406,10 +422,6 @@ impl Fault {
             Self::RangeMark => {
                 "has another mark between two addresses; write a range as FIRST-LAST"
             }
-            Self::Iptables => {
-                "is of iptables-save, which holds rules and no list; take the addresses out (grep \
-                 -oP -- '-s \\K\\S+'), or load what 'ipset save' or 'nft list set' prints"
-            }
             Self::Joined => "is two entries in one; a line end between them is missing",
             Self::ForeignComment => {
                 "begins with a mark that begins no comment here; comments begin with # or ;"
@@ -421,10 +433,11 @@ impl Fault {
                 "says that the address is not to be blocked (allow, ignore, inactive ...); put it \
                  into an allow set, or write what is only a note behind #"
             }
-            Self::PfTable => {
-                "is a table of pf.conf, which is not read; 'pfctl -t NAME -T show' prints one \
-                 that is"
+            Self::Denied => {
+                "says that the address is not to be let through (block, deny, inactive ...); put \
+                 it into a block set, or write what is only a note behind #"
             }
+            Self::Foreign(foreign) => foreign.sentence(),
             Self::TwoAddresses => "holds a second address; a line holds one entry",
             Self::Fragment => {
                 "has a part of an address behind the address; write each address whole, on a line \
@@ -440,56 +453,6 @@ impl Fault {
             Self::ColumnEmpty => "has nothing in the column asked for",
             Self::CsvQuotes => "has a quoted field that does not end where the field ends",
             fault => fault.of_json(),
-        }
-    }
-
-    /// The same of faults of JSON.
-    fn of_json(self) -> &'static str {
-        match self {
-            Self::NotJson => "is not a JSON object",
-            Self::JsonRange => {
-                "has the other end of a range beside it, which is not read; write FIRST-LAST"
-            }
-            Self::JsonLength => {
-                "has a prefix length or netmask beside it, which is not read; write ADDRESS/LENGTH"
-            }
-            Self::JsonPair => "is half of a pair, which may be a range; write it as one text",
-            Self::JsonKeyTwice => "stands under a key that its object has twice",
-            Self::JsonNotText => "is an array or object, where the path should lead to text",
-            Self::JsonTwoAddresses => "has more than one of the keys cidr, ip, address, network",
-            fault => fault.of_script(),
-        }
-    }
-
-    /// The same of faults of what ipset and nft print and read.
-    fn of_script(self) -> &'static str {
-        match self {
-            Self::IpsetCommand => "is not a command of ipset save or ipset restore",
-            Self::IpsetOption => "is an option of ipset that is not known here",
-            Self::IpsetNomatch => "is an exception (nomatch), which is not supported",
-            Self::IpsetType => "is in a set whose entries are more than addresses",
-            Self::IpsetNetmask => {
-                "is in a set made with netmask or bitmask, which is not supported"
-            }
-            Self::IpsetEntry => "is more than an address, a network or a range",
-            Self::NftConcatenation => "is an element of several fields, which is not supported",
-            Self::NftCatchAll => "is the element that matches everything, which is not supported",
-            Self::NftElement => "is not known in an element of a set",
-            Self::NftType => "is in a set whose elements are not addresses",
-            Self::NftMap => "is a map, whose elements are more than addresses",
-            Self::NftStatement => "is not a statement that nft lists or that makes a set",
-            Self::NftInclude => "names another file, which is not read: give that file, too",
-            Self::NftVariable => "is a variable that is not defined above",
-            Self::NftRemovalOfVariable => "removes a variable, which is not supported",
-            Self::SetTwice => "is made a second time, and as something else",
-            Self::TooManySets => "is one set or variable more than a text may have",
-            Self::TooManyRemovals => "has its entries removed and added in turns too often",
-            Self::SetFamily => "is not of the address family of its set",
-            Self::RemovalOfPart => {
-                "is removed from a larger entry; write the networks that remain of that"
-            }
-            Self::RemovalOfNothing => "is removed and was not there",
-            _ => "is wrong",
         }
     }
 }

@@ -117,10 +117,12 @@ pub(crate) enum Note {
     Incomplete,
     /// IPv6 that is read as IPv4.
     Mapped,
+    /// Addresses in rules, which no set has.
+    Rules,
 }
 
 impl Note {
-    const KINDS: usize = 6;
+    const KINDS: usize = 7;
 }
 
 impl<'a, S: Sink> Intake<'a, S> {

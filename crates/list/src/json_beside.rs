@@ -6,6 +6,7 @@ use crate::extent;
 use crate::fault::Fault;
 use crate::json_key::{is_own, words_of};
 use crate::json_scalar::Scalar;
+use crate::options::Purpose;
 use crate::spared;
 use std::net::IpAddr;
 
@@ -30,7 +31,9 @@ pub(crate) struct Beside {
     /// Addresses under keys that say nothing of them.
     others: Vec<(String, IpAddr)>,
     exception: bool,
-    spared: bool,
+    /// A field says the opposite of what a list for blocking is for, and one for letting through.
+    contradicts_block: bool,
+    contradicts_allow: bool,
 }
 
 /// Of an object that has more nothing is known of the others.
@@ -59,7 +62,8 @@ impl Beside {
     pub(crate) fn see(&mut self, key: &str, value: &Scalar<'_>) {
         let is_address = |text: &str| parse_address(text.as_bytes()).is_some();
         self.exception |= is_exception(key) && is_something(value);
-        self.spared |= is_spared(key, value);
+        self.contradicts_block |= contradicts(key, value, Purpose::Block);
+        self.contradicts_allow |= contradicts(key, value, Purpose::Allow);
         match (Role::of(key), value) {
             (Role::Start, Scalar::Text(text)) if is_address(text) => {
                 self.start = Some(key.to_owned());
@@ -86,21 +90,29 @@ impl Beside {
     }
 
     /// What is wrong with all entries of the object.
-    pub(crate) fn fault_of_all(&self) -> Option<Fault> {
-        match (self.exception, self.spared) {
+    pub(crate) fn fault_of_all(&self, purpose: Purpose) -> Option<Fault> {
+        match (self.exception, self.contradicts(purpose)) {
             (true, _) => Some(Fault::Exception),
-            (_, true) => Some(Fault::Spared),
+            (_, true) => Some(purpose.opposite()),
             _ => None,
         }
     }
 
+    fn contradicts(&self, purpose: Purpose) -> bool {
+        match purpose {
+            Purpose::Block => self.contradicts_block,
+            Purpose::Allow => self.contradicts_allow,
+            Purpose::Read => false,
+        }
+    }
+
     /// What is wrong with reading the field `text` of `key` alone.
-    pub(crate) fn fault(&self, key: &str, text: &str) -> Option<Fault> {
+    pub(crate) fn fault(&self, key: &str, text: &str, purpose: Purpose) -> Option<Fault> {
         if self.exception && !is_exception(key) && Entry::parse(text.as_bytes()).is_ok() {
             return Some(Fault::Exception);
         }
-        if self.spared && Entry::parse(text.as_bytes()).is_ok() {
-            return Some(Fault::Spared);
+        if self.contradicts(purpose) && Entry::parse(text.as_bytes()).is_ok() {
+            return Some(purpose.opposite());
         }
         let address = parse_address(text.as_bytes())?;
         let is_other = |of: &Option<String>| of.as_ref().is_some_and(|other| other != key);
@@ -163,16 +175,19 @@ impl Role {
             "prefixlen",
             "bits",
             "cidr",
-        ]) || edge(&[
-            "prefixlength",
-            "masklength",
-            "netmask",
-            "subnetmask",
-            "prefixlen",
-        ]) || matches!(
-            all.as_str(),
-            "length" | "len" | "prefix" | "subnet" | "networklength" | "netlen" | "cidrlen"
-        ) {
+        ]) || words.iter().any(|word| word.contains("mask"))
+            || edge(&[
+                "prefixlength",
+                "masklength",
+                "netmask",
+                "subnetmask",
+                "prefixlen",
+            ])
+            || matches!(
+                all.as_str(),
+                "length" | "len" | "prefix" | "subnet" | "networklength" | "netlen" | "cidrlen"
+            )
+        {
             Self::Length
         } else if any(&["count", "size", "hosts", "num", "total"]) {
             Self::Count
@@ -190,13 +205,14 @@ pub(crate) fn is_exception(key: &str) -> bool {
         || words.iter().any(|word| EXCEPTIONS.contains(&word.as_str()))
 }
 
-/// Whether a field says that the entries beside it are not to be blocked.
-fn is_spared(key: &str, value: &Scalar<'_>) -> bool {
+/// Whether a field says of the entries beside it the opposite of what the list is for.
+fn contradicts(key: &str, value: &Scalar<'_>, purpose: Purpose) -> bool {
     let words = words_of(key);
+    let says = |value: &str| spared::says_under(&words, value, purpose);
     match value {
-        Scalar::Text(text) => spared::says_under(&words, text),
-        Scalar::Other(text) => spared::says_under(&words, text),
-        Scalar::Whole(number @ 0..=1) => spared::says_under(&words, &number.to_string()),
+        Scalar::Text(text) => says(text),
+        Scalar::Other(text) => says(text),
+        Scalar::Whole(number @ 0..=1) => says(&number.to_string()),
         Scalar::Whole(_) | Scalar::Null | Scalar::Several => false,
     }
 }
@@ -226,6 +242,7 @@ mod tests {
     use super::Beside;
     use crate::fault::Fault;
     use crate::json_scalar::Scalar;
+    use crate::options::Purpose;
 
     #[test]
     fn fields_that_mean_more_than_one_address() {
@@ -291,7 +308,8 @@ mod tests {
                     Err(_) => Scalar::Text(value.into()),
                 },
             );
-            assert_eq!(beside.fault(key, text), fault, "{key}, {other} {value}");
+            let found = beside.fault(key, text, Purpose::Block);
+            assert_eq!(found, fault, "{key}, {other} {value}");
         }
     }
 
@@ -300,11 +318,11 @@ mod tests {
         for value in ["24", "/24", "0", "128"] {
             let mut beside = Beside::default();
             beside.see("prefix_len", &Scalar::Text(value.into()));
-            let fault = beside.fault("ip", "192.0.2.0");
+            let fault = beside.fault("ip", "192.0.2.0", Purpose::Block);
             assert_eq!(fault, Some(Fault::JsonLength), "{value}");
         }
         let mut beside = Beside::default();
         beside.see("prefix_len", &Scalar::Text("long".into()));
-        assert_eq!(beside.fault("ip", "192.0.2.0"), None);
+        assert_eq!(beside.fault("ip", "192.0.2.0", Purpose::Block), None);
     }
 }

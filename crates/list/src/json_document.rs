@@ -196,7 +196,8 @@ impl<'w, 't, 'a, 'o, S: Sink> Walk<'w, 't, 'a, 'o, S> {
             has_entries |= !is_exception && self.intake.entry_count() > entries;
             self.path.pop();
         }
-        if has_entries && let Some(fault) = beside.fault_of_all() {
+        let purpose = self.intake.options.purpose;
+        if has_entries && let Some(fault) = beside.fault_of_all(purpose) {
             // Its entries are further down and taken: what is taken out of them is said here.
             let text = match text_of(&self.path) {
                 whole if whole.is_empty() => "$".to_owned(),
@@ -205,7 +206,7 @@ impl<'w, 't, 'a, 'o, S: Sink> Walk<'w, 't, 'a, 'o, S> {
             self.intake.bad(fault, text.as_bytes());
         }
         for (key, leaf) in &fields {
-            self.take(leaf, beside.fault(key, &leaf.text))?;
+            self.take(leaf, beside.fault(key, &leaf.text, purpose))?;
         }
         self.judge_claims(mark, before);
         Ok(())

@@ -56,7 +56,8 @@ impl<'a, S: Sink> JsonLines<'a, S> {
         };
         match &record.address {
             _ if record.address_count > 1 => intake.bad(Fault::JsonTwoAddresses, line),
-            Some((key, address)) => match record.beside.fault(key, address) {
+            Some((key, address)) => match record.beside.fault(key, address, intake.options.purpose)
+            {
                 Some(fault) => intake.bad(fault, line),
                 None => intake.take_field(address.as_bytes(), line),
             },

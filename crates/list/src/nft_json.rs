@@ -7,6 +7,7 @@ use crate::intake::{Intake, Sink};
 use crate::json_scalar::Scalar;
 use crate::json_stream::{self, Passed};
 use crate::nft_object::{Object, Verb};
+use crate::nft_rules::NftRules;
 use crate::nft_value::Value;
 use crate::read::Tell;
 use crate::sets::Sets;
@@ -22,13 +23,14 @@ pub(crate) fn read<'o, S: Sink>(
     tell: Tell<'_, 'o, S>,
 ) -> Result<(), ListError> {
     let passed = Passed::default();
-    let mut sets = Sets::new();
+    let (mut sets, mut rules) = (Sets::new(), NftRules::default());
     let wrong = json_stream::read(text, &passed, intake, |json, intake| {
         let mut reading = Reading {
             intake,
             tell,
             passed: &passed,
             sets: &mut sets,
+            rules: &mut rules,
             object: None,
         };
         let done = reading.part(Part::Document).deserialize(json);
@@ -40,6 +42,7 @@ pub(crate) fn read<'o, S: Sink>(
         intake.bad(fault, b"");
     }
     sets.finish("'nft list set FAMILY TABLE NAME' prints one alone", intake);
+    rules.finish(intake);
     Ok(())
 }
 
@@ -48,6 +51,7 @@ struct Reading<'t, 'o, S> {
     tell: Tell<'t, 'o, S>,
     passed: &'t Passed,
     sets: &'t mut Sets<S>,
+    rules: &'t mut NftRules,
     /// The set or the elements that are read.
     object: Option<Object<S>>,
 }
@@ -117,6 +121,11 @@ impl<'t, 'o, S: Sink> Reading<'t, 'o, S> {
                 let read = map.next_value_seed(self.part(Part::Set(verb)));
                 read?;
                 self.end_object(verb);
+                return Ok(());
+            }
+            ("rule", _) if matches!(verb, Verb::List | Verb::Add) => {
+                let rule = map.next_value()?;
+                self.rules.see_json(self.passed.line(), rule);
                 return Ok(());
             }
             _ if verb.passes(key) => {}

@@ -7,6 +7,7 @@ use crate::error::ListError;
 use crate::fault::Fault;
 use crate::intake::{Intake, Sink};
 use crate::nft_element::{Element, Whole};
+use crate::nft_rules::NftRules;
 use crate::nft_statement::{Property, Removing, Statement, is_other_object, property};
 use crate::nft_variables::Variables;
 use crate::nft_word::{Kind, Word, Words};
@@ -45,6 +46,7 @@ struct NftText<S> {
     element: Element,
     sets: Sets<S>,
     variables: Variables<S>,
+    rules: NftRules,
     /// Nothing but variables was there so far.
     only_variables: bool,
 }
@@ -79,6 +81,7 @@ impl<S: Sink> NftText<S> {
             element: Element::default(),
             sets: Sets::new(),
             variables: Variables::new(),
+            rules: NftRules::default(),
             only_variables: true,
         }
     }
@@ -91,7 +94,7 @@ impl<S: Sink> NftText<S> {
             (Some(Scope::Other(_)), Kind::Close) => {
                 self.scopes.pop();
             }
-            (Some(Scope::Other(_)), _) => {}
+            (Some(Scope::Other(_)), _) => self.rules.see(word.line, word.bytes),
             (Some(Scope::Elements(_)), _) => self.read_elements(word, intake),
             (_, Kind::Open) => self.open(intake),
             (None, Kind::Close) => intake.bad(Fault::NftStatement, word.bytes),
@@ -279,7 +282,10 @@ impl<S: Sink> NftText<S> {
                 self.variables.define((&name, again), trial, intake);
             }
             Statement::Undefine(name) => self.variables.undefine(&name, intake),
-            Statement::Table(_) | Statement::Rule | Statement::Other => {}
+            Statement::Rule => words
+                .iter()
+                .for_each(|word| self.rules.see(intake.line, word)),
+            Statement::Table(_) | Statement::Other => {}
             Statement::Wrong(fault) => intake.bad(fault, &words.join(&b' ')),
             _ => intake.bad(Fault::NftStatement, &words.join(&b' ')),
         }
@@ -315,6 +321,7 @@ impl<S: Sink> NftText<S> {
             let alone = "'nft list set FAMILY TABLE NAME' prints one alone";
             self.sets.finish(alone, intake);
         }
+        self.rules.finish(intake);
     }
 }
 

@@ -23,10 +23,24 @@ pub struct ReadOptions {
     pub everything: bool,
     /// Addresses that a warning is due for.
     pub own: Vec<OwnAddress>,
+    /// What becomes of the entries: notes beside them may say the opposite.
+    pub purpose: Purpose,
     /// For whom messages are.
     pub wording: Wording,
     /// The bounds.
     pub limits: Limits,
+}
+
+/// What the entries of a list are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be blocked, or counted.
+    #[default]
+    Block,
+    /// To be let through.
+    Allow,
+    /// The list was read before, and notes have been judged.
+    Read,
 }
 
 /// An address that a block list had better not cover.

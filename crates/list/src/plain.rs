@@ -9,13 +9,14 @@ use crate::columns::Columns;
 use crate::entry::{Entry, Span};
 use crate::extent::{self, may_be_length_v4};
 use crate::fault::Fault;
+use crate::foreign::Foreign;
 use crate::intake::{Intake, Sink};
 use crate::lines::Block;
 use crate::options::ReadOptions;
 use crate::record::Separator;
 use crate::rest::{Rest, fault_of_comment, first_word, is_address};
 use crate::wording::Wording;
-use crate::{diagnosis, iptables, ipv4};
+use crate::{diagnosis, ipv4};
 
 /// Trailing text of fewer bytes holds no IPv4 address.
 const ADDRESS_BYTES_MIN: usize = 7;
@@ -91,9 +92,8 @@ fn read_line<S: Sink>(line: &[u8], intake: &mut Intake<'_, S>) {
     if field.is_empty() {
         return;
     }
-    let force = intake.options.force;
     let entry = match Entry::parse(field) {
-        Ok(entry) if let Some(fault) = fault_after(entry, told, line, force) => {
+        Ok(entry) if let Some(fault) = fault_after(entry, told, line, intake.options) => {
             return intake.bad(fault, line);
         }
         Ok(entry) if rest.is_empty() => return intake.take(entry, line),
@@ -103,7 +103,7 @@ fn read_line<S: Sink>(line: &[u8], intake: &mut Intake<'_, S>) {
             return intake.bad(fault, text);
         }
     };
-    match Rest::of(entry, field, rest, intake.options.force) {
+    match Rest::of(entry, field, rest, intake.options) {
         Rest::Note => intake.take(entry, line),
         Rest::Entry(whole) => intake.take(whole, line),
         Rest::Bad(fault) => {
@@ -169,9 +169,9 @@ fn without_comment(line: &[u8]) -> &[u8] {
 }
 
 /// What is wrong with a comment after a semicolon.
-fn fault_after(entry: Entry, told: &[u8], line: &[u8], force: bool) -> Option<Fault> {
+fn fault_after(entry: Entry, told: &[u8], line: &[u8], options: &ReadOptions) -> Option<Fault> {
     let comment = line[told.len()..].trim_ascii_start().strip_prefix(b";")?;
-    fault_of_comment(entry, comment.trim_ascii_start(), force)
+    fault_of_comment(entry, comment.trim_ascii_start(), options)
 }
 
 /// The first field, and what follows it.
@@ -187,11 +187,8 @@ fn split_field(line: &[u8]) -> (&[u8], &[u8]) {
 /// the fault comes of columns, it says which of them an option would read.
 #[cold]
 fn of_line<'a>(fault: Fault, field: &'a [u8], line: &'a [u8]) -> (Fault, &'a [u8]) {
-    if line.starts_with(b"table") && first_word(line[5..].trim_ascii_start()).0.starts_with(b"<") {
-        return (Fault::PfTable, line);
-    }
-    if iptables::is_line(field, line) {
-        return (Fault::Iptables, line);
+    if let Some(foreign) = Foreign::of(field, line) {
+        return (Fault::Foreign(foreign), line);
     }
     if field == b"!" && is_address(first_word(line[1..].trim_ascii_start()).0) {
         return (Fault::Exception, line);

@@ -73,17 +73,13 @@ impl Fault {
             Self::Markup => "it is a web page or an error in place of a list: fetch it again",
             Self::HostName | Self::HostsFile => "it is a list of names: give a list of addresses",
             Self::Url => "it is a list of URLs: give a list of addresses",
-            Self::Iptables => {
-                "it is of iptables-save, rules and no list: take the addresses out (grep -oP -- \
-                 '-s \\K\\S+')"
-            }
+            Self::Foreign(foreign) => foreign.whole(),
             Self::NotText => "it is no text: give a list of addresses, a line each",
             Self::LeadingZero => {
                 "it has leading zeros: where its numbers are decimal, take the zeros away \
                  (sed -E 's/\\b0+([0-9])/\\1/g')"
             }
             Self::Hexadecimal(_) => "it has hexadecimal numbers: write its addresses in decimal",
-            Self::PfTable => "load what 'pfctl -t NAME -T show' prints",
             Self::Commas | Self::DateFirst => {
                 let column = wording.column("N");
                 return format!("it has columns: {column} names the one that holds the address");

@@ -10,6 +10,7 @@ use crate::fault::Fault;
 use crate::fragment::begins_with_fragment;
 use crate::ipv4;
 use crate::open_range::is_open_range;
+use crate::options::ReadOptions;
 use crate::spared;
 use std::net::IpAddr;
 
@@ -54,34 +55,36 @@ const MASKS: [&[u8]; 12] = [
 impl Rest {
     /// What follows `entry`, which was read from `field`: `rest` without comment and blanks
     /// around.
-    pub(crate) fn of(entry: Entry, field: &[u8], rest: &[u8], force: bool) -> Self {
+    pub(crate) fn of(entry: Entry, field: &[u8], rest: &[u8], options: &ReadOptions) -> Self {
         let (word, after) = first_word(rest);
         let (mark, tail) = match word {
             [mark @ (b'-' | b'/')] => (*mark, first_word(after)),
             [mark @ (b'-' | b'/'), tail @ ..] => (*mark, (tail, after)),
-            _ => return Self::of_note(entry, rest, force),
+            _ => return Self::of_note(entry, rest, options),
         };
         let (tail, after) = tail;
         if !may_end_entry(tail) {
-            return Self::of_note(entry, rest, force);
+            return Self::of_note(entry, rest, options);
         }
         if single(entry).is_none() {
             return Self::Bad(Fault::NotAnEntry);
         }
         match Entry::parse(&[field, &[mark], tail].concat()) {
-            Ok(whole) if fault_of_note(whole, after, force).is_none() => Self::Entry(whole),
-            Ok(whole) => Self::Bad(fault_of_note(whole, after, force).unwrap_or(Fault::NotAnEntry)),
+            Ok(whole) if fault_of_note(whole, after, options).is_none() => Self::Entry(whole),
+            Ok(whole) => {
+                Self::Bad(fault_of_note(whole, after, options).unwrap_or(Fault::NotAnEntry))
+            }
             Err(fault) => Self::Bad(fault),
         }
     }
 
-    fn of_note(entry: Entry, rest: &[u8], force: bool) -> Self {
-        fault_of_note(entry, rest, force).map_or(Self::Note, Self::Bad)
+    fn of_note(entry: Entry, rest: &[u8], options: &ReadOptions) -> Self {
+        fault_of_note(entry, rest, options).map_or(Self::Note, Self::Bad)
     }
 }
 
 /// Why `note` is more than a note on `entry`.
-fn fault_of_note(entry: Entry, note: &[u8], force: bool) -> Option<Fault> {
+fn fault_of_note(entry: Entry, note: &[u8], options: &ReadOptions) -> Option<Fault> {
     let (word, _) = first_word(note);
     if word.is_empty() {
         return None;
@@ -98,10 +101,10 @@ fn fault_of_note(entry: Entry, note: &[u8], force: bool) -> Option<Fault> {
     if words(note).any(takes_out) || denies(note) {
         return Some(Fault::Exception);
     }
-    if spared::says(note) {
-        return Some(Fault::Spared);
+    if spared::says(note, options.purpose) {
+        return Some(options.purpose.opposite());
     }
-    if let Some(fault) = single(entry).and_then(|address| of_next(address, note, force)) {
+    if let Some(fault) = single(entry).and_then(|address| of_next(address, note, options.force)) {
         return Some(fault);
     }
     let is_mask = |word| is_one_of(word, &MASKS) || is_bare_length(word);
@@ -119,16 +122,21 @@ fn fault_of_note(entry: Entry, note: &[u8], force: bool) -> Option<Fault> {
 
 /// Why a comment after a semicolon is more than that on `entry`: it begins with an address, or with
 /// what says how far the entry reaches.
-pub(crate) fn fault_of_comment(entry: Entry, comment: &[u8], force: bool) -> Option<Fault> {
+pub(crate) fn fault_of_comment(
+    entry: Entry,
+    comment: &[u8],
+    options: &ReadOptions,
+) -> Option<Fault> {
     let (word, _) = first_word(comment);
     let next = word.split(|&byte| byte == b';').next()?;
-    if spared::is_word(next) && comment.trim_ascii() == word {
-        return Some(Fault::Spared);
+    if spared::is_word(next, options.purpose) && comment.trim_ascii() == word {
+        return Some(options.purpose.opposite());
     }
-    let reach = single(entry).and_then(|address| of_next(address, next, force));
+    let reach = single(entry).and_then(|address| of_next(address, next, options.force));
     let is_second = is_address(next) || matches!(Entry::parse_known(next), Some(Ok(_)));
     match reach {
         Some(Fault::TwoColumns(_)) | None if is_second => Some(Fault::TwoAddresses),
+        Some(Fault::NetmaskBeside(prefix_len)) => Some(Fault::Netmask(Some(prefix_len))),
         None => begins_with_fragment(next).then_some(Fault::Fragment),
         fault => fault,
     }
@@ -174,6 +182,9 @@ fn is_number(text: &[u8]) -> bool {
 fn of_next(address: IpAddr, note: &[u8], force: bool) -> Option<Fault> {
     let next = tokens(note).next()?;
     match Extent::of(address, next)? {
+        Extent::Mask(prefix_len) if note.starts_with(next) => {
+            Some(Fault::NetmaskBeside(prefix_len))
+        }
         Extent::Mask(prefix_len) => Some(Fault::Netmask(Some(prefix_len))),
         Extent::Wildcard(prefix_len) => Some(Fault::Wildcard(prefix_len)),
         Extent::Last(_) if note.starts_with(next) => Some(Fault::TwoColumns(Columns::Range(1, 2))),
@@ -285,7 +296,7 @@ mod tests {
     fn meaning(line: &str) -> String {
         let (field, rest) = first_word(line.as_bytes());
         let entry = Entry::parse(field).unwrap();
-        match Rest::of(entry, field, rest, false) {
+        match Rest::of(entry, field, rest, &ReadOptions::default()) {
             Rest::Note => entry.to_string(),
             Rest::Entry(whole) => whole.to_string(),
             Rest::Bad(fault) => format!("{fault:?}"),
@@ -404,7 +415,9 @@ mod tests {
             ("198.51.100.1 [2001:db8::1]:80", "TwoAddresses"),
             ("198.51.100.1 198.51.100.300", "TwoAddresses"),
             ("198.51.100.1 198.51.100.9.", "TwoAddresses"),
-            ("198.51.100.0 255.255.255.0", "Netmask(Some(24))"),
+            ("198.51.100.0 255.255.255.0", "NetmaskBeside(24)"),
+            ("198.51.100.0\t255.255.255.0\tx", "NetmaskBeside(24)"),
+            ("198.51.100.0 (255.255.255.0)", "Netmask(Some(24))"),
             ("198.51.100.0 mask 255.255.255.0", "MaskWord"),
             ("198.51.100.0 netmask 0xffffff00", "MaskWord"),
             ("198.51.100.0 len 24", "MaskWord"),
@@ -453,8 +466,8 @@ mod tests {
             ("198.51.100.0 note /24", "MaskWord"),
             ("198.51.100.0 (/24)", "MaybeLength(1, 2)"),
             ("198.51.100.0 US (/24)", "MaskWord"),
-            ("198.51.100.0 0xffffff00", "Netmask(Some(24))"),
-            ("198.51.100.0 0xFFFFFF00", "Netmask(Some(24))"),
+            ("198.51.100.0 0xffffff00", "NetmaskBeside(24)"),
+            ("198.51.100.0 0xFFFFFF00", "NetmaskBeside(24)"),
             ("198.51.100.0 US 0xffffff00", "MaskWord"),
             ("198.51.100.0 0x000000ff", "Wildcard(Some(24))"),
             ("198.51.100.1 :80", "Port"),

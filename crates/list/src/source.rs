@@ -14,15 +14,30 @@ const HEAD_BYTES: usize = 64 << 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const GZIP: &[u8] = b"\x1f\x8b";
 
-/// What other programs pack with, by the first bytes.
-const PACKED: [(&[u8], &str); 6] = [
-    (b"\xfd7zXZ\0", "xz"),
-    (b"BZh", "bzip2"),
-    (b"PK\x03\x04", "a zip archive"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"\x04\x22\x4d\x18", "lz4"),
+/// What other programs make, by the place and bytes that tell it, and what it is.
+const PACKED: [(usize, &[u8], &str); 13] = [
+    (0, b"\xfd7zXZ\0", "packed with xz"),
+    (0, b"BZh", "packed with bzip2"),
+    (0, b"PK\x03\x04", "a zip archive"),
+    (0, b"\x28\xb5\x2f\xfd", "packed with zstd"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (0, b"\x04\x22\x4d\x18", "packed with lz4"),
+    (0, b"\x1f\x9d", "packed with compress"),
+    (257, b"ustar", "a tar archive"),
+    (0, b"070701", "a cpio archive"),
+    (0, b"!<arch>\n", "an ar archive"),
+    (0, b"Rar!\x1a\x07", "a RAR archive"),
+    (0, b"SQLite format 3\0", "a database of SQLite"),
+    (0, b"%PDF-", "a PDF document"),
 ];
+
+/// What the bytes are that begin so, where it is no text.
+fn packed(head: &[u8]) -> Option<&'static str> {
+    let tells = |(at, bytes, _): &&(usize, &[u8], _)| {
+        head.get(*at..).is_some_and(|head| head.starts_with(bytes))
+    };
+    PACKED.iter().find(tells).map(|(_, _, what)| *what)
+}
 
 /// The encoding of text that two bytes a character were written of, low or high one first: by its
 /// mark, or as a list begins with an ASCII character.
@@ -63,13 +78,7 @@ impl<'r> Source<'r> {
                 source,
             }
         };
-        let magic = head(&mut input, 6).map_err(failed(false))?;
-        if let Some((_, by)) = PACKED.iter().find(|(start, _)| magic.starts_with(start)) {
-            return Err(ListError::Packed {
-                file: Arc::clone(file),
-                by,
-            });
-        }
+        let magic = head(&mut input, GZIP.len()).map_err(failed(false))?;
         let gzip = magic.starts_with(GZIP);
         let input = Cursor::new(magic).chain(input);
         let mut text: Box<dyn Read + 'r> = if gzip {
@@ -78,6 +87,13 @@ impl<'r> Source<'r> {
             Box::new(input)
         };
         let mut head = head(&mut text, HEAD_BYTES).map_err(failed(gzip))?;
+        let twice = (gzip && head.starts_with(GZIP)).then_some("packed with gzip twice");
+        if let Some(what) = packed(&head).or(twice) {
+            return Err(ListError::Packed {
+                file: Arc::clone(file),
+                what,
+            });
+        }
         if let Some(encoding) = wide_encoding(&head) {
             return Err(ListError::Encoding {
                 file: Arc::clone(file),

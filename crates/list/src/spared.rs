@@ -1,5 +1,8 @@
-//! Words by which a list says of an address that it is not to be blocked: read as a note, such an
-//! address would be blocked by a list that spares it.
+//! Words by which a list says of an address the opposite of what the list is for: read as a note,
+//! such an address would be blocked by a list that spares it, or let through by one that denies it.
+
+use crate::fault::Fault;
+use crate::options::Purpose;
 
 /// What lets an address through, or leaves it alone.
 const WORDS: [&str; 26] = [
@@ -31,6 +34,28 @@ const WORDS: [&str; 26] = [
     "safelisted",
 ];
 
+/// What keeps an address out.
+const DENIALS: [&str; 18] = [
+    "ban",
+    "banned",
+    "blacklist",
+    "blacklisted",
+    "block",
+    "blocked",
+    "blocklist",
+    "blocklisted",
+    "blocks",
+    "denied",
+    "denies",
+    "deny",
+    "denylist",
+    "drop",
+    "dropped",
+    "drops",
+    "reject",
+    "rejected",
+];
+
 /// Words of headings and keys of what is done with an address.
 const ACTIONS: [&str; 20] = [
     "action",
@@ -60,6 +85,9 @@ const HOLDING: [&str; 10] = [
     "active", "enabled", "banned", "block", "blocked", "deny", "denied", "drop", "enable", "valid",
 ];
 
+/// Of those, what must hold whatever the entry is for.
+const HELD_EITHER_WAY: [&str; 4] = ["active", "enabled", "enable", "valid"];
+
 /// Of what must not hold.
 const NOT_HOLDING: [&str; 7] = [
     "deleted", "disabled", "expired", "inactive", "obsolete", "removed", "revoked",
@@ -68,8 +96,27 @@ const NOT_HOLDING: [&str; 7] = [
 /// Words of a note that is looked at whole; prose is longer.
 const WORDS_MAX: usize = 3;
 
-/// Whether a word, but for marks around, is one of these.
-pub(crate) fn is_word(word: &[u8]) -> bool {
+impl Purpose {
+    /// Words of a note that say the opposite.
+    fn opposites(self) -> &'static [&'static str] {
+        match self {
+            Self::Block => &WORDS,
+            Self::Allow => &DENIALS,
+            Self::Read => &[],
+        }
+    }
+
+    /// What is wrong with a line that says the opposite.
+    pub(crate) fn opposite(self) -> Fault {
+        match self {
+            Self::Block | Self::Read => Fault::Spared,
+            Self::Allow => Fault::Denied,
+        }
+    }
+}
+
+/// Whether a word, but for marks around, says the opposite of what the list is for.
+pub(crate) fn is_word(word: &[u8], purpose: Purpose) -> bool {
     let is_mark = |byte: &u8| !byte.is_ascii_alphanumeric();
     let start = word.iter().position(|byte| !is_mark(byte));
     let end = word.iter().rposition(|byte| !is_mark(byte));
@@ -77,13 +124,15 @@ pub(crate) fn is_word(word: &[u8]) -> bool {
         return false;
     };
     let bare = &word[start..=end];
-    WORDS
+    purpose
+        .opposites()
         .iter()
         .any(|one| bare.eq_ignore_ascii_case(one.as_bytes()))
 }
 
 /// Whether a note says so: by its first word, or by any where there are few.
-pub(crate) fn says(note: &[u8]) -> bool {
+pub(crate) fn says(note: &[u8], purpose: Purpose) -> bool {
+    let is_word = |word| is_word(word, purpose);
     let words = || {
         let words = note.split(u8::is_ascii_whitespace);
         words.filter(|word| word.iter().any(u8::is_ascii_alphanumeric))
@@ -99,14 +148,17 @@ pub(crate) fn says(note: &[u8]) -> bool {
 }
 
 /// Whether the value under a heading or a key says so; words of the key in small letters.
-pub(crate) fn says_under(key: &[String], value: &str) -> bool {
+pub(crate) fn says_under(key: &[String], value: &str, purpose: Purpose) -> bool {
+    if purpose == Purpose::Read {
+        return false;
+    }
     let any = |of: &[&str]| key.iter().any(|word| of.contains(&word.as_str()));
     let value = value.trim();
     if any(&ACTIONS) {
         let is_off = NOT_HOLDING
             .iter()
             .any(|word| value.eq_ignore_ascii_case(word));
-        return is_off || is_word(value.as_bytes());
+        return is_off || is_word(value.as_bytes(), purpose);
     }
     // A key of more words is about something else: `blocked_ports`, `last_active`.
     let [word] = key else { return false };
@@ -117,8 +169,14 @@ pub(crate) fn says_under(key: &[String], value: &str) -> bool {
     // A zero elsewhere may be a count.
     let is_zero =
         value == "0" && matches!(word.as_str(), "active" | "enabled" | "enable" | "valid");
-    ((is_no || is_zero) && is_of(&HOLDING))
-        || ((is_yes || value == "1") && (is_of(&NOT_HOLDING) || is_of(&WORDS)))
+    let (must_hold, must_not_hold) = match purpose {
+        Purpose::Block | Purpose::Read => (is_of(&HOLDING), is_of(&NOT_HOLDING) || is_of(&WORDS)),
+        Purpose::Allow => (
+            is_of(&HELD_EITHER_WAY) || is_of(&WORDS),
+            is_of(&NOT_HOLDING) || is_of(&DENIALS),
+        ),
+    };
+    ((is_no || is_zero) && must_hold) || ((is_yes || value == "1") && must_not_hold)
 }
 
 #[cfg(test)]
@@ -150,7 +208,7 @@ mod tests {
             "ignore this one for the time being",
         ] {
             let is_joined = note.contains('=');
-            assert_eq!(says(note.as_bytes()), !is_joined, "{note}");
+            assert_eq!(says(note.as_bytes(), Purpose::Block), !is_joined, "{note}");
         }
         for note in [
             "do not allow",
@@ -162,7 +220,43 @@ mod tests {
             "",
             "-",
         ] {
-            assert!(!says(note.as_bytes()), "{note}");
+            assert!(!says(note.as_bytes(), Purpose::Block), "{note}");
+        }
+    }
+
+    /// What agrees with one purpose contradicts the other; what says neither contradicts none.
+    #[test]
+    fn notes_of_an_allow_list() {
+        for (note, block, allow) in [
+            ("allow", true, false),
+            ("whitelisted", true, false),
+            ("(permit)", true, false),
+            ("block", false, true),
+            ("[DENY]", false, true),
+            ("US drop", false, true),
+            ("- banned", false, true),
+            ("do not block", false, false),
+            ("the office", false, false),
+            ("blocking", false, false),
+            ("drop-in replacement", false, false),
+        ] {
+            let said = [Purpose::Block, Purpose::Allow].map(|of| says(note.as_bytes(), of));
+            assert_eq!(said, [block, allow], "{note}");
+        }
+        for (key, value, block, allow) in [
+            ("action", "allow", true, false),
+            ("action", "deny", false, true),
+            ("status", "inactive", true, true),
+            ("enabled", "false", true, true),
+            ("allowed", "true", true, false),
+            ("allowed", "false", false, true),
+            ("blocked", "true", false, true),
+            ("blocked", "false", true, false),
+            ("note", "block", false, false),
+        ] {
+            let key = words_of(key);
+            let said = [Purpose::Block, Purpose::Allow].map(|of| says_under(&key, value, of));
+            assert_eq!(said, [block, allow], "{key:?} {value}");
         }
     }
 
@@ -198,7 +292,8 @@ mod tests {
             ("expired", "never", false),
             ("last_active", "false", false),
         ] {
-            assert_eq!(says_under(&words_of(key), value), expected, "{key} {value}");
+            let said = says_under(&words_of(key), value, Purpose::Block);
+            assert_eq!(said, expected, "{key} {value}");
         }
     }
 }

@@ -360,6 +360,7 @@ fn a_heading_that_is_not_there() {
 #[test]
 fn values_under_other_headings() {
     let (range, count) = ("--columns 1-2 reads the range", "may count addresses");
+    let network = "--columns 1/2 reads";
     all_bad(&[
         ("ip;hosts\n198.51.100.0;256", "ip", count),
         ("ip;cc;hosts\n198.51.100.0;US;256", "ip", count),
@@ -383,6 +384,12 @@ fn values_under_other_headings() {
             "ip",
             "--columns 1/2 reads",
         ),
+        ("ip;maske\n198.51.100.0;24", "ip", network),
+        ("IP;Netzmaske\n198.51.100.0;24", "ip", network),
+        ("ip,masque\n198.51.100.0,24", "ip", network),
+        ("ip,l\u{e4}nge\n198.51.100.0,/24", "ip", network),
+        ("ip,\u{63a9}\u{7801}\n198.51.100.0,24", "ip", network),
+        ("ip,land,maske\n198.51.100.0,DE,24", "ip", "1/3 reads"),
         (
             "ip,inverse\n198.51.100.0,0.0.0.255",
             "ip",
@@ -394,6 +401,9 @@ fn values_under_other_headings() {
         ("ip,port\n198.51.100.0,8192", "ip"),
         ("ip,hosts\n198.51.100.0,100", "ip"),
         ("ip,rank\n198.51.100.0,24", "ip"),
+        ("ip,reports\n198.51.100.0,24", "ip"),
+        ("ip,abuse_confidence\n198.51.100.0,24", "ip"),
+        ("ip,land\n198.51.100.0,DE", "ip"),
         ("srcip,dstip\n198.51.100.0,198.51.100.9", "srcip"),
         ("ip,gateway\n198.51.100.0,198.51.100.254", "ip"),
         ("ip,seen_by\n198.51.100.0,203.0.113.9", "ip"),

@@ -265,15 +265,32 @@ fn gzip_that_is_cut_or_damaged_is_an_error_everywhere() {
 
 #[test]
 fn other_packers_are_named() {
-    for (magic, by) in [
-        (&b"\xfd7zXZ\0\0\0"[..], "xz"),
-        (b"BZh91AY", "bzip2"),
+    let mut tar = b"list.txt".to_vec();
+    tar.resize(257, 0);
+    tar.extend(b"ustar  \0");
+    tar.resize(512, 0);
+    tar.extend(b"192.0.2.1\n");
+    let packed_tar = gzip(&tar);
+    for (bytes, what) in [
+        (&b"\xfd7zXZ\0\0\0"[..], "packed with xz"),
+        (b"BZh91AY", "packed with bzip2"),
         (b"PK\x03\x04....", "a zip archive"),
-        (b"\x28\xb5\x2f\xfd..", "zstd"),
+        (b"\x28\xb5\x2f\xfd..", "packed with zstd"),
+        (b"\x1f\x9d\x90", "packed with compress"),
+        (b"070701006F", "a cpio archive"),
+        (b"!<arch>\ndebian", "an ar archive"),
+        (b"SQLite format 3\0...", "a database of SQLite"),
+        (&tar, "a tar archive"),
+        (&packed_tar, "a tar archive"),
+        (&gzip(gzip("192.0.2.1\n")), "packed with gzip twice"),
+        (&gzip(b"PK\x03\x04...."), "a zip archive"),
     ] {
         assert_eq!(
-            refusal(magic, &skipping()),
-            format!("L is packed with {by}: unpack it first, only gzip is read as it is")
+            refusal(bytes, &skipping()),
+            format!(
+                "L is {what}: take the text of the list out of it first, gzip alone is unpacked \
+                 here"
+            )
         );
     }
 }

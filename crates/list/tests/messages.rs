@@ -111,7 +111,8 @@ fn networks_and_ranges() {
     );
     check(
         "10.0.0.0 255.0.0.0 x # y",
-        &format!("\"10.0.0.0 255.0.0.0 x\" {mask}"),
+        "\"10.0.0.0 255.0.0.0 x\" has a netmask beside the address; --columns 1/2 reads the \
+         network, or write ADDRESS/8",
     );
     check(
         "192.0.2.9-192.0.2.1",
@@ -249,9 +250,11 @@ fn more_than_an_entry_on_a_line() {
     let port = "has a port; a list holds plain addresses";
     let apart = "has a word for a mask behind the address; write ADDRESS/LENGTH in one word";
     let mask = "has a netmask; write it as a prefix length: /24";
+    let beside = "has a netmask beside the address; --columns 1/2 reads the network, or write \
+                  ADDRESS/24";
     check_all(&[
         ("198.51.100.0 US /24", apart),
-        ("198.51.100.0 0xffffff00", mask),
+        ("198.51.100.0 0xffffff00", beside),
         ("198.51.100.0 ; 255.255.255.0", mask),
         ("198.51.100.0 ; 24", length),
         ("198.51.100.0 ;/24;US", length),

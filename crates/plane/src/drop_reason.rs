@@ -118,6 +118,11 @@ drop_reasons! {
         "the bridge is stateful, and the packet is of no known conversation and may begin none",
         "this is what `--stateful` is for; where it should have passed, name the side it comes in \
          by under `allow-new`, or give conversations more room";
+    OtherSide = "other_side", Policy,
+        "the bridge is stateful, and the packet is of a known conversation but came in by the side \
+         of the other end",
+        "a capture that holds both directions is given as two captures, one a side; on interfaces \
+         somebody poses as the other end, or a switch sends frames back";
     RouterSide = "router_side", Policy,
         "a router advertisement, redirect or answer of a DHCP server that comes from elsewhere \
          than the router side",

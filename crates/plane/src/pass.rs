@@ -108,7 +108,9 @@ pub(crate) fn pass(
         let may_pass = match verdicts.as_slice().get(place) {
             // Nobody remembers that the first fragment passed: the others would not follow.
             Some(Verdict::Drop(DropReason::NotAllowed)) => parsed.fragment == Fragment::Whole,
-            Some(Verdict::Drop(DropReason::NotEstablished | DropReason::FlowsFull)) => true,
+            Some(Verdict::Drop(
+                DropReason::NotEstablished | DropReason::OtherSide | DropReason::FlowsFull,
+            )) => true,
             _ => false,
         };
         if !may_pass || classifier.is_tunnel(place) {

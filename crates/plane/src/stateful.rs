@@ -425,7 +425,7 @@ impl Judged<'_> {
             return (self.arrival == home).then_some(DropReason::IcmpUnrelated);
         }
         if self.arrival != home {
-            return Some(DropReason::NotEstablished);
+            return Some(DropReason::OtherSide);
         }
         let is_tcp = flow.id().protocol() == protocol::TCP;
         if is_tcp && tcp::is_opening(packet.tcp_flags) && !self.may_begin {

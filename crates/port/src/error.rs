@@ -53,6 +53,17 @@ impl PortError {
         )
     }
 
+    /// The same error, with what else is to be said: no warnings come beside an error.
+    pub(crate) fn with_notes(mut self, notes: &[String]) -> Self {
+        for note in notes {
+            if *note != self.sentence {
+                self.sentence += "; ";
+                self.sentence += note;
+            }
+        }
+        self
+    }
+
     /// What sort of trouble it is.
     #[must_use]
     pub const fn kind(&self) -> PortErrorKind {

@@ -241,8 +241,10 @@ fn a_cut_capture_is_moved_as_far_as_it_goes() {
     let input = format!("pcap:in={}", folder.text("cut.pcap"));
     let moved = run(&input, "null:", &OpenContext::default());
     assert_eq!(moved.tx.tx_frames, 99);
-    let warnings = moved.rx_end.unwrap();
-    assert!(warnings[0].contains("cut.pcap is cut off") && warnings[0].contains("99 frames"));
+    let error = moved.rx_end.unwrap_err();
+    assert_eq!(error.kind(), PortErrorKind::Read);
+    let sentence = error.to_string();
+    assert!(sentence.contains("cut.pcap is cut off") && sentence.contains("99 frames"));
 }
 
 #[test]

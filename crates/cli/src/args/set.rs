@@ -49,6 +49,10 @@ pub(crate) struct CheckArgs {
     /// Say which entries match ADDRESS; may be given several times.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub(crate) test: Vec<IpAddr>,
+    /// Check the lists as those of an allow set: words such as 'allow' agree with it, 'block' does
+    /// not.
+    #[arg(long)]
+    pub(crate) allow: bool,
     /// Print one JSON object on standard output; all else goes to standard error.
     #[arg(long)]
     pub(crate) json: bool,

@@ -57,6 +57,10 @@ struct Sum {
     changed: u64,
     /// Those that were as they should be already.
     unchanged: u64,
+    /// Of those, entries that had a timeout and have none now.
+    made_permanent: u64,
+    /// Of those, entries that have a timeout now and had none.
+    made_timed: u64,
     bad_lines: u64,
     /// The first entries that an allow set exempts from the set that they were added to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -105,6 +109,23 @@ fn run(which: &EntryArgs, verb: Verb<'_>, output: Output) -> Outcome {
         output,
     )?;
     verb.judge(&which.set, &sum, output)
+}
+
+impl Sum {
+    /// What became of entries that the set had: they go on for the time that was asked for now.
+    fn lasting(&self) -> String {
+        let mut said = String::new();
+        for (count, now) in [
+            (self.made_permanent, "permanent, without the timeout it had"),
+            (self.made_timed, "over when the timeout is"),
+        ] {
+            if count != 0 {
+                let (count, are) = (self::count(count), if count == 1 { "is" } else { "are" });
+                said += &format!("; {count} of these {are} now {now}");
+            }
+        }
+        said
+    }
 }
 
 /// All of them, or none is sent.
@@ -164,6 +185,8 @@ impl Verb<'_> {
                 let did: Added = client.wait(sent)?;
                 let room = EXEMPT_MAX.saturating_sub(sum.exempt.len());
                 sum.exempt.extend(did.exempt.into_iter().take(room));
+                sum.made_permanent += did.made_permanent;
+                sum.made_timed += did.made_timed;
                 (did.added, did.already)
             }
             Self::Delete { .. } => {
@@ -185,7 +208,8 @@ impl Verb<'_> {
         match (self, sum.unchanged) {
             (Self::Add { .. }, 0) => format!("{changed} added to '{set}'\n"),
             (Self::Add { .. }, _) => {
-                format!("{changed} added to '{set}', {unchanged} in it already\n")
+                let lasting = sum.lasting();
+                format!("{changed} added to '{set}', {unchanged} in it already{lasting}\n")
             }
             (Self::Delete { .. }, 0) => format!("{changed} taken out of '{set}'\n"),
             (Self::Delete { .. }, _) => {

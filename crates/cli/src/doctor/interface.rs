@@ -9,6 +9,8 @@ use super::finding::Finding;
 const LOOPBACK: u16 = 772;
 /// Hardware types whose frames begin with an Ethernet header; the first is `ARPHRD_ETHER`.
 const ETHERNET: [u16; 2] = [1, LOOPBACK];
+/// Of a frame beside its packet: the Ethernet header, and the FCS, which frame sizes count.
+const LINK_BYTES: u32 = 18;
 /// Why nothing is said of what `/sys` alone shows.
 pub(super) const UNSEEN: &str = "/sys does not show this network namespace";
 /// The name of the program of our own bridges.
@@ -122,9 +124,29 @@ fn mtu(survey: &Survey) -> Finding {
         .mended_by(format!("ip link set dev {name} mtu 1500")),
         Some(mtu) => Finding::good(
             what,
-            format!("{mtu}: frames up to {} bytes and one VLAN tag", mtu + 14),
+            format!(
+                "{mtu}: frames up to {} bytes with FCS, and one VLAN tag",
+                mtu + LINK_BYTES
+            ),
         ),
     }
+}
+
+/// Of interfaces that were named together, as for one bridge: which is the shortest, where this
+/// one is longer.
+pub(super) fn unequal_mtus(survey: &Survey, together: &[Survey]) -> Option<Finding> {
+    let ethernet = together.iter().filter(|other| is_ethernet(other));
+    let known = ethernet.filter_map(|other| Some((other.mtu?, &other.name)));
+    let (least, of) = known.min_by_key(|&(mtu, _)| mtu)?;
+    let (mtu, name) = (survey.mtu.filter(|&mtu| mtu > least)?, &survey.name);
+    let value = format!("{mtu} here, {least} of {of}");
+    let why = format!(
+        "frames above {} bytes with FCS that come in here cannot leave by {of}: a bridge of both \
+         drops them (tx_refused), and hosts that send them see connections that hang",
+        least + LINK_BYTES
+    );
+    let remedy = format!("ip link set dev {name} mtu {least}");
+    Some(Finding::doubtful("equal mtus", value, why).mended_by(remedy))
 }
 
 fn promiscuous(survey: &Survey) -> Finding {

@@ -413,6 +413,42 @@ fn classes_of_rate() {
     assert_eq!(class(&tunnel), Class::None);
 }
 
+/// Of interfaces that were named together the longer ones are doubtful, with the frames that they
+/// cannot exchange.
+#[test]
+fn unequal_mtus_are_named() {
+    let with = |name: &str, mtu| Survey {
+        mtu,
+        name: name.to_owned(),
+        ..card()
+    };
+    let tunnel = Survey {
+        hardware_type: Some(65534),
+        ..with("tun0", Some(1280))
+    };
+    let (short, long) = (with("a", Some(1500)), with("b", Some(9000)));
+    let (longer, unseen) = (with("c", Some(9600)), with("d", None));
+    for (together, named) in [
+        (vec![&short, &long], vec![1]),
+        (vec![&long, &longer, &short], vec![0, 1]),
+        (vec![&short, &short], vec![]),
+        (vec![&long, &unseen], vec![]),
+        (vec![&long, &tunnel], vec![]),
+        (vec![&long], vec![]),
+    ] {
+        let together: Vec<Survey> = together.into_iter().cloned().collect();
+        let found = |at: &usize| interface::unequal_mtus(&together[*at], &together).is_some();
+        let places: Vec<usize> = (0..together.len()).filter(found).collect();
+        assert_eq!(places, named);
+    }
+    let found = interface::unequal_mtus(&long, &[short, long.clone()]).unwrap();
+    assert_eq!(found.judgement, Judgement::Doubtful);
+    assert!(
+        found.why.contains("frames above 1518 bytes with FCS"),
+        "{found:?}"
+    );
+}
+
 #[test]
 fn the_page_keeps_its_width_and_names_every_remedy() {
     let bad = with_offload(with_offload(card(), "rx-gro", true), "rx-gro-hw", false);

@@ -263,7 +263,8 @@ impl<'a> Judge<'a> {
         };
         let opened = File::open(file)
             .map_err(|error| Error::refused(format!("cannot read list {file} again: {error}")))?;
-        let found = list::find(file, opened, self.choices.options(), address);
+        let choices = self.choices.with_purpose(list::Purpose::Read);
+        let found = list::find(file, opened, choices.options(), address);
         let found = found.map_err(Error::refused)?;
         let entry = |found: list::Match| EntryFacts {
             source: found.file.to_string(),

@@ -97,3 +97,28 @@ fn a_reload_that_adds_a_set_keeps_the_list() {
     assert!(has(&daemon, "45.83.2.1") && !has(&daemon, "45.83.2.2"));
     daemon.stop();
 }
+
+/// An entry that was there goes on for the time that was asked for last, which is told.
+#[test]
+fn an_entry_that_is_permanent_from_now_on_is_told() {
+    let place = Place::new();
+    place.write("a.toml", config(SETS));
+    let daemon = Daemon::start(&place, "run a.toml --json");
+    let already = "0 entries added to 'hand', 1 was in it already";
+    for (more, said) in [
+        (" --timeout 1h", "1 entry added to 'hand'".to_owned()),
+        (" --timeout 2h", already.to_owned()),
+        (
+            "",
+            format!("{already}; 1 of these is now permanent, without the timeout it had"),
+        ),
+        (
+            " --timeout 1h",
+            format!("{already}; 1 of these is now over when the timeout is"),
+        ),
+    ] {
+        let ran = daemon.must(&format!("set add hand 45.83.2.9{more}"));
+        assert_eq!(ran.text().trim_end(), said, "{more}");
+    }
+    daemon.stop();
+}

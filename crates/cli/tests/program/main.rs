@@ -2,6 +2,7 @@
 
 mod acting;
 mod bridge;
+mod broken_captures;
 mod by_hand;
 mod capture;
 mod contract;

@@ -145,6 +145,43 @@ fn a_required_list_refuses_the_start_unless_there_is_a_copy() {
     again.stop();
 }
 
+/// Of a file that was accepted before, however it is gone now: the start goes on with the copy,
+/// says so, and takes the file when it is back. Without a copy it is refused.
+#[test]
+fn a_required_file_that_is_gone_is_replaced_by_its_copy() {
+    let place = Place::new();
+    let set = "[[set]]\nname = 'bad'\nsource = 'lists/bad.txt'\naction = 'count'\n";
+    place.write("a.toml", config(set));
+    let refused = place.run("run a.toml --duration 1s").ended(2);
+    assert!(refused.complaints().contains("bad.txt"), "{refused:?}");
+    place.run("run a.toml --check --lists").ended(1);
+    place.write("lists/bad.txt", "45.83.2.1\n45.83.2.2\n");
+    Daemon::start(&place, "run a.toml --json").stop();
+    let file = place.path("lists/bad.txt");
+    for is_folder in [false, true] {
+        match is_folder {
+            false => std::fs::remove_file(&file).expect("no file"),
+            true => std::fs::remove_dir(place.path("lists")).expect("no folder"),
+        }
+        let checked = place.run("run a.toml --check --lists").ended(1);
+        assert!(checked.complaints().contains("bad.txt"), "{checked:?}");
+        let daemon = Daemon::start(&place, "run a.toml --json");
+        let shown = daemon.must("set show bad --json").json();
+        assert_eq!(shown["entries"], 2, "{shown}");
+        let source = &shown["sources"][0];
+        assert_eq!(source["from_copy"], true, "{source}");
+        assert!(source["error"].to_string().contains("bad.txt"), "{source}");
+        daemon.stop();
+    }
+    let daemon = Daemon::start(&place, "run a.toml --json");
+    place.write("lists/bad.new", "45.83.2.1\n45.83.2.2\n45.83.2.3\n");
+    std::fs::rename(place.path("lists/bad.new"), &file).expect("a list");
+    daemon.must("set load bad");
+    let shown = daemon.must("set show bad --json").json();
+    assert_eq!(shown["entries"], 3, "{shown}");
+    daemon.stop();
+}
+
 #[test]
 fn a_refused_file_is_taken_by_force_and_a_set_without_a_source_is_told() {
     let place = Place::new();

@@ -44,6 +44,41 @@ fn answers_pass_and_strangers_do_not() {
     assert_eq!(frames(&place.read("to-outside.pcap")), passed);
 }
 
+/// A capture of both directions as one side: its answers are dropped, which is said with the way
+/// out, and that way works.
+#[test]
+fn a_capture_of_both_directions_is_named() {
+    let place = Place::new();
+    let (asks, answers) = (udp(CLIENT, SERVER), answer(SERVER, CLIENT));
+    place.write("both.pcap", pcap(&[asks.clone(), answers.clone()]));
+    place.write("inside.txt", CLIENT);
+    let words = "bridge pcap:in=both.pcap pcap:out=o.pcap --stateful allow-new=first --json";
+    let run = place.run(words).ended(0);
+    assert_eq!(
+        run.json()["frames"]["dropped"].to_string(),
+        r#"{"other_side":1}"#
+    );
+    for part in [
+        "pcap:in=both.pcap holds both directions",
+        "--block-src INSIDE",
+    ] {
+        assert!(run.stderr.contains(part), "{}", run.stderr);
+    }
+    for (side, out, sent) in [
+        ("dst", "inside.pcap", asks),
+        ("src", "outside.pcap", answers),
+    ] {
+        let split = format!("bridge pcap:in=both.pcap pcap:out={out} --block-{side} inside.txt");
+        place.run(&split).ended(0);
+        assert_eq!(frames(&place.read(out)), [sent], "{out}");
+    }
+    let ports = "pcap:in=inside.pcap,out=a.pcap pcap:in=outside.pcap,out=b.pcap";
+    let words = format!("bridge {ports} --stateful allow-new=first --json");
+    let run = place.run(&words).ended(0);
+    assert_eq!(run.json()["frames"]["dropped"].to_string(), "{}");
+    assert!(!run.stderr.contains("both directions"), "{}", run.stderr);
+}
+
 /// Seconds behind the first record of [`pcap`] instead of one behind each other.
 fn at(seconds: &[u32], frames: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = pcap(frames);

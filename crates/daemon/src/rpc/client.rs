@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long an answer may take unless it is said otherwise.
-const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+pub(crate) const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
 /// Longest line of a daemon that is believed.
 const ANSWER_BYTES_MAX: usize = 16 << 20;

@@ -127,8 +127,11 @@ impl<'a> Aside<'a> {
     /// Entries of a list that is taken. What was accepted before is loaded first, as at a start.
     fn judge(&self, spec: &SourceSpec, path: &Path, list: &mut ListRead) -> Result<u64, String> {
         let name = path.display().to_string();
-        let meta =
-            std::fs::metadata(path).map_err(|error| format!("{name} cannot be read: {error}"))?;
+        let meta = std::fs::metadata(path).map_err(|error| {
+            let accepted = sources::accepted(spec, path, &self.folder);
+            list.has_copy = matches!(accepted, Ok(Accepted::Copy(_)));
+            format!("{name} cannot be read: {error}")
+        })?;
         // Opening it would wait for a FIFO's other end.
         if !meta.is_file() {
             return Err(format!("{name} is not a regular file: name the list"));

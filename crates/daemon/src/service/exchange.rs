@@ -16,10 +16,13 @@ use super::recent::Recent;
 use super::{StartError, keep, sets};
 use crate::config::Config;
 use crate::journal::KeptSets;
+use crate::rpc::ANSWER_WITHIN;
 use crate::sets::{Deferred, Handle, Keeper, Past, Refusal, Request, SetName};
 
-/// How long a list that is being read may hold a reload up.
-const HOLD_WITHIN: Duration = Duration::from_secs(60);
+/// How long a list that is being read may hold a reload up: whoever asked hears of it before he
+/// gives the daemon up.
+const HOLD_WITHIN: Duration = Duration::from_secs(10);
+const _: () = assert!(HOLD_WITHIN.as_secs() < ANSWER_WITHIN.as_secs());
 
 /// A set that stays: its past, and its file part where that does not come back by itself.
 struct Carried {
@@ -33,7 +36,10 @@ pub(super) fn exchange(inner: &Inner, live: &mut Live, next: &Config) -> Result<
         return Err("the daemon is starting: try again".to_owned());
     };
     let Some(_held) = inner.deliveries.hold(HOLD_WITHIN) else {
-        return Err("a list is still being read into a set: try again".to_owned());
+        return Err(format!(
+            "a list is still being read into a set after {} s: nothing was changed, try again",
+            HOLD_WITHIN.as_secs()
+        ));
     };
     let handle = sets::handle(&inner.keeping);
     let carried = carry(&handle, next).map_err(|refusal| refusal.to_string())?;

@@ -1,7 +1,8 @@
 //! What the control socket is told of the daemon: the engine's status in the protocol's words.
 
 use engine::{
-    DispatchPort, DispatchRow, Observer, PortStatus, SetCounts, Status, TopHit, WorkerStatus,
+    DispatchPolicy, DispatchPort, DispatchRow, Observer, PortStatus, SetCounts, Status, TopHit,
+    WorkerStatus,
 };
 use frame::PortId;
 use plane::Side;
@@ -143,13 +144,17 @@ pub(super) fn dispatch(status: &Status, names: &[String]) -> answers::Dispatch {
 }
 
 /// Whose each bucket is, and what it brought.
-pub(super) fn rss(observer: &Observer) -> answers::Rss {
+pub(super) fn rss(observer: &Observer, names: &[String]) -> answers::Rss {
     let status = observer.status();
+    let dispatched = dispatch(&status, names).ports.into_iter();
+    let is_uncounted = |port: &answers::DispatchPort| port.policy == DispatchPolicy::Direct.name();
+    let uncounted = dispatched.filter(is_uncounted).map(|port| port.port);
     let buckets = observer.buckets().into_iter().zip(0..);
     answers::Rss {
         seconds: status.seconds,
         workers: status.workers.len() as u64,
         moved: status.dispatch.moved,
+        uncounted: uncounted.collect(),
         buckets: buckets
             .map(|(own, bucket)| answers::RssBucket {
                 bucket,

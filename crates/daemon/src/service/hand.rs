@@ -149,6 +149,7 @@ fn load(
     let options = ReadOptions {
         // It passed the guards, or was forced, when it came.
         force: true,
+        purpose: list::Purpose::Read,
         columns: list.columns.clone(),
         json_paths: list.json_paths.clone(),
         ..ReadOptions::default()

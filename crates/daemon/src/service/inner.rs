@@ -116,7 +116,8 @@ impl Facts for Inner {
 
     fn rss(&self) -> answers::Rss {
         let observer = self.observer.get();
-        observer.map_or_else(answers::Rss::default, facts::rss)
+        let rss = |observer| facts::rss(observer, &self.ports);
+        observer.map_or_else(answers::Rss::default, rss)
     }
 
     fn hits(&self, top: usize) -> Result<Hits, RpcError> {

@@ -2,13 +2,14 @@
 
 use std::io::Read;
 
-use list::{Column, Columns, JsonPath, ReadOptions, Wording};
+use list::{Column, Columns, JsonPath, Purpose, ReadOptions, Wording};
 
 use super::reading;
 use super::sets::{KeptSets, mismatched, named, refused};
 use crate::rpc::answers::{LoadParams, Loaded};
 use crate::rpc::{ErrorKind, RpcError};
-use crate::sets::{LoadedFrom, Origin, Reply};
+use crate::sets::{LoadedFrom, Origin, Reply, Request, SetName};
+use crate::sources;
 
 /// How the text of a list is read.
 #[derive(Default)]
@@ -38,11 +39,17 @@ impl ReadBy {
         })
     }
 
-    fn read(&self, params: &LoadParams, input: &mut dyn Read) -> Result<list::Loaded, RpcError> {
+    fn read(
+        &self,
+        params: &LoadParams,
+        purpose: Purpose,
+        input: &mut dyn Read,
+    ) -> Result<list::Loaded, RpcError> {
         let options = ReadOptions {
             columns: self.columns.clone(),
             json_paths: self.json_paths.clone(),
             everything: params.force,
+            purpose,
             wording: Wording::Load,
             ..ReadOptions::default()
         };
@@ -52,6 +59,14 @@ impl ReadBy {
 }
 
 impl KeptSets {
+    /// What the entries of a set are for, by its action now.
+    fn purpose(&self, set: SetName) -> Result<Purpose, RpcError> {
+        match self.ask(Request::Show { set })? {
+            Reply::Set(facts) => Ok(sources::purpose(facts.rule.action)),
+            _ => Err(mismatched()),
+        }
+    }
+
     /// Replaces the file part of a set by the list that `input` holds. Where the set has no source,
     /// the text is kept for the next start.
     pub(super) fn load_list(
@@ -79,7 +94,7 @@ impl KeptSets {
             }
             None => input,
         };
-        let read = match read_by.read(params, input) {
+        let read = match read_by.read(params, self.purpose(set)?, input) {
             Ok(read) => read,
             Err(error) => {
                 // Gone by now: then there is nobody to tell.

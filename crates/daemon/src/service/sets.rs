@@ -59,7 +59,7 @@ impl KeptSets {
         handle(&self.keeping)
     }
 
-    fn ask(&self, request: Request) -> Result<Reply, RpcError> {
+    pub(super) fn ask(&self, request: Request) -> Result<Reply, RpcError> {
         self.handle()
             .ask(request)
             .map_err(|refusal| refused(&refusal))
@@ -253,6 +253,8 @@ impl rpc::Sets for KeptSets {
             Ok(Reply::Added(added)) => Ok(answers::Added {
                 added: added.added,
                 already: added.already_there,
+                made_permanent: added.made_permanent,
+                made_timed: added.made_timed,
                 exempt: exempted::exempt(&handle, &params.set, &given),
             }),
             Ok(_) => Err(mismatched()),

@@ -217,6 +217,8 @@ impl Handle {
         let new = self.edit(set, Edit::Add(entries), origin)?;
         sum.added = new.added;
         sum.already_there = new.already_there;
+        sum.made_permanent = new.made_permanent;
+        sum.made_timed = new.made_timed;
         Ok(Reply::Added(sum))
     }
 
@@ -285,6 +287,8 @@ fn added(tally: Tally) -> Reply {
     Reply::Added(Added {
         added: tally.added,
         already_there: tally.already_there,
+        made_permanent: tally.made_permanent,
+        made_timed: tally.made_timed,
         deleted: 0,
     })
 }

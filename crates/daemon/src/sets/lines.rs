@@ -75,6 +75,7 @@ fn matches(from: &LoadedFrom, address: IpAddr) -> Result<Vec<Match>, &'static st
         columns: from.columns.clone(),
         json_paths: from.json_paths.clone(),
         everything: true,
+        purpose: list::Purpose::Read,
         ..ReadOptions::default()
     };
     let found = list::find(&from.name, file, &options, address);

@@ -45,6 +45,10 @@ pub struct Added {
     pub added: u64,
     /// The set had them already; their timeout and comment are those of this request now.
     pub already_there: u64,
+    /// Of those, entries that had a timeout and have none now.
+    pub made_permanent: u64,
+    /// Of those, entries that have a timeout and had none.
+    pub made_timed: u64,
     /// What `Replace` took out beside.
     pub deleted: u64,
 }

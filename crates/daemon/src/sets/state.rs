@@ -59,6 +59,10 @@ pub(super) enum Edit {
 pub(super) struct Tally {
     pub(super) added: u64,
     pub(super) already_there: u64,
+    /// Of those, entries that had a timeout and have none now.
+    pub(super) made_permanent: u64,
+    /// Of those, entries that have a timeout and had none.
+    pub(super) made_timed: u64,
     pub(super) removed: u64,
     pub(super) was_not_there: u64,
     pub(super) still_there: u64,
@@ -78,6 +82,8 @@ impl Tally {
     pub(super) fn add(&mut self, other: Self) {
         self.added += other.added;
         self.already_there += other.already_there;
+        self.made_permanent += other.made_permanent;
+        self.made_timed += other.made_timed;
         self.removed += other.removed;
         self.was_not_there += other.was_not_there;
         self.still_there += other.still_there;
@@ -154,16 +160,15 @@ impl Sets {
         let mut changes = Vec::new();
         let mut spared = Vec::with_capacity(groups.len());
         for group in groups {
-            let before = changes.len();
-            self.changes_of(group, now, &mut changes);
-            spared.push(group.edit.len() - (changes.len() - before));
+            let (before, mut tally) = (changes.len(), Tally::default());
+            self.changes_of(group, now, &mut changes, &mut tally);
+            spared.push((group.edit.len() - (changes.len() - before), tally));
         }
         let applied = self.live.apply(&changes, now.mono);
         let applied = applied.map_err(|error| table_refusal(&error))?;
         let mut outcomes = applied.outcomes.into_iter();
         let mut tallies = Vec::with_capacity(groups.len());
-        for (group, spared) in groups.iter().zip(spared) {
-            let mut tally = Tally::default();
+        for (group, (spared, mut tally)) in groups.iter().zip(spared) {
             tally.was_not_there += spared as u64;
             for outcome in outcomes.by_ref().take(group.edit.len() - spared) {
                 tally.count(outcome);
@@ -182,15 +187,27 @@ impl Sets {
         Ok(tallies)
     }
 
-    /// The changes that a group amounts to.
-    fn changes_of(&mut self, group: &Group, now: Now, changes: &mut Vec<Change>) {
+    /// The changes that a group amounts to; counts the entries that go on for another time.
+    fn changes_of(
+        &mut self,
+        group: &Group,
+        now: Now,
+        changes: &mut Vec<Change>,
+        tally: &mut Tally,
+    ) {
         let (list, giver) = (group.set, group.giver);
         match &group.edit {
             Edit::Add(entries) => {
                 for new in entries {
                     let held = self.live.note(list, new.entry);
+                    let was_timed = held.as_ref().map(|held| held.expires.is_some());
                     let note = note_of(new, giver, now);
                     let note = self.claims.give((list, new.entry), giver, note, held, now);
+                    match (was_timed, note.expires.is_some()) {
+                        (Some(true), false) => tally.made_permanent += 1,
+                        (Some(false), true) => tally.made_timed += 1,
+                        _ => {}
+                    }
                     changes.push(add(list, new.entry, note));
                 }
             }

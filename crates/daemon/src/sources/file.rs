@@ -118,7 +118,7 @@ fn copied(spec: &SourceSpec, path: &Path, folder: &Path) -> Option<Copied> {
 pub(crate) enum Accepted {
     /// The file is as it was then.
     Same,
-    /// It is another; this is the copy of what was accepted.
+    /// It is another, or gone; this is the copy of what was accepted.
     Copy(PathBuf),
     /// There is no copy, or none of this source.
     Nothing,
@@ -133,12 +133,12 @@ pub(crate) fn accepted(
     path: &Path,
     folder: &Path,
 ) -> Result<Accepted, SourceError> {
-    let copied = copied(spec, path, folder).zip(Stamp::of_path(path));
-    let Some((copied, stamp)) = copied else {
+    let Some(copied) = copied(spec, path, folder) else {
         return Ok(Accepted::Nothing);
     };
+    let stamp = Stamp::of_path(path).map(|stamp| stamp.name());
     Ok(match copied.last()? {
-        Some((_, copy)) if copy.etag == Some(stamp.name()) => Accepted::Same,
+        Some((_, copy)) if stamp.is_some() && copy.etag == stamp => Accepted::Same,
         Some((copy, _)) => Accepted::Copy(copy),
         None => Accepted::Nothing,
     })
@@ -176,7 +176,11 @@ impl FileTask {
         let (seen, watched) = self.watch.seen(&self.path);
         self.note_watch(watched, desk);
         self.looked_at = None;
-        let meta = std::fs::metadata(&self.path).map_err(|error| self.cannot("be read", error))?;
+        let meta = std::fs::metadata(&self.path).map_err(|error| {
+            // What was accepted before stays in force, as where the file goes away later.
+            self.begin_with_copy(desk);
+            self.cannot("be read", error)
+        })?;
         let stamp = Stamp::of(&meta);
         self.looked_at = Some(stamp);
         if !meta.is_file() {
@@ -219,6 +223,14 @@ impl FileTask {
             self.accepted = Some(stamp);
             return;
         }
+        self.begin_with_copy(desk);
+    }
+
+    /// At the first look: the copy of what was accepted before this start, if there is one.
+    fn begin_with_copy(&mut self, desk: &Desk) {
+        let Some(copied) = self.copied.as_mut().filter(|copied| !copied.is_started()) else {
+            return;
+        };
         // The start waits for what comes of the file itself.
         desk.note(|state| state.beginning = copied.copies.are_any());
         copied.start(desk);

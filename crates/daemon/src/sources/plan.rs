@@ -7,6 +7,8 @@ use std::sync::{Arc, OnceLock};
 use super::crowdsec::CrowdSecSpec;
 use super::source::{Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
 use super::ticker::Sources;
+use plane::Action;
+
 use crate::config::{self, Config, CrowdsecConfig, LimitsConfig, SetConfig};
 
 /// Of copies of what sources gave, under the folder of what survives a restart.
@@ -100,9 +102,19 @@ fn list(set: &SetConfig, limits: Limits) -> Result<Option<SourceSpec>, SpecError
             columns: set.columns.clone(),
             json_paths: set.json_paths.clone(),
             force: false,
+            purpose: purpose(set.action),
         },
         limits,
     }))
+}
+
+/// What the entries of a set with this action are for.
+#[must_use]
+pub fn purpose(action: Action) -> list::Purpose {
+    match action {
+        Action::Allow => list::Purpose::Allow,
+        Action::Block | Action::Count => list::Purpose::Block,
+    }
 }
 
 /// Local APIs on other machines are asked by `http:` too, if the configuration says so: CrowdSec

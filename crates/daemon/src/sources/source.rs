@@ -59,6 +59,8 @@ pub struct TextRules {
     pub json_paths: Vec<JsonPath>,
     /// Takes `0.0.0.0/0` and `::/0` at their word.
     pub force: bool,
+    /// What the set does with the entries.
+    pub purpose: list::Purpose,
 }
 
 /// The bounds of one source.

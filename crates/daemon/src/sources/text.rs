@@ -61,6 +61,7 @@ fn options(spec: &SourceSpec, force: bool) -> ReadOptions {
         force: false,
         everything: spec.text.force || force,
         own: own.collect(),
+        purpose: spec.text.purpose,
         wording: list::Wording::Keys,
         limits,
     }

@@ -433,6 +433,7 @@ impl Facts for StandIn {
             seconds: 12.5,
             workers: 2,
             moved: 1,
+            uncounted: Vec::new(),
             buckets: vec![bucket(0, 1000), bucket(1, 990)],
         }
     }

@@ -37,6 +37,38 @@ fn an_answered_change_is_published() {
     assert_eq!(ended.expect_err("it has ended"), Refusal::Stopped);
 }
 
+/// Each addition of one entry, in turn, with what it made of the one before.
+#[test]
+fn an_entry_that_goes_on_for_another_time_is_told() {
+    let world = World::new(&["a"]);
+    let hour = Some(Duration::from_secs(3600));
+    for (timeout, answer) in [
+        (hour, (1, 0, 0, 0)),
+        (hour, (0, 1, 0, 0)),
+        (None, (0, 1, 1, 0)),
+        (None, (0, 1, 0, 0)),
+        (hour, (0, 1, 0, 1)),
+    ] {
+        let new = NewEntry {
+            timeout,
+            ..NewEntry::from(entry("192.0.2.1"))
+        };
+        let add = Request::Add {
+            set: name("a"),
+            entries: vec![new],
+            origin: Origin::Hand,
+        };
+        let did = added(&world.handle.ask(add).expect("an answer"));
+        let did = (
+            did.added,
+            did.already_there,
+            did.made_permanent,
+            did.made_timed,
+        );
+        assert_eq!(did, answer, "{timeout:?}");
+    }
+}
+
 #[test]
 fn refusals_name_what_is_wrong() {
     let world = World::new(&["a", "b"]);

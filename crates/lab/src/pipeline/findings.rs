@@ -85,9 +85,9 @@ fn against_limit(rows: &Rows<'_>) -> Option<String> {
         && rows.pool == u64::from(POOL)
         && rows.stride == u64::from(STRIDE);
     Some(format!(
-        "{} entries, {} frames at {} bytes: {:.1} Mpps, three lines a frame, are {} of the limit \
-         of {:.0} M lines/s; without the {:.1} ns a frame of the far side, which are no worker's, \
-         {}{}",
+        "{} entries, {} frames {} bytes apart: {:.1} Mpps. A frame reads three cache lines, so \
+         this is {} of the limit of {:.0} M lines/s. The far side takes {:.1} ns a frame, which \
+         no worker does; without them it is {}{}",
         rows.entries,
         rows.pool,
         rows.stride,
@@ -105,8 +105,8 @@ fn against_lookups(rows: &Rows<'_>) -> Option<String> {
     let bare = rows.samples("lookups", Without::Nothing)?;
     let times = paired(&added, bare, |added, bare| added * bare / 1e9);
     Some(format!(
-        "{} entries, {} frames at {} bytes: the lookups add {:.1} ns a frame, {} times the {:.1} \
-         ns of a bare pair (asked for: at most 1.5)",
+        "{} entries, {} frames {} bytes apart: the two lookups of a frame cost {:.1} ns, {} times \
+         the {:.1} ns of two lookups without frames (asked for: at most 1.5)",
         rows.entries,
         rows.pool,
         rows.stride,
@@ -127,8 +127,8 @@ fn stages(rows: &Rows<'_>) -> Option<String> {
         })
         .collect();
     Some(format!(
-        "{} entries, {} frames at {} bytes: of {:.1} ns a frame, leaving out saves: {} (ns, with \
-         95 % intervals; what is below nothing saves time by being there)",
+        "{} entries, {} frames {} bytes apart: a frame takes {:.1} ns. Without one stage it takes \
+         less by (ns, with 95 % intervals): {}. A stage with a number below zero saves time",
         rows.entries,
         rows.pool,
         rows.stride,

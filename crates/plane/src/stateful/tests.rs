@@ -182,8 +182,13 @@ fn only_the_allowed_side_begins() {
         NEW,
         "an attempt from outside"
     );
-    assert_eq!(bench.one(OUTSIDE, &out(ACK)), NEW, "the client is inside");
-    assert_eq!(bench.one(INSIDE, &back(ACK)), NEW, "the server is outside");
+    let other_side = Some(DropReason::OtherSide);
+    assert_eq!(bench.one(OUTSIDE, &out(ACK)), other_side, "a client inside");
+    assert_eq!(
+        bench.one(INSIDE, &back(ACK)),
+        other_side,
+        "a server outside"
+    );
     let other = tcp((SERVER, 443), (CLIENT, 4001), ACK);
     assert_eq!(bench.one(OUTSIDE, &other), NEW);
 }
@@ -336,8 +341,9 @@ fn many_answer_who_asked_many() {
         );
         assert_eq!(bench.one(OUTSIDE, &udp(other, (CLIENT, 4001))), NEW);
         assert_eq!(bench.one(OUTSIDE, &tcp(other, asker, SYN)), NEW);
-        // To a group, from outside: nobody asked for that.
-        assert_eq!(bench.one(OUTSIDE, &udp(asker, asked)), NEW);
+        // To a group, from outside, as the one inside sent it.
+        let other_side = Some(DropReason::OtherSide);
+        assert_eq!(bench.one(OUTSIDE, &udp(asker, asked)), other_side);
         bench.wait(11);
         assert_eq!(bench.one(OUTSIDE, &udp(other, asker)), NEW, "{asked:?}");
     }

@@ -22,6 +22,8 @@ pub(super) struct Findings {
     addresses_cut: u64,
     /// Frames whose times were finer than a nanosecond.
     rounded: u64,
+    /// Frames whose times were before 1970 or later than nanoseconds in 64 bits.
+    untimely: u64,
 }
 
 impl Findings {
@@ -62,6 +64,25 @@ impl Findings {
         self.rounded += 1;
     }
 
+    pub(super) fn untimely(&mut self) {
+        self.untimely += 1;
+    }
+
+    /// That reading ended before the capture did.
+    pub(super) fn breakage(&self, name: &str) -> Option<String> {
+        let (offset, frames, fault) = self.cut?;
+        let what = fault.sentence();
+        let how = match fault {
+            CaptureFault::TooShort => format!("is cut off: it {what} at byte {offset}"),
+            _ => format!("is damaged at byte {offset}: it {what}"),
+        };
+        Some(match frames {
+            0 => format!("{name} {how}; no frame before it was read"),
+            1 => format!("{name} {how}; the frame before was read"),
+            _ => format!("{name} {how}; the {frames} frames before were read"),
+        })
+    }
+
     /// The link type of frames that cannot be read, where there were some.
     pub(super) const fn foreign_link(&self) -> Option<LinkType> {
         self.foreign.1
@@ -75,19 +96,7 @@ impl Findings {
     /// A sentence for each kind of thing met.
     pub(super) fn sentences(&self, name: &str) -> Vec<String> {
         let mut sentences = Vec::new();
-        if let Some((offset, frames, fault)) = self.cut {
-            let what = fault.sentence();
-            sentences.push(match fault {
-                CaptureFault::TooShort => format!(
-                    "{name} is cut off: it {what} at byte {offset}; \
-                     the {frames} frames before were read"
-                ),
-                _ => format!(
-                    "{name} is damaged at byte {offset}: it {what}; \
-                     the {frames} frames before were read"
-                ),
-            });
-        }
+        sentences.extend(self.breakage(name));
         if let (count, Some(link_type)) = self.foreign {
             let remedy = link_type_remedy(link_type);
             sentences.push(format!(
@@ -111,6 +120,13 @@ impl Findings {
                 "{count} frames of {name} were cut within their addresses when they were recorded: \
                  whether a list holds these is not known; record with a snap length of 0 (tcpdump \
                  -s 0)"
+            ));
+        }
+        if self.untimely > 0 {
+            let count = self.untimely;
+            sentences.push(format!(
+                "{count} frames of {name} have times before 1970 or after July 2554, which were \
+                 replaced by the first or last time that can be kept; editcap -t shifts times"
             ));
         }
         if self.rounded > 0 {

@@ -99,6 +99,7 @@ impl Input {
         if !more || self.failure.is_some() || reader.frames() == 0 {
             self.warnings = reader.warnings();
             self.warnings.extend(reader.emptiness());
+            self.failure = self.failure.take().or_else(|| reader.breakage());
             return false;
         }
         match reader.rewound() {
@@ -148,7 +149,7 @@ impl Input {
     /// At the end: what the user should know, or the error that ended the reading.
     pub(super) fn finish(&mut self) -> Result<Vec<String>, PortError> {
         match (self.failure.take(), &self.reader) {
-            (Some(failure), _) => Err(failure),
+            (Some(failure), _) => Err(failure.with_notes(&self.warnings)),
             (None, Some(reader)) => Ok(reader.warnings()),
             (None, None) => Ok(std::mem::take(&mut self.warnings)),
         }

@@ -5,6 +5,8 @@
 //! there, and what cannot be trusted ends the capture with a note instead of a guess. In pcapng a
 //! bad packet block is passed over, since the block's own length says where the next begins.
 
+mod outcome;
+
 use std::io::Read;
 
 use wire::capture::pcap::{self, FileHeader, RecordHeader, Resolution};
@@ -159,24 +161,6 @@ impl CaptureReader {
         self.records
     }
 
-    /// At the end of a capture that gave no frame: that it is so, and why.
-    #[must_use]
-    pub fn emptiness(&self) -> Option<String> {
-        if !self.ended || self.frames != 0 {
-            return None;
-        }
-        let (name, records) = (self.name(), self.records);
-        let why = self.findings.first_left_out();
-        Some(match (records, why) {
-            (0, _) => format!("{name} holds no frames: it has 0 records"),
-            (1, Some(why)) => format!("{name} holds no frames: its one record {why}"),
-            (_, Some(why)) => format!(
-                "{name} holds no frames: none of its {records} records can be read, the first {why}"
-            ),
-            (_, None) => format!("{name} holds no frames: its {records} records hold none"),
-        })
-    }
-
     /// Bytes of the capture consumed so far.
     #[must_use]
     pub const fn bytes_consumed(&self) -> u64 {
@@ -187,43 +171,6 @@ impl CaptureReader {
     #[must_use]
     pub const fn missed(&self) -> u64 {
         self.findings.missed()
-    }
-
-    /// What the user should know of this capture, a sentence each.
-    #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
-        let name = self.name();
-        let mut sentences = self.findings.sentences(name);
-        if self.window.source().has_trailing() {
-            sentences.push(format!(
-                "{name} has bytes behind its gzip data that are no gzip; they were not read \
-                 (gzip -t names them, too)"
-            ));
-        }
-        if let Some(count @ 1..) = self.fcs_bytes() {
-            sentences.push(format!(
-                "{name} says that its frames end with {count} bytes of FCS; they were kept and are \
-                 counted as part of the frames"
-            ));
-        }
-        sentences
-    }
-
-    /// The error that ended reading, if one did.
-    #[must_use]
-    pub fn failure(&self) -> Option<PortError> {
-        if self.ended
-            && self.frames == 0
-            && let Some(link_type) = self.findings.foreign_link()
-        {
-            return Some(self.foreign_error(link_type));
-        }
-        let (failure, frames) = (self.window.failure()?, self.frames);
-        let sentence = format!(
-            "reading {} failed after {frames} frames: {failure}",
-            self.name()
-        );
-        Some(PortError::new(PortErrorKind::Read, sentence))
     }
 
     /// Notes a frame that did not fit where it should go.
@@ -402,6 +349,10 @@ impl CaptureReader {
         }
         if !interface.resolution.is_exact() {
             self.findings.rounded();
+        }
+        let is_time = |ticks| interface.resolution.has_time(ticks, interface.offset_s);
+        if matches!(record.time_ns, 0 | u64::MAX) && !packet.ticks.is_none_or(is_time) {
+            self.findings.untimely();
         }
         Ok(Ok(FoundFrame {
             time_ns: record.time_ns,

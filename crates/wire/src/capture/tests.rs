@@ -207,15 +207,26 @@ fn resolutions_of_both_bases() {
 
 #[test]
 fn offsets_clamp_instead_of_wrapping() {
-    let nano = TimeResolution::NANO;
-    assert_eq!(nano.time_ns(5, 2), 2_000_000_005);
-    assert_eq!(nano.time_ns(5_000_000_000, -3), 2_000_000_000);
-    assert_eq!(nano.time_ns(0, i64::MIN), 0);
-    assert_eq!(nano.time_ns(u64::MAX, i64::MAX), u64::MAX);
-    assert_eq!(
-        TimeResolution::from_byte(0).time_ns(u64::MAX, i64::MAX),
-        u64::MAX
-    );
+    let (nano, second) = (TimeResolution::NANO, TimeResolution::from_byte(0));
+    for (resolution, ticks, offset_s, time_ns, is_time) in [
+        (nano, 5, 2, 2_000_000_005, true),
+        (nano, 5_000_000_000, -3, 2_000_000_000, true),
+        (nano, 3_000_000_000, -3, 0, true),
+        (nano, 2_999_999_999, -3, 0, false),
+        (nano, 0, i64::MIN, 0, false),
+        (nano, u64::MAX, 0, u64::MAX, true),
+        (nano, u64::MAX, 1, u64::MAX, false),
+        (nano, u64::MAX, i64::MAX, u64::MAX, false),
+        (second, 18_446_744_073, 0, 18_446_744_073_000_000_000, true),
+        (second, 18_446_744_074, 0, u64::MAX, false),
+        (second, u64::MAX, i64::MAX, u64::MAX, false),
+    ] {
+        let time = (
+            resolution.time_ns(ticks, offset_s),
+            resolution.has_time(ticks, offset_s),
+        );
+        assert_eq!(time, (time_ns, is_time), "{ticks} {offset_s}");
+    }
 }
 
 #[test]

@@ -73,6 +73,19 @@ pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String
     table.render(looks.paint, looks.width)
 }
 
+/// The ports whose frames are not in the table, and why.
+fn uncounted(now: &Rss) -> String {
+    if now.uncounted.is_empty() {
+        return String::new();
+    }
+    let ports = now.uncounted.join(", ");
+    format!(
+        "frames from {ports} are not counted by bucket: each worker decides on what it receives \
+         (direct dispatch),\nand no flow is hashed; 'linerate show workers' has the frames of \
+         each\n"
+    )
+}
+
 /// Buckets that brought something, the heaviest first, below what each worker has.
 pub(super) fn rss(now: &Rss, before: Option<&Rss>, looks: Looks) -> String {
     let frames = |bucket: &RssBucket| {
@@ -81,8 +94,8 @@ pub(super) fn rss(now: &Rss, before: Option<&Rss>, looks: Looks) -> String {
             .frames
             .saturating_sub(last.map_or(0, |last| last.frames))
     };
-    let total = now.buckets.iter().map(frames).sum::<u64>().max(1) as f64;
-    let part = |frames: u64| format!("{:.1} %", frames as f64 * 100.0 / total);
+    let total = now.buckets.iter().map(frames).sum::<u64>();
+    let part = |frames: u64| format!("{:.1} %", frames as f64 * 100.0 / total.max(1) as f64);
     let right = |name| (name, Align::Right);
     let mut workers = Table::new(&[
         right("worker"),
@@ -100,6 +113,15 @@ pub(super) fn rss(now: &Rss, before: Option<&Rss>, looks: Looks) -> String {
         let buckets = own().count().to_string();
         workers.row([worker.to_string(), buckets, count(sum), part(sum)]);
     }
+    let head = format!(
+        "{} buckets, {} moved since the start\n{}",
+        now.buckets.len(),
+        count(now.moved),
+        uncounted(now)
+    );
+    if total == 0 && !now.uncounted.is_empty() {
+        return head;
+    }
     let mut used: Vec<&RssBucket> = now.buckets.iter().filter(|own| frames(own) > 0).collect();
     used.sort_by_key(|bucket| std::cmp::Reverse(frames(bucket)));
     let mut table = Table::new(&[right("bucket"), right("worker"), right("frames"), right("")]);
@@ -109,10 +131,49 @@ pub(super) fn rss(now: &Rss, before: Option<&Rss>, looks: Looks) -> String {
         table.row([number, worker, count(frames), part(frames)]);
     }
     format!(
-        "{} buckets, {} moved since the start\n\n{}\n{}",
-        now.buckets.len(),
-        count(now.moved),
+        "{head}\n{}\n{}",
         workers.render(looks.paint, looks.width),
         table.render(looks.paint, looks.width)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paint::Paint;
+
+    fn shown(workers: u64, uncounted: &[&str], frames: u64) -> String {
+        let bucket = |bucket| RssBucket {
+            bucket,
+            frames,
+            ..RssBucket::default()
+        };
+        let now = Rss {
+            workers,
+            uncounted: uncounted.iter().map(ToString::to_string).collect(),
+            buckets: (0..2).map(bucket).collect(),
+            ..Rss::default()
+        };
+        let looks = Looks {
+            paint: Paint::off(),
+            width: 200,
+        };
+        rss(&now, None, looks)
+    }
+
+    /// Zeros would say that no frame came.
+    #[test]
+    fn frames_that_are_not_hashed_are_said_to_be_uncounted() {
+        for (workers, uncounted, frames, why, table) in [
+            (2, &["a", "b"][..], 0, "direct dispatch", false),
+            (2, &["a"], 5, "frames from a are not counted", true),
+            (2, &[], 5, "", true),
+            (2, &[], 0, "", true),
+        ] {
+            let said = shown(workers, uncounted, frames);
+            assert!(said.contains(why), "{said}");
+            assert_eq!(said.contains("not counted"), !why.is_empty(), "{said}");
+            assert_eq!(said.contains("worker  buckets"), table, "{said}");
+        }
+    }
 }

@@ -16,8 +16,9 @@ use crate::report::table::{Align, Table};
 const HEADING_EVERY: usize = 20;
 
 /// Widths of the numbers of a line a second, in the order of [`TITLES`]: together they fit 80
-/// columns, and 100 Gbit/s of the smallest frames (`148.81 Mpps`, `12.50 GB/s`).
-const WIDTHS: [usize; 7] = [12, 11, 11, 12, 12, 11, 11];
+/// columns, and 100 Gbit/s of the smallest frames (`148.81 Mpps`, `999.99 MB/s`), with a blank
+/// between.
+const WIDTHS: [usize; 7] = [11, 11, 11, 12, 12, 11, 12];
 
 const TITLES: [&str; 7] = [
     "frames", "missed", "dropped", "bytes", "frames", "dropped", "bytes",
@@ -161,6 +162,27 @@ mod tests {
         Ports {
             seconds,
             ports: vec![port.clone(), port],
+        }
+    }
+
+    /// Whatever the rates are, a blank stands between two of them.
+    #[test]
+    fn numbers_of_any_length_stand_apart() {
+        for frames in [1, 999, 453_800, 2_650_000, 16_660_000, 148_810_000] {
+            let port = PortFacts {
+                in_frames: frames,
+                in_bytes: frames * 60,
+                missed: frames / 500,
+                in_dropped: frames / 150,
+                out_frames: frames,
+                out_dropped: frames / 150,
+                out_bytes: frames * 60,
+                ..PortFacts::default()
+            };
+            let at = |seconds, ports| Ports { seconds, ports };
+            let line = line(&at(0.0, Vec::new()), &at(1.0, vec![port]));
+            assert_eq!(line.split_whitespace().count(), 14, "{line}");
+            assert!(line.trim_end().chars().count() <= 80, "{line}");
         }
     }
 

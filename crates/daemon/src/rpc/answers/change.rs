@@ -29,10 +29,21 @@ pub struct Added {
     pub added: u64,
     /// Entries it had; their timeout and comment are those of this request now.
     pub already: u64,
+    /// Of those it had, entries that had a timeout and have none now.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub made_permanent: u64,
+    /// Of those it had, entries that have a timeout now and had none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub made_timed: u64,
     /// Entries of a set that blocks which are not blocked all the same. Only requests of at most
     /// 16 entries are looked at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exempt: Vec<Exempt>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// An entry that an allow set exempts from all others.

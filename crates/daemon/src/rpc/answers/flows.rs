@@ -104,7 +104,11 @@ pub struct Rss {
     pub workers: u64,
     /// Buckets that were given to another worker.
     pub moved: u64,
-    /// By number. Where every worker decides on what it receives, nothing is hashed and all are 0.
+    /// Ports whose frames no bucket counts: each worker decides on what it receives by them, and
+    /// nothing is hashed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncounted: Vec<String>,
+    /// By number.
     pub buckets: Vec<RssBucket>,
 }
 

@@ -45,6 +45,37 @@ fn sections_of_both_orders_in_one_file() {
     assert!(warnings.is_empty());
 }
 
+/// Times that 64 bits of nanoseconds since 1970 do not hold are counted, and the others are not.
+#[test]
+fn times_out_of_range_are_told() {
+    let order = ByteOrder::Little;
+    let second = 1_000_000;
+    for (offset_s, ticks, untimely) in [
+        (0, [0, 1, second], 0),
+        (-1, [0, second - 1, second], 2),
+        (-5, [second, 4 * second, 5 * second], 2),
+        (0, [second, u64::MAX, 1 << 62], 2),
+        (i64::MAX, [0, 1, 2], 3),
+    ] {
+        let mut bytes = SectionHeader { order }.to_bytes().to_vec();
+        let described = InterfaceDescription {
+            offset_s,
+            ..interface(1, 6)
+        };
+        bytes.extend(described.to_bytes(order));
+        for ticks in ticks {
+            bytes.extend(enhanced(order, 0, ticks, 3, &[9, 9, 9]));
+        }
+        let (read, warnings) = read_all(&bytes);
+        assert_eq!(read.len(), 3);
+        let told = format!("{untimely} frames of test.pcap have times before 1970 or after");
+        match untimely {
+            0 => assert_eq!(warnings, [""; 0]),
+            _ => assert!(warnings[0].contains(&told), "{offset_s}: {warnings:?}"),
+        }
+    }
+}
+
 #[test]
 fn every_packet_block_and_resolution() {
     for order in ORDERS {

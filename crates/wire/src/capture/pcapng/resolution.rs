@@ -65,8 +65,7 @@ impl TimeResolution {
         if offset_s == 0 && self.0 == Self::NANO.0 {
             return ticks;
         }
-        // Both terms stay below 2^94.
-        let time_ns = self.nanos(ticks) as i128 + offset_s as i128 * 1_000_000_000;
+        let time_ns = self.unclamped_ns(ticks, offset_s);
         if time_ns < 0 {
             0
         } else if time_ns > u64::MAX as i128 {
@@ -74,5 +73,17 @@ impl TimeResolution {
         } else {
             time_ns as u64
         }
+    }
+
+    /// Whether [`Self::time_ns`] is the time itself and not an end of what a `u64` holds.
+    #[must_use]
+    pub const fn has_time(self, ticks: u64, offset_s: i64) -> bool {
+        let time_ns = self.unclamped_ns(ticks, offset_s);
+        0 <= time_ns && time_ns <= u64::MAX as i128
+    }
+
+    const fn unclamped_ns(self, ticks: u64, offset_s: i64) -> i128 {
+        // Both terms stay below 2^94.
+        self.nanos(ticks) as i128 + offset_s as i128 * 1_000_000_000
     }
 }
