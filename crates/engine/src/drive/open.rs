@@ -55,6 +55,7 @@ pub struct Drive {
     pub(super) meters: Meters,
     pub(super) counted: Vec<PortCounts>,
     pub(super) memory: MemoryReport,
+    notes: Vec<String>,
     pub(super) roles: Roles,
     /// Who `tx` and `rx` are on their links.
     neighbours: [Option<Neighbour>; 2],
@@ -108,8 +109,9 @@ impl Drive {
             watched: port.monitor().map(Watched::new),
         });
         let mut facts: Vec<PortFacts> = facts.collect();
-        await_carriers(&mut facts);
+        await_carriers(&mut facts, CARRIER_AWAITED);
         Ok(Self {
+            notes: facts.iter().filter_map(without_carrier).collect(),
             facts,
             before: vec![PortStatistics::default(); ports.len()],
             workers,
@@ -128,6 +130,12 @@ impl Drive {
     #[must_use]
     pub fn memory(&self) -> &MemoryReport {
         &self.memory
+    }
+
+    /// What the user should know of the open ports, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Starts a trial: the workers send, take in, or both, until it is over.
@@ -274,9 +282,12 @@ impl Drive {
     }
 }
 
-/// Many cards lose their link while a program is attached, and have it again some seconds later.
-fn await_carriers(ports: &mut [PortFacts]) {
-    const AWAITED: Duration = Duration::from_secs(5);
+/// Many NICs lose their carrier while a program is attached or an offload is switched, and have it
+/// again some seconds later.
+const CARRIER_AWAITED: Duration = Duration::from_secs(5);
+
+/// Waits until no port is without a carrier, for so long at most.
+fn await_carriers(ports: &mut [PortFacts], awaited: Duration) {
     const LOOK_EVERY: Duration = Duration::from_millis(20);
     let begun = Instant::now();
     // The other end of what is no interface has no number.
@@ -284,9 +295,23 @@ fn await_carriers(ports: &mut [PortFacts]) {
         let link = facts.watched.as_mut().and_then(Watched::look_at_link);
         matches!(link, Some(Link::NoCarrier(number)) if number != 0)
     };
-    while ports.iter_mut().any(waits) && begun.elapsed() < AWAITED {
+    while ports.iter_mut().any(waits) && begun.elapsed() < awaited {
         sleep(LOOK_EVERY);
     }
+}
+
+/// What to say of a port that has no carrier still.
+fn without_carrier(facts: &PortFacts) -> Option<String> {
+    let link = facts.watched.as_ref().and_then(Watched::link)?;
+    // What a peer of a memory ring or a tap lacks has no number, and comes when it comes.
+    matches!(link, Link::NoCarrier(number) if number != 0).then(|| {
+        let port = facts.spec.split(',').next().unwrap_or_default();
+        format!(
+            "{port} is without a carrier {} s after it was opened, and no frame passes before it \
+             has one: see the cable, and whether the other end is up",
+            CARRIER_AWAITED.as_secs()
+        )
+    })
 }
 
 /// One sender's part of a trial.

@@ -6,7 +6,7 @@ use frame::{Burst, Frame, FramePool, PortId, QueueId};
 use port::{
     OpenContext, Port, PortError, PortQueue, PortSpec, PortStatistics, QUEUE_UNTOLD, RxState,
 };
-use wire::FlowKey;
+use wire::{FlowKey, protocol};
 use wire::toeplitz::{HashTypes, Key, Toeplitz};
 
 use super::*;
@@ -167,13 +167,20 @@ impl PortQueue for CardQueue {
 }
 
 fn verifier() -> Verifier {
-    Verifier::new(Claims {
+    Verifier::new(claims_of_a_card())
+}
+
+fn claims_of_a_card() -> Claims {
+    Claims {
         key: Some(Key::MICROSOFT),
         types: HashTypes::ALL,
         table: table(),
         driver: "test".to_owned(),
         other_function: false,
-    })
+        untold: Vec::new(),
+        through_kernel: false,
+        hash_off: false,
+    }
 }
 
 fn verified(fault: Fault) -> Verification {
@@ -294,6 +301,98 @@ fn a_flow_that_moves_is_seen_whatever_the_table() {
     assert!(found.agrees());
 }
 
+/// What a driver does not say cannot be wrong, and what it says can.
+#[test]
+fn hashes_that_contradict_no_claim_are_named() {
+    let claims = || Claims {
+        types: HashTypes::UDP_BY_ADDRESSES,
+        ..claims_of_a_card()
+    };
+    let untold = || Claims {
+        untold: vec!["udp4"],
+        types: HashTypes::ALL,
+        ..claims()
+    };
+    let by_socket = |claims| Claims {
+        through_kernel: true,
+        ..claims
+    };
+    let off = || Claims {
+        hash_off: true,
+        types: HashTypes::ALL,
+        ..claims()
+    };
+    let other: fn(FlowKey) -> u32 = |_| 0x1234_5678;
+    let (tcp, udp, icmp) = (protocol::TCP, protocol::UDP, protocol::ICMP);
+    // Claims, protocol, whether it is a fragment, the hash that came, and what becomes of it.
+    type Row = (Claims, u8, bool, fn(FlowKey) -> u32, Result<&'static str, ()>);
+    let table: [Row; 12] = [
+        (claims(), udp, false, by_addresses, Ok("right")),
+        (claims(), udp, false, other, Err(())),
+        (claims(), tcp, false, by_addresses, Err(())),
+        (untold(), udp, false, by_addresses, Ok("udp4 are hashed by addresses alone")),
+        (untold(), udp, false, other, Err(())),
+        (by_socket(untold()), udp, false, other, Ok("udp4 have a hash that the kernel made")),
+        (by_socket(claims()), udp, false, other, Ok("udp4 have a hash that the kernel made")),
+        (by_socket(claims()), tcp, false, other, Err(())),
+        (by_socket(claims()), icmp, false, other, Ok("ip4 have a hash that the kernel made")),
+        (by_socket(claims()), udp, true, other, Ok("fragments have a hash that the kernel")),
+        (claims(), udp, true, other, Ok("fragments have a hash by neither")),
+        (off(), tcp, false, other, Ok("rxhash on")),
+    ];
+    for (row, (claims, protocol, fragment, hash, expected)) in table.into_iter().enumerate() {
+        let ports = if fragment || protocol == icmp { (0, 0) } else { (3, 4) };
+        let flow = FlowKey::v4(1, 2, ports.0, ports.1, protocol);
+        let mut verifier = Verifier::new(claims);
+        verifier.see(Some(Sighting {
+            flow,
+            hash: hash(flow),
+            queue: None,
+            fragment,
+        }));
+        let found = verifier.conclude();
+        assert_eq!(found.agrees(), expected.is_ok(), "row {row}: {found:?}");
+        match expected {
+            Ok("right") => assert_eq!((found.hash.right, found.notes.len()), (1, 0), "row {row}"),
+            Ok(note) => assert!(found.notes[0].contains(note), "row {row}: {found:?}"),
+            Err(()) => assert!(found.notes.is_empty(), "row {row}: {found:?}"),
+        }
+    }
+}
+
+fn by_addresses(flow: FlowKey) -> u32 {
+    let input = HashTypes::ADDRESSES.masked(&flow).expect("it is hashed");
+    Toeplitz::new(&Key::MICROSOFT).hash(&input)
+}
+
+/// A hash that nobody knows places a frame that nobody can be blamed for.
+#[test]
+fn a_queue_is_held_against_the_table_where_the_hash_is_known() {
+    let flow = FlowKey::v4(1, 2, 3, 4, protocol::UDP);
+    let due = by_addresses(flow) % 128 % QUEUES;
+    // Whether the driver says what it hashes, the queue, and frames right and wrong by the table.
+    for (told, queue, expected) in [
+        (true, due, (1, 0)),
+        (true, due + 1, (0, 1)),
+        (false, due + 1, (0, 0)),
+    ] {
+        let mut verifier = Verifier::new(Claims {
+            types: HashTypes::UDP_BY_ADDRESSES,
+            untold: if told { Vec::new() } else { vec!["udp4"] },
+            through_kernel: true,
+            ..claims_of_a_card()
+        });
+        verifier.see(Some(Sighting {
+            flow,
+            hash: 0x1234_5678,
+            queue: Some(queue),
+            fragment: false,
+        }));
+        let found = verifier.conclude();
+        assert_eq!((found.queue.right, found.queue.wrong), expected, "{told}");
+    }
+}
+
 /// One fault is not hidden by another: whatever is claimed, nothing panics.
 #[test]
 fn claims_without_sense_are_survived() {
@@ -306,6 +405,9 @@ fn claims_without_sense_are_survived() {
         table: vec![u32::MAX; 3],
         driver: String::new(),
         other_function: true,
+        untold: Vec::new(),
+        through_kernel: false,
+        hash_off: false,
     });
     verifier.see(None);
     for port in 0..1000 {
@@ -313,12 +415,14 @@ fn claims_without_sense_are_survived() {
             flow: FlowKey::v4(1, 2, port, 4, 6),
             hash: u32::from(port).wrapping_mul(77) | 1,
             queue: Some(u32::from(port)),
+            fragment: false,
         }));
     }
     verifier.see(Some(Sighting {
         flow: FlowKey::v4(1, 2, 3, 4, 1),
         hash: 1,
         queue: None,
+        fragment: false,
     }));
     let found = verifier.conclude();
     assert_eq!(

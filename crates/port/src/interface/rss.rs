@@ -88,6 +88,40 @@ impl HashSettings {
         KINDS.iter().filter_map(named)
     }
 
+    /// The names of all kinds.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        KINDS.iter().map(|(name, _)| *name)
+    }
+
+    /// What of this is otherwise in settings that were read after it was set, a part of a sentence
+    /// each.
+    #[must_use]
+    pub fn missing_in(&self, now: &Self) -> Vec<String> {
+        let mut missing = Vec::new();
+        let (wanted, found) = (&self.rss, &now.rss);
+        if wanted.key != found.key {
+            missing.push("the key".to_owned());
+        }
+        if (wanted.function, wanted.transform) != (found.function, found.transform) {
+            missing.push("the hash function".to_owned());
+        }
+        let entries = wanted.indirection.iter().zip(&found.indirection);
+        let others = entries.filter(|(wanted, found)| wanted != found).count();
+        let others = others + wanted.indirection.len().abs_diff(found.indirection.len());
+        if others != 0 {
+            missing.push(format!("{others} entries of the table"));
+        }
+        for (name, letters) in self.by_name() {
+            let kind = KINDS.iter().find(|(known, _)| *known == name);
+            let found = kind.and_then(|(_, kind)| now.of_kind(*kind));
+            if found != Some(letters) {
+                let found = found.unwrap_or("nothing told");
+                missing.push(format!("what is hashed of {name} ({found}, not {letters})"));
+            }
+        }
+        missing
+    }
+
     /// Sets whatever differs from what is there.
     pub(super) fn write_to(&self, interface: &dyn RssAccess) -> io::Result<()> {
         let now = interface.settings()?;
@@ -189,6 +223,8 @@ impl fmt::Display for HashSettings {
 pub struct RssChange<A: RssAccess = Interface> {
     interface: A,
     before: HashSettings,
+    /// What was read back otherwise than it was set.
+    not_taken: Vec<String>,
     /// It was put back, or that was tried.
     is_over: bool,
     record: Option<Kept>,
@@ -287,9 +323,14 @@ impl<A: RssAccess> RssChange<A> {
         if let Err(error) = wanted.write_to(&interface) {
             return Err((before.write_to(&interface).is_ok(), error));
         }
+        let not_taken = match interface.settings() {
+            Ok(now) => wanted.missing_in(&now),
+            Err(error) => return Err((before.write_to(&interface).is_ok(), error)),
+        };
         Ok(Self {
             interface,
             before,
+            not_taken,
             is_over: false,
             record: None,
             notes: Vec::new(),
@@ -302,6 +343,12 @@ impl<A: RssAccess> RssChange<A> {
     /// The kernel's own.
     pub fn now(&self) -> io::Result<HashSettings> {
         self.interface.settings()
+    }
+
+    /// What was set and read back otherwise: the driver took it without a word and did not do it.
+    #[must_use]
+    pub fn not_taken(&self) -> &[String] {
+        &self.not_taken
     }
 
     /// What it is about.
@@ -342,6 +389,8 @@ mod tests {
     struct Card {
         settings: Rc<RefCell<HashSettings>>,
         fixed_key: bool,
+        /// It takes what is hashed of UDP over IPv4, and keeps what it had.
+        deaf: bool,
         written: Rc<RefCell<Vec<String>>>,
     }
 
@@ -374,6 +423,9 @@ mod tests {
 
         fn set_hashed(&self, kind: FlowKind, letters: &str) -> io::Result<()> {
             self.written.borrow_mut().push(letters.to_owned());
+            if self.deaf && kind == FlowKind::Udp4 {
+                return Ok(());
+            }
             let hashed = &mut self.settings.borrow_mut().hashed;
             hashed.retain(|(known, _)| *known != kind);
             hashed.push((kind, letters.to_owned()));
@@ -392,6 +444,7 @@ mod tests {
         Card {
             settings: Rc::new(RefCell::new(HashSettings { rss, hashed })),
             fixed_key: false,
+            deaf: false,
             written: Rc::default(),
         }
     }
@@ -412,6 +465,40 @@ mod tests {
         assert_eq!(change.before(), &before);
         drop(change);
         assert_eq!(card.settings().unwrap(), before);
+    }
+
+    #[test]
+    fn what_a_driver_took_and_did_not_keep_is_read_back() {
+        for (deaf, expected) in [
+            (false, &[][..]),
+            (true, &["what is hashed of udp4 (sd, not sdfn)"]),
+        ] {
+            let card = Card { deaf, ..card() };
+            let before = card.settings().unwrap();
+            let change = RssChange::made(card, before, |mut settings| {
+                settings.rss.key = vec![9; 40];
+                settings.hashed[0].1 = "sdfn".to_owned();
+                settings
+            });
+            assert_eq!(change.unwrap().not_taken(), expected);
+        }
+        let wanted = card().settings().unwrap();
+        // What was read back, and the parts that are told.
+        let table: [(fn(&mut HashSettings), &str); 5] = [
+            (|_| (), ""),
+            (|now| now.rss.key = vec![1; 40], "the key"),
+            (|now| now.rss.function = 2, "the hash function"),
+            (|now| now.rss.indirection = vec![0, 1, 1], "2 entries of the table"),
+            (
+                |now| now.hashed.clear(),
+                "what is hashed of udp4 (nothing told, not sd)",
+            ),
+        ];
+        for (change, expected) in table {
+            let mut now = wanted.clone();
+            change(&mut now);
+            assert_eq!(wanted.missing_in(&now).join("; "), expected);
+        }
     }
 
     #[test]
