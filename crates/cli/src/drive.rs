@@ -38,7 +38,7 @@ const CEILING: Duration = Duration::from_millis(200);
 pub(crate) fn generate(args: &GenArgs, output: Output) -> Outcome {
     let rate = rate(args)?;
     let ports = Ports::of_generator(args)?;
-    let layout = args.workers.layout()?;
+    let layout = args.workers.layout(&ports.specs())?;
     if args.apart && layout.cpus.len() < 2 {
         return Err(Error::refused(
             "--apart needs a worker to send and one to take in: add --workers 2 or more",
@@ -83,7 +83,7 @@ pub(crate) fn generate(args: &GenArgs, output: Output) -> Outcome {
 /// Runs the sink.
 pub(crate) fn take_in(args: &SinkArgs, output: Output) -> Outcome {
     let ports = Ports::of_sink(args)?;
-    let layout = args.workers.layout()?;
+    let layout = args.workers.layout(&ports.specs())?;
     warn_of_debug_build(output);
     warn_of_shared_cpus(&layout, output);
     let interrupt = Interrupt::watch()?;

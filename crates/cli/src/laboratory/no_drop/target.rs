@@ -179,7 +179,7 @@ fn open_ports(args: &NdrArgs, tx: &str, rx: &str, output: Output) -> Result<Driv
     for size in &args.frames.size {
         recipe_of(args, size)?;
     }
-    let layout = args.workers.layout()?;
+    let layout = args.workers.layout(&specs)?;
     warn_of_shared_cpus(&layout, output);
     let context = OpenContext {
         seed: args.frames.seed,
