@@ -2,7 +2,7 @@
 """The tests in virtual machines: `run.py KERNEL PACKAGE` boots Debian with this kernel, installs
 the package, runs its service, and looks what gets across a bridge by each kind of port;
 `run.py --models KERNEL PACKAGE` looks at the ports alone, on cards of several models, and writes
-what came of it as a table. In a network namespace of its own, as root: `./ci.sh vm`."""
+what came of it as a table; `--further` and `--nodes` try what further.py has. In a network namespace of its own, as root: `./ci.sh vm`."""
 
 import json
 import pathlib
@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 
+import further
 import image
 import machine
 import network
@@ -122,33 +123,75 @@ def short(kernel, package, results):
         service.goes(guest, results)
 
 
-def models(kernel, package, results):
+def each_model(guest, results):
     """The table of docs/kernels.md for one kernel: each kind of port on each model."""
     rows = []
-    with started(kernel, MODELS, package) as guest:
-        ask(guest, f"far-ends {MTU}")
-        guest.run(f"DEBIAN_FRONTEND=noninteractive dpkg -i /host/{package.name}", seconds=400)
-        for model, name in MODELS.items():
-            driver = guest.run(f"basename $(readlink /sys/class/net/{name}a/device/driver)").strip()
-            guest.run(f"ip link set {name}a up; ip link set {name}b up")
-            cells = [guest.release, model, driver]
-            for spec in MORE_PORTS:
-                otherwise = bridged(guest, spec, model)
-                # A card may lack what a mode needs; whatever it takes must work.
-                refused = (otherwise or "").startswith("refused: ")
-                results.check(f"{driver}: {spec.format('IFACE')}{', refused' if refused else ''}",
-                              otherwise is None or refused, otherwise)
-                cells.append("refused" if refused else otherwise or "yes")
-            rows.append(cells)
-            guest.run(f"ip link set {name}a down; ip link set {name}b down")
+    for model, name in MODELS.items():
+        driver = guest.run(f"basename $(readlink /sys/class/net/{name}a/device/driver)").strip()
+        guest.run(f"ip link set {name}a up; ip link set {name}b up")
+        cells = [guest.release, model, driver]
+        for spec in MORE_PORTS:
+            otherwise = bridged(guest, spec, model)
+            # A card may lack what a mode needs; whatever it takes must work.
+            refused = (otherwise or "").startswith("refused: ")
+            results.check(f"{driver}: {spec.format('IFACE')}{', refused' if refused else ''}",
+                          otherwise is None or refused, otherwise)
+            cells.append("refused" if refused else otherwise or "yes")
+        rows.append(cells)
+        guest.run(f"ip link set {name}a down; ip link set {name}b down")
     heads = ["kernel", "QEMU's model", "driver"]
     heads += [f"`{spec.format('IFACE')}`" for spec in MORE_PORTS]
     for cells in [heads, ["---"] * len(heads), *rows]:
         print(f"| {' | '.join(cells)} |")
 
 
+def models(kernel, package, results):
+    with started(kernel, MODELS, package) as guest:
+        ask(guest, f"far-ends {MTU}")
+        install(guest, package)
+        each_model(guest, results)
+
+
+def install(guest, package):
+    guest.run(f"DEBIAN_FRONTEND=noninteractive dpkg -i /host/{package.name}", seconds=400)
+
+
+def further_on(kernel, package, results):
+    """What the short form leaves out, but for the table of the models."""
+    with started(kernel, MODELS, package) as guest:
+        print(f"Linux {guest.release}")
+        ask(guest, f"far-ends {MTU}")
+        guest.run("ip link set va up; ip link set vb up")
+        service.begins(guest, results, package.name)
+        service.tells(guest, results)
+        service.bypassed(guest, results)
+        guest.run("ip link set va down; ip link set ka up; ip link set xa up; ip link set vb down")
+        further.resets(guest, results)
+        further.traffic(guest, results)
+        guest.run("ip link set va up; ip link set vb up")
+        further.clocks(guest, results)
+        further.hashes(guest, results)
+        guest.run("ip link set ka down; ip link set xa down")
+        nic = next(nic for nic in guest.nics if nic.name == "va")
+        further.plugs(guest, results, nic, lambda: ask(guest, f"probe {MTU}"))
+        guest.run("systemd-run -q --unit=ends -p LimitMEMLOCK=infinity "
+                  "linerate bridge xdp:va xdp:vb --json")
+        further.other_ends(guest, results)
+
+
+def nodes(kernel, package, results):
+    files = [pathlib.Path(__file__).with_name("guest.py"), package]
+    cards = further.node_cards()
+    with machine.Machine(image.image(), kernel, cards, files, further.NODES) as guest:
+        install(guest, package)
+        further.nodes(guest, results)
+
+
+FORMS = {"--models": models, "--further": further_on, "--nodes": nodes}
+
+
 def main(*arguments):
-    form = models if arguments[0] == "--models" else short
+    form = FORMS.get(arguments[0], short)
     kernel, package = arguments[-2:]
     if not network.is_ours():
         raise SystemExit("run.py makes interfaces, and wants a network namespace of its own: "
