@@ -347,12 +347,12 @@ impl Interface {
         ethtool::features(&self.control, &self.kernel_name())
     }
 
-    /// Whether it is known that its NIC hands on no receive hash (`ethtool -K IFACE rxhash off`).
+    /// Whether its NIC has a receive hash and hands it on to nobody (`ethtool -K IFACE rxhash off`).
     #[must_use]
     pub fn hands_on_no_hash(&self) -> bool {
         let features = self.features().unwrap_or_default();
         let hash = features.iter().find(|feature| feature.name == "rx-hashing");
-        hash.is_some_and(|hash| !hash.active)
+        hash.is_some_and(|hash| hash.changeable && !hash.active)
     }
 
     /// Asks for one offload to be on or off.
