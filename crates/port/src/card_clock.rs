@@ -126,7 +126,11 @@ impl ClockReader {
     #[inline]
     pub(crate) fn kernel_time(&self, card: u64) -> Option<u64> {
         let (last, same) = self.last.get();
-        let same = if card == last { same.saturating_add(1) } else { 0 };
+        let same = if card == last {
+            same.saturating_add(1)
+        } else {
+            0
+        };
         self.last.set((card, same));
         (same < SAME_STAMPS_MAX).then(|| self.line.at(card))?
     }

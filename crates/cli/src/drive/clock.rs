@@ -94,8 +94,8 @@ impl ClockFacts {
             let clocks = clocks.join(" and ");
             facts.source = format!("{KERNEL}; arrivals by the card's clock {clocks}");
             let by_card = |times: &TimeSource| matches!(times, TimeSource::Hardware { .. });
-            facts.hardware_timestamps = trial.times.iter().flatten().all(by_card)
-                && silent_clocks(trial).next().is_none();
+            facts.hardware_timestamps =
+                trial.times.iter().flatten().all(by_card) && silent_clocks(trial).next().is_none();
         }
         facts
     }

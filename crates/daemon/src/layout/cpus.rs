@@ -186,7 +186,13 @@ mod tests {
             cpu: CpuId(cpu),
         };
         // Workers, CPUs asked for, those that others have, those chosen, and how many are far.
-        type Row<'a> = (Option<usize>, Option<&'a [u16]>, &'a [u16], &'a [u16], usize);
+        type Row<'a> = (
+            Option<usize>,
+            Option<&'a [u16]>,
+            &'a [u16],
+            &'a [u16],
+            usize,
+        );
         let table: [Row; 5] = [
             (None, None, &[], &[9002], 0),
             (Some(2), None, &[], &[9002, 9003], 0),

@@ -223,11 +223,7 @@ fn faults_of(case: usize, tx: Faults, seed: u64) {
     assert_eq!(stream.duplicated, done.duplicated, "{told}");
     if done.reordered != 0 {
         // The last of a burst is held back, and overtaken by nobody.
-        assert_eq!(
-            out_of_order,
-            overtaken.load(Ordering::Relaxed),
-            "{told}"
-        );
+        assert_eq!(out_of_order, overtaken.load(Ordering::Relaxed), "{told}");
         assert!(out_of_order <= done.reordered, "{told}");
     } else {
         assert_eq!(out_of_order, 0, "{told}");

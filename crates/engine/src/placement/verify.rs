@@ -248,7 +248,10 @@ impl Verifier {
     /// Why a hash that is not ours contradicts no claim.
     fn excuse(&self, seen: &Sighting, instead: Option<Instead>) -> Option<Excuse> {
         let is_told = self.is_told(seen);
-        let input = self.claims.types.input(seen.flow.family, seen.flow.protocol);
+        let input = self
+            .claims
+            .types
+            .input(seen.flow.family, seen.flow.protocol);
         let by_ports = is_told && input == Some(HashInput::Ports);
         match instead {
             Some(Instead::Addresses) if !is_told => Some(Excuse::Addresses),
@@ -318,7 +321,9 @@ impl Verifier {
         self.found.split_buckets = several.count();
         self.found.causes = self.causes();
         let excused = self.found.excused.iter();
-        self.found.notes = excused.map(|(&own, &frames)| own.1.note(own.0, frames)).collect();
+        self.found.notes = excused
+            .map(|(&own, &frames)| own.1.note(own.0, frames))
+            .collect();
         self.found
     }
 

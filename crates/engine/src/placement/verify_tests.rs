@@ -6,8 +6,8 @@ use frame::{Burst, Frame, FramePool, PortId, QueueId};
 use port::{
     OpenContext, Port, PortError, PortQueue, PortSpec, PortStatistics, QUEUE_UNTOLD, RxState,
 };
-use wire::{FlowKey, protocol};
 use wire::toeplitz::{HashTypes, Key, Toeplitz};
+use wire::{FlowKey, protocol};
 
 use super::*;
 
@@ -325,23 +325,69 @@ fn hashes_that_contradict_no_claim_are_named() {
     let other: fn(FlowKey) -> u32 = |_| 0x1234_5678;
     let (tcp, udp, icmp) = (protocol::TCP, protocol::UDP, protocol::ICMP);
     // Claims, protocol, whether it is a fragment, the hash that came, and what becomes of it.
-    type Row = (Claims, u8, bool, fn(FlowKey) -> u32, Result<&'static str, ()>);
+    type Row = (
+        Claims,
+        u8,
+        bool,
+        fn(FlowKey) -> u32,
+        Result<&'static str, ()>,
+    );
     let table: [Row; 12] = [
         (claims(), udp, false, by_addresses, Ok("right")),
         (claims(), udp, false, other, Err(())),
         (claims(), tcp, false, by_addresses, Err(())),
-        (untold(), udp, false, by_addresses, Ok("udp4 are hashed by addresses alone")),
+        (
+            untold(),
+            udp,
+            false,
+            by_addresses,
+            Ok("udp4 are hashed by addresses alone"),
+        ),
         (untold(), udp, false, other, Err(())),
-        (by_socket(untold()), udp, false, other, Ok("udp4 have a hash that the kernel made")),
-        (by_socket(claims()), udp, false, other, Ok("udp4 have a hash that the kernel made")),
+        (
+            by_socket(untold()),
+            udp,
+            false,
+            other,
+            Ok("udp4 have a hash that the kernel made"),
+        ),
+        (
+            by_socket(claims()),
+            udp,
+            false,
+            other,
+            Ok("udp4 have a hash that the kernel made"),
+        ),
         (by_socket(claims()), tcp, false, other, Err(())),
-        (by_socket(claims()), icmp, false, other, Ok("ip4 have a hash that the kernel made")),
-        (by_socket(claims()), udp, true, other, Ok("fragments have a hash that the kernel")),
-        (claims(), udp, true, other, Ok("fragments have a hash by neither")),
+        (
+            by_socket(claims()),
+            icmp,
+            false,
+            other,
+            Ok("ip4 have a hash that the kernel made"),
+        ),
+        (
+            by_socket(claims()),
+            udp,
+            true,
+            other,
+            Ok("fragments have a hash that the kernel"),
+        ),
+        (
+            claims(),
+            udp,
+            true,
+            other,
+            Ok("fragments have a hash by neither"),
+        ),
         (off(), tcp, false, other, Ok("rxhash on")),
     ];
     for (row, (claims, protocol, fragment, hash, expected)) in table.into_iter().enumerate() {
-        let ports = if fragment || protocol == icmp { (0, 0) } else { (3, 4) };
+        let ports = if fragment || protocol == icmp {
+            (0, 0)
+        } else {
+            (3, 4)
+        };
         let flow = FlowKey::v4(1, 2, ports.0, ports.1, protocol);
         let mut verifier = Verifier::new(claims);
         verifier.see(Some(Sighting {

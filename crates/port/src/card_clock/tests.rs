@@ -170,9 +170,16 @@ fn a_clock_that_stands_still_is_told_and_its_stamps_are_not_believed() {
             .filter(|&stamp| reader.kernel_time(stamp).is_some())
             .count()
     };
-    assert_eq!(believed(&mut (0..1000).map(|frame| TENTH + frame / 32)), 1000);
+    assert_eq!(
+        believed(&mut (0..1000).map(|frame| TENTH + frame / 32)),
+        1000
+    );
     assert_eq!(believed(&mut (0..1000).map(|_| 3 * TENTH)), 64);
-    assert_eq!(believed(&mut (0..10).map(|_| 4 * TENTH)), 10, "it goes again");
+    assert_eq!(
+        believed(&mut (0..10).map(|_| 4 * TENTH)),
+        10,
+        "it goes again"
+    );
 }
 
 #[test]

@@ -104,7 +104,11 @@ fn lost_doubled_and_reordered_frames_are_reported_exactly() {
         let (report, counts) = run_of(flows, faults, seed + run_number, &mut pool);
         let stream = &report.streams[0];
         assert_eq!(stream.stream, STREAM);
-        let out_of_order = if one { stream.reordered } else { stream.across_flows };
+        let out_of_order = if one {
+            stream.reordered
+        } else {
+            stream.across_flows
+        };
         assert_eq!(stream.reordered + stream.across_flows, out_of_order);
         let told = (
             stream.lost_of(FRAMES as u64),

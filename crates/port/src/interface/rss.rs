@@ -484,11 +484,15 @@ mod tests {
         }
         let wanted = card().settings().unwrap();
         // What was read back, and the parts that are told.
-        let table: [(fn(&mut HashSettings), &str); 5] = [
+        type Change = fn(&mut HashSettings);
+        let table: [(Change, &str); 5] = [
             (|_| (), ""),
             (|now| now.rss.key = vec![1; 40], "the key"),
             (|now| now.rss.function = 2, "the hash function"),
-            (|now| now.rss.indirection = vec![0, 1, 1], "2 entries of the table"),
+            (
+                |now| now.rss.indirection = vec![0, 1, 1],
+                "2 entries of the table",
+            ),
             (
                 |now| now.hashed.clear(),
                 "what is hashed of udp4 (nothing told, not sd)",

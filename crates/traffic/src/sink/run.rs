@@ -34,8 +34,7 @@ impl Run {
             sequence: (self.first.sequence + self.count) & MASK,
             ..self.first
         };
-        let follows =
-            self.overtaken.is_none() && *signature == next && next.sequence != 0;
+        let follows = self.overtaken.is_none() && *signature == next && next.sequence != 0;
         if follows {
             self.count += 1;
             self.bytes += bytes as u64;
