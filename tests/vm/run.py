@@ -50,21 +50,26 @@ class Results:
         self.check(name, crossed and not missing, missing)
 
 
-def cards(models):
+# Options of a model's cards where receive hashes are tried.
+HASHING = {"virtio-net-pci": {"rss": "on", "hash": "on"}}
+
+
+def cards(models, options):
     """A far end on either side, joined with a card of each model: those up are in the way."""
     nics = []
     for end, side in (("t1", "a"), ("t2", "b")):
         joined = [network.Nic(end, "virtio-net-pci")]
-        joined += [network.Nic(MODELS[model] + side, model, QUEUES.get(model, 1))
+        joined += [network.Nic(MODELS[model] + side, model, QUEUES.get(model, 1),
+                               options.get(model))
                    for model in models]
         network.wire("side-" + side, joined)
         nics += joined
     return nics
 
 
-def started(kernel, models, package):
+def started(kernel, models, package, options=()):
     files = [pathlib.Path(__file__).with_name("guest.py"), package]
-    return machine.Machine(image.image(), kernel, cards(models), files)
+    return machine.Machine(image.image(), kernel, cards(models, dict(options)), files)
 
 
 def ask(guest, what):
@@ -171,7 +176,7 @@ def install(guest, package):
 
 def further_on(kernel, package, results):
     """What the short form leaves out, but for the table of the models."""
-    with started(kernel, MODELS, package) as guest:
+    with started(kernel, MODELS, package, HASHING) as guest:
         print(f"Linux {guest.release}")
         ask(guest, f"far-ends {MTU}")
         guest.run("ip link set va up; ip link set vb up")
