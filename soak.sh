@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The long forms of what ci.sh runs short: ./soak.sh [MINUTES], 10 by default; ./soak.sh vm is that
-# of virtual machines alone: each kind of port on cards of several models, traffic, cards that go and
-# come, and two memory nodes, on each kernel.
+# of virtual machines alone: each kind of port on cards of several models, traffic, cards that go
+# and come, and two memory nodes, on each kernel.
 set -euo pipefail
 cd "$(dirname "$0")"
 if [ "${1:-}" = vm ]; then

@@ -49,7 +49,9 @@ def resets(guest, results):
     for spec in ("packet:ka", "xdp:ka,mode=generic"):
         said = exchange(guest, "/" + spec, "w1/packet:t1")
         sink, sent = arrived(said), said["gen"]
-        right = sink and sink["frames"] == FRAMES and sink["lost"] == 0 and said["code"] == 0
+        # Whether the rate was reached is the machine's doing.
+        right = (sink and sink["frames"] == FRAMES and sink["lost"] == 0
+                 and sent["departure"]["link_down"] is None)
         results.check(f"{spec} waits for its carrier: no frame is lost", right,
                       (said["code"], sink, sent.get("no_result"), said["stderr"]))
 
@@ -77,7 +79,7 @@ def hashes(guest, results):
         results.check(f"the receive hash of {name} is as it says", answer["code"] == 0,
                       answer["output"])
     said = guest.run("linerate rss apply va --queues 1 --duration 1s --json", code=None)
-    results.check("what rss apply sets is read back", '"not_taken": []' in said, said)
+    results.check("what rss apply sets is read back", '"not_taken":[]' in said, said)
 
 
 def plug(guest, nic, in_or_out):

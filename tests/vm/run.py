@@ -2,7 +2,8 @@
 """The tests in virtual machines: `run.py KERNEL PACKAGE` boots Debian with this kernel, installs
 the package, runs its service, and looks what gets across a bridge by each kind of port;
 `run.py --models KERNEL PACKAGE` looks at the ports alone, on cards of several models, and writes
-what came of it as a table; `--further` and `--nodes` try what further.py has. In a network namespace of its own, as root: `./ci.sh vm`."""
+what came of it as a table; `--further` and `--nodes` try what further.py has. In a network
+namespace of its own, as root: `./ci.sh vm`."""
 
 import json
 import pathlib

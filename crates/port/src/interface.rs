@@ -347,7 +347,8 @@ impl Interface {
         ethtool::features(&self.control, &self.kernel_name())
     }
 
-    /// Whether its NIC has a receive hash and hands it on to nobody (`ethtool -K IFACE rxhash off`).
+    /// Whether its NIC has a receive hash and hands it on to nobody (`ethtool -K IFACE rxhash
+    /// off`).
     #[must_use]
     pub fn hands_on_no_hash(&self) -> bool {
         let features = self.features().unwrap_or_default();

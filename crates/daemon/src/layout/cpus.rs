@@ -38,7 +38,8 @@ pub(super) fn choose(
 }
 
 /// The first of `order`, CPUs of different cores first, since two on one core share its caches and
-/// its units; those near the NICs before all others. CPU 0 is the last in the order of those that nobody has, since interrupts prefer it.
+/// its units; those near the NICs before all others. CPU 0 is the last in the order of those that
+/// nobody has, since interrupts prefer it.
 fn pick(
     workers: usize,
     order: &[CpuId],

@@ -2,16 +2,14 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
-use port::interface::Link;
 use port::{Port, PortStatistics, TimeSource};
 use traffic::{FCS_BYTES, Neighbour, Pacer, Rate, Recipe, Sink, SinkLimits, Source, Speed};
 
 use super::answering::Answering;
 use super::arrivals::Arrivals;
+use super::carrier::{await_carriers, without_carrier};
 use super::feed::{Feed, Replay};
 use super::running::RunningDrive;
 use super::sender::Sender;
@@ -109,7 +107,7 @@ impl Drive {
             watched: port.monitor().map(Watched::new),
         });
         let mut facts: Vec<PortFacts> = facts.collect();
-        await_carriers(&mut facts, CARRIER_AWAITED);
+        await_carriers(&mut facts);
         Ok(Self {
             notes: facts.iter().filter_map(without_carrier).collect(),
             facts,
@@ -280,38 +278,6 @@ impl Drive {
             worker.pool.collect();
         }
     }
-}
-
-/// Many NICs lose their carrier while a program is attached or an offload is switched, and have it
-/// again some seconds later.
-const CARRIER_AWAITED: Duration = Duration::from_secs(5);
-
-/// Waits until no port is without a carrier, for so long at most.
-fn await_carriers(ports: &mut [PortFacts], awaited: Duration) {
-    const LOOK_EVERY: Duration = Duration::from_millis(20);
-    let begun = Instant::now();
-    // The other end of what is no interface has no number.
-    let waits = |facts: &mut PortFacts| {
-        let link = facts.watched.as_mut().and_then(Watched::look_at_link);
-        matches!(link, Some(Link::NoCarrier(number)) if number != 0)
-    };
-    while ports.iter_mut().any(waits) && begun.elapsed() < awaited {
-        sleep(LOOK_EVERY);
-    }
-}
-
-/// What to say of a port that has no carrier still.
-fn without_carrier(facts: &PortFacts) -> Option<String> {
-    let link = facts.watched.as_ref().and_then(Watched::link)?;
-    // What a peer of a memory ring or a tap lacks has no number, and comes when it comes.
-    matches!(link, Link::NoCarrier(number) if number != 0).then(|| {
-        let port = facts.spec.split(',').next().unwrap_or_default();
-        format!(
-            "{port} is without a carrier {} s after it was opened, and no frame passes before it \
-             has one: see the cable, and whether the other end is up",
-            CARRIER_AWAITED.as_secs()
-        )
-    })
 }
 
 /// One sender's part of a trial.

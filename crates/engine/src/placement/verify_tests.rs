@@ -301,94 +301,65 @@ fn a_flow_that_moves_is_seen_whatever_the_table() {
     assert!(found.agrees());
 }
 
-/// What a driver does not say cannot be wrong, and what it says can.
-#[test]
-fn hashes_that_contradict_no_claim_are_named() {
-    let claims = || Claims {
+/// Claims, protocol, whether it is a fragment, the hash that came, and what becomes of it: it is
+/// right, named by a note, or wrong.
+type Hashed = (
+    Claims,
+    u8,
+    bool,
+    fn(FlowKey) -> u32,
+    Result<&'static str, ()>,
+);
+
+fn hashed() -> Vec<Hashed> {
+    // Told are TCP by ports and UDP by addresses.
+    let told = || Claims {
         types: HashTypes::UDP_BY_ADDRESSES,
         ..claims_of_a_card()
     };
     let untold = || Claims {
         untold: vec!["udp4"],
-        types: HashTypes::ALL,
-        ..claims()
+        ..claims_of_a_card()
     };
-    let by_socket = |claims| Claims {
+    let off = Claims {
+        hash_off: true,
+        ..claims_of_a_card()
+    };
+    let socket = |claims| Claims {
         through_kernel: true,
         ..claims
     };
-    let off = || Claims {
-        hash_off: true,
-        types: HashTypes::ALL,
-        ..claims()
-    };
     let other: fn(FlowKey) -> u32 = |_| 0x1234_5678;
     let (tcp, udp, icmp) = (protocol::TCP, protocol::UDP, protocol::ICMP);
-    // Claims, protocol, whether it is a fragment, the hash that came, and what becomes of it.
-    type Row = (
-        Claims,
-        u8,
-        bool,
-        fn(FlowKey) -> u32,
-        Result<&'static str, ()>,
-    );
-    let table: [Row; 12] = [
-        (claims(), udp, false, by_addresses, Ok("right")),
-        (claims(), udp, false, other, Err(())),
-        (claims(), tcp, false, by_addresses, Err(())),
-        (
-            untold(),
-            udp,
-            false,
-            by_addresses,
-            Ok("udp4 are hashed by addresses alone"),
-        ),
+    let udp4 = Ok("udp4 have a hash that the kernel made");
+    let ip4 = Ok("ip4 have a hash that the kernel made");
+    let fragments = Ok("fragments have a hash that the kernel made");
+    let (fragment, addresses) = (Ok("by neither key and addresses"), Ok("by addresses alone"));
+    vec![
+        (told(), udp, false, by_addresses, Ok("right")),
+        (told(), udp, false, other, Err(())),
+        (told(), tcp, false, by_addresses, Err(())),
+        (untold(), udp, false, by_addresses, addresses),
         (untold(), udp, false, other, Err(())),
-        (
-            by_socket(untold()),
-            udp,
-            false,
-            other,
-            Ok("udp4 have a hash that the kernel made"),
-        ),
-        (
-            by_socket(claims()),
-            udp,
-            false,
-            other,
-            Ok("udp4 have a hash that the kernel made"),
-        ),
-        (by_socket(claims()), tcp, false, other, Err(())),
-        (
-            by_socket(claims()),
-            icmp,
-            false,
-            other,
-            Ok("ip4 have a hash that the kernel made"),
-        ),
-        (
-            by_socket(claims()),
-            udp,
-            true,
-            other,
-            Ok("fragments have a hash that the kernel"),
-        ),
-        (
-            claims(),
-            udp,
-            true,
-            other,
-            Ok("fragments have a hash by neither"),
-        ),
-        (off(), tcp, false, other, Ok("rxhash on")),
-    ];
-    for (row, (claims, protocol, fragment, hash, expected)) in table.into_iter().enumerate() {
-        let ports = if fragment || protocol == icmp {
-            (0, 0)
-        } else {
-            (3, 4)
+        (socket(untold()), udp, false, other, udp4),
+        (socket(told()), udp, false, other, udp4),
+        (socket(told()), tcp, false, other, Err(())),
+        (socket(told()), icmp, false, other, ip4),
+        (socket(told()), udp, true, other, fragments),
+        (told(), udp, true, other, fragment),
+        (off, tcp, false, other, Ok("rxhash on")),
+    ]
+}
+
+/// What a driver does not say cannot be wrong, and what it says can.
+#[test]
+fn hashes_that_contradict_no_claim_are_named() {
+    for (row, (claims, protocol, fragment, hash, expected)) in hashed().into_iter().enumerate() {
+        let (src_port, dst_port) = match fragment || protocol == protocol::ICMP {
+            true => (0, 0),
+            false => (3, 4),
         };
-        let flow = FlowKey::v4(1, 2, ports.0, ports.1, protocol);
+        let flow = FlowKey::v4(1, 2, src_port, dst_port, protocol);
         let mut verifier = Verifier::new(claims);
         verifier.see(Some(Sighting {
             flow,
