@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # The long forms of what ci.sh runs short: ./soak.sh [MINUTES], 10 by default; ./soak.sh vm is that
-# of virtual machines alone: each kind of port on cards of several models, on each kernel.
+# of virtual machines alone: each kind of port on cards of several models, traffic, cards that go
+# and come, and two memory nodes, on each kernel.
 set -euo pipefail
 cd "$(dirname "$0")"
 if [ "${1:-}" = vm ]; then
     for kernel in 6.1 6.12; do
-        VM_FORM=--models ./ci.sh vm "$kernel"
+        # Without a form: the package and its service.
+        for form in '' --models --further --nodes; do
+            VM_FORM=$form ./ci.sh vm "$kernel"
+        done
     done
     exit
 fi

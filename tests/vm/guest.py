@@ -1,6 +1,7 @@
 """In the guest: two far ends in namespaces of their own, a bridge between them, and what gets
 across it. `guest.py far-ends MTU`, `guest.py mtu MTU`, `guest.py probe MTU`,
-`guest.py bridge MTU PORT PORT [OPTION...]`; the answer is JSON on standard output."""
+`guest.py bridge MTU PORT PORT [OPTION...]`, `guest.py exchange FRAMES PORT PORT [OPTION...]`,
+`guest.py behind MTU KIND`; the answer is JSON on standard output."""
 
 import hashlib
 import json
@@ -84,10 +85,10 @@ def ping(address, options=""):
     return any(" 0% packet loss" in run(line, check=False).stdout for _ in range(PING_TRIES))
 
 
-def crosses_within(seconds):
-    """Whether a first frame crosses in that time."""
+def crosses_within(seconds, bridge=None):
+    """Whether a first frame crosses in that time, and before the bridge ends."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while time.monotonic() < end and (bridge is None or bridge.poll() is None):
         if run(f"ip netns exec w1 ping -q -c 1 -W 2 {PLAIN}2", check=False).returncode == 0:
             return True
     return False
@@ -109,8 +110,8 @@ def tcp():
     return said == f"{TCP_BYTES} {digest}" or said.splitlines()[-1]
 
 
-def probe(mtu):
-    if not crosses_within(FIRST_FRAME_SECONDS):
+def probe(mtu, bridge=None):
+    if not crosses_within(FIRST_FRAME_SECONDS, bridge):
         return {"first frame": False}
     return {
         "IPv4": ping(f"{PLAIN}2"),
@@ -129,8 +130,8 @@ def bridge(mtu, ports, options):
     command = ["setpriv", RIGHTS, "linerate", "bridge", *ports, *options, "--json"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        time.sleep(2)
-        crossed = {} if child.poll() is not None else probe(mtu)
+        crossed = probe(mtu, child)
+        crossed = {} if child.poll() is not None else crossed
     finally:
         child.send_signal(2)
         output, said = child.communicate(timeout=120)
@@ -141,12 +142,82 @@ def bridge(mtu, ports, options):
     return {"code": child.returncode, "crossed": crossed, "stderr": said, "report": report}
 
 
+def in_namespace(port):
+    """`w1/packet:t1` as a command's beginning and a port; without a namespace, this one."""
+    end, _, spec = port.partition("/")
+    return (["ip", "netns", "exec", end] if end else []), spec
+
+
+def program(words):
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def takes_in(prefix, spec):
+    """Whether a port of the program has its interface, so that frames are not missed."""
+    name = spec.split(":")[1].split(",")[0]
+    said = subprocess.run([*prefix, "ip", "-d", "-j", "link", "show", "dev", name], check=False,
+                          capture_output=True, text=True).stdout
+    return bool(said) and json.loads(said)[0].get("promiscuity", 0) > 0
+
+
+def await_quiet(prefix, spec):
+    """What is under way arrives; netem may hold it back."""
+    name = spec.split(":")[1].split(",")[0]
+    before, same = None, 0
+    while same < 4:
+        said = subprocess.run([*prefix, "cat", f"/sys/class/net/{name}/statistics/rx_packets"],
+                              check=False, capture_output=True, text=True).stdout
+        same = same + 1 if said == before else 0
+        before = said
+        time.sleep(0.5)
+
+
+def exchange(frames, sender, receiver, options):
+    """Sends test frames from one port to another; what both ends said."""
+    prefix, spec = in_namespace(receiver)
+    sink = program([*prefix, "linerate", "sink", spec, "--duration", "60s", "--json", "-q"])
+    while sink.poll() is None and not takes_in(prefix, spec):
+        time.sleep(0.1)
+    prefix, spec = in_namespace(sender)
+    gen = program([*prefix, "linerate", "gen", spec, "--rate", "200pps", "--count", str(frames),
+                   "--no-trial", "--json", *options])
+    sent, said = gen.communicate()
+    await_quiet(*in_namespace(receiver))
+    sink.send_signal(2)
+    took, of_sink = sink.communicate()
+    return {"code": gen.returncode, "gen": json.loads(sent or "{}"),
+            "sink": json.loads(took or "{}"), "stderr": said + of_sink}
+
+
+def behind(kind):
+    """Puts a bridge or a bond in front of the first end's card; what crosses then."""
+    card, upper = ENDS[1], "upper"
+    for tag in (7, 9):
+        run(f"ip -n w1 link del {card}.{tag}", check=False)
+    run("ip -n w1 link del upper", check=False)
+    run(f"ip -n w1 link add {upper} type {kind}")
+    run(f"ip -n w1 addr flush dev {card}")
+    run(f"ip -n w1 link set {card} down")
+    run(f"ip -n w1 link set {card} master {upper}")
+    run(f"ip -n w1 link set {card} up")
+    run(f"ip -n w1 link set {upper} up")
+    run(f"ip -n w1 addr add {PLAIN}1/24 dev {upper}")
+    run(f"ip -n w1 link add link {upper} name {upper}.7 type vlan id 7")
+    run(f"ip -n w1 addr add {VLAN}1/24 dev {upper}.7")
+    run(f"ip -n w1 link set {upper}.7 up")
+    return {"first frame": crosses_within(FIRST_FRAME_SECONDS), "IPv4": ping(f"{PLAIN}2"),
+            "802.1Q": ping(f"{VLAN}2"), "TCP": tcp()}
+
+
 def main(what, mtu, *arguments):
     answers = {
         "far-ends": lambda: far_ends(int(mtu)),
         "mtu": lambda: set_mtu(int(mtu)),
         "probe": lambda: probe(int(mtu)),
         "bridge": lambda: bridge(int(mtu), arguments[:2], arguments[2:]),
+        # Frames in place of an MTU.
+        "exchange": lambda: exchange(int(mtu), arguments[0], arguments[1], arguments[2:]),
+        "behind": lambda: behind(" ".join(arguments)),
     }
     print(json.dumps(answers[what]()))
 

@@ -48,9 +48,9 @@ class Socket:
 class Machine:
     """Use it with `with`: whatever happens, QEMU ends and its files are removed."""
 
-    def __init__(self, debian, kernel, nics, files, processors=2, memory="1G"):
+    def __init__(self, debian, kernel, nics, files, more=(), processors=2, memory="1G"):
         self.release, self.vmlinuz, self.initrd = debian.kernel(kernel)
-        self.debian, self.nics, self.files = debian, nics, files
+        self.debian, self.nics, self.files, self.more = debian, nics, files, more
         self.processors, self.memory = processors, memory
         self.number, self.answers = 0, {}
 
@@ -123,6 +123,7 @@ class Machine:
                 "-drive", f"file={self.folder}/{name},if=none,id={name},format={form},"
                 f"readonly={read_only},cache=unsafe",
                 "-device", f"virtio-blk-pci,drive={name}"]
+        arguments += self.more
         for nic in self.nics:
             arguments += nic.arguments()
         return arguments

@@ -13,21 +13,28 @@ class Nic:
 
     count = 0
 
-    def __init__(self, name, model, queues=1, options=""):
+    def __init__(self, name, model, queues=1, options=None, bus="pcie.0"):
         Nic.count += 1
-        self.name, self.model, self.queues, self.options = name, model, queues, options
+        self.name, self.model, self.queues, self.bus = name, model, queues, bus
+        self.options = options or {}
         self.number, self.mac = Nic.count, f"52:54:00:00:00:{Nic.count:02x}"
 
     def arguments(self):
         """For QEMU. Each card has a root port of its own, from which it can be pulled."""
         several = f",queues={self.queues}" if self.queues > 1 else ""
-        vectors = f",mq=on,vectors={2 * self.queues + 2}" if self.queues > 1 else ""
+        device = ",".join(f"{key}={value}" for key, value in self.device().items())
         return [
             "-netdev", f"tap,id={self.name},ifname={self.name},script=no,downscript=no{several}",
-            "-device", f"pcie-root-port,id=slot-{self.name},chassis={self.number}",
-            "-device", f"{self.model},id=card-{self.name},netdev={self.name},mac={self.mac},"
-            f"bus=slot-{self.name},romfile={vectors}{self.options}",
+            "-device", f"pcie-root-port,id=slot-{self.name},chassis={self.number},bus={self.bus}",
+            "-device", device.removeprefix("driver="),
         ]
+
+    def device(self):
+        """What QEMU's monitor needs to put the card in."""
+        several = {"mq": "on", "vectors": 2 * self.queues + 2} if self.queues > 1 else {}
+        return {"driver": self.model, "id": f"card-{self.name}", "netdev": self.name,
+                "mac": self.mac, "bus": f"slot-{self.name}", "romfile": "", **several,
+                **self.options}
 
     def make_tap(self):
         several = ["multi_queue"] if self.queues > 1 else []

@@ -2,15 +2,19 @@
 """The tests in virtual machines: `run.py KERNEL PACKAGE` boots Debian with this kernel, installs
 the package, runs its service, and looks what gets across a bridge by each kind of port;
 `run.py --models KERNEL PACKAGE` looks at the ports alone, on cards of several models, and writes
-what came of it as a table. In a network namespace of its own, as root: `./ci.sh vm`."""
+what came of it as a table; `--further` and `--nodes` try what further.py has. In a network
+namespace of its own, as root: `./ci.sh vm`."""
 
 import json
 import pathlib
 import re
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 
+import further
 import image
 import machine
 import network
@@ -47,21 +51,26 @@ class Results:
         self.check(name, crossed and not missing, missing)
 
 
-def cards(models):
+# Options of a model's cards where receive hashes are tried.
+HASHING = {"virtio-net-pci": {"rss": "on", "hash": "on"}}
+
+
+def cards(models, options):
     """A far end on either side, joined with a card of each model: those up are in the way."""
     nics = []
     for end, side in (("t1", "a"), ("t2", "b")):
         joined = [network.Nic(end, "virtio-net-pci")]
-        joined += [network.Nic(MODELS[model] + side, model, QUEUES.get(model, 1))
+        joined += [network.Nic(MODELS[model] + side, model, QUEUES.get(model, 1),
+                               options.get(model))
                    for model in models]
         network.wire("side-" + side, joined)
         nics += joined
     return nics
 
 
-def started(kernel, models, package):
+def started(kernel, models, package, options=()):
     files = [pathlib.Path(__file__).with_name("guest.py"), package]
-    return machine.Machine(image.image(), kernel, cards(models), files)
+    return machine.Machine(image.image(), kernel, cards(models, dict(options)), files)
 
 
 def ask(guest, what):
@@ -122,33 +131,86 @@ def short(kernel, package, results):
         service.goes(guest, results)
 
 
-def models(kernel, package, results):
+def each_model(guest, results):
     """The table of docs/kernels.md for one kernel: each kind of port on each model."""
     rows = []
-    with started(kernel, MODELS, package) as guest:
-        ask(guest, f"far-ends {MTU}")
-        guest.run(f"DEBIAN_FRONTEND=noninteractive dpkg -i /host/{package.name}", seconds=400)
-        for model, name in MODELS.items():
-            driver = guest.run(f"basename $(readlink /sys/class/net/{name}a/device/driver)").strip()
-            guest.run(f"ip link set {name}a up; ip link set {name}b up")
-            cells = [guest.release, model, driver]
-            for spec in MORE_PORTS:
-                otherwise = bridged(guest, spec, model)
-                # A card may lack what a mode needs; whatever it takes must work.
-                refused = (otherwise or "").startswith("refused: ")
-                results.check(f"{driver}: {spec.format('IFACE')}{', refused' if refused else ''}",
-                              otherwise is None or refused, otherwise)
-                cells.append("refused" if refused else otherwise or "yes")
-            rows.append(cells)
-            guest.run(f"ip link set {name}a down; ip link set {name}b down")
+    for model, name in MODELS.items():
+        driver = guest.run(f"basename $(readlink /sys/class/net/{name}a/device/driver)").strip()
+        guest.run(f"ip link set {name}a up; ip link set {name}b up")
+        cells = [guest.release, model, driver]
+        for spec in MORE_PORTS:
+            otherwise = bridged(guest, spec, model)
+            # A card may lack what a mode needs; whatever it takes must work.
+            refused = (otherwise or "").startswith("refused: ")
+            results.check(f"{driver}: {spec.format('IFACE')}{', refused' if refused else ''}",
+                          otherwise is None or refused, otherwise)
+            cells.append("refused" if refused else otherwise or "yes")
+        rows.append(cells)
+        guest.run(f"ip link set {name}a down; ip link set {name}b down")
     heads = ["kernel", "QEMU's model", "driver"]
     heads += [f"`{spec.format('IFACE')}`" for spec in MORE_PORTS]
     for cells in [heads, ["---"] * len(heads), *rows]:
         print(f"| {' | '.join(cells)} |")
 
 
+def models(kernel, package, results):
+    with started(kernel, MODELS, package) as guest:
+        ask(guest, f"far-ends {MTU}")
+        install(guest, package)
+        each_model(guest, results)
+
+
+def uncompressed(package):
+    """The same package, which an emulated processor unpacks in a fraction of the time. It is in
+    /tmp, which ends with the namespace of the test."""
+    folder = pathlib.Path(tempfile.mkdtemp())
+    unpacked, plain = folder / "unpacked", folder / package.name
+    subprocess.run(["dpkg-deb", "--raw-extract", str(package), str(unpacked)], check=True)
+    subprocess.run(["dpkg-deb", "-Znone", "--build", str(unpacked), str(plain)], check=True,
+                   stdout=subprocess.DEVNULL)
+    return plain
+
+
+def install(guest, package):
+    guest.run(f"DEBIAN_FRONTEND=noninteractive dpkg -i /host/{package.name}", seconds=400)
+
+
+def further_on(kernel, package, results):
+    """What the short form leaves out, but for the table of the models."""
+    with started(kernel, MODELS, package, HASHING) as guest:
+        print(f"Linux {guest.release}")
+        ask(guest, f"far-ends {MTU}")
+        guest.run("ip link set va up; ip link set vb up")
+        service.begins(guest, results, package.name)
+        service.tells(guest, results)
+        service.bypassed(guest, results)
+        guest.run("ip link set va down; ip link set ka up; ip link set xa up; ip link set vb down")
+        further.resets(guest, results)
+        further.traffic(guest, results)
+        guest.run("ip link set va up; ip link set vb up")
+        further.clocks(guest, results)
+        further.hashes(guest, results)
+        guest.run("ip link set ka down; ip link set xa down")
+        nic = next(nic for nic in guest.nics if nic.name == "va")
+        further.plugs(guest, results, nic, lambda: ask(guest, f"probe {MTU}"))
+        guest.run("systemd-run -q --unit=ends -p LimitMEMLOCK=infinity "
+                  "linerate bridge xdp:va xdp:vb --json")
+        further.other_ends(guest, results)
+
+
+def nodes(kernel, package, results):
+    files = [pathlib.Path(__file__).with_name("guest.py"), package]
+    cards = further.node_cards()
+    with machine.Machine(image.image(), kernel, cards, files, further.NODES) as guest:
+        install(guest, package)
+        further.nodes(guest, results)
+
+
+FORMS = {"--models": models, "--further": further_on, "--nodes": nodes}
+
+
 def main(*arguments):
-    form = models if arguments[0] == "--models" else short
+    form = FORMS.get(arguments[0], short)
     kernel, package = arguments[-2:]
     if not network.is_ours():
         raise SystemExit("run.py makes interfaces, and wants a network namespace of its own: "
@@ -156,7 +218,7 @@ def main(*arguments):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     results = Results()
     try:
-        form(kernel, pathlib.Path(package), results)
+        form(kernel, uncompressed(pathlib.Path(package)), results)
     except Failed as failed:
         raise SystemExit(f"failed: {failed}") from failed
     if results.failed:

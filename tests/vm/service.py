@@ -19,6 +19,7 @@ action = "count"
 [control]
 group = "linerate"
 """
+FLOW_LOG = r'[stateful]\nallow_new = ["outside"]\nflow_log = "/var/log/linerate/flows.jsonl"\n'
 FILE = "/etc/linerate/linerate.toml"
 DROP_IN = "/run/systemd/system/linerate.service.d"
 # What systemd or a sandbox would write of what was refused, and the daemon of what is wrong.
@@ -60,6 +61,34 @@ def goes_on(guest, results):
     before = property_of(guest, "MainPID")
     guest.run(f"kill -STOP {before}")
     results.check("hung, its watchdog ends it and it comes back", *back(guest, before))
+
+
+def tells(guest, results):
+    """What it says where people look: the package's synopsis, why a start fails, its log of flows,
+    and what a run of root's left behind."""
+    said = guest.run("dpkg-query -W -f '${Description}' linerate")
+    results.check("the package's synopsis says what it is", "bridge" in said.splitlines()[0], said)
+    guest.run(f"systemctl stop linerate; cp {FILE} /tmp/good; echo 'nonsense = 1' >> {FILE}", 120)
+    guest.run("systemctl start linerate", 120, code=None)
+    said = guest.run("journalctl -b -u linerate -p err -o cat", code=None)
+    results.check("why it does not start is an error of the journal", "nonsense" in said, said)
+    guest.run("systemctl stop linerate", 120)
+    guest.run(f"""cp /tmp/good {FILE}; printf '{FLOW_LOG}' >> {FILE}
+        systemctl reset-failed linerate; systemctl start linerate""", 240)
+    guest.run("ip netns exec w1 ping -q -c 3 -i 0.2 -W 20 192.0.2.2", code=None)
+    guest.run("systemctl stop linerate", 120)
+    said = guest.run("ls -l /var/log/linerate; cat /var/log/linerate/flows.jsonl", code=None)
+    results.check("it writes its log of flows", '"event"' in said, said)
+    guest.run(f"cp /tmp/good {FILE}; timeout -s INT 30 linerate run -q --duration 1s {FILE}", 120,
+              code=None)
+    guest.run("systemctl start linerate", 240, code=None)
+    said = guest.run("journalctl -b -u linerate -p err -o cat", code=None)
+    running = property_of(guest, "SubState") == "running"
+    results.check("after a run of root's it starts, or names the remedy",
+                  running or "chown" in said, said)
+    guest.run("systemctl stop linerate", 120)
+    guest.run("chown -R linerate: /var/lib/linerate; systemctl start linerate", 240, code=None)
+    results.check("and starts then", property_of(guest, "SubState") == "running", said)
 
 
 def bypassed(guest, results):

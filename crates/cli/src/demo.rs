@@ -34,7 +34,7 @@ struct Set {
 
 /// Runs the demo.
 pub(crate) fn run(args: &DemoArgs, output: Output) -> Outcome {
-    let layout = args.workers.layout()?;
+    let layout = args.workers.layout(&[])?;
     let machine = Machine::read();
     let (entries, shrunk) = plan::entries(args.entries, &machine);
     if args.dry_run {

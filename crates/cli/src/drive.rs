@@ -38,7 +38,7 @@ const CEILING: Duration = Duration::from_millis(200);
 pub(crate) fn generate(args: &GenArgs, output: Output) -> Outcome {
     let rate = rate(args)?;
     let ports = Ports::of_generator(args)?;
-    let layout = args.workers.layout()?;
+    let layout = args.workers.layout(&ports.specs())?;
     if args.apart && layout.cpus.len() < 2 {
         return Err(Error::refused(
             "--apart needs a worker to send and one to take in: add --workers 2 or more",
@@ -83,7 +83,7 @@ pub(crate) fn generate(args: &GenArgs, output: Output) -> Outcome {
 /// Runs the sink.
 pub(crate) fn take_in(args: &SinkArgs, output: Output) -> Outcome {
     let ports = Ports::of_sink(args)?;
-    let layout = args.workers.layout()?;
+    let layout = args.workers.layout(&ports.specs())?;
     warn_of_debug_build(output);
     warn_of_shared_cpus(&layout, output);
     let interrupt = Interrupt::watch()?;
@@ -102,7 +102,7 @@ pub(crate) fn take_in(args: &SinkArgs, output: Output) -> Outcome {
         pool_frames: layout.pool_frames_at(opened.stride_bytes),
         idle: args.idle.into(),
     };
-    let drive = Drive::open(plan).map_err(Error::refused)?;
+    let drive = open_drive(plan, output)?;
     let trial = Trial {
         recipe: Recipe::default(),
         rate: Rate::Unlimited,
@@ -133,6 +133,7 @@ fn finish(
     warnings.extend(refused_frames(&report));
     warnings.extend(cut_frames(&report));
     warnings.extend(clock_steps(&report));
+    warnings.extend(clock::silent_clocks(&report));
     warnings.extend(starved(&report.workers));
     warnings.iter().for_each(|warning| output.warn(warning));
     let mut figures = Figures::new(&report, ceiling, &memory, warnings);
@@ -275,5 +276,12 @@ fn open(
         pool_frames: layout.pool_frames_at(opened.stride_bytes),
         idle: args.idle.into(),
     };
-    Drive::open(plan).map_err(Error::refused)
+    open_drive(plan, output)
+}
+
+/// Opens the ports of a plan, and says what is to be known of them.
+pub(crate) fn open_drive(plan: DrivePlan, output: Output) -> Result<Drive, Error> {
+    let drive = Drive::open(plan).map_err(Error::refused)?;
+    drive.notes().iter().for_each(|note| output.warn(note));
+    Ok(drive)
 }

@@ -7,7 +7,9 @@ use std::fmt;
 use engine::{
     DEFAULT_BURST, DEFAULT_POOL_FRAMES, HEADROOM_BYTES, Plan, allowed_cpus, other_workers,
 };
-use frame::CpuId;
+use frame::memory::{node_of_cpu, nodes_online};
+use frame::{CpuId, NodeId};
+use port::interface::Survey;
 use port::{Port, PortSpec};
 
 /// Distance of two frames unless something asks for more: an odd multiple of 64, so that frame
@@ -33,6 +35,28 @@ pub struct LayoutAsked {
     pub stride_bytes: Option<u32>,
     /// Frames in each worker's pool.
     pub pool_frames: Option<u32>,
+    /// The memory nodes of the ports' NICs, see [`nodes_of`].
+    pub nodes: Vec<NodeId>,
+}
+
+/// The memory nodes of the NICs behind some ports; none on a machine with one node.
+#[must_use]
+pub fn nodes_of(specs: &[PortSpec]) -> Vec<NodeId> {
+    if nodes_online().len() < 2 {
+        return Vec::new();
+    }
+    let interface = |spec: &PortSpec| match spec {
+        PortSpec::Xdp(spec) => Some(spec.interface.clone()),
+        PortSpec::Packet(spec) => Some(spec.interface.clone()),
+        _ => None,
+    };
+    let node = |name: String| Survey::of(&name).ok()?.numa_node;
+    let nodes = specs.iter().filter_map(interface).filter_map(node);
+    let nodes = nodes.filter_map(|node| u16::try_from(node).ok());
+    let mut nodes: Vec<NodeId> = nodes.map(NodeId).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
 }
 
 /// Why this machine cannot lay out the dataplane as asked.
@@ -127,7 +151,8 @@ impl std::error::Error for LayoutError {}
 pub struct Layout {
     /// The CPUs, one a worker.
     pub cpus: Vec<CpuId>,
-    /// What the user should know of them: a sentence for each that another process has, too.
+    /// What the user should know of them: a sentence for each that another process has, too, and
+    /// one on those that are on another memory node than the ports' NICs.
     pub warnings: Vec<String>,
     /// Frames moved at a time, at most.
     pub burst: usize,
@@ -157,9 +182,13 @@ impl Layout {
             });
         }
         let others = other_workers();
-        let cpus = cpus::choose(asked, &allowed_cpus(), &others)?;
+        let is_near = |cpu| node_of_cpu(cpu).is_none_or(|node| asked.nodes.contains(&node));
+        let is_near = |cpu| asked.nodes.is_empty() || is_near(cpu);
+        let cpus = cpus::choose(asked, &allowed_cpus(), &others, &is_near)?;
+        let mut warnings = cpus::shared_with(&cpus, &others, asked.cpus.is_none());
+        warnings.extend(cpus::far_from(&asked.nodes, &cpus, &is_near));
         Ok(Self {
-            warnings: cpus::shared_with(&cpus, &others, asked.cpus.is_none()),
+            warnings,
             cpus,
             burst,
             stride_asked: asked.stride_bytes,

@@ -50,7 +50,7 @@ use crate::privileges::{self, PrivilegeError};
 use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, Reply, Request};
 use crate::sources::{Asking, Kind, SourceState, Sources, ToKeeper};
-use crate::{FlowLogWriter, Layout, LayoutAsked, Pinned, Samples};
+use crate::{FlowLogWriter, Layout, LayoutAsked, Pinned, Samples, nodes_of};
 use inner::{Inner, Live};
 use own::Following;
 use recent::Recent;
@@ -408,11 +408,13 @@ fn control(config: &Config, inner: &Arc<Inner>) -> Result<Server, StartError> {
 ///
 /// The machine has it not.
 pub fn layout(config: &Config) -> Result<Layout, StartError> {
+    let specs: Vec<PortSpec> = config.ports.iter().map(|port| port.spec.clone()).collect();
     Ok(Layout::choose(&LayoutAsked {
         workers: config.workers.count,
         cpus: config.workers.cpus.clone(),
         burst: config.workers.burst,
         stride_bytes: config.memory.stride_bytes,
         pool_frames: config.memory.pool_frames,
+        nodes: nodes_of(&specs),
     })?)
 }

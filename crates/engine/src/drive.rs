@@ -8,6 +8,7 @@ mod answering;
 #[cfg(test)]
 mod answering_tests;
 mod arrivals;
+mod carrier;
 mod counted;
 mod feed;
 mod link;

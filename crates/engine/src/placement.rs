@@ -10,6 +10,7 @@
 
 mod balancer;
 mod even;
+mod excuse;
 mod indirection;
 mod loads;
 mod observe;
@@ -17,6 +18,7 @@ mod verify;
 
 pub use balancer::{Balancer, Elephant, Outcome, Pressure, Proposal, Thresholds};
 pub use even::Move;
+pub use excuse::Excuse;
 pub use indirection::{BUCKETS_MAX, BUCKETS_MIN, Indirection, Owners};
 pub use loads::{BucketLoad, BucketLoads, BucketReader};
 pub use observe::{Enough, observe};

@@ -77,7 +77,8 @@ impl Watched {
 
     /// Looks at the link alone, before the run.
     pub(crate) fn look_at_link(&mut self) -> Option<Link> {
-        self.link = Some(self.monitor.look().link);
+        self.monitor.look();
+        self.link = Some(self.monitor.look_at_link());
         self.link
     }
 

@@ -106,10 +106,8 @@ impl Region {
             .iter()
             .zip(&layout.extents)
             .map(|(request, extent)| {
-                let node = request.node.filter(|_| many_nodes)?;
-                mapping
-                    .is_on_node(extent.chunks_start, extent.chunks_bytes, node)
-                    .then_some(node)
+                request.node.filter(|_| many_nodes)?;
+                mapping.node_of(extent.chunks_start, extent.chunks_bytes)
             });
         let nodes = nodes.collect();
         let pools = (first..=u16::MAX)
@@ -206,8 +204,8 @@ impl Region {
         self.mapping.pages()
     }
 
-    /// The node each pool's memory was found on, in the order of the requests; `None` where none
-    /// was asked for, only one is online, or the kernel had to take memory of another.
+    /// The node each pool's memory was found on, in the order of the requests, be it the one asked
+    /// for or another; `None` where none was asked for, only one is online, or it is on several.
     #[must_use]
     pub fn nodes(&self) -> &[Option<NodeId>] {
         &self.nodes

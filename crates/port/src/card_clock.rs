@@ -7,6 +7,7 @@
 //!
 //! The line is read by workers without a lock: they look once a burst whether there is another.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
@@ -22,6 +23,10 @@ const KEPT: usize = 16;
 const STEP_NANOS: u64 = 100_000;
 /// No clock runs so wrong, parts in 2^32: 1000 in a million.
 const RATE_MAX: i64 = 4_294_967;
+/// A clock that says the same for so long stands still: the coarsest tick some microseconds.
+const STANDS_NANOS: u64 = 2_000_000;
+/// A stamp that so many frames in a row have is of a clock that stands still.
+const SAME_STAMPS_MAX: u32 = 64;
 /// Binary digits of a rate.
 const RATE_BITS: u32 = 32;
 
@@ -101,6 +106,8 @@ pub(crate) struct ClockReader {
     shared: Arc<Shared>,
     version: u64,
     line: Line,
+    /// The last stamp, and how many frames before had the same.
+    last: Cell<(u64, u32)>,
 }
 
 impl ClockReader {
@@ -114,11 +121,18 @@ impl ClockReader {
         }
     }
 
-    /// A time of the card's clock as one of the kernel's; `None` where no time of the kernel's
-    /// clock is that.
+    /// The stamp of a frame, by the card's clock, as a time of the kernel's; `None` where no time
+    /// of the kernel's clock is that, and where stamps stand still.
     #[inline]
     pub(crate) fn kernel_time(&self, card: u64) -> Option<u64> {
-        self.line.at(card)
+        let (last, same) = self.last.get();
+        let same = if card == last {
+            same.saturating_add(1)
+        } else {
+            0
+        };
+        self.last.set((card, same));
+        (same < SAME_STAMPS_MAX).then(|| self.line.at(card))?
     }
 }
 
@@ -153,11 +167,14 @@ impl CardClock {
     /// The card's clock of this number, compared once.
     ///
     /// # Errors
-    /// It cannot be opened or compared; a sentence's end.
+    /// It cannot be opened or compared, or stands still; a sentence's end.
     pub(crate) fn open(number: u32) -> Result<Self, String> {
         let path = PtpClock::path(number);
         let clock = PtpClock::open(number)
             .map_err(|error| format!("its clock {path} cannot be opened: {error}"))?;
+        if stands_still(|| clock.compare()) {
+            return Err(format!("its clock {path} stands still"));
+        }
         Self::by(path, Box::new(move || clock.compare()))
     }
 
@@ -191,6 +208,13 @@ impl CardClock {
                 return;
             }
         };
+        let is_same = |last: &&Comparison| {
+            last.card == compared.card && compared.kernel >= last.kernel + STANDS_NANOS
+        };
+        if self.history.back().filter(is_same).is_some() {
+            let why = format!("{} stands still", self.path);
+            self.failure.get_or_insert(why);
+        }
         let foreseen = Line::through(&self.history).and_then(|line| line.at(compared.card));
         let off = foreseen.map_or(0, |kernel| kernel.abs_diff(compared.kernel));
         if off > STEP_NANOS.saturating_add(compared.doubt) {
@@ -218,6 +242,7 @@ impl CardClock {
             shared: Arc::clone(&self.shared),
             version,
             line,
+            last: Cell::default(),
         }
     }
 
@@ -249,6 +274,22 @@ impl fmt::Debug for CardClock {
             .field("compared", &self.compared)
             .field("worst", &self.worst)
             .finish_non_exhaustive()
+    }
+}
+
+/// Whether a clock says the same for some milliseconds. What cannot be compared is for others to
+/// tell.
+fn stands_still(mut compare: impl FnMut() -> io::Result<Comparison>) -> bool {
+    let Ok(first) = compare() else { return false };
+    loop {
+        match compare() {
+            Ok(next) if next.card == first.card => {
+                if next.kernel >= first.kernel.saturating_add(STANDS_NANOS) {
+                    return true;
+                }
+            }
+            _ => return false,
+        }
     }
 }
 

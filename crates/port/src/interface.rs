@@ -349,6 +349,15 @@ impl Interface {
         ethtool::features(&self.control, &self.kernel_name())
     }
 
+    /// Whether its NIC has a receive hash and hands it on to nobody (`ethtool -K IFACE rxhash
+    /// off`).
+    #[must_use]
+    pub fn hands_on_no_hash(&self) -> bool {
+        let features = self.features().unwrap_or_default();
+        let hash = features.iter().find(|feature| feature.name == "rx-hashing");
+        hash.is_some_and(|hash| hash.changeable && !hash.active)
+    }
+
     /// Asks for one offload to be on or off.
     ///
     /// # Errors
@@ -384,6 +393,18 @@ impl Interface {
         // One that is renamed between two questions looks gone, and is there by its new name.
         match ask() {
             Link::Absent => ask(),
+            link => link,
+        }
+    }
+
+    /// As [`Self::link`], and asks the driver too: after a NIC was reset the flags of an interface
+    /// say for up to a second that its carrier is still there. The question takes a lock of the
+    /// kernel's.
+    #[must_use]
+    pub fn link_of_driver(&self) -> Link {
+        let carrier = || ethtool::carrier(&self.control, &self.kernel_name());
+        match self.link() {
+            Link::Up(index) if matches!(carrier(), Ok(false)) => Link::NoCarrier(index),
             link => link,
         }
     }

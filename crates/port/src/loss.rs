@@ -74,7 +74,8 @@ losses! {
         "none needed";
     RxDriver = "rx_driver_drop",
         "the driver, or the kernel before it came to us, dropped it (rx_dropped)",
-        "see ethtool -S IFACE; net.core.netdev_max_backlog where frames come by a CPU's queue";
+        "see ethtool -S IFACE; net.core.netdev_max_backlog where frames come by a CPU's queue; \
+         where full frames alone are lost by xdp:, a smaller MTU or mode=generic";
     StartOrEnd = "start_or_end",
         "it came while the run began or ended, between two looks at the counters",
         "begin the run before the traffic and end it after";

@@ -23,7 +23,7 @@ mod read;
 use frame::Nanos;
 
 pub(crate) use covered::{Addresses, Covered};
-pub(crate) use read::{Reading, read};
+pub(crate) use read::{Reading, Sound, read};
 
 /// Bytes of a signature: check 32 bits, stream 16, sequence 48, time of sending 48. A 64-byte
 /// frame of UDP in IPv4 has room for exactly that behind its headers.
@@ -69,7 +69,7 @@ impl Signature {
     #[must_use]
     pub fn of(frame: &[u8]) -> Option<Self> {
         match read(frame) {
-            Reading::Sound(signature) => Some(signature),
+            Reading::Sound(sound) => Some(sound.signature),
             Reading::Unsound(_) => None,
         }
     }

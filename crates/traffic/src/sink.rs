@@ -9,13 +9,15 @@
 //! test frame of which the end is missing, or more than one of the three, is taken for foreign. So
 //! is an ICMP error, which may quote a test frame.
 //!
-//! Each receiving worker has its own sink. Frames of a stream that take different ways through a
-//! machine have no order among each other: reordering is what each worker saw for itself. A number
+//! Order is that of a flow: frames of different flows may take different ways, over several queues
+//! or links, and have none among each other. Each receiving worker has its own sink, and reordering
+//! is what each saw for itself. A number
 //! that came to two workers is found when their sinks are joined, as far as both recorded what
 //! they saw ([`SinkLimits::record`]).
 
 #[cfg(test)]
 mod oracle;
+mod order;
 mod record;
 mod report;
 mod run;
@@ -27,11 +29,12 @@ mod window;
 use frame::{Frame, FrameMeta, Nanos};
 use wire::IcmpError;
 
+use self::order::Order;
 use self::record::{Joined, Record};
 pub use self::report::{SinkReport, StreamReport};
 use self::run::Run;
 use self::stream::Stream;
-use crate::signature::{Reading, read};
+use crate::signature::{Reading, Sound, read};
 use crate::{Histogram, Signature};
 
 /// Most streams, by memory: 209 MB at the default window.
@@ -89,6 +92,7 @@ impl Default for SinkLimits {
 pub struct Sink {
     limits: SinkLimits,
     streams: Vec<Stream>,
+    order: Order,
     /// What came, to be compared with what came to others.
     record: Option<Record>,
     /// What came to all that were joined.
@@ -127,6 +131,7 @@ impl Sink {
             record: (limits.record > 0).then(|| Record::new(limits.record)),
             joined: Joined::default(),
             streams: Vec::new(),
+            order: Order::new(),
             places: vec![0; 1 << 16].into_boxed_slice(),
             frames: 0,
             bytes: 0,
@@ -198,13 +203,19 @@ impl Sink {
             count += 1;
             bytes += frame.len();
             match read(frame) {
-                Reading::Sound(signature) => {
+                Reading::Sound(Sound { signature, flow }) => {
                     sound += 1;
-                    let follows = run
-                        .as_mut()
-                        .is_some_and(|run| run.extend(&signature, frame.len()));
+                    let Signature {
+                        stream, sequence, ..
+                    } = signature;
+                    let overtaken = self.order.take(stream, flow, sequence);
+                    let follows = overtaken.is_none()
+                        && run
+                            .as_mut()
+                            .is_some_and(|run| run.extend(&signature, frame.len()));
                     if !follows {
-                        self.take_run(run.replace(Run::of(signature, frame.len())), now);
+                        let next = Run::of(signature, frame.len(), overtaken);
+                        self.take_run(run.replace(next), now);
                     }
                 }
                 Reading::Unsound(candidates) => {

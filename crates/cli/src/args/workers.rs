@@ -3,7 +3,8 @@
 use clap::Args;
 use frame::BURST_MAX;
 
-use daemon::{Layout, LayoutAsked};
+use daemon::{Layout, LayoutAsked, nodes_of};
+use port::PortSpec;
 
 use super::CpuList;
 use crate::error::Error;
@@ -21,7 +22,7 @@ pub(crate) struct WorkerArgs {
     /// Run the workers on these CPUs, as in 0,2-3.
     ///
     /// Without it, CPUs of different cores are taken first and CPU 0 last, since interrupts
-    /// prefer it.
+    /// prefer it; on a machine with several memory nodes, those of the ports' NICs first.
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<CpuList>,
     /// Move at most N frames at a time through all stages.
@@ -44,14 +45,15 @@ pub(crate) struct WorkerArgs {
 }
 
 impl WorkerArgs {
-    /// What the options mean on this machine.
-    pub(crate) fn layout(&self) -> Result<Layout, Error> {
+    /// What the options mean on this machine, for these ports.
+    pub(crate) fn layout(&self, ports: &[PortSpec]) -> Result<Layout, Error> {
         let asked = LayoutAsked {
             workers: self.workers.map(usize::from),
             cpus: self.cpus.as_ref().map(|list| list.0.clone()),
             burst: self.burst.map(usize::from),
             stride_bytes: self.stride,
             pool_frames: self.pool,
+            nodes: nodes_of(ports),
         };
         Layout::choose(&asked).map_err(Error::refused)
     }

@@ -6,13 +6,38 @@ use serde::Serialize;
 use traffic::SinkReport;
 
 use super::text::time;
-use crate::report::number::count;
+use crate::report::number::{count, plural};
 
 /// What `clock.source` says, and where the card stamps what came, what stands before it.
 const KERNEL: &str = "kernel's monotonic clock, read by software once a burst";
 
 /// The same where all that came is out of a capture.
 const RECORDS: &str = "records of the capture";
+
+/// Why the times of NICs that were to stamp frames are not had after all, a sentence each.
+pub(super) fn silent_clocks(trial: &TrialReport) -> impl Iterator<Item = String> {
+    sinks(trial).filter_map(|(sink, times)| silent_clock(sink, times))
+}
+
+fn silent_clock(sink: &SinkReport, times: &TimeSource) -> Option<String> {
+    let TimeSource::Hardware { clock, .. } = times else {
+        return None;
+    };
+    (sink.stamped == 0 && sink.frames != 0).then(|| {
+        format!(
+            "{clock}: the NIC of this clock stamped none of {}, or all with the same time, so \
+             arrivals and latencies are those of software; see whether the clock goes (phc_ctl \
+             {clock} get)",
+            plural(sink.frames, "frame", "frames")
+        )
+    })
+}
+
+/// What took frames in, each with what says when they came.
+fn sinks(trial: &TrialReport) -> impl Iterator<Item = (&SinkReport, &TimeSource)> {
+    let sinks = [&trial.ahead, &trial.back].into_iter().zip(&trial.times);
+    sinks.filter_map(|(sink, times)| sink.as_ref().zip(times.as_ref()))
+}
 
 /// The object `clock` of the report.
 #[derive(Debug, Serialize)]
@@ -55,11 +80,8 @@ impl ClockFacts {
             recorded: false,
             remarks: Vec::new(),
         };
-        let sinks = [&trial.ahead, &trial.back];
-        let sinks = sinks.into_iter().zip(&trial.times);
-        let sinks = sinks.filter_map(|(sink, times)| sink.as_ref().zip(times.as_ref()));
         let (mut clocks, mut software) = (Vec::new(), trial.times == [None, None]);
-        for (sink, times) in sinks {
+        for (sink, times) in sinks(trial) {
             software |= facts.add(sink, times, &mut clocks);
         }
         if software {
@@ -72,7 +94,8 @@ impl ClockFacts {
             let clocks = clocks.join(" and ");
             facts.source = format!("{KERNEL}; arrivals by the card's clock {clocks}");
             let by_card = |times: &TimeSource| matches!(times, TimeSource::Hardware { .. });
-            facts.hardware_timestamps = trial.times.iter().flatten().all(by_card);
+            facts.hardware_timestamps =
+                trial.times.iter().flatten().all(by_card) && silent_clocks(trial).next().is_none();
         }
         facts
     }
@@ -100,6 +123,9 @@ impl ClockFacts {
                 self.hardware_frames += sink.stamped;
                 self.unstamped_frames += unstamped;
                 self.clock_steps += steps;
+                if silent_clock(sink, times).is_some() {
+                    return true;
+                }
                 self.doubt(*error_mean_ns as f64, *error_max_ns);
                 if !clocks.contains(clock) {
                     clocks.push(clock.clone());
@@ -161,5 +187,44 @@ impl ClockFacts {
             said += &format!(" {remark}.");
         }
         said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card() -> TimeSource {
+        TimeSource::Hardware {
+            clock: "/dev/ptp9".to_owned(),
+            error_mean_ns: 40,
+            error_max_ns: 300,
+            steps: 0,
+            remark: None,
+        }
+    }
+
+    #[test]
+    fn a_card_that_stamps_nothing_is_told() {
+        // Where times should come from, what came in, and what of it was stamped.
+        let table = [
+            (card(), 1502, 1502, false),
+            (card(), 1502, 1, false),
+            (card(), 1502, 0, true),
+            (card(), 0, 0, false),
+            (TimeSource::default(), 1502, 0, false),
+            (TimeSource::Recorded, 1502, 0, false),
+        ];
+        for (times, frames, stamped, silent) in table {
+            let sink = SinkReport {
+                frames,
+                stamped,
+                ..SinkReport::default()
+            };
+            let said = silent_clock(&sink, &times);
+            assert_eq!(said.is_some(), silent, "{times:?} {frames} {stamped}");
+            let parts = ["/dev/ptp9", "none of 1,502 frames", "phc_ctl"];
+            assert!(said.is_none_or(|said| parts.iter().all(|part| said.contains(part))));
+        }
     }
 }

@@ -127,7 +127,10 @@ pub(super) struct Arrived {
     /// the lowest and the highest that did.
     pub(super) lost: u64,
     pub(super) duplicated: u64,
+    /// Frames that a later one of their own flow overtook.
     pub(super) reordered: u64,
+    /// Frames that later ones of other flows alone overtook, which is no harm.
+    pub(super) reordered_across_flows: u64,
     pub(super) corrupted: u64,
     /// Frames that are no test frames.
     pub(super) foreign: u64,
@@ -173,6 +176,7 @@ pub(super) struct Stream {
     pub(super) duplicated: u64,
     pub(super) reordered: u64,
     pub(super) reordered_by_max: u64,
+    pub(super) reordered_across_flows: u64,
     pub(super) corrupted: u64,
     pub(super) outside_window: u64,
     pub(super) uncompared: u64,
@@ -301,6 +305,7 @@ impl Arrived {
             lost: sum(|stream| stream.lost),
             duplicated: sum(|stream| stream.duplicated),
             reordered: sum(|stream| stream.reordered),
+            reordered_across_flows: sum(|stream| stream.reordered_across_flows),
             corrupted: sink.corrupted,
             foreign: sink.foreign,
             cut: sink.cut,
@@ -325,6 +330,7 @@ impl Stream {
             duplicated: stream.duplicated,
             reordered: stream.reordered,
             reordered_by_max: stream.reordered_by_max,
+            reordered_across_flows: stream.across_flows,
             corrupted: stream.corrupted,
             outside_window: stream.outside_window,
             uncompared: stream.uncompared,
@@ -342,6 +348,7 @@ impl Stream {
             duplicated: 0,
             reordered: 0,
             reordered_by_max: 0,
+            reordered_across_flows: 0,
             corrupted: 0,
             outside_window: 0,
             uncompared: 0,

@@ -54,6 +54,11 @@ impl Ports {
         Ok(ports)
     }
 
+    /// All of them, for laying out the workers.
+    pub(super) fn specs(&self) -> Vec<PortSpec> {
+        self.all().cloned().collect()
+    }
+
     fn all(&self) -> impl Iterator<Item = &PortSpec> {
         self.tx.iter().chain(&self.rx).chain(&self.replay)
     }

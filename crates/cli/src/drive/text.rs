@@ -167,7 +167,12 @@ fn arrived(table: &mut Table, name: &str, sink: &Arrived, sent: Option<u64>) {
         (
             "reordered",
             sink.reordered,
-            "behind one with a higher number",
+            "behind a later one of their own flow",
+        ),
+        (
+            "overtaken by other flows",
+            sink.reordered_across_flows,
+            "no harm: flows took different ways, as over several queues",
         ),
         (
             "corrupted",

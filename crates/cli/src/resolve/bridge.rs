@@ -66,9 +66,9 @@ impl BridgeSettings {
             ));
         }
         let settings = Self {
+            layout: args.workers.layout(&ports)?,
             ports,
             sets,
-            layout: args.workers.layout()?,
             dispatch: args.dispatch.settings(),
             idle: args.idle.into(),
             pin_irqs: args.pin_irqs,

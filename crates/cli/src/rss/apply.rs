@@ -23,6 +23,8 @@ struct Page {
     version: &'static str,
     #[serde(flatten)]
     card: Card,
+    /// What was set and read back otherwise.
+    not_taken: Vec<String>,
 }
 
 /// Sets, waits, and puts back.
@@ -48,12 +50,17 @@ pub(super) fn run(args: &RssApplyArgs, output: Output) -> Outcome {
     if args.json {
         let now = change.now().map_err(Error::refused)?;
         let card = Card::of(change.interface(), &now);
-        let version = VERSION;
-        output.print_json(&Page { version, card })?;
+        output.print_json(&Page {
+            version: VERSION,
+            card,
+            not_taken: change.not_taken().to_vec(),
+        })?;
     } else {
         let said = format!("{name}: set; put back at the end of this command\n");
         output.print(Stream::Stdout, &said)?;
     }
+    let not_taken = not_taken(&name, change.not_taken());
+    not_taken.iter().for_each(|said| output.warn(said));
     let begun = Instant::now();
     let over = || args.duration.is_some_and(|most| begun.elapsed() >= most);
     while !interrupt.is_asked() && !over() {
@@ -65,10 +72,24 @@ pub(super) fn run(args: &RssApplyArgs, output: Output) -> Outcome {
              {name}`"
         ))
     })?;
-    match args.json {
-        true => Ok(ExitCode::Done),
-        false => output.print(Stream::Stdout, &format!("{name}: as it was before\n")),
+    if !args.json {
+        output.print(Stream::Stdout, &format!("{name}: as it was before\n"))?;
     }
+    Ok(match not_taken {
+        None => ExitCode::Done,
+        Some(_) => ExitCode::CheckFailed,
+    })
+}
+
+/// What a driver took without a word and did not do.
+fn not_taken(name: &str, parts: &[String]) -> Option<String> {
+    (!parts.is_empty()).then(|| {
+        format!(
+            "{name}: its driver took these settings and did not keep {}: frames are placed by what \
+             it has (linerate rss show {name})",
+            parts.join(", ")
+        )
+    })
 }
 
 fn wanted(args: &RssApplyArgs, now: &HashSettings, name: &str) -> Result<HashSettings, Error> {
@@ -121,6 +142,9 @@ fn key(choice: &KeyChoice, len: usize, name: &str) -> Result<Vec<u8>, Error> {
     }
     match key.as_bytes().get(..len) {
         Some(bytes) if len > 0 => Ok(bytes.to_vec()),
+        _ if len == 0 => Err(Error::refused(format!(
+            "{name}: its driver has no key that could be set; leave out --key"
+        ))),
         _ => Err(Error::refused(format!(
             "{name}: its driver takes a key of {len} bytes, and this one has {}",
             key.as_bytes().len()

@@ -86,6 +86,13 @@ pub(super) fn types(settings: &HashSettings) -> HashTypes {
     }
 }
 
+/// Kinds of frames, as ethtool names them, of which a driver does not say what it hashes.
+pub(super) fn untold(settings: &HashSettings) -> Vec<&'static str> {
+    let told: Vec<&str> = settings.by_name().map(|(name, _)| name).collect();
+    let kinds = HashSettings::kinds();
+    kinds.filter(|name| !told.contains(name)).collect()
+}
+
 /// `sdfn` in words.
 pub(super) fn letters(letters: &str) -> String {
     match letters {
@@ -127,6 +134,7 @@ mod tests {
         assert_eq!(types.udp4, HashInput::Addresses);
         assert_eq!(types.udp6, HashInput::Family);
         assert_eq!(types.tcp6, HashInput::Ports, "what most do");
+        assert_eq!(untold(&settings), ["tcp6"]);
         assert_eq!(
             (function(0), function(1), function(4)),
             (None, Some("toeplitz"), Some("crc32"))

@@ -41,6 +41,8 @@ struct Page {
     /// Flows that moved: before, after, how often.
     flow_pairs: Vec<(u32, u32, u64)>,
     causes: Vec<String>,
+    /// What is to be known of hashes that contradict no claim.
+    notes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -64,7 +66,9 @@ struct FramePage {
 /// Looks at frames and concludes; exit code 1 where something is wrong.
 pub(super) fn run(args: &RssVerifyArgs, output: Output) -> Outcome {
     let interface = card::interface(&args.port)?;
-    let settings = interface.settings().unwrap_or_default();
+    let settings = interface.settings();
+    let untold = settings.as_ref().map(card::untold).unwrap_or_default();
+    let settings = settings.unwrap_or_default();
     let told = Key::new(&settings.rss.key).ok();
     let claims = Claims {
         key: args.key.or(told),
@@ -72,6 +76,9 @@ pub(super) fn run(args: &RssVerifyArgs, output: Output) -> Outcome {
         table: settings.rss.indirection.clone(),
         driver: interface.driver().unwrap_or_default(),
         other_function: settings.rss.function > 1,
+        untold,
+        through_kernel: !args.port.starts_with("xdp:"),
+        hash_off: interface.hands_on_no_hash(),
     };
     let mut verifier = Verifier::new(claims);
     look(args, &interface, &mut verifier, output)?;
@@ -177,6 +184,7 @@ impl Page {
             queue_pairs: pairs(&found.queue_pairs),
             flow_pairs: pairs(&found.flow_pairs),
             causes: found.causes.clone(),
+            notes: found.notes.clone(),
         }
     }
 }
@@ -261,6 +269,9 @@ fn text(page: &Page, settings: &HashSettings, output: Output) -> String {
     }
     for cause in &page.causes {
         text += &format!("likely: {cause}\n");
+    }
+    for note in &page.notes {
+        text += &format!("no fault: {note}\n");
     }
     text
 }

@@ -2,6 +2,8 @@
 //! frames were kept.
 
 use std::process::Output;
+use std::thread::sleep;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -94,8 +96,33 @@ fn frames_without_a_carrier_do_not_leave() {
             says(&report).contains("without a carrier all the time"),
             "{report}"
         );
+        let loud = bench.run(&words.replace(" -q", ""));
+        let said = String::from_utf8_lossy(&loud.stderr);
+        let warning = format!("{kind}:x is without a carrier 5 s after it was opened");
+        assert!(said.contains(&warning), "{said}");
         let place = &report["ledger"]["places"][0];
         assert_eq!(place["left_interface"], 0, "{report}");
+    }
+}
+
+/// A NIC that is reset when an offload is switched has its carrier a second later or two.
+#[test]
+fn a_carrier_that_comes_late_is_awaited_before_the_first_frame() {
+    let Some(bench) = Bench::pair() else { return };
+    for kind in KINDS {
+        bench.expect(Side::Middle, "ip link set y down");
+        let words = format!("gen {kind}:x --rate 100pps --count 20 --no-trial --json -q");
+        let run = bench.start(&words);
+        // Long enough for a start, and shorter than what it waits for.
+        sleep(Duration::from_millis(1500));
+        let before = bench.counter(Side::Middle, "y", "rx", "packets");
+        bench.expect(Side::Middle, "ip link set y up");
+        let (_, report, said) = run.ended();
+        assert!(!said.contains("is without a carrier 5 s"), "{said}");
+        let report: Value = serde_json::from_str(&report).expect("JSON");
+        assert!(report["departure"]["link_down"].is_null(), "{report}");
+        let came = bench.counter(Side::Middle, "y", "rx", "packets") - before;
+        assert!(came >= 20, "{came} of 20 came: {report}");
     }
 }
 

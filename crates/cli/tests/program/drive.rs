@@ -167,18 +167,26 @@ fn a_capture_of_test_frames_is_judged_frame_by_frame() {
     let mut flipped = whole.clone();
     flipped[record(700).end - 1] ^= 0x10;
     place.write("flipped.pcap", &flipped);
-    let mut swapped = whole.clone();
-    swapped[record(10)].copy_from_slice(&whole[record(11)]);
-    swapped[record(11)].copy_from_slice(&whole[record(10)]);
-    place.write("swapped.pcap", &swapped);
+    // The next frame of the same flow, and of another: addresses and ports are behind both headers.
+    let flow = |number: usize| &whole[record(number)][16 + 26..16 + 38];
+    for (file, same) in [("swapped", true), ("apart", false)] {
+        let next = (11..1000).find(|&next| (flow(next) == flow(10)) == same);
+        let next = next.expect("there are seven flows");
+        let mut swapped = whole.clone();
+        swapped[record(10)].copy_from_slice(&whole[record(next)]);
+        swapped[record(next)].copy_from_slice(&whole[record(10)]);
+        place.write(&format!("{file}.pcap"), &swapped);
+    }
     // What was done: lost, duplicated, reordered, corrupted.
     for (file, counts) in [
         ("lost", [1, 0, 0, 0]),
         ("twice", [0, 1, 0, 0]),
         ("swapped", [0, 0, 1, 0]),
+        ("apart", [0, 0, 0, 0]),
         ("flipped", [1, 0, 0, 1]),
     ] {
-        let said = report(&place, &format!("sink pcap:in={file}.pcap"), 1);
+        let code = i32::from(counts != [0; 4]);
+        let said = report(&place, &format!("sink pcap:in={file}.pcap"), code);
         let names = ["lost", "duplicated", "reordered", "corrupted"];
         let found = names.map(|name| said["arrived"][name].as_u64().unwrap_or(u64::MAX));
         assert_eq!(found, counts, "{file}: {said}");

@@ -3,24 +3,24 @@
 use std::fs;
 
 use engine::OtherWorker;
-use frame::CpuId;
+use frame::{CpuId, NodeId};
 
 use super::{LayoutAsked, LayoutError};
 
 /// One CPU a worker: those asked for, or the best of those allowed, the ones that `others` have
-/// last, and of those the ones with the fewest workers first.
+/// with the most workers of `others` last, and of the rest those near the ports' NICs first.
 pub(super) fn choose(
     asked: &LayoutAsked,
     allowed: &[CpuId],
     others: &[OtherWorker],
+    is_near: &dyn Fn(CpuId) -> bool,
 ) -> Result<Vec<CpuId>, LayoutError> {
     let workers = asked.workers;
     let Some(cpus) = &asked.cpus else {
         let mut order = allowed.to_vec();
         order.sort_by_key(|&cpu| (cpu.0 == 0, cpu.0));
-        return pick(workers.unwrap_or(1), &order, core_of, |cpu| {
-            load(cpu, others)
-        });
+        let rank = |cpu| (load(cpu, others), !is_near(cpu));
+        return pick(workers.unwrap_or(1), &order, core_of, rank);
     };
     if let Some(&cpu) = cpus.iter().find(|cpu| !allowed.contains(cpu)) {
         return Err(LayoutError::ForeignCpu {
@@ -42,14 +42,14 @@ fn load(cpu: CpuId, others: &[OtherWorker]) -> usize {
     others.iter().filter(|other| other.cpu == cpu).count()
 }
 
-/// The first of `order`: those with the least load, and of these CPUs of different cores, since two
-/// on one core share its caches and its units. CPU 0 is the last in the order, since interrupts
-/// prefer it.
+/// The first of `order`: those with the least load, of these the ones near the NICs, and of these
+/// CPUs of different cores, since two on one core share its caches and its units. CPU 0 is the last
+/// in the order, since interrupts prefer it.
 fn pick(
     workers: usize,
     order: &[CpuId],
     core_of: impl Fn(CpuId) -> String,
-    load: impl Fn(CpuId) -> usize,
+    rank: impl Fn(CpuId) -> (usize, bool),
 ) -> Result<Vec<CpuId>, LayoutError> {
     if workers > order.len() {
         return Err(LayoutError::TooMany {
@@ -69,7 +69,8 @@ fn pick(
         }
     }
     first.extend(rest);
-    first.sort_by_key(|&cpu| load(cpu));
+    // Stable: a CPU on the far node is worse than half a core on the near one.
+    first.sort_by_key(|&cpu| rank(cpu));
     first.truncate(workers);
     Ok(first)
 }
@@ -111,6 +112,26 @@ pub(super) fn shared_with(cpus: &[CpuId], others: &[OtherWorker], chosen: bool) 
     shared.collect()
 }
 
+/// A sentence on those of `cpus` that are on another memory node than the ports' NICs.
+pub(super) fn far_from(
+    nodes: &[NodeId],
+    cpus: &[CpuId],
+    is_near: &dyn Fn(CpuId) -> bool,
+) -> Option<String> {
+    let far: Vec<CpuId> = cpus.iter().copied().filter(|&cpu| !is_near(cpu)).collect();
+    let names: Vec<String> = nodes.iter().map(NodeId::to_string).collect();
+    (!far.is_empty()).then(|| {
+        format!(
+            "CPU {} is on another memory node than the NICs of the ports (node {}): every frame \
+             crosses between the nodes; give CPUs of the NICs' node with --cpus (cpus in a \
+             configuration), see /sys/devices/system/node/node{}/cpulist",
+            listed(&far),
+            names.join(" and "),
+            names.first().map_or("0", String::as_str),
+        )
+    })
+}
+
 /// `0, 1 and 4`, shortened where there are many.
 pub(super) fn listed(cpus: &[CpuId]) -> String {
     let names: Vec<String> = cpus.iter().take(8).map(CpuId::to_string).collect();
@@ -144,13 +165,13 @@ mod tests {
         // 0 and 1 share a core, 2 and 3 another.
         let core = |cpu: CpuId| (cpu.0 / 2).to_string();
         let order = cpus(&[1, 2, 3, 0]);
-        let picked = |workers| pick(workers, &order, core, |_| 0).ok();
+        let picked = |workers| pick(workers, &order, core, |_| (0, false)).ok();
         assert_eq!(picked(1), Some(cpus(&[1])));
         assert_eq!(picked(2), Some(cpus(&[1, 2])));
         assert_eq!(picked(4), Some(cpus(&[1, 2, 3, 0])));
         assert_eq!(picked(5), None);
         // Half of a core is more than half of a CPU.
-        let loads = |cpu: CpuId| [0, 0, 1, 2][usize::from(cpu.0)];
+        let loads = |cpu: CpuId| ([0, 0, 1, 2][usize::from(cpu.0)], false);
         let picked = |workers| pick(workers, &order, core, loads).ok();
         assert_eq!(picked(2), Some(cpus(&[1, 0])));
         assert_eq!(picked(4), Some(cpus(&[1, 0, 2, 3])));
@@ -184,7 +205,7 @@ mod tests {
                 cpu: CpuId(cpu),
             });
             let others: Vec<OtherWorker> = others.collect();
-            let one = choose(&args(Some(1), None), &allowed, &others).ok();
+            let one = choose(&args(Some(1), None), &allowed, &others, &|_| true).ok();
             let one = one.expect("a CPU");
             assert_eq!(one, cpus(&[chosen]), "{taken:?}");
             let warnings = shared_with(&one, &others, true);
@@ -206,7 +227,7 @@ mod tests {
             cpu: CpuId(9000),
         };
         let chosen = |workers, others: &[OtherWorker]| {
-            choose(&args(Some(workers), None), &allowed, others).ok()
+            choose(&args(Some(workers), None), &allowed, others, &|_| true).ok()
         };
         assert_eq!(chosen(1, &[]), Some(cpus(&[9000])));
         assert_eq!(chosen(1, &[other]), Some(cpus(&[9001])));
@@ -220,18 +241,54 @@ mod tests {
     }
 
     #[test]
+    fn cpus_near_the_nics_come_first_and_others_are_told_of() {
+        // Far beyond those of any machine, so that each is a core of its own here; the last two are
+        // on the NICs' node.
+        let allowed = cpus(&[9000, 9001, 9002, 9003]);
+        let near = |cpu: CpuId| cpu.0 >= 9002;
+        let taken = |cpu| OtherWorker {
+            process: 77,
+            cpu: CpuId(cpu),
+        };
+        // Workers, CPUs asked for, those that others have, those chosen, and how many are far.
+        type Row<'a> = (
+            Option<usize>,
+            Option<&'a [u16]>,
+            &'a [u16],
+            &'a [u16],
+            usize,
+        );
+        let table: [Row; 5] = [
+            (None, None, &[], &[9002], 0),
+            (Some(2), None, &[], &[9002, 9003], 0),
+            (Some(3), None, &[], &[9002, 9003, 9000], 1),
+            (Some(2), None, &[9002], &[9003, 9002], 0),
+            (None, Some(&[9001]), &[], &[9001], 1),
+        ];
+        for (workers, list, others, expected, far) in table {
+            let others: Vec<OtherWorker> = others.iter().map(|&cpu| taken(cpu)).collect();
+            let chosen = choose(&args(workers, list), &allowed, &others, &near);
+            let chosen = chosen.expect("enough CPUs");
+            assert_eq!(chosen, cpus(expected), "{workers:?} {list:?}");
+            let said = far_from(&[NodeId(1)], &chosen, &near);
+            assert_eq!(said.is_some(), far > 0, "{said:?}");
+            assert!(said.is_none_or(|said| said.contains("node 1") && said.contains("--cpus")));
+        }
+    }
+
+    #[test]
     fn what_was_asked_for_is_checked() {
         let allowed = cpus(&[0, 1, 2]);
         assert_eq!(
-            choose(&args(None, Some(&[2, 0])), &allowed, &[]).ok(),
+            choose(&args(None, Some(&[2, 0])), &allowed, &[], &|_| true).ok(),
             Some(cpus(&[2, 0]))
         );
         assert_eq!(
-            choose(&args(Some(2), Some(&[2, 0])), &allowed, &[]).ok(),
+            choose(&args(Some(2), Some(&[2, 0])), &allowed, &[], &|_| true).ok(),
             Some(cpus(&[2, 0]))
         );
         let sentence = |args| {
-            choose(&args, &allowed, &[])
+            choose(&args, &allowed, &[], &|_| true)
                 .map(|_| ())
                 .map_err(|e| e.to_string())
         };

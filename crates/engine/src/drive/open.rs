@@ -2,16 +2,14 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, WorkerId};
-use port::interface::Link;
 use port::{Port, PortStatistics, TimeSource};
 use traffic::{FCS_BYTES, Neighbour, Recipe, Sink, SinkLimits, Speed};
 
 use super::answering::Answering;
 use super::arrivals::Arrivals;
+use super::carrier::{await_carriers, without_carrier};
 use super::part::{Part, Share};
 use super::running::RunningDrive;
 use super::worker::{Driver, Span, Taker};
@@ -54,6 +52,7 @@ pub struct Drive {
     pub(super) meters: Meters,
     pub(super) counted: Vec<PortCounts>,
     pub(super) memory: MemoryReport,
+    notes: Vec<String>,
     pub(super) roles: Roles,
     /// Who `tx` and `rx` are on their links.
     neighbours: [Option<Neighbour>; 2],
@@ -109,6 +108,7 @@ impl Drive {
         let mut facts: Vec<PortFacts> = facts.collect();
         await_carriers(&mut facts);
         Ok(Self {
+            notes: facts.iter().filter_map(without_carrier).collect(),
             facts,
             before: vec![PortStatistics::default(); ports.len()],
             workers,
@@ -127,6 +127,12 @@ impl Drive {
     #[must_use]
     pub fn memory(&self) -> &MemoryReport {
         &self.memory
+    }
+
+    /// What the user should know of the open ports, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Starts a trial: the workers send, take in, or both, until it is over.
@@ -271,21 +277,6 @@ impl Drive {
         for worker in &mut self.workers {
             worker.pool.collect();
         }
-    }
-}
-
-/// Many cards lose their link while a program is attached, and have it again some seconds later.
-fn await_carriers(ports: &mut [PortFacts]) {
-    const AWAITED: Duration = Duration::from_secs(5);
-    const LOOK_EVERY: Duration = Duration::from_millis(20);
-    let begun = Instant::now();
-    // The other end of what is no interface has no number.
-    let waits = |facts: &mut PortFacts| {
-        let link = facts.watched.as_mut().and_then(Watched::look_at_link);
-        matches!(link, Some(Link::NoCarrier(number)) if number != 0)
-    };
-    while ports.iter_mut().any(waits) && begun.elapsed() < AWAITED {
-        sleep(LOOK_EVERY);
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use frame::{Burst, Frame, FrameMeta, FramePool, PoolRequest, QueueId, Region};
 use port::{Port, PortQueue, QUEUE_UNTOLD, RxState};
+use wire::Fragment;
 
 use super::verify::{Sighting, Verifier};
 use crate::{EngineError, HEADROOM_BYTES};
@@ -109,5 +110,6 @@ fn sighting(frame: &Frame, number: Option<u32>) -> Option<Sighting> {
         flow: parsed.flow_key()?,
         hash,
         queue,
+        fragment: parsed.fragment != Fragment::Whole,
     })
 }

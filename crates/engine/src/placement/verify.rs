@@ -7,8 +7,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use table::RssHash;
-use wire::toeplitz::{HashTypes, Key};
+use wire::toeplitz::{HashInput, HashTypes, Key};
 use wire::{Family, FlowKey, protocol};
+
+use super::excuse::Excuse;
 
 /// Flows remembered; frames of more are checked but for staying in their queue.
 const FLOWS_MAX: usize = 1 << 16;
@@ -28,6 +30,13 @@ pub struct Claims {
     pub driver: String,
     /// Whether the driver says that its hash is another function than Toeplitz.
     pub other_function: bool,
+    /// Kinds of frames, as ethtool names them, of which the driver does not say what it hashes.
+    pub untold: Vec<&'static str>,
+    /// Whether frames come by a socket of the kernel's, which makes a hash of its own (SipHash) in
+    /// place of one by addresses alone.
+    pub through_kernel: bool,
+    /// Whether the driver hands on no hash (`ethtool -K IFACE rxhash off`): the kernel makes all.
+    pub hash_off: bool,
 }
 
 /// What came with a frame.
@@ -39,6 +48,8 @@ pub struct Sighting {
     pub hash: u32,
     /// The receive queue; none where it is not known.
     pub queue: Option<u32>,
+    /// Whether the frame is a fragment of a packet.
+    pub fragment: bool,
 }
 
 /// A frame that is not placed as it should be.
@@ -83,8 +94,10 @@ pub struct Verification {
     pub frames: u64,
     /// Frames without addresses, or whose kind has no hash, which were left out.
     pub without_flow: u64,
-    /// Frames that came without a hash.
+    /// Frames that came without a hash of the NIC's.
     pub hash_untold: u64,
+    /// Hashes that differ from what most NICs do and contradict no claim, by kind of frame.
+    pub excused: BTreeMap<(&'static str, Excuse), u64>,
     /// Frames whose queue nobody told.
     pub queue_untold: u64,
     /// Flows remembered.
@@ -105,6 +118,8 @@ pub struct Verification {
     pub split_buckets: usize,
     /// What is likely behind it, a sentence each.
     pub causes: Vec<String>,
+    /// What is to be known of hashes that contradict no claim, a sentence each.
+    pub notes: Vec<String>,
 }
 
 impl Verification {
@@ -175,31 +190,76 @@ impl Verifier {
             return;
         };
         let ours = self.hash.one().hash(&input);
-        match seen.hash {
-            0 => self.found.hash_untold += 1,
+        // The table is looked up with the card's own hash, be it as it may.
+        let hash = match seen.hash {
+            0 => {
+                self.found.hash_untold += 1;
+                self.unseen_hash(&seen, ours)
+            }
             _ => self.check_hash(seen, ours),
-        }
+        };
         let Some(queue) = seen.queue else {
             self.found.queue_untold += 1;
             return;
         };
-        // The table is looked up with the card's own hash, be it as it may.
-        let hash = if seen.hash == 0 { ours } else { seen.hash };
-        self.check_queue(seen, hash, queue);
+        if let Some(hash) = hash {
+            self.check_queue(seen, hash, queue);
+        }
         self.check_flow(seen, queue);
     }
 
-    fn check_hash(&mut self, seen: Sighting, ours: u32) {
-        let right = note(
-            &mut self.found.hash,
-            self.found.frames,
-            seen,
-            ours,
-            seen.hash,
-        );
-        if !right && let Some(instead) = self.instead(seen) {
-            let how = (kind(&seen.flow), instead);
+    /// Checks the hash that came with a frame; gives the one that placed it, where that is known.
+    fn check_hash(&mut self, seen: Sighting, ours: u32) -> Option<u32> {
+        let instead = match seen.hash == ours {
+            true => None,
+            false => self.instead(seen),
+        };
+        if seen.hash != ours
+            && let Some(excuse) = self.excuse(&seen, instead)
+        {
+            *self.found.excused.entry((kind(&seen), excuse)).or_default() += 1;
+            if excuse == Excuse::Addresses {
+                self.found.hash.right += 1;
+                return Some(seen.hash);
+            }
+            self.found.hash_untold += 1;
+            return self.unseen_hash(&seen, ours);
+        }
+        let number = self.found.frames;
+        let right = note(&mut self.found.hash, number, seen, ours, seen.hash);
+        if !right && let Some(instead) = instead {
+            let how = (kind(&seen), instead);
             *self.found.instead.entry(how).or_default() += 1;
+        }
+        Some(seen.hash)
+    }
+
+    /// The hash by which a NIC that does as it says places a frame, where it says enough.
+    fn unseen_hash(&self, seen: &Sighting, ours: u32) -> Option<u32> {
+        (self.claims.key.is_some() && self.is_told(seen)).then_some(ours)
+    }
+
+    /// Whether the driver says what of such a frame it hashes.
+    fn is_told(&self, seen: &Sighting) -> bool {
+        let kind = kind(seen);
+        !matches!(kind, "fragments" | "ip4" | "ip6") && !self.claims.untold.contains(&kind)
+    }
+
+    /// Why a hash that is not ours contradicts no claim.
+    fn excuse(&self, seen: &Sighting, instead: Option<Instead>) -> Option<Excuse> {
+        let is_told = self.is_told(seen);
+        let input = self
+            .claims
+            .types
+            .input(seen.flow.family, seen.flow.protocol);
+        let by_ports = is_told && input == Some(HashInput::Ports);
+        match instead {
+            Some(Instead::Addresses) if !is_told => Some(Excuse::Addresses),
+            Some(_) => None,
+            None if self.claims.hash_off => Some(Excuse::HashOff),
+            None if self.claims.through_kernel && !by_ports => Some(Excuse::Replaced),
+            None if seen.fragment => Some(Excuse::Fragment),
+            None => None,
         }
     }
 
@@ -260,6 +320,10 @@ impl Verifier {
         let several = self.buckets.iter().filter(|seen| **seen == Bucket::Several);
         self.found.split_buckets = several.count();
         self.found.causes = self.causes();
+        let excused = self.found.excused.iter();
+        self.found.notes = excused
+            .map(|(&own, &frames)| own.1.note(own.0, frames))
+            .collect();
         self.found
     }
 
@@ -304,6 +368,14 @@ impl Verifier {
     }
 
     fn other_hash(&self) -> String {
+        if self.claims.key.is_none() && !self.claims.other_function {
+            return format!(
+                "no key is told by {}, and the hashes are none by a published key: the key is \
+                 another (--key), or the kernel makes the hashes, by SipHash, where a driver has \
+                 none",
+                self.driver()
+            );
+        }
         let why = match self.claims.other_function {
             true => "the driver says so itself",
             false => {
@@ -356,9 +428,10 @@ fn note(check: &mut Check, number: u64, frame: Sighting, due: u32, seen: u32) ->
     false
 }
 
-/// As ethtool names kinds of frames.
-fn kind(flow: &FlowKey) -> &'static str {
-    match (flow.family, flow.protocol) {
+/// As ethtool names kinds of frames; it has no name for fragments.
+fn kind(seen: &Sighting) -> &'static str {
+    match (seen.flow.family, seen.flow.protocol) {
+        _ if seen.fragment => "fragments",
         (Family::V6, protocol::TCP) => "tcp6",
         (Family::V6, protocol::UDP) => "udp6",
         (Family::V6, _) => "ip6",

@@ -6,8 +6,8 @@ use frame::{Burst, Frame, FramePool, PortId, QueueId};
 use port::{
     OpenContext, Port, PortError, PortQueue, PortSpec, PortStatistics, QUEUE_UNTOLD, RxState,
 };
-use wire::FlowKey;
 use wire::toeplitz::{HashTypes, Key, Toeplitz};
+use wire::{FlowKey, protocol};
 
 use super::*;
 
@@ -167,13 +167,20 @@ impl PortQueue for CardQueue {
 }
 
 fn verifier() -> Verifier {
-    Verifier::new(Claims {
+    Verifier::new(claims_of_a_card())
+}
+
+fn claims_of_a_card() -> Claims {
+    Claims {
         key: Some(Key::MICROSOFT),
         types: HashTypes::ALL,
         table: table(),
         driver: "test".to_owned(),
         other_function: false,
-    })
+        untold: Vec::new(),
+        through_kernel: false,
+        hash_off: false,
+    }
 }
 
 fn verified(fault: Fault) -> Verification {
@@ -294,6 +301,115 @@ fn a_flow_that_moves_is_seen_whatever_the_table() {
     assert!(found.agrees());
 }
 
+/// Claims, protocol, whether it is a fragment, the hash that came, and what becomes of it: it is
+/// right, named by a note, or wrong.
+type Hashed = (
+    Claims,
+    u8,
+    bool,
+    fn(FlowKey) -> u32,
+    Result<&'static str, ()>,
+);
+
+fn hashed() -> Vec<Hashed> {
+    // Told are TCP by ports and UDP by addresses.
+    let told = || Claims {
+        types: HashTypes::UDP_BY_ADDRESSES,
+        ..claims_of_a_card()
+    };
+    let untold = || Claims {
+        untold: vec!["udp4"],
+        ..claims_of_a_card()
+    };
+    let off = Claims {
+        hash_off: true,
+        ..claims_of_a_card()
+    };
+    let socket = |claims| Claims {
+        through_kernel: true,
+        ..claims
+    };
+    let other: fn(FlowKey) -> u32 = |_| 0x1234_5678;
+    let (tcp, udp, icmp) = (protocol::TCP, protocol::UDP, protocol::ICMP);
+    let udp4 = Ok("udp4 have a hash that the kernel made");
+    let ip4 = Ok("ip4 have a hash that the kernel made");
+    let fragments = Ok("fragments have a hash that the kernel made");
+    let (fragment, addresses) = (Ok("by neither key and addresses"), Ok("by addresses alone"));
+    vec![
+        (told(), udp, false, by_addresses, Ok("right")),
+        (told(), udp, false, other, Err(())),
+        (told(), tcp, false, by_addresses, Err(())),
+        (untold(), udp, false, by_addresses, addresses),
+        (untold(), udp, false, other, Err(())),
+        (socket(untold()), udp, false, other, udp4),
+        (socket(told()), udp, false, other, udp4),
+        (socket(told()), tcp, false, other, Err(())),
+        (socket(told()), icmp, false, other, ip4),
+        (socket(told()), udp, true, other, fragments),
+        (told(), udp, true, other, fragment),
+        (off, tcp, false, other, Ok("rxhash on")),
+    ]
+}
+
+/// What a driver does not say cannot be wrong, and what it says can.
+#[test]
+fn hashes_that_contradict_no_claim_are_named() {
+    for (row, (claims, protocol, fragment, hash, expected)) in hashed().into_iter().enumerate() {
+        let (src_port, dst_port) = match fragment || protocol == protocol::ICMP {
+            true => (0, 0),
+            false => (3, 4),
+        };
+        let flow = FlowKey::v4(1, 2, src_port, dst_port, protocol);
+        let mut verifier = Verifier::new(claims);
+        verifier.see(Some(Sighting {
+            flow,
+            hash: hash(flow),
+            queue: None,
+            fragment,
+        }));
+        let found = verifier.conclude();
+        assert_eq!(found.agrees(), expected.is_ok(), "row {row}: {found:?}");
+        match expected {
+            Ok("right") => assert_eq!((found.hash.right, found.notes.len()), (1, 0), "row {row}"),
+            Ok(note) => assert!(found.notes[0].contains(note), "row {row}: {found:?}"),
+            Err(()) => assert!(found.notes.is_empty(), "row {row}: {found:?}"),
+        }
+    }
+}
+
+fn by_addresses(flow: FlowKey) -> u32 {
+    let input = HashTypes::ADDRESSES.masked(&flow).expect("it is hashed");
+    Toeplitz::new(&Key::MICROSOFT).hash(&input)
+}
+
+/// A hash that nobody knows places a frame that nobody can be blamed for.
+#[test]
+fn a_queue_is_held_against_the_table_where_the_hash_is_known() {
+    let flow = FlowKey::v4(1, 2, 3, 4, protocol::UDP);
+    let due = by_addresses(flow) % 128 % QUEUES;
+    // Whether the driver says what it hashes, the queue, and frames right and wrong by the table.
+    for (told, queue, expected) in [
+        (true, due, (1, 0)),
+        (true, due + 1, (0, 1)),
+        (false, due + 1, (0, 0)),
+    ] {
+        let mut verifier = Verifier::new(Claims {
+            types: HashTypes::UDP_BY_ADDRESSES,
+            untold: if told { Vec::new() } else { vec!["udp4"] },
+            through_kernel: true,
+            ..claims_of_a_card()
+        });
+        verifier.see(Some(Sighting {
+            flow,
+            hash: 0x1234_5678,
+            queue: Some(queue),
+            fragment: false,
+        }));
+        let found = verifier.conclude();
+        assert_eq!((found.queue.right, found.queue.wrong), expected, "{told}");
+    }
+}
+
 /// One fault is not hidden by another: whatever is claimed, nothing panics.
 #[test]
 fn claims_without_sense_are_survived() {
@@ -306,6 +422,9 @@ fn claims_without_sense_are_survived() {
         table: vec![u32::MAX; 3],
         driver: String::new(),
         other_function: true,
+        untold: Vec::new(),
+        through_kernel: false,
+        hash_off: false,
     });
     verifier.see(None);
     for port in 0..1000 {
@@ -313,12 +432,14 @@ fn claims_without_sense_are_survived() {
             flow: FlowKey::v4(1, 2, port, 4, 6),
             hash: u32::from(port).wrapping_mul(77) | 1,
             queue: Some(u32::from(port)),
+            fragment: false,
         }));
     }
     verifier.see(Some(Sighting {
         flow: FlowKey::v4(1, 2, 3, 4, 1),
         hash: 1,
         queue: None,
+        fragment: false,
     }));
     let found = verifier.conclude();
     assert_eq!(

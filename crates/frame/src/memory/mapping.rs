@@ -103,15 +103,26 @@ impl Mapping {
     pub(crate) fn placed(bytes: usize, placements: &[Placement]) -> Result<Mapping, MemoryError> {
         let wanted_bytes = bytes as u64;
         let mut refused = libc::ENOMEM;
+        // Explicit huge pages that were set aside on another node than the one asked for: memory
+        // of that node is nearer in any pages, and they are taken where there is none.
+        let mut elsewhere = None;
         for pages in [Pages::Explicit2M, Pages::Transparent, Pages::Small] {
             if pages == Pages::Transparent {
                 // Explicit huge pages were set aside and count as used already.
-                check_available(wanted_bytes)?;
+                match check_available(wanted_bytes) {
+                    Err(_) if elsewhere.is_some() => break,
+                    checked => checked?,
+                }
             }
             match Mapping::map(bytes, pages)?.and_then(|new| new.place_and_touch(placements)) {
-                Ok(mapping) => return Ok(mapping),
+                Ok(mapping) if mapping.is_placed(placements) => return Ok(mapping),
+                Ok(mapping) if pages == Pages::Explicit2M => elsewhere = Some(mapping),
+                Ok(mapping) => return Ok(elsewhere.unwrap_or(mapping)),
                 Err(errno) => refused = errno,
             }
+        }
+        if let Some(mapping) = elsewhere {
+            return Ok(mapping);
         }
         Err(MemoryError::Refused {
             wanted_bytes,
@@ -190,14 +201,29 @@ impl Mapping {
         }
     }
 
-    /// Whether pages spread over a touched range are all on `node`.
-    pub(crate) fn is_on_node(&self, start: usize, bytes: usize, node: NodeId) -> bool {
+    /// Whether no page that was looked at is on another node than was asked for.
+    fn is_placed(&self, placements: &[Placement]) -> bool {
+        placements.iter().all(|own| {
+            let mut nodes = self.nodes_of(own.start, own.bytes);
+            nodes.all(|node| node.is_none_or(|node| node == own.node))
+        })
+    }
+
+    /// The node of a touched range; `None` where the kernel does not say or it is on several.
+    pub(crate) fn node_of(&self, start: usize, bytes: usize) -> Option<NodeId> {
+        let mut nodes = self.nodes_of(start, bytes);
+        let first = nodes.next()??;
+        nodes.all(|node| node == Some(first)).then_some(first)
+    }
+
+    /// The nodes of some pages spread over a touched range.
+    fn nodes_of(&self, start: usize, bytes: usize) -> impl Iterator<Item = Option<NodeId>> {
         let end = start.saturating_add(bytes).min(self.bytes);
         let step = (bytes / NODE_SAMPLES).max(SMALL_PAGE_BYTES);
-        (start..end).step_by(step).all(|offset| {
+        (start..end).step_by(step).map(|offset| {
             // SAFETY: the offset is inside this mapping.
             let page = unsafe { self.start.add(offset & !(SMALL_PAGE_BYTES - 1)) };
-            system::node_of_page(page) == Some(node)
+            system::node_of_page(page)
         })
     }
 

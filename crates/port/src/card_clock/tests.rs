@@ -134,6 +134,55 @@ fn a_card_that_goes_away_is_told_and_the_last_line_stays() {
 }
 
 #[test]
+fn a_clock_that_stands_still_is_told_and_its_stamps_are_not_believed() {
+    let comparison = |kernel, card| Comparison {
+        kernel,
+        card,
+        doubt: 0,
+    };
+    // How far the card's clock goes for each microsecond of the kernel's, and whether it stands.
+    for (step, stands) in [(0, true), (1, false), (1000, false)] {
+        let mut turn = 0;
+        let compare = || {
+            turn += 1;
+            Ok(comparison(turn * 1000, 7 + turn * step))
+        };
+        assert_eq!(stands_still(compare), stands, "{step}");
+    }
+    assert!(!stands_still(|| Err(io::ErrorKind::NotFound.into())));
+
+    let mut turn = 0;
+    let compare = move || {
+        turn += 1;
+        // It goes for two comparisons, and stands then.
+        Ok(comparison(turn * TENTH, turn.min(2) * TENTH))
+    };
+    let mut clock = CardClock::by("/dev/ptp9".to_owned(), Box::new(compare)).unwrap();
+    clock.follow();
+    assert_eq!(clock.failure(), None);
+    clock.follow();
+    assert_eq!(clock.failure(), Some("/dev/ptp9 stands still"));
+
+    let reader = clock.reader();
+    // Bursts share a stamp where a clock is coarse; a stamp of all frames is none.
+    let believed = |stamps: &mut dyn Iterator<Item = u64>| {
+        stamps
+            .filter(|&stamp| reader.kernel_time(stamp).is_some())
+            .count()
+    };
+    assert_eq!(
+        believed(&mut (0..1000).map(|frame| TENTH + frame / 32)),
+        1000
+    );
+    assert_eq!(believed(&mut (0..1000).map(|_| 3 * TENTH)), 64);
+    assert_eq!(
+        believed(&mut (0..10).map(|_| 4 * TENTH)),
+        10,
+        "it goes again"
+    );
+}
+
+#[test]
 fn readers_never_see_half_a_line() {
     let shared = Arc::new(Shared::default());
     let writer = Arc::clone(&shared);

@@ -134,6 +134,15 @@ impl Monitor {
         }
     }
 
+    /// The link alone, the driver asked too: for the time before a run.
+    #[must_use]
+    pub fn look_at_link(&self) -> Link {
+        match &self.watched {
+            Watched::Interface(eyed) => eyed.interface.link_of_driver(),
+            Watched::Peer(presence) => presence.link(),
+        }
+    }
+
     /// The interface now. Queues of the port are told where that is not what it was.
     pub fn look(&mut self) -> View {
         match &mut self.watched {

@@ -88,6 +88,40 @@ impl HashSettings {
         KINDS.iter().filter_map(named)
     }
 
+    /// The names of all kinds.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        KINDS.iter().map(|(name, _)| *name)
+    }
+
+    /// What of this is otherwise in settings that were read after it was set, a part of a sentence
+    /// each.
+    #[must_use]
+    pub fn missing_in(&self, now: &Self) -> Vec<String> {
+        let mut missing = Vec::new();
+        let (wanted, found) = (&self.rss, &now.rss);
+        if wanted.key != found.key {
+            missing.push("the key".to_owned());
+        }
+        if (wanted.function, wanted.transform) != (found.function, found.transform) {
+            missing.push("the hash function".to_owned());
+        }
+        let entries = wanted.indirection.iter().zip(&found.indirection);
+        let others = entries.filter(|(wanted, found)| wanted != found).count();
+        let others = others + wanted.indirection.len().abs_diff(found.indirection.len());
+        if others != 0 {
+            missing.push(format!("{others} entries of the table"));
+        }
+        for (name, letters) in self.by_name() {
+            let kind = KINDS.iter().find(|(known, _)| *known == name);
+            let found = kind.and_then(|(_, kind)| now.of_kind(*kind));
+            if found != Some(letters) {
+                let found = found.unwrap_or("nothing told");
+                missing.push(format!("what is hashed of {name} ({found}, not {letters})"));
+            }
+        }
+        missing
+    }
+
     /// Sets whatever differs from what is there.
     pub(super) fn write_to(&self, interface: &dyn RssAccess) -> io::Result<()> {
         let now = interface.settings()?;
@@ -189,6 +223,8 @@ impl fmt::Display for HashSettings {
 pub struct RssChange<A: RssAccess = Interface> {
     interface: A,
     before: HashSettings,
+    /// What was read back otherwise than it was set.
+    not_taken: Vec<String>,
     /// It was put back, or that was tried.
     is_over: bool,
     record: Option<Kept>,
@@ -287,9 +323,14 @@ impl<A: RssAccess> RssChange<A> {
         if let Err(error) = wanted.write_to(&interface) {
             return Err((before.write_to(&interface).is_ok(), error));
         }
+        let not_taken = match interface.settings() {
+            Ok(now) => wanted.missing_in(&now),
+            Err(error) => return Err((before.write_to(&interface).is_ok(), error)),
+        };
         Ok(Self {
             interface,
             before,
+            not_taken,
             is_over: false,
             record: None,
             notes: Vec::new(),
@@ -302,6 +343,12 @@ impl<A: RssAccess> RssChange<A> {
     /// The kernel's own.
     pub fn now(&self) -> io::Result<HashSettings> {
         self.interface.settings()
+    }
+
+    /// What was set and read back otherwise: the driver took it without a word and did not do it.
+    #[must_use]
+    pub fn not_taken(&self) -> &[String] {
+        &self.not_taken
     }
 
     /// What it is about.
@@ -331,134 +378,4 @@ impl<A: RssAccess> Drop for RssChange<A> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::cell::RefCell;
-    use std::rc::Rc;
-
-    use super::*;
-
-    /// A card that takes what drivers take: no queue beyond its last, perhaps no key.
-    #[derive(Clone)]
-    struct Card {
-        settings: Rc<RefCell<HashSettings>>,
-        fixed_key: bool,
-        written: Rc<RefCell<Vec<String>>>,
-    }
-
-    impl RssAccess for Card {
-        fn settings(&self) -> io::Result<HashSettings> {
-            Ok(self.settings.borrow().clone())
-        }
-
-        fn set_rss(&self, rss: &Rss) -> io::Result<()> {
-            if rss.indirection.iter().any(|queue| *queue >= 4) {
-                return Err(io::ErrorKind::InvalidInput.into());
-            }
-            if self.fixed_key && !rss.key.is_empty() {
-                return Err(io::ErrorKind::Unsupported.into());
-            }
-            let now = &mut self.settings.borrow_mut().rss;
-            let (table, key) = (rss.indirection.len(), rss.key.len());
-            self.written
-                .borrow_mut()
-                .push(format!("table {table} key {key}"));
-            if table > 0 {
-                now.indirection.clone_from(&rss.indirection);
-            }
-            if key > 0 {
-                now.key.clone_from(&rss.key);
-            }
-            (now.function, now.transform) = (rss.function, rss.transform);
-            Ok(())
-        }
-
-        fn set_hashed(&self, kind: FlowKind, letters: &str) -> io::Result<()> {
-            self.written.borrow_mut().push(letters.to_owned());
-            let hashed = &mut self.settings.borrow_mut().hashed;
-            hashed.retain(|(known, _)| *known != kind);
-            hashed.push((kind, letters.to_owned()));
-            Ok(())
-        }
-    }
-
-    fn card() -> Card {
-        let rss = Rss {
-            indirection: vec![0, 1, 2, 3],
-            key: vec![7; 40],
-            function: 1,
-            transform: 0,
-        };
-        let hashed = vec![(FlowKind::Udp4, "sd".to_owned())];
-        Card {
-            settings: Rc::new(RefCell::new(HashSettings { rss, hashed })),
-            fixed_key: false,
-            written: Rc::default(),
-        }
-    }
-
-    #[test]
-    fn all_is_put_back() {
-        let card = card();
-        let before = card.settings().unwrap();
-        let change = RssChange::made(card.clone(), before.clone(), |mut settings| {
-            settings.rss.key = vec![9; 40];
-            settings.rss.indirection = vec![0, 0, 1, 1];
-            settings.hashed[0].1 = "sdfn".to_owned();
-            settings
-        });
-        let change = change.unwrap();
-        assert_eq!(card.settings().unwrap().rss.key, [9; 40]);
-        assert_eq!(change.now().unwrap().of_kind(FlowKind::Udp4), Some("sdfn"));
-        assert_eq!(change.before(), &before);
-        drop(change);
-        assert_eq!(card.settings().unwrap(), before);
-    }
-
-    #[test]
-    fn only_what_changes_is_written() {
-        let mut card = card();
-        card.fixed_key = true;
-        let before = card.settings().unwrap();
-        let change = RssChange::made(card.clone(), before.clone(), |mut settings| {
-            settings.rss.indirection = vec![1, 0, 1, 0];
-            settings
-        });
-        drop(change.unwrap());
-        assert_eq!(*card.written.borrow(), ["table 4 key 0"; 2]);
-        assert_eq!(card.settings().unwrap(), before);
-    }
-
-    #[test]
-    fn what_cannot_be_put_back_is_told_and_not_forgotten() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("record");
-        for refuses in [false, true] {
-            let mut card = card();
-            let before = card.settings().unwrap();
-            let change = RssChange::made(card.clone(), before.clone(), |mut settings| {
-                settings.rss.key = vec![9; 40];
-                settings
-            });
-            let mut change = change.unwrap();
-            std::fs::write(&path, "").unwrap();
-            change.record = Some(Kept::at(&path));
-            card.fixed_key = refuses;
-            change.interface.fixed_key = refuses;
-            assert_eq!(change.put_back().is_err(), refuses);
-            assert_eq!(path.exists(), refuses, "the record");
-            assert_eq!(card.settings().unwrap() == before, !refuses);
-        }
-    }
-
-    #[test]
-    fn what_is_refused_changes_nothing() {
-        let card = card();
-        let before = card.settings().unwrap();
-        let change = RssChange::made(card.clone(), before.clone(), |mut settings| {
-            settings.rss.indirection = vec![9; 4];
-            settings
-        });
-        assert!(change.is_err_and(|(as_before, _)| as_before));
-        assert_eq!(card.settings().unwrap(), before);
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ use super::ioctl::{ControlSocket, InterfaceName};
 // linux/ethtool.h.
 const GET_SETTINGS: u32 = 0x01;
 const GET_DRIVER: u32 = 0x03;
+const GET_LINK: u32 = 0x0a;
 const GET_COALESCING: u32 = 0x0e;
 const GET_RINGS: u32 = 0x10;
 const GET_PAUSE: u32 = 0x12;
@@ -90,6 +91,14 @@ pub(crate) fn speed(socket: &ControlSocket, name: &InterfaceName) -> io::Result<
     // Its high half came to the structure later, behind what was there.
     let speed = half(words[7], 0) << 16 | half(words[3], 0);
     Ok((speed != 0 && speed != u32::MAX).then_some(speed))
+}
+
+/// Whether a carrier is there, as the driver says at this moment.
+pub(crate) fn carrier(socket: &ControlSocket, name: &InterfaceName) -> io::Result<bool> {
+    let mut words = [GET_LINK, 0];
+    // SAFETY: `struct ethtool_value` has two words.
+    unsafe { socket.ethtool(name, &mut words)? };
+    Ok(words[1] != 0)
 }
 
 /// Receive queues in use: those for reception alone and those for both directions.

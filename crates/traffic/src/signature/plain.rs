@@ -7,7 +7,8 @@
 
 use wire::protocol;
 
-use super::{Addresses, Covered, Encoded, SIGNATURE_BYTES, Signature, add, fold};
+use super::read::Sound;
+use super::{Addresses, Covered, Encoded, SIGNATURE_BYTES, add, fold};
 
 /// Where things are.
 const IPV4: usize = 14;
@@ -26,7 +27,7 @@ const WHOLE_UDP_MASK: u64 = 0x3fff_00ff << 32;
 
 /// The signature of a plain frame in which everything agrees.
 #[inline(always)]
-pub(super) fn sound(frame: &[u8]) -> Option<Signature> {
+pub(super) fn sound(frame: &[u8]) -> Option<Sound> {
     let head = frame.first_chunk::<FRAME_BYTES_MIN>()?;
     let (first, second) = (word(head, IPV4 - 2), word(head, IPV4 + 6));
     let (addresses, udp) = (word(head, IPV4 + 12), word(head, UDP));
@@ -61,7 +62,8 @@ pub(super) fn sound(frame: &[u8]) -> Option<Signature> {
     let header = (first & 0xffff_ffff_ffff) + (second >> 16) + addresses;
     let pseudo = addresses + u64::from(protocol::UDP) + len;
     let transport = add(add(pseudo, udp), encoded.sum_in(len as usize));
-    (fold(header) == 0xffff && fold(transport) == 0xffff).then_some(signature)
+    let flow = covered.flow();
+    (fold(header) == 0xffff && fold(transport) == 0xffff).then_some(Sound { signature, flow })
 }
 
 /// The big-endian word at a place known when compiled.
@@ -141,7 +143,7 @@ mod tests {
                     bytes[bit / 8] ^= 1 << (bit % 8);
                     let cut = &bytes[..len - usize::from(random.below(9) == 0)];
                     let general = match read_any(cut) {
-                        Reading::Sound(signature) => Some(signature),
+                        Reading::Sound(sound) => Some(sound),
                         Reading::Unsound(_) => None,
                     };
                     assert_eq!(sound(cut), general, "{recipe}, bit {bit}");

@@ -8,17 +8,25 @@ use super::{Addresses, Covered, SIGNATURE_BYTES, Signature, plain};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// A signature, and all it covers is as it was sent.
-    Sound(Signature),
+    Sound(Sound),
     /// Not that: what stands where a signature would, at the end of the IP packet and at the end of
     /// the frame, should the length of the packet be what was corrupted.
     Unsound([Option<Signature>; 2]),
+}
+
+/// What a test frame says that is as it was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sound {
+    pub(crate) signature: Signature,
+    /// Its flow: a hash of addresses, ports and protocol.
+    pub(crate) flow: u64,
 }
 
 /// Reads a frame in memory, without FCS.
 #[inline(always)]
 pub(crate) fn read(frame: &[u8]) -> Reading {
     match plain::sound(frame) {
-        Some(signature) => Reading::Sound(signature),
+        Some(sound) => Reading::Sound(sound),
         None => read_any(frame),
     }
 }
@@ -29,7 +37,7 @@ pub(super) fn read_any(frame: &[u8]) -> Reading {
     let mut parsed = Parsed::default();
     wire::parse_into(frame, frame.len(), &mut parsed);
     match sound(frame, &parsed) {
-        Some(signature) => Reading::Sound(signature),
+        Some(sound) => Reading::Sound(sound),
         None => unsound(frame, &parsed),
     }
 }
@@ -49,7 +57,7 @@ fn packet_end(frame: &[u8], parsed: &Parsed) -> Option<usize> {
 
 /// The signature of a frame in which everything agrees.
 #[inline]
-fn sound(frame: &[u8], parsed: &Parsed) -> Option<Signature> {
+fn sound(frame: &[u8], parsed: &Parsed) -> Option<Sound> {
     if parsed.fault.is_some() || parsed.fragment != Fragment::Whole || parsed.l4_offset == 0 {
         return None;
     }
@@ -74,7 +82,8 @@ fn sound(frame: &[u8], parsed: &Parsed) -> Option<Signature> {
         checksum::ones_complement(segment)
     };
     let sum = checksum::combine(pseudo(parsed, segment.len()), transport_sum);
-    (header_sound && sum == 0xffff).then_some(signature)
+    let flow = covered.flow();
+    (header_sound && sum == 0xffff).then_some(Sound { signature, flow })
 }
 
 /// The sum of a segment with nothing but zeros between header and signature.

@@ -1,6 +1,6 @@
 //! The slow and obvious sink: it remembers every number that ever came.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What is to be known of one stream, within a window below the highest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,23 +10,28 @@ pub(super) struct Oracle {
     pub(super) duplicated: u64,
     pub(super) reordered: u64,
     pub(super) reordered_by_max: u64,
+    pub(super) across_flows: u64,
+    pub(super) highest: HashMap<u64, u64>,
     pub(super) outside: u64,
 }
 
 impl Oracle {
-    pub(super) fn take(&mut self, number: u64, window: u64) {
+    pub(super) fn take(&mut self, number: u64, flow: u64, window: u64) {
         let highest = self.seen.iter().max().copied();
         self.received += 1;
+        let own = self.highest.entry(flow).or_insert(number);
+        let own = std::mem::replace(own, number.max(*own));
         match highest {
             Some(highest) if highest >= number && highest - number >= window => {
                 self.outside += 1;
                 return;
             }
             _ if self.seen.contains(&number) => self.duplicated += 1,
-            Some(highest) if number < highest => {
+            _ if number < own => {
                 self.reordered += 1;
-                self.reordered_by_max = self.reordered_by_max.max(highest - number);
+                self.reordered_by_max = self.reordered_by_max.max(own - number);
             }
+            Some(highest) if number < highest => self.across_flows += 1,
             _ => {}
         }
         self.seen.insert(number);

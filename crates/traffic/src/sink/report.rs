@@ -22,11 +22,14 @@ pub struct StreamReport {
     pub lost: u64,
     /// Frames whose number had come already, within the window.
     pub duplicated: u64,
-    /// Frames whose number is below the highest before them and that are no duplicates: those of
-    /// RFC 4737 section 3.3.
+    /// Frames that a later one of their own flow overtook and that are no duplicates: those of RFC
+    /// 4737 section 3.3, a flow being what has an order.
     pub reordered: u64,
     /// The greatest difference of numbers by which one was reordered.
     pub reordered_by_max: u64,
+    /// Frames that later ones of other flows alone overtook: flows took different ways, as over
+    /// several queues, which harms none.
+    pub across_flows: u64,
     /// Frames with a number so far below the highest that it is not known any more whether it had
     /// come: late, or a duplicate.
     pub outside_window: u64,

@@ -10,16 +10,19 @@ pub(super) struct Run {
     first: Signature,
     count: u64,
     bytes: u64,
+    /// Of a frame by itself: by how much a later one of its own flow overtook it.
+    overtaken: Option<u64>,
 }
 
 impl Run {
     /// Of one frame.
     #[inline(always)]
-    pub(super) const fn of(first: Signature, bytes: usize) -> Self {
+    pub(super) const fn of(first: Signature, bytes: usize, overtaken: Option<u64>) -> Self {
         Self {
             first,
             count: 1,
             bytes: bytes as u64,
+            overtaken,
         }
     }
 
@@ -31,7 +34,7 @@ impl Run {
             sequence: (self.first.sequence + self.count) & MASK,
             ..self.first
         };
-        let follows = *signature == next && next.sequence != 0;
+        let follows = self.overtaken.is_none() && *signature == next && next.sequence != 0;
         if follows {
             self.count += 1;
             self.bytes += bytes as u64;
@@ -52,6 +55,11 @@ impl Run {
     /// Of all of them together.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// By how much a later frame of its own flow overtook it.
+    pub(super) const fn overtaken(&self) -> Option<u64> {
+        self.overtaken
     }
 
     /// The last number.

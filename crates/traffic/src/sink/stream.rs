@@ -17,6 +17,7 @@ pub(super) struct Stream {
     duplicated: u64,
     reordered: u64,
     reordered_by_max: u64,
+    across_flows: u64,
     outside: u64,
     pub(super) corrupted: u64,
     /// New numbers for which the record had no room.
@@ -38,6 +39,7 @@ impl Stream {
             duplicated: 0,
             reordered: 0,
             reordered_by_max: 0,
+            across_flows: 0,
             outside: 0,
             corrupted: 0,
             unrecorded: 0,
@@ -80,7 +82,7 @@ impl Stream {
         } else {
             let mut unique = 0;
             for number in first..first + count {
-                let is_new = self.take_one(number);
+                let is_new = self.take_one(number, run.overtaken());
                 unique += u64::from(is_new);
                 if let Some(record) = record.as_deref_mut().filter(|_| is_new) {
                     self.write_down(number, record);
@@ -106,14 +108,18 @@ impl Stream {
     }
 
     /// Takes a number that is not above all before, or follows such; whether it is known to be new.
+    /// `overtaken`: by how much a later frame of its own flow was before it.
     #[cold]
-    fn take_one(&mut self, number: u64) -> bool {
+    fn take_one(&mut self, number: u64, overtaken: Option<u64>) -> bool {
         match self.window.take(number) {
             Arrival::Highest => {}
-            Arrival::Reordered(by) => {
-                self.reordered += 1;
-                self.reordered_by_max = self.reordered_by_max.max(by);
-            }
+            Arrival::Below => match overtaken {
+                Some(by) => {
+                    self.reordered += 1;
+                    self.reordered_by_max = self.reordered_by_max.max(by);
+                }
+                None => self.across_flows += 1,
+            },
             Arrival::Duplicate => {
                 self.duplicated += 1;
                 return false;
@@ -140,6 +146,7 @@ impl Stream {
         self.duplicated += other.duplicated;
         self.reordered += other.reordered;
         self.reordered_by_max = self.reordered_by_max.max(other.reordered_by_max);
+        self.across_flows += other.across_flows;
         self.outside += other.outside;
         self.unrecorded += other.unrecorded;
         self.corrupted += other.corrupted;
@@ -170,6 +177,7 @@ impl Stream {
             duplicated: self.duplicated,
             reordered: self.reordered,
             reordered_by_max: self.reordered_by_max,
+            across_flows: self.across_flows,
             outside_window: self.outside,
             uncompared: self.unrecorded,
             corrupted: self.corrupted,

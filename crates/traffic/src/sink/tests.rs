@@ -5,7 +5,7 @@ use frame::{Burst, FramePool, PoolRequest, Region};
 use super::oracle::Oracle;
 use super::window::Window;
 use super::*;
-use crate::{Cover, Protocol, Random, Recipe, Share, Sizes, Source, Stamp};
+use crate::{Cover, Flows, Protocol, Random, Recipe, Share, Sizes, Source, Stamp};
 
 /// A seed that changes from run to run; a test that fails prints it.
 fn seed() -> u64 {
@@ -86,15 +86,18 @@ fn a_stream_is_what_the_slow_one_says() {
     for _ in 0..60 {
         let size = 64 << random.below(3);
         let mut stream = Stream::new(0, size);
-        let mut oracle = Oracle::default();
+        let (mut oracle, mut order) = (Oracle::default(), Order::new());
+        let flows = 1 + random.below(4);
         for number in numbers(&mut random, 400) {
             let signature = Signature {
                 stream: 0,
                 sequence: number,
                 sent: Nanos(5),
             };
-            stream.take(&Run::of(signature, 60), Some(Nanos(12)), None);
-            oracle.take(number, size as u64);
+            let flow = random.below(flows);
+            let run = Run::of(signature, 60, order.take(0, flow, number));
+            stream.take(&run, Some(Nanos(12)), None);
+            oracle.take(number, flow, size as u64);
             let report = stream.report();
             assert_eq!(report.received, oracle.received);
             assert_eq!(report.unique, oracle.seen.len() as u64);
@@ -102,6 +105,7 @@ fn a_stream_is_what_the_slow_one_says() {
             assert_eq!(report.duplicated, oracle.duplicated);
             assert_eq!(report.reordered, oracle.reordered);
             assert_eq!(report.reordered_by_max, oracle.reordered_by_max);
+            assert_eq!(report.across_flows, oracle.across_flows);
             assert_eq!(report.outside_window, oracle.outside);
             assert_eq!(report.bytes, 60 * oracle.received);
             assert_eq!(report.latency.count, oracle.seen.len() as u64);
@@ -113,14 +117,14 @@ fn a_stream_is_what_the_slow_one_says() {
 fn a_window_forgets_what_it_skips() {
     let mut window = Window::new(64);
     assert_eq!(window.take(10), Arrival::Highest);
-    assert_eq!(window.take(9), Arrival::Reordered(1));
+    assert_eq!(window.take(9), Arrival::Below);
     assert_eq!(window.take(9), Arrival::Duplicate);
     assert_eq!(window.take(10 + 64), Arrival::Highest);
     assert_eq!(window.take(10), Arrival::Outside);
-    assert_eq!(window.take(11), Arrival::Reordered(63));
+    assert_eq!(window.take(11), Arrival::Below);
     assert_eq!(window.take((1 << 48) - 1), Arrival::Highest);
     assert_eq!(window.take(74), Arrival::Outside);
-    assert_eq!(window.take((1 << 48) - 64), Arrival::Reordered(63));
+    assert_eq!(window.take((1 << 48) - 64), Arrival::Below);
     assert_eq!(window.highest(), Some((1 << 48) - 1));
 }
 
@@ -286,7 +290,7 @@ fn hostile_signatures_are_bounded() {
             sent: Nanos(random.next()),
         };
         sink.frames += 1;
-        sink.take_run(Some(Run::of(signature, 60)), Nanos(random.next()));
+        sink.take_run(Some(Run::of(signature, 60, None)), Nanos(random.next()));
     }
     let report = sink.report();
     assert_eq!(report.streams.len(), 5);
@@ -302,6 +306,37 @@ fn hostile_signatures_are_bounded() {
             stream.unique + stream.duplicated + stream.outside_window
         );
         assert_eq!(stream.unique, stream.latency.count + stream.arrived_early);
+    }
+}
+
+/// Flows that take different ways through a machine keep their order each.
+#[test]
+fn order_is_judged_within_a_flow() {
+    // Flows, whether each takes its own way, and whether frames are reordered, and only across.
+    for (flows, apart, reordered, across) in [
+        (Flows::Fixed(1), false, true, false),
+        (Flows::Fixed(8), true, false, true),
+        (Flows::Endless, false, false, true),
+    ] {
+        let recipe = Recipe {
+            flows,
+            ..signed(Cover::Network)
+        };
+        let mut frames = frames(&recipe, 0, 1, 200);
+        if apart {
+            // By way: all of one port first, as from queues of which one is read after the other.
+            frames.sort_by_key(|frame| frame[34..38].to_vec());
+        } else {
+            frames[50..100].reverse();
+        }
+        let mut sink = sink(1024);
+        for frame in &frames {
+            sink.take(frame, sent_at(300));
+        }
+        let stream = sink.report().streams.remove(0);
+        assert_eq!(stream.reordered > 0, reordered, "{flows:?}: {stream:?}");
+        assert_eq!(stream.across_flows > 0, across, "{flows:?}: {stream:?}");
+        assert_eq!((stream.unique, stream.lost), (200, 0), "{flows:?}");
     }
 }
 
@@ -411,8 +446,8 @@ fn duplicates_that_went_to_different_workers_are_found() {
                 sent: Nanos(5),
             };
             let worker = random.below(workers) as usize;
-            sinks[worker].take_run(Some(Run::of(signature, 60)), Nanos(12));
-            oracles[stream as usize].take(signature.sequence, 1 << 40);
+            sinks[worker].take_run(Some(Run::of(signature, 60, None)), Nanos(12));
+            oracles[stream as usize].take(signature.sequence, 0, 1 << 40);
         }
         let mut sum = Sink::new(SinkLimits::default());
         sinks.iter().for_each(|sink| sum.merge(sink));
@@ -441,7 +476,7 @@ fn what_no_record_has_room_for_is_told() {
                 sequence: number,
                 sent: Nanos(5),
             };
-            sink.take_run(Some(Run::of(signature, 60)), Nanos(12));
+            sink.take_run(Some(Run::of(signature, 60, None)), Nanos(12));
         }
     }
     let [mut first, second] = sinks;

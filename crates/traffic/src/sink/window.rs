@@ -5,8 +5,8 @@
 pub(super) enum Arrival {
     /// Above all before.
     Highest,
-    /// New, and below the highest before by so much.
-    Reordered(u64),
+    /// New, and below the highest before.
+    Below,
     /// Not new.
     Duplicate,
     /// Below what the window reaches: late or a duplicate, which is not known.
@@ -54,7 +54,7 @@ impl Window {
         } else if self.set(number) {
             Arrival::Duplicate
         } else {
-            Arrival::Reordered(below)
+            Arrival::Below
         }
     }
 

@@ -11,7 +11,7 @@ use traffic::{FCS_BYTES, L1_BYTES, Recipe, Sizes};
 
 use crate::args::{FrameArgs, NdrArgs};
 use crate::drive::neighbours::neighbours;
-use crate::drive::recipe;
+use crate::drive::{open_drive, recipe};
 use crate::error::Error;
 use crate::output::Output;
 use crate::resolve::ports::{check_rings, check_streams, parse};
@@ -179,7 +179,7 @@ fn open_ports(args: &NdrArgs, tx: &str, rx: &str, output: Output) -> Result<Driv
     for size in &args.frames.size {
         recipe_of(args, size)?;
     }
-    let layout = args.workers.layout()?;
+    let layout = args.workers.layout(&specs)?;
     warn_of_shared_cpus(&layout, output);
     let context = OpenContext {
         seed: args.frames.seed,
@@ -220,7 +220,7 @@ fn open_ports(args: &NdrArgs, tx: &str, rx: &str, output: Output) -> Result<Driv
         pool_frames: layout.pool_frames_at(stride_bytes),
         idle: IdleMode::Spin,
     };
-    Drive::open(plan).map_err(Error::refused)
+    open_drive(plan, output)
 }
 
 /// Frames that an interface does not carry would all be lost, and the device be blamed for it.
