@@ -262,7 +262,7 @@ mod tests {
             (None, None, &[], &[9002], 0),
             (Some(2), None, &[], &[9002, 9003], 0),
             (Some(3), None, &[], &[9002, 9003, 9000], 1),
-            (Some(2), None, &[9002], &[9003, 9002], 0),
+            (Some(2), None, &[9002], &[9003, 9000], 1),
             (None, Some(&[9001]), &[], &[9001], 1),
         ];
         for (workers, list, others, expected, far) in table {
