@@ -104,8 +104,8 @@ fn impatient_later(signals: impl IntoIterator<Item = i32>) -> Result<Arc<AtomicB
     Ok(impatient)
 }
 
-/// For what has no clean end between its beginning and its result: the first signal ends the program
-/// with this sentence.
+/// For what has no clean end between its beginning and its result: the first signal ends the
+/// program with this sentence.
 pub(crate) fn end_with(sentence: &'static str) -> Result<(), Error> {
     let hangup = (!hangup_is_ignored()).then_some(SIGHUP);
     let mut signals = told_of([SIGINT, SIGTERM].into_iter().chain(hangup))?;

@@ -278,8 +278,8 @@ fn icmp_errors_are_named_with_who_sent_them() {
             bench.expect(Side::Right, &words);
         }
         let words = format!(
-            "gen {kind}:b {answer} --dst {RIGHT_ADDRESS} --src {LEFT_ADDRESS} --dmac {} --dport 9 --flows 1 \
-             --rate 100pps --count 100 --no-trial --drain 1s",
+            "gen {kind}:b {answer} --dst {RIGHT_ADDRESS} --src {LEFT_ADDRESS} --dmac {} \
+             --dport 9 --flows 1 --rate 100pps --count 100 --no-trial --drain 1s",
             host.trim()
         );
         let ran = bench.run(&format!("{words} --json -q"));

@@ -58,7 +58,7 @@ fn a_run_that_is_interrupted_before_its_end_has_no_result() {
     }
 }
 
-/// An experiment has no part that could be shown: whichever signal ends it, it ran and has no result.
+/// An experiment has no part that could be shown: whichever signal ends it, there is no result.
 #[test]
 fn an_experiment_that_is_interrupted_has_no_result() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! One sender's part of a trial: its share of the frames and of the rate, and what it makes of them.
+//! One sender's part of a trial: its share of the frames and of the rate, and what it makes.
 
 use frame::Nanos;
 use traffic::{Pacer, Rate, Source};

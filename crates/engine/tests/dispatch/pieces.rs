@@ -350,7 +350,7 @@ pub(crate) fn piece_port(traffic: &Traffic, lossless: bool) -> TestPort {
         let mut frames = std::mem::take(&mut all[me]);
         // One worker has all queues' frames, those of a datagram in their order.
         if queues < sent.len() {
-            frames.extend(all.iter_mut().map(std::mem::take).flatten());
+            frames.extend(all.iter_mut().flat_map(std::mem::take));
         }
         for idle in &sent[queues.min(sent.len())..] {
             idle.store(u64::MAX - AHEAD, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Which interfaces the ports of a run have: none twice, whatever the drivers; and none that another
-//! bridge has.
+//! Which interfaces the ports of a run have: none twice, whatever the drivers; and none that
+//! another bridge has.
 //!
 //! Two ports on one interface would send every frame back where it came from. Two bridges undo each
 //! other's filter: what one drops comes out of the other.

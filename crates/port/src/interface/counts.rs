@@ -96,8 +96,8 @@ impl Counts {
             let count = self.merged;
             format!(
                 "{name}: {count} received frames were merged of several and left out; switch that \
-                 off where they are sent: ethtool -K SENDER {CUTTING}, and ethtool -K {name} gro off \
-                 lro off"
+                 off where they are sent: ethtool -K SENDER {CUTTING}, and ethtool -K {name} gro \
+                 off lro off"
             )
         });
         warn(self.too_long, &|| {
