@@ -90,7 +90,8 @@ impl Foreign {
             Self::Registry => {
                 "it is the statistics of an address registry: make ranges of it (awk -F'|' \
                  '$4~/^[0-9.]+$/&&$3==\"ipv4\"{split($4,a,\".\");\
-                 n=((a[1]*256+a[2])*256+a[3])*256+a[4]+$5-1;printf \"%s-%d.%d.%d.%d\\n\",$4,n/16777216,n/65536%256,n/256%256,n%256}\
+                 n=((a[1]*256+a[2])*256+a[3])*256+a[4]+$5-1;\
+                 printf \"%s-%d.%d.%d.%d\\n\",$4,n/16777216,n/65536%256,n/256%256,n%256}\
                  $4~/:/{print $4\"/\"$5}')"
             }
             Self::NftRule => {

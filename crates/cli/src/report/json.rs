@@ -62,6 +62,8 @@ pub(crate) struct Report {
     pub(crate) machine: MachineFacts,
     /// Why it ended: `sources`, `duration`, `frames`, `asked` or `failed`.
     pub(crate) ended_by: &'static str,
+    /// What failed, where that ended it.
+    pub(crate) failure: Option<String>,
     /// What standard error was told, a sentence each.
     pub(crate) warnings: Vec<String>,
     /// Only of `linerate demo`.
@@ -256,6 +258,10 @@ impl Report {
             memory: Memory::of(&run.memory),
             machine: MachineFacts::of(machine),
             ended_by: ended_by(&run.ended_by),
+            failure: match &run.ended_by {
+                EndedBy::Failed(error) => Some(error.to_string()),
+                _ => None,
+            },
             warnings: run
                 .warnings
                 .iter()
