@@ -80,6 +80,9 @@ def verified(guest, name):
 
 def hashes(guest, results):
     """Cards are held to what they say of their hash, and to nothing else."""
+    # virtio_net of 6.1 hands its table to the hypervisor only when it is set.
+    said = guest.run("linerate rss apply va --queues 1 --duration 1s --json", code=None)
+    results.check("what rss apply sets is read back", '"not_taken":[]' in said, said)
     for name in ("va", "ka", "xa"):
         code, said = verified(guest, name)
         results.check(f"the receive hash of {name} is as it says", code == 0, said)
@@ -87,8 +90,6 @@ def hashes(guest, results):
     code, said = verified(guest, "va")
     results.check("a hash that is switched off is named", code == 0 and "rxhash on" in said, said)
     guest.run("ethtool -K va rx-hashing on")
-    said = guest.run("linerate rss apply va --queues 1 --duration 1s --json", code=None)
-    results.check("what rss apply sets is read back", '"not_taken":[]' in said, said)
 
 
 def plug(guest, nic, in_or_out):
