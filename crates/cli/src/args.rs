@@ -22,7 +22,7 @@ mod policy;
 mod port_names;
 mod restore;
 mod rss;
-mod rss_card;
+mod rss_nic;
 mod run;
 mod sentences;
 mod set;
@@ -62,7 +62,7 @@ pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use port_names::PortNames;
 pub(crate) use restore::RestoreArgs;
 pub(crate) use rss::{RssArgs, RssCommand, RssHashArgs, RssPlanArgs, RssVectorsArgs};
-pub(crate) use rss_card::{KeyChoice, RssApplyArgs, RssShowArgs, RssVerifyArgs, TypesChoice};
+pub(crate) use rss_nic::{KeyChoice, RssApplyArgs, RssShowArgs, RssVerifyArgs, TypesChoice};
 pub(crate) use run::DaemonArgs;
 pub(crate) use sentences::ended;
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
@@ -95,7 +95,7 @@ const LONG_ABOUT: &str = "\
 Bridge packets at line rate and look up the source and destination of each in sets of millions \
 of addresses and networks.
 
-Start with 'linerate demo': it needs no arguments, no privileges and no network card.";
+Start with 'linerate demo': it needs no arguments, no privileges and no NIC.";
 
 fn after_long() -> String {
     format!(

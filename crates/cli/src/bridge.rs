@@ -69,7 +69,7 @@ fn open_log(path: &Path) -> Result<FlowLogFile, Error> {
     FlowLogFile::open(path).map_err(|error| {
         let path = path.display();
         Error::refused(format!(
-            "{path} cannot be opened for conversations ({error}): check the folder"
+            "{path} cannot be opened for flows ({error}): check the folder"
         ))
     })
 }
@@ -84,7 +84,7 @@ fn tell_of_log(end: &FlowLogEnd, output: Output) {
     }
 }
 
-/// Begins to write conversations down, by the ports' specs.
+/// Begins to write flows down, by the ports' specs.
 fn write_log(
     file: FlowLogFile,
     running: &mut Running,

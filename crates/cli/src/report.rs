@@ -1,8 +1,8 @@
 //! What came of a run: the report as data ([`json`]), and the same for people ([`text`]).
 
-mod conversations;
 pub(crate) mod dispatch;
 pub(crate) mod dispatched;
+mod flows;
 mod fragments;
 pub(crate) mod json;
 pub(crate) mod ledger;

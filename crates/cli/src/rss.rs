@@ -1,8 +1,8 @@
-//! `linerate rss`: the placement hash, printed, checked and searched, and that of cards.
+//! `linerate rss`: the placement hash, printed, checked and searched, and that of NICs.
 
 mod apply;
-mod card;
 mod hash;
+mod nic;
 mod plan;
 mod show;
 mod vectors;

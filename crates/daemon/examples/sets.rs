@@ -18,7 +18,7 @@ use engine::{
     pin_to,
 };
 use frame::PortId;
-use plane::{Action, Judgement, SetRule, Sides};
+use plane::{Action, Ruleset, SetRule, Sides};
 use port::{OpenContext, PortSpec};
 use table::Entries;
 use table::live::Entry;
@@ -60,7 +60,7 @@ fn spread(samples: &mut [f64]) -> String {
     )
 }
 
-fn start(first: &Judgement) -> Result<Running, Failure> {
+fn start(first: &Ruleset) -> Result<Running, Failure> {
     let mut ports = Vec::new();
     for (id, spec) in ["gen:seed=1", "null:"].into_iter().enumerate() {
         let spec = PortSpec::parse(spec)?;

@@ -78,9 +78,9 @@ pub struct Config {
     pub pipelines: Vec<PipelineConfig>,
     /// `[[set]]`, in the order of the file.
     pub sets: Vec<SetConfig>,
-    /// `[stateful]`; none where conversations are not remembered.
+    /// `[stateful]`; none where flows are not remembered.
     pub stateful: Option<StatefulSection>,
-    /// `[fragments]`; none where conversations are not remembered.
+    /// `[fragments]`; none where flows are not remembered.
     pub fragments: Option<FragmentsSection>,
     /// `[workers]`.
     pub workers: WorkersConfig,
@@ -226,7 +226,7 @@ impl Config {
         Ok(config)
     }
 
-    /// With bounds for what conversations leave waiting, where these are remembered.
+    /// With bounds for what flows leave waiting, where these are remembered.
     fn bounded(self, root: &Section<'_>) -> Result<Self, ConfigError> {
         if self.stateful.is_none() && self.fragments.is_some() {
             let what = "[fragments] without [stateful] bounds nothing: no other bridge holds any";

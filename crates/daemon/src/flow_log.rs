@@ -1,4 +1,4 @@
-//! Writing conversations down as JSON lines, on a thread of its own: workers put records into
+//! Writing flows down as JSON lines, on a thread of its own: workers put records into
 //! rings, and what this thread is too slow for is lost there and counted.
 
 mod line;

@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use engine::{Engine, Judgement, Limits, Plan, RunReport, Running, allowed_cpus};
+use engine::{Engine, Limits, Plan, Ruleset, RunReport, Running, allowed_cpus};
 use port::PortSpec;
 
 pub use check::check;
@@ -100,7 +100,7 @@ pub struct Daemon {
     _pinned: Option<Pinned>,
     notifier: Notifier,
     watched: Watched,
-    /// Writes conversations down until the run has ended.
+    /// Writes flows down until the run has ended.
     flow_log: Option<FlowLogWriter>,
 }
 
@@ -262,7 +262,7 @@ impl Daemon {
             warnings.for_each(|warning| tracing::warn!("{warning}"));
         }
         let flow_log = flows::open(config)?;
-        let plan = |first: Judgement| Plan {
+        let plan = |first: Ruleset| Plan {
             ports,
             policy: flows::remembering(first.policy(), config),
             lists: Arc::clone(first.lists()),

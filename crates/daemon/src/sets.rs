@@ -25,6 +25,7 @@
 
 mod claims;
 mod clock;
+mod compact_pages;
 mod config;
 mod exceptions;
 mod facts;
@@ -43,7 +44,6 @@ mod request;
 mod restore;
 mod save;
 mod state;
-mod straighten;
 mod turn;
 
 pub use config::{Defaults, KeeperConfig, Keeps, SetConfig};

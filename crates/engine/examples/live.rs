@@ -181,7 +181,7 @@ fn main() -> Result<(), Failure> {
     let report = running.join()?;
     println!(
         "{:.1} Mpps meanwhile",
-        report.books.rx as f64 / report.seconds / 1e6
+        report.accounting.rx as f64 / report.seconds / 1e6
     );
     Ok(())
 }
@@ -221,14 +221,14 @@ fn single_changes(
     adds.print("add an IPv6 /48");
     removes.print("remove an IPv6 /48");
     println!("crowded: {}; {}", live.is_crowded(), memory());
-    straighten(live, publisher)
+    compact(live, publisher)
 }
 
 /// Brings the pages that changes have copied home.
-fn straighten(live: &mut LiveLists, publisher: &Publisher) -> Result<(), Failure> {
+fn compact(live: &mut LiveLists, publisher: &Publisher) -> Result<(), Failure> {
     loop {
         let begun = Instant::now();
-        let done = live.straighten()?;
+        let done = live.compact()?;
         let made = begun.elapsed();
         let Some(version) = done.version else {
             return Ok(());

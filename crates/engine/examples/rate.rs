@@ -58,9 +58,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let busy: u64 = report.workers.iter().map(|worker| worker.busy_nanos).sum();
     println!(
         "{:.1} Mpps, {:.1} ns a frame, {} dropped, balanced {}, {}",
-        report.books.rx as f64 / report.seconds / 1e6,
-        busy as f64 / report.books.rx as f64,
-        report.books.dropped_total(),
+        report.accounting.rx as f64 / report.seconds / 1e6,
+        busy as f64 / report.accounting.rx as f64,
+        report.accounting.dropped_total(),
         report.balanced,
         report.memory.pages,
     );

@@ -7,7 +7,7 @@ use frame::{Burst, Frame, FramePool, PortId, WorkerId};
 use plane::DropReason;
 use port::{PortQueue, RxState};
 
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 use crate::dispatch::DispatchPolicy;
 use crate::exchange::Exchange;
 use crate::moves::Kept;
@@ -57,7 +57,7 @@ impl Attachment {
         pool: &mut FramePool,
         burst: &mut Burst,
         max: usize,
-        words: &mut Words,
+        counters: &mut Counters,
     ) -> usize {
         let Some(queue) = self.queue.as_mut().filter(|_| self.open) else {
             return 0;
@@ -68,16 +68,16 @@ impl Attachment {
         let frames = burst.len() - before;
         if frames != 0 {
             let bytes: usize = burst.frames()[before..].iter().map(Frame::len).sum();
-            words.add(Count::Rx, frames as u64);
-            words.add(Count::RxBytes, bytes as u64);
-            words.add_burst(frames);
+            counters.add(Count::Rx, frames as u64);
+            counters.add(Count::RxBytes, bytes as u64);
+            counters.add_burst(frames);
         }
         frames
     }
 
     /// Stages a frame to leave by this port; `Err` gives it back where the port does not transmit.
     #[inline]
-    pub(crate) fn stage(&mut self, frame: Frame, words: &mut Words) -> Result<(), Frame> {
+    pub(crate) fn stage(&mut self, frame: Frame, counters: &mut Counters) -> Result<(), Frame> {
         if !self.transmits {
             return Err(frame);
         }
@@ -87,7 +87,7 @@ impl Attachment {
                 self.transmissions.counts.direct += 1;
                 Ok(())
             }
-            None => self.transmissions.stage(self.tx_owner, frame, words),
+            None => self.transmissions.stage(self.tx_owner, frame, counters),
         }
     }
 
@@ -110,19 +110,19 @@ impl Attachment {
         &mut self,
         pool: &mut FramePool,
         can_wait: bool,
-        words: &mut Words,
+        counters: &mut Counters,
     ) -> usize {
         let handed = self.decisions.flush() + self.gatherings.flush() + self.transmissions.flush();
-        let moved = self.transmit(pool, words) + handed;
+        let moved = self.transmit(pool, counters) + handed;
         if !can_wait {
-            self.discard_staged(pool, DropReason::TxRingFull, words);
-            self.discard_handoffs(pool, DropReason::HandoffRingFull, words);
+            self.discard_staged(pool, DropReason::TxRingFull, counters);
+            self.discard_handoffs(pool, DropReason::HandoffRingFull, counters);
         }
         moved
     }
 
     #[inline]
-    fn transmit(&mut self, pool: &mut FramePool, words: &mut Words) -> usize {
+    fn transmit(&mut self, pool: &mut FramePool, counters: &mut Counters) -> usize {
         let Some(queue) = &mut self.queue else {
             return 0;
         };
@@ -135,15 +135,15 @@ impl Attachment {
         let taken = before - self.staged.len();
         if before != 0 {
             let (frames, refusals) = Count::of_port(self.port);
-            words.add(frames, taken as u64);
-            words.add(refusals, u64::from(taken == 0));
+            counters.add(frames, taken as u64);
+            counters.add(refusals, u64::from(taken == 0));
         }
         let refused = queue.take_refused();
-        words.add(Count::Tx, taken as u64);
-        self.book_refused(refused, words);
+        counters.add(Count::Tx, taken as u64);
+        self.book_refused(refused, counters);
         if failed {
             // Waiting for room would be for ever.
-            self.discard_staged(pool, DropReason::PortFailed, words);
+            self.discard_staged(pool, DropReason::PortFailed, counters);
         }
         taken
     }
@@ -154,7 +154,7 @@ impl Attachment {
         &mut self,
         frames: &mut Burst,
         pool: &mut FramePool,
-        words: &mut Words,
+        counters: &mut Counters,
     ) -> (u64, u64) {
         let Some(queue) = &mut self.queue else {
             return (0, 0);
@@ -166,26 +166,26 @@ impl Attachment {
         queue.reclaim(pool);
         let refused = queue.take_refused();
         let taken = (before - frames.len()) as u64;
-        words.add(Count::Tx, taken);
-        self.book_refused(refused, words);
+        counters.add(Count::Tx, taken);
+        self.book_refused(refused, counters);
         (taken, refused)
     }
 
     /// What a port refuses may have been taken in an earlier step.
     #[inline]
-    fn book_refused(&mut self, refused: u64, words: &mut Words) {
+    fn book_refused(&mut self, refused: u64, counters: &mut Counters) {
         // What went down with an interface may have been taken in a run before this one.
-        let refused = refused.min(words.get(Count::Tx));
+        let refused = refused.min(counters.get(Count::Tx));
         if refused != 0 {
-            words.take_back(Count::Tx, refused);
-            words.drop_frames(DropReason::TxRefused, refused);
+            counters.take_back(Count::Tx, refused);
+            counters.drop_frames(DropReason::TxRefused, refused);
             self.tx_dropped += refused;
         }
     }
 
     /// Has sent what the port gathers, when nothing more will come; what it then says that it could
     /// not send is still in the books.
-    pub(crate) fn settle(&mut self, pool: &mut FramePool, words: &mut Words) {
+    pub(crate) fn settle(&mut self, pool: &mut FramePool, counters: &mut Counters) {
         let Some(queue) = &mut self.queue else {
             return;
         };
@@ -193,7 +193,7 @@ impl Attachment {
         queue.reclaim(pool);
         queue.reclaim(pool);
         let refused = queue.take_refused();
-        self.book_refused(refused, words);
+        self.book_refused(refused, counters);
     }
 
     /// Drops what is staged to transmit.
@@ -201,10 +201,10 @@ impl Attachment {
         &mut self,
         pool: &mut FramePool,
         reason: DropReason,
-        words: &mut Words,
+        counters: &mut Counters,
     ) {
         if !self.staged.is_empty() {
-            words.drop_frames(reason, self.staged.len() as u64);
+            counters.drop_frames(reason, self.staged.len() as u64);
             self.tx_dropped += self.staged.len() as u64;
             pool.free_burst(&mut self.staged);
         }
@@ -215,11 +215,11 @@ impl Attachment {
         &mut self,
         pool: &mut FramePool,
         reason: DropReason,
-        words: &mut Words,
+        counters: &mut Counters,
     ) {
-        self.decisions.discard_staged(pool, reason, words);
-        self.gatherings.discard_staged(pool, reason, words);
-        self.transmissions.discard_staged(pool, reason, words);
+        self.decisions.discard_staged(pool, reason, counters);
+        self.gatherings.discard_staged(pool, reason, counters);
+        self.transmissions.discard_staged(pool, reason, counters);
     }
 
     /// Whether the port has failed for good.
@@ -273,8 +273,8 @@ pub(crate) fn flush(
     attachments: &mut [Attachment],
     pool: &mut FramePool,
     can_wait: bool,
-    words: &mut Words,
+    counters: &mut Counters,
 ) -> usize {
-    let flush = |attachment: &mut Attachment| attachment.flush(pool, can_wait, words);
+    let flush = |attachment: &mut Attachment| attachment.flush(pool, can_wait, counters);
     attachments.iter_mut().map(flush).sum()
 }

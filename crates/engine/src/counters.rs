@@ -1,6 +1,6 @@
 //! Counters: plain words private to a worker, copied now and then to where others may read them.
 //!
-//! A worker adds to its own [`Words`] and never touches an atomic for a frame. About once a
+//! A worker adds to its own [`Counters`] and never touches an atomic for a frame. About once a
 //! millisecond, and when it stops, it stores them into its [`Board`]: one writer, plain stores,
 //! any number of readers, on lines that no other worker writes.
 
@@ -51,15 +51,15 @@ pub(crate) enum Count {
     /// Time of the receptions that were timed, nanoseconds, and their frames.
     ReceptionNanos,
     ReceptionFrames,
-    /// Conversations that are known, of IPv4 and of IPv6.
-    Conversations4,
-    Conversations6,
-    /// What was done with conversations: [`crate::ConversationReport`].
-    ConversationsBegun,
-    ConversationsExpired,
-    ConversationsEvicted,
-    ConversationsRefused,
-    /// Records of conversations written down, and those that found no room.
+    /// Flows that are known, of IPv4 and of IPv6.
+    Flows4,
+    Flows6,
+    /// What was done with flows: [`crate::FlowReport`].
+    FlowsBegun,
+    FlowsExpired,
+    FlowsEvicted,
+    FlowsRefused,
+    /// Records of flows written down, and those that found no room.
     FlowRecords,
     FlowRecordsLost,
     /// Packets in fragments that are known, and what was done with them and their fragments:
@@ -100,9 +100,9 @@ const _: () = assert!(BURST_MAX.is_power_of_two());
 
 /// One worker's counters, or the sum of several.
 #[derive(Clone, Debug)]
-pub(crate) struct Words([u64; WORDS]);
+pub(crate) struct Counters([u64; WORDS]);
 
-impl Words {
+impl Counters {
     pub(crate) fn new() -> Self {
         Self([0; WORDS])
     }
@@ -112,8 +112,8 @@ impl Words {
         self.0[count as usize] += by;
     }
 
-    /// Undoes part of an [`Words::add`], of the same step before anyone was shown it, or of frames
-    /// that a port said were sent and learned that they were not.
+    /// Undoes part of an earlier [`Counters::add`]: of the same step before anyone was shown it, or
+    /// of frames that a port said were sent and learned that they were not.
     pub(crate) fn take_back(&mut self, count: Count, by: u64) {
         self.0[count as usize] -= by;
     }
@@ -183,7 +183,7 @@ impl Words {
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Board {
-    words: [AtomicU64; WORDS],
+    counters: [AtomicU64; WORDS],
     /// Nothing will come from its ports any more, and it holds no frame.
     quiet: AtomicBool,
 }
@@ -191,26 +191,26 @@ pub(crate) struct Board {
 impl Board {
     pub(crate) fn new() -> Self {
         Self {
-            words: [const { AtomicU64::new(0) }; WORDS],
+            counters: [const { AtomicU64::new(0) }; WORDS],
             quiet: AtomicBool::new(false),
         }
     }
 
     /// Shows all counters. Only the worker that owns the board may call it.
-    pub(crate) fn show(&self, words: &Words) {
-        for (shown, &word) in self.words.iter().zip(&words.0) {
+    pub(crate) fn show(&self, counters: &Counters) {
+        for (shown, &word) in self.counters.iter().zip(&counters.0) {
             shown.store(word, Ordering::Relaxed);
         }
     }
 
     /// Shows what passed between workers and whether this one is at rest. The order matters to
     /// [`at_rest`]: not quiet first, then what was handed off, then what was received.
-    pub(crate) fn show_exchange(&self, words: &Words, quiet: bool) {
+    pub(crate) fn show_exchange(&self, counters: &Counters, quiet: bool) {
         if !quiet {
             self.quiet.store(false, Ordering::Release);
         }
         let show = |count: Count| {
-            self.words[count as usize].store(words.get(count), Ordering::Release);
+            self.counters[count as usize].store(counters.get(count), Ordering::Release);
         };
         show(Count::HandedOff);
         show(Count::Received);
@@ -219,16 +219,16 @@ impl Board {
         }
     }
 
-    pub(crate) fn read(&self) -> Words {
-        let mut words = Words::new();
-        for (word, shown) in words.0.iter_mut().zip(&self.words) {
+    pub(crate) fn read(&self) -> Counters {
+        let mut counters = Counters::new();
+        for (word, shown) in counters.0.iter_mut().zip(&self.counters) {
             *word = shown.load(Ordering::Relaxed);
         }
-        words
+        counters
     }
 
     fn get(&self, count: Count) -> u64 {
-        self.words[count as usize].load(Ordering::Acquire)
+        self.counters[count as usize].load(Ordering::Acquire)
     }
 }
 
@@ -253,11 +253,11 @@ mod tests {
 
     #[test]
     fn a_board_shows_what_the_worker_counted() {
-        let (mut words, board) = (Words::new(), Board::new());
-        words.add(Count::Rx, 5);
-        words.drop_frames(DropReason::NonIp, 2);
-        words.0[PASSED_AT + LinkProtocol::Mld as usize] = 7;
-        board.show(&words);
+        let (mut counters, board) = (Counters::new(), Board::new());
+        counters.add(Count::Rx, 5);
+        counters.drop_frames(DropReason::NonIp, 2);
+        counters.0[PASSED_AT + LinkProtocol::Mld as usize] = 7;
+        board.show(&counters);
         let seen = board.read();
         assert_eq!(
             (seen.get(Count::Rx), seen.dropped(DropReason::NonIp)),
@@ -271,24 +271,24 @@ mod tests {
 
     #[test]
     fn bursts_are_told_apart_by_powers_of_two() {
-        let mut words = Words::new();
+        let mut counters = Counters::new();
         for frames in 1..=BURST_MAX {
-            words.add_burst(frames);
+            counters.add_burst(frames);
         }
-        assert_eq!(words.burst_sizes(), &[1, 1, 2, 4, 8, 16, 32, 64, 128]);
-        assert_eq!(words.get(Count::Bursts), BURST_MAX as u64);
-        assert_eq!(words.dropped_total(), 0);
+        assert_eq!(counters.burst_sizes(), &[1, 1, 2, 4, 8, 16, 32, 64, 128]);
+        assert_eq!(counters.get(Count::Bursts), BURST_MAX as u64);
+        assert_eq!(counters.dropped_total(), 0);
     }
 
     #[test]
     fn frames_between_workers_are_not_rest() {
         let boards = [Board::new(), Board::new()];
-        let mut first = Words::new();
+        let mut first = Counters::new();
         first.add(Count::HandedOff, 1);
         boards[0].show_exchange(&first, true);
-        boards[1].show_exchange(&Words::new(), true);
+        boards[1].show_exchange(&Counters::new(), true);
         assert!(!at_rest(boards.iter()));
-        let mut second = Words::new();
+        let mut second = Counters::new();
         second.add(Count::Received, 1);
         boards[1].show_exchange(&second, false);
         assert!(!at_rest(boards.iter()));

@@ -22,7 +22,7 @@ mod report;
 mod state;
 mod steering;
 
-pub(crate) use board::{DispatchBoard, KINDS, KindWords, QueueCounts};
+pub(crate) use board::{DispatchBoard, KINDS, KindCounters, QueueCounts};
 pub(crate) use mover::Mover;
 pub use mover::{BucketStatus, MoveError};
 pub use report::{DispatchCounts, DispatchKind, DispatchPort, DispatchReport, DispatchRow};

@@ -12,7 +12,7 @@ use std::sync::atomic::{Ordering, fence};
 use frame::{Burst, Consumer, Frame, FramePool, Producer, WorkerId};
 use plane::DropReason;
 
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 use crate::dispatch::QueueCounts;
 use crate::dispatch::handover::Handover;
 
@@ -113,12 +113,12 @@ impl Exchange {
         &mut self,
         to: WorkerId,
         frame: Frame,
-        words: &mut Words,
+        counters: &mut Counters,
     ) -> Result<(), Frame> {
         match self.outlets.get_mut(usize::from(to.0)) {
             Some(Some(outlet)) => {
                 outlet.staged.push(frame)?;
-                words.add(Count::HandedOff, 1);
+                counters.add(Count::HandedOff, 1);
                 Ok(())
             }
             _ => Err(frame),
@@ -152,7 +152,7 @@ impl Exchange {
 
     /// Takes frames that waited at the last look until the burst is full; returns how many.
     #[inline]
-    pub(crate) fn take(&mut self, burst: &mut Burst, words: &mut Words) -> usize {
+    pub(crate) fn take(&mut self, burst: &mut Burst, counters: &mut Counters) -> usize {
         if self.inlets.is_empty() {
             return 0;
         }
@@ -167,7 +167,7 @@ impl Exchange {
             taken += count;
         }
         self.counts.look(waited as u64, taken as u64);
-        words.add(Count::Received, taken as u64);
+        counters.add(Count::Received, taken as u64);
         taken
     }
 
@@ -178,7 +178,7 @@ impl Exchange {
     pub(crate) fn take_bounded(
         &mut self,
         burst: &mut Burst,
-        words: &mut Words,
+        counters: &mut Counters,
         mut room: usize,
         bound: &Bound<'_>,
     ) -> usize {
@@ -194,7 +194,7 @@ impl Exchange {
             taken += count;
         }
         self.counts.look(waited as u64, taken as u64);
-        words.add(Count::Received, taken as u64);
+        counters.add(Count::Received, taken as u64);
         taken
     }
 
@@ -242,13 +242,13 @@ impl Exchange {
         &mut self,
         pool: &mut FramePool,
         reason: DropReason,
-        words: &mut Words,
+        counters: &mut Counters,
     ) {
         for outlet in self.outlets.iter_mut().flatten() {
             let frames = outlet.staged.len() as u64;
             outlet.dropped += frames;
-            words.take_back(Count::HandedOff, frames);
-            words.drop_frames(reason, frames);
+            counters.take_back(Count::HandedOff, frames);
+            counters.drop_frames(reason, frames);
             pool.free_burst(&mut outlet.staged);
         }
     }
@@ -258,14 +258,14 @@ impl Exchange {
         &mut self,
         pool: &mut FramePool,
         reason: DropReason,
-        words: &mut Words,
+        counters: &mut Counters,
     ) {
         let mut burst = Burst::new();
         self.look();
-        while self.take(&mut burst, words) != 0 {
+        while self.take(&mut burst, counters) != 0 {
             self.look();
             self.counts.taken += burst.len() as u64;
-            words.drop_frames(reason, burst.len() as u64);
+            counters.drop_frames(reason, burst.len() as u64);
             pool.free_burst(&mut burst);
         }
     }

@@ -4,8 +4,8 @@
 use frame::PortId;
 use port::{PortError, PortStatistics};
 
-use crate::Books;
-use crate::counters::{Count, Words};
+use crate::Accounting;
+use crate::counters::{Count, Counters};
 use crate::ledger::{PortCounts, cross_bypassed};
 use crate::report::{PortReport, WorkerReport};
 use crate::start::Work;
@@ -52,11 +52,15 @@ pub(crate) fn finish_queues<W: Work>(workers: &mut [W]) -> (Vec<String>, Option<
 /// The books of each worker and of all balance, and every chunk of every pool is free or held by
 /// a port.
 pub(crate) fn balance<W: Work>(workers: &[W]) -> bool {
-    let mut sum = Words::new();
-    workers.iter().for_each(|worker| sum.merge(worker.words()));
-    let mut books = workers.iter().map(|worker| Books::of(worker.words()));
-    books.all(|books| books.balance())
-        && Books::of(&sum).balance()
+    let mut sum = Counters::new();
+    workers
+        .iter()
+        .for_each(|worker| sum.merge(worker.counters()));
+    let mut accounting = workers
+        .iter()
+        .map(|worker| Accounting::of(worker.counters()));
+    accounting.all(|accounting| accounting.balance())
+        && Accounting::of(&sum).balance()
         && sum.get(Count::HandedOff) == sum.get(Count::Received)
         && chunks_are_kept(workers)
 }
@@ -150,20 +154,23 @@ pub(crate) fn port_report(facts: &PortFacts, passed: PortStatistics, ended: f64)
 }
 
 pub(crate) fn worker_report<W: Work>(worker: &W, seconds: f64) -> WorkerReport {
-    let words = worker.words();
-    let busy_nanos = words.get(Count::BusyNanos);
+    let counters = worker.counters();
+    let busy_nanos = counters.get(Count::BusyNanos);
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     WorkerReport {
         id: worker.id(),
         cpu: worker.cpu(),
-        rx: words.get(Count::Rx),
-        tx: words.get(Count::Tx),
-        dropped: words.dropped_total(),
+        rx: counters.get(Count::Rx),
+        tx: counters.get(Count::Tx),
+        dropped: counters.dropped_total(),
         busy: share(busy_nanos as f64 / 1e9, seconds).min(1.0),
         busy_nanos,
-        burst_mean: share(words.get(Count::Rx) as f64, words.get(Count::Bursts) as f64),
-        cpu_seconds: words.get(Count::CpuNanos) as f64 / 1e9,
-        sleeps: words.get(Count::Sleeps),
-        books: Books::of(words),
+        burst_mean: share(
+            counters.get(Count::Rx) as f64,
+            counters.get(Count::Bursts) as f64,
+        ),
+        cpu_seconds: counters.get(Count::CpuNanos) as f64 / 1e9,
+        sleeps: counters.get(Count::Sleeps),
+        accounting: Accounting::of(counters),
     }
 }

@@ -1,4 +1,4 @@
-//! Reading what workers write down of conversations.
+//! Reading what workers write down of flows.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

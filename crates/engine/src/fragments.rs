@@ -3,7 +3,7 @@
 use plane::Pipeline;
 use table::fragments::FragmentCounts;
 
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 use crate::reassembly::Reassembly;
 
 /// Packets in fragments, those of all workers together.
@@ -44,16 +44,20 @@ fn shown(counts: &mut FragmentCounts) -> [(Count, &mut u64); 9] {
 }
 
 /// Counts what one worker's table says now.
-pub(crate) fn count(pipeline: &mut Pipeline, reassembly: Option<&Reassembly>, words: &mut Words) {
+pub(crate) fn count(
+    pipeline: &mut Pipeline,
+    reassembly: Option<&Reassembly>,
+    counters: &mut Counters,
+) {
     let reassembled = reassembly.map(Reassembly::counts);
     let gathered = pipeline.gatherer().map(|own| (*own.counts(), own.len()));
     let counted = reassembled.or(gathered).or_else(|| alone(pipeline));
     let Some((mut counts, known)) = counted else {
         return;
     };
-    words.set(Count::Datagrams, known as u64);
+    counters.set(Count::Datagrams, known as u64);
     for (count, value) in shown(&mut counts) {
-        words.set(count, *value);
+        counters.set(count, *value);
     }
 }
 
@@ -62,7 +66,7 @@ fn alone(pipeline: &mut Pipeline) -> Option<(FragmentCounts, usize)> {
 }
 
 /// What all workers counted; none where no fragment is followed.
-pub(crate) fn report(follows: bool, sum: &Words) -> Option<FragmentReport> {
+pub(crate) fn report(follows: bool, sum: &Counters) -> Option<FragmentReport> {
     follows.then(|| {
         let mut counts = FragmentCounts::default();
         for (count, value) in shown(&mut counts) {

@@ -1,5 +1,5 @@
 //! What one of several workers does with fragments: they meet at a worker chosen by their packet,
-//! and go on to the one that has its conversation.
+//! and go on to the one that has its flow.
 //!
 //! Three purposes have rings: a frame to be gathered leads to one to be decided on, that to one to
 //! be transmitted, never back. Whoever waits for room for one of them still takes those behind it.
@@ -91,7 +91,7 @@ impl Worker {
         }
         let Attachment { gatherings, .. } = &mut self.attachments[place];
         gatherings.look();
-        let taken = gatherings.take(&mut self.pieces, &mut self.words);
+        let taken = gatherings.take(&mut self.pieces, &mut self.counters);
         gatherings.counts.taken += taken as u64;
         self.gather(place);
         taken
@@ -123,7 +123,7 @@ impl Worker {
             versions,
             ..
         } = self;
-        let from = (PortId(place as u8), &versions.get().judgement);
+        let from = (PortId(place as u8), &versions.get().ruleset);
         pipeline.set_now(now);
         let mut route = |frame: &frame::Frame| steering.route(frame);
         pipeline.gather(pieces, from, verdicts, (&mut route, burst));
@@ -186,12 +186,12 @@ impl Worker {
     }
 
     /// Stages a gathered frame for its worker; this one's own joins the burst, or is kept back
-    /// where its conversation is still another worker's.
+    /// where its flow is still another worker's.
     fn send_one(&mut self, gathered: Gathered, place: usize) -> Sent {
         let Self {
             attachments,
             steering,
-            words,
+            counters,
             burst,
             ..
         } = self;
@@ -214,7 +214,7 @@ impl Worker {
         };
         let len = frame.len() as u32;
         if decisions.leads_to(route.worker) {
-            if let Err(frame) = decisions.stage(route.worker, frame, words) {
+            if let Err(frame) = decisions.stage(route.worker, frame, counters) {
                 return full(frame);
             }
         } else if kept.awaits(&frame, is_first && steering.comes(route.bucket)) {
@@ -252,7 +252,7 @@ impl Worker {
             pipeline,
             attachments,
             pool,
-            words,
+            counters,
             ..
         } = self;
         if let Some(gatherer) = pipeline.gatherer() {
@@ -260,7 +260,7 @@ impl Worker {
             while let Some(one) = gatherer.next_lost() {
                 debug_assert!(matches!(one.verdict, Verdict::Drop(_)), "it is lost");
                 let place = usize::from(one.from.0);
-                carry_out_one(one.frame, one.verdict, place, attachments, pool, words);
+                carry_out_one(one.frame, one.verdict, place, attachments, pool, counters);
             }
         }
         self.discard_reassembly(reason);

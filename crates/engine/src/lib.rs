@@ -5,31 +5,31 @@
 //! end says whether the books balance.
 #![forbid(unsafe_code)]
 
+mod accounting;
 mod activity;
 mod ahead;
 mod attachment;
-mod books;
 mod clock;
-mod conversations;
 mod counters;
 mod cpu;
 mod dispatch;
 mod doze;
 mod drive;
-mod errands;
 mod exchange;
 mod finish;
 mod flow_log;
+mod flows;
 mod fragments;
 mod gathering;
+mod hit_counters;
 mod hit_history;
 mod host;
 mod idle;
 mod ledger;
 mod machine;
-mod meanwhile;
 mod moves;
 mod other_workers;
+mod overlap;
 mod own_addresses;
 pub mod placement;
 mod plan;
@@ -38,6 +38,7 @@ mod reassembly;
 mod receive;
 mod recorded;
 mod report;
+mod requests;
 mod run;
 mod samples;
 mod shortcuts;
@@ -47,18 +48,16 @@ mod states;
 mod status;
 mod steer;
 mod supervise;
-mod tally;
 #[cfg(test)]
 #[path = "../tests/ports/mod.rs"]
 mod test_port;
 mod waiting;
 mod worker;
 
+pub use accounting::Accounting;
 pub use activity::{Activity, CpuActivity};
 pub use ahead::Ahead;
-pub use books::Books;
 pub use clock::cpu_time_nanos;
-pub use conversations::ConversationReport;
 pub use cpu::{allowed_cpus, pin_to};
 pub use dispatch::{
     BucketStatus, DEFAULT_RING_LIMIT, DispatchCounts, DispatchKind, DispatchPolicy, DispatchPort,
@@ -69,7 +68,9 @@ pub use drive::{
     SteppedDrive, StreamSent, Trial, TrialReport,
 };
 pub use flow_log::FlowLogReader;
+pub use flows::FlowReport;
 pub use fragments::FragmentReport;
+pub use hit_counters::{HitCount, SetCounts};
 pub use hit_history::{HitRange, RecentHits, TopHit, TopHits};
 pub use host::Host;
 pub use idle::IdleMode;
@@ -78,11 +79,10 @@ pub use machine::Machine;
 pub use other_workers::{OtherWorker, other_workers};
 pub use own_addresses::{OwnAddress, Role, own_addresses};
 pub use plan::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, EngineError, HEADROOM_BYTES, Limits, Plan};
-pub use plane::{Judgement, ListsMismatch};
+pub use plane::{ListsMismatch, Ruleset};
 pub use publish::{Published, Publisher, Reader};
 pub use report::{EndedBy, MemoryReport, PortReport, RunReport, SetHits, Snapshot, WorkerReport};
 pub use run::{Engine, Running, Stopper};
 pub use samples::{SNAP_BYTES_MAX, Sample, SampleError, SampleReceiver, SampleSpec, SampledSet};
 pub use states::{PortState, StateReport};
 pub use status::{Observer, PortStatus, Status, WorkerStatus};
-pub use tally::{HitCount, SetCounts};

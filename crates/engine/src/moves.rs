@@ -6,7 +6,7 @@ use frame::{BURST_MAX, Burst, Frame, FramePool};
 use plane::{DropReason, datagram_place};
 
 use crate::attachment::Attachment;
-use crate::counters::Words;
+use crate::counters::Counters;
 use crate::dispatch::Found;
 use crate::worker::Worker;
 
@@ -88,8 +88,13 @@ impl Kept {
     }
 
     /// Drops all.
-    pub(crate) fn discard(&mut self, pool: &mut FramePool, reason: DropReason, words: &mut Words) {
-        words.drop_frames(reason, self.frames.len() as u64);
+    pub(crate) fn discard(
+        &mut self,
+        pool: &mut FramePool,
+        reason: DropReason,
+        counters: &mut Counters,
+    ) {
+        counters.drop_frames(reason, self.frames.len() as u64);
         self.frames.drain(..).for_each(|frame| pool.free(frame));
     }
 }
@@ -109,18 +114,18 @@ impl Worker {
             self.steering.adopt();
         }
         if self.steering.goes() && self.has_drained() {
-            self.give_conversations();
+            self.give_flows();
             self.steering.drained();
         }
         if self.steering.awaits() && self.steering.arrived() {
-            self.take_conversations();
+            self.take_flows();
             return self.release();
         }
         0
     }
 
-    /// Sends the conversations of the buckets that left after them.
-    fn give_conversations(&mut self) {
+    /// Sends the flows of the buckets that left after them.
+    fn give_flows(&mut self) {
         let Self {
             pipeline,
             steering,
@@ -137,8 +142,8 @@ impl Worker {
         }
     }
 
-    /// Takes over the conversations of buckets that came.
-    pub(crate) fn take_conversations(&mut self) {
+    /// Takes over the flows of buckets that came.
+    pub(crate) fn take_flows(&mut self) {
         if let Some(stateful) = self.pipeline.stateful_mut() {
             let put = |bucket, shards| stateful.put_bucket(bucket, shards);
             self.state.receive(put);

@@ -6,7 +6,7 @@
 //! (Barbette et al., "RSS++: load and state-aware receive side scaling", CoNEXT 2019). It only
 //! decides: who moves a bucket must let the old worker drain it first, or flows are reordered.
 //!
-//! [`Verifier`] holds what a card does against what it says of itself.
+//! [`Verifier`] holds what a NIC does against what it says of itself.
 
 mod balancer;
 mod even;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use frame::{BURST_MAX, CpuId, RegionError};
-use plane::{Judgement, ListsMismatch, Policy};
+use plane::{ListsMismatch, Policy, Ruleset};
 use port::{Port, PortError};
 use table::fragments::FragmentLimits;
 use table::{CompileError, CompiledLists};
@@ -70,7 +70,7 @@ impl Plan {
         frames as u32
     }
 
-    /// What fragments are held by, if any are: only who remembers conversations needs ports, and
+    /// What fragments are held by, if any are: only who remembers flows needs ports, and
     /// who puts packets together.
     pub(crate) fn fragments(&self) -> Option<FragmentLimits> {
         let needs = self.policy.stateful.is_some() || self.policy.reassembles;
@@ -86,7 +86,7 @@ impl Plan {
 
     /// Frames that a worker's pool has beside those asked for: fragments that wait. All that wait
     /// at any worker may be of one pool, at whoever gathers before the first one of their packet
-    /// comes and, where its conversation is another worker's, once more there.
+    /// comes and, where its flow is another worker's, once more there.
     pub(crate) fn held_frames(&self) -> u32 {
         let held = self.fragments().map_or(0, |limits| limits.held.max(1));
         match self.cpus.len() as u32 {
@@ -95,8 +95,8 @@ impl Plan {
         }
     }
 
-    /// Chooses who decides, where each conversation is known to one worker of several.
-    pub(crate) fn dispatch_conversations(&mut self) {
+    /// Chooses who decides, where each flow is known to one worker of several.
+    pub(crate) fn dispatch_flows(&mut self) {
         let several = self.policy.stateful.is_some() && self.cpus.len() > 1;
         if several || self.policy.reassembles {
             self.dispatch.policy.get_or_insert(DispatchPolicy::Hybrid);
@@ -104,9 +104,9 @@ impl Plan {
     }
 
     /// The lists and the policy as one.
-    pub(crate) fn judgement(&self) -> Result<Judgement, EngineError> {
+    pub(crate) fn ruleset(&self) -> Result<Ruleset, EngineError> {
         let policy = Arc::new(self.policy.clone());
-        Judgement::new(Arc::clone(&self.lists), policy).map_err(EngineError::Lists)
+        Ruleset::new(Arc::clone(&self.lists), policy).map_err(EngineError::Lists)
     }
 
     pub(crate) fn check(&self) -> Result<(), EngineError> {
@@ -161,13 +161,13 @@ pub enum EngineError {
     Ports(usize),
     /// No CPU to run a worker on.
     NoCpu,
-    /// A bridge that remembers conversations, with this many workers that decide on what they
-    /// receive, whoever knows its conversation.
+    /// A bridge that remembers flows, with this many workers that decide on what they
+    /// receive, whoever knows its flow.
     StatefulDirect(usize),
     /// Packets are to be put together by workers that decide at once on what they receive.
     ReassemblyDirect,
-    /// The table of conversations could not be had.
-    Conversations(CompileError),
+    /// The table of flows could not be had.
+    Flows(CompileError),
     /// A burst of this many frames.
     Burst(usize),
     /// A pool too small to work with.
@@ -218,12 +218,12 @@ impl fmt::Display for EngineError {
             ),
             Self::StatefulDirect(given) => write!(
                 f,
-                "a bridge that remembers conversations cannot be dispatched directly to {given} \
+                "a bridge that remembers flows cannot be dispatched directly to {given} \
                  workers: choose --dispatch hybrid or deferred, or one worker"
             ),
-            Self::Conversations(error) => write!(
+            Self::Flows(error) => write!(
                 f,
-                "there is no memory for the table of conversations ({error}): choose fewer --flows"
+                "there is no memory for the table of flows ({error}): choose fewer --flows"
             ),
             Self::Burst(given) => {
                 write!(

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use plane::{Judgement, ListsMismatch, Policy};
+use plane::{ListsMismatch, Policy, Ruleset};
 use table::CompiledLists;
 
+use crate::hit_counters::{HitCounters, HitTotals, SetCounts};
 use crate::shortcuts::Shortcuts;
-use crate::tally::{SetCounts, Tallies, Tally};
 
 pub use frame::{Published, Reader};
 
@@ -24,15 +24,15 @@ const NAP: Duration = Duration::from_micros(50);
 /// One version as workers have it.
 #[derive(Debug)]
 pub(crate) struct Version {
-    pub(crate) judgement: Judgement,
+    pub(crate) ruleset: Ruleset,
     /// Where hits of its sets are counted; that of the version before if the policy is the same.
-    pub(crate) tally: Arc<Tally>,
+    pub(crate) hit_counters: Arc<HitCounters>,
 }
 
 #[derive(Debug)]
 struct State {
     published: Published<Version>,
-    tallies: Tallies,
+    hit_totals: HitTotals,
 }
 
 /// Publishes lists and the policy for them to the workers of one run, together as one version.
@@ -44,16 +44,16 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// For a run of so many workers that begins with this judgement.
-    pub(crate) fn new(first: Judgement, workers: usize, shortcuts: Shortcuts) -> Self {
-        let (tallies, tally) = Tallies::new(Arc::clone(first.policy()), workers);
+    /// For a run of so many workers that begins with this ruleset.
+    pub(crate) fn new(first: Ruleset, workers: usize, shortcuts: Shortcuts) -> Self {
+        let (hit_totals, hit_counters) = HitTotals::new(Arc::clone(first.policy()), workers);
         let first = Version {
-            judgement: first,
-            tally,
+            ruleset: first,
+            hit_counters,
         };
         let state = State {
             published: Published::new(Arc::new(first)),
-            tallies,
+            hit_totals,
         };
         Self {
             shortcuts: Arc::new(shortcuts),
@@ -70,7 +70,7 @@ impl Publisher {
     /// burst or none. The number of sets may be another than before. Waits for no worker, which is
     /// for [`Publisher::wait_seen`]; where ports have a shortcut, for the kernel, some
     /// milliseconds.
-    pub fn publish(&self, next: Judgement) -> u64 {
+    pub fn publish(&self, next: Ruleset) -> u64 {
         self.lock().publish(next, &self.shortcuts)
     }
 
@@ -83,7 +83,7 @@ impl Publisher {
         // Held meanwhile, so that the policy is the current one.
         let mut state = self.lock();
         let policy = Arc::clone(state.current().policy());
-        let next = Judgement::new(lists, policy)?;
+        let next = Ruleset::new(lists, policy)?;
         Ok(state.publish(next, &self.shortcuts))
     }
 
@@ -95,13 +95,13 @@ impl Publisher {
     pub fn publish_policy(&self, policy: Arc<Policy>) -> Result<u64, ListsMismatch> {
         let mut state = self.lock();
         let lists = Arc::clone(state.current().lists());
-        let next = Judgement::new(lists, policy)?;
+        let next = Ruleset::new(lists, policy)?;
         Ok(state.publish(next, &self.shortcuts))
     }
 
     /// What was published last.
     #[must_use]
-    pub fn current(&self) -> Judgement {
+    pub fn current(&self) -> Ruleset {
         self.lock().current().clone()
     }
 
@@ -144,14 +144,17 @@ impl Publisher {
     #[must_use]
     pub fn set_counts(&self) -> Vec<SetCounts> {
         let mut state = self.lock();
-        let State { published, tallies } = &mut *state;
-        tallies.fold(published.seen());
-        tallies.counts()
+        let State {
+            published,
+            hit_totals,
+        } = &mut *state;
+        hit_totals.fold(published.seen());
+        hit_totals.counts()
     }
 
     /// The policy of a version, if that is not long gone.
     pub(crate) fn policy_of(&self, version: u64) -> Option<Arc<Policy>> {
-        self.lock().tallies.policy_of(version)
+        self.lock().hit_totals.policy_of(version)
     }
 
     /// Opens the shortcuts of the ports for what the run begins with.
@@ -163,8 +166,11 @@ impl Publisher {
     /// returns how many are still used. The run does this by itself every few milliseconds.
     pub fn reclaim(&self) -> usize {
         let mut state = self.lock();
-        let State { published, tallies } = &mut *state;
-        tallies.fold(published.seen());
+        let State {
+            published,
+            hit_totals,
+        } = &mut *state;
+        hit_totals.fold(published.seen());
         published.reclaim()
     }
 
@@ -175,22 +181,25 @@ impl Publisher {
 }
 
 impl State {
-    fn current(&self) -> &Judgement {
-        &self.published.current().judgement
+    fn current(&self) -> &Ruleset {
+        &self.published.current().ruleset
     }
 
     /// Called with the lock held, so that the shortcuts are open for the last version published.
-    fn publish(&mut self, next: Judgement, shortcuts: &Shortcuts) -> u64 {
+    fn publish(&mut self, next: Ruleset, shortcuts: &Shortcuts) -> u64 {
         shortcuts.close();
-        let Self { published, tallies } = self;
-        tallies.fold(published.seen());
-        let tally = tallies.of_next(published.version(), next.policy());
+        let Self {
+            published,
+            hit_totals,
+        } = self;
+        hit_totals.fold(published.seen());
+        let hit_counters = hit_totals.of_next(published.version(), next.policy());
         let next = Arc::new(Version {
-            judgement: next,
-            tally,
+            ruleset: next,
+            hit_counters,
         });
         let version = published.publish(Arc::clone(&next));
-        shortcuts.open(&next.judgement);
+        shortcuts.open(&next.ruleset);
         version
     }
 }
@@ -213,7 +222,7 @@ mod tests {
     }
 
     fn publisher(sets: usize) -> Publisher {
-        let first = Judgement::new(lists(sets), policy(sets)).expect("as many");
+        let first = Ruleset::new(lists(sets), policy(sets)).expect("as many");
         Publisher::new(first, 1, Shortcuts::default())
     }
 
@@ -238,13 +247,13 @@ mod tests {
         let publisher = publisher(1);
         let mut reader = publisher.reader();
         for sets in [32, 0, 7] {
-            let next = Judgement::new(lists(sets), policy(sets)).expect("as many");
+            let next = Ruleset::new(lists(sets), policy(sets)).expect("as many");
             let version = publisher.publish(next);
             reader.refresh();
             assert_eq!(reader.version(), version);
-            let judgement = &reader.get().judgement;
-            assert_eq!(judgement.lists().list_count(), sets);
-            assert_eq!(judgement.policy().rules().len(), sets);
+            let ruleset = &reader.get().ruleset;
+            assert_eq!(ruleset.lists().list_count(), sets);
+            assert_eq!(ruleset.policy().rules().len(), sets);
             assert_eq!(publisher.set_counts().len(), sets);
         }
     }

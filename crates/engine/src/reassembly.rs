@@ -56,7 +56,7 @@ impl Worker {
             reassembly,
             pieces,
             pool,
-            words,
+            counters,
             steering,
             ..
         } = self;
@@ -69,8 +69,8 @@ impl Worker {
             match reassembler.accept(frame, pool) {
                 Reassembled::Held => {}
                 Reassembled::Packet(frame) => {
-                    words.add(Count::Consumed, before - reassembler.held() as u64);
-                    words.add(Count::Originated, 1);
+                    counters.add(Count::Consumed, before - reassembler.held() as u64);
+                    counters.add(Count::Originated, 1);
                     whole.push_back(Gathered {
                         route: steering.route(&frame),
                         frame,
@@ -80,11 +80,11 @@ impl Worker {
                 }
                 // Fragments alone come here, so that there is no packet that is none.
                 Reassembled::Untouched(frame) => {
-                    words.drop_frames(DropReason::FragmentUnknown, 1);
+                    counters.drop_frames(DropReason::FragmentUnknown, 1);
                     pool.free(frame);
                 }
                 Reassembled::Lost(frame, reason) => {
-                    words.drop_frames(reason, 1);
+                    counters.drop_frames(reason, 1);
                     pool.free(frame);
                 }
             }
@@ -98,7 +98,7 @@ impl Worker {
         let Self {
             reassembly,
             pool,
-            words,
+            counters,
             ..
         } = self;
         let Some(Reassembly { reassembler, .. }) = reassembly.as_deref_mut() else {
@@ -106,7 +106,7 @@ impl Worker {
         };
         reassembler.set_now(now);
         while let Some((frame, reason)) = reassembler.next_lost() {
-            words.drop_frames(reason, 1);
+            counters.drop_frames(reason, 1);
             pool.free(frame);
         }
     }
@@ -116,7 +116,7 @@ impl Worker {
         if let Some(Reassembly { reassembler, whole }) = self.reassembly.as_deref_mut() {
             reassembler.clear(reason);
             for one in whole.drain(..) {
-                self.words.drop_frames(reason, 1);
+                self.counters.drop_frames(reason, 1);
                 self.pool.free(one.frame);
             }
         }

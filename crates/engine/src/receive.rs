@@ -10,7 +10,7 @@ use std::mem;
 use plane::DropReason;
 
 use crate::clock::Clock;
-use crate::meanwhile::at_most;
+use crate::overlap::at_most;
 use crate::worker::Worker;
 
 /// Receptions of which one is timed: two readings of the clock are 1 ns a burst then.
@@ -51,10 +51,10 @@ impl Worker {
             attachments,
             pool,
             burst,
-            words,
+            counters,
             ..
         } = self;
-        let frames = attachments[place].receive(pool, burst, max, words);
+        let frames = attachments[place].receive(pool, burst, max, counters);
         attachments[place].empties &= frames != 0;
         if frames != 0 {
             self.quota -= frames as u64;
@@ -87,17 +87,17 @@ impl Worker {
             return;
         }
         let (max, drain) = (self.burst_max, self.leaves);
-        self.decide_meanwhile(place, |burst, mut meanwhile| {
-            meanwhile.flush();
+        self.decide_overlapped(place, |burst, mut overlap| {
+            overlap.flush();
             if burst.len() >= max {
-                meanwhile.receive_ahead(place, max, drain);
+                overlap.receive_ahead(place, max, drain);
             }
         });
     }
 
     /// Drops what was received before its turn, at the end of a run.
     pub(crate) fn discard_ahead(&mut self, reason: DropReason) {
-        self.words.drop_frames(reason, self.ahead.len() as u64);
+        self.counters.drop_frames(reason, self.ahead.len() as u64);
         self.ahead.drain().for_each(|frame| self.pool.free(frame));
     }
 }

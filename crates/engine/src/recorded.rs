@@ -1,5 +1,5 @@
 //! Time as captures tell it: where all frames of a run come out of captures, what depends on time,
-//! conversations and fragments, goes by the times of their records.
+//! flows and fragments, goes by the times of their records.
 //!
 //! A burst may hold frames recorded hours from each other, and those of two captures are not
 //! received in the order of their times. So what is received is kept by port, and decided on in
@@ -16,7 +16,7 @@ use port::TimeSource;
 use crate::plan::Plan;
 use crate::worker::Worker;
 
-/// Frames recorded within so much are decided on at one time: far below what conversations and
+/// Frames recorded within so much are decided on at one time: far below what flows and
 /// fragments tell apart.
 const SLICE_NANOS: u64 = 1_000_000;
 
@@ -116,7 +116,7 @@ impl Recorded {
 }
 
 impl Worker {
-    /// What time it is to conversations and fragments.
+    /// What time it is to flows and fragments.
     #[inline]
     pub(crate) fn plane_now(&self) -> Nanos {
         self.recorded.as_ref().map_or(self.now, |own| own.now)
@@ -160,7 +160,7 @@ impl Worker {
                 break;
             };
             decided += self.burst.len();
-            self.decide_meanwhile(place, |_, _| {});
+            self.decide_overlapped(place, |_, _| {});
             if self.attachments[place].open && !self.has_rest(place) {
                 break;
             }
@@ -172,7 +172,7 @@ impl Worker {
     pub(crate) fn discard_rest(&mut self, reason: DropReason) {
         if let Some(recorded) = &mut self.recorded {
             for frame in recorded.rest.iter_mut().flat_map(|rest| rest.drain(..)) {
-                self.words.drop_frames(reason, 1);
+                self.counters.drop_frames(reason, 1);
                 self.pool.free(frame);
             }
         }

@@ -5,7 +5,7 @@ use plane::Action;
 use port::PortError;
 use wire::LinkProtocol;
 
-use crate::{Books, ConversationReport, DispatchReport, FragmentReport, Ledger, StateReport};
+use crate::{Accounting, DispatchReport, FlowReport, FragmentReport, Ledger, StateReport};
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub struct WorkerReport {
     /// System calls that it made for want of frames: to give its CPU away, or to sleep.
     pub sleeps: u64,
     /// Its own books.
-    pub books: Books,
+    pub accounting: Accounting,
 }
 
 impl WorkerReport {
@@ -162,7 +162,7 @@ pub struct RunReport {
     /// From the start to the end.
     pub run_seconds: f64,
     /// All workers' books in one.
-    pub books: Books,
+    pub accounting: Accounting,
     /// Whether the books of each worker and of all balance, and every frame's memory is
     /// accounted for.
     pub balanced: bool,
@@ -176,8 +176,8 @@ pub struct RunReport {
     pub workers: Vec<WorkerReport>,
     /// How frames got to the worker that decided on them.
     pub dispatch: DispatchReport,
-    /// Conversations at the end, where the bridge remembered them.
-    pub conversations: Option<ConversationReport>,
+    /// Flows at the end, where the bridge remembered them.
+    pub flows: Option<FlowReport>,
     /// Packets in fragments, where the bridge follows them.
     pub fragments: Option<FragmentReport>,
     /// Each port.
@@ -195,7 +195,7 @@ pub struct RunReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counters::Words;
+    use crate::counters::Counters;
 
     #[test]
     fn a_worker_is_starved_where_it_was_busy_for_longer_than_it_ran() {
@@ -211,7 +211,7 @@ mod tests {
                 burst_mean: 0.0,
                 cpu_seconds,
                 sleeps: 0,
-                books: Books::of(&Words::new()),
+                accounting: Accounting::of(&Counters::new()),
             };
             worker.starved_seconds()
         };

@@ -13,13 +13,12 @@ use port::Port;
 
 use crate::ahead::Ahead;
 use crate::attachment::Attachment;
-use crate::counters::Words;
+use crate::counters::Counters;
 use crate::dispatch::handover::Handover;
 use crate::dispatch::{
     BucketStatus, By, DispatchPolicy, DispatchPort, DispatchSettings, MoveError, Mover, PathFacts,
     StateLinks, Steering,
 };
-use crate::errands::{self, Desk, Desks};
 use crate::exchange::Exchange;
 use crate::finish::PortFacts;
 use crate::flow_log::FlowLogReader;
@@ -33,6 +32,7 @@ use crate::publish::Publisher;
 use crate::reassembly::Reassembly;
 use crate::recorded::{Origin, Recorded, by_captures};
 use crate::report::{MemoryReport, RunReport, Snapshot};
+use crate::requests::{self, Requester, Requesters};
 use crate::samples::{SampleError, SampleReceiver, SampleSpec};
 use crate::shortcuts::Shortcuts;
 use crate::start::{begin_queues, map_pools, start_workers};
@@ -54,7 +54,7 @@ impl Engine {
     /// A plan that cannot work, memory, queues or threads that cannot be had.
     pub fn start(mut plan: Plan) -> Result<Running, EngineError> {
         plan.check()?;
-        plan.dispatch_conversations();
+        plan.dispatch_flows();
         let frames = (plan.pool_frames + plan.held_frames(), plan.stride_bytes);
         let (region, pools, memory) = map_pools(&plan.ports, &plan.cpus, frames)?;
         for port in &mut plan.ports {
@@ -63,14 +63,14 @@ impl Engine {
         let mut meters = Meters::of(&plan.ports);
         meters.opened();
         let control = Arc::new(Control::new(plan.ports.len(), plan.cpus.len()));
-        let first = plan.judgement()?;
+        let first = plan.ruleset()?;
         let (mover, loads) = mover(&plan);
         let steers = (Arc::clone(&mover.handover), loads);
         let mover = Arc::new(Mutex::new(mover));
         let lists = Publisher::new(first, plan.cpus.len(), shortcuts(&plan));
-        let (mut workers, desks) = make_workers(&mut plan, pools, &control, &lists, steers)?;
+        let (mut workers, requesters) = make_workers(&mut plan, pools, &control, &lists, steers)?;
         let flow_log = FlowLogReader::of(&mut workers);
-        let desks = Arc::new(Desks::new(desks));
+        let requesters = Arc::new(Requesters::new(requesters));
         let hits = Arc::new(Mutex::new(HitHistory::new()));
         meters.begun();
         lists.open_shortcuts();
@@ -93,7 +93,7 @@ impl Engine {
             ports: plan.ports,
             meters,
             lists: lists.clone(),
-            desks: Arc::clone(&desks),
+            requesters: Arc::clone(&requesters),
             hits: Arc::clone(&hits),
             memory: memory.clone(),
             mover: Arc::clone(&mover),
@@ -108,7 +108,7 @@ impl Engine {
             mover,
             paths,
             memory: Arc::new(memory),
-            desks,
+            requesters,
             hits,
             started,
         };
@@ -180,7 +180,7 @@ impl Running {
         self.observer.samples(spec)
     }
 
-    /// What workers write down of conversations, where the policy says so; none the second time.
+    /// What workers write down of flows, where the policy says so; none the second time.
     pub fn take_flow_log(&mut self) -> Option<FlowLogReader> {
         self.flow_log.take()
     }
@@ -281,7 +281,7 @@ fn path_facts(plan: &Plan) -> PathFacts {
         ports: plan.ports.iter().map(|own| port(&**own)).collect(),
         follows_fragments: plan.fragments().is_some(),
         gathers: plan.gathers(),
-        conversations: plan.policy.stateful.map(|stateful| stateful.flows),
+        flows: plan.policy.stateful.map(|stateful| stateful.flows),
     }
 }
 
@@ -296,7 +296,7 @@ fn make_workers(
     control: &Arc<Control>,
     lists: &Publisher,
     (handover, loads): (Arc<Handover>, Vec<BucketLoads>),
-) -> Result<(Vec<Worker>, Vec<Desk>), EngineError> {
+) -> Result<(Vec<Worker>, Vec<Requester>), EngineError> {
     let settings = (plan.dispatch, plan.gathers());
     let mut attachments = attach_ports(&mut plan.ports, plan.cpus.len(), settings)?;
     let receivers = attachments.iter().filter(|worker| receives(worker)).count() as u64;
@@ -306,9 +306,9 @@ fn make_workers(
     let mut sources = plan.ports.iter().filter(|port| port.rx_source());
     let can_wait = sources.all(|port| port.lossless());
     let origin = by_captures(plan).then(Origin::unknown);
-    let (mut workers, mut desks) = (Vec::new(), Vec::new());
+    let (mut workers, mut requesters) = (Vec::new(), Vec::new());
     let mut receiver = 0;
-    let (mut stateful, by) = conversations(plan, &handover)?;
+    let (mut stateful, by) = flows(plan, &handover)?;
     let gatherers = gatherers(plan);
     // As `stateful`, taken from the end.
     let mut state = StateLinks::mesh(stateful.len());
@@ -322,8 +322,8 @@ fn make_workers(
         } else {
             0
         };
-        let (desk, inbox) = errands::desk(table());
-        desks.push(desk);
+        let (requester, requests) = requests::requester(table());
+        requesters.push(requester);
         workers.push(Worker {
             id,
             cpu,
@@ -342,11 +342,11 @@ fn make_workers(
             pieces: Burst::new(),
             reassembly: reassembly(plan),
             verdicts: Verdicts::new(),
-            words: Words::new(),
+            counters: Counters::new(),
             control: Arc::clone(control),
             idle: plan.idle,
             leaves: false,
-            inbox,
+            requests,
             recorded: origin
                 .as_ref()
                 .map(|origin| Box::new(Recorded::new(origin, plan.ports.len()))),
@@ -356,7 +356,7 @@ fn make_workers(
         });
     }
     begin_queues(&mut workers)?;
-    Ok((workers, desks))
+    Ok((workers, requesters))
 }
 
 /// The stages of a worker.
@@ -401,18 +401,15 @@ fn reassembly(plan: &Plan) -> Option<Box<Reassembly>> {
 }
 
 /// What each worker remembers, the last one's first, and what frames are placed by.
-fn conversations(
-    plan: &Plan,
-    handover: &Handover,
-) -> Result<(Vec<Box<Stateful>>, By), EngineError> {
+fn flows(plan: &Plan, handover: &Handover) -> Result<(Vec<Box<Stateful>>, By), EngineError> {
     let Some(config) = plan.policy.stateful else {
         return Ok((Vec::new(), By::Flow(plan.policy.placing())));
     };
     let owner = |bucket| usize::from(handover.owners.owner(bucket).0);
     let dealt = Stateful::dealt(config, plan.cpus.len(), owner);
-    let dealt = dealt.map_err(EngineError::Conversations)?;
+    let dealt = dealt.map_err(EngineError::Flows)?;
     let boxed = dealt.into_iter().rev().map(Box::new).collect();
-    Ok((boxed, By::Conversation(plan.policy.placing())))
+    Ok((boxed, By::TrackedFlow(plan.policy.placing())))
 }
 
 /// A table of addresses with a key of its own, drawn from the system's random source by way of

@@ -1,6 +1,6 @@
 //! What the kernel forwards past the workers, kept in step with the lists they have.
 
-use plane::{Judgement, Otherwise};
+use plane::{Otherwise, Ruleset};
 use port::{Shortcut, SieveWords};
 use table::Sieve;
 
@@ -20,11 +20,11 @@ impl Shortcuts {
 
     /// Opens them for what the workers have been given. Without a sieve they stay closed, and so
     /// they do where what is in no list is dropped.
-    pub(crate) fn open(&self, judgement: &Judgement) {
-        if judgement.policy().default != Otherwise::Forward {
+    pub(crate) fn open(&self, ruleset: &Ruleset) {
+        if ruleset.policy().default != Otherwise::Forward {
             return;
         }
-        let Some(sieve) = judgement.lists().sieve() else {
+        let Some(sieve) = ruleset.lists().sieve() else {
             return;
         };
         for shortcut in &self.0 {

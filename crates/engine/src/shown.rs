@@ -4,8 +4,8 @@ use frame::Consumer;
 use plane::{FlowRecord, Stateful};
 
 use crate::attachment::Attachment;
-use crate::conversations;
 use crate::counters::Count;
+use crate::flows;
 use crate::fragments;
 use crate::worker::Worker;
 
@@ -17,8 +17,8 @@ impl Worker {
     pub(crate) fn time_reception(&mut self, nanos: u64, frames: usize) {
         // More is no work: the worker was not running.
         if nanos < RECEPTION_NANOS_MAX {
-            self.words.add(Count::ReceptionNanos, nanos);
-            self.words.add(Count::ReceptionFrames, frames as u64);
+            self.counters.add(Count::ReceptionNanos, nanos);
+            self.counters.add(Count::ReceptionFrames, frames as u64);
         }
     }
 
@@ -29,7 +29,7 @@ impl Worker {
         let kept = self.attachments.iter().any(|own| !own.kept.is_empty());
         let quiet =
             dry && !kept && self.is_clear() && !self.attachments.iter().any(Attachment::is_waiting);
-        self.board().show_exchange(&self.words, quiet);
+        self.board().show_exchange(&self.counters, quiet);
     }
 
     /// Shows its counters.
@@ -37,23 +37,23 @@ impl Worker {
         self.show_hits();
         let now = self.plane_now();
         if let Some(stateful) = self.pipeline.stateful_mut() {
-            // Conversations are over in time also where no frame comes.
+            // Flows are over in time also where no frame comes.
             stateful.set_now(now);
-            conversations::count(stateful, &mut self.words);
+            flows::count(stateful, &mut self.counters);
         }
-        self.words.set(Count::Held, self.held() as u64);
+        self.counters.set(Count::Held, self.held() as u64);
         let reassembly = self.reassembly.as_deref();
-        fragments::count(&mut self.pipeline, reassembly, &mut self.words);
-        self.board().show(&self.words);
+        fragments::count(&mut self.pipeline, reassembly, &mut self.counters);
+        self.board().show(&self.counters);
     }
 
     /// Shows the hits by the policy it is at.
     pub(crate) fn show_hits(&mut self) {
         let hits = self.pipeline.hits();
         let would_drop = self.would_drop_before + hits.would_drop_frames;
-        self.words.set(Count::WouldDrop, would_drop);
-        self.versions.get().tally.show(self.id, hits);
-        self.words.set_passed(self.pipeline.passed());
+        self.counters.set(Count::WouldDrop, would_drop);
+        self.versions.get().hit_counters.show(self.id, hits);
+        self.counters.set_passed(self.pipeline.passed());
     }
 
     /// Shows what it holds.
@@ -68,18 +68,18 @@ impl Worker {
         self.control.dispatch_board(self.id).show(&self.attachments);
     }
 
-    /// The reading ends of what it writes down of conversations.
+    /// The reading ends of what it writes down of flows.
     pub(crate) fn take_log_readers(&mut self) -> Vec<Consumer<FlowRecord>> {
         let stateful = self.pipeline.stateful_mut();
         stateful.map(Stateful::take_readers).unwrap_or_default()
     }
 
-    /// Writes down the conversations that go on, after all workers have stopped; `wait` as of
+    /// Writes down the flows that go on, after all workers have stopped; `wait` as of
     /// [`plane::Stateful::write_last`].
-    pub(crate) fn end_conversations(&mut self, wait: impl FnMut() -> bool) {
+    pub(crate) fn end_flows(&mut self, wait: impl FnMut() -> bool) {
         if let Some(stateful) = self.pipeline.stateful_mut() {
             stateful.write_last(wait);
-            conversations::count(stateful, &mut self.words);
+            flows::count(stateful, &mut self.counters);
         }
     }
 

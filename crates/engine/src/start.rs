@@ -12,7 +12,7 @@ use port::Port;
 use crate::EngineError;
 use crate::attachment::Attachment;
 use crate::clock::OsClock;
-use crate::counters::Words;
+use crate::counters::Counters;
 use crate::cpu::pin_to;
 use crate::other_workers::THREAD_NAME;
 use crate::plan::HEADROOM_BYTES;
@@ -30,7 +30,7 @@ pub(crate) trait Work: Send + Sized + 'static {
     /// The same, to be looked at.
     fn held(&self) -> (&[Attachment], &FramePool);
 
-    fn words(&self) -> &Words;
+    fn counters(&self) -> &Counters;
 
     /// Works until told to stop.
     fn run(self, clock: &OsClock) -> Self;

@@ -16,18 +16,18 @@ use port::PortStatistics;
 use port::interface::Link;
 use wire::LinkProtocol;
 
-use crate::conversations::{self, ConversationReport};
-use crate::counters::{BURST_BUCKETS, Count, Words};
+use crate::counters::{BURST_BUCKETS, Count, Counters};
 use crate::dispatch::{BucketStatus, DispatchReport, MoveError, Mover, PathFacts};
-use crate::errands::{Desk, Desks};
+use crate::flows::{self, FlowReport};
 use crate::fragments::{self, FragmentReport};
+use crate::hit_counters::SetCounts;
 use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::publish::Publisher;
 use crate::report::{MemoryReport, Snapshot};
+use crate::requests::{Requester, Requesters};
 use crate::samples::{self, SampleError, SampleReceiver, SampleSpec};
 use crate::states::StateReport;
 use crate::supervise::Control;
-use crate::tally::SetCounts;
 
 pub(crate) use board::{HoldBoard, PortHold, SHOW_EVERY_NANOS, load, store};
 pub(crate) use recent::Recent;
@@ -47,8 +47,8 @@ pub struct Status {
     pub workers: Vec<WorkerStatus>,
     /// How frames got to the worker that decided on them; up to a tenth of a second old.
     pub dispatch: DispatchReport,
-    /// Conversations, where the bridge remembers them.
-    pub conversations: Option<ConversationReport>,
+    /// Flows, where the bridge remembers them.
+    pub flows: Option<FlowReport>,
     /// Packets in fragments, where the bridge follows them.
     pub fragments: Option<FragmentReport>,
     /// Frames dropped, by every reason there is, in the order of their declaration.
@@ -159,7 +159,7 @@ pub struct Observer {
     pub(crate) mover: Arc<Mutex<Mover>>,
     pub(crate) memory: Arc<MemoryReport>,
     pub(crate) started: Instant,
-    pub(crate) desks: Arc<Desks>,
+    pub(crate) requesters: Arc<Requesters>,
     pub(crate) hits: Arc<Mutex<HitHistory>>,
 }
 
@@ -175,7 +175,7 @@ impl Observer {
             ports: self.ports(&sum),
             workers: self.workers(),
             dispatch: self.control.dispatch(&self.paths, &self.mover()),
-            conversations: conversations::report(self.paths.conversations, &sum),
+            flows: flows::report(self.paths.flows, &sum),
             fragments: fragments::report(self.paths.follows_fragments, &sum),
             drops: DropReason::all()
                 .map(|reason| (reason, sum.dropped(reason)))
@@ -225,18 +225,23 @@ impl Observer {
     /// worker that does not go round: what is known of its hits is as old as it is silent.
     pub fn refresh_hits(&self) {
         let given_up = Instant::now() + REFRESHED_WITHIN;
-        let wanted: Vec<u64> = self.desks.lock().iter().map(Desk::next_table).collect();
+        let wanted: Vec<u64> = self
+            .requesters
+            .lock()
+            .iter()
+            .map(Requester::next_table)
+            .collect();
         loop {
             let now = self.started.elapsed().as_secs();
-            let mut desks = self.desks.lock();
+            let mut requesters = self.requesters.lock();
             let mut have_come = true;
-            for (desk, &number) in desks.iter_mut().zip(&wanted) {
-                if let Some(table) = desk.collect() {
+            for (requester, &number) in requesters.iter_mut().zip(&wanted) {
+                if let Some(table) = requester.collect() {
                     self.hits().add(now, table);
                 }
-                have_come &= desk.has_come(number);
+                have_come &= requester.has_come(number);
             }
-            drop(desks);
+            drop(requesters);
             if have_come || Instant::now() >= given_up {
                 return;
             }
@@ -263,14 +268,14 @@ impl Observer {
     ///
     /// A spec that asks for nothing, or too many captures at a time.
     pub fn samples(&self, spec: &SampleSpec) -> Result<SampleReceiver, SampleError> {
-        samples::receive(spec, &self.desks, &self.lists, self.started)
+        samples::receive(spec, &self.requesters, &self.lists, self.started)
     }
 
     fn hits(&self) -> MutexGuard<'_, HitHistory> {
         self.hits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ports(&self, sum: &Words) -> Vec<PortStatus> {
+    fn ports(&self, sum: &Counters) -> Vec<PortStatus> {
         let views = self.control.port_views();
         let status = |(place, name): (usize, &PortName)| {
             let mut hold = PortHold::default();
@@ -300,26 +305,26 @@ impl Observer {
         let workers = self.cpus.iter().zip(boards).enumerate();
         let status = |(place, (&cpu, (board, hold))): (usize, (&CpuId, _))| {
             let (board, hold): (&crate::counters::Board, &HoldBoard) = (board, hold);
-            let words = board.read();
+            let counters = board.read();
             let last = recent.of(place);
             WorkerStatus {
                 id: WorkerId(place as u16),
                 cpu,
-                rx: words.get(Count::Rx),
-                rx_bytes: words.get(Count::RxBytes),
-                tx: words.get(Count::Tx),
-                dropped: words.dropped_total(),
-                handed_off: words.get(Count::HandedOff),
-                received: words.get(Count::Received),
-                bursts: words.get(Count::Bursts),
-                burst_sizes: *words.burst_sizes(),
-                busy_nanos: words.get(Count::BusyNanos),
+                rx: counters.get(Count::Rx),
+                rx_bytes: counters.get(Count::RxBytes),
+                tx: counters.get(Count::Tx),
+                dropped: counters.dropped_total(),
+                handed_off: counters.get(Count::HandedOff),
+                received: counters.get(Count::Received),
+                bursts: counters.get(Count::Bursts),
+                burst_sizes: *counters.burst_sizes(),
+                busy_nanos: counters.get(Count::BusyNanos),
                 busy: last.busy,
                 rx_per_second: last.rx_per_second,
                 nanos_per_frame: last.nanos_per_frame,
-                sleeps: words.get(Count::Sleeps),
+                sleeps: counters.get(Count::Sleeps),
                 cpu_seconds: hold.cpu_nanos() as f64 / 1e9,
-                silent_seconds: now.saturating_sub(words.get(Count::ShownAt)) as f64 / 1e9,
+                silent_seconds: now.saturating_sub(counters.get(Count::ShownAt)) as f64 / 1e9,
                 pool: hold.pool(),
             }
         };

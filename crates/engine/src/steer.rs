@@ -16,7 +16,7 @@ impl Worker {
             attachments,
             burst,
             steering,
-            words,
+            counters,
             pool,
             pieces,
             ..
@@ -34,7 +34,7 @@ impl Worker {
             let place = match *found {
                 Found::Place(place) | Found::First(place) => place,
                 Found::Piece(gatherer) => {
-                    if let Err(frame) = gatherings.stage(gatherer, frame, words) {
+                    if let Err(frame) = gatherings.stage(gatherer, frame, counters) {
                         gatherings.counts.hybrid += 1;
                         // This worker's: there is room for as many as the burst had.
                         let _full = pieces.push(frame).map_err(|frame| pool.free(frame));
@@ -43,7 +43,7 @@ impl Worker {
                 }
                 Found::Later => NO_FLOW as u8,
             };
-            if let Err(frame) = decisions.stage(placed.owner(place), frame, words) {
+            if let Err(frame) = decisions.stage(placed.owner(place), frame, counters) {
                 if placed.comes(place) {
                     decisions.counts.kept += 1;
                     kept.keep(frame);
@@ -78,9 +78,9 @@ impl Worker {
             };
             // What belongs to the newer table waits until this worker has it.
             let room = if stale { 0 } else { kept.room() };
-            decisions.take_bounded(&mut self.burst, &mut self.words, room, &bound)
+            decisions.take_bounded(&mut self.burst, &mut self.counters, room, &bound)
         } else {
-            decisions.take(&mut self.burst, &mut self.words)
+            decisions.take(&mut self.burst, &mut self.counters)
         };
         decisions.counts.taken += taken as u64;
         if awaits && taken != 0 {

@@ -10,23 +10,23 @@ use frame::{Nanos, WorkerId};
 use plane::Side;
 use port::Port;
 
-use crate::conversations;
-use crate::counters::{Board, Count, Words, at_rest};
+use crate::counters::{Board, Count, Counters, at_rest};
 use crate::dispatch::{DispatchBoard, DispatchReport, Mover, PathFacts, dispatch_report};
-use crate::errands::Desks;
 use crate::finish::{
     PortFacts, all_counts, balance, finish_queues, passed, port_report, worker_report,
 };
+use crate::flows;
 use crate::fragments;
+use crate::hit_counters::SetCounts;
 use crate::hit_history::HitHistory;
 use crate::ledger::{Meters, of_bridge};
 use crate::publish::Publisher;
 use crate::report::{EndedBy, MemoryReport, RunReport, SetHits};
+use crate::requests::Requesters;
 use crate::states::Watched;
 use crate::status::{HoldBoard, PortView, Recent};
-use crate::tally::SetCounts;
 use crate::worker::Worker;
-use crate::{Books, EngineError, Limits};
+use crate::{Accounting, EngineError, Limits};
 
 /// How often the limits are looked at.
 pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(1);
@@ -175,7 +175,7 @@ impl Control {
     /// of flows that no move helps against.
     fn balance(&self, mover: &mut Mover, paths: &PathFacts, started: Instant) {
         let now = Nanos(started.elapsed().as_nanos() as u64);
-        let words = self.boards.iter().map(Board::read).collect();
+        let counters = self.boards.iter().map(Board::read).collect();
         let rows = self.dispatch(paths, mover).rows;
         let dropped = |worker: usize| {
             let own = rows
@@ -185,7 +185,7 @@ impl Control {
         };
         let dropped = (0..self.boards.len()).map(dropped).collect();
         let missed = self.holds.iter().map(HoldBoard::missed).collect();
-        if let Some(elephant) = mover.look(now, words, (missed, dropped)) {
+        if let Some(elephant) = mover.look(now, counters, (missed, dropped)) {
             self.tell(vec![format!(
                 "one bucket of flows alone is {}.{} % of the load and more than worker {} can do \
                  beside others: it stays there, and moving buckets does not help against it",
@@ -210,8 +210,8 @@ impl Control {
     }
 
     /// All counters, added up.
-    pub(crate) fn sum(&self) -> Words {
-        let mut sum = Words::new();
+    pub(crate) fn sum(&self) -> Counters {
+        let mut sum = Counters::new();
         for board in &self.boards {
             sum.merge(&board.read());
         }
@@ -249,7 +249,7 @@ pub(crate) struct Supervisor {
     /// Old versions are freed here, on no worker.
     pub(crate) lists: Publisher,
     /// What workers are given to do now and then.
-    pub(crate) desks: Arc<Desks>,
+    pub(crate) requesters: Arc<Requesters>,
     /// Which addresses were hit.
     pub(crate) hits: Arc<Mutex<HitHistory>>,
     pub(crate) memory: MemoryReport,
@@ -276,7 +276,7 @@ impl Supervisor {
         }
         let given_up = Instant::now() + DRAIN_MAX;
         for worker in &mut workers {
-            worker.end_conversations(|| {
+            worker.end_flows(|| {
                 std::thread::sleep(WATCH_EVERY);
                 Instant::now() < given_up
             });
@@ -289,27 +289,27 @@ impl Supervisor {
         self.meters.ended();
         let (warnings, failure) = finish_queues(&mut workers);
         let seconds = duration_of(&workers, self.started);
-        let mut sum = Words::new();
+        let mut sum = Counters::new();
         for worker in &workers {
-            sum.merge(&worker.words);
+            sum.merge(&worker.counters);
         }
         let ended_by = match (failure, asked) {
             (Some(error), _) => EndedBy::Failed(error),
             (None, Some(cause)) => cause,
             (None, None) => ran_dry(&sum, &self.limits),
         };
-        let books = Books::of(&sum);
+        let accounting = Accounting::of(&sum);
         let counts = all_counts(&self.facts, &mut workers);
         let ledger = self
             .meters
-            .settle(|meters| of_bridge(&books, &counts, meters));
+            .settle(|meters| of_bridge(&accounting, &counts, meters));
         Ok(RunReport {
             seconds,
             run_seconds: ended.max(seconds),
-            books,
+            accounting,
             balanced: balance(&workers) && dispatch.balances(),
             dispatch,
-            conversations: conversations::report(self.paths.conversations, &sum),
+            flows: flows::report(self.paths.flows, &sum),
             fragments: fragments::report(self.paths.follows_fragments, &sum),
             ledger,
             would_drop: sum.get(Count::WouldDrop),
@@ -333,12 +333,12 @@ impl Supervisor {
     /// Takes what workers counted by address, and asks for it once a second.
     fn collect_hits(&self, looks: u32) {
         let now = self.started.elapsed().as_secs();
-        for desk in self.desks.lock().iter_mut() {
-            if let Some(table) = desk.collect() {
+        for requester in self.requesters.lock().iter_mut() {
+            if let Some(table) = requester.collect() {
                 locked(&self.hits).add(now, table);
             }
             if looks.is_multiple_of(HITS_EVERY) {
-                desk.ask_for_addresses();
+                requester.ask_for_addresses();
             }
         }
     }
@@ -385,7 +385,7 @@ impl Supervisor {
 }
 
 /// Why nothing was left to receive: the frames asked for have come, or the sources are empty.
-fn ran_dry(sum: &Words, limits: &Limits) -> EndedBy {
+fn ran_dry(sum: &Counters, limits: &Limits) -> EndedBy {
     match limits.frames {
         Some(limit) if sum.get(Count::Rx) >= limit => EndedBy::Frames,
         _ => EndedBy::Sources,

@@ -73,14 +73,14 @@ impl Worker {
             pipeline,
             attachments,
             pool,
-            words,
+            counters,
             ..
         } = self;
         let Some(one) = pipeline.fragments().and_then(next) else {
             return false;
         };
         let place = usize::from(one.from.0);
-        carry_out_one(one.frame, one.verdict, place, attachments, pool, words);
+        carry_out_one(one.frame, one.verdict, place, attachments, pool, counters);
         true
     }
 
@@ -90,6 +90,6 @@ impl Worker {
             fragments.clear(reason);
         }
         self.discard_lost();
-        self.words.set(Count::Held, 0);
+        self.counters.set(Count::Held, 0);
     }
 }

@@ -9,15 +9,15 @@ use plane::{DropReason, Pipeline, Verdict, Verdicts};
 use crate::ahead::Ahead;
 use crate::attachment::{self, Attachment};
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 use crate::dispatch::{StateLinks, Steering};
 use crate::doze::doze;
-use crate::errands::Inbox;
 use crate::idle::{Idle, IdleMode};
-use crate::meanwhile::Meanwhile;
+use crate::overlap::Overlap;
 use crate::publish::{Reader, Version};
 use crate::reassembly::Reassembly;
 use crate::recorded::Recorded;
+use crate::requests::Requests;
 use crate::samples::Decided;
 use crate::start::Work;
 use crate::status;
@@ -39,7 +39,7 @@ pub(crate) struct Worker {
     /// By port number.
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) steering: Steering,
-    /// By which conversations go where their buckets go.
+    /// By which flows go where their buckets go.
     pub(crate) state: StateLinks,
     /// Frames taken from a queue in one step at most.
     pub(crate) burst_max: usize,
@@ -56,14 +56,14 @@ pub(crate) struct Worker {
     /// Packets that are put together, if they are.
     pub(crate) reassembly: Option<Box<Reassembly>>,
     pub(crate) verdicts: Verdicts,
-    pub(crate) words: Words,
+    pub(crate) counters: Counters,
     pub(crate) control: Arc<Control>,
     /// What it does while nothing comes.
     pub(crate) idle: IdleMode,
     /// It has told its queues that it is about to end.
     pub(crate) leaves: bool,
     /// What the control side gave it to do.
-    pub(crate) inbox: Inbox,
+    pub(crate) requests: Requests,
     /// What time it is by captures, where all comes out of captures and something asks.
     pub(crate) recorded: Option<Box<Recorded>>,
     /// When the step began.
@@ -91,8 +91,8 @@ impl Work for Worker {
         (&self.attachments, &self.pool)
     }
 
-    fn words(&self) -> &Words {
-        &self.words
+    fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     fn run(self, clock: &OsClock) -> Self {
@@ -107,19 +107,19 @@ impl Worker {
         let mut begun = clock.now();
         let (mut shown, mut held) = (begun, begun);
         self.beat(clock);
-        self.inbox.attend(&mut self.pipeline);
+        self.requests.attend(&mut self.pipeline);
         while !self.control.stops() {
             self.now = begun;
             let moved = self.step(clock);
             let ended = clock.now();
             begun = if moved != 0 {
-                self.words.add(Count::BusyNanos, ended.since(begun));
+                self.counters.add(Count::BusyNanos, ended.since(begun));
                 self.active_until = ended;
                 idle.reset();
                 ended
             } else {
                 let called = idle.rest(|nap| self.nap(nap));
-                self.words.add(Count::Sleeps, u64::from(called));
+                self.counters.add(Count::Sleeps, u64::from(called));
                 clock.now()
             };
             if ended.since(shown) >= SHOW_EVERY_NANOS {
@@ -128,9 +128,9 @@ impl Worker {
                 if self.defers() {
                     self.flush();
                 }
-                self.words.set(Count::ShownAt, ended.0);
+                self.counters.set(Count::ShownAt, ended.0);
                 self.show();
-                self.inbox.attend(&mut self.pipeline);
+                self.requests.attend(&mut self.pipeline);
                 self.beat(clock);
                 if ended.since(held) >= status::SHOW_EVERY_NANOS {
                     held = ended;
@@ -139,9 +139,9 @@ impl Worker {
             }
         }
         for attachment in &mut self.attachments {
-            attachment.settle(&mut self.pool, &mut self.words);
+            attachment.settle(&mut self.pool, &mut self.counters);
         }
-        self.words.add(Count::CpuNanos, cpu_time_nanos());
+        self.counters.add(Count::CpuNanos, cpu_time_nanos());
         self.show_hold();
         self.show();
         self
@@ -183,23 +183,24 @@ impl Worker {
         if self.has_failed() {
             self.control.fail();
         }
-        debug_assert!(self.books_balance(), "a frame without a verdict");
+        debug_assert!(self.accounting_balances(), "a frame without a verdict");
         self.show_exchange(drains);
         moved
     }
 
     /// The books in the middle of a run: what came in has left, was handed off, was dropped, or
     /// waits to leave. Checked after every step of a debug build.
-    fn books_balance(&self) -> bool {
+    fn accounting_balances(&self) -> bool {
         let waits =
             |attachment: &Attachment| (attachment.staged.len() + attachment.kept.len()) as u64;
         let staged = self.attachments.iter().map(waits);
         let held = (self.held() + self.ahead.len() + self.rest_len()) as u64;
-        let sum =
-            |counts: &[Count]| -> u64 { counts.iter().map(|&count| self.words.get(count)).sum() };
+        let sum = |counts: &[Count]| -> u64 {
+            counts.iter().map(|&count| self.counters.get(count)).sum()
+        };
         let entered = sum(&[Count::Rx, Count::Received, Count::Originated]);
         let left =
-            sum(&[Count::Tx, Count::HandedOff, Count::Consumed]) + self.words.dropped_total();
+            sum(&[Count::Tx, Count::HandedOff, Count::Consumed]) + self.counters.dropped_total();
         entered == left + held + staged.sum::<u64>()
             && self.burst.is_empty()
             && self.pieces.is_empty()
@@ -211,15 +212,15 @@ impl Worker {
         if self.keep_recorded(place) {
             return;
         }
-        self.decide_meanwhile(place, |_, _| {});
+        self.decide_overlapped(place, |_, _| {});
     }
 
     /// [`Worker::decide`] that calls `meanwhile` once, while lines of tables are on their way.
     #[inline]
-    pub(crate) fn decide_meanwhile(
+    pub(crate) fn decide_overlapped(
         &mut self,
         place: usize,
-        mut meanwhile: impl FnMut(&Burst, Meanwhile<'_>),
+        mut overlap: impl FnMut(&Burst, Overlap<'_>),
     ) {
         let from = PortId(place as u8);
         self.pipeline.set_now(self.plane_now());
@@ -230,26 +231,26 @@ impl Worker {
             verdicts,
             attachments,
             pool,
-            words,
+            counters,
             ahead,
             quota,
             can_wait,
             ..
         } = self;
-        let judgement = &versions.get().judgement;
-        pipeline.decide((burst, from), judgement, verdicts, &mut || {
-            let worker = Meanwhile {
+        let ruleset = &versions.get().ruleset;
+        pipeline.decide((burst, from), ruleset, verdicts, &mut || {
+            let worker = Overlap {
                 attachments,
                 pool,
-                words,
+                counters,
                 ahead,
                 quota,
                 can_wait: *can_wait,
             };
-            meanwhile(burst, worker);
+            overlap(burst, worker);
         });
         // Almost always none.
-        if !self.inbox.samplers.is_empty() {
+        if !self.requests.samplers.is_empty() {
             self.sample(from);
         }
         if !self.settle_fragments() {
@@ -269,11 +270,11 @@ impl Worker {
             verdicts: self.verdicts.as_slice(),
             pipeline: &self.pipeline,
             from,
-            judgement: &self.versions.get().judgement,
+            ruleset: &self.versions.get().ruleset,
             version: self.versions.version(),
             now: self.now,
         };
-        for sampler in &mut self.inbox.samplers {
+        for sampler in &mut self.requests.samplers {
             sampler.look(&decided);
         }
     }
@@ -286,7 +287,7 @@ impl Worker {
             verdicts,
             attachments,
             pool,
-            words,
+            counters,
             ..
         } = self;
         debug_assert_eq!(
@@ -301,7 +302,7 @@ impl Worker {
             return;
         }
         for (frame, &verdict) in burst.drain().zip(verdicts.as_slice()) {
-            carry_out_one(frame, verdict, place, attachments, pool, words);
+            carry_out_one(frame, verdict, place, attachments, pool, counters);
         }
     }
 
@@ -310,11 +311,11 @@ impl Worker {
         let Self {
             attachments,
             pool,
-            words,
+            counters,
             can_wait,
             ..
         } = self;
-        attachment::flush(attachments, pool, *can_wait, words)
+        attachment::flush(attachments, pool, *can_wait, counters)
     }
 
     /// Something that was decided on waits to be sent, and may until the next burst waits for
@@ -333,11 +334,15 @@ impl Worker {
     #[inline]
     fn take_transmissions(&mut self) -> usize {
         let Self {
-            attachments, words, ..
+            attachments,
+            counters,
+            ..
         } = self;
         let take = |attachment: &mut Attachment| {
             attachment.transmissions.look();
-            let taken = attachment.transmissions.take(&mut attachment.staged, words);
+            let taken = attachment
+                .transmissions
+                .take(&mut attachment.staged, counters);
             attachment.transmissions.counts.taken += taken as u64;
             taken
         };
@@ -414,10 +419,10 @@ impl Worker {
     /// been left, nothing is added to them.
     fn change(&mut self, go: impl FnOnce(&mut Reader<Version>)) {
         self.show_hits();
-        let before = self.versions.get().tally.since;
+        let before = self.versions.get().hit_counters.since;
         go(&mut self.versions);
-        if self.versions.get().tally.since != before {
-            self.would_drop_before = self.words.get(Count::WouldDrop);
+        if self.versions.get().hit_counters.since != before {
+            self.would_drop_before = self.counters.get(Count::WouldDrop);
             self.pipeline.restart_hits();
         }
     }
@@ -425,7 +430,7 @@ impl Worker {
     /// Ends the worker's hold on frames after all workers have stopped: drops what is still
     /// staged or on its way to it.
     pub(crate) fn abandon(&mut self) {
-        self.take_conversations();
+        self.take_flows();
         let reason = DropReason::Shutdown;
         self.discard_held(reason);
         self.discard_gathered(reason);
@@ -434,19 +439,21 @@ impl Worker {
         let Self {
             attachments,
             pool,
-            words,
+            counters,
             ..
         } = self;
         for attachment in attachments {
-            attachment.discard_staged(pool, reason, words);
-            attachment.discard_handoffs(pool, reason, words);
-            attachment.decisions.discard_waiting(pool, reason, words);
-            attachment.gatherings.discard_waiting(pool, reason, words);
+            attachment.discard_staged(pool, reason, counters);
+            attachment.discard_handoffs(pool, reason, counters);
+            attachment.decisions.discard_waiting(pool, reason, counters);
+            attachment
+                .gatherings
+                .discard_waiting(pool, reason, counters);
             attachment.decisions.counts.taken += attachment.kept.len() as u64;
-            attachment.kept.discard(pool, reason, words);
+            attachment.kept.discard(pool, reason, counters);
             attachment
                 .transmissions
-                .discard_waiting(pool, reason, words);
+                .discard_waiting(pool, reason, counters);
         }
     }
 }
@@ -459,18 +466,18 @@ pub(crate) fn carry_out_one(
     place: usize,
     attachments: &mut [Attachment],
     pool: &mut FramePool,
-    words: &mut Words,
+    counters: &mut Counters,
 ) {
     let (reason, frame) = match verdict {
         Verdict::Drop(reason) => (reason, frame),
-        Verdict::Forward(port) => match attachments[usize::from(port.0)].stage(frame, words) {
+        Verdict::Forward(port) => match attachments[usize::from(port.0)].stage(frame, counters) {
             Ok(()) => return,
             Err(frame) => (DropReason::NoTransmit, frame),
         },
         // Only fragments wait, and bursts in which one does are settled.
         Verdict::Hold => (DropReason::FragmentUnknown, frame),
     };
-    words.drop_frames(reason, 1);
+    counters.drop_frames(reason, 1);
     attachments[place].rx_dropped += 1;
     pool.free(frame);
 }

@@ -271,10 +271,10 @@ fn every_frame_leaves_once_in_its_order_where_sources_wait() {
         }
         let came: u64 = shape.frames.iter().map(|&frames| u64::from(frames)).sum();
         let left: usize = seen.left.iter().map(Vec::len).sum();
-        assert_eq!(report.books.rx, came, "{shape:?}");
-        assert_eq!(report.books.tx, left as u64, "{shape:?}");
+        assert_eq!(report.accounting.rx, came, "{shape:?}");
+        assert_eq!(report.accounting.tx, left as u64, "{shape:?}");
         let blocked = (DropReason::BlockedSrc, came - left as u64);
-        assert_eq!(report.books.dropped, [blocked], "{shape:?}");
+        assert_eq!(report.accounting.dropped, [blocked], "{shape:?}");
         // Frames of one port alone: nothing is staged when its queue is asked in its turn.
         let alone = shape.frames.contains(&0);
         assert!(seen.overlaps > 0 || !alone, "{shape:?}");
@@ -286,7 +286,7 @@ fn what_finds_no_room_is_counted_where_sources_cannot_wait() {
     for shape in shapes(false) {
         let (report, seen) = run(shape);
         let dropped = |reason| {
-            let mut dropped = report.books.dropped.iter();
+            let mut dropped = report.accounting.dropped.iter();
             dropped
                 .find(|&&(one, _)| one == reason)
                 .map_or(0, |&(_, frames)| frames)
@@ -312,8 +312,11 @@ fn a_limit_is_met_to_the_frame() {
             limit: Some(limit),
             ..endless(100, seed)
         });
-        assert_eq!(report.books.rx, limit, "bursts of {burst}");
-        assert_eq!(report.books.tx + report.books.dropped_total(), limit);
+        assert_eq!(report.accounting.rx, limit, "bursts of {burst}");
+        assert_eq!(
+            report.accounting.tx + report.accounting.dropped_total(),
+            limit
+        );
         assert!(seen.under_way.iter().all(VecDeque::is_empty));
     }
 }
@@ -327,7 +330,7 @@ fn a_port_that_fails_leaves_the_books_balanced() {
             fails_after: Some(fails_after),
             ..endless(64, seed ^ fails_after)
         });
-        let dropped = report.books.dropped.iter();
+        let dropped = report.accounting.dropped.iter();
         let dropped: Vec<_> = dropped.map(|&(reason, _)| reason).collect();
         assert!(dropped.contains(&DropReason::PortFailed), "{dropped:?}");
     }
@@ -343,7 +346,7 @@ fn an_end_at_any_time_leaves_the_books_balanced() {
         running.stop();
         let report = running.join().expect("a report");
         assert!(report.balanced, "{report:#?}");
-        let mut reasons = report.books.dropped.iter().map(|&(reason, _)| reason);
+        let mut reasons = report.accounting.dropped.iter().map(|&(reason, _)| reason);
         assert!(reasons.all(|reason| reason == DropReason::BlockedSrc));
     }
 }
@@ -356,9 +359,9 @@ fn what_never_finds_room_is_dropped_at_the_end() {
     running.stop();
     let report = running.join().expect("a report");
     assert!(report.balanced, "{report:#?}");
-    assert_eq!(report.books.tx, 0);
+    assert_eq!(report.accounting.tx, 0);
     let shutdown = |&&(reason, _): &&(DropReason, u64)| reason == DropReason::Shutdown;
-    let at_end = report.books.dropped.iter().find(shutdown);
+    let at_end = report.accounting.dropped.iter().find(shutdown);
     assert!(
         at_end.is_some_and(|&(_, frames)| frames > 64),
         "{report:#?}"

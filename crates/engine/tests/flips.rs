@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use engine::{Engine, IdleMode, Judgement, Limits, Plan, allowed_cpus};
+use engine::{Engine, IdleMode, Limits, Plan, Ruleset, allowed_cpus};
 use frame::{Burst, FramePool, PortId, QueueId};
 use plane::{Action, Exception, Otherwise, Policy, Ports, SetRule, Side, Sides};
 use port::{Port, PortQueue, PortStatistics, RxState};
@@ -86,7 +86,7 @@ impl Model {
         }
     }
 
-    fn judgement(&self) -> Judgement {
+    fn ruleset(&self) -> Ruleset {
         let rule = |(place, (rule, _)): (usize, &(SetRule, Vec<u32>))| SetRule {
             name: format!("set{place}"),
             ..rule.clone()
@@ -102,7 +102,7 @@ impl Model {
         let entries: Vec<Entries> = self.sets.iter().map(entries).collect();
         let lists = CompiledLists::compile(&entries.iter().collect::<Vec<_>>());
         let lists = Arc::new(lists.expect("few lists"));
-        Judgement::new(lists, Arc::new(policy)).expect("a list a rule")
+        Ruleset::new(lists, Arc::new(policy)).expect("a list a rule")
     }
 
     /// Whether a frame that came in by `port` may pass, in the words of the policy.
@@ -288,7 +288,7 @@ fn every_frame_is_judged_by_one_version_that_was_current() {
     let mut random = Random(seed);
     let versions = Arc::new(Versions::default());
     let first = Model::draw(&mut random);
-    let judgement = first.judgement();
+    let ruleset = first.ruleset();
     versions.models.write().expect("no panic").push(first);
     versions.announced.store(1, Ordering::SeqCst);
     versions.seen.store(1, Ordering::SeqCst);
@@ -297,8 +297,8 @@ fn every_frame_is_judged_by_one_version_that_was_current() {
         .collect();
     let plan = Plan {
         ports: (0..2).map(|id| port(id, &versions, &lanes, seed)).collect(),
-        policy: Policy::clone(judgement.policy()),
-        lists: Arc::clone(judgement.lists()),
+        policy: Policy::clone(ruleset.policy()),
+        lists: Arc::clone(ruleset.lists()),
         cpus: allowed_cpus().into_iter().cycle().take(2).collect(),
         burst: BURST,
         stride_bytes: 2112,
@@ -317,10 +317,10 @@ fn every_frame_is_judged_by_one_version_that_was_current() {
                 models[version as usize - 2].flipped(&mut random)
             }
         };
-        let judgement = next.judgement();
+        let ruleset = next.ruleset();
         versions.models.write().expect("no panic").push(next);
         versions.announced.store(version, Ordering::SeqCst);
-        assert_eq!(publisher.publish(judgement), version);
+        assert_eq!(publisher.publish(ruleset), version);
         // Now and then several versions pass before all workers have the first.
         if random.below(4) != 0 {
             assert!(publisher.wait_seen(version, Duration::from_secs(60)));
@@ -336,8 +336,8 @@ fn every_frame_is_judged_by_one_version_that_was_current() {
     };
     let (judged, sure) = (sum(|lane| lane.judged), sum(|lane| lane.sure));
     // The last burst of each queue is not checked: nothing is received after it.
-    assert!(judged <= report.books.rx && judged + 4 * BURST as u64 >= report.books.rx);
-    assert!(sum(|lane| lane.passed) <= report.books.tx);
+    assert!(judged <= report.accounting.rx && judged + 4 * BURST as u64 >= report.accounting.rx);
+    assert!(sum(|lane| lane.passed) <= report.accounting.tx);
     assert!(
         sure > judged / 2,
         "{sure} of {judged} show which version judged"

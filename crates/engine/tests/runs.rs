@@ -103,20 +103,24 @@ fn generated_frames_are_blocked_or_leave_and_nothing_else_moves() {
             workers,
             Some(100_001),
         ));
-        let books = &report.books;
-        assert_eq!(books.rx, 100_001, "{workers} workers");
+        let accounting = &report.accounting;
+        assert_eq!(accounting.rx, 100_001, "{workers} workers");
         assert_eq!(report.ended_by, EndedBy::Frames);
-        let dropped: HashMap<_, _> = books.dropped.iter().copied().collect();
+        let dropped: HashMap<_, _> = accounting.dropped.iter().copied().collect();
         let blocked = [DropReason::BlockedSrc, DropReason::BlockedDst];
         assert!(
             dropped.keys().all(|reason| blocked.contains(reason)),
             "{dropped:?}"
         );
-        let share = books.dropped_total() as f64 / books.rx as f64;
+        let share = accounting.dropped_total() as f64 / accounting.rx as f64;
         assert!((0.24..0.26).contains(&share), "{share}");
-        assert_eq!(books.tx, books.rx - books.dropped_total());
+        assert_eq!(accounting.tx, accounting.rx - accounting.dropped_total());
         assert_eq!(
-            (books.handed_off, books.received, books.originated),
+            (
+                accounting.handed_off,
+                accounting.received,
+                accounting.originated
+            ),
             (0, 0, 0)
         );
         let [generator, sink] = &report.ports[..] else {
@@ -124,12 +128,12 @@ fn generated_frames_are_blocked_or_leave_and_nothing_else_moves() {
         };
         assert_eq!((generator.rx_frames, generator.tx_frames), (100_001, 0));
         assert_eq!(generator.rx_bytes, 100_001 * 60);
-        assert_eq!((sink.rx_frames, sink.tx_frames), (0, books.tx));
+        assert_eq!((sink.rx_frames, sink.tx_frames), (0, accounting.tx));
         let hits = &report.sets[0];
-        assert!(hits.hits_src + hits.hits_dst >= books.dropped_total());
+        assert!(hits.hits_src + hits.hits_dst >= accounting.dropped_total());
         assert_eq!(
             report.workers.iter().map(|worker| worker.rx).sum::<u64>(),
-            books.rx
+            accounting.rx
         );
         assert!(
             report
@@ -171,7 +175,7 @@ fn a_run_ends_by_time_and_when_asked() {
     running.stopper().stop();
     let report = running.join().expect("a report");
     assert_eq!(report.ended_by, EndedBy::Asked);
-    assert!(report.balanced && report.books.rx > 0 && report.books.dropped.is_empty());
+    assert!(report.balanced && report.accounting.rx > 0 && report.accounting.dropped.is_empty());
 }
 
 /// Waits until the run has dropped `more` frames than now.
@@ -210,7 +214,10 @@ fn lists_that_are_published_decide_from_the_next_step_on() {
     assert!(publisher.publish_lists(Arc::new(two)).is_err(), "one rule");
     running.stop();
     let report = running.join().expect("a report");
-    assert!(report.balanced && report.books.tx > sent, "{report:#?}");
+    assert!(
+        report.balanced && report.accounting.tx > sent,
+        "{report:#?}"
+    );
 }
 
 /// A capture of `flows` flows, each frame numbered within its flow by the IPv4 identification.
@@ -274,14 +281,14 @@ fn a_capture_shared_over_workers_keeps_every_flow_in_order() {
         let entries = addresses([0x0A00_0003, 0x0B00_0000 + 5 * 7]);
         let report = run(plan([&from, &to], &entries, workers, None));
         assert_eq!(report.ended_by, EndedBy::Sources);
-        assert_eq!(report.books.rx, u64::from(frames));
-        assert_eq!(report.books.tx, u64::from(frames - 2 * 800));
+        assert_eq!(report.accounting.rx, u64::from(frames));
+        assert_eq!(report.accounting.tx, u64::from(frames - 2 * 800));
         if workers > 1 {
             assert!(
-                report.books.handed_off > 0,
+                report.accounting.handed_off > 0,
                 "flows go to more than one worker"
             );
-            assert_eq!(report.books.handed_off, report.books.received);
+            assert_eq!(report.accounting.handed_off, report.accounting.received);
         }
         let seen = read_flows(&output);
         assert_eq!(seen.len(), 35);

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{
-    DEFAULT_POOL_FRAMES, Engine, IdleMode, Judgement, Limits, Plan, Status, allowed_cpus,
-};
+use engine::{DEFAULT_POOL_FRAMES, Engine, IdleMode, Limits, Plan, Ruleset, Status, allowed_cpus};
 use frame::PortId;
 use plane::{Action, Policy, SetRule, Side, Sides};
 use port::{OpenContext, PortSpec};
@@ -87,7 +85,7 @@ fn counts_grow_to_what_the_report_says() {
     assert!(report.balanced);
     let late = observer.status();
     let dropped: u64 = late.drops.iter().map(|&(_, frames)| frames).sum();
-    assert_eq!(dropped, report.books.dropped_total());
+    assert_eq!(dropped, report.accounting.dropped_total());
     for (port, reported) in late.ports.iter().zip(&report.ports) {
         assert_eq!(port.passed.rx_frames, reported.rx_frames);
         assert_eq!(port.passed.tx_bytes, reported.tx_bytes);
@@ -115,8 +113,8 @@ fn a_set_keeps_its_counts_by_its_name() {
     let running = Engine::start(plan(first, lists(&[&[1], &[2]]), 2)).expect("a run");
     let publisher = running.lists();
     let publish = |rules: &[(&str, Action)], sets: &[&[u32]]| {
-        let judgement = Judgement::new(lists(sets), Arc::new(policy(rules)));
-        let version = publisher.publish(judgement.expect("as many"));
+        let ruleset = Ruleset::new(lists(sets), Arc::new(policy(rules)));
+        let version = publisher.publish(ruleset.expect("as many"));
         assert!(publisher.wait_seen(version, Duration::from_secs(60)));
         running.status()
     };

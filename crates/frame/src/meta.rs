@@ -11,7 +11,7 @@ use crate::time::Nanos;
 #[repr(C, align(32))]
 pub struct FrameMeta {
     /// When the frame was received: nanoseconds on the clock of its source (for captures the
-    /// time since 1970), or where `by_card` is set on the kernel's monotonic clock; 0 when unknown.
+    /// time since 1970), or where `by_nic` is set on the kernel's monotonic clock; 0 when unknown.
     pub time_ns: u64,
     /// Length on the wire in bytes, without FCS; more than the frame's length when a capture cut
     /// it. 0 when unknown: then the frame is whole.
@@ -22,7 +22,7 @@ pub struct FrameMeta {
     pub port: PortId,
     /// Whether `time_ns` is what the interface's own clock said, made a time of the kernel's
     /// monotonic clock.
-    pub by_card: bool,
+    pub by_nic: bool,
     /// The queue of that port.
     pub queue: QueueId,
     /// TPID of a VLAN tag the hardware stripped; 0 when none was.
@@ -37,8 +37,8 @@ impl FrameMeta {
     /// When the interface's own clock says that the frame came, on the kernel's monotonic clock.
     #[inline]
     #[must_use]
-    pub fn card_time(&self) -> Option<Nanos> {
-        (self.by_card && self.time_ns != 0).then_some(Nanos(self.time_ns))
+    pub fn nic_time(&self) -> Option<Nanos> {
+        (self.by_nic && self.time_ns != 0).then_some(Nanos(self.time_ns))
     }
 }
 

@@ -1,16 +1,16 @@
 //! One worker's chunks: lends them out as frames and takes them back.
 
 mod free_chunks;
-mod homeward;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod returns;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
 use core::{fmt, ptr::NonNull};
 
 use free_chunks::FreeChunks;
-pub(crate) use homeward::Homeward;
+pub(crate) use returns::Returns;
 
 use crate::{burst::Burst, frame::Frame, ids::PoolId, registry};
 
@@ -30,9 +30,9 @@ pub struct FramePool {
     id: PoolId,
     total: u32,
     /// Chunks that other workers freed; the other end of it is in the registry.
-    homeward: &'static Homeward,
+    returns: &'static Returns,
     /// How many chunks were ever taken from `homeward`.
-    homeward_taken: usize,
+    returns_taken: usize,
 }
 
 // SAFETY: the pool owns the chunks on its free list; they are memory of a Region, which belongs to
@@ -58,7 +58,7 @@ impl FramePool {
     pub(crate) unsafe fn new(
         id: PoolId,
         memory: &PoolMemory,
-        homeward: &'static Homeward,
+        returns: &'static Returns,
     ) -> FramePool {
         let headroom = memory.headroom_bytes as usize;
         FramePool {
@@ -69,8 +69,8 @@ impl FramePool {
             frame_bytes_max: memory.stride_bytes - memory.headroom_bytes,
             id,
             total: memory.frames,
-            homeward,
-            homeward_taken: 0,
+            returns,
+            returns_taken: 0,
         }
     }
 
@@ -229,19 +229,19 @@ impl FramePool {
     /// worker that is idle may do it for exact accounts.
     pub fn collect(&mut self) {
         let free = &mut self.free;
-        self.homeward_taken = self
-            .homeward
-            .receive(self.homeward_taken, |chunk| free.put(chunk));
+        self.returns_taken = self
+            .returns
+            .receive(self.returns_taken, |chunk| free.put(chunk));
     }
 
     /// Where the pool's chunks are at this moment.
     #[must_use]
     pub fn accounts(&self) -> PoolAccounts {
-        let homeward = self.homeward.sent().wrapping_sub(self.homeward_taken);
+        let returns = self.returns.sent().wrapping_sub(self.returns_taken);
         PoolAccounts {
             total: self.total,
             free: self.free_count(),
-            homeward: homeward as u32,
+            returns: returns as u32,
         }
     }
 }
@@ -249,13 +249,13 @@ impl FramePool {
 /// Sends chunks, all of the pool `home`, there. Their handles have ended or end with this.
 #[inline(never)]
 fn send_home(home: PoolId, chunks: impl ExactSizeIterator<Item = u32>) {
-    let homeward = registry::homeward(home);
+    let returns = registry::returns(home);
     debug_assert!(
-        homeward.is_some(),
+        returns.is_some(),
         "a frame carries the id of a registered pool"
     );
-    if let Some(homeward) = homeward {
-        homeward.send(chunks);
+    if let Some(returns) = returns {
+        returns.send(chunks);
     }
 }
 
@@ -277,13 +277,13 @@ pub struct PoolAccounts {
     /// Chunks that can be lent.
     pub free: u32,
     /// Chunks on their way home: freed into another pool and not yet collected.
-    pub homeward: u32,
+    pub returns: u32,
 }
 
 impl PoolAccounts {
     /// Chunks lent out: in bursts, rings, ports, or leaked.
     #[must_use]
     pub fn elsewhere(&self) -> u32 {
-        self.total - self.free - self.homeward
+        self.total - self.free - self.returns
     }
 }

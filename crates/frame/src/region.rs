@@ -14,7 +14,7 @@ use crate::{
     lender::{Lender, LentPool},
     memory::{Mapping, MemoryError, Pages, nodes_online},
     meta::FrameMeta,
-    pool::{FramePool, Homeward, PoolMemory},
+    pool::{FramePool, PoolMemory, Returns},
     registry,
 };
 
@@ -151,9 +151,9 @@ impl Region {
         // aligned; this Region is never dropped, so the mapping is never unmapped.
         let (base, meta) =
             unsafe { (start.add(extent.chunks_start), start.add(extent.meta_start)) };
-        let homeward: &'static Homeward = Box::leak(Box::new(Homeward::new(request.frames)));
+        let returns: &'static Returns = Box::leak(Box::new(Returns::new(request.frames)));
         let meta = meta.as_ptr().cast::<FrameMeta>();
-        registry::register(id, base.as_ptr(), meta, request.stride_bytes, homeward);
+        registry::register(id, base.as_ptr(), meta, request.stride_bytes, returns);
         let memory = PoolMemory {
             base,
             frames: request.frames,
@@ -162,7 +162,7 @@ impl Region {
         };
         // SAFETY: `frames * stride_bytes` bytes from `base` are this extent's own and zeroed; the
         // request was checked; the id was just taken and registered.
-        unsafe { FramePool::new(id, &memory, homeward) }
+        unsafe { FramePool::new(id, &memory, returns) }
     }
 
     /// Where it begins, a page boundary: for registering it with the kernel, which is shown

@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 
-use crate::{ids::PoolId, meta::FrameMeta, pool::Homeward};
+use crate::{ids::PoolId, meta::FrameMeta, pool::Returns};
 
 /// How many pools a process can make in its life: as many as ids can name, so that an id is an
 /// index without a check. Fewer under Miri, which walks the whole table at every access.
@@ -16,7 +16,7 @@ pub(crate) const POOLS_MAX: usize = if cfg!(miri) { 1 << 8 } else { 1 << 16 };
 struct Entry {
     base: AtomicPtr<u8>,
     meta: AtomicPtr<FrameMeta>,
-    homeward: AtomicPtr<Homeward>,
+    returns: AtomicPtr<Returns>,
     stride_bytes: AtomicU32,
 }
 
@@ -27,7 +27,7 @@ static ENTRIES: [Entry; POOLS_MAX] = [const {
     Entry {
         base: AtomicPtr::new(core::ptr::null_mut()),
         meta: AtomicPtr::new(core::ptr::null_mut()),
-        homeward: AtomicPtr::new(core::ptr::null_mut()),
+        returns: AtomicPtr::new(core::ptr::null_mut()),
         stride_bytes: AtomicU32::new(0),
     }
 }; POOLS_MAX];
@@ -55,15 +55,15 @@ pub(crate) fn register(
     base: *mut u8,
     meta: *mut FrameMeta,
     stride_bytes: u32,
-    homeward: &'static Homeward,
+    returns: &'static Returns,
 ) {
     let entry = &ENTRIES[id.index()];
     debug_assert!(entry.base.load(Relaxed).is_null(), "pool ids are used once");
     entry.base.store(base, Relaxed);
     entry.meta.store(meta, Relaxed);
     entry
-        .homeward
-        .store(core::ptr::from_ref(homeward).cast_mut(), Relaxed);
+        .returns
+        .store(core::ptr::from_ref(returns).cast_mut(), Relaxed);
     entry.stride_bytes.store(stride_bytes, Relaxed);
 }
 
@@ -89,10 +89,10 @@ pub(crate) fn stride_bytes(id: PoolId) -> usize {
 ///
 /// `None` for an id that is not registered, which no frame carries.
 #[inline]
-pub(crate) fn homeward(id: PoolId) -> Option<&'static Homeward> {
-    let homeward = ENTRIES[id.index()].homeward.load(Relaxed);
+pub(crate) fn returns(id: PoolId) -> Option<&'static Returns> {
+    let returns = ENTRIES[id.index()].returns.load(Relaxed);
     // SAFETY: null, or what `register` stored: a shared reference that is valid for ever.
-    unsafe { homeward.as_ref() }
+    unsafe { returns.as_ref() }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -220,7 +220,7 @@ impl World {
                 PoolAccounts {
                     total,
                     free: total,
-                    homeward: 0
+                    returns: 0
                 }
             );
         }

@@ -45,7 +45,7 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     let measured = interleave(settings, variants.len(), rounds, |variant, trial| {
         match trial_of(variants[variant], cpus, trial.seed) {
             // Both workers are at it all the time: twice the time is what a frame costs.
-            Ok(report) => report.seconds * 1e9 * cpus.len() as f64 / report.books.rx as f64,
+            Ok(report) => report.seconds * 1e9 * cpus.len() as f64 / report.accounting.rx as f64,
             Err(error) => {
                 failed = Some(error);
                 f64::NAN
@@ -105,9 +105,12 @@ fn trial_of(variant: Variant, cpus: &[CpuId], seed: u64) -> Result<RunReport, La
     };
     let report = Engine::start(plan).map_err(refused)?;
     let report = report.join().map_err(refused)?;
-    match report.balanced && report.books.dropped_total() == 0 {
+    match report.balanced && report.accounting.dropped_total() == 0 {
         true => Ok(report),
-        false => Err(LabError(format!("a trial lost frames: {:?}", report.books))),
+        false => Err(LabError(format!(
+            "a trial lost frames: {:?}",
+            report.accounting
+        ))),
     }
 }
 
@@ -179,8 +182,8 @@ mod tests {
         let cpus: Vec<CpuId> = engine::allowed_cpus().into_iter().cycle().take(2).collect();
         for variant in variants().into_iter().filter(|variant| variant.burst == 64) {
             let report = trial_of(variant, &cpus, 5).expect("a trial");
-            assert_eq!(report.books.tx, 2 * FRAMES, "{variant:?}");
-            let hops = report.books.handed_off;
+            assert_eq!(report.accounting.tx, 2 * FRAMES, "{variant:?}");
+            let hops = report.accounting.handed_off;
             assert_eq!(hops > 0, variant.policy != DispatchPolicy::Direct);
         }
         assert_eq!(variants().len(), BURSTS.len() * 3);

@@ -165,7 +165,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "flows",
-        sentence: "conversations found, begun and ended, by how many there are, and by a walk",
+        sentence: "flows found, begun and ended, by how many there are, and by a walk",
         over_ports: false,
         run: flows::run,
     },

@@ -1,6 +1,6 @@
-//! Conversations: what it costs to find one, to begin and end them, and to end them by a walk.
+//! Flows: what it costs to find one, to begin and end them, and to end them by a walk.
 //!
-//! Varies how many there are and what is done. Holds conversations of random IPv4 addresses in 128
+//! Varies how many there are and what is done. Holds flows of random IPv4 addresses in 128
 //! RSS buckets, packets in bursts of 64, and a clock that gives ten million packets a second,
 //! whatever this machine does, so that timeouts mean the same everywhere.
 
@@ -30,7 +30,7 @@ const LIVE: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 const LIVE_QUICK: [u64; 2] = [10_000, 1_000_000];
 /// Entries that a walk is tried with; more would take minutes.
 const WALKED: [u64; 2] = [10_000, 100_000];
-/// Of the path: conversations that packets come for, and packets to a new one, at ten million a
+/// Of the path: flows that packets come for, and packets to a new one, at ten million a
 /// second 100,000 of them.
 const PATH_LIVE: u64 = 1_000_000;
 const PACKETS_PER_NEW: u64 = 100;
@@ -88,7 +88,7 @@ fn row(operation: &'static str, live: u64) -> Vec<(&'static str, crate::Value)> 
     vec![("operation", operation.into()), ("flows", live.into())]
 }
 
-/// Packets of known conversations, and new ones only; and the limit of the table's footprint.
+/// Packets of known flows, and new ones only; and the limit of the table's footprint.
 fn found(live: u64, scale: &Scale) -> Result<Vec<Contestant>, LabError> {
     let mut known = Tracked::new(table_for(live)?);
     for first in (0..live).step_by(LOCATE_MAX) {
@@ -146,7 +146,7 @@ fn drive(tracked: &mut Tracked, population: &mut Population, count: usize) {
     }
 }
 
-/// The path of frames without a table and with one in which conversations come and go.
+/// The path of frames without a table and with one in which flows come and go.
 fn on_the_way(scale: &Scale) -> Result<Vec<Contestant>, LabError> {
     let frames = Rc::new(RefCell::new(Frames::new(scale.seed)));
     // Alive are those that packets come for and those that go on waiting for one.
@@ -185,10 +185,10 @@ fn on_the_way(scale: &Scale) -> Result<Vec<Contestant>, LabError> {
 }
 
 /// How long the path with flows runs before its first trial, by the clock of its table: all that
-/// packets come for are there, and conversations have ended for longer than they wait.
+/// packets come for are there, and flows have ended for longer than they wait.
 const WARM: Nanos = Nanos(5_000_000_000);
 
-/// Conversations that end one after the other, by the wheel and by a walk.
+/// Flows that end one after the other, by the wheel and by a walk.
 fn ended(scale: &Scale) -> Result<Vec<Contestant>, LabError> {
     let mut contestants = Vec::new();
     for live in WALKED {
@@ -223,7 +223,7 @@ fn walked(live: u64, seed: u64) -> f64 {
     begun.elapsed().as_nanos() as f64 / f64::from(TIMED)
 }
 
-/// Fills the table with conversations that end in some ten ticks, and ends them.
+/// Fills the table with flows that end in some ten ticks, and ends them.
 fn wheeled(table: &mut FlowTable<u32>, live: u64, now: &mut u32) -> f64 {
     for number in 0..live {
         let ends = Ends::of(number);
@@ -242,12 +242,12 @@ fn wheeled(table: &mut FlowTable<u32>, live: u64, now: &mut u32) -> f64 {
 
 fn varies() -> Vec<String> {
     [
-        "Varied: conversations in the table; packets of known ones (find), packets that each begin \
-         a conversation while others end (begin and end); the path of frames, parsed and no more, \
-         and with a table of a million conversations of which 100,000 a second begin and as many \
+        "Varied: flows in the table; packets of known ones (find), packets that each begin \
+         a flow while others end (begin and end); the path of frames, parsed and no more, \
+         and with a table of a million flows of which 100,000 a second begin and as many \
          end; ending by our wheel and by the walk over a bitmap that a flow cache of 2014 had.",
         "Held: IPv4, random addresses, 128 RSS buckets by the symmetric key, bursts of 64, counts \
-         of frames and bytes for both directions, a clock of 100 ns a packet, conversations over \
+         of frames and bytes for both directions, a clock of 100 ns a packet, flows over \
          after 2 seconds. 'limit' is the most random lines a second that memory gives for the \
          bytes of the table, in the same rounds; a packet reads two lines, one of the index and \
          one of the records.",
@@ -258,8 +258,8 @@ fn varies() -> Vec<String> {
 
 fn charts() -> Vec<Chart> {
     vec![Chart {
-        title: "Conversations by how many there are".to_owned(),
-        caption: "Packets a second, of known conversations and of new ones.".to_owned(),
+        title: "Flows by how many there are".to_owned(),
+        caption: "Packets a second, of known flows and of new ones.".to_owned(),
         kind: ChartKind::Lines,
         metric: "flows_per_second",
         beside: None,

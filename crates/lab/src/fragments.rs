@@ -20,7 +20,7 @@ use lap::{Flows, Lap, Order, Stage, Virtual};
 const PIECES: [u8; 4] = [2, 4, 8, 45];
 /// Of the table of loss and order.
 const FEW: u8 = 4;
-/// Of the table of conversations that begin.
+/// Of the table of flows that begin.
 const OF_NEW: [u8; 2] = [2, 4];
 /// Lost fragments in a thousand.
 const LOSSES: [u16; 3] = [0, 10, 100];
@@ -104,7 +104,7 @@ fn group(
         };
         contestants.push(virtually(stage, "virtual", lap, pieces)?);
         contestants.push(held_share(stage, lap)?);
-        // Who puts packets together looks no conversation up.
+        // Who puts packets together looks no flow up.
         if flows == Flows::Known {
             contestants.push(together(stage, lap));
         }
@@ -122,7 +122,7 @@ fn variant(mode: &'static str, lap: Lap, pieces: u8) -> Vec<(&'static str, crate
     ]
 }
 
-/// A bridge that remembers conversations. `pieces` is what the row is shown beside.
+/// A bridge that remembers flows. `pieces` is what the row is shown beside.
 fn virtually(
     stage: &Rc<RefCell<Stage>>,
     mode: &'static str,
@@ -204,16 +204,16 @@ fn varies() -> Vec<String> {
     [
         "Varied: fragments a packet; the order in which those of 24 packets at a time come (first \
          ones first, at random, last ones first); fragments lost on the way; the mode: virtual, \
-         in which a bridge that remembers conversations passes fragments on, and full, in which \
+         in which a bridge that remembers flows passes fragments on, and full, in which \
          packets are put together and their fragments freed.",
-        "Varied besides: the conversations, which are a thousand that are known, or such that each \
+        "Varied besides: the flows, which are a thousand that are known, or such that each \
          packet begins one and another ends for it, the table of 65,536 being full.",
         "Held: IPv4 of UDP, frames of 60 bytes in 8,192 chunks of 1,984, bursts of 64, a clock of \
          100 ns a frame, the bounds a bridge has unless told otherwise. 'whole' is the same path \
          of the virtual mode with packets of one frame. 'held_share' is how many of the fragments \
          wait.",
         "Mode 'engine': whole runs of one worker and of two, on as many CPUs, of known \
-         conversations. Each frame comes by a queue drawn at random, which are never more than 256 \
+         flows. Each frame comes by a queue drawn at random, which are never more than 256 \
          frames apart; workers make them themselves, by a copy, and free them.",
     ]
     .map(str::to_owned)
@@ -260,7 +260,7 @@ fn findings(rows: &[Row]) -> Vec<String> {
                 format!("; {:.1} Mpps put together", full.samples.median() / 1e6)
             });
             let begins = match whole.is("conversations", Flows::New.name()) {
-                true => ", each the first of a conversation",
+                true => ", each the first of a flow",
                 false => "",
             };
             findings.push(format!(
@@ -345,9 +345,9 @@ mod tests {
         }
     }
 
-    /// Known conversations stay, all thousand of them, and new ones are new.
+    /// Known flows stay, all thousand of them, and new ones are new.
     #[test]
-    fn conversations_are_what_they_say() {
+    fn flows_are_what_they_say() {
         let mut stage = Stage::new(1).expect("memory");
         for flows in [Flows::Known, Flows::New] {
             let lap = Lap {

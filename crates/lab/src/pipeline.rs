@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use plane::{Action, Bridge, HitAddresses, Judgement, Policy, SetRule, Sides};
+use plane::{Action, Bridge, HitAddresses, Policy, Ruleset, SetRule, Sides};
 use table::{CompiledLists, Entries, ListMask};
 
 use crate::contest::{better_half, refused};
@@ -77,7 +77,7 @@ struct Place {
     entries: usize,
     pool: u32,
     stride: u32,
-    judgements: Rc<Placed<Judgement>>,
+    rulesets: Rc<Placed<Ruleset>>,
     circuit: Circuit,
     /// Of few frames.
     far_side: Circuit,
@@ -108,7 +108,7 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
                 }
                 Path::FarSide => better_half(|_| place.far_side_frames_per_second(frames / 2)),
                 Path::Lookups => {
-                    let lists = place.judgements.of(trial).lists();
+                    let lists = place.rulesets.of(trial).lists();
                     lookups.pairs_per_second(lists, warm_frames(lists), trial);
                     better_half(|_| lookups.pairs_per_second(lists, frames / 2, trial))
                 }
@@ -133,8 +133,8 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
 
 /// Pools and tables to measure with.
 fn places(settings: &Settings<'_>) -> Result<Vec<Place>, LabError> {
-    let many = judgements(ENTRIES, settings.seed)?;
-    let few = judgements(ENTRIES_FEW, settings.seed)?;
+    let many = rulesets(ENTRIES, settings.seed)?;
+    let few = rulesets(ENTRIES_FEW, settings.seed)?;
     let mut wanted = vec![
         (ENTRIES, &many, POOL, STRIDE),
         (ENTRIES_FEW, &few, POOL, STRIDE),
@@ -145,24 +145,24 @@ fn places(settings: &Settings<'_>) -> Result<Vec<Place>, LabError> {
     }
     let bytes = wanted
         .iter()
-        .map(|(_, judgements, pool, _)| footprint(judgements, *pool));
+        .map(|(_, rulesets, pool, _)| footprint(rulesets, *pool));
     let field = Field::new(&bytes.collect::<Vec<_>>(), settings.seed)?;
     wanted
         .into_iter()
-        .map(|(entries, judgements, pool, stride)| {
+        .map(|(entries, rulesets, pool, stride)| {
             let circuits = [pool, POOL_NEAR].map(|pool| Circuit::new(pool, stride, settings.seed));
-            Place::new(entries, judgements, circuits, stride, &field)
+            Place::new(entries, rulesets, circuits, stride, &field)
         })
         .collect()
 }
 
 /// A table in each of its places, and the policy over it.
-fn judgements(entries: usize, seed: u64) -> Result<Rc<Placed<Judgement>>, LabError> {
-    let judgement = || {
+fn rulesets(entries: usize, seed: u64) -> Result<Rc<Placed<Ruleset>>, LabError> {
+    let ruleset = || {
         let lists = Arc::new(compile(entries, seed)?);
-        Judgement::new(lists, Arc::new(policy()?)).map_err(refused)
+        Ruleset::new(lists, Arc::new(policy()?)).map_err(refused)
     };
-    Placed::make(judgement, |judgement| judgement.lists().bytes()).map(Rc::new)
+    Placed::make(ruleset, |ruleset| ruleset.lists().bytes()).map(Rc::new)
 }
 
 /// Random addresses, a list of them.
@@ -212,15 +212,15 @@ fn row(variant: Variant, place: &Place, samples: crate::Samples) -> Row {
 impl Place {
     fn new(
         entries: usize,
-        judgements: &Rc<Placed<Judgement>>,
+        rulesets: &Rc<Placed<Ruleset>>,
         [circuit, far_side]: [Result<Circuit, LabError>; 2],
         stride: u32,
         field: &Rc<Field>,
     ) -> Result<Self, LabError> {
         let (mut circuit, far_side) = (circuit?, far_side?);
         let pool = circuit.frames() as u32;
-        let bytes = footprint(judgements, pool);
-        let over = field.over(&(Rc::clone(judgements) as Rc<dyn Tables>), bytes);
+        let bytes = footprint(rulesets, pool);
+        let over = field.over(&(Rc::clone(rulesets) as Rc<dyn Tables>), bytes);
         let mut bridges = Vec::new();
         for _ in Without::EVERY {
             let mut bridge = Bridge::new(PORTS, Box::new(HitAddresses::new([1, 2])));
@@ -231,7 +231,7 @@ impl Place {
             entries,
             pool,
             stride,
-            judgements: Rc::clone(judgements),
+            rulesets: Rc::clone(rulesets),
             circuit,
             far_side,
             bridges,
@@ -241,12 +241,12 @@ impl Place {
 
     /// Bytes that the path can touch.
     fn bytes(&self) -> usize {
-        footprint(&self.judgements, self.pool)
+        footprint(&self.rulesets, self.pool)
     }
 
     /// Brings the caches into the variant's state.
     fn warm(&mut self, without: Without, trial: &Trial) {
-        let frames = warm_frames(self.judgements.of(trial).lists());
+        let frames = warm_frames(self.rulesets.of(trial).lists());
         self.frames_per_second(without, frames, trial);
     }
 
@@ -278,17 +278,17 @@ impl Place {
     /// Turns until at least `frames` have gone round; how many did.
     fn turn(&mut self, without: Without, frames: usize, trial: &Trial) -> usize {
         let bridge = &mut self.bridges[without as usize];
-        let judgement = self.judgements.of(trial);
+        let ruleset = self.rulesets.of(trial);
         let mut done = 0;
         while done < frames {
-            done += self.circuit.turn(bridge, judgement, without);
+            done += self.circuit.turn(bridge, ruleset, without);
         }
         self.circuit.settle(without);
         done
     }
 }
 
-impl Tables for Placed<Judgement> {
+impl Tables for Placed<Ruleset> {
     fn lines(&self, trial: &Trial) -> &[Line] {
         self.of(trial).lists().lines_v4().unwrap_or_default()
     }
@@ -299,8 +299,8 @@ fn warm_frames(lists: &CompiledLists) -> usize {
     WARM * lists.bytes() / LINE_BYTES / 2
 }
 
-fn footprint(judgements: &Placed<Judgement>, pool: u32) -> usize {
-    judgements.first().lists().bytes() + pool as usize * LINE_BYTES
+fn footprint(rulesets: &Placed<Ruleset>, pool: u32) -> usize {
+    rulesets.first().lists().bytes() + pool as usize * LINE_BYTES
 }
 
 /// One set that blocks both sides; all else passes.

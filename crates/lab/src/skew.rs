@@ -131,7 +131,7 @@ impl Bench {
         let ran = self.trial(alike, offered, CAPACITY, seed)?;
         let workers = ran.report.workers.iter();
         let cpu: f64 = workers.map(|worker| worker.cpu_seconds).sum();
-        let rate = ran.report.books.tx as f64 * self.cpus.len() as f64 / cpu;
+        let rate = ran.report.accounting.tx as f64 * self.cpus.len() as f64 / cpu;
         self.capacities.push(rate);
         Ok(rate)
     }
@@ -214,7 +214,10 @@ impl Bench {
                 report,
                 seen: tally.seen(),
             }),
-            false => Err(LabError(format!("books do not close: {:?}", report.books))),
+            false => Err(LabError(format!(
+                "books do not close: {:?}",
+                report.accounting
+            ))),
         }
     }
 

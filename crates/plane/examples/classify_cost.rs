@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use frame::{Burst, FramePool, PoolRequest, PortId, Region};
-use plane::{Action, Bridge, HitAddresses, Judgement, Policy, SetRule, Sides, Verdicts};
+use plane::{Action, Bridge, HitAddresses, Policy, Ruleset, SetRule, Sides, Verdicts};
 use table::{CompiledLists, Entries};
 use wire::emit::{Ipv4, Network, Recipe, Tcp, Transport};
 
@@ -81,13 +81,13 @@ fn filled(pool: &mut FramePool, make: fn(u32) -> Vec<u8>) -> Burst {
     burst
 }
 
-fn judgement() -> Judgement {
+fn ruleset() -> Ruleset {
     let mut entries = Entries::default();
     entries.v4.addresses = (0..1000).map(|number| 0x0100_0000 + number * 77).collect();
     let lists = CompiledLists::compile(&[&entries]).expect("one list");
     let rule = SetRule::new("set", Action::Block, Sides::BOTH);
     let policy = Policy::new(vec![rule]).expect("one rule");
-    Judgement::new(Arc::new(lists), Arc::new(policy)).expect("a list a rule")
+    Ruleset::new(Arc::new(lists), Arc::new(policy)).expect("a list a rule")
 }
 
 fn main() {
@@ -100,11 +100,11 @@ fn main() {
     let mut pool = Region::with_pools(&[request]).expect("memory").1.remove(0);
     let ports = [PortId(0), PortId(1)];
     let mut bridge = Bridge::new(ports, Box::new(HitAddresses::new([1, 2])));
-    let (judgement, mut verdicts) = (judgement(), Verdicts::new());
+    let (ruleset, mut verdicts) = (ruleset(), Verdicts::new());
     let mut run = |burst: &Burst| {
         let begun = Instant::now();
         for _ in 0..BURSTS {
-            bridge.decide(black_box(burst), ports[0], &judgement, &mut verdicts);
+            bridge.decide(black_box(burst), ports[0], &ruleset, &mut verdicts);
             black_box(verdicts.as_slice());
         }
         begun.elapsed().as_nanos() as f64 / (BURSTS * BURST) as f64

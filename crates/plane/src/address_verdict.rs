@@ -5,7 +5,7 @@ use table::ListMask;
 
 use crate::bridge::{blocked, is_allowed};
 use crate::hits::would_stop;
-use crate::judgement::{Matched, PolicyMasks};
+use crate::ruleset::{Matched, PolicyMasks};
 use crate::{DropReason, Policy, Side};
 
 /// What becomes of sound frames that carry no other packets and that have an address on one side.

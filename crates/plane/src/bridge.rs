@@ -8,10 +8,10 @@ use wire::{Family, HashHeader, Parsed, ether_type};
 use crate::classify::FrameHeaders;
 use crate::counted::{Counted, Counting, Uncounted};
 use crate::hits::would_stop;
-use crate::judgement::{Matched, PolicyMasks};
 use crate::pass::{self, PassCounts};
+use crate::ruleset::{Matched, PolicyMasks};
 use crate::{
-    Classifier, DropReason, Fragments, Gatherer, HitAddresses, Hits, Judgement, Policy, Route,
+    Classifier, DropReason, Fragments, Gatherer, HitAddresses, Hits, Policy, Route, Ruleset,
     Stateful, Verdict, Verdicts,
 };
 
@@ -27,7 +27,7 @@ pub struct Bridge {
     stateful: Option<Box<Stateful>>,
     fragments: Option<Box<Fragments>>,
     gatherer: Option<Box<Gatherer>>,
-    /// The conversations are those of the innermost packets.
+    /// The flows are those of the innermost packets.
     follows_inner: bool,
 }
 
@@ -60,14 +60,14 @@ impl Bridge {
         }
     }
 
-    /// The same with a memory of conversations, which what the policy forwards must be part of.
+    /// The same with a memory of flows, which what the policy forwards must be part of.
     #[must_use]
     pub fn with_stateful(self, stateful: Option<Box<Stateful>>) -> Self {
         Self { stateful, ..self }
     }
 
     /// The same with a memory of packets in fragments: those that come before the first one of
-    /// their packet wait for it. It needs a bridge that remembers conversations, since no other
+    /// their packet wait for it. It needs a bridge that remembers flows, since no other
     /// has a use for ports.
     #[must_use]
     pub fn with_fragments(mut self, fragments: Option<Box<Fragments>>) -> Self {
@@ -132,7 +132,7 @@ impl Bridge {
             + gathered.map_or(0, |gatherer| gatherer.held())
     }
 
-    /// The conversations, if the bridge remembers them.
+    /// The flows, if the bridge remembers them.
     #[must_use]
     pub fn stateful(&self) -> Option<&Stateful> {
         self.stateful.as_deref()
@@ -143,7 +143,7 @@ impl Bridge {
         self.stateful.as_deref_mut()
     }
 
-    /// What time it is, for conversations: by a clock that never goes back.
+    /// What time it is, for flows: by a clock that never goes back.
     #[inline]
     pub fn set_now(&mut self, now: Nanos) {
         if let Some(stateful) = &mut self.stateful {
@@ -186,42 +186,36 @@ impl Bridge {
         &mut self,
         burst: &Burst,
         from: PortId,
-        judgement: &Judgement,
+        ruleset: &Ruleset,
         verdicts: &mut Verdicts,
     ) {
-        self.decide_meanwhile((burst, from), judgement, verdicts, &mut || {});
+        self.decide_overlapped((burst, from), ruleset, verdicts, &mut || {});
     }
 
     /// [`Bridge::decide`] that calls `meanwhile` once: while lines of the lists' single IPv4
     /// addresses are on their way, where there are any.
     #[inline]
-    pub fn decide_meanwhile(
+    pub fn decide_overlapped(
         &mut self,
         (burst, from): (&Burst, PortId),
-        judgement: &Judgement,
+        ruleset: &Ruleset,
         verdicts: &mut Verdicts,
-        meanwhile: &mut dyn FnMut(),
+        overlap: &mut dyn FnMut(),
     ) {
         Classifier::prefetch_headers(burst);
-        self.classifier.read(burst, judgement.lists(), meanwhile);
-        self.judge(from, judgement, verdicts);
+        self.classifier.read(burst, ruleset.lists(), overlap);
+        self.judge(from, ruleset, verdicts);
         if self.stateful.is_some() {
-            self.follow(burst, from, judgement, verdicts);
-        } else if judgement.masks(from).default_drop {
-            self.guard(burst, from, judgement, verdicts);
-            self.pass(burst, from, judgement, verdicts);
+            self.follow(burst, from, ruleset, verdicts);
+        } else if ruleset.masks(from).default_drop {
+            self.guard(burst, from, ruleset, verdicts);
+            self.pass(burst, from, ruleset, verdicts);
         }
     }
 
-    /// Holds a burst that the policy has decided on against the conversations.
+    /// Holds a burst that the policy has decided on against the flows.
     #[inline]
-    fn follow(
-        &mut self,
-        burst: &Burst,
-        from: PortId,
-        judgement: &Judgement,
-        verdicts: &mut Verdicts,
-    ) {
+    fn follow(&mut self, burst: &Burst, from: PortId, ruleset: &Ruleset, verdicts: &mut Verdicts) {
         let arrival = (from, usize::from(from != self.ports[0]));
         let parsed = match self.follows_inner {
             true => self.classifier.parsed_inside(),
@@ -231,13 +225,13 @@ impl Bridge {
             fragments.meet(burst, parsed, arrival, verdicts);
         }
         // Behind that: the others of a packet have the verdict of its first fragment.
-        self.guard(burst, from, judgement, verdicts);
+        self.guard(burst, from, ruleset, verdicts);
         let parsed = self.classifier.parsed();
         let followed = self.fragments.as_deref().map(Fragments::followed);
         if let Some(stateful) = &mut self.stateful {
             stateful.judge(burst, (parsed, followed), arrival, verdicts);
         }
-        self.pass(burst, from, judgement, verdicts);
+        self.pass(burst, from, ruleset, verdicts);
         if let Some(fragments) = &mut self.fragments {
             fragments.decide(verdicts);
         }
@@ -245,23 +239,17 @@ impl Bridge {
 
     /// Keeps hosts from posing as routers.
     #[inline]
-    fn guard(&self, burst: &Burst, from: PortId, judgement: &Judgement, verdicts: &mut Verdicts) {
-        if !judgement.masks(from).router {
+    fn guard(&self, burst: &Burst, from: PortId, ruleset: &Ruleset, verdicts: &mut Verdicts) {
+        if !ruleset.masks(from).router {
             pass::guard(burst, &self.classifier, verdicts);
         }
     }
 
     /// Lets pass what a network needs to work, of what would be dropped.
     #[inline]
-    fn pass(
-        &mut self,
-        burst: &Burst,
-        from: PortId,
-        judgement: &Judgement,
-        verdicts: &mut Verdicts,
-    ) {
+    fn pass(&mut self, burst: &Burst, from: PortId, ruleset: &Ruleset, verdicts: &mut Verdicts) {
         let to = self.ports[usize::from(from == self.ports[0])];
-        let (masks, passed) = (judgement.masks(from), &mut self.passed);
+        let (masks, passed) = (ruleset.masks(from), &mut self.passed);
         if !matches!(verdicts.unanimous(), Some(Verdict::Forward(_))) {
             pass::pass(burst, &self.classifier, (masks, to), verdicts, passed);
         }
@@ -273,13 +261,13 @@ impl Bridge {
     pub fn gather(
         &mut self,
         burst: &mut Burst,
-        (from, judgement): (PortId, &Judgement),
+        (from, ruleset): (PortId, &Ruleset),
         verdicts: &mut Verdicts,
         (route, rest): (&mut dyn FnMut(&Frame) -> Route, &mut Burst),
     ) {
-        self.classifier.classify(burst, judgement.lists());
+        self.classifier.classify(burst, ruleset.lists());
         let found = (&self.classifier, &self.ports);
-        weigh(found, (from, judgement), verdicts, &mut Uncounted);
+        weigh(found, (from, ruleset), verdicts, &mut Uncounted);
         let Some(gatherer) = &mut self.gatherer else {
             rest.append(burst);
             return;
@@ -303,14 +291,14 @@ impl Bridge {
     /// What is in no list and has nothing odd about it has one verdict, whatever it is: the whole
     /// column is filled with that, and only the other frames are judged one by one.
     #[inline]
-    pub fn judge(&mut self, from: PortId, judgement: &Judgement, verdicts: &mut Verdicts) {
+    pub fn judge(&mut self, from: PortId, ruleset: &Ruleset, verdicts: &mut Verdicts) {
         let Self {
             classifier,
             counted,
             ports,
             ..
         } = self;
-        weigh((classifier, ports), (from, judgement), verdicts, counted);
+        weigh((classifier, ports), (from, ruleset), verdicts, counted);
     }
 }
 
@@ -318,12 +306,12 @@ impl Bridge {
 #[inline(always)]
 fn weigh(
     (classifier, ports): (&Classifier, &[PortId; 2]),
-    (from, judgement): (PortId, &Judgement),
+    (from, ruleset): (PortId, &Ruleset),
     verdicts: &mut Verdicts,
     counted: &mut impl Counting,
 ) {
     let arrival = usize::from(from != ports[0]);
-    let (to, masks) = (ports[1 - arrival], judgement.masks(from));
+    let (to, masks) = (ports[1 - arrival], ruleset.masks(from));
     verdicts.fill(classifier.parsed().len(), plain(masks, to));
     for (place, parsed) in classifier.odd() {
         let matched = Matched::default();

@@ -16,7 +16,7 @@ use odd::Odd;
 use table::{CompiledLists, ListMask};
 use wire::{Family, Fragment, Malformed, Parsed, PlainV4, Readable, TunnelPorts};
 
-use crate::judgement::Matched;
+use crate::ruleset::Matched;
 use crate::tunnelled::{Header, Tunnelled};
 
 /// The columns of a burst, reused from burst to burst; owned by one worker.
@@ -73,14 +73,14 @@ impl Classifier {
     /// addresses, 0.4 to 0.5 ns a frame between the two passes (Zen 5), and as much in either
     /// place with a table in a near cache.
     #[inline]
-    pub fn read(&mut self, burst: &Burst, lists: &CompiledLists, meanwhile: &mut dyn FnMut()) {
+    pub fn read(&mut self, burst: &Burst, lists: &CompiledLists, overlap: &mut dyn FnMut()) {
         self.gather(burst);
         let (odd, ports, len) = (&mut self.odd, &self.tunnel_ports, self.len);
         let (dst_ports, parsed) = (&self.dst_ports[..len], &self.parsed[..len]);
         let (keys, masks) = self.v4.questions();
-        lists.lookup_burst_v4_meanwhile(keys, masks, &mut || {
+        lists.lookup_burst_v4_overlapped(keys, masks, &mut || {
             odd.find(ports, dst_ports, parsed);
-            meanwhile();
+            overlap();
         });
         self.look_inside(burst.frames());
         let (keys, masks) = self.v4.questions_inside();
@@ -206,9 +206,9 @@ impl Classifier {
 
     /// The third pass: looks the columns up, and calls `meanwhile` once while it waits.
     #[inline]
-    pub fn look_up(&mut self, lists: &CompiledLists, meanwhile: &mut dyn FnMut()) {
+    pub fn look_up(&mut self, lists: &CompiledLists, overlap: &mut dyn FnMut()) {
         let (keys, masks) = self.v4.questions();
-        lists.lookup_burst_v4_meanwhile(keys, masks, meanwhile);
+        lists.lookup_burst_v4_overlapped(keys, masks, overlap);
         self.look_up_v6(lists);
     }
 

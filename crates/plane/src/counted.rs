@@ -2,7 +2,7 @@
 
 use wire::Parsed;
 
-use crate::judgement::Matched;
+use crate::ruleset::Matched;
 use crate::{HitAddresses, Hits};
 
 /// Told what a frame matched.

@@ -115,11 +115,11 @@ drop_reasons! {
         "add one of the addresses to an allow set, or let the default be to forward; what a \
          network needs passes by `--pass`";
     NotEstablished = "not_established", Policy,
-        "the bridge is stateful, and the packet is of no known conversation and may begin none",
+        "the bridge is stateful, and the packet is of no known flow and may begin none",
         "this is what `--stateful` is for; where it should have passed, name the side it comes in \
-         by under `allow-new`, or give conversations more room";
+         by under `allow-new`, or give flows more room";
     OtherSide = "other_side", Policy,
-        "the bridge is stateful, and the packet is of a known conversation but came in by the side \
+        "the bridge is stateful, and the packet is of a known flow but came in by the side \
          of the other end",
         "a capture that holds both directions is given as two captures, one a side; on interfaces \
          somebody poses as the other end, or a switch sends frames back";
@@ -129,8 +129,8 @@ drop_reasons! {
         "this keeps hosts from posing as routers; where a router or DHCP server is behind that \
          port, name it with `--router`";
     IcmpUnrelated = "icmp_unrelated", Policy,
-        "the bridge is stateful, and the ICMP error is about no packet of a known conversation",
-        "nothing, where nobody misses it: errors about conversations that are over come late";
+        "the bridge is stateful, and the ICMP error is about no packet of a known flow",
+        "nothing, where nobody misses it: errors about flows that are over come late";
     FragmentUnknown = "fragment_unknown", Policy,
         "the bridge is stateful, and the fragment cannot be told to be of any packet",
         "with `--fragments off` fragments that come before the first one of their packet are \
@@ -194,7 +194,7 @@ drop_reasons! {
         "one worker has more than it can do: `linerate top` shows which; more workers, or \
          receive queues that spread flows (RSS)";
     FlowsFull = "flows_full", Resource,
-        "the table of conversations had no room for the one that the packet would begin",
+        "the table of flows had no room for the one that the packet would begin",
         "more `--flows`, or `--flows-full evict`; one side that begins very many is a flood";
     Shutdown = "shutdown", Resource,
         "it was still under way when the run was ended",

@@ -11,7 +11,7 @@
 use wire::{Family, Parsed};
 
 use crate::Side;
-use crate::judgement::Matched;
+use crate::ruleset::Matched;
 
 const WAYS: usize = 8;
 const BUCKETS: usize = 256;

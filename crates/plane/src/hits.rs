@@ -3,7 +3,7 @@
 use table::LISTS_MAX;
 
 use crate::Side;
-use crate::judgement::{Matched, PolicyMasks};
+use crate::ruleset::{Matched, PolicyMasks};
 
 /// Hits by side; the place in each column is the list's.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! the time, and returns a column of verdicts. Whoever owns ports and pools carries them out.
 //!
 //! A frame's walk through this crate: [`Classifier::classify`] parses the burst and looks all its
-//! addresses up at once; [`Bridge`] weighs the answers by the [`Judgement`]'s [`Policy`] and writes
+//! addresses up at once; [`Bridge`] weighs the answers by the [`Ruleset`]'s [`Policy`] and writes
 //! one [`Verdict`] a frame into [`Verdicts`].
 #![forbid(unsafe_code)]
 
@@ -16,12 +16,12 @@ mod drop_reason;
 mod fragments;
 mod hit_addresses;
 mod hits;
-mod judgement;
 mod pass;
 mod pipeline;
 mod policy;
 mod ports;
 mod reassemble;
+mod ruleset;
 mod stateful;
 mod tunnelled;
 mod verdict;
@@ -33,7 +33,6 @@ pub use drop_reason::{DropReason, Severity};
 pub use fragments::{Fragments, Gathered, Gatherer, Released, Route, datagram_place};
 pub use hit_addresses::{HIT_ADDRESSES_MAX, HitAddress, HitAddresses};
 pub use hits::{Hits, SideHits};
-pub use judgement::{Judgement, ListsMismatch};
 pub use pass::{PassCounts, PassRuleError, PassRules};
 pub use pipeline::Pipeline;
 pub use policy::{
@@ -41,8 +40,8 @@ pub use policy::{
 };
 pub use ports::Ports;
 pub use reassemble::{Reassembled, Reassembler};
+pub use ruleset::{ListsMismatch, Ruleset};
 pub use stateful::{
-    CONVERSATION_BUCKETS, FlowEvent, FlowLogConfig, FlowRecord, Shards, Stateful, StatefulConfig,
-    Timeouts,
+    FLOW_BUCKETS, FlowEvent, FlowLogConfig, FlowRecord, Shards, Stateful, StatefulConfig, Timeouts,
 };
 pub use verdict::{Verdict, Verdicts};

@@ -9,7 +9,7 @@ use std::fmt;
 use frame::{Burst, PortId};
 use wire::{Fragment, LinkProtocol};
 
-use crate::judgement::PolicyMasks;
+use crate::ruleset::PolicyMasks;
 use crate::{Classifier, DropReason, Verdict, Verdicts};
 
 /// Which protocols pass: a rule each, by the protocol's name.

@@ -3,7 +3,7 @@
 use frame::{Burst, Frame, Nanos, PortId};
 
 use crate::{
-    Bridge, Fragments, Gatherer, HitAddresses, Hits, Judgement, MatchedLists, PassCounts, Route,
+    Bridge, Fragments, Gatherer, HitAddresses, Hits, MatchedLists, PassCounts, Route, Ruleset,
     Stateful, Verdicts,
 };
 
@@ -21,18 +21,18 @@ impl Pipeline {
     pub fn decide(
         &mut self,
         arrived: (&Burst, PortId),
-        judgement: &Judgement,
+        ruleset: &Ruleset,
         verdicts: &mut Verdicts,
-        meanwhile: &mut dyn FnMut(),
+        overlap: &mut dyn FnMut(),
     ) {
         match self {
             Self::Bridge(bridge) => {
-                bridge.decide_meanwhile(arrived, judgement, verdicts, meanwhile);
+                bridge.decide_overlapped(arrived, ruleset, verdicts, overlap);
             }
         }
     }
 
-    /// What time it is, for conversations.
+    /// What time it is, for flows.
     #[inline]
     pub fn set_now(&mut self, now: Nanos) {
         match self {
@@ -40,7 +40,7 @@ impl Pipeline {
         }
     }
 
-    /// The conversations, if it remembers them.
+    /// The flows, if it remembers them.
     #[must_use]
     pub fn stateful(&self) -> Option<&Stateful> {
         match self {
@@ -75,7 +75,7 @@ impl Pipeline {
     pub fn gather(
         &mut self,
         burst: &mut Burst,
-        from: (PortId, &Judgement),
+        from: (PortId, &Ruleset),
         verdicts: &mut Verdicts,
         to: (&mut dyn FnMut(&Frame) -> Route, &mut Burst),
     ) {
@@ -148,11 +148,11 @@ impl Pipeline {
     pub fn each_match(
         &self,
         from: PortId,
-        judgement: &Judgement,
+        ruleset: &Ruleset,
         each: impl FnMut(usize, MatchedLists),
     ) {
         match self {
-            Self::Bridge(bridge) => bridge.each_match(from, judgement, each),
+            Self::Bridge(bridge) => bridge.each_match(from, ruleset, each),
         }
     }
 

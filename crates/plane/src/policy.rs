@@ -145,11 +145,11 @@ impl Headers {
     }
 }
 
-/// How packets that carry others are taken. Read when a run begins, as conversations are.
+/// How packets that carry others are taken. Read when a run begins, as flows are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TunnelPolicy {
-    /// Whose addresses and ports frames are placed by, and whose conversations are remembered;
-    /// `None` for the inner header's, but the outer one's where conversations are remembered.
+    /// Whose addresses and ports frames are placed by, and whose flows are remembered;
+    /// `None` for the inner header's, but the outer one's where flows are remembered.
     pub hash: Option<HashHeader>,
     /// The ports that UDP tunnels are known by.
     pub ports: TunnelPorts,
@@ -240,13 +240,13 @@ pub struct Policy {
     pub non_ip: Otherwise,
     /// For frames that break a protocol's rules and are not blocked by an address.
     pub malformed: Otherwise,
-    /// What passes although the default is to drop, or although it is of no conversation: messages
+    /// What passes although the default is to drop, or although it is of no flow: messages
     /// that the network needs to work.
     pub pass: PassRules,
     /// The ports that routers and DHCP servers are behind: where the default is to drop or
-    /// conversations are remembered, theirs of those messages pass from there alone.
+    /// flows are remembered, theirs of those messages pass from there alone.
     pub router: Ports,
-    /// What a bridge remembers of conversations, if it does. Read when a run begins: a policy that
+    /// What a bridge remembers of flows, if it does. Read when a run begins: a policy that
     /// takes the place of another one does not change it.
     pub stateful: Option<StatefulConfig>,
     /// How many fragments such a bridge lets wait for the first ones of their packets, if any may.
@@ -316,7 +316,7 @@ impl Policy {
 
     /// What frames are placed by.
     ///
-    /// Both directions of a conversation must meet where conversations are remembered: there a
+    /// Both directions of a flow must meet where flows are remembered: there a
     /// security association, which has one direction, does not count.
     #[must_use]
     pub fn placing(&self) -> Placing {

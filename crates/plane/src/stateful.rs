@@ -1,7 +1,7 @@
-//! The bridge's memory of conversations: what belongs to one passes, and new ones begin from
+//! The bridge's memory of flows: what belongs to one passes, and new ones begin from
 //! allowed sides alone.
 //!
-//! It looks at frames that the policy forwards, and only ever makes a drop of them. A conversation
+//! It looks at frames that the policy forwards, and only ever makes a drop of them. A flow
 //! is known by addresses, protocol and ports; each of its ends is on the side where it was first
 //! seen, and a packet that claims to be of an end and comes in by the other side is none of it.
 //! TCP is followed loosely ([`tcp`]): flags, no sequence numbers. An ICMP error passes towards the
@@ -35,8 +35,8 @@ pub use shards::Shards;
 use asked::asked;
 use log::FlowLog;
 
-/// Buckets that conversations are hashed to: as the engine deals them out to workers.
-pub const CONVERSATION_BUCKETS: u16 = 128;
+/// Buckets that flows are hashed to: as the engine deals them out to workers.
+pub const FLOW_BUCKETS: u16 = 128;
 /// Records that are looked at for expiry after a burst, at most.
 const EXPIRED_MAX: usize = 64;
 /// Of a record's state: its first packet came in by the second port.
@@ -44,7 +44,7 @@ const SECOND_PORT: u8 = 0x80;
 /// Of a record's state: the other end has answered.
 const ANSWERED: u8 = 0x40;
 
-/// Conversations that this worker knows, of both families.
+/// Flows that this worker knows, of both families.
 #[derive(Debug)]
 pub struct Stateful {
     config: StatefulConfig,
@@ -58,7 +58,7 @@ pub struct Stateful {
     readers: Vec<Consumer<FlowRecord>>,
 }
 
-/// The conversations of one family, and packets that wait to be looked up together.
+/// The flows of one family, and packets that wait to be looked up together.
 #[derive(Debug)]
 struct Known<A> {
     table: FlowTable<A>,
@@ -94,7 +94,7 @@ enum Beside {
     Answers,
 }
 
-/// A packet's part in its conversation.
+/// A packet's part in its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Of,
@@ -114,14 +114,14 @@ impl Packet {
 struct Judged<'a> {
     config: &'a StatefulConfig,
     now: Tick,
-    /// Where it came in: 0 or 1, and whether conversations may begin there.
+    /// Where it came in: 0 or 1, and whether flows may begin there.
     arrival: usize,
     may_begin: bool,
     hash: &'a Toeplitz,
 }
 
 impl Stateful {
-    /// No conversations yet, and the memory for as many as configured.
+    /// No flows yet, and the memory for as many as configured.
     ///
     /// # Errors
     /// When the memory is not there.
@@ -146,7 +146,7 @@ impl Stateful {
         self.v6.expire(self.now);
     }
 
-    /// Conversations there are, of IPv4 and of IPv6.
+    /// Flows there are, of IPv4 and of IPv6.
     #[must_use]
     pub fn len(&self) -> [usize; 2] {
         [self.v4.table.len(), self.v6.table.len()]
@@ -171,7 +171,7 @@ impl Stateful {
     }
 
     /// Drops of a burst that came in by `from`, at place `arrival` of the two ports, what belongs
-    /// to no conversation and may begin none. It says nothing of later fragments that are followed
+    /// to no flow and may begin none. It says nothing of later fragments that are followed
     /// elsewhere.
     pub(crate) fn judge(
         &mut self,
@@ -237,11 +237,8 @@ impl Stateful {
 impl<A: Address> Known<A> {
     fn new(config: &StatefulConfig) -> Result<Self, CompileError> {
         let limits = FlowLimits {
-            buckets: CONVERSATION_BUCKETS,
-            per_bucket: config
-                .flows
-                .div_ceil(u32::from(CONVERSATION_BUCKETS))
-                .max(1),
+            buckets: FLOW_BUCKETS,
+            per_bucket: config.flows.div_ceil(u32::from(FLOW_BUCKETS)).max(1),
             full: config.full,
         };
         Ok(Self::over(FlowTable::new(limits)?))
@@ -307,8 +304,8 @@ impl<A: Address> Known<A> {
         }
     }
 
-    /// Decides on the packets that wait: those of known conversations first, then, in their order,
-    /// those that are not or that say something of others. A conversation has packets of one kind
+    /// Decides on the packets that wait: those of known flows first, then, in their order,
+    /// those that are not or that say something of others. A flow has packets of one kind
     /// only, so that its order holds.
     fn judge(&mut self, on: &Judged<'_>, verdicts: &mut Verdicts) {
         let count = std::mem::take(&mut self.len);
@@ -352,7 +349,7 @@ impl<A: Address> Known<A> {
         }
     }
 
-    /// A packet that was of no conversation when the burst came, or of one whose time was over.
+    /// A packet that was of no flow when the burst came, or of one whose time was over.
     fn meet(&mut self, at: usize, on: &Judged<'_>) -> Result<(), DropReason> {
         let (sighting, packet) = (self.sightings[at], self.packets[at]);
         let mut place = [None];
@@ -410,7 +407,7 @@ impl<A: Address> Known<A> {
 }
 
 impl Judged<'_> {
-    /// A packet of a conversation: why it may not pass, or nothing, and then it is counted.
+    /// A packet of a flow: why it may not pass, or nothing, and then it is counted.
     #[inline]
     fn follow<A: Address>(
         &self,
@@ -453,6 +450,6 @@ fn sighting<A: Address>(key: &FlowKey, hash: &Toeplitz) -> Sighting<A> {
         (A::narrow(key.dst), key.dst_port),
         key.protocol,
     );
-    let bucket = hash.hash(key) as u16 % CONVERSATION_BUCKETS;
+    let bucket = hash.hash(key) as u16 % FLOW_BUCKETS;
     Sighting { id, from, bucket }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use frame::{BURST_MAX, Burst, Frame, FramePool, PoolRequest, PortId, Region};
 use plane::{
-    Action, Bridge, HitAddresses, Hits, Judgement, Otherwise, Policy, SetRule, Sides, Verdict,
+    Action, Bridge, HitAddresses, Hits, Otherwise, Policy, Ruleset, SetRule, Sides, Verdict,
     Verdicts,
 };
 use proptest::prelude::*;
@@ -131,7 +131,7 @@ fn frame(pool: &mut FramePool, made: &Made) -> Frame {
 }
 
 /// Decides on frames in bursts of this length, with one bridge.
-fn decide(judgement: &Judgement, frames: &[Made], len: usize) -> (Vec<Verdict>, Hits) {
+fn decide(ruleset: &Ruleset, frames: &[Made], len: usize) -> (Vec<Verdict>, Hits) {
     let request = PoolRequest {
         frames: BURST_MAX as u32,
         stride_bytes: 192,
@@ -146,7 +146,7 @@ fn decide(judgement: &Judgement, frames: &[Made], len: usize) -> (Vec<Verdict>, 
         for made in frames {
             assert!(burst.push(frame(&mut pool, made)).is_ok());
         }
-        bridge.decide(&burst, PORTS[0], judgement, &mut verdicts);
+        bridge.decide(&burst, PORTS[0], ruleset, &mut verdicts);
         assert_eq!(verdicts.as_slice().len(), frames.len());
         if let Some(one) = verdicts.unanimous() {
             assert!(verdicts.as_slice().iter().all(|&verdict| verdict == one));
@@ -169,9 +169,9 @@ proptest! {
     ) {
         let policy = policy(&rules, default, non_ip, malformed);
         let lists = Arc::new(compile(&rules));
-        let judgement = Judgement::new(lists, Arc::new(policy)).expect("as many");
-        let (alone, hits_alone) = decide(&judgement, &frames, 1);
-        let (together, hits) = decide(&judgement, &frames, len);
+        let ruleset = Ruleset::new(lists, Arc::new(policy)).expect("as many");
+        let (alone, hits_alone) = decide(&ruleset, &frames, 1);
+        let (together, hits) = decide(&ruleset, &frames, len);
         prop_assert_eq!(together, alone);
         prop_assert_eq!(hits, hits_alone);
     }

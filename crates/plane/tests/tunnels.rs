@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use frame::{BURST_MAX, Burst, FramePool, PoolRequest, PortId, Region};
 use plane::{
-    Action, Bridge, DropReason, Headers, HitAddresses, Judgement, Otherwise, Policy, Ports,
-    SetRule, Side, Sides, Stateful, StatefulConfig, Timeouts, Verdict, Verdicts,
+    Action, Bridge, DropReason, Headers, HitAddresses, Otherwise, Policy, Ports, Ruleset, SetRule,
+    Side, Sides, Stateful, StatefulConfig, Timeouts, Verdict, Verdicts,
 };
 use table::flows::WhenFull;
 use table::{CompiledLists, Entries};
@@ -46,7 +46,7 @@ fn frame(pairs: &[(u32, u32)]) -> Vec<u8> {
 
 struct Set(Action, Headers, &'static [u32]);
 
-fn judgement(sets: &[Set], default: Otherwise) -> Judgement {
+fn ruleset(sets: &[Set], default: Otherwise) -> Ruleset {
     let rule = |(place, set): (usize, &Set)| SetRule {
         headers: set.1,
         ..SetRule::new(format!("set{place}"), set.0, Sides::BOTH)
@@ -60,7 +60,7 @@ fn judgement(sets: &[Set], default: Otherwise) -> Judgement {
     });
     let entries: Vec<Entries> = entries.collect();
     let lists = CompiledLists::compile(&entries.iter().collect::<Vec<_>>()).expect("few lists");
-    Judgement::new(Arc::new(lists), Arc::new(policy)).expect("a list a rule")
+    Ruleset::new(Arc::new(lists), Arc::new(policy)).expect("a list a rule")
 }
 
 fn bridge() -> Bridge {
@@ -77,14 +77,14 @@ fn pool() -> FramePool {
     Region::with_pools(&[request]).expect("memory").1.remove(0)
 }
 
-fn decide(bridge: &mut Bridge, judgement: &Judgement, frames: &[Vec<u8>]) -> Vec<Verdict> {
-    decide_from(HERE, bridge, judgement, frames)
+fn decide(bridge: &mut Bridge, ruleset: &Ruleset, frames: &[Vec<u8>]) -> Vec<Verdict> {
+    decide_from(HERE, bridge, ruleset, frames)
 }
 
 fn decide_from(
     from: PortId,
     bridge: &mut Bridge,
-    judgement: &Judgement,
+    ruleset: &Ruleset,
     frames: &[Vec<u8>],
 ) -> Vec<Verdict> {
     let (mut pool, mut burst, mut verdicts) = (pool(), Burst::new(), Verdicts::new());
@@ -93,7 +93,7 @@ fn decide_from(
         frame.copy_from(bytes).expect("a short frame");
         assert!(burst.push(frame).is_ok());
     }
-    bridge.decide(&burst, from, judgement, &mut verdicts);
+    bridge.decide(&burst, from, ruleset, &mut verdicts);
     pool.free_burst(&mut burst);
     verdicts.as_slice().to_vec()
 }
@@ -168,8 +168,8 @@ fn each_header_by_the_sets_that_look_at_it() {
         ),
         (&[Set(Block, both, &[9])], Otherwise::Drop, [NOT_ALLOWED; 3]),
     ] {
-        let judgement = judgement(sets, default);
-        let found = decide(&mut bridge(), &judgement, &samples());
+        let ruleset = ruleset(sets, default);
+        let found = decide(&mut bridge(), &ruleset, &samples());
         let sets: Vec<_> = sets.iter().map(|set| (set.0, set.1, set.2)).collect();
         assert_eq!(found, verdicts, "{sets:?} {default:?}");
     }
@@ -182,14 +182,14 @@ fn hits_count_a_frame_once_and_each_address() {
         Set(Action::Count, Headers::INNER, &[2]),
     ];
     let mut bridge = bridge();
-    let judgement = judgement(&sets, Otherwise::Forward);
-    decide(&mut bridge, &judgement, &samples());
+    let ruleset = ruleset(&sets, Otherwise::Forward);
+    decide(&mut bridge, &ruleset, &samples());
     let hits = bridge.hits();
     assert_eq!((hits.of(Side::Src, 0), hits.of(Side::Dst, 0)), (3, 0));
     assert_eq!((hits.of(Side::Src, 1), hits.of(Side::Dst, 1)), (0, 3));
     assert_eq!(hits.would_drop_frames, 0, "all were blocked");
     let mut told = Vec::new();
-    bridge.each_header_match(HERE, &judgement, |place, depth, lists| {
+    bridge.each_header_match(HERE, &ruleset, |place, depth, lists| {
         told.push((place, depth, lists.src, lists.dst));
     });
     let expected = [
@@ -213,7 +213,7 @@ fn hits_count_a_frame_once_and_each_address() {
 fn a_full_burst_of_the_deepest_frames_beside_plain_ones() {
     let sets = [Set(Action::Block, Headers::BOTH, &[0x0102_0007])];
     let mut bridge = bridge();
-    let judgement = judgement(&sets, Otherwise::Forward);
+    let ruleset = ruleset(&sets, Otherwise::Forward);
     for round in 0..3 {
         let frames: Vec<Vec<u8>> = (0..BURST_MAX as u32)
             .map(|place| {
@@ -222,7 +222,7 @@ fn a_full_burst_of_the_deepest_frames_beside_plain_ones() {
                 frame(&(0..depth).map(pair).collect::<Vec<_>>())
             })
             .collect();
-        let verdicts = decide(&mut bridge, &judgement, &frames);
+        let verdicts = decide(&mut bridge, &ruleset, &frames);
         for (place, verdict) in verdicts.iter().enumerate() {
             let expected = if place == 7 { SRC } else { PASS };
             assert_eq!(*verdict, expected, "frame {place} of round {round}");
@@ -244,14 +244,14 @@ fn faults_inside_count_where_a_set_looks_inside() {
         ),
         (Headers::OUTER, [PASS, PASS]),
     ] {
-        let judgement = judgement(&[Set(Action::Block, headers, &[99])], Otherwise::Forward);
-        assert_eq!(decide(&mut bridge(), &judgement, &frames), verdicts);
+        let ruleset = ruleset(&[Set(Action::Block, headers, &[99])], Otherwise::Forward);
+        assert_eq!(decide(&mut bridge(), &ruleset, &frames), verdicts);
     }
 }
 
-/// A tunnel between 3 and 4 whose conversation began here; 1 began one with 2 in it.
+/// A tunnel between 3 and 4 whose flow began here; 1 began one with 2 in it.
 #[test]
-fn conversations_are_the_tunnels_or_those_inside() {
+fn flows_are_the_tunnels_or_those_inside() {
     let begun = [frame(&[(1, 2), (3, 4)])];
     let answers = [
         frame(&[(2, 1), (4, 3)]),
@@ -278,9 +278,9 @@ fn conversations_are_the_tunnels_or_those_inside() {
         let stateful = Box::new(Stateful::new(config).expect("some megabytes"));
         let mut bridge = bridge().with_stateful(Some(stateful)).with_tunnels(&policy);
         let lists = Arc::new(CompiledLists::compile(&[]).expect("no lists"));
-        let judgement = Judgement::new(lists, Arc::new(policy)).expect("none of both");
-        assert_eq!(decide(&mut bridge, &judgement, &begun), [PASS]);
-        let found = decide_from(THERE, &mut bridge, &judgement, &answers);
+        let ruleset = Ruleset::new(lists, Arc::new(policy)).expect("none of both");
+        assert_eq!(decide(&mut bridge, &ruleset, &begun), [PASS]);
+        let found = decide_from(THERE, &mut bridge, &ruleset, &answers);
         assert_eq!(found, verdicts, "{hash:?}");
     }
 }

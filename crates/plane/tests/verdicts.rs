@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use frame::{Burst, FramePool, PoolRequest, PortId, Region};
 use plane::{
-    Action, Bridge, DropReason, HitAddresses, Judgement, Otherwise, Policy, SetRule, Side, Sides,
+    Action, Bridge, DropReason, HitAddresses, Otherwise, Policy, Ruleset, SetRule, Side, Sides,
     Verdict, Verdicts,
 };
 use table::{CompiledLists, Entries};
@@ -65,13 +65,13 @@ fn lying_udp(src: u32, dst: u32) -> Vec<u8> {
     bytes
 }
 
-fn judgement(sets: &[Set], policy: &Policy) -> Judgement {
+fn ruleset(sets: &[Set], policy: &Policy) -> Ruleset {
     let policy = Arc::new(policy.clone());
-    Judgement::new(Arc::new(compile(sets)), policy).expect("a list a rule")
+    Ruleset::new(Arc::new(compile(sets)), policy).expect("a list a rule")
 }
 
-fn forwarding(sets: &[Set]) -> Judgement {
-    judgement(sets, &policy(sets, Otherwise::Forward))
+fn forwarding(sets: &[Set]) -> Ruleset {
+    ruleset(sets, &policy(sets, Otherwise::Forward))
 }
 
 fn compile(sets: &[Set]) -> CompiledLists {
@@ -95,14 +95,14 @@ fn policy(sets: &[Set], default: Otherwise) -> Policy {
 }
 
 /// Runs frames through a bridge as one burst.
-fn decide(bridge: &mut Bridge, judgement: &Judgement, frames: &[Vec<u8>]) -> Vec<Verdict> {
+fn decide(bridge: &mut Bridge, ruleset: &Ruleset, frames: &[Vec<u8>]) -> Vec<Verdict> {
     let (mut pool, mut burst, mut verdicts) = (pool(), Burst::new(), Verdicts::new());
     for bytes in frames {
         let mut frame = pool.alloc().expect("a free frame");
         frame.copy_from(bytes).expect("a short frame");
         assert!(burst.push(frame).is_ok());
     }
-    bridge.decide(&burst, HERE, judgement, &mut verdicts);
+    bridge.decide(&burst, HERE, ruleset, &mut verdicts);
     pool.free_burst(&mut burst);
     verdicts.as_slice().to_vec()
 }
@@ -166,7 +166,7 @@ fn every_pair_of_sets_over_three_addresses() {
         let mut bridge = Bridge::new([HERE, THERE], Box::new(HitAddresses::new([1, 2])));
         let verdicts = decide(
             &mut bridge,
-            &judgement(&sets, &policy(&sets, default)),
+            &ruleset(&sets, &policy(&sets, default)),
             &frames,
         );
         let wanted: Vec<Verdict> = pairs
@@ -242,7 +242,7 @@ fn a_blocked_address_does_not_pass_by_being_malformed() {
     ] {
         policy.malformed = malformed;
         let mut bridge = Bridge::new([HERE, THERE], Box::new(HitAddresses::new([1, 2])));
-        let verdicts = decide(&mut bridge, &judgement(&sets, &policy), &frames);
+        let verdicts = decide(&mut bridge, &ruleset(&sets, &policy), &frames);
         let blocked = [DropReason::BlockedSrc, DropReason::BlockedDst].map(Verdict::Drop);
         assert_eq!(verdicts[..2], blocked);
         assert_eq!(verdicts[2], third);
@@ -284,8 +284,8 @@ fn non_ip_frames_follow_their_own_switch() {
         policy.non_ip = non_ip;
         let mut bridge = Bridge::new([HERE, THERE], Box::new(HitAddresses::new([1, 2])));
         let frames = [arp.clone(), lldp.clone()];
-        let judgement = judgement(&sets, &policy);
-        assert_eq!(decide(&mut bridge, &judgement, &frames), [verdict; 2]);
+        let ruleset = ruleset(&sets, &policy);
+        assert_eq!(decide(&mut bridge, &ruleset, &frames), [verdict; 2]);
     }
 }
 
@@ -310,7 +310,7 @@ fn both_families_in_one_burst_and_the_way_back() {
     entries.v6.addresses.push(6 << 100);
     let lists = Arc::new(CompiledLists::compile(&[&entries]).expect("one list"));
     let policy = Arc::new(policy(&block(vec![]), Otherwise::Forward));
-    let judgement = Judgement::new(lists, policy).expect("one of each");
+    let ruleset = Ruleset::new(lists, policy).expect("one of each");
     let mut bridge = Bridge::new([HERE, THERE], Box::new(HitAddresses::new([1, 2])));
     let udp6 = |src, dst| {
         let ip = Ipv6 {
@@ -333,7 +333,7 @@ fn both_families_in_one_burst_and_the_way_back() {
         udp(1, 5),
         udp(1, 2),
     ];
-    let verdicts = decide(&mut bridge, &judgement, &frames);
+    let verdicts = decide(&mut bridge, &ruleset, &frames);
     let [src, dst] = [DropReason::BlockedSrc, DropReason::BlockedDst].map(Verdict::Drop);
     let pass = Verdict::Forward(THERE);
     assert_eq!(verdicts, [src, src, pass, dst, pass]);
@@ -342,7 +342,7 @@ fn both_families_in_one_burst_and_the_way_back() {
     let mut frame = pool.alloc().expect("a free frame");
     frame.copy_from(&udp(1, 2)).expect("a short frame");
     assert!(burst.push(frame).is_ok());
-    bridge.decide(&burst, THERE, &judgement, &mut column);
+    bridge.decide(&burst, THERE, &ruleset, &mut column);
     assert_eq!(column.as_slice(), [Verdict::Forward(HERE)]);
     pool.free_burst(&mut burst);
 }

@@ -366,17 +366,17 @@ impl Interface {
         ethtool::set_feature(&self.control, &self.kernel_name(), feature, on)
     }
 
-    /// What its card can stamp.
+    /// What its NIC can stamp.
     pub(crate) fn stamp_abilities(&self) -> io::Result<StampAbilities> {
         StampAbilities::of(&self.control, &self.kernel_name())
     }
 
-    /// What its card is set to stamp.
+    /// What its NIC is set to stamp.
     pub(crate) fn stamping(&self) -> io::Result<StampSettings> {
         StampSettings::of(&self.control, &self.kernel_name())
     }
 
-    /// Has its card stamp; what came of it.
+    /// Has its NIC stamp; what came of it.
     pub(crate) fn set_stamping(&self, settings: StampSettings) -> io::Result<StampSettings> {
         settings.set(&self.control, &self.kernel_name())
     }

@@ -29,7 +29,6 @@
 //! ```
 #![deny(unsafe_code)]
 
-mod card_clock;
 mod error;
 mod faulty;
 pub mod generator;
@@ -38,6 +37,7 @@ mod identity;
 pub mod interface;
 mod loss;
 mod memif;
+mod nic_clock;
 mod null;
 mod open;
 mod packet;

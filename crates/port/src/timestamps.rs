@@ -5,11 +5,11 @@ use crate::SpecError;
 /// What a user asks for by `timestamps=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Timestamps {
-    /// Those of the card where it has such, else of software.
+    /// Those of the NIC where it has such, else of software.
     Auto,
-    /// Those of the card, or the port is refused.
+    /// Those of the NIC, or the port is refused.
     Hardware,
-    /// Those of software; nothing is changed on the card.
+    /// Those of software; nothing is changed on the NIC.
     #[default]
     Software,
 }
@@ -32,7 +32,7 @@ impl Timestamps {
         named.ok_or_else(|| SpecError::value("timestamps", text, "auto, hardware or software"))
     }
 
-    /// Whether the card is to be asked.
+    /// Whether the NIC is to be asked.
     pub(crate) fn ask(self) -> bool {
         self != Self::Software
     }
@@ -43,14 +43,14 @@ impl Timestamps {
 pub enum TimeSource {
     /// From whoever receives the frames and reads a clock.
     Software {
-        /// Why not from the card, where that was asked for, or could be: a sentence.
+        /// Why not from the NIC, where that was asked for, or could be: a sentence.
         remark: Option<String>,
     },
     /// From the records of a capture: times since 1970.
     Recorded,
-    /// From the card that received them: each frame's record has its time.
+    /// From the NIC that received them: each frame's record has its time.
     Hardware {
-        /// The card's clock, as in `/dev/ptp0`.
+        /// The NIC's clock, as in `/dev/ptp0`.
         clock: String,
         /// What times are wrong by since they are told as times of the kernel's monotonic clock,
         /// in the mean: nanoseconds.

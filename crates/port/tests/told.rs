@@ -1,4 +1,4 @@
-//! What a card tells of a frame, by way of a program in the driver of veth: the kernel's own hash,
+//! What a NIC tells of a frame, by way of a program in the driver of veth: the kernel's own hash,
 //! which packet sockets tell of the same frames too.
 
 #[path = "support/namespace.rs"]
@@ -105,7 +105,7 @@ fn the_hash_of_a_frame_comes_with_it_and_is_that_of_packet_sockets() {
         assert_ne!(record.rss_hash, 0);
         assert_eq!((record.port, record.queue), (PortId(0), QueueId(0)));
         // The kernel of these interfaces has no clock for them.
-        assert_eq!(record.card_time(), None);
+        assert_eq!(record.nic_time(), None);
     }
     let mut hashes: Vec<u32> = told.values().map(|record| record.rss_hash).collect();
     hashes.sort_unstable();

@@ -160,13 +160,13 @@ impl CompiledLists {
     ///
     /// # Panics
     /// When `masks` is shorter than `keys`.
-    pub fn lookup_burst_v4_meanwhile(
+    pub fn lookup_burst_v4_overlapped(
         &self,
         keys: &[u32],
         masks: &mut [ListMask],
-        meanwhile: &mut dyn FnMut(),
+        overlap: &mut dyn FnMut(),
     ) {
-        self.v4.lookup_burst_meanwhile(keys, masks, meanwhile);
+        self.v4.lookup_burst_overlapped(keys, masks, overlap);
     }
 
     /// For each key the lists that hold it, into the place of the same index.

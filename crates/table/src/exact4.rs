@@ -16,19 +16,19 @@ mod lines;
 mod lookup;
 mod side;
 
+use crate::compact::Compacting;
 use crate::compiled::CompileError;
 use crate::mask::ListMask;
 use crate::order::Ordered;
 use crate::secret::Secret;
 use crate::simd::{self, Level};
-use crate::straighten::Straightening;
 use at_once::LookupAtOnce;
 use codes::Census;
 use fill::fill;
 use frame::Pages;
 use line::{Narrow, Shared, Wide};
 use lines::Lines;
-use lookup::{Answer, GROUP, GROUPS, Lookup, Meanwhile};
+use lookup::{Answer, GROUP, GROUPS, Lookup, Overlap};
 
 /// From here on 16 bits of a place are enough: 65,540 lines are 4 MB, which is what
 /// [`Wide`] lines take for as many addresses.
@@ -100,8 +100,8 @@ impl AddressSetV4 {
     }
 
     /// Brings pages home.
-    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
-        each!(&mut self.layout, lines => lines.straighten(work))
+    pub(crate) fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
+        each!(&mut self.layout, lines => lines.compact(work))
     }
 
     /// The lists of one address.
@@ -144,13 +144,13 @@ impl AddressSetV4 {
     }
 
     /// [`AddressSetV4::lookup_burst`]; `meanwhile` runs once, while lines are on their way.
-    pub(crate) fn lookup_meanwhile(
+    pub(crate) fn lookup_overlapped(
         &self,
         keys: &[u32],
         masks: &mut [ListMask],
-        meanwhile: &mut dyn FnMut(),
+        overlap: &mut dyn FnMut(),
     ) {
-        self.look_up(keys, &mut masks[..keys.len()], ListMask::EMPTY, meanwhile);
+        self.look_up(keys, &mut masks[..keys.len()], ListMask::EMPTY, overlap);
     }
 
     /// Writes which keys are in the set and tells how many are.
@@ -170,36 +170,36 @@ impl AddressSetV4 {
         keys: &[u32],
         answers: &mut [A],
         none: A,
-        meanwhile: impl Meanwhile,
+        overlap: impl Overlap,
     ) -> usize {
         if self.is_empty() {
-            meanwhile.run();
+            overlap.run();
             answers.fill(none);
             return 0;
         }
         if let ((keys, []), (answers, [])) = (keys.as_chunks(), answers.as_chunks_mut()) {
             if let (Ok(keys), Ok(answers)) = (keys.try_into(), (&mut *answers).try_into()) {
-                return self.look_up_at_once::<A, _, GROUPS>(keys, answers, meanwhile);
+                return self.look_up_at_once::<A, _, GROUPS>(keys, answers, overlap);
             }
             if let (Ok(keys), Ok(answers)) = (keys.try_into(), answers.try_into()) {
-                return self.look_up_at_once::<A, _, { 2 * GROUPS }>(keys, answers, meanwhile);
+                return self.look_up_at_once::<A, _, { 2 * GROUPS }>(keys, answers, overlap);
             }
         }
         each!(&self.layout, table => {
-            let lookup = Lookup { table, keys, answers, meanwhile };
+            let lookup = Lookup { table, keys, answers, overlap };
             simd::run(self.level, lookup)
         })
     }
 
     #[inline]
-    fn look_up_at_once<A: Answer, M: Meanwhile, const COUNT: usize>(
+    fn look_up_at_once<A: Answer, M: Overlap, const COUNT: usize>(
         &self,
         keys: &[[u32; GROUP]; COUNT],
         answers: &mut [[A; GROUP]; COUNT],
-        meanwhile: M,
+        overlap: M,
     ) -> usize {
         each!(&self.layout, table => {
-            let lookup = LookupAtOnce { table, keys, answers, meanwhile };
+            let lookup = LookupAtOnce { table, keys, answers, overlap };
             simd::run(self.level, lookup)
         })
     }

@@ -14,12 +14,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use crate::compact::Compacting;
 use crate::compiled::CompileError;
 use crate::hits;
 use crate::mask::ListMask;
 use crate::secret::{Secret, WidePermutation};
 use crate::simd::Level;
-use crate::straighten::Straightening;
 use frame::Pages;
 use lookup::Answer;
 use table::Table;
@@ -86,8 +86,8 @@ impl AddressSetV6 {
     }
 
     /// Brings pages home.
-    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
-        self.table.straighten(work)
+    pub(crate) fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
+        self.table.compact(work)
     }
 
     /// True when so many addresses were added since the set was compiled that lookups would gain

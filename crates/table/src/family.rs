@@ -7,6 +7,7 @@
 mod folded;
 
 use crate::address::Address;
+use crate::compact::Compacting;
 use crate::compiled::CompileError;
 use crate::entries::FamilyEntries;
 use crate::exact4::AddressSetV4;
@@ -16,7 +17,6 @@ use crate::mask::ListMask;
 use crate::prefixes::PrefixSet;
 use crate::secret::Secret;
 use crate::simd::Level;
-use crate::straighten::Straightening;
 use folded::Folded;
 use frame::Pages;
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ pub(crate) trait AddressSet<A: Address>: Sized {
     fn lookup_burst(&self, keys: &[A], masks: &mut [ListMask]);
     fn assign(&mut self, address: A, mask: ListMask) -> Result<(), CompileError>;
     fn is_empty(&self) -> bool;
-    fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError>;
+    fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError>;
     fn is_crowded(&self) -> bool;
     fn bytes(&self) -> usize;
     fn pages(&self) -> Option<Pages>;
@@ -52,8 +52,8 @@ macro_rules! address_set {
             fn is_empty(&self) -> bool {
                 self.is_empty()
             }
-            fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
-                self.straighten(work)
+            fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
+                self.compact(work)
             }
             fn is_crowded(&self) -> bool {
                 self.is_crowded()
@@ -208,9 +208,9 @@ impl<A: Address, S: AddressSet<A>> Family<A, S> {
     }
 
     /// Brings pages home.
-    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
-        self.exact.straighten(work)?;
-        self.prefixes.straighten(work)
+    pub(crate) fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
+        self.exact.compact(work)?;
+        self.prefixes.compact(work)
     }
 
     /// True when building from scratch would answer faster.
@@ -251,17 +251,17 @@ impl Family<u32, AddressSetV4> {
     /// [`Family::lookup_burst`]; `meanwhile` runs once: while the lines of exact addresses are on
     /// their way, where there are any.
     #[inline]
-    pub(crate) fn lookup_burst_meanwhile(
+    pub(crate) fn lookup_burst_overlapped(
         &self,
         keys: &[u32],
         masks: &mut [ListMask],
-        meanwhile: &mut dyn FnMut(),
+        overlap: &mut dyn FnMut(),
     ) {
         if self.exact.is_empty() {
-            meanwhile();
+            overlap();
             self.prefixes.lookup_burst(keys, masks);
         } else {
-            self.exact.lookup_meanwhile(keys, masks, meanwhile);
+            self.exact.lookup_overlapped(keys, masks, overlap);
             self.prefixes.add_burst(keys, masks);
         }
     }

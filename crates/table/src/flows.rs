@@ -1,9 +1,9 @@
-//! Conversations: found, counted and ended, a bounded number of them.
+//! Flows: found, counted and ended, a bounded number of them.
 //!
 //! Sharded by RSS bucket ([`Shard`]), so that what belongs to a bucket moves to another worker as
-//! one piece. All memory is had at the start. A packet of a known conversation reads one line of an
+//! one piece. All memory is had at the start. A packet of a known flow reads one line of an
 //! index and writes the line of its record, and those of a burst are on their way at once
-//! ([`FlowTable::locate`]). Expiry costs each conversation one look a timeout at most, by a timer
+//! ([`FlowTable::locate`]). Expiry costs each flow one look a timeout at most, by a timer
 //! wheel ([`FlowTable::expire`]), and never a walk over those that go on. Placement is keyed by a
 //! secret of the table's own: who knows the RSS key fills one bucket, and that has a bound.
 
@@ -25,21 +25,21 @@ pub use flow::{Flow, TICK_NANOS, Tick, ticks};
 pub use id::{End, FlowId};
 pub use shard::{NoRoom, Shard, WhenFull};
 
-/// Conversations that one call locates at most.
+/// Flows that one call locates at most.
 pub const LOCATE_MAX: usize = 64;
 
-/// A packet, as far as the table of conversations sees it.
+/// A packet, as far as the table of flows sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sighting<A> {
-    /// Its conversation.
+    /// Its flow.
     pub id: FlowId<A>,
     /// Who sent it.
     pub from: End,
-    /// The RSS bucket of the conversation.
+    /// The RSS bucket of the flow.
     pub bucket: u16,
 }
 
-/// Where a conversation's record is; good until the next insertion, removal or expiry.
+/// Where a flow's record is; good until the next insertion, removal or expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     bucket: u16,
@@ -51,7 +51,7 @@ pub struct Place {
 pub struct FlowLimits {
     /// RSS buckets, each with a shard of its own.
     pub buckets: u16,
-    /// Conversations a bucket.
+    /// Flows a bucket.
     pub per_bucket: u32,
     /// What happens when a bucket has no room.
     pub full: WhenFull,
@@ -60,7 +60,7 @@ pub struct FlowLimits {
 /// What a table did since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowCounts {
-    /// Conversations that began.
+    /// Flows that began.
     pub begun: u64,
     /// Of those, whose time was over.
     pub expired: u64,
@@ -68,13 +68,13 @@ pub struct FlowCounts {
     pub evicted: u64,
     /// Of those, removed by the owner of the table.
     pub removed: u64,
-    /// Conversations refused because their bucket had no room.
+    /// Flows refused because their bucket had no room.
     pub full: u64,
-    /// Conversations refused because their lines of the index had none.
+    /// Flows refused because their lines of the index had none.
     pub crowded: u64,
 }
 
-/// The conversations of one worker.
+/// The flows of one worker.
 #[derive(Debug)]
 pub struct FlowTable<A> {
     hash: FlowHash,
@@ -134,7 +134,7 @@ impl<A: Address> FlowTable<A> {
         }
     }
 
-    /// Gives a bucket away, with all its conversations.
+    /// Gives a bucket away, with all its flows.
     pub fn take_bucket(&mut self, bucket: u16) -> Option<Box<Shard<A>>> {
         self.shards.get_mut(usize::from(bucket))?.take()
     }
@@ -148,7 +148,7 @@ impl<A: Address> FlowTable<A> {
         }
     }
 
-    /// How many conversations there are in this worker's buckets.
+    /// How many flows there are in this worker's buckets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.shards.iter().flatten().map(|shard| shard.len()).sum()
@@ -176,8 +176,8 @@ impl<A: Address> FlowTable<A> {
         &self.counts
     }
 
-    /// Finds the conversations of a burst, at most [`LOCATE_MAX`] of them; `None` where there is
-    /// no such conversation here. Writes a place for each sighting.
+    /// Finds the flows of a burst, at most [`LOCATE_MAX`] of them; `None` where there is
+    /// no such flow here. Writes a place for each sighting.
     #[inline]
     pub fn locate(&self, burst: &[Sighting<A>], places: &mut [Option<Place>]) {
         let count = burst.len().min(places.len()).min(LOCATE_MAX);
@@ -192,7 +192,7 @@ impl<A: Address> FlowTable<A> {
         );
     }
 
-    /// Shows `known` the records of the conversations of a burst, one after the other, with their
+    /// Shows `known` the records of the flows of a burst, one after the other, with their
     /// places in the burst; returns those places that have none here, a bit each, which
     /// [`FlowTable::insert`] is for. Of a longer burst than [`LOCATE_MAX`] the rest is left out.
     #[inline]
@@ -231,7 +231,7 @@ impl<A: Address> FlowTable<A> {
         Some(shard.flow_mut(place.record))
     }
 
-    /// The record of a conversation, made if there is none; `ended` is told of one that had to go.
+    /// The record of a flow, made if there is none; `ended` is told of one that had to go.
     /// Use it for what [`FlowTable::locate`] did not find: another packet of the same burst may
     /// have made the record meanwhile.
     ///
@@ -271,7 +271,7 @@ impl<A: Address> FlowTable<A> {
         }
     }
 
-    /// Ends a conversation.
+    /// Ends a flow.
     pub fn remove(&mut self, place: Place) {
         let shard = self.shards.get_mut(usize::from(place.bucket));
         if let Some(shard) = shard.and_then(|shard| shard.as_deref_mut()) {
@@ -280,7 +280,7 @@ impl<A: Address> FlowTable<A> {
         }
     }
 
-    /// Ends conversations whose time is over; `ended` is told of each. Looks at `budget` records
+    /// Ends flows whose time is over; `ended` is told of each. Looks at `budget` records
     /// at most and goes on with the rest at the next call; returns how many it looked at. A call
     /// within a tick that is done with costs a comparison.
     #[inline]
@@ -315,7 +315,7 @@ impl<A: Address> FlowTable<A> {
         looked
     }
 
-    /// Each conversation in this worker's buckets, in no order.
+    /// Each flow in this worker's buckets, in no order.
     pub fn flows(&self) -> impl Iterator<Item = &Flow<A>> {
         self.shards.iter().flatten().flat_map(|shard| shard.flows())
     }
@@ -327,12 +327,12 @@ impl<A: Address> FlowTable<A> {
 }
 
 /// What two passes over a burst find, neither of which waits for memory that was not asked for: the
-/// hashes, and the record that each conversation most likely has.
+/// hashes, and the record that each flow most likely has.
 struct Guesses {
     hashes: [u64; LOCATE_MAX],
     /// [`NO_RECORD`] where the index has none in the first line.
     records: [u32; LOCATE_MAX],
-    /// Places of the burst whose conversations may be in their other lines.
+    /// Places of the burst whose flows may be in their other lines.
     displaced: u64,
 }
 
@@ -375,7 +375,7 @@ impl<A: Address> FlowTable<A> {
         guesses
     }
 
-    /// The record of a conversation when the guess was not it.
+    /// The record of a flow when the guess was not it.
     #[inline(never)]
     fn find(&self, hash: u64, sighting: &Sighting<A>) -> Option<u32> {
         let shard = self.shard(sighting.bucket)?;

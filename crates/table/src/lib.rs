@@ -12,6 +12,7 @@
 
 mod address;
 mod class;
+mod compact;
 mod compiled;
 mod entries;
 mod exact4;
@@ -34,7 +35,6 @@ mod secret;
 mod sieve;
 #[allow(unsafe_code)]
 mod simd;
-mod straighten;
 
 pub use address::Address;
 pub use compiled::{CompileError, CompiledLists, ListFacts};

@@ -33,6 +33,7 @@
 //! rest. `docs/design/live.md` has the figures.
 
 mod change;
+mod compact;
 mod cover;
 mod difference;
 mod entry;
@@ -47,7 +48,6 @@ mod log;
 mod runs;
 mod shards;
 mod snapshot;
-mod straighten;
 
 use crate::compiled::{CompileError, CompiledLists};
 use crate::entries::Entries;
@@ -64,12 +64,12 @@ use log::Missed;
 use std::sync::{Arc, Weak};
 
 pub use change::{Action, COMMENT_BYTES_MAX, Change, ChangeError, Note, Outcome};
+pub use compact::{COMPACTED_MAX, Compacted};
 pub use difference::{Difference, Share, Sorted};
 pub use entry::Entry;
 pub use explain::{Part, Reason};
 pub use listing::Listing;
 pub use load::{Finished, Load, Loaded, Rebuild, Replaced};
-pub use straighten::{STRAIGHTENED_MAX, Straightened};
 
 /// Entries that one call of [`LiveLists::expire`] takes out at most: a few milliseconds of work
 /// where each touches a page of its own.

@@ -21,12 +21,12 @@ mod trie;
 
 use crate::address::Address;
 use crate::class::Classes;
+use crate::compact::Compacting;
 use crate::compiled::CompileError;
 use crate::entries::FamilyEntries;
 use crate::flatten::{self, Runs};
 use crate::mask::ListMask;
 use crate::simd::Level;
-use crate::straighten::Straightening;
 use blocks::Blocks;
 use frame::Pages;
 use frame::memory::MemoryError;
@@ -149,11 +149,11 @@ impl<A: Address> PrefixSet<A> {
     }
 
     /// Brings pages home.
-    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+    pub(crate) fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
         match &mut self.layout {
             Layout::Empty | Layout::Sorted(_) => Ok(()),
-            Layout::Blocks(blocks) => blocks.straighten(work),
-            Layout::Slots(slots) => slots.straighten(work),
+            Layout::Blocks(blocks) => blocks.compact(work),
+            Layout::Slots(slots) => slots.compact(work),
         }
     }
 

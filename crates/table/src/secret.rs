@@ -50,7 +50,7 @@ impl Secret {
         [self.words[2], self.words[3]]
     }
 
-    /// What the hash of conversations is keyed by.
+    /// What the hash of flows is keyed by.
     pub(crate) fn flow_key(&self) -> [u64; 4] {
         self.words
     }

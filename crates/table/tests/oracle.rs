@@ -23,7 +23,7 @@ fn check(lists: &[&Entries], keys_v4: &[u32], keys_v6: &[u128]) {
             "beyond the keys"
         );
         let (mut again, mut calls) = (vec![ListMask(0xdead_beef); masks.len()], 0);
-        compiled.lookup_burst_v4_meanwhile(keys_v4, &mut again, &mut || calls += 1);
+        compiled.lookup_burst_v4_overlapped(keys_v4, &mut again, &mut || calls += 1);
         assert_eq!((again, calls), (masks, 1), "{level}");
         let mut masks = vec![ListMask(0xdead_beef); keys_v6.len()];
         compiled.lookup_burst_v6(keys_v6, &mut masks);

@@ -130,7 +130,7 @@ struct Writer {
     model: Model,
     published: Published<Stamped>,
     /// Versions made to bring pages home.
-    straightened: u64,
+    compacted: u64,
 }
 
 impl Writer {
@@ -182,9 +182,9 @@ impl Writer {
     }
 
     /// Pages go home, with the same answers.
-    fn straighten(&mut self) {
-        if self.live.straighten().unwrap().version.is_some() {
-            self.straightened += 1;
+    fn compact(&mut self) {
+        if self.live.compact().unwrap().version.is_some() {
+            self.compacted += 1;
             self.publish();
         }
         // So that readers let go of what came before, now and then.
@@ -227,7 +227,7 @@ fn stress(level: Level, seed: u64) {
         live,
         model,
         published,
-        straightened: 0,
+        compacted: 0,
     };
     std::thread::scope(|scope| {
         let start = |(index, seen)| {
@@ -239,7 +239,7 @@ fn stress(level: Level, seed: u64) {
             match splitmix(&mut writer.seed) % 16 {
                 0 => writer.replace(),
                 1 => writer.rebuild(),
-                2 | 3 => writer.straighten(),
+                2 | 3 => writer.compact(),
                 _ => writer.change(),
             }
         }
@@ -256,7 +256,7 @@ fn stress(level: Level, seed: u64) {
         }
     });
     assert_eq!(writer.published.reclaim(), 0);
-    println!("{} versions to bring pages home", writer.straightened);
+    println!("{} versions to bring pages home", writer.compacted);
 }
 
 #[test]

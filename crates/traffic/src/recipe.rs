@@ -113,7 +113,7 @@ pub struct Recipe {
     pub stamp: Option<Stamp>,
 }
 
-/// Locally administered addresses that no card owns: a sink whose own address they were would
+/// Locally administered addresses that no NIC owns: a sink whose own address they were would
 /// answer every frame.
 const MAC_DST: u64 = 0x024c_5200_0002;
 const MAC_SRC: u64 = 0x024c_5200_0001;

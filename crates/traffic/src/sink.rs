@@ -166,7 +166,7 @@ impl Sink {
     pub fn take_stamped(&mut self, frames: &[Frame], now: Nanos) -> usize {
         let mut sound = 0;
         for frame in frames {
-            let told = frame.meta().and_then(FrameMeta::card_time);
+            let told = frame.meta().and_then(FrameMeta::nic_time);
             self.stamped += u64::from(told.is_some());
             sound += self.take_all([frame.bytes()].into_iter(), told.unwrap_or(now));
         }

@@ -63,7 +63,7 @@ impl FlowKey {
         }
     }
 
-    /// The key of the other direction of the same conversation.
+    /// The key of the other direction of the same flow.
     #[inline]
     #[must_use]
     pub const fn reversed(self) -> Self {

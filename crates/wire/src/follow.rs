@@ -1,14 +1,14 @@
-//! What a packet is to somebody who follows conversations: whose it is, and what it can begin.
+//! What a packet is to somebody who follows flows: whose it is, and what it can begin.
 
 use crate::{Family, FlowKey, Fragment, Parsed, Readable, protocol};
 
 /// Headers of a chain that are looked at before a fragment header.
 const EXTENSIONS_MAX: usize = 8;
-/// The protocol of the keys of pieces: the number of no conversation, since something follows an
+/// The protocol of the keys of pieces: the number of no flow, since something follows an
 /// IPv6 fragment header.
 const PIECES: u8 = protocol::FRAGMENT;
 
-/// A packet's part in a conversation.
+/// A packet's part in a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Follow {
     /// It belongs to this one, and may begin it. An echo has its identifier as both ports.
@@ -17,22 +17,22 @@ pub enum Follow {
     Answer(FlowKey),
     /// The first piece of a packet of `of`; the others are known by `pieces` alone.
     First {
-        /// The conversation.
+        /// The flow.
         of: FlowKey,
         /// Addresses, and the identification of the packet instead of ports.
         pieces: FlowKey,
     },
     /// Another piece, without ports.
     Later(FlowKey),
-    /// An ICMP error about a packet of this conversation, as the quoted packet went.
+    /// An ICMP error about a packet of this flow, as the quoted packet went.
     Error(FlowKey),
-    /// No conversation can be told, as of ICMP messages that are neither echo nor error, of errors
+    /// No flow can be told, as of ICMP messages that are neither echo nor error, of errors
     /// that quote nothing that can be read, and of packets whose ports or addresses are not there.
     None,
 }
 
 impl Follow {
-    /// What it is looked up by: where what is known of it lies. Of a first piece the conversation.
+    /// What it is looked up by: where what is known of it lies. Of a first piece the flow.
     #[must_use]
     #[inline]
     pub fn key(&self) -> Option<&FlowKey> {
@@ -136,7 +136,7 @@ fn icmp(bytes: &[u8], parsed: &Parsed) -> Follow {
     }
 }
 
-/// The conversation of a packet whose beginning an error quotes.
+/// The flow of a packet whose beginning an error quotes.
 fn quoted(bytes: &[u8], family: Family) -> Option<FlowKey> {
     let (number, transport, src, dst) = match family {
         Family::V4 => {

@@ -9,7 +9,7 @@ use crate::exit::EXIT_CODES;
 ///
 /// Builds a set of 6,000,000 random IPv4 addresses, generates 64-byte frames with random
 /// addresses, a tenth of them with an address of the set, and bridges them for ten seconds on one
-/// worker. Needs no arguments, no privileges and no network card, and takes less than 30 seconds.
+/// worker. Needs no arguments, no privileges and no NIC, and takes less than 30 seconds.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after_long())]
 pub(crate) struct DemoArgs {

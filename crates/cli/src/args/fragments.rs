@@ -9,7 +9,7 @@ use super::count;
 
 /// What a bridge does with fragments.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Conversations")]
+#[command(next_help_heading = "Flows")]
 pub(crate) struct FragmentArgs {
     /// Let fragments wait for the first one of their packet within these bounds, or 'off'.
     ///

@@ -87,7 +87,7 @@ pub(crate) struct PolicyArgs {
     /// Let pass what a network needs, as ARP does: nd, ra, dhcp, dhcpv6, igmp, mld; all; or none.
     ///
     /// It holds where --default drop or --stateful would drop it for want of an allowed address or
-    /// of a known conversation. nd is neighbour discovery, ra router discovery, igmp and mld are
+    /// of a known flow. nd is neighbour discovery, ra router discovery, igmp and mld are
     /// queries and reports of groups. A blocked address is dropped all the same, and a message that
     /// its receiver would have to ignore is judged as any other packet: discovery needs hop limit
     /// 255.

@@ -8,7 +8,7 @@ use wire::toeplitz::Key;
 use super::{RssApplyArgs, RssShowArgs, RssVerifyArgs};
 use crate::exit::EXIT_CODES;
 
-/// Hash flows as network cards do to place them (receive side scaling), and look at cards.
+/// Hash flows as NICs do to place them (receive side scaling), and look at NICs.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -45,7 +45,7 @@ pub(crate) struct PlacementArgs {
 /// Print the hash of a flow, and its bucket.
 ///
 /// Once over the addresses alone and, with ports, once over addresses and ports: which of the two
-/// a card uses is its hash type for the protocol ('ethtool -n IFACE rx-flow-hash udp4').
+/// a NIC uses is its hash type for the protocol ('ethtool -n IFACE rx-flow-hash udp4').
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = hash_examples())]
 pub(crate) struct RssHashArgs {
@@ -84,7 +84,7 @@ pub(crate) struct RssPlanArgs {
     /// The destination of all frames.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) dst: IpAddr,
-    /// Source and destination port, where the card hashes ports too.
+    /// Source and destination port, where the NIC hashes ports too.
     #[arg(long, value_name = "SRC,DST", value_parser = ports)]
     pub(crate) ports: Option<(u16, u16)>,
     /// Print one JSON object on standard output.
@@ -116,9 +116,9 @@ Examples:
   linerate rss vectors
       is our hash the published one on this machine?
   linerate rss show eth0
-      the key, the table and the hash types of a card
+      the key, the table and the hash types of a NIC
   linerate rss verify eth0
-      does the card do as it says?";
+      does the NIC do as it says?";
 
 fn hash_examples() -> String {
     format!(
@@ -151,7 +151,7 @@ fn plan_examples() -> String {
         "\
 Examples:
   linerate rss plan --src 10.0.0.0/16 --dst 192.0.2.1 > sources.txt
-      one source for each of 128 buckets of a card with the default key; send them with
+      one source for each of 128 buckets of a NIC with the default key; send them with
       'linerate gen PORT --src @sources.txt --dst 192.0.2.1'
 
 {EXIT_CODES}"

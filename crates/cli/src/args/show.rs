@@ -71,7 +71,7 @@ pub(crate) struct ShowDispatchArgs {
     pub(crate) facts: FactArgs,
 }
 
-/// Show how many conversations a stateful bridge knows, and what became of the others.
+/// Show how many flows a stateful bridge knows, and what became of the others.
 ///
 /// 'refused' could not begin for want of room, and 'evicted' made room for others. 'written down'
 /// are records of the flow log; what its writer was too slow for was not.

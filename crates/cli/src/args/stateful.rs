@@ -1,4 +1,4 @@
-//! Options of a bridge that remembers conversations.
+//! Options of a bridge that remembers flows.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,18 +12,18 @@ use super::{PortNames, count};
 
 /// What a bridge remembers.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Conversations")]
+#[command(next_help_heading = "Flows")]
 pub(crate) struct StatefulArgs {
-    /// Let only conversations pass that began on some side, as in allow-new=eth0.
+    /// Let only flows pass that began on some side, as in allow-new=eth0.
     ///
     /// The sides are allow-new=PORT or allow-new=PORT,PORT; PORT is 'first' or 'second', or the
-    /// name of one of the ports, as eth0 of xdp:eth0. What is of a known conversation passes both
+    /// name of one of the ports, as eth0 of xdp:eth0. What is of a known flow passes both
     /// ways. TCP is followed by its flags, ICMP errors pass if they quote a packet of a known
-    /// conversation. Of several workers each knows the conversations of its buckets, and frames go
+    /// flow. Of several workers each knows the flows of its buckets, and frames go
     /// to who knows theirs (--dispatch hybrid).
     #[arg(long, value_name = "RULE")]
     pub(crate) stateful: Option<AllowNew>,
-    /// Remember N conversations at most, of IPv4 and as many of IPv6.
+    /// Remember N flows at most, of IPv4 and as many of IPv6.
     ///
     /// They are spread over 128 buckets by a hash, each with its part of them.
     #[arg(
@@ -35,7 +35,7 @@ pub(crate) struct StatefulArgs {
         hide_short_help = true
     )]
     pub(crate) flows: u64,
-    /// Do this with new conversations where there is no room: refuse, or evict another one.
+    /// Do this with new flows where there is no room: refuse, or evict another one.
     ///
     /// Evicted is, of eight, the one that would be over first: those that nobody answered go before
     /// those that both sides speak.
@@ -54,7 +54,7 @@ pub(crate) struct StatefulArgs {
     /// find them.
     #[arg(long, requires = "stateful", hide_short_help = true)]
     pub(crate) answers_from_any: bool,
-    /// Write conversations down as JSON lines, in FILE or, for -, standard output: when they are
+    /// Write flows down as JSON lines, in FILE or, for -, standard output: when they are
     /// over, and now and then while they go on.
     ///
     /// A file is appended to, and begun anew when it was renamed. What comes faster than it can be
@@ -66,7 +66,7 @@ pub(crate) struct StatefulArgs {
         hide_short_help = true
     )]
     pub(crate) flow_log: Option<PathBuf>,
-    /// Write a conversation that goes on down with its first packet of every TIME; 0s for never.
+    /// Write a flow that goes on down with its first packet of every TIME; 0s for never.
     #[arg(
         long,
         value_name = "TIME",
@@ -114,7 +114,7 @@ impl StatefulArgs {
             .filter(|&flows| flows <= FLOWS_MAX);
         let flows = flows.ok_or_else(|| {
             format!(
-                "--flows {}: a worker remembers at most {FLOWS_MAX} conversations: choose fewer",
+                "--flows {}: a worker remembers at most {FLOWS_MAX} flows: choose fewer",
                 self.flows
             )
         })?;

@@ -21,8 +21,8 @@ pub(crate) struct TunnelArgs {
     pub(crate) matching: Vec<MatchRule>,
     /// Place tunnelled frames by this header: inner or outer.
     ///
-    /// By the inner one, flows in one tunnel spread over workers; network cards go by the outer
-    /// one. With --stateful it says whose conversations are remembered, and is outer unless given.
+    /// By the inner one, flows in one tunnel spread over workers; NICs go by the outer
+    /// one. With --stateful it says whose flows are remembered, and is outer unless given.
     #[arg(long, value_name = "HEADER", hide_possible_values = true)]
     pub(crate) hash: Option<HashChoice>,
     /// Know tunnels by these UDP ports, as in vxlan=8472.

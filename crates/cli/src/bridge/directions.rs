@@ -9,7 +9,7 @@ use crate::report::number::count;
 /// Says that such a capture was read, with the way to give each side what it sent. Answers in it
 /// come in by the side that asked, and the bridge drops them.
 pub(super) fn warning(ports: &[PortSpec], run: &RunReport) -> Option<String> {
-    let dropped = run.books.dropped.iter();
+    let dropped = run.accounting.dropped.iter();
     let (_, frames) = dropped
         .copied()
         .find(|&(reason, _)| reason == DropReason::OtherSide)?;
@@ -23,7 +23,7 @@ pub(super) fn warning(ports: &[PortSpec], run: &RunReport) -> Option<String> {
         return None;
     }
     Some(format!(
-        "{} frames of known conversations came in by the side of the other end and were dropped \
+        "{} frames of known flows came in by the side of the other end and were dropped \
          (other_side): {} holds both directions, and a port is one side. Give each side its own \
          capture: with a list INSIDE of the addresses of one side, 'linerate bridge \
          pcap:in=BOTH pcap:out=FROM-INSIDE --block-dst INSIDE' writes what they send, and \

@@ -37,7 +37,7 @@ pub(super) fn meaning(report: &Report, paint: Paint, width: usize) -> String {
             report.ns_per_frame,
             demo.generator_share * 100.0,
         ),
-        "The ports are memory: no driver, no network card, no wire. It is what the dataplane \
+        "The ports are memory: no driver, no NIC, no wire. It is what the dataplane \
          leaves for them, not what a box in the wire will do. 64-byte frames arrive every 67 ns \
          at 10 Gb/s."
             .to_owned(),

@@ -11,8 +11,8 @@ use super::rate::Class;
 use super::*;
 use crate::paint::Paint;
 
-/// A card of which everything is known and nothing is wrong.
-fn card() -> Survey {
+/// A NIC of which everything is known and nothing is wrong.
+fn nic() -> Survey {
     Survey {
         link: Link::Up(2),
         in_sysfs: true,
@@ -76,7 +76,7 @@ fn veth(name: &str) -> Survey {
         name: name.to_owned(),
         driver: Some("veth".to_owned()),
         is_virtual: Some(true),
-        ..card()
+        ..nic()
     }
 }
 
@@ -121,8 +121,8 @@ fn changes(survey: &Survey, what: &str, judgement: Judgement, remedy: Option<&st
 }
 
 #[test]
-fn a_card_that_is_set_well_is_good_throughout() {
-    let page = page(&card(), None);
+fn a_nic_that_is_set_well_is_good_throughout() {
+    let page = page(&nic(), None);
     assert!(
         page.findings
             .iter()
@@ -162,11 +162,11 @@ fn what_sys_alone_shows_is_unseen_where_it_shows_others() {
     };
     for (survey, lines) in [
         (
-            unseen(card()),
+            unseen(nic()),
             &["sysfs", "interrupts", "napi", "memory node"][..],
         ),
         (unseen(veth("v0")), &["sysfs", "napi"]),
-        (card(), &[]),
+        (nic(), &[]),
     ] {
         let host = Host::default();
         let page = InterfacePage::new(&survey, None, &host, 4);
@@ -183,7 +183,7 @@ fn what_sys_alone_shows_is_unseen_where_it_shows_others() {
 #[test]
 fn what_a_bridge_switches_off_is_doubtful_and_no_failure() {
     let doubtful = Judgement::Doubtful;
-    let gro = with_offload(card(), "rx-gro", true);
+    let gro = with_offload(nic(), "rx-gro", true);
     changes(&gro, "merging", doubtful, Some("ethtool -K eth0 gro off"));
     let tags = with_offload(gro, "rx-vlan-hw-parse", true);
     let page = page(&tags, None);
@@ -197,7 +197,7 @@ fn what_a_bridge_switches_off_is_doubtful_and_no_failure() {
 #[test]
 fn what_loses_frames_is_wrong() {
     let wrong = Judgement::Wrong;
-    let fixed = with_offload(card(), "rx-gro-hw", false);
+    let fixed = with_offload(nic(), "rx-gro-hw", false);
     changes(&fixed, "merging", wrong, None);
     let both = with_offload(fixed, "rx-lro", true);
     let off = page(&both, None);
@@ -220,7 +220,7 @@ fn a_foreign_program_is_wrong_and_how_it_goes_depends_on_who_holds_it() {
             name: Some("other".to_owned()),
             holder,
         }]),
-        ..card()
+        ..nic()
     };
     let holder = |link| Holder {
         process: 77,
@@ -249,13 +249,13 @@ fn a_program_whose_name_may_not_be_asked_is_nobodys() {
             name: None,
             holder: None,
         }]),
-        ..card()
+        ..nic()
     };
     changes(&survey, "xdp program", Judgement::Unknown, None);
     assert_eq!(page(&survey, None).rate.class, Class::Unknown);
 }
 
-/// By packet sockets and BPF, and whether it is a user namespace: what is to be expected of a card
+/// By packet sockets and BPF, and whether it is a user namespace: what is to be expected of a NIC
 /// that offers zero-copy, and what is said of the rights.
 #[test]
 fn rights_that_are_missing_are_said_and_in_a_user_namespace_change_what_to_expect() {
@@ -273,7 +273,7 @@ fn rights_that_are_missing_are_said_and_in_a_user_namespace_change_what_to_expec
             bpf,
             in_user_namespace: namespace,
         };
-        let rate = page(&card(), None).rate.within(&rights);
+        let rate = page(&nic(), None).rate.within(&rights);
         assert_eq!(rate.class, class, "{rights:?}");
         assert_eq!(machine::rights(&rights).judgement, judgement, "{rights:?}");
     }
@@ -287,7 +287,7 @@ fn what_a_killed_bridge_left_is_named_with_its_command() {
             index: 2,
             found: Ok((77, found)),
         }],
-        ..card()
+        ..nic()
     };
     let command = Some("linerate restore eth0");
     changes(&survey, "left changed", Judgement::Doubtful, command);
@@ -296,7 +296,7 @@ fn what_a_killed_bridge_left_is_named_with_its_command() {
             index: 2,
             found: Err("it is not believed".to_owned()),
         }],
-        ..card()
+        ..nic()
     };
     changes(&survey, "left changed", Judgement::Doubtful, None);
 }
@@ -304,10 +304,10 @@ fn what_a_killed_bridge_left_is_named_with_its_command() {
 #[test]
 fn what_costs_rate_is_doubtful_and_no_failure() {
     let doubtful = Judgement::Doubtful;
-    let mut survey = card();
+    let mut survey = nic();
     survey.link = Link::Down(2);
     changes(&survey, "link", doubtful, Some("ip link set dev eth0 up"));
-    let mut survey = card();
+    let mut survey = nic();
     survey.pause = Some(Pause {
         rx: true,
         tx: false,
@@ -318,7 +318,7 @@ fn what_costs_rate_is_doubtful_and_no_failure() {
         Page::new(vec![page(&survey, None)], Vec::new()).exit(),
         ExitCode::Done
     );
-    let mut survey = card();
+    let mut survey = nic();
     survey.channels = survey
         .channels
         .map(|channels| Channels { rx: 2, ..channels });
@@ -332,7 +332,7 @@ fn what_costs_rate_is_doubtful_and_no_failure() {
     // As many as programs have opened: no command gives a tap more.
     survey.driver = Some("tun".to_owned());
     changes(&survey, "queues", doubtful, None);
-    let mut survey = card();
+    let mut survey = nic();
     survey.rings = survey.rings.map(|rings| RingSizes { rx: 256, ..rings });
     changes(
         &survey,
@@ -340,14 +340,14 @@ fn what_costs_rate_is_doubtful_and_no_failure() {
         doubtful,
         Some("ethtool -G eth0 rx 4096 tx 4096"),
     );
-    let mut survey = card();
+    let mut survey = nic();
     survey.rss.as_mut().expect("rss").indirection = vec![0, 0];
     changes(&survey, "rss", doubtful, Some("ethtool -X eth0 default"));
-    let mut survey = card();
+    let mut survey = nic();
     survey.hashed[0].1 = "fn".to_owned();
     let fields = Some("ethtool -N eth0 rx-flow-hash tcp4 sd");
     changes(&survey, "rss fields", doubtful, fields);
-    let mut survey = card();
+    let mut survey = nic();
     survey.interrupts = Some(vec![interrupt(40, "0"), interrupt(41, "0")]);
     let spread = "echo CPU > /proc/irq/40/smp_affinity_list";
     changes(&survey, "interrupts", doubtful, Some(spread));
@@ -388,7 +388,7 @@ fn classes_of_rate() {
     };
     let with = |xdp| Survey {
         xdp: Some(xdp),
-        ..card()
+        ..nic()
     };
     assert_eq!(class(&with(support(true))), Class::Copy);
     assert_eq!(class(&with(support(false))), Class::Generic);
@@ -401,14 +401,14 @@ fn classes_of_rate() {
     };
     assert_eq!(class(&jumbo(false)), Class::Packet);
     assert_eq!(class(&jumbo(true)), Class::Copy);
-    let tags = with_offload(card(), "rx-vlan-hw-parse", false);
+    let tags = with_offload(nic(), "rx-vlan-hw-parse", false);
     assert_eq!(class(&tags), Class::Packet);
-    let mut virtio = with_offload(card(), "rx-gro-hw", false);
+    let mut virtio = with_offload(nic(), "rx-gro-hw", false);
     virtio.driver = Some("virtio_net".to_owned());
     assert_eq!(class(&virtio), Class::Generic);
     let tunnel = Survey {
         hardware_type: Some(65534),
-        ..card()
+        ..nic()
     };
     assert_eq!(class(&tunnel), Class::None);
 }
@@ -420,7 +420,7 @@ fn unequal_mtus_are_named() {
     let with = |name: &str, mtu| Survey {
         mtu,
         name: name.to_owned(),
-        ..card()
+        ..nic()
     };
     let tunnel = Survey {
         hardware_type: Some(65534),
@@ -451,7 +451,7 @@ fn unequal_mtus_are_named() {
 
 #[test]
 fn the_page_keeps_its_width_and_names_every_remedy() {
-    let bad = with_offload(with_offload(card(), "rx-gro", true), "rx-gro-hw", false);
+    let bad = with_offload(with_offload(nic(), "rx-gro", true), "rx-gro-hw", false);
     let page = Page::new(vec![page(&bad, None)], Vec::new());
     for width in [80, 200] {
         let text = text::render(&page, Paint::off(), width);

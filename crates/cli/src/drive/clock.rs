@@ -8,7 +8,7 @@ use traffic::SinkReport;
 use super::text::time;
 use crate::report::number::{count, plural};
 
-/// What `clock.source` says, and where the card stamps what came, what stands before it.
+/// What `clock.source` says, and where the NIC stamps what came, what stands before it.
 const KERNEL: &str = "kernel's monotonic clock, read by software once a burst";
 
 /// The same where all that came is out of a capture.
@@ -43,24 +43,24 @@ fn sinks(trial: &TrialReport) -> impl Iterator<Item = (&SinkReport, &TimeSource)
 #[derive(Debug, Serialize)]
 pub(super) struct ClockFacts {
     pub(super) source: String,
-    /// Whether arrivals are those that cards told, at every port that takes frames in.
+    /// Whether arrivals are those that NICs told, at every port that takes frames in.
     pub(super) hardware_timestamps: bool,
     /// Frames of which they are; the others' were read by software.
     pub(super) hardware_frames: u64,
     /// Frames of those ports that had none.
     pub(super) unstamped_frames: u64,
-    /// How often a card's clock, or the kernel's, was set meanwhile.
+    /// How often a NIC's clock, or the kernel's, was set meanwhile.
     pub(super) clock_steps: u64,
     /// From the time in a frame until the port had taken its burst, mean and worst.
     pub(super) send_error_mean_ns: f64,
     pub(super) send_error_max_ns: u64,
-    /// From the look before a burst came until the time given to it, mean and worst; where cards
+    /// From the look before a burst came until the time given to it, mean and worst; where NICs
     /// stamped, what their clocks were off by. The worst of both where both were used.
     pub(super) receive_error_mean_ns: f64,
     pub(super) receive_error_max_ns: u64,
     /// Whether a port's arrivals are those of the records of a capture: there is no latency then.
     pub(super) recorded: bool,
-    /// Why times are not those of a card, and what else is to be known, a sentence each.
+    /// Why times are not those of a NIC, and what else is to be known, a sentence each.
     pub(super) remarks: Vec<String>,
 }
 
@@ -92,10 +92,10 @@ impl ClockFacts {
         }
         if !clocks.is_empty() {
             let clocks = clocks.join(" and ");
-            facts.source = format!("{KERNEL}; arrivals by the card's clock {clocks}");
-            let by_card = |times: &TimeSource| matches!(times, TimeSource::Hardware { .. });
+            facts.source = format!("{KERNEL}; arrivals by the NIC's clock {clocks}");
+            let by_nic = |times: &TimeSource| matches!(times, TimeSource::Hardware { .. });
             facts.hardware_timestamps =
-                trial.times.iter().flatten().all(by_card) && silent_clocks(trial).next().is_none();
+                trial.times.iter().flatten().all(by_nic) && silent_clocks(trial).next().is_none();
         }
         facts
     }
@@ -173,7 +173,7 @@ impl ClockFacts {
         };
         if self.hardware_frames != 0 && self.unstamped_frames != 0 {
             said += &format!(
-                " {} frames came without a time of the card, and have one of software.",
+                " {} frames came without a time of the NIC, and have one of software.",
                 count(self.unstamped_frames)
             );
         }
@@ -194,7 +194,7 @@ impl ClockFacts {
 mod tests {
     use super::*;
 
-    fn card() -> TimeSource {
+    fn nic() -> TimeSource {
         TimeSource::Hardware {
             clock: "/dev/ptp9".to_owned(),
             error_mean_ns: 40,
@@ -205,13 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_stamps_nothing_is_told() {
+    fn a_nic_that_stamps_nothing_is_told() {
         // Where times should come from, what came in, and what of it was stamped.
         let table = [
-            (card(), 1502, 1502, false),
-            (card(), 1502, 1, false),
-            (card(), 1502, 0, true),
-            (card(), 0, 0, false),
+            (nic(), 1502, 1502, false),
+            (nic(), 1502, 1, false),
+            (nic(), 1502, 0, true),
+            (nic(), 0, 0, false),
             (TimeSource::default(), 1502, 0, false),
             (TimeSource::Recorded, 1502, 0, false),
         ];

@@ -204,7 +204,7 @@ impl Figures {
             arrival: Arrival::of(trial),
             controls: LinkControls::of(&trial.controls),
             clock: ClockFacts::of(trial),
-            frames: Frames::of(&trial.books),
+            frames: Frames::of(&trial.accounting),
             balanced: trial.balanced,
             ledger: LedgerJson::of(&trial.ledger),
             workers: trial.workers.iter().map(Worker::of).collect(),

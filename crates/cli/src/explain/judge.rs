@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use engine::placement::{BUCKETS_MIN, Indirection};
 use frame::{Burst, FramePool, PoolRequest, PortId, Region};
-use plane::{Bridge, HitAddresses, Judgement, MatchedLists, Side, Verdict, Verdicts};
+use plane::{Bridge, HitAddresses, MatchedLists, Ruleset, Side, Verdict, Verdicts};
 use table::CompiledLists;
 use wire::toeplitz::{Key, Toeplitz};
 use wire::{LinkProtocol, Malformed, Parsed, Placing, Tunnel};
@@ -26,7 +26,7 @@ const HEADROOM_BYTES: u32 = 64;
 pub(super) struct Judge<'a> {
     plan: &'a SetPlan,
     choices: ReadChoices,
-    judgement: Judgement,
+    ruleset: Ruleset,
     bridge: Bridge,
     pool: FramePool,
     placing: Placing,
@@ -78,7 +78,7 @@ impl<'a> Judge<'a> {
         let placing = policy.placing();
         let addresses = Box::new(HitAddresses::new([0, 0]));
         let bridge = Bridge::new(PORTS, addresses).with_tunnels(&policy);
-        let judgement = Judgement::new(Arc::new(lists), policy).map_err(Error::refused)?;
+        let ruleset = Ruleset::new(Arc::new(lists), policy).map_err(Error::refused)?;
         let request = PoolRequest {
             frames: 1,
             stride_bytes: frame::STRIDE_BYTES_MAX,
@@ -90,7 +90,7 @@ impl<'a> Judge<'a> {
         Ok(Self {
             plan,
             choices,
-            judgement,
+            ruleset,
             bridge,
             pool: pool.ok_or_else(|| Error::refused("there is no memory for a frame"))?,
             placing,
@@ -155,10 +155,10 @@ impl<'a> Judge<'a> {
         }
         let from = PORTS[0];
         self.bridge
-            .decide(&burst, from, &self.judgement, &mut verdicts);
+            .decide(&burst, from, &self.ruleset, &mut verdicts);
         let mut matched = Vec::new();
         self.bridge
-            .each_header_match(from, &self.judgement, |_, depth, lists| {
+            .each_header_match(from, &self.ruleset, |_, depth, lists| {
                 matched.push((depth, lists));
             });
         self.pool.free_burst(&mut burst);

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Books, EndedBy, Machine, RunReport};
+use engine::{Accounting, EndedBy, Machine, RunReport};
 use serde::Serialize;
 
-use super::conversations::Conversations;
 use super::dispatched::Dispatch;
+use super::flows::Flows;
 use super::fragments::Fragments;
 use super::ledger::LedgerJson;
 use super::starved;
@@ -46,9 +46,9 @@ pub(crate) struct Report {
     pub(crate) workers: Vec<Worker>,
     /// How frames got to the worker that decided on them.
     pub(crate) dispatch: Dispatch,
-    /// None where the bridge remembered no conversations.
+    /// None where the bridge remembered no flows.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) conversations: Option<Conversations>,
+    pub(crate) flows: Option<Flows>,
     /// None where the bridge followed no fragments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fragments: Option<Fragments>,
@@ -230,14 +230,14 @@ pub(crate) struct SetFacts {
 impl Report {
     /// Joins what the run, the loader (one place a set, in the policy's order) and the machine say.
     pub(crate) fn new(run: &RunReport, facts: &[SetFacts], machine: &Machine) -> Self {
-        let (rx, seconds) = (run.books.rx, run.seconds);
+        let (rx, seconds) = (run.accounting.rx, run.seconds);
         let busy_nanos: u64 = run.workers.iter().map(|worker| worker.busy_nanos).sum();
         Self {
             version: VERSION,
             debug_build: DEBUG,
             seconds,
             run_seconds: run.run_seconds,
-            frames: Frames::of(&run.books),
+            frames: Frames::of(&run.accounting),
             balanced: run.balanced,
             ledger: LedgerJson::of(&run.ledger),
             mpps: ratio(rx as f64 / 1e6, seconds),
@@ -246,7 +246,7 @@ impl Report {
             passed: passed(run),
             workers: run.workers.iter().map(Worker::of).collect(),
             dispatch: Dispatch::of(&run.dispatch),
-            conversations: run.conversations.as_ref().map(Conversations::of),
+            flows: run.flows.as_ref().map(Flows::of),
             fragments: run.fragments.as_ref().map(Fragments::of),
             ports: run.ports.iter().map(Port::of).collect(),
             sets: run
@@ -302,17 +302,17 @@ pub(crate) fn ended_by(ended: &EndedBy) -> &'static str {
 }
 
 impl Frames {
-    pub(crate) fn of(books: &Books) -> Self {
+    pub(crate) fn of(accounting: &Accounting) -> Self {
         Self {
-            rx: books.rx,
-            tx: books.tx,
-            originated: books.originated,
-            consumed: books.consumed,
-            punted: books.punted,
-            held: books.held,
-            cloned: books.cloned,
-            handed_off: books.handed_off,
-            dropped: books
+            rx: accounting.rx,
+            tx: accounting.tx,
+            originated: accounting.originated,
+            consumed: accounting.consumed,
+            punted: accounting.punted,
+            held: accounting.held,
+            cloned: accounting.cloned,
+            handed_off: accounting.handed_off,
+            dropped: accounting
                 .dropped
                 .iter()
                 .map(|&(reason, n)| (reason.name(), n))

@@ -4,8 +4,8 @@
 use plane::DropReason;
 use wire::LinkProtocol;
 
-use super::conversations::Conversations;
 use super::dispatched::Dispatch;
+use super::flows::Flows;
 use super::fragments::Fragments;
 use super::number::{bytes, count, plural, rate, seconds, share};
 use super::table::{Align, Table, clip, wrap};
@@ -23,7 +23,7 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
         ledger::render("Ledger", &report.ledger, paint, width),
         workers(&report.workers, paint, width),
         dispatched(&report.dispatch, paint, width),
-        conversations(report, paint),
+        flows(report, paint),
         machine(&report.memory, &report.machine, paint, width),
     ];
     let mut text = String::from("\n");
@@ -281,12 +281,12 @@ pub(crate) fn workers(workers: &[json::Worker], paint: Paint, width: usize) -> S
 }
 
 /// What the bridge remembered.
-fn conversations(report: &Report, paint: Paint) -> String {
-    let line = report.conversations.as_ref().map(Conversations::line);
+fn flows(report: &Report, paint: Paint) -> String {
+    let line = report.flows.as_ref().map(Flows::line);
     let fragments = report.fragments.as_ref().and_then(Fragments::line);
     line.map_or_else(String::new, |line| {
         let fragments = fragments.map_or_else(String::new, |line| format!("  {line}\n"));
-        format!("{}\n  {line}\n{fragments}", paint.bold("Conversations"))
+        format!("{}\n  {line}\n{fragments}", paint.bold("Flows"))
     })
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct BridgeSettings {
     /// Interrupts go beside their workers.
     pub(crate) pin_irqs: bool,
     pub(crate) limits: Limits,
-    /// Where conversations are written down.
+    /// Where flows are written down.
     pub(crate) flow_log: Option<PathBuf>,
     pub(crate) seed: u64,
     /// Where the report goes: standard output unless a capture is written there.
@@ -242,10 +242,7 @@ impl BridgeSettings {
         if let Some(stateful) = &policy.stateful {
             let flows = count(u64::from(stateful.flows));
             let from = port_words(stateful.allow_new);
-            facts.push((
-                "stateful",
-                format!("{flows} conversations, begun from {from}"),
-            ));
+            facts.push(("stateful", format!("{flows} flows, begun from {from}")));
         }
         if let Some(path) = &self.flow_log {
             facts.push(("flow log", path.display().to_string()));

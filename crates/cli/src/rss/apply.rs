@@ -6,7 +6,7 @@ use port::interface::{FlowKind, HashSettings, RssChange};
 use serde::Serialize;
 use wire::toeplitz::Key;
 
-use super::card::{self, Card};
+use super::nic::{self, Nic};
 use crate::args::{KeyChoice, RssApplyArgs, TypesChoice};
 use crate::build::VERSION;
 use crate::error::{Error, Outcome};
@@ -22,14 +22,14 @@ const LOOK: Duration = Duration::from_millis(50);
 struct Page {
     version: &'static str,
     #[serde(flatten)]
-    card: Card,
+    nic: Nic,
     /// What was set and read back otherwise.
     not_taken: Vec<String>,
 }
 
 /// Sets, waits, and puts back.
 pub(super) fn run(args: &RssApplyArgs, output: Output) -> Outcome {
-    let interface = card::interface(&args.port)?;
+    let interface = nic::interface(&args.port)?;
     let name = interface.name().to_owned();
     let interrupt = Interrupt::watch()?;
     let mut refused = None;
@@ -49,10 +49,10 @@ pub(super) fn run(args: &RssApplyArgs, output: Output) -> Outcome {
     }
     if args.json {
         let now = change.now().map_err(Error::refused)?;
-        let card = Card::of(change.interface(), &now);
+        let nic = Nic::of(change.interface(), &now);
         output.print_json(&Page {
             version: VERSION,
-            card,
+            nic,
             not_taken: change.not_taken().to_vec(),
         })?;
     } else {
@@ -123,7 +123,7 @@ fn letters_of(types: TypesChoice, kind: FlowKind) -> &'static str {
     }
 }
 
-/// A key of as many bytes as the card takes.
+/// A key of as many bytes as the NIC takes.
 fn key(choice: &KeyChoice, len: usize, name: &str) -> Result<Vec<u8>, Error> {
     let key = match choice {
         KeyChoice::Random => {
@@ -158,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    fn card() -> HashSettings {
+    fn nic() -> HashSettings {
         HashSettings {
             rss: Rss {
                 indirection: vec![0; 8],
@@ -183,7 +183,7 @@ mod tests {
             duration: None,
             json: false,
         };
-        let wanted = wanted(&args, &card(), "eth0").expect("possible");
+        let wanted = wanted(&args, &nic(), "eth0").expect("possible");
         assert_eq!(wanted.rss.indirection, [0, 1, 2, 0, 1, 2, 0, 1]);
         assert_eq!(wanted.rss.key, [0x6D, 0x5A].repeat(20));
         assert_eq!(wanted.of_kind(FlowKind::Tcp4), Some("sdfn"));
@@ -192,11 +192,11 @@ mod tests {
             queues: Some(0),
             ..args
         };
-        assert!(super::wanted(&none, &card(), "eth0").is_err());
+        assert!(super::wanted(&none, &nic(), "eth0").is_err());
     }
 
     #[test]
-    fn keys_fit_the_card_and_spread() {
+    fn keys_fit_the_nic_and_spread() {
         let random = key(&KeyChoice::Random, 52, "eth0").expect("drawn");
         assert_eq!(random.len(), 52);
         let given = |bytes: &[u8]| KeyChoice::Given(Key::new(bytes).expect("a length of keys"));
@@ -207,7 +207,7 @@ mod tests {
         );
         assert!(
             key(&KeyChoice::Random, 0, "eth0").is_err(),
-            "the card takes none"
+            "the NIC takes none"
         );
     }
 }

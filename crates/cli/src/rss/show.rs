@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use port::interface::{HashSettings, RssAccess};
 use serde::Serialize;
 
-use super::card::{self, Card};
+use super::nic::{self, Nic};
 use crate::args::RssShowArgs;
 use crate::build::VERSION;
 use crate::error::Outcome;
@@ -16,60 +16,60 @@ use crate::report::table::{Align, Table};
 struct Page {
     version: &'static str,
     #[serde(flatten)]
-    card: Card,
+    nic: Nic,
     /// Why there is nothing more; null where there is.
     untold: Option<String>,
 }
 
 /// Prints what the driver tells; that it tells nothing is an answer.
 pub(super) fn run(args: &RssShowArgs, output: Output) -> Outcome {
-    let interface = card::interface(&args.port)?;
+    let interface = nic::interface(&args.port)?;
     let settings = interface.settings();
     let untold = settings
         .as_ref()
         .err()
         .map(|error| format!("its driver tells neither key nor table: {error}"));
     let settings = settings.unwrap_or_default();
-    let card = Card::of(&interface, &settings);
+    let nic = Nic::of(&interface, &settings);
     if args.json {
         let version = VERSION;
         return output.print_json(&Page {
             version,
-            card,
+            nic,
             untold,
         });
     }
-    output.print(Stream::Stdout, &text(&card, &settings, untold, output))
+    output.print(Stream::Stdout, &text(&nic, &settings, untold, output))
 }
 
-fn text(card: &Card, settings: &HashSettings, untold: Option<String>, output: Output) -> String {
+fn text(nic: &Nic, settings: &HashSettings, untold: Option<String>, output: Output) -> String {
     let stream = Stream::Stdout;
     let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
-    row("driver", card.driver.clone());
+    row("driver", nic.driver.clone());
     let number =
         |queues: Option<u32>| queues.map_or_else(|| "not told".to_owned(), |n| n.to_string());
-    row("receive queues", number(card.queues));
+    row("receive queues", number(nic.queues));
     match untold {
         Some(untold) => row("receive hash", untold),
         None => {
             row(
                 "hash function",
-                card.function.unwrap_or("not told").to_owned(),
+                nic.function.unwrap_or("not told").to_owned(),
             );
             row(
                 "key",
-                card.key.clone().unwrap_or_else(|| "not told".to_owned()),
+                nic.key.clone().unwrap_or_else(|| "not told".to_owned()),
             );
             for (name, fields) in settings.by_name() {
-                row(name, card::letters(fields));
+                row(name, nic::letters(fields));
             }
         }
     }
     let (paint, width) = (output.paint(stream), output.width(stream));
-    let mut text = format!("{}\n{}", card.interface, table.render(paint, width));
-    if !card.table.is_empty() {
-        text += &format!("\n{}", queues(&card.table).render(paint, width));
+    let mut text = format!("{}\n{}", nic.interface, table.render(paint, width));
+    if !nic.table.is_empty() {
+        text += &format!("\n{}", queues(&nic.table).render(paint, width));
     }
     text
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use wire::toeplitz::Key;
 use wire::{Family, FlowKey};
 
-use super::card;
+use super::nic;
 use crate::args::RssVerifyArgs;
 use crate::build::VERSION;
 use crate::error::{Error, Outcome};
@@ -65,14 +65,14 @@ struct FramePage {
 
 /// Looks at frames and concludes; exit code 1 where something is wrong.
 pub(super) fn run(args: &RssVerifyArgs, output: Output) -> Outcome {
-    let interface = card::interface(&args.port)?;
+    let interface = nic::interface(&args.port)?;
     let settings = interface.settings();
-    let untold = settings.as_ref().map(card::untold).unwrap_or_default();
+    let untold = settings.as_ref().map(nic::untold).unwrap_or_default();
     let settings = settings.unwrap_or_default();
     let told = Key::new(&settings.rss.key).ok();
     let claims = Claims {
         key: args.key.or(told),
-        types: card::types(&settings),
+        types: nic::types(&settings),
         table: settings.rss.indirection.clone(),
         driver: interface.driver().unwrap_or_default(),
         other_function: settings.rss.function > 1,

@@ -6,7 +6,7 @@ use std::fs;
 use crate::bench::{Bench, Side, await_that};
 use crate::examples::{bench, folder, shell};
 use crate::running::Running;
-use crate::screens::{blocks, conversation, skeleton};
+use crate::screens::{blocks, flow, skeleton};
 
 const PAGE: &str = include_str!("../../../../docs/daemon/first-week.md");
 
@@ -84,13 +84,13 @@ fn the_first_week_is_as_the_page_says() {
         typed(&bench, &folder, "linerate show hits --top 2").contains("ipsum")
     });
     let mut count = 0;
-    for (command, screen) in blocks(PAGE, "console").into_iter().flat_map(conversation) {
+    for (command, screen) in blocks(PAGE, "console").into_iter().flat_map(flow) {
         if command == "linerate reload" {
             let blocks = config.replace("action = \"count\"", "action = \"block\"");
             fs::write(file("linerate.toml"), blocks).expect("a configuration");
         }
         let came = typed(&bench, &folder, command);
-        // Which of both sides of a conversation was counted first is chance.
+        // Which of both sides of a flow was counted first is chance.
         if !command.starts_with("linerate show hits") {
             let wanted = skeleton(folder.path(), &screen.join("\n"));
             assert_eq!(skeleton(folder.path(), &came), wanted, "{command}\n{came}");

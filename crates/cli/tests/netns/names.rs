@@ -12,7 +12,7 @@ use crate::bench::{Bench, Side};
 /// Other names of `a`: one that the ioctls take, and those that route netlink alone does.
 const SHORT: &str = "wan";
 const SIXTEEN: &str = "enp0s31f6np0long";
-const LONG: &str = "enx-a-name-that-systemd-makes-of-a-path-of-a-card-and-that-is-long";
+const LONG: &str = "enx-a-name-that-systemd-makes-of-a-path-of-a-NIC-and-that-is-long";
 
 fn named() -> Option<Bench> {
     let bench = Bench::new()?;

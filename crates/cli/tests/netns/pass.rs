@@ -37,7 +37,7 @@ fn neighbours_are_found_through_an_allow_list() {
     }
 }
 
-/// A server's offer goes to all, and is of no conversation.
+/// A server's offer goes to all, and is of no flow.
 #[test]
 fn an_address_is_got_from_the_router_side_alone() {
     for (options, offered) in [

@@ -24,13 +24,13 @@ fn traffic(bench: &Bench, bytes: usize) -> Running {
 }
 
 /// What the books say of the interface frames were sent to.
-struct Books {
+struct Accounting {
     sent: u64,
     bytes: u64,
     refused: u64,
 }
 
-impl Books {
+impl Accounting {
     #[track_caller]
     fn of(report: &Value) -> Self {
         assert_eq!(report["balanced"], true, "{report}");
@@ -55,7 +55,7 @@ fn what_is_sent_arrives() {
     let Some(bench) = Bench::new() else { return };
     let bridge = REDIRECT.bridge(&bench, "");
     drop(traffic(&bench, 100));
-    let books = Books::of(&bridge.stop());
+    let books = Accounting::of(&bridge.stop());
     assert_eq!((books.sent, books.bytes), arrived(&bench));
     assert_eq!(books.refused, 0);
 }
@@ -82,7 +82,7 @@ fn frames_longer_than_the_far_end_takes() {
     std::fs::write(&file, records).expect("a file");
     let passed = crate::verdicts::replayed(&bench, &file.display().to_string());
     let report = bridge.stop();
-    let books = Books::of(&report);
+    let books = Accounting::of(&report);
     // By sockets, as frames leave after a loss, the driver alone knows.
     let unknown = bench.counter(Side::Middle, "b", "tx", "dropped") - books.refused;
     let (frames, bytes) = arrived(&bench);
@@ -119,7 +119,7 @@ fn a_far_end_that_falls_behind() {
     await_that("frames cross", || arrived(&bench).0 > before + 5_000);
     drop(sender);
     let report = bridge.stop();
-    let books = Books::of(&report);
+    let books = Accounting::of(&report);
     let dropped = bench.counter(Side::Middle, "b", "tx", "dropped");
     let came = || arrived(&bench).0 + dropped >= books.sent + books.refused;
     await_that("the last frames are received", came);
@@ -142,7 +142,7 @@ fn changes(cut: (Side, &str), mend: (Side, &str)) {
     }
     drop(sender);
     let report = bridge.stop();
-    let books = Books::of(&report);
+    let books = Accounting::of(&report);
     let (frames, _) = arrived(&bench);
     let dropped = bench.counter(Side::Middle, "b", "tx", "dropped");
     let missing = (books.sent).saturating_sub(frames);
@@ -184,6 +184,6 @@ fn an_interface_that_is_removed() {
     drop(sender);
     let report = bridge.stop();
     // Whether a run is under way at that moment is chance: refused are the frames of one that is.
-    let books = Books::of(&report);
+    let books = Accounting::of(&report);
     assert!(books.sent > 1_000, "{report}");
 }

@@ -1,5 +1,5 @@
 //! Timestamps of hardware on interfaces that have none: refused or done without, and said so. (No
-//! machine that runs these tests is known to have a card that stamps; `port` and `engine` have
+//! machine that runs these tests is known to have a NIC that stamps; `port` and `engine` have
 //! tests of what is made of such times.)
 
 use serde_json::Value;
@@ -49,7 +49,7 @@ fn auto_does_without_and_says_why_everywhere() {
 }
 
 #[test]
-fn without_being_asked_nothing_is_said_of_cards_that_have_none() {
+fn without_being_asked_nothing_is_said_of_nics_that_have_none() {
     let Some(bench) = Bench::pair() else { return };
     let words = "gen packet:x --sink packet:y --count 100 --no-trial --drain 5s --json";
     let report: Value = serde_json::from_slice(&bench.run(words).stdout).expect("a JSON report");

@@ -429,10 +429,10 @@ fn outputs_are_packed_as_their_names_say() {
     }
 }
 
-/// Segments as a host hands them to its card: an IPv4 total length of 0, more than 65,535 bytes, an
+/// Segments as a host hands them to its NIC: an IPv4 total length of 0, more than 65,535 bytes, an
 /// IPv6 payload length of 0.
 #[test]
-fn lengths_that_a_card_would_write_are_those_of_the_frame() {
+fn lengths_that_a_nic_would_write_are_those_of_the_frame() {
     let place = Place::new();
     let tcp = |len: usize| {
         let mut frame = udp("198.18.0.1", "203.0.113.1");

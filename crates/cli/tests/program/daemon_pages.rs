@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::daemon::Daemon;
-use crate::screens::{blocks, conversation, skeleton};
+use crate::screens::{blocks, flow, skeleton};
 use crate::{Place, Ran};
 
 const README: &str = include_str!("../../../../README.md");
@@ -173,7 +173,7 @@ fn screens_of_live_changes_are_those_that_come() {
     daemon.await_sent(10_000);
     let mut count = 0;
     for block in blocks(LIVE, "console") {
-        for (command, screen) in conversation(block) {
+        for (command, screen) in flow(block) {
             let watches = command.contains("--watch");
             let line = match watches {
                 true => format!("timeout -s INT 4 {command}"),

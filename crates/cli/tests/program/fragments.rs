@@ -1,4 +1,4 @@
-//! Fragments through a bridge that remembers conversations, between two captures.
+//! Fragments through a bridge that remembers flows, between two captures.
 
 use super::Place;
 use super::capture::{frames, pcap};

@@ -1,4 +1,4 @@
-//! A bridge that remembers conversations, between two captures.
+//! A bridge that remembers flows, between two captures.
 
 use super::Place;
 use super::capture::{arp, frames, pcap, udp};
@@ -91,7 +91,7 @@ fn at(seconds: &[u32], frames: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-/// A conversation times out by the times of the records, and two captures are one sequence.
+/// A flow times out by the times of the records, and two captures are one sequence.
 #[test]
 fn time_is_that_of_the_captures() {
     let place = Place::new();
@@ -112,7 +112,7 @@ fn time_is_that_of_the_captures() {
         if workers == 1 {
             let dropped = report["frames"]["dropped"].to_string();
             assert_eq!(dropped, r#"{"not_established":1}"#, "{report}");
-            assert_eq!(report["conversations"]["begun"], 2, "{report}");
+            assert_eq!(report["flows"]["begun"], 2, "{report}");
         }
         let log = String::from_utf8(place.read("flows.jsonl")).expect("text");
         for line in log.lines() {
@@ -126,14 +126,14 @@ fn time_is_that_of_the_captures() {
     }
 }
 
-/// Both conversations of the captures go on when they end, and each line says who began.
+/// Both flows of the captures go on when they end, and each line says who began.
 #[test]
-fn conversations_are_written_down() {
+fn flows_are_written_down() {
     let place = place();
     let words = "bridge pcap:in=inside.pcap pcap:in=outside.pcap --stateful allow-new=first,second \
                  --flow-log flows.jsonl --json";
     let report = place.run(words).ended(0).json();
-    let counts = &report["conversations"];
+    let counts = &report["flows"];
     let log = String::from_utf8(place.read("flows.jsonl")).expect("text");
     let lines: Vec<serde_json::Value> = log
         .lines()
@@ -164,7 +164,7 @@ fn a_log_that_nobody_reads_keeps_nobody_waiting() {
          --flow-log fifo --json",
     );
     let ran = ran.ended(0);
-    let records = ran.json()["conversations"]["records"].to_string();
+    let records = ran.json()["flows"]["records"].to_string();
     let part = format!("(nothing reads it): {records} of {records} lines are missing");
     assert!(ran.stderr.contains(&part), "no '{part}' in\n{}", ran.stderr);
 }

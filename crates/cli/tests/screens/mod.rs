@@ -35,7 +35,7 @@ pub(crate) fn skeleton(folder: &Path, screen: &str) -> Vec<String> {
 }
 
 /// The commands of a block of a terminal, each with the screen that follows.
-pub(crate) fn conversation(block: &str) -> Vec<(&str, Vec<&str>)> {
+pub(crate) fn flow(block: &str) -> Vec<(&str, Vec<&str>)> {
     let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in block.lines() {
         match (line.strip_prefix("$ "), said.last_mut()) {

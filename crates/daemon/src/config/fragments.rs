@@ -1,4 +1,4 @@
-//! `[fragments]`: how many fragments a bridge that remembers conversations lets wait.
+//! `[fragments]`: how many fragments a bridge that remembers flows lets wait.
 
 use std::time::Duration;
 

@@ -71,7 +71,7 @@ pub struct PipelineConfig {
     /// What the network needs, which passes all the same.
     pub pass: PassRules,
     /// The names of the ports that routers and DHCP servers are behind: those by which no
-    /// conversation may begin, or both, unless they are given.
+    /// flow may begin, or both, unless they are given.
     pub router: Vec<String>,
     /// How packets inside packets are taken.
     pub tunnels: TunnelPolicy,

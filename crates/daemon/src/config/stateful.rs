@@ -1,4 +1,4 @@
-//! `[stateful]`: conversations that a bridge remembers, and where they are written down.
+//! `[stateful]`: flows that a bridge remembers, and where they are written down.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,11 +12,11 @@ use super::ports::{PortConfig, choice, known_port, word};
 use super::resolved::Writer;
 use super::section::Section;
 
-/// Conversations of a family unless it is said otherwise.
+/// Flows of a family unless it is said otherwise.
 pub const DEFAULT_FLOWS: u32 = 65_536;
 /// Some 25 GB of both families: more is a slip of the keyboard.
 pub const FLOWS_MAX: u32 = 100_000_000;
-/// How often a conversation that goes on is written down.
+/// How often a flow that goes on is written down.
 pub const DEFAULT_LOG_INTERVAL: Duration = Duration::from_secs(60);
 /// Records of a family that wait for the writer at most, of each worker: 160 bytes each.
 pub const LOG_RECORDS: u32 = 1 << 14;
@@ -26,9 +26,9 @@ const FULL: [(&str, WhenFull); 2] = [("refuse", WhenFull::Refuse), ("evict", Whe
 /// `[stateful]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatefulSection {
-    /// The names of the ports by which conversations may begin.
+    /// The names of the ports by which flows may begin.
     pub allow_new: Vec<String>,
-    /// Conversations known at most, of IPv4 and as many of IPv6.
+    /// Flows known at most, of IPv4 and as many of IPv6.
     pub flows: u32,
     /// What happens to new ones where there is no room.
     pub full: WhenFull,
@@ -45,7 +45,7 @@ impl StatefulSection {
         let allow_new = section.texts("allow_new", |name| known_port(name, ports))?;
         let allow_new = allow_new.unwrap_or_default();
         if allow_new.is_empty() {
-            let what = "[stateful] lets no port begin a conversation";
+            let what = "[stateful] lets no port begin a flow";
             let remedy = "add allow_new = [\"NAME\"], the port that clients are behind";
             return Err(section.error_at("allow_new", Wrong::new(what, remedy)));
         }
@@ -80,7 +80,7 @@ impl StatefulSection {
         out.duration("flow_log_interval", self.log_interval);
     }
 
-    /// Where conversations are written down.
+    /// Where flows are written down.
     #[must_use]
     pub fn log(&self) -> Option<&Path> {
         self.log.as_deref()
@@ -104,7 +104,7 @@ impl StatefulSection {
     }
 }
 
-/// The names of the ports that routers are taken to be behind: those by which no conversation may
+/// The names of the ports that routers are taken to be behind: those by which no flow may
 /// begin; all where there are none.
 pub(crate) fn router_side(stateful: Option<&StatefulSection>, ports: &[PortConfig]) -> Vec<String> {
     let begins = |name: &String| stateful.is_some_and(|own| own.allow_new.contains(name));

@@ -201,7 +201,7 @@ impl Outlet {
             && !std::mem::replace(&mut self.is_told, true)
         {
             tracing::error!(
-                "the flow log cannot be written ({error}): conversations are not logged until it \
+                "the flow log cannot be written ({error}): flows are not logged until it \
                  can"
             );
         }

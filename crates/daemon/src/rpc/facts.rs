@@ -89,7 +89,7 @@ pub trait Facts: Send + Sync {
     /// How frames get to the worker that decides on them.
     fn dispatch(&self) -> Dispatch;
 
-    /// Conversations that the bridge remembers.
+    /// Flows that the bridge remembers.
     fn flows(&self) -> Flows;
 
     /// The buckets that flows are hashed to.

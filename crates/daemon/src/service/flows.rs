@@ -1,4 +1,4 @@
-//! Conversations under the daemon: what the policy is told of them, and where they are written.
+//! Flows under the daemon: what the policy is told of them, and where they are written.
 
 use engine::Running;
 use plane::Policy;
@@ -24,7 +24,7 @@ pub(super) fn open(config: &Config) -> Result<Option<FlowLogFile>, StartError> {
         FlowLogFile::open(path).map_err(|error| {
             let path = path.display();
             StartError::Other(format!(
-                "{path} cannot be opened for conversations ({error}): check the folder, or leave \
+                "{path} cannot be opened for flows ({error}): check the folder, or leave \
                  flow_log out"
             ))
         })
@@ -45,7 +45,7 @@ pub(super) fn write(
     let names = [0, 1].map(|place| name(place).unwrap_or_default());
     let writer = file.write(reader, names).map_err(|error| {
         StartError::Other(format!(
-            "conversations cannot be written down ({error}): raise the limits on threads"
+            "flows cannot be written down ({error}): raise the limits on threads"
         ))
     });
     writer.map(Some)
@@ -58,13 +58,13 @@ pub(super) fn finish(writer: Option<FlowLogWriter>) {
     };
     if let Some(error) = end.error {
         let lines = end.unwritten;
-        tracing::error!("{lines} conversations could not be written down ({error})");
+        tracing::error!("{lines} flows could not be written down ({error})");
     }
 }
 
 /// What `show.flows` answers.
 pub(super) fn answer(status: &engine::Status, log: Option<&FlowLogCounts>) -> answers::Flows {
-    let Some(known) = status.conversations else {
+    let Some(known) = status.flows else {
         return answers::Flows {
             seconds: status.seconds,
             ..answers::Flows::default()

@@ -57,7 +57,7 @@ impl Keeper {
             operations,
             bulks: VecDeque::new(),
             published: None,
-            straighten_at: None,
+            compact_pages_at: None,
             rebuilding: false,
             handle: handle.clone(),
         };
@@ -115,7 +115,7 @@ pub(super) struct Running {
     /// The version of the tables that workers have, unless the policy is another one since.
     published: Option<u64>,
     /// When pages are to go home.
-    pub(super) straighten_at: Option<Nanos>,
+    pub(super) compact_pages_at: Option<Nanos>,
     rebuilding: bool,
     pub(super) handle: Handle,
 }
@@ -148,7 +148,7 @@ impl Running {
                 return;
             }
             if !is_asked {
-                self.straighten();
+                self.compact_pages();
             }
             self.tidy_up();
         }
@@ -167,7 +167,7 @@ impl Running {
             _ => REST_MAX,
         };
         let due = self.sets.live.next_expiry().into_iter();
-        let rest = match due.chain(self.straighten_at).min() {
+        let rest = match due.chain(self.compact_pages_at).min() {
             Some(due) => Duration::from_nanos(due.since(self.now().mono)).min(rest_max),
             None => rest_max,
         };
@@ -214,7 +214,7 @@ impl Running {
             return Ok(());
         };
         let is_seen = self.publish.wait_seen(version, self.confirm_within);
-        self.straighten_later();
+        self.compact_pages_later();
         if is_seen {
             return Ok(());
         }
@@ -231,7 +231,7 @@ impl Running {
         if self.published == Some(number) {
             return Ok(None);
         }
-        let version = self.publish.publish(self.sets.judgement()?);
+        let version = self.publish.publish(self.sets.ruleset()?);
         self.published = Some(number);
         Ok(Some(version))
     }

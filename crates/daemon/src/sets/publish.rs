@@ -1,6 +1,6 @@
 //! To whom the keeper hands what it made, and whom it asks about hits.
 
-use plane::Judgement;
+use plane::Ruleset;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,14 +10,14 @@ use std::time::Duration;
 pub trait Publish: Send {
     /// Hands lists and the policy that speaks for them to the workers, both at once. Returns the
     /// number of the version, which grows.
-    fn publish(&mut self, next: Judgement) -> u64;
+    fn publish(&mut self, next: Ruleset) -> u64;
 
     /// Waits until every worker uses `version` or a later one; false when `within` is over first.
     fn wait_seen(&mut self, version: u64, within: Duration) -> bool;
 }
 
 impl Publish for engine::Publisher {
-    fn publish(&mut self, next: Judgement) -> u64 {
+    fn publish(&mut self, next: Ruleset) -> u64 {
         Self::publish(self, next)
     }
 
@@ -36,7 +36,7 @@ pub struct Deferred {
 #[derive(Default)]
 struct DeferredState {
     /// What was published last, until there are workers.
-    waiting: Option<Judgement>,
+    waiting: Option<Ruleset>,
     workers: Option<engine::Publisher>,
 }
 
@@ -48,7 +48,7 @@ impl Deferred {
     /// Those of `start`; then it is still deferred. None where no keeper has begun.
     pub fn attach<E>(
         &self,
-        start: impl FnOnce(Judgement) -> Result<engine::Publisher, E>,
+        start: impl FnOnce(Ruleset) -> Result<engine::Publisher, E>,
     ) -> Option<Result<(), E>> {
         let mut state = self.lock();
         let first = state.waiting.clone()?;
@@ -64,7 +64,7 @@ impl Deferred {
 }
 
 impl Publish for Deferred {
-    fn publish(&mut self, next: Judgement) -> u64 {
+    fn publish(&mut self, next: Ruleset) -> u64 {
         let mut state = self.lock();
         if let Some(workers) = &state.workers {
             return workers.publish(next);

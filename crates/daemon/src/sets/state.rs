@@ -9,7 +9,7 @@ use super::refusal::Refusal;
 use super::reply::LoadedList;
 use super::request::{At, NewEntry};
 use crate::journal::{KeptList, Op, Operations};
-use plane::{Action, Judgement, Policy, SetRule};
+use plane::{Action, Policy, Ruleset, SetRule};
 use std::sync::Arc;
 use table::Entries;
 use table::live::{COMMENT_BYTES_MAX, Change, ChangeError, Entry, LiveLists, Note, Outcome};
@@ -142,9 +142,9 @@ impl Sets {
     }
 
     /// What workers are to judge by.
-    pub(super) fn judgement(&self) -> Result<Judgement, Refusal> {
+    pub(super) fn ruleset(&self) -> Result<Ruleset, Refusal> {
         let lists = Arc::clone(&self.live.version().lists);
-        Judgement::new(lists, Arc::clone(&self.policy)).map_err(|error| Refusal::Policy {
+        Ruleset::new(lists, Arc::clone(&self.policy)).map_err(|error| Refusal::Policy {
             reason: error.to_string(),
         })
     }

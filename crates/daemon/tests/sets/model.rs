@@ -5,7 +5,7 @@
 
 use crate::world::{Random, config, from, name};
 use daemon::sets::{Handle, Keeper, NewEntry, Origin, Publish, Request};
-use plane::Judgement;
+use plane::Ruleset;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -26,7 +26,7 @@ type State = u64;
 struct Seen(Arc<Mutex<Vec<[State; SETS]>>>);
 
 impl Publish for Seen {
-    fn publish(&mut self, next: Judgement) -> u64 {
+    fn publish(&mut self, next: Ruleset) -> u64 {
         let mut states = [0; SETS];
         for address in 0..ADDRESSES {
             let mask = next.lists().lookup_v4(FIRST + address);

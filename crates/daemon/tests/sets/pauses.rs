@@ -2,7 +2,7 @@
 
 use crate::world::{config, entry, has, name};
 use daemon::sets::{Handle, Keeper, Origin, Publish, Request};
-use plane::Judgement;
+use plane::Ruleset;
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Workers that have the newest version at once, and all that were ever published where `keeps`.
 #[derive(Clone, Default)]
 struct Workers {
-    published: Arc<Mutex<Vec<Judgement>>>,
+    published: Arc<Mutex<Vec<Ruleset>>>,
     count: Arc<Mutex<u64>>,
     keeps: bool,
 }
@@ -20,14 +20,14 @@ impl Workers {
         *self.count.lock().expect("no panic")
     }
 
-    fn newest(&self) -> Judgement {
+    fn newest(&self) -> Ruleset {
         let published = self.published.lock().expect("no panic");
         published.last().expect("the first version").clone()
     }
 }
 
 impl Publish for Workers {
-    fn publish(&mut self, next: Judgement) -> u64 {
+    fn publish(&mut self, next: Ruleset) -> u64 {
         let mut published = self.published.lock().expect("no panic");
         if !self.keeps {
             published.clear();

@@ -6,7 +6,7 @@ use daemon::sets::{
     SetConfig, SetFacts, SetName,
 };
 use engine::{OwnAddress, Role};
-use plane::{Action, Judgement, SetRule, Sides};
+use plane::{Action, Ruleset, SetRule, Sides};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -16,10 +16,10 @@ use table::live::Entry;
 
 /// What was published, in order.
 #[derive(Clone, Default)]
-pub(crate) struct Published(Arc<Mutex<Vec<Judgement>>>);
+pub(crate) struct Published(Arc<Mutex<Vec<Ruleset>>>);
 
 impl Published {
-    pub(crate) fn last(&self) -> Judgement {
+    pub(crate) fn last(&self) -> Ruleset {
         let all = self.0.lock().expect("no panic");
         all.last().expect("the first version").clone()
     }
@@ -30,16 +30,16 @@ impl Published {
     }
 }
 
-pub(crate) fn has(judgement: &Judgement, set: usize, address: &str) -> bool {
+pub(crate) fn has(ruleset: &Ruleset, set: usize, address: &str) -> bool {
     let mask = match address.parse().expect("an address") {
-        IpAddr::V4(address) => judgement.lists().lookup_v4(address.to_bits()),
-        IpAddr::V6(address) => judgement.lists().lookup_v6(address.to_bits()),
+        IpAddr::V4(address) => ruleset.lists().lookup_v4(address.to_bits()),
+        IpAddr::V6(address) => ruleset.lists().lookup_v6(address.to_bits()),
     };
     mask.contains(set)
 }
 
 impl Publish for Published {
-    fn publish(&mut self, next: Judgement) -> u64 {
+    fn publish(&mut self, next: Ruleset) -> u64 {
         let mut all = self.0.lock().expect("no panic");
         all.push(next);
         all.len() as u64

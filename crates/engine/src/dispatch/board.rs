@@ -24,11 +24,11 @@ pub(crate) struct QueueCounts {
 /// Purposes that frames are queued for: deciding, transmitting, gathering.
 pub(crate) const KINDS: usize = 3;
 
-/// Words of [`QueueCounts`].
+/// Counters of [`QueueCounts`].
 const COUNTS: usize = 6;
 
 impl QueueCounts {
-    fn words(&self) -> [u64; COUNTS] {
+    fn counters(&self) -> [u64; COUNTS] {
         [
             self.direct,
             self.hybrid,
@@ -61,7 +61,7 @@ impl QueueCounts {
 
 /// All that one worker counted of one port and purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct KindWords {
+pub(crate) struct KindCounters {
     pub(crate) queue: QueueCounts,
     /// By worker: frames it queued to that one, and frames it had to drop for want of room there.
     pub(crate) sent: Vec<(u64, u64)>,
@@ -102,7 +102,7 @@ impl DispatchBoard {
             if kind % KINDS == 0 {
                 counts.len += attachments[kind / KINDS].kept.len() as u64;
             }
-            store(shown, &counts.words());
+            store(shown, &counts.counters());
             let row = &self.sent[kind * self.workers..][..self.workers];
             for (shown, (queued, dropped)) in row.iter().zip(exchange.sent()) {
                 store(shown, &[queued, dropped]);
@@ -111,11 +111,11 @@ impl DispatchBoard {
     }
 
     /// What it shows, by port, deciding before transmitting and gathering.
-    pub(crate) fn read(&self) -> Vec<KindWords> {
-        let kind = |(kind, words): (usize, &[AtomicU64; COUNTS])| {
+    pub(crate) fn read(&self) -> Vec<KindCounters> {
+        let kind = |(kind, counters): (usize, &[AtomicU64; COUNTS])| {
             let row = &self.sent[kind * self.workers..][..self.workers];
-            KindWords {
-                queue: QueueCounts::from_words(load(words)),
+            KindCounters {
+                queue: QueueCounts::from_words(load(counters)),
                 sent: row.iter().map(load).map(|[q, d]| (q, d)).collect(),
             }
         };
@@ -129,14 +129,14 @@ mod tests {
 
     #[test]
     fn every_word_comes_back_where_it_was() {
-        let words = std::array::from_fn(|place| place as u64 + 1);
-        assert_eq!(QueueCounts::from_words(words).words(), words);
+        let counters = std::array::from_fn(|place| place as u64 + 1);
+        assert_eq!(QueueCounts::from_words(counters).counters(), counters);
         let board = DispatchBoard::new(2, 3);
-        store(&board.kinds[3], &words);
+        store(&board.kinds[3], &counters);
         store(&board.sent[3 * 3 + 1], &[8, 9]);
         let seen = board.read();
         assert_eq!(seen.len(), 6);
-        assert_eq!(seen[3].queue, QueueCounts::from_words(words));
+        assert_eq!(seen[3].queue, QueueCounts::from_words(counters));
         assert_eq!(seen[3].sent, [(0, 0), (8, 9), (0, 0)]);
         assert_eq!(seen[2].sent, [(0, 0); 3]);
     }

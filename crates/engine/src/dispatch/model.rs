@@ -126,7 +126,7 @@ impl State {
     }
 
     fn is_done(&self) -> bool {
-        let all = |words: &[bool; WORKERS]| words.iter().all(|word| *word);
+        let all = |counters: &[bool; WORKERS]| counters.iter().all(|word| *word);
         let idle = self
             .workers
             .iter()

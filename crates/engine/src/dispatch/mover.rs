@@ -9,7 +9,7 @@ use frame::{Nanos, WorkerId};
 use super::BUCKETS;
 use super::handover::Handover;
 use super::pressure::{Demand, Look};
-use crate::counters::Words;
+use crate::counters::Counters;
 use crate::placement::{
     Balancer, BucketLoad, BucketLoads, BucketReader, Elephant, Indirection, Move, Outcome,
     Pressure, Thresholds,
@@ -134,7 +134,7 @@ impl Mover {
     pub(crate) fn look(
         &mut self,
         at: Nanos,
-        workers: Vec<Words>,
+        workers: Vec<Counters>,
         (missed, dropped): (Vec<u64>, Vec<u64>),
     ) -> Option<Elephant> {
         self.balancer.as_ref()?;

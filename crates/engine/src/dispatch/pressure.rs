@@ -8,7 +8,7 @@
 
 use frame::Nanos;
 
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 use crate::placement::BucketLoad;
 
 /// A worker's bursts are this much shorter than they may be: it emptied its queue each time, so it
@@ -23,7 +23,7 @@ pub(crate) struct Look {
     pub(crate) at: Nanos,
     /// By worker that received them, then by bucket.
     pub(crate) buckets: Vec<Vec<BucketLoad>>,
-    pub(crate) workers: Vec<Words>,
+    pub(crate) workers: Vec<Counters>,
     /// By worker: frames its queues lost before it took them.
     pub(crate) missed: Vec<u64>,
     /// By worker: frames dropped because its rings were full.
@@ -130,19 +130,19 @@ mod tests {
         Look {
             at: Nanos(at),
             buckets: vec![vec![NONE; 2]; workers],
-            workers: vec![Words::new(); workers],
+            workers: vec![Counters::new(); workers],
             missed: vec![0; workers],
             dropped: vec![0; workers],
         }
     }
 
     /// A worker that received `frames` in bursts of so many and was busy for so many nanoseconds.
-    fn count(words: &mut Words, frames: u64, burst: u64, busy: u64) {
-        words.add(Count::Rx, frames);
-        words.add(Count::Bursts, frames / burst);
-        words.add(Count::BusyNanos, busy);
-        words.add(Count::ReceptionNanos, 20 * burst);
-        words.add(Count::ReceptionFrames, burst);
+    fn count(counters: &mut Counters, frames: u64, burst: u64, busy: u64) {
+        counters.add(Count::Rx, frames);
+        counters.add(Count::Bursts, frames / burst);
+        counters.add(Count::BusyNanos, busy);
+        counters.add(Count::ReceptionNanos, 20 * burst);
+        counters.add(Count::ReceptionFrames, burst);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use frame::{CpuId, PortId, WorkerId};
 
 use crate::placement::Elephant;
 
-use super::{DispatchPolicy, DispatchSettings, KINDS, KindWords};
+use super::{DispatchPolicy, DispatchSettings, KINDS, KindCounters};
 
 /// What frames are queued to a worker for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,17 +112,17 @@ pub(crate) struct PathFacts {
     pub(crate) ports: Vec<DispatchPort>,
     /// Fragments are followed.
     pub(crate) follows_fragments: bool,
-    /// Fragments are gathered for conversations of several workers.
+    /// Fragments are gathered for flows of several workers.
     pub(crate) gathers: bool,
-    /// Conversations that may be known at most; none where nothing is remembered.
-    pub(crate) conversations: Option<u32>,
+    /// Flows that may be known at most; none where nothing is remembered.
+    pub(crate) flows: Option<u32>,
 }
 
 /// The report, from what each worker counted by port and kind.
-pub(crate) fn dispatch_report(facts: &PathFacts, workers: &[Vec<KindWords>]) -> DispatchReport {
+pub(crate) fn dispatch_report(facts: &PathFacts, workers: &[Vec<KindCounters>]) -> DispatchReport {
     let mut rows = Vec::new();
     for (place, own) in workers.iter().enumerate() {
-        for (kind_place, words) in own.iter().enumerate() {
+        for (kind_place, counters) in own.iter().enumerate() {
             let Some(port) = facts.ports.get(kind_place / KINDS) else {
                 continue;
             };
@@ -134,16 +134,16 @@ pub(crate) fn dispatch_report(facts: &PathFacts, workers: &[Vec<KindWords>]) -> 
             if !shown {
                 continue;
             }
-            let sent = |worker: &Vec<KindWords>| {
+            let sent = |worker: &Vec<KindCounters>| {
                 let kind = worker.get(kind_place);
                 kind.and_then(|kind| kind.sent.get(place).copied())
             };
-            let (mut queued, mut dropped) = (words.queue.kept, 0);
+            let (mut queued, mut dropped) = (counters.queue.kept, 0);
             for (more, lost) in workers.iter().filter_map(sent) {
                 queued += more;
                 dropped += lost;
             }
-            let queue = &words.queue;
+            let queue = &counters.queue;
             let counts = DispatchCounts {
                 len: queue.len,
                 watermark: queue.watermark,

@@ -1,11 +1,11 @@
-//! The way of a bucket's conversations to its next worker: rings beside those of frames.
+//! The way of a bucket's flows to its next worker: rings beside those of frames.
 
 use frame::{Consumer, Producer, WorkerId};
-use plane::{CONVERSATION_BUCKETS, Shards};
+use plane::{FLOW_BUCKETS, Shards};
 
 use super::BUCKETS;
 
-const _: () = assert!(BUCKETS == CONVERSATION_BUCKETS as usize);
+const _: () = assert!(BUCKETS == FLOW_BUCKETS as usize);
 
 type Parcel = (u16, Shards);
 

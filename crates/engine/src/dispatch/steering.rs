@@ -38,8 +38,8 @@ pub(crate) enum Found {
 pub(crate) enum By {
     /// The flow of its innermost or outermost packet.
     Flow(Placing),
-    /// The conversation of that packet, which for an ICMP error is that of the one it quotes.
-    Conversation(Placing),
+    /// The flow of that packet, which for an ICMP error is that of the one it quotes.
+    TrackedFlow(Placing),
 }
 
 /// One worker's copy of the indirection, and what it received by bucket.
@@ -291,7 +291,7 @@ fn find(hash: &Toeplitz, by: &By, frame: &Frame, gatherers: Option<(&Gatherers, 
     let hash = |key: &FlowKey| hash.hash(key);
     let hash = match by {
         By::Flow(placing) => placing.flow_key(bytes, &parsed).as_ref().map(hash),
-        By::Conversation(placing) => {
+        By::TrackedFlow(placing) => {
             let inner = placing.inner(bytes, &parsed);
             let packet = inner.as_ref().unwrap_or(&parsed);
             if !reassembles && let Some(found) = gathered(bytes, packet, gatherers) {
@@ -324,7 +324,7 @@ fn gathered(bytes: &[u8], packet: &Parsed, gatherers: Option<(&Gatherers, u16)>)
 fn part(by: &By, frame: &Frame) -> Fragment {
     let gathered = frame.meta().is_some_and(|meta| meta.datagram != 0);
     match by {
-        By::Conversation(placing) if gathered => {
+        By::TrackedFlow(placing) if gathered => {
             let parsed = wire::parse(frame.bytes(), plane::original_len(frame));
             placing.packet(frame.bytes(), &parsed).fragment
         }

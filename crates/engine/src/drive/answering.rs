@@ -7,7 +7,7 @@ use traffic::{ANSWER_BYTES_MAX, Controls, Neighbour};
 use super::sender::bytes_of;
 use super::worker::Taker;
 use crate::attachment::Attachment;
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 
 /// Switches forget in five minutes what they have not seen again (IEEE 802.1D).
 const ANNOUNCE_EVERY_NANOS: u64 = 60_000_000_000;
@@ -29,7 +29,7 @@ pub(super) struct Answering {
 pub(super) struct Hold<'a> {
     pub(super) attachment: &'a mut Attachment,
     pub(super) pool: &'a mut FramePool,
-    pub(super) words: &'a mut Words,
+    pub(super) counters: &'a mut Counters,
 }
 
 impl Answering {
@@ -103,12 +103,12 @@ impl Answering {
         let Hold {
             attachment,
             pool,
-            words,
+            counters,
         } = hold;
         let written = bytes_of(self.answers.frames());
-        let (taken, refused) = attachment.transmit_past(&mut self.answers, pool, words);
+        let (taken, refused) = attachment.transmit_past(&mut self.answers, pool, counters);
         self.bytes += written - bytes_of(self.answers.frames());
-        words.add(Count::Originated, taken);
+        counters.add(Count::Originated, taken);
         pool.free_burst(&mut self.answers);
         (taken, refused)
     }

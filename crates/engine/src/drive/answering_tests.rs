@@ -190,7 +190,7 @@ fn both_ports_answer_for_their_addresses_and_send_no_more_for_it() {
     assert!(report.balanced, "{report:?}");
     assert!(report.ledger.closes(), "{:?}", report.ledger);
     // Made, answered at both ends, announced.
-    assert_eq!(report.books.originated, COUNT + 3 + 1);
+    assert_eq!(report.accounting.originated, COUNT + 3 + 1);
     let [rx, tx] = report
         .controls
         .each_ref()
@@ -218,7 +218,7 @@ fn without_neighbours_nothing_is_answered_and_the_sender_looks_at_nothing() {
     let (_drive, report) = run(drive, &mut device).end();
     assert_eq!(device.came, [vec![], vec![]]);
     assert_eq!(
-        (report.books.originated, report.books.rx),
+        (report.accounting.originated, report.accounting.rx),
         (COUNT, COUNT + 1)
     );
     let rx = report.controls[0].as_ref().expect("the sink looks");

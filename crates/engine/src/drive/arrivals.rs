@@ -9,8 +9,8 @@ use super::worker::Taker;
 pub(super) enum Arrivals {
     /// The worker's clock, once a burst.
     Clock,
-    /// The port's card, as far as it does.
-    Card,
+    /// The port's NIC, as far as it does.
+    Nic,
     /// The records of a capture.
     Recorded,
 }
@@ -25,7 +25,7 @@ impl Taker {
         (self.looked, self.last) = (now, now);
         match self.arrivals {
             Arrivals::Clock => self.sink.take_burst(frames, now),
-            Arrivals::Card => self.sink.take_stamped(frames, now),
+            Arrivals::Nic => self.sink.take_stamped(frames, now),
             Arrivals::Recorded => {
                 self.widen_span(frames);
                 self.sink.take_recorded(frames)

@@ -9,11 +9,11 @@ use super::open::Drive;
 use super::report::StreamSent;
 use super::sender::{Sender, Short};
 use super::worker::{Driver, Span, Taker};
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 
 impl Drive {
     /// Bytes of the frames that left: which of them a port refused, it alone knows.
-    pub(super) fn sent_bytes(&self, sum: &Words) -> u64 {
+    pub(super) fn sent_bytes(&self, sum: &Counters) -> u64 {
         let staged = sum.get(Count::TxBytes);
         let place = self.roles.tx;
         let Some(place) = place.filter(|_| sum.dropped(DropReason::TxRefused) != 0) else {
@@ -44,8 +44,8 @@ pub(super) fn short(workers: &[Driver]) -> Short {
 
 fn short_of(worker: &Driver) -> Option<Short> {
     let sender = worker.sender.as_ref()?;
-    let bytes = worker.words.get(Count::TxBytes) as f64;
-    let mean = match worker.words.get(Count::Sent) {
+    let bytes = worker.counters.get(Count::TxBytes) as f64;
+    let mean = match worker.counters.get(Count::Sent) {
         0 => sender.frame_bytes_mean,
         sent => bytes / sent as f64,
     };

@@ -4,7 +4,7 @@ use frame::{Burst, Frame, FramePool, Nanos};
 use traffic::{ClockSteps, PacingError, Source, Speed};
 
 use crate::attachment::Attachment;
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 
 /// What a sender sends.
 pub(super) enum Feed {
@@ -57,12 +57,12 @@ impl Replay {
         &mut self,
         attachments: &mut [Attachment],
         pool: &mut FramePool,
-        words: &mut Words,
+        counters: &mut Counters,
     ) {
         if self.held.is_empty() && !self.over {
             let attachment = &mut attachments[self.place];
             let max = self.held.room();
-            attachment.receive(pool, &mut self.held, max, words);
+            attachment.receive(pool, &mut self.held, max, counters);
             let rounds = attachment.queue.as_ref().map_or(0, |queue| queue.rounds());
             self.begins |= rounds != self.rounds;
             self.rounds = rounds;
@@ -141,12 +141,12 @@ impl Feed {
         pool: &mut FramePool,
         due: usize,
         now: Nanos,
-        words: &mut Words,
+        counters: &mut Counters,
     ) -> usize {
         match self {
             Self::Made(source) => {
                 let made = source.fill(pool, staged, due, now);
-                words.add(Count::Originated, made as u64);
+                counters.add(Count::Originated, made as u64);
                 made
             }
             Self::Replayed(replay) => {

@@ -15,7 +15,7 @@ use super::running::RunningDrive;
 use super::worker::{Driver, Span, Taker};
 use super::{DriveClosing, DrivePlan, Trial};
 use crate::attachment::Attachment;
-use crate::counters::Words;
+use crate::counters::Counters;
 use crate::dispatch::DispatchPolicy;
 use crate::exchange::Exchange;
 use crate::finish::{PortFacts, all_counts, finish_queues, passed};
@@ -185,7 +185,7 @@ impl Drive {
                 let source = self.ports[taker.place].time_source();
                 taker.arrivals = match source {
                     TimeSource::Software { .. } => Arrivals::Clock,
-                    TimeSource::Hardware { .. } => Arrivals::Card,
+                    TimeSource::Hardware { .. } => Arrivals::Nic,
                     TimeSource::Recorded => Arrivals::Recorded,
                 };
             }
@@ -300,7 +300,7 @@ fn at_rest(
         quota: 0,
         waits_for_sources: false,
         burst: Burst::new(),
-        words: Words::new(),
+        counters: Counters::new(),
         control,
         idle,
         shown_quiet: false,

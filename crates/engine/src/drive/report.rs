@@ -9,7 +9,7 @@ use traffic::{ClockSteps, Controls, PacingError, Rate, SinkReport};
 use super::link::Outage;
 use super::worker::Span;
 use crate::ledger::{Cause, Column, Difference, OwnCause, Step};
-use crate::{Books, EndedBy, Ledger, PortReport, WorkerReport};
+use crate::{Accounting, EndedBy, Ledger, PortReport, WorkerReport};
 
 /// Counts while a trial goes on, all workers together; up to a millisecond old.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -112,7 +112,7 @@ pub struct TrialReport {
     /// Where the arrivals of `ahead` and of `back` come from, as far as there are such.
     pub times: [Option<TimeSource>; 2],
     /// All workers' books in one.
-    pub books: Books,
+    pub accounting: Accounting,
     /// Whether the books of each worker and of all balance, and every frame's memory is accounted
     /// for.
     pub balanced: bool,

@@ -18,13 +18,13 @@ use super::report::{ClockDoubt, DriveSnapshot, TrialReport};
 use super::sender::together;
 use super::shrunk::ShrunkWatch;
 use super::worker::{Driver, Span};
-use crate::counters::{Count, Words, at_rest};
+use crate::counters::{Count, Counters, at_rest};
 use crate::finish::{all_counts, balance, port_report, worker_report};
 use crate::ledger::{Driven, PortCounts, of_drive};
 use crate::start::start_workers;
 use crate::states::Watched;
 use crate::supervise::{ATTEND_EVERY, Control, DRAIN_MAX, WATCH_EVERY};
-use crate::{Books, EndedBy, EngineError, Ledger, PortReport, Stopper};
+use crate::{Accounting, EndedBy, EngineError, Ledger, PortReport, Stopper};
 
 /// Test frames begin so long after a port was announced: a switch has learned by then.
 const ANNOUNCED_FOR: Duration = Duration::from_millis(2);
@@ -303,8 +303,10 @@ impl Watch {
     fn report(&self, ended_by: EndedBy) -> TrialReport {
         let ended = self.elapsed();
         let workers = &self.drive.workers;
-        let mut sum = Words::new();
-        workers.iter().for_each(|worker| sum.merge(&worker.words));
+        let mut sum = Counters::new();
+        workers
+            .iter()
+            .for_each(|worker| sum.merge(&worker.counters));
         let senders: Vec<_> = senders_of(workers).collect();
         let seconds = self.drive.seconds();
         let mut tx_span = Span::default();
@@ -339,7 +341,7 @@ impl Watch {
             rx_doubt: ClockDoubt::of(rx_span(workers)),
             times: [roles.rx, returns]
                 .map(|place| place.map(|place| self.drive.ports[place].time_source())),
-            books: Books::of(&sum),
+            accounting: Accounting::of(&sum),
             ledger: Ledger::new(),
             balanced: balance(workers),
             ports: self.drive.port_reports(ended),
@@ -367,7 +369,7 @@ impl Watch {
         let mut since: Vec<PortCounts> = since.map(|(now, before)| now.since(before)).collect();
         let roles = drive.roles;
         let longer: u64 = senders_of(&drive.workers).map(|own| own.longer).sum();
-        let dealt_with = report.books.tx + report.books.dropped_total();
+        let dealt_with = report.accounting.tx + report.accounting.dropped_total();
         let longer = longer + self.shrunk.frames(dealt_with);
         if let Some(tx) = roles.tx {
             since[tx].longer = longer;
@@ -375,10 +377,10 @@ impl Watch {
         let controls = report.controls.each_ref();
         let [rx_controls, tx_controls] = controls.map(|own| own.as_ref().map_or(0, Controls::sent));
         let driven = Driven {
-            books: &report.books,
+            accounting: &report.accounting,
             made: match roles.replay {
                 Some((place, _)) => since[place].received,
-                None => report.books.originated - rx_controls - tx_controls,
+                None => report.accounting.originated - rx_controls - tx_controls,
             },
             rx_controls,
             tx_controls,
@@ -401,7 +403,7 @@ impl Watch {
 }
 
 /// Frames that left by any port, or were given up.
-fn dealt_with(sum: &Words) -> u64 {
+fn dealt_with(sum: &Counters) -> u64 {
     sum.get(Count::Tx) + sum.dropped_total()
 }
 

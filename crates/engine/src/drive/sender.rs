@@ -9,7 +9,7 @@ use traffic::{Pacer, PacingError, Rate};
 use super::feed::Feed;
 use super::worker::Span;
 use crate::clock::since_1970;
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 
 /// How late the end of a short run may be at most, nanoseconds: naps end late by less.
 const LATE_END_NANOS: u64 = 1_000_000;
@@ -54,15 +54,15 @@ pub(super) struct Sender {
 
 impl Sender {
     /// The port refused frames that it had taken.
-    pub(super) fn take_back(&mut self, refused: u64, words: &mut Words) {
-        let refused = refused.min(words.get(Count::Sent));
-        words.take_back(Count::Sent, refused);
+    pub(super) fn take_back(&mut self, refused: u64, counters: &mut Counters) {
+        let refused = refused.min(counters.get(Count::Sent));
+        counters.take_back(Count::Sent, refused);
         // A port does not say which frames: as many mean ones, and of none that was sent all.
-        let bytes = match words.get(Count::Sent) {
+        let bytes = match counters.get(Count::Sent) {
             0 => u64::MAX,
             _ => (refused as f64 * self.frame_bytes_mean) as u64,
         };
-        words.take_back(Count::TxBytes, bytes.min(words.get(Count::TxBytes)));
+        counters.take_back(Count::TxBytes, bytes.min(counters.get(Count::TxBytes)));
         self.sent = self.sent.saturating_sub(refused);
     }
 
@@ -173,7 +173,7 @@ impl Sender {
         staged: &mut Burst,
         pool: &mut FramePool,
         now: Nanos,
-        words: &mut Words,
+        counters: &mut Counters,
     ) {
         let most = usize::try_from(self.quota).unwrap_or(usize::MAX);
         let last = self
@@ -184,7 +184,7 @@ impl Sender {
             self.quota = 0;
         }
         if due != 0 {
-            let made = self.feed.fill(staged, pool, due, now, words);
+            let made = self.feed.fill(staged, pool, due, now, counters);
             self.quota -= made as u64;
             self.made += made as u64;
             if self.records {

@@ -1,4 +1,4 @@
-//! A card that stamps frames, in simulated time: latencies are the card's, to the nanosecond.
+//! A NIC that stamps frames, in simulated time: latencies are the NIC's, to the nanosecond.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,15 +17,15 @@ const STEP_NANOS: u64 = 40_000;
 
 /// A cable of which each frame takes [`DELAY_NANOS`], and whose end says so of all frames but
 /// every so manieth.
-struct Card {
+struct Nic {
     source: TimeSource,
     unstamped_every: u64,
 }
 
-impl Card {
+impl Nic {
     fn port(self) -> TestPort {
         let unstamped_every = self.unstamped_every;
-        let open = move |_, _| CardQueue {
+        let open = move |_, _| NicQueue {
             unstamped_every,
             under_way: VecDeque::new(),
             count: 0,
@@ -37,13 +37,13 @@ impl Card {
     }
 }
 
-struct CardQueue {
+struct NicQueue {
     unstamped_every: u64,
     under_way: VecDeque<Frame>,
     count: u64,
 }
 
-impl PortQueue for CardQueue {
+impl PortQueue for NicQueue {
     fn rx_burst(&mut self, _: &mut FramePool, burst: &mut Burst, max: usize) -> RxState {
         for _ in 0..max {
             let Some(mut frame) = self.under_way.pop_front() else {
@@ -53,7 +53,7 @@ impl PortQueue for CardQueue {
             let sent = Signature::of(frame.bytes()).map_or(0, |own| own.sent.0);
             if !self.count.is_multiple_of(self.unstamped_every) {
                 let meta = frame.meta_mut();
-                (meta.time_ns, meta.by_card) = (sent + DELAY_NANOS, true);
+                (meta.time_ns, meta.by_nic) = (sent + DELAY_NANOS, true);
             }
             burst.push(frame).expect("room for what was asked for");
         }
@@ -73,9 +73,9 @@ impl PortQueue for CardQueue {
     }
 }
 
-fn report_of(card: Card, count: u64) -> TrialReport {
+fn report_of(nic: Nic, count: u64) -> TrialReport {
     let plan = DrivePlan {
-        tx: Some(Box::new(card.port())),
+        tx: Some(Box::new(nic.port())),
         rx: None,
         returns: true,
         reflect: false,
@@ -109,7 +109,7 @@ fn report_of(card: Card, count: u64) -> TrialReport {
     drive.end().1
 }
 
-fn card() -> TimeSource {
+fn nic() -> TimeSource {
     TimeSource::Hardware {
         clock: "/dev/ptp9".to_owned(),
         error_mean_ns: 40,
@@ -120,10 +120,10 @@ fn card() -> TimeSource {
 }
 
 #[test]
-fn arrivals_are_the_cards() {
-    let source = card();
+fn arrivals_are_the_nics() {
+    let source = nic();
     let report = report_of(
-        Card {
+        Nic {
             source: source.clone(),
             unstamped_every: u64::MAX,
         },
@@ -139,10 +139,10 @@ fn arrivals_are_the_cards() {
 }
 
 #[test]
-fn frames_that_the_card_did_not_stamp_are_timed_by_software_and_counted() {
+fn frames_that_the_nic_did_not_stamp_are_timed_by_software_and_counted() {
     let report = report_of(
-        Card {
-            source: card(),
+        Nic {
+            source: nic(),
             unstamped_every: 10,
         },
         1000,
@@ -151,14 +151,14 @@ fn frames_that_the_card_did_not_stamp_are_timed_by_software_and_counted() {
     assert_eq!((back.frames, back.stamped), (1000, 900));
     assert_eq!(back.latency.count, 1000);
     assert_eq!(back.latency.p90, back.latency.p50);
-    // Within the same step, at the time of the look: below the card's, which is not looked at.
+    // Within the same step, at the time of the look: below the NIC's, which is not looked at.
     assert_eq!(back.latency.min, 0);
 }
 
 #[test]
 fn stamps_of_a_port_that_promises_none_are_not_believed() {
     let report = report_of(
-        Card {
+        Nic {
             source: TimeSource::default(),
             unstamped_every: u64::MAX,
         },

@@ -67,7 +67,7 @@ fn run_by(drive: &mut Drive, trial: &Trial, (time, step): (&Simulated, u64), idl
     let mut in_a_row = 0;
     while in_a_row < idle || !drive.workers.iter().all(|worker| worker.is_quiet(false)) {
         let moved: usize = drive.workers.iter_mut().map(|own| own.step(time)).sum();
-        assert!(drive.workers.iter().all(Driver::books_balance));
+        assert!(drive.workers.iter().all(Driver::accounting_balances));
         in_a_row = if moved == 0 { in_a_row + 1 } else { 0 };
         time.advance(if moved == 0 { step } else { 300 });
     }
@@ -84,7 +84,7 @@ fn came_back(drive: &Drive) -> SinkReport {
 }
 
 fn count(drive: &Drive, what: Count) -> u64 {
-    drive.workers.iter().map(|own| own.words.get(what)).sum()
+    drive.workers.iter().map(|own| own.counters.get(what)).sum()
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::feed::Feed;
 use super::sender::{Sender, bytes_of};
 use crate::attachment::Attachment;
 use crate::clock::{Clock, OsClock, cpu_time_nanos};
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 use crate::doze::doze;
 use crate::idle::{Idle, IdleMode};
 use crate::start::Work;
@@ -84,7 +84,7 @@ pub(crate) struct Driver {
     /// The run ends when nothing more can come, since nobody here sends.
     pub(super) waits_for_sources: bool,
     pub(super) burst: Burst,
-    pub(super) words: Words,
+    pub(super) counters: Counters,
     pub(super) control: Arc<Control>,
     pub(super) idle: IdleMode,
     pub(super) shown_quiet: bool,
@@ -126,8 +126,8 @@ impl Work for Driver {
         (&self.attachments, &self.pool)
     }
 
-    fn words(&self) -> &Words {
-        &self.words
+    fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     fn run(self, clock: &OsClock) -> Self {
@@ -147,35 +147,35 @@ impl Driver {
             let moved = self.step(clock);
             let ended = clock.kernel();
             begun = if moved != 0 {
-                self.words.add(Count::BusyNanos, ended.since(begun));
+                self.counters.add(Count::BusyNanos, ended.since(begun));
                 idle.reset();
                 ended
             } else {
                 let called = idle.rest(|nap| self.doze(nap, ended));
-                self.words.add(Count::Sleeps, u64::from(called));
+                self.counters.add(Count::Sleeps, u64::from(called));
                 clock.kernel()
             };
             if ended.since(shown) >= SHOW_EVERY_NANOS {
                 shown = ended;
-                self.control.board(self.id).show(&self.words);
+                self.control.board(self.id).show(&self.counters);
                 self.beat(ended);
             }
         }
         self.settle();
         let cpu_nanos = cpu_time_nanos().saturating_sub(cpu_before);
-        self.words.add(Count::CpuNanos, cpu_nanos);
-        self.control.board(self.id).show(&self.words);
+        self.counters.add(Count::CpuNanos, cpu_nanos);
+        self.control.board(self.id).show(&self.counters);
         self
     }
 
     /// Has the ports send what they gather, and asks them what they could not send.
     fn settle(&mut self) {
         for (place, attachment) in self.attachments.iter_mut().enumerate() {
-            let before = self.words.get(Count::Tx);
-            attachment.settle(&mut self.pool, &mut self.words);
-            let refused = before.saturating_sub(self.words.get(Count::Tx));
+            let before = self.counters.get(Count::Tx);
+            attachment.settle(&mut self.pool, &mut self.counters);
+            let refused = before.saturating_sub(self.counters.get(Count::Tx));
             if let Some(sender) = self.sender.as_mut().filter(|own| own.place == place) {
-                sender.take_back(refused, &mut self.words);
+                sender.take_back(refused, &mut self.counters);
             }
         }
     }
@@ -190,7 +190,7 @@ impl Driver {
             let hold = Hold {
                 attachment: &mut self.attachments[taker.place],
                 pool: &mut self.pool,
-                words: &mut self.words,
+                counters: &mut self.counters,
             };
             taker.answering.announce(Nanos::ZERO, hold);
         }
@@ -210,7 +210,7 @@ impl Driver {
     /// Forgets the trial before.
     pub(super) fn begin_anew(&mut self, control: &Arc<Control>, burst_max: usize) {
         self.control = Arc::clone(control);
-        self.words = Words::new();
+        self.counters = Counters::new();
         self.burst_max = burst_max;
         (self.sender, self.quota) = (None, u64::MAX);
         self.shown_quiet = false;
@@ -243,7 +243,7 @@ impl Driver {
         if self.attachments.iter().any(Attachment::failed) {
             self.control.fail();
         }
-        debug_assert!(self.books_balance(), "a frame without an account");
+        debug_assert!(self.accounting_balances(), "a frame without an account");
         self.show_quiet(drains);
         moved
     }
@@ -255,36 +255,36 @@ impl Driver {
             sender: Some(sender),
             attachments,
             pool,
-            words,
+            counters,
             ..
         } = self
         else {
             return 0;
         };
         if let Feed::Replayed(replay) = &mut sender.feed {
-            replay.read(attachments, pool, words);
-            words.set(Count::PauseNanos, replay.pause_nanos(sender.looked));
+            replay.read(attachments, pool, counters);
+            counters.set(Count::PauseNanos, replay.pause_nanos(sender.looked));
         }
         let attachment = &mut attachments[sender.place];
         let now = clock.kernel();
         let waited = !attachment.staged.is_empty();
         if waited {
-            words.add(Count::FullNanos, now.since(sender.looked));
+            counters.add(Count::FullNanos, now.since(sender.looked));
         } else if !drains && sender.quota != 0 {
-            sender.make(&mut attachment.staged, pool, now, words);
+            sender.make(&mut attachment.staged, pool, now, counters);
         }
         sender.looked = now;
         let bytes = bytes_of(attachment.staged.frames());
-        let before = words.get(Count::Tx);
+        let before = counters.get(Count::Tx);
         // What was sent before comes back to the pool, and queues that buffer go on.
-        let taken = attachment.flush(pool, true, words);
-        sender.take_back(before.saturating_sub(words.get(Count::Tx)), words);
+        let taken = attachment.flush(pool, true, counters);
+        sender.take_back(before.saturating_sub(counters.get(Count::Tx)), counters);
         if taken != 0 {
             let left = bytes_of(attachment.staged.frames());
-            let sent = words.get(Count::Tx).saturating_sub(before);
-            words.add(Count::Sent, sent);
+            let sent = counters.get(Count::Tx).saturating_sub(before);
+            counters.add(Count::Sent, sent);
             sender.sent += sent;
-            words.add(Count::TxBytes, bytes - left);
+            counters.add(Count::TxBytes, bytes - left);
             sender.pacer.sent(taken, bytes - left);
             let after = clock.kernel();
             sender.last = after;
@@ -303,14 +303,14 @@ impl Driver {
             sender,
             pool,
             burst,
-            words,
+            counters,
             ..
         } = self;
         let taker = &mut takers[taker];
         let attachment = &mut attachments[taker.place];
         let (mut moved, mut own) = (0, 0);
         if taker.reflects {
-            moved += attachment.flush(pool, true, words);
+            moved += attachment.flush(pool, true, counters);
             if !attachment.is_clear() {
                 return moved;
             }
@@ -318,12 +318,12 @@ impl Driver {
         let asked = self
             .burst_max
             .min(usize::try_from(self.quota).unwrap_or(usize::MAX));
-        let frames = attachment.receive(pool, burst, asked, words);
+        let frames = attachment.receive(pool, burst, asked, counters);
         let now = clock.kernel();
         if frames != 0 {
             self.quota -= frames as u64;
             own = taker.account(burst.frames(), now);
-            words.add(Count::Signed, own as u64);
+            counters.add(Count::Signed, own as u64);
             if own < frames {
                 taker.answering.look(burst.frames(), pool);
             }
@@ -331,11 +331,11 @@ impl Driver {
         let hold = Hold {
             attachment,
             pool,
-            words,
+            counters,
         };
         let refused = taker.answer(now, hold);
         if let Some(sender) = sender.as_mut().filter(|own| own.place == taker.place) {
-            sender.take_back(refused, words);
+            sender.take_back(refused, counters);
         }
         if frames == 0 {
             taker.looked = now;
@@ -344,7 +344,7 @@ impl Driver {
         if taker.reflects {
             if own < frames {
                 let errors = end_errors(burst, pool);
-                words.add(Count::Consumed, errors as u64);
+                counters.add(Count::Consumed, errors as u64);
                 taker.ended += errors as u64;
             }
             burst
@@ -352,13 +352,13 @@ impl Driver {
                 .iter_mut()
                 .for_each(|frame| turn_around(frame.bytes_mut()));
             if attachment.stage_burst(burst) {
-                attachment.flush(pool, true, words);
+                attachment.flush(pool, true, counters);
             } else {
-                words.drop_frames(DropReason::NoTransmit, burst.len() as u64);
+                counters.drop_frames(DropReason::NoTransmit, burst.len() as u64);
                 pool.free_burst(burst);
             }
         } else {
-            words.add(Count::Consumed, frames as u64);
+            counters.add(Count::Consumed, frames as u64);
             pool.free_burst(burst);
         }
         moved + frames
@@ -366,12 +366,13 @@ impl Driver {
 
     /// The books in the middle of a run: what was made or came in has left, ended here, was
     /// dropped, or waits to leave. Checked after every step of a debug build.
-    pub(super) fn books_balance(&self) -> bool {
+    pub(super) fn accounting_balances(&self) -> bool {
         let staged: usize = self.attachments.iter().map(|own| own.staged.len()).sum();
         let held = self.sender.as_ref().map_or(0, |sender| sender.feed.held());
-        let words = &self.words;
-        let entered = words.get(Count::Rx) + words.get(Count::Originated);
-        let left = words.get(Count::Tx) + words.get(Count::Consumed) + words.dropped_total();
+        let counters = &self.counters;
+        let entered = counters.get(Count::Rx) + counters.get(Count::Originated);
+        let left =
+            counters.get(Count::Tx) + counters.get(Count::Consumed) + counters.dropped_total();
         entered == left + (staged + held) as u64 && self.burst.is_empty()
     }
 
@@ -397,9 +398,9 @@ impl Driver {
             if quiet {
                 // Who sees that all is sent must see how much that was: a worker that is kept from
                 // its CPU now would have the watch take what came for all of it.
-                board.show(&self.words);
+                board.show(&self.counters);
             }
-            board.show_exchange(&self.words, quiet);
+            board.show_exchange(&self.counters, quiet);
         }
     }
 
@@ -417,16 +418,16 @@ impl Driver {
         let Self {
             attachments,
             pool,
-            words,
+            counters,
             sender,
             ..
         } = self;
         for attachment in attachments {
-            attachment.discard_staged(pool, DropReason::Shutdown, words);
+            attachment.discard_staged(pool, DropReason::Shutdown, counters);
         }
         if let Some(sender) = sender {
             let held = sender.feed.give_up(pool);
-            words.drop_frames(DropReason::Shutdown, held as u64);
+            counters.drop_frames(DropReason::Shutdown, held as u64);
         }
     }
 }

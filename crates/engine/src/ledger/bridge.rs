@@ -5,20 +5,20 @@ use port::Loss;
 use super::interface::PortCounts;
 use super::meters::Meters;
 use super::{Column, Ledger, OwnCause, Step};
-use crate::Books;
+use crate::Accounting;
 
 /// How the ledger calls what is between the ports.
 const BRIDGE: &str = "bridge";
 
 /// Draws it of the books of all workers, of what ports counted and of their interfaces.
-pub(crate) fn of_bridge(books: &Books, ports: &[PortCounts], meters: &Meters) -> Ledger {
+pub(crate) fn of_bridge(accounting: &Accounting, ports: &[PortCounts], meters: &Meters) -> Ledger {
     let mut ledger = Ledger::new();
     for counts in ports {
         ledger.state(&counts.place, Column::ReceivedByUs, counts.received);
         ledger.state(&counts.place, Column::SentByUs, counts.sent);
         meters.enter(counts, &mut ledger);
     }
-    ledger.add(between(books));
+    ledger.add(between(accounting));
     // What workers were given and gave, the ports count by themselves.
     let sum = |count: fn(&PortCounts) -> u64| ports.iter().map(count).sum();
     ledger.state(BRIDGE, Column::ReceivedByUs, sum(|port| port.received));
@@ -27,20 +27,20 @@ pub(crate) fn of_bridge(books: &Books, ports: &[PortCounts], meters: &Meters) ->
 }
 
 /// From what was received to what was forwarded.
-fn between(books: &Books) -> Step {
+fn between(accounting: &Accounting) -> Step {
     let mut step = Step::new(
         BRIDGE,
-        (Column::ReceivedByUs, books.rx),
-        (Column::Forwarded, books.tx),
+        (Column::ReceivedByUs, accounting.rx),
+        (Column::Forwarded, accounting.tx),
     );
-    for &(reason, frames) in &books.dropped {
+    for &(reason, frames) in &accounting.dropped {
         step = step.lost(reason, None, frames);
     }
-    step.lost(OwnCause::Consumed, None, books.consumed)
-        .lost(OwnCause::Punted, None, books.punted)
-        .lost(OwnCause::Held, None, books.held)
-        .gained(OwnCause::Originated, None, books.originated)
-        .gained(OwnCause::Cloned, None, books.cloned)
+    step.lost(OwnCause::Consumed, None, accounting.consumed)
+        .lost(OwnCause::Punted, None, accounting.punted)
+        .lost(OwnCause::Held, None, accounting.held)
+        .gained(OwnCause::Originated, None, accounting.originated)
+        .gained(OwnCause::Cloned, None, accounting.cloned)
 }
 
 /// Tells each port what came to it past the workers: of two, what the other one let by.

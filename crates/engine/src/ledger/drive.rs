@@ -7,11 +7,11 @@ use traffic::SinkReport;
 use super::interface::PortCounts;
 use super::meters::Meters;
 use super::{Cause, Column, Ledger, OwnCause, Step};
-use crate::{Books, Outage};
+use crate::{Accounting, Outage};
 
 /// What a trial counted beside its ports. Ports are told by their places among all.
 pub(crate) struct Driven<'a> {
-    pub(crate) books: &'a Books,
+    pub(crate) accounting: &'a Accounting,
     /// Frames made, or read of a capture, and frames of them that the port took.
     pub(crate) made: u64,
     pub(crate) sent: u64,
@@ -118,7 +118,7 @@ fn reflecting(driven: &Driven<'_>, rx: &PortCounts) -> Step {
 fn dropped(driven: &Driven<'_>, mut step: Step, outage: Option<Outage>, all: bool) -> Step {
     let mut by_link = outage.map_or(0, |outage| outage.frames);
     let mut by_mtu = driven.longer;
-    for &(reason, frames) in &driven.books.dropped {
+    for &(reason, frames) in &driven.accounting.dropped {
         let kept_back = if is_kept_back(reason) { frames } else { 0 };
         let down = by_link.min(kept_back);
         let longer = by_mtu.min(kept_back - down);

@@ -7,7 +7,7 @@
 //! two may or may not have been a worker's; that many frames, and no more, may be `start_or_end`.
 //! Without traffic at that time the bound is 0.
 //!
-//! Counters are also late: a veth counts what it sent when the other end has looked at it, cards
+//! Counters are also late: a veth counts what it sent when the other end has looked at it, NICs
 //! bring their counts up to date every second or two. So as long as the ledger does not close, the
 //! last look is repeated, for at most 2.5 seconds.
 
@@ -318,7 +318,7 @@ impl Around {
         step
     }
 
-    /// What others sent by the interface, at least and at most. The tap counts what the card cuts
+    /// What others sent by the interface, at least and at most. The tap counts what the NIC cuts
     /// up once, a queueing discipline every piece of it.
     fn others_sent(&self, sent: u64, left: u64) -> (u64, u64) {
         let root = |reading: &Reading| reading.queueing.root.unwrap_or_default();

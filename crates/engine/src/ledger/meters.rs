@@ -11,7 +11,7 @@ use port::interface::{Meter, Reading};
 use super::Ledger;
 use super::interface::{Around, PortCounts};
 
-/// For how long late counters are waited for: Intel's cards update theirs every two seconds.
+/// For how long late counters are waited for: Intel's NICs update theirs every two seconds.
 const SETTLE_MAX: Duration = Duration::from_millis(2_500);
 /// The first nap between two looks; each is twice as long as the one before, up to a bound.
 const NAP_FIRST: Duration = Duration::from_millis(1);

@@ -11,7 +11,7 @@ use super::bridge::{cross_bypassed, of_bridge};
 use super::interface::{Around, PortCounts};
 use super::meters::Meters;
 use super::{Cause, Column, Ledger, OwnCause, Step};
-use crate::Books;
+use crate::Accounting;
 
 const FROM: Column = Column::ArrivedAtInterface;
 const TO: Column = Column::ReceivedByUs;
@@ -373,8 +373,8 @@ fn an_interface_that_was_made_anew_is_no_gap() {
     }
 }
 
-fn books(rx: u64, tx: u64, dropped: u64) -> Books {
-    Books {
+fn accounting(rx: u64, tx: u64, dropped: u64) -> Accounting {
+    Accounting {
         rx,
         originated: 0,
         cloned: 0,
@@ -395,13 +395,13 @@ fn a_bridge_without_interfaces_has_its_books() {
         other.place = "ring:b".to_owned();
         other
     }];
-    let draw = |books: &Books| of_bridge(books, &ports, &Meters::default());
-    let ledger = draw(&books(10, 7, 3));
+    let draw = |accounting: &Accounting| of_bridge(accounting, &ports, &Meters::default());
+    let ledger = draw(&accounting(10, 7, 3));
     assert!(ledger.closes(), "{ledger:?}");
     assert_eq!(all_named(&ledger), [("blocked_src", None, 3)]);
     assert_eq!(ledger.frames("bridge", Column::Forwarded), Some(7));
     // Drops that nobody counted; a frame that a port did not give; one that it did not take.
-    assert_eq!(draw(&books(10, 7, 2)).unexplained(), 1);
-    assert_eq!(draw(&books(11, 7, 4)).unexplained(), 1);
-    assert_eq!(draw(&books(10, 8, 2)).unexplained(), 1);
+    assert_eq!(draw(&accounting(10, 7, 2)).unexplained(), 1);
+    assert_eq!(draw(&accounting(11, 7, 4)).unexplained(), 1);
+    assert_eq!(draw(&accounting(10, 8, 2)).unexplained(), 1);
 }

@@ -1,6 +1,6 @@
-//! Whether a card places frames as it says: its hash, its table and its queues, each apart.
+//! Whether a NIC places frames as it says: its hash, its table and its queues, each apart.
 //!
-//! A card of 2014 hashed correctly and delivered to the wrong queue, which only hashing again in
+//! A NIC of 2014 hashed correctly and delivered to the wrong queue, which only hashing again in
 //! software shows. Three things are checked of each frame that has addresses: the hash that came
 //! with it is ours; its queue is the table's for that hash; its flow was in that queue before.
 
@@ -17,7 +17,7 @@ const FLOWS_MAX: usize = 1 << 16;
 /// Frames named for each of the three.
 const NAMED_MAX: usize = 5;
 
-/// What a card says of itself.
+/// What a NIC says of itself.
 #[derive(Clone, Debug)]
 pub struct Claims {
     /// Its key; without one its hashes are held against the published keys.
@@ -190,7 +190,7 @@ impl Verifier {
             return;
         };
         let ours = self.hash.one().hash(&input);
-        // The table is looked up with the card's own hash, be it as it may.
+        // The table is looked up with the NIC's own hash, be it as it may.
         let hash = match seen.hash {
             0 => {
                 self.found.hash_untold += 1;
@@ -399,7 +399,7 @@ impl Verifier {
             return None;
         }
         Some(match found.split_buckets {
-            0 => "each bucket has one queue, but not the table's: the card's table is not the one \
+            0 => "each bucket has one queue, but not the table's: the NIC's table is not the one \
                   that its driver tells, or its queues are numbered otherwise"
                 .to_owned(),
             split => format!(

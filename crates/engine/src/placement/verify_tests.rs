@@ -1,4 +1,4 @@
-//! A card that is right, and one of each fault, made of a decorator before generated frames.
+//! A NIC that is right, and one of each fault, made of a decorator before generated frames.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use wire::{FlowKey, protocol};
 
 use super::*;
 
-/// What is wrong with the card.
+/// What is wrong with the NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
@@ -40,13 +40,13 @@ fn table() -> Vec<u32> {
     (0..128).map(|bucket| bucket % QUEUES).collect()
 }
 
-/// A port whose frames have passed a card.
-struct Card {
+/// A port whose frames have passed a NIC.
+struct Nic {
     inner: Box<dyn Port>,
     fault: Fault,
 }
 
-struct CardQueue {
+struct NicQueue {
     inner: Box<dyn PortQueue>,
     fault: Fault,
     hash: Toeplitz,
@@ -55,10 +55,10 @@ struct CardQueue {
     held: Vec<Frame>,
 }
 
-/// Frames that a queue of a card has in its rings.
+/// Frames that a queue of a NIC has in its rings.
 const HELD: u32 = 700;
 
-impl Port for Card {
+impl Port for Nic {
     fn id(&self) -> PortId {
         self.inner.id()
     }
@@ -96,7 +96,7 @@ impl Port for Card {
             Fault::Key => Key::SYMMETRIC,
             _ => Key::MICROSOFT,
         };
-        Ok(Box::new(CardQueue {
+        Ok(Box::new(NicQueue {
             inner: self.inner.open_queue(queue, of)?,
             fault: self.fault,
             hash: Toeplitz::new(&key),
@@ -110,7 +110,7 @@ impl Port for Card {
     }
 }
 
-impl CardQueue {
+impl NicQueue {
     fn hash(&self, flow: &FlowKey) -> u32 {
         let types = match self.fault {
             Fault::Types => HashTypes::UDP_BY_ADDRESSES,
@@ -135,7 +135,7 @@ impl CardQueue {
     }
 }
 
-impl PortQueue for CardQueue {
+impl PortQueue for NicQueue {
     fn begin(&mut self, pool: &mut FramePool) -> Result<(), PortError> {
         self.held.extend((0..HELD).map_while(|_| pool.alloc()));
         Ok(())
@@ -167,10 +167,10 @@ impl PortQueue for CardQueue {
 }
 
 fn verifier() -> Verifier {
-    Verifier::new(claims_of_a_card())
+    Verifier::new(claims_of_a_nic())
 }
 
-fn claims_of_a_card() -> Claims {
+fn claims_of_a_nic() -> Claims {
     Claims {
         key: Some(Key::MICROSOFT),
         types: HashTypes::ALL,
@@ -192,8 +192,8 @@ fn verified(fault: Fault) -> Verification {
         frames: FRAMES,
         duration: Duration::from_secs(600),
     };
-    let mut card = Card { inner, fault };
-    observe(&mut card, &[None], &mut verifier, enough, &|| false).expect("frames");
+    let mut nic = Nic { inner, fault };
+    observe(&mut nic, &[None], &mut verifier, enough, &|| false).expect("frames");
     let found = verifier.conclude();
     assert_eq!((found.frames, found.without_flow), (FRAMES, 0), "{fault:?}");
     found
@@ -217,13 +217,13 @@ fn rings_of_all_queues_are_filled() {
         frames: 4000,
         duration: Duration::from_secs(600),
     };
-    let mut card = Card { inner, fault };
-    observe(&mut card, &[None; 4], &mut verifier, enough, &|| false).expect("frames");
+    let mut nic = Nic { inner, fault };
+    observe(&mut nic, &[None; 4], &mut verifier, enough, &|| false).expect("frames");
     assert_eq!(verifier.conclude().frames, 4000);
 }
 
 #[test]
-fn a_card_that_does_as_it_says() {
+fn a_nic_that_does_as_it_says() {
     let found = verified(Fault::None);
     assert!(found.agrees(), "{found:?}");
     assert_eq!(found.hash.right, FRAMES);
@@ -237,7 +237,7 @@ fn a_wrong_hash_is_explained() {
     let found = verified(Fault::Key);
     assert_eq!((found.hash.right, found.hash.wrong), (0, FRAMES));
     assert_eq!(found.instead[&("udp4", Instead::Symmetric)], FRAMES);
-    // By the card's own hash its queues are right.
+    // By the NIC's own hash its queues are right.
     assert_eq!((found.queue.wrong, found.flow.wrong), (0, 0));
     cause(&found, "symmetric key");
     assert!(!found.is_other_hash());
@@ -269,7 +269,7 @@ fn wrong_queues_are_told_apart() {
         (found.hash.wrong, found.flow.wrong, found.split_buckets),
         (0, 0, 0)
     );
-    cause(&found, "the card's table is not the one");
+    cause(&found, "the NIC's table is not the one");
     let found = verified(Fault::Steered);
     assert!(found.queue.wrong > 0 && found.split_buckets > 0);
     assert_eq!(found.flow.wrong, 0, "each flow stays where it was steered");
@@ -315,15 +315,15 @@ fn hashed() -> Vec<Hashed> {
     // Told are TCP by ports and UDP by addresses.
     let told = || Claims {
         types: HashTypes::UDP_BY_ADDRESSES,
-        ..claims_of_a_card()
+        ..claims_of_a_nic()
     };
     let untold = || Claims {
         untold: vec!["udp4"],
-        ..claims_of_a_card()
+        ..claims_of_a_nic()
     };
     let off = Claims {
         hash_off: true,
-        ..claims_of_a_card()
+        ..claims_of_a_nic()
     };
     let socket = |claims| Claims {
         through_kernel: true,
@@ -397,7 +397,7 @@ fn a_queue_is_held_against_the_table_where_the_hash_is_known() {
             types: HashTypes::UDP_BY_ADDRESSES,
             untold: if told { Vec::new() } else { vec!["udp4"] },
             through_kernel: true,
-            ..claims_of_a_card()
+            ..claims_of_a_nic()
         });
         verifier.see(Some(Sighting {
             flow,

@@ -8,8 +8,8 @@ use frame::{Consumer, PortId, Producer};
 use plane::{Action, DropReason, Policy, Side};
 
 use super::{RawSample, SampleError, SampleSpec, Sampler, boxes};
-use crate::errands::{Desks, SAMPLERS_MAX};
 use crate::publish::Publisher;
+use crate::requests::{Requesters, SAMPLERS_MAX};
 
 /// How often it is looked for samples while there are none.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
@@ -70,23 +70,23 @@ pub struct SampleReceiver {
 /// Has all workers take samples.
 pub(crate) fn receive(
     spec: &SampleSpec,
-    desks: &Desks,
+    requesters: &Requesters,
     lists: &Publisher,
     started: Instant,
 ) -> Result<SampleReceiver, SampleError> {
     check(spec, lists)?;
-    let mut desks = desks.lock();
+    let mut requesters = requesters.lock();
     // Those of captures that have ended make room.
-    for desk in desks.iter_mut() {
-        if !desk.has_room() {
+    for requester in requesters.iter_mut() {
+        if !requester.has_room() {
             return Err(SampleError::TooMany(SAMPLERS_MAX));
         }
     }
-    let count = desks.len();
+    let count = requesters.len();
     let mut workers = Vec::new();
-    for desk in desks.iter_mut() {
+    for requester in requesters.iter_mut() {
         let (boxes, samples) = boxes();
-        desk.give_sampler(Sampler::new(spec.clone(), count, boxes));
+        requester.give_sampler(Sampler::new(spec.clone(), count, boxes));
         workers.push(samples);
     }
     Ok(SampleReceiver {
@@ -106,8 +106,8 @@ fn check(spec: &SampleSpec, lists: &Publisher) -> Result<(), SampleError> {
         return Err(SampleError::NoFrames);
     }
     if let Some(name) = &spec.set {
-        let judgement = lists.current();
-        let mut rules = judgement.policy().rules().iter();
+        let ruleset = lists.current();
+        let mut rules = ruleset.policy().rules().iter();
         if !rules.any(|rule| rule.name == *name) {
             return Err(SampleError::NoSet(name.clone()));
         }

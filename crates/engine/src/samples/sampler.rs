@@ -1,7 +1,7 @@
 //! The worker's side: which frames of a burst are worth a sample, and when one is due.
 
 use frame::{Burst, Frame, Nanos, PortId};
-use plane::{Judgement, MatchedLists, Pipeline, Verdict, original_len};
+use plane::{MatchedLists, Pipeline, Ruleset, Verdict, original_len};
 
 use super::{Boxes, RawSample, SNAP_BYTES_MAX, SampleSpec};
 
@@ -30,7 +30,7 @@ pub(crate) struct Decided<'a> {
     pub(crate) verdicts: &'a [Verdict],
     pub(crate) pipeline: &'a Pipeline,
     pub(crate) from: PortId,
-    pub(crate) judgement: &'a Judgement,
+    pub(crate) ruleset: &'a Ruleset,
     pub(crate) version: u64,
     pub(crate) now: Nanos,
 }
@@ -85,7 +85,7 @@ impl Sampler {
         };
         decided
             .pipeline
-            .each_match(decided.from, decided.judgement, each);
+            .each_match(decided.from, decided.ruleset, each);
         if self.spec.set.is_some() || !self.spec.dropped {
             return;
         }
@@ -109,7 +109,7 @@ impl Sampler {
         }
         self.version = decided.version;
         let wanted = self.spec.set.as_deref();
-        let rules = decided.judgement.policy().rules().iter().enumerate();
+        let rules = decided.ruleset.policy().rules().iter().enumerate();
         let named = rules.filter(|(_, rule)| wanted.is_none_or(|wanted| rule.name == wanted));
         self.sets = named.fold(0, |sets, (place, _)| sets | 1 << place);
     }

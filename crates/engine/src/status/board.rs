@@ -47,7 +47,7 @@ impl PortHold {
         }
     }
 
-    fn words(&self) -> [u64; PORT_WORDS] {
+    fn counters(&self) -> [u64; PORT_WORDS] {
         let passed = &self.passed;
         [
             passed.rx_frames,
@@ -66,7 +66,7 @@ impl PortHold {
         ]
     }
 
-    fn from_words(words: [u64; PORT_WORDS]) -> Self {
+    fn from_words(counters: [u64; PORT_WORDS]) -> Self {
         let [
             rx_frames,
             rx_bytes,
@@ -76,7 +76,7 @@ impl PortHold {
             missed_merged,
             missed_too_long,
             ..,
-        ] = words;
+        ] = counters;
         let [
             ..,
             to_host,
@@ -85,7 +85,7 @@ impl PortHold {
             shortcut,
             rx_dropped,
             tx_dropped,
-        ] = words;
+        ] = counters;
         let passed = PortStatistics {
             rx_frames,
             rx_bytes,
@@ -117,18 +117,18 @@ impl HoldBoard {
     /// Shows what a worker holds, from its own thread. Only that worker may call it.
     pub(crate) fn show(&self, attachments: &[Attachment], pool: &FramePool) {
         for (shown, attachment) in self.ports.iter().zip(attachments) {
-            store(shown, &PortHold::of(attachment).words());
+            store(shown, &PortHold::of(attachment).counters());
         }
         let accounts = pool.accounts();
-        let words = [accounts.total, accounts.free, accounts.homeward].map(u64::from);
-        store(&self.pool, &words);
+        let counters = [accounts.total, accounts.free, accounts.returns].map(u64::from);
+        store(&self.pool, &counters);
         self.cpu_nanos.store(cpu_time_nanos(), Ordering::Relaxed);
     }
 
     /// Adds what it shows of the port at `place`.
     pub(crate) fn add_port(&self, place: usize, sum: &mut PortHold) {
-        if let Some(words) = self.ports.get(place) {
-            sum.add(&PortHold::from_words(load(words)));
+        if let Some(counters) = self.ports.get(place) {
+            sum.add(&PortHold::from_words(load(counters)));
         }
     }
 
@@ -140,11 +140,11 @@ impl HoldBoard {
     }
 
     pub(crate) fn pool(&self) -> PoolAccounts {
-        let [total, free, homeward] = load(&self.pool).map(|count| count as u32);
+        let [total, free, returns] = load(&self.pool).map(|count| count as u32);
         PoolAccounts {
             total,
             free,
-            homeward,
+            returns,
         }
     }
 
@@ -154,8 +154,8 @@ impl HoldBoard {
 }
 
 /// Shows words that only this thread writes.
-pub(crate) fn store<const N: usize>(shown: &[AtomicU64; N], words: &[u64; N]) {
-    for (shown, &word) in shown.iter().zip(words) {
+pub(crate) fn store<const N: usize>(shown: &[AtomicU64; N], counters: &[u64; N]) {
+    for (shown, &word) in shown.iter().zip(counters) {
         shown.store(word, Ordering::Relaxed);
     }
 }
@@ -171,14 +171,14 @@ mod tests {
 
     #[test]
     fn every_word_comes_back_where_it_was() {
-        let words = std::array::from_fn(|place| place as u64 + 1);
-        let hold = PortHold::from_words(words);
-        assert_eq!(hold.words(), words);
+        let counters = std::array::from_fn(|place| place as u64 + 1);
+        let hold = PortHold::from_words(counters);
+        assert_eq!(hold.counters(), counters);
         let (mut sum, board) = (hold, HoldBoard::default());
-        store(&board.ports[1], &words);
+        store(&board.ports[1], &counters);
         board.add_port(1, &mut sum);
-        assert_eq!(sum.words(), words.map(|word| 2 * word));
+        assert_eq!(sum.counters(), counters.map(|word| 2 * word));
         board.add_port(2, &mut sum);
-        assert_eq!(sum.words(), words.map(|word| 2 * word));
+        assert_eq!(sum.counters(), counters.map(|word| 2 * word));
     }
 }

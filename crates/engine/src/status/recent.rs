@@ -1,7 +1,7 @@
 //! What workers did in the last second: counters only ever grow, and a single look at them says
 //! nothing of now.
 
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 
 /// Least time between two looks that are compared, seconds.
 const SPAN: f64 = 1.0;
@@ -24,12 +24,12 @@ pub(crate) struct Recent {
 
 impl Recent {
     /// Told of the counters at `now`, seconds since the start; looks once a second.
-    pub(crate) fn look(&mut self, now: f64, workers: impl Iterator<Item = Words>) {
+    pub(crate) fn look(&mut self, now: f64, workers: impl Iterator<Item = Counters>) {
         let span = now - self.before.0;
         if span < SPAN {
             return;
         }
-        let counts = |words: Words| (words.get(Count::BusyNanos), words.get(Count::Rx));
+        let counts = |counters: Counters| (counters.get(Count::BusyNanos), counters.get(Count::Rx));
         let counts: Vec<_> = workers.map(counts).collect();
         let last = |(place, &(busy, rx)): (usize, &(u64, u64))| {
             let before = self.before.1.get(place).copied().unwrap_or_default();
@@ -63,23 +63,23 @@ mod tests {
 
     #[test]
     fn a_second_is_compared_with_the_one_before() {
-        let words = |busy, rx| {
-            let mut words = Words::new();
-            words.add(Count::BusyNanos, busy);
-            words.add(Count::Rx, rx);
-            std::iter::once(words)
+        let counters = |busy, rx| {
+            let mut counters = Counters::new();
+            counters.add(Count::BusyNanos, busy);
+            counters.add(Count::Rx, rx);
+            std::iter::once(counters)
         };
         let mut recent = Recent::default();
-        recent.look(2.0, words(1_000_000_000, 10_000_000));
+        recent.look(2.0, counters(1_000_000_000, 10_000_000));
         let first = LastSecond {
             busy: 0.5,
             rx_per_second: 5_000_000.0,
             nanos_per_frame: 100.0,
         };
         assert_eq!(recent.of(0), first);
-        recent.look(2.5, words(9_000_000_000, 90_000_000));
+        recent.look(2.5, counters(9_000_000_000, 90_000_000));
         assert_eq!(recent.of(0), first, "too soon");
-        recent.look(4.0, words(1_000_000_000, 10_000_000));
+        recent.look(4.0, counters(1_000_000_000, 10_000_000));
         assert_eq!((recent.of(0), recent.of(1)), Default::default());
     }
 }

@@ -49,11 +49,11 @@ fn shape(workers: usize, policy: DispatchPolicy) -> Shape {
 fn run(
     shape: Shape,
     (traffic, limits): (&Traffic, FragmentLimits),
-    meanwhile: impl FnOnce(&Running),
+    overlap: impl FnOnce(&Running),
 ) -> (RunReport, Arc<Sieve>) {
-    let (report, sieve) = run_some(shape, (traffic, limits), meanwhile);
+    let (report, sieve) = run_some(shape, (traffic, limits), overlap);
     assert_eq!(report.ended_by, EndedBy::Sources, "{shape:?}");
-    assert_eq!(report.books.rx, traffic.frames as u64, "{shape:?}");
+    assert_eq!(report.accounting.rx, traffic.frames as u64, "{shape:?}");
     (report, sieve)
 }
 
@@ -62,19 +62,19 @@ fn run(
 fn run_some(
     shape: Shape,
     (traffic, limits): (&Traffic, FragmentLimits),
-    meanwhile: impl FnOnce(&Running),
+    overlap: impl FnOnce(&Running),
 ) -> (RunReport, Arc<Sieve>) {
     let (plan, sieve) = planned(shape, (traffic, limits));
     let running = Engine::start(plan).expect("a run");
-    meanwhile(&running);
+    overlap(&running);
     let report = running.join().expect("a report");
     assert!(report.balanced, "{shape:?}: {report:#?}");
     assert!(report.dispatch.balances(), "{shape:?}: {report:#?}");
     assert_eq!(sieve.faults(), (0, 0), "{shape:?}, seed {SEED}");
     let left = sieve.left().iter().filter(|&&left| left).count() as u64;
-    assert_eq!(report.books.tx, left, "{shape:?}");
-    let ended = report.books.dropped_total() + report.books.consumed;
-    let begun = report.books.rx + report.books.originated;
+    assert_eq!(report.accounting.tx, left, "{shape:?}");
+    let ended = report.accounting.dropped_total() + report.accounting.consumed;
+    let begun = report.accounting.rx + report.accounting.originated;
     assert_eq!(left + ended, begun, "{shape:?}");
     (report, sieve)
 }
@@ -112,7 +112,7 @@ fn every_fragment_passes_in_its_order() {
                     ..shape(workers, policy)
                 };
                 let (report, _) = run(shape, (&traffic, limits()), |_| {});
-                assert_eq!(report.books.dropped, [], "{shape:?}");
+                assert_eq!(report.accounting.dropped, [], "{shape:?}");
                 assert_eq!(gathered_elsewhere(&report) > 0, workers > 1, "{shape:?}");
             }
         }
@@ -125,7 +125,7 @@ fn more_workers_than_gather() {
     let traffic = Traffic::new(mix(10));
     let shape = shape(10, DispatchPolicy::Hybrid);
     let (report, _) = run(shape, (&traffic, limits()), |_| {});
-    assert_eq!(report.books.dropped, [], "{shape:?}");
+    assert_eq!(report.accounting.dropped, [], "{shape:?}");
     let rows = report.dispatch.rows.iter();
     let gathering = rows.filter(|row| row.kind == DispatchKind::Gather && row.counts.queued > 0);
     let mut gatherers: Vec<u16> = gathering.map(|row| row.worker.0).collect();
@@ -142,7 +142,7 @@ fn queues_for_some_workers_alone() {
             ..shape(workers, DispatchPolicy::Hybrid)
         };
         let (report, _) = run(shape, (&traffic, limits()), |_| {});
-        assert_eq!(report.books.dropped, [], "{shape:?}");
+        assert_eq!(report.accounting.dropped, [], "{shape:?}");
     }
 }
 
@@ -160,7 +160,7 @@ fn verdicts_are_those_of_one_worker() {
             ..shape(1, DispatchPolicy::Hybrid)
         };
         let (expected, one) = run(alone, (&traffic, limits()), |_| {});
-        let reasons = expected.books.dropped;
+        let reasons = expected.accounting.dropped;
         for reason in [
             DropReason::FragmentDuplicate,
             DropReason::FragmentOverlap,
@@ -178,7 +178,7 @@ fn verdicts_are_those_of_one_worker() {
                 ..shape(2, policy)
             };
             let (report, two) = run(shape, (&traffic, limits()), |_| {});
-            assert_eq!(report.books.dropped, reasons, "{shape:?}, seed {SEED}");
+            assert_eq!(report.accounting.dropped, reasons, "{shape:?}, seed {SEED}");
             assert!(two.left() == one.left(), "{shape:?}, seed {SEED}");
         }
     }
@@ -202,7 +202,7 @@ fn moving_buckets_loses_and_reorders_no_fragment() {
                 let (report, _) = run(shape, (&traffic, limits()), |running| {
                     shuffle(running, workers, SEED);
                 });
-                assert_eq!(report.books.dropped, [], "{shape:?}");
+                assert_eq!(report.accounting.dropped, [], "{shape:?}");
                 moved += report.dispatch.moved;
                 if moved > 0 {
                     break;
@@ -227,15 +227,15 @@ fn rings_of_one_frame_hold_no_fragment_up_for_ever() {
             let (report, _) = run(shape, (&traffic, limits()), |running| {
                 shuffle(running, workers, SEED);
             });
-            assert_eq!(report.books.dropped, [], "{shape:?}");
+            assert_eq!(report.accounting.dropped, [], "{shape:?}");
         }
     }
 }
 
-/// The other mode: packets leave whole, by the worker of their conversation, since no other would
+/// The other mode: packets leave whole, by the worker of their flow, since no other would
 /// let them pass.
 #[test]
-fn packets_put_together_meet_their_conversation() {
+fn packets_put_together_meet_their_flow() {
     for policy in [DispatchPolicy::Hybrid, DispatchPolicy::Deferred] {
         for workers in [1, 2, 3] {
             for hash in HASHES {
@@ -256,15 +256,15 @@ fn packets_put_together_meet_their_conversation() {
                         }
                     });
                     assert_eq!(sieve.parts(), 0, "{shape:?}");
-                    let books = &report.books;
+                    let accounting = &report.accounting;
                     assert!(
-                        2 * books.originated < books.consumed,
-                        "{shape:?}: {books:?}"
+                        2 * accounting.originated < accounting.consumed,
+                        "{shape:?}: {accounting:?}"
                     );
                     // Fragments inside of tunnels are whole packets outside: with the inner
-                    // header's conversations only their first ones have one.
+                    // header's flows only their first ones have one.
                     if hash != Some(HashHeader::Inner) || !stateful {
-                        assert_eq!(books.dropped, [], "{shape:?}");
+                        assert_eq!(accounting.dropped, [], "{shape:?}");
                     }
                 }
             }
@@ -290,7 +290,7 @@ fn what_full_rings_drop_is_counted() {
         });
         let dropped = |wanted| {
             let found = report
-                .books
+                .accounting
                 .dropped
                 .iter()
                 .find(|(reason, _)| *reason == wanted);
@@ -370,7 +370,7 @@ fn sets_count_what_waits_in_vain() {
     let frames = traffic.queues.iter().flatten();
     let wanted = frames.filter(|frame| frame[12..14] == [8, 0]).count() as u64;
     let dropped = |wanted: DropReason| {
-        let dropped = report.books.dropped.iter();
+        let dropped = report.accounting.dropped.iter();
         dropped
             .map(|&(reason, count)| if reason == wanted { count } else { 0 })
             .sum::<u64>()
@@ -378,7 +378,7 @@ fn sets_count_what_waits_in_vain() {
     let in_vain = dropped(DropReason::FragmentTimeout) + dropped(DropReason::FragmentEvicted);
     let (counted, left_out) = (report.sets[0].hits_src, dropped(DropReason::Shutdown));
     println!("{counted} of {wanted}, {in_vain} in vain, {left_out} at the end");
-    assert!(in_vain > left_out, "{:?}", report.books);
+    assert!(in_vain > left_out, "{:?}", report.accounting);
     assert!(counted <= wanted, "{counted} of {wanted}");
     assert!(
         counted + left_out >= wanted,

@@ -3,13 +3,13 @@
 //!
 //! `LINERATE_DISPATCH_FRAMES` frames are sent in the test of that name, 200,000 without it.
 
-mod conversations;
 mod flows;
 mod fragments;
 mod moves;
 mod pieces;
 #[path = "../ports/mod.rs"]
 mod ports;
+mod tracked_flows;
 mod tunnels;
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ struct Shape {
     lossless: bool,
     make: Make,
     hash: Option<HashHeader>,
-    /// The bridge remembers conversations.
+    /// The bridge remembers flows.
     stateful: bool,
     /// Packets in fragments are put together.
     reassembles: bool,
@@ -104,18 +104,18 @@ impl Shape {
     }
 
     /// The same, with something done while it runs.
-    fn run_with(self, frames: u64, meanwhile: impl FnOnce(&Running)) -> RunReport {
+    fn run_with(self, frames: u64, overlap: impl FnOnce(&Running)) -> RunReport {
         let judge = Judge::new(FLOWS);
         let running = Engine::start(self.plan(frames, &judge)).expect("a run");
-        meanwhile(&running);
+        overlap(&running);
         let report = running.join().expect("a report");
         assert!(report.balanced, "{self:?}: {report:#?}");
         assert_eq!(report.ended_by, EndedBy::Sources, "{self:?}");
         assert_eq!(judge.reordered(), 0, "{self:?}, seed {SEED}");
-        assert_eq!(judge.sent(), report.books.rx, "{self:?}");
-        let dropped = report.books.dropped_total();
+        assert_eq!(judge.sent(), report.accounting.rx, "{self:?}");
+        let dropped = report.accounting.dropped_total();
         assert_eq!(judge.arrived() + dropped, judge.sent(), "{self:?}");
-        for (reason, frames) in &report.books.dropped {
+        for (reason, frames) in &report.accounting.dropped {
             assert_eq!(*reason, DropReason::HandoffRingFull, "{frames} frames");
         }
         assert_eq!(full_rings(&report), dropped, "{self:?}: {report:#?}");
@@ -146,8 +146,8 @@ fn each_policy_handles_every_frame_its_own_way() {
     for workers in [1, 2, 3] {
         for policy in DispatchPolicy::ALL {
             let report = Shape::new(workers, policy).run(frames);
-            let sent = report.books.rx;
-            assert_eq!(report.books.tx, sent, "sources that wait lose nothing");
+            let sent = report.accounting.rx;
+            assert_eq!(report.accounting.tx, sent, "sources that wait lose nothing");
             let [direct, hybrid, queued, handled] = decided(&report);
             assert_eq!(handled, sent);
             match policy {
@@ -180,7 +180,7 @@ fn fewer_queues_than_workers_still_use_all_of_them() {
             ..Shape::new(3, DispatchPolicy::Hybrid)
         };
         let report = shape.run(60_000);
-        assert_eq!(report.books.tx, report.books.rx, "{shape:?}");
+        assert_eq!(report.accounting.tx, report.accounting.rx, "{shape:?}");
         let policy = report.dispatch.ports[0].policy;
         let rows = report.dispatch.rows.iter();
         let deciding = rows.filter(|row| row.kind == DispatchKind::Decide && row.port.0 == 0);
@@ -202,9 +202,9 @@ fn rings_of_one_frame_hold_nobody_up_for_ever() {
             let mut shape = Shape::new(workers, policy);
             shape.settings.ring_limit = 1;
             let report = shape.run(4_000);
-            assert_eq!(report.books.tx, report.books.rx, "{shape:?}");
+            assert_eq!(report.accounting.tx, report.accounting.rx, "{shape:?}");
             shape.tx_queues = 1;
-            assert_eq!(shape.run(4_000).books.dropped, [], "{shape:?}");
+            assert_eq!(shape.run(4_000).accounting.dropped, [], "{shape:?}");
         }
     }
 }
@@ -241,7 +241,7 @@ fn linerate_dispatch_frames() {
             println!(
                 "{} frames of {FLOWS} flows by 2 workers, {}, {}: {hybrid} at once, {queued} over \
                  rings, {} dropped because a ring was full, 0 reordered, {:.0} ns a frame",
-                report.books.rx,
+                report.accounting.rx,
                 policy.name(),
                 if lossless {
                     "the source waits"
@@ -249,7 +249,7 @@ fn linerate_dispatch_frames() {
                     "the source does not wait"
                 },
                 full_rings(&report),
-                report.seconds * 1e9 / report.books.rx as f64,
+                report.seconds * 1e9 / report.accounting.rx as f64,
             );
         }
     }

@@ -52,13 +52,13 @@ fn no_flow_is_reordered_while_buckets_move() {
             });
             assert!(report.dispatch.moved > 0, "{shape:?}: {report:#?}");
             if lossless {
-                assert_eq!(report.books.dropped, [], "{shape:?}");
+                assert_eq!(report.accounting.dropped, [], "{shape:?}");
             }
             println!(
                 "{} frames by {workers} workers, {}, {tx_queues} to transmit, {}: {} buckets moved \
                  in {changes} changes, {} dropped because a ring was full, 0 reordered, {:.0} ns a \
                  frame",
-                report.books.rx,
+                report.accounting.rx,
                 policy.name(),
                 if lossless {
                     "the source waits"
@@ -67,7 +67,7 @@ fn no_flow_is_reordered_while_buckets_move() {
                 },
                 report.dispatch.moved,
                 full_rings(&report),
-                report.seconds * 1e9 / report.books.rx as f64,
+                report.seconds * 1e9 / report.accounting.rx as f64,
             );
         }
     }
@@ -88,7 +88,7 @@ fn moves_end_where_rings_have_room_for_one_frame() {
                 let report = shape.run_with(4_000, |running| {
                     shuffle(running, workers, SEED);
                 });
-                assert_eq!(report.books.tx, report.books.rx, "{shape:?}");
+                assert_eq!(report.accounting.tx, report.accounting.rx, "{shape:?}");
                 moved += report.dispatch.moved;
                 if moved > 0 {
                     break;

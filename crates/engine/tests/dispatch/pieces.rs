@@ -17,7 +17,7 @@ const PIECE: usize = 40;
 const TUNNEL_PIECE: usize = 88;
 /// At the end of each frame: its number, its stream, and its number in that.
 const MARK: usize = 12;
-/// Conversations.
+/// Flows.
 const FLOWS: u64 = 200;
 /// Datagrams under way at a time.
 const OPEN: usize = 24;
@@ -68,7 +68,7 @@ impl Traffic {
             frames: 0,
             streams: 0,
         };
-        // Whole datagrams of one conversation are one stream by each queue, in tunnels or not.
+        // Whole datagrams of one flow are one stream by each queue, in tunnels or not.
         let whole = 2 * FLOWS as usize * mix.queues;
         let mut numbers = vec![0_u32; whole + mix.datagrams as usize * mix.queues];
         traffic.streams = numbers.len();
@@ -190,14 +190,14 @@ fn emit(network: Network<'_>, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A datagram of a conversation with so many bytes behind its network header.
+/// A datagram of a flow with so many bytes behind its network header.
 fn plain(flow: u32, len: usize, tcp: bool) -> Vec<u8> {
     let (src_port, dst_port) = (1000 + (flow % 5000) as u16, 53);
     let (transport, header) = if tcp {
         let tcp = Tcp {
             src_port,
             dst_port,
-            // A reset begins no conversation.
+            // A reset begins no flow.
             flags: 0x04,
             ..Tcp::default()
         };

@@ -85,7 +85,7 @@ fn flows_with_and_without_tunnels_keep_their_order() {
                 };
                 let report = shape.run(FRAMES);
                 if lossless {
-                    assert_eq!(report.books.tx, report.books.rx, "{shape:?}");
+                    assert_eq!(report.accounting.tx, report.accounting.rx, "{shape:?}");
                 }
             }
         }
@@ -102,7 +102,7 @@ fn one_tunnel_spreads_by_what_is_inside() {
         };
         let report = shape.run(FRAMES);
         let handled = handled(&report);
-        assert_eq!(handled.iter().sum::<u64>(), report.books.rx);
+        assert_eq!(handled.iter().sum::<u64>(), report.accounting.rx);
         handled
     };
     // Addresses alone are the same: IPIP and GRE have no ports, so both are one worker's.
@@ -116,10 +116,10 @@ fn one_tunnel_spreads_by_what_is_inside() {
     }
 }
 
-/// Frames are placed by the conversations that a bridge remembers: else the worker that decides
+/// Frames are placed by the flows that a bridge remembers: else the worker that decides
 /// has no shard for them, and they are dropped.
 #[test]
-fn conversations_inside_tunnels_meet_their_worker() {
+fn flows_inside_tunnels_meet_their_worker() {
     for hash in [None, Some(HashHeader::Inner)] {
         let shape = Shape {
             make: mixed,
@@ -128,6 +128,6 @@ fn conversations_inside_tunnels_meet_their_worker() {
             ..Shape::new(2, DispatchPolicy::Hybrid)
         };
         let report = shape.run(FRAMES);
-        assert_eq!(report.books.tx, report.books.rx, "{shape:?}");
+        assert_eq!(report.accounting.tx, report.accounting.rx, "{shape:?}");
     }
 }

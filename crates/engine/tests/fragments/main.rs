@@ -9,8 +9,8 @@ mod host;
 
 use frame::{Burst, FramePool, Nanos, PoolRequest, PortId, Region};
 use plane::{
-    Bridge, DropReason, Fragments, HitAddresses, Judgement, Policy, Ports, Reassembled,
-    Reassembler, Stateful, StatefulConfig, Timeouts, Verdict, Verdicts,
+    Bridge, DropReason, Fragments, HitAddresses, Policy, Ports, Reassembled, Reassembler, Ruleset,
+    Stateful, StatefulConfig, Timeouts, Verdict, Verdicts,
 };
 use table::CompiledLists;
 use table::flows::WhenFull;
@@ -94,10 +94,10 @@ fn each_order(order: &mut Vec<usize>, at: usize, each: &mut impl FnMut(&[usize])
     }
 }
 
-/// A bridge that remembers conversations, and what puts packets together.
+/// A bridge that remembers flows, and what puts packets together.
 struct Ours {
     bridge: Bridge,
-    judgement: Judgement,
+    ruleset: Ruleset,
     reassembler: Reassembler,
     pool: FramePool,
     now: Nanos,
@@ -132,7 +132,7 @@ impl Ours {
         let policy = Policy::new(Vec::new()).expect("no rules");
         Self {
             bridge,
-            judgement: Judgement::new(lists.into(), policy.into()).expect("none of both"),
+            ruleset: Ruleset::new(lists.into(), policy.into()).expect("none of both"),
             reassembler: Reassembler::new(limits),
             pool: Region::with_pools(&[request]).expect("memory").1.remove(0),
             now: Nanos(1),
@@ -152,7 +152,7 @@ impl Ours {
             self.now = self.now.after(1000);
             self.bridge.set_now(self.now);
             self.bridge
-                .decide(&burst, FROM, &self.judgement, &mut verdicts);
+                .decide(&burst, FROM, &self.ruleset, &mut verdicts);
             let fragments = self.bridge.fragments().expect("given");
             fragments.settle(&mut burst, &verdicts);
             while let Some(one) = fragments.next_released() {

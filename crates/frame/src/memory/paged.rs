@@ -1,6 +1,6 @@
 //! A column of values in pages that versions share: a change copies the pages it touches.
 
-mod straight;
+mod compact;
 mod view;
 
 use core::{

@@ -16,11 +16,11 @@ fn pools(frames: &[u32]) -> Vec<FramePool> {
     Region::with_pools(&requests).expect("memory").1
 }
 
-fn accounts(total: u32, free: u32, homeward: u32) -> PoolAccounts {
+fn accounts(total: u32, free: u32, returns: u32) -> PoolAccounts {
     PoolAccounts {
         total,
         free,
-        homeward,
+        returns,
     }
 }
 

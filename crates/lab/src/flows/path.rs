@@ -1,4 +1,4 @@
-//! Frames on their way: parsed, and then their conversations found, counted, begun and ended.
+//! Frames on their way: parsed, and then their flows found, counted, begun and ended.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -22,7 +22,7 @@ const STRIDE: usize = 1984;
 const APART: u64 = 100;
 /// Records looked at for expiry after each burst, at most.
 const EXPIRED_MAX: usize = 64;
-/// Seconds without a packet after which a conversation is over.
+/// Seconds without a packet after which a flow is over.
 pub(super) const IDLE_SECONDS: u32 = 2;
 /// Addresses and ports in an untagged IPv4 frame of UDP.
 const SRC: usize = 26;
@@ -80,10 +80,10 @@ impl Frames {
     }
 }
 
-/// The path, with a table of conversations or without.
+/// The path, with a table of flows or without.
 pub(super) struct Path {
     pub(super) frames: Rc<RefCell<Frames>>,
-    /// Its own: if paths shared one, conversations that began while the path without a table ran
+    /// Its own: if paths shared one, flows that began while the path without a table ran
     /// would be news to the table, several times as many as it was to have.
     pub(super) population: Population,
     pub(super) table: Option<Tracked>,

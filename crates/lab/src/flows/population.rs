@@ -1,4 +1,4 @@
-//! Conversations that come and go: a window over numbers that moves on.
+//! Flows that come and go: a window over numbers that moves on.
 
 use table::flows::{FlowId, Sighting};
 use wire::protocol;
@@ -8,12 +8,12 @@ use crate::shuffle::Seeded;
 /// RSS buckets, as the engine has them.
 pub(super) const BUCKETS: u16 = 128;
 
-/// Which conversations are alive, and when.
+/// Which flows are alive, and when.
 #[derive(Debug)]
 pub(super) struct Population {
     /// How many packets come for.
     pub(super) live: u64,
-    /// Packets between two new conversations; 0 for none.
+    /// Packets between two new flows; 0 for none.
     pub(super) packets_per_new: u64,
     /// The first of the window.
     base: u64,
@@ -21,7 +21,7 @@ pub(super) struct Population {
     seeded: Seeded,
 }
 
-/// The two ends of conversation `number`, and the ports.
+/// The two ends of flow `number`, and the ports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     pub(super) src: u32,
@@ -61,7 +61,7 @@ impl Population {
         }
     }
 
-    /// The conversation of the next packet: any of those alive; each that is new begins with a
+    /// The flow of the next packet: any of those alive; each that is new begins with a
     /// packet of its own.
     #[inline]
     pub(super) fn next(&mut self) -> u64 {

@@ -15,7 +15,7 @@ fn both_ways_of_ending_end_all() {
 }
 
 #[test]
-fn conversations_come_and_go_at_the_rate_asked_for() {
+fn flows_come_and_go_at_the_rate_asked_for() {
     let (live, packets_per_new) = (1000, 100);
     let mut tracked = Tracked::new(table_for(live * 40).expect("some megabytes"));
     tracked.apart = 2000;
@@ -27,7 +27,7 @@ fn conversations_come_and_go_at_the_rate_asked_for() {
     let counts = *tracked.table.counts();
     let (begun, new) = (counts.begun, packets / packets_per_new);
     assert!((new..=new + live).contains(&begun), "{counts:?}");
-    // Of five seconds all but the last two and what a conversation lives.
+    // Of five seconds all but the last two and what a flow lives.
     assert!((new / 3..new).contains(&counts.expired), "{counts:?}");
     assert_eq!(tracked.table.len() as u64, counts.begun - counts.expired);
     assert_eq!((counts.full, counts.crowded), (0, 0));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use frame::{BURST_MAX, Burst, Frame, FramePool, Nanos, PoolRequest, PortId, Region};
 use plane::{
-    Bridge, Fragments, HitAddresses, Judgement, Policy, Ports, Stateful, StatefulConfig, Timeouts,
+    Bridge, Fragments, HitAddresses, Policy, Ports, Ruleset, Stateful, StatefulConfig, Timeouts,
     Verdict, Verdicts,
 };
 use table::CompiledLists;
@@ -20,12 +20,12 @@ use crate::shuffle::Seeded;
 pub(super) const TOGETHER: usize = 24;
 /// Frames of a lap, at most.
 const FRAMES: usize = 8192;
-/// Conversations that are known.
+/// Flows that are known.
 pub(super) const FLOWS: u64 = 1000;
-/// Conversations of which each packet begins one: the table has room for a part of them, and they
+/// Flows of which each packet begins one: the table has room for a part of them, and they
 /// come again when it has forgotten them.
 const NEW_FLOWS: u64 = 1 << 20;
-/// Conversations that the table has room for.
+/// Flows that the table has room for.
 const FLOWS_MAX: u32 = 65_536;
 /// Nanoseconds from one frame to the next.
 pub(super) const APART: u64 = 100;
@@ -58,9 +58,9 @@ impl Order {
 /// Whose packets come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flows {
-    /// Of a thousand conversations, which the bridge knows.
+    /// Of a thousand flows, which the bridge knows.
     Known,
-    /// Each begins a conversation, and one of those known ends for it.
+    /// Each begins a flow, and one of those known ends for it.
     New,
 }
 
@@ -99,8 +99,8 @@ impl Lap {
     }
 }
 
-/// What remembers conversations.
-pub(super) fn conversations() -> StatefulConfig {
+/// What remembers flows.
+pub(super) fn flows() -> StatefulConfig {
     StatefulConfig {
         allow_new: Ports::ALL,
         flows: FLOWS_MAX,
@@ -199,15 +199,15 @@ pub(super) fn stamped(flow: u32, identification: u32, (piece, pieces): (u8, u8))
 }
 
 /// As drawn. A port in step with the address would cancel it out of the hash that is symmetric, and
-/// all conversations would be in one bucket, which has room for half of a thousand.
+/// all flows would be in one bucket, which has room for half of a thousand.
 fn source_port(flow: u32) -> u16 {
     1024 + ((flow.wrapping_mul(0x9E37_79B1) >> 16) as u16 >> 1)
 }
 
-/// A bridge that remembers conversations and follows fragments.
+/// A bridge that remembers flows and follows fragments.
 pub(super) struct Virtual {
     bridge: Bridge,
-    judgement: Judgement,
+    ruleset: Ruleset,
     verdicts: Verdicts,
     now: Nanos,
     out: Vec<Frame>,
@@ -218,7 +218,7 @@ pub(super) struct Virtual {
 
 impl Virtual {
     pub(super) fn new() -> Result<Self, LabError> {
-        let stateful = Box::new(Stateful::new(conversations()).map_err(refused)?);
+        let stateful = Box::new(Stateful::new(flows()).map_err(refused)?);
         let bridge = Bridge::new([FROM, PortId(1)], Box::new(HitAddresses::new([1, 2])));
         let lists = CompiledLists::compile(&[]).map_err(refused)?;
         let policy = Policy::new(Vec::new()).map_err(refused)?;
@@ -226,7 +226,7 @@ impl Virtual {
             bridge: bridge
                 .with_stateful(Some(stateful))
                 .with_fragments(Some(Box::new(Fragments::new(limits())))),
-            judgement: Judgement::new(Arc::new(lists), Arc::new(policy)).map_err(refused)?,
+            ruleset: Ruleset::new(Arc::new(lists), Arc::new(policy)).map_err(refused)?,
             verdicts: Verdicts::new(),
             now: Nanos(0),
             out: Vec::with_capacity(2 * FRAMES),
@@ -269,7 +269,7 @@ impl Virtual {
         self.now = self.now.after(APART * burst.len() as u64);
         self.bridge.set_now(self.now);
         self.bridge
-            .decide(burst, FROM, &self.judgement, &mut self.verdicts);
+            .decide(burst, FROM, &self.ruleset, &mut self.verdicts);
         let Self {
             bridge,
             verdicts,
@@ -313,7 +313,7 @@ impl Virtual {
         self.bridge.held()
     }
 
-    /// Conversations that are known, and that began.
+    /// Flows that are known, and that began.
     #[cfg(test)]
     pub(super) fn flows(&self) -> (usize, u64) {
         self.bridge.stateful().map_or((0, 0), |stateful| {

@@ -12,7 +12,7 @@ use plane::Policy;
 use port::{Port, PortQueue, PortStatistics, RxState};
 use table::CompiledLists;
 
-use super::lap::{FLOWS, Flows, LEN, Lap, Order, TOGETHER, conversations, limits, stamped};
+use super::lap::{FLOWS, Flows, LEN, Lap, Order, TOGETHER, flows, limits, stamped};
 use crate::contest::{Contestant, refused};
 use crate::experiment::LabError;
 use crate::shuffle::Seeded;
@@ -60,8 +60,8 @@ pub(super) fn contestants(cpus: &[CpuId], seen: &Rc<RefCell<Seen>>) -> Vec<Conte
             metric: RATE,
             measure: Box::new(move |_| match trial(&traffic, &cpus) {
                 Ok(report) => {
-                    seen.borrow_mut().dropped += report.books.dropped_total();
-                    report.books.tx as f64 / report.seconds / cpus.len() as f64
+                    seen.borrow_mut().dropped += report.accounting.dropped_total();
+                    report.accounting.tx as f64 / report.seconds / cpus.len() as f64
                 }
                 Err(error) => {
                     seen.borrow_mut().failed.get_or_insert(error);
@@ -85,7 +85,7 @@ fn lap(pieces: u8, order: Order) -> Lap {
 /// One run, from the first frame to the last.
 fn trial(traffic: &Arc<Traffic>, cpus: &[CpuId]) -> Result<RunReport, LabError> {
     let mut policy = Policy::new(Vec::new()).map_err(refused)?;
-    policy.stateful = Some(conversations());
+    policy.stateful = Some(flows());
     policy.fragments = Some(limits());
     let plan = Plan {
         ports: vec![piece_port(traffic), null_sink()?],
@@ -103,7 +103,10 @@ fn trial(traffic: &Arc<Traffic>, cpus: &[CpuId]) -> Result<RunReport, LabError> 
     let report = report.join().map_err(refused)?;
     match report.balanced {
         true => Ok(report),
-        false => Err(LabError(format!("books do not close: {:?}", report.books))),
+        false => Err(LabError(format!(
+            "books do not close: {:?}",
+            report.accounting
+        ))),
     }
 }
 
@@ -223,7 +226,7 @@ mod tests {
             for workers in [1, 2] {
                 let traffic = Arc::new(Traffic::new(lap(pieces, order), workers, 20_000));
                 let report = trial(&traffic, &cpus[..workers]).expect("a run");
-                let books = &report.books;
+                let books = &report.accounting;
                 assert!(books.rx >= 20_000, "{books:?}");
                 assert_eq!(
                     books.tx, books.rx,

@@ -349,7 +349,7 @@ impl Access<'_> {
 #[inline(always)]
 fn behind_lines(table: &Table, keys: &[u32], mut look_up: impl FnMut(&[u32], usize)) {
     let mut again = [ListMask::EMPTY; 8];
-    table.lookup_burst_v4_meanwhile(keys, &mut again, &mut || {
+    table.lookup_burst_v4_overlapped(keys, &mut again, &mut || {
         for (packet, keys) in keys.chunks(2).enumerate() {
             look_up(keys, 2 * packet);
         }

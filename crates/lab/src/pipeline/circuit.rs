@@ -13,7 +13,7 @@
 
 use engine::Ahead;
 use frame::{BURST_MAX, Burst, Frame, FramePool, PoolRequest, PortId, QueueId, Region};
-use plane::{Bridge, Classifier, Judgement, Verdict, Verdicts};
+use plane::{Bridge, Classifier, Ruleset, Verdict, Verdicts};
 use port::{OpenContext, PortQueue, PortSpec};
 use wire::emit::{Ipv4, Network, Recipe, Transport};
 use wire::{Parsed, PlainV4};
@@ -114,11 +114,11 @@ impl Circuit {
     pub(super) fn turn(
         &mut self,
         bridge: &mut Bridge,
-        judgement: &Judgement,
+        ruleset: &Ruleset,
         without: Without,
     ) -> usize {
         if without == Without::Rings {
-            return self.turn_in_place(bridge, judgement);
+            return self.turn_in_place(bridge, ruleset);
         }
         self.take_up();
         let frames = self.burst.len();
@@ -132,17 +132,11 @@ impl Circuit {
             staged,
             ..
         } = self;
-        let mut meanwhile = || {
+        let mut overlap = || {
             outward.tx_burst(staged, pool);
             inward.rx_burst(pool, ahead.receive(0), engine::DEFAULT_BURST);
         };
-        decide(
-            burst,
-            bridge,
-            judgement,
-            (verdicts, without),
-            &mut meanwhile,
-        );
+        decide(burst, bridge, ruleset, (verdicts, without), &mut overlap);
         self.carry_out(without);
         self.come_round(without);
         frames
@@ -249,11 +243,11 @@ impl Circuit {
     }
 
     #[inline]
-    fn turn_in_place(&mut self, bridge: &mut Bridge, judgement: &Judgement) -> usize {
+    fn turn_in_place(&mut self, bridge: &mut Bridge, ruleset: &Ruleset) -> usize {
         let place = self.next_parked;
         self.next_parked = (place + 1) % self.parked.len();
         let burst = &mut self.parked[place];
-        bridge.decide(burst, PORTS[0], judgement, &mut self.verdicts);
+        bridge.decide(burst, PORTS[0], ruleset, &mut self.verdicts);
         for frame in burst.frames_mut() {
             stamp(frame, &mut self.addresses);
         }
@@ -289,34 +283,34 @@ impl Circuit {
 fn decide(
     burst: &Burst,
     bridge: &mut Bridge,
-    judgement: &Judgement,
+    ruleset: &Ruleset,
     (verdicts, without): (&mut Verdicts, Without),
-    meanwhile: &mut dyn FnMut(),
+    overlap: &mut dyn FnMut(),
 ) {
     match without {
         Without::Nothing | Without::CarryOut | Without::Rings | Without::Stamp => {
-            return bridge.decide_meanwhile((burst, PORTS[0]), judgement, verdicts, meanwhile);
+            return bridge.decide_overlapped((burst, PORTS[0]), ruleset, verdicts, overlap);
         }
-        Without::All => return meanwhile(),
+        Without::All => return overlap(),
         _ => {}
     }
     if without != Without::HeaderPrefetch {
         Classifier::prefetch_headers(burst);
     }
-    let (classifier, lists) = (bridge.classifier(), judgement.lists());
+    let (classifier, lists) = (bridge.classifier(), ruleset.lists());
     match without {
         Without::Parse => {
             classifier.parse_with(burst, addresses_only);
-            classifier.look_up(lists, meanwhile);
+            classifier.look_up(lists, overlap);
         }
         Without::Lookup => {
             classifier.parse(burst);
-            meanwhile();
+            overlap();
         }
-        _ => classifier.read(burst, lists, meanwhile),
+        _ => classifier.read(burst, lists, overlap),
     }
     if without != Without::Policy {
-        bridge.judge(PORTS[0], judgement, verdicts);
+        bridge.judge(PORTS[0], ruleset, verdicts);
     }
 }
 

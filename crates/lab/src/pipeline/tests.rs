@@ -13,14 +13,14 @@ const TRIAL: Trial = Trial {
 };
 
 fn place(entries: usize) -> Place {
-    let judgements = judgements(entries, 7).expect("memory and a policy");
-    place_with(&judgements, entries)
+    let rulesets = rulesets(entries, 7).expect("memory and a policy");
+    place_with(&rulesets, entries)
 }
 
-fn place_with(judgements: &Rc<Placed<Judgement>>, entries: usize) -> Place {
-    let field = Field::new(&[footprint(judgements, FRAMES)], 7).expect("memory");
+fn place_with(rulesets: &Rc<Placed<Ruleset>>, entries: usize) -> Place {
+    let field = Field::new(&[footprint(rulesets, FRAMES)], 7).expect("memory");
     let circuits = [FRAMES, POOL_NEAR].map(|frames| Circuit::new(frames, 192, 7));
-    Place::new(entries, judgements, circuits, 192, &field).expect("memory")
+    Place::new(entries, rulesets, circuits, 192, &field).expect("memory")
 }
 
 /// Whatever is left out.
@@ -107,8 +107,8 @@ fn dropped_frames_are_counted_and_come_back() {
     list.v4.networks.push(network);
     let lists = Arc::new(CompiledLists::compile(&[&list]).expect("compiles"));
     let policy = Arc::new(policy().expect("a policy"));
-    let judgement = Judgement::new(Arc::clone(&lists), policy).expect("a set of the lists");
-    let mut place = place_with(&Rc::new(Placed::once(judgement)), 1);
+    let ruleset = Ruleset::new(Arc::clone(&lists), policy).expect("a set of the lists");
+    let mut place = place_with(&Rc::new(Placed::once(ruleset)), 1);
     let sources = |circuit: &mut Circuit| {
         let pairs = circuit.waiting();
         let source = |pair: u64| u32::from_be_bytes(pair.to_ne_bytes()[..4].try_into().expect("4"));

@@ -3,8 +3,8 @@
 use frame::PortId;
 
 use super::{Bridge, looked_at};
-use crate::Judgement;
-use crate::judgement::Matched;
+use crate::Ruleset;
+use crate::ruleset::Matched;
 
 /// The lists that matched a frame's addresses, as bits by their places in the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +30,10 @@ impl Bridge {
     pub fn each_match(
         &self,
         from: PortId,
-        judgement: &Judgement,
+        ruleset: &Ruleset,
         mut each: impl FnMut(usize, MatchedLists),
     ) {
-        let masks = judgement.masks(from);
+        let masks = ruleset.masks(from);
         let classifier = &self.classifier;
         classifier.each_match(masks.any, |place, _, matched| each(place, matched.into()));
         classifier.each_tunnelled(|place, headers| {
@@ -50,10 +50,10 @@ impl Bridge {
     pub fn each_header_match(
         &self,
         from: PortId,
-        judgement: &Judgement,
+        ruleset: &Ruleset,
         mut each: impl FnMut(usize, usize, MatchedLists),
     ) {
-        let masks = judgement.masks(from);
+        let masks = ruleset.masks(from);
         let classifier = &self.classifier;
         classifier.each_match(masks.any, |place, _, matched| {
             each(place, 0, matched.into());

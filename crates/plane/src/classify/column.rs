@@ -4,7 +4,7 @@ use frame::BURST_MAX;
 use table::ListMask;
 use wire::parse::TUNNELS_MAX;
 
-use crate::judgement::Matched;
+use crate::ruleset::Matched;
 
 /// Two addresses a packet, source, then destination, of those inside others, too.
 const KEYS_MAX: usize = 2 * BURST_MAX * (1 + TUNNELS_MAX);

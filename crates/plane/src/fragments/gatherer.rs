@@ -1,8 +1,8 @@
 //! Where the fragments of a packet meet, of several workers: they wait here for the first, which
-//! says whose conversation the packet is of, and go to that worker in the order in which they came.
+//! says whose flow the packet is of, and go to that worker in the order in which they came.
 //!
 //! What is wrong with a packet is found here, and nobody else looks for it. The worker of a packet
-//! is chosen once, for all its fragments: their verdict stays there if the conversation moves.
+//! is chosen once, for all its fragments: their verdict stays there if the flow moves.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ use crate::{DropReason, Verdict, Verdicts};
 pub struct Route {
     /// Who decides on them.
     pub worker: WorkerId,
-    /// The bucket of their conversation.
+    /// The bucket of their flow.
     pub bucket: u16,
 }
 

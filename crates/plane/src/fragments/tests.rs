@@ -8,14 +8,14 @@ use table::flows::WhenFull;
 use wire::emit::{Ipv4, Ipv6, Network, Recipe, Transport};
 
 use super::*;
-use crate::{Bridge, HitAddresses, Judgement, Policy, Ports, Stateful, StatefulConfig, Timeouts};
+use crate::{Bridge, HitAddresses, Policy, Ports, Ruleset, Stateful, StatefulConfig, Timeouts};
 
 const INSIDE: PortId = PortId(0);
 const OUTSIDE: PortId = PortId(1);
 
 struct Bench {
     bridge: Bridge,
-    judgement: Judgement,
+    ruleset: Ruleset,
     pool: FramePool,
     now: Nanos,
     dropped: Vec<(Vec<u8>, DropReason)>,
@@ -46,7 +46,7 @@ impl Bench {
             bridge: bridge
                 .with_stateful(Some(stateful))
                 .with_fragments(Some(fragments)),
-            judgement: Judgement::new(Arc::new(lists), Arc::new(policy)).expect("none of both"),
+            ruleset: Ruleset::new(Arc::new(lists), Arc::new(policy)).expect("none of both"),
             pool: Region::with_pools(&[request]).expect("memory").1.remove(0),
             now: Nanos(1_000_000_000),
             dropped: Vec::new(),
@@ -63,7 +63,7 @@ impl Bench {
         }
         self.bridge.set_now(self.now);
         self.bridge
-            .decide(&burst, from, &self.judgement, &mut verdicts);
+            .decide(&burst, from, &self.ruleset, &mut verdicts);
         if !self.fragments().acts() {
             let mut left = Vec::new();
             for (frame, &verdict) in burst.drain().zip(verdicts.as_slice()) {
@@ -251,7 +251,7 @@ fn all_share_what_is_decided_of_the_first() {
     let mut bench = Bench::new(FragmentLimits::default());
     for six in [false, true] {
         let pieces = cut(&whole(six, 1, 80), 5);
-        // None may begin a conversation outside.
+        // None may begin a flow outside.
         for at in [2, 1, 0, 3] {
             assert_eq!(bench.one(OUTSIDE, &pieces[at]), Vec::<Vec<u8>>::new());
         }

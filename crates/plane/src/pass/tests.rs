@@ -10,7 +10,7 @@ use wire::protocol;
 
 use super::*;
 use crate::{
-    Action, Bridge, HitAddresses, Judgement, Otherwise, Policy, Ports, SetRule, Sides, Stateful,
+    Action, Bridge, HitAddresses, Otherwise, Policy, Ports, Ruleset, SetRule, Sides, Stateful,
     StatefulConfig, Timeouts,
 };
 
@@ -135,7 +135,7 @@ const MESSAGES: [Message; 11] = [
 enum Kind {
     Forwards,
     DefaultDrop,
-    /// Conversations begin inside; routers are outside.
+    /// Flows begin inside; routers are outside.
     Stateful,
     /// Both of it.
     Both,
@@ -187,7 +187,7 @@ fn stateful() -> Box<Stateful> {
     Box::new(Stateful::new(config).expect("some megabytes"))
 }
 
-fn judgement(case: &Case, rules: PassRules) -> Judgement {
+fn ruleset(case: &Case, rules: PassRules) -> Ruleset {
     let mut entries = Entries::default();
     entries.v4.addresses.push(SRC4);
     entries.v6.addresses.push(SRC6);
@@ -202,7 +202,7 @@ fn judgement(case: &Case, rules: PassRules) -> Judgement {
         _ => Otherwise::Forward,
     };
     (policy.pass, policy.router) = (rules, case.router);
-    Judgement::new(Arc::new(lists.expect("two lists")), Arc::new(policy)).expect("a list a set")
+    Ruleset::new(Arc::new(lists.expect("two lists")), Arc::new(policy)).expect("a list a set")
 }
 
 fn pool() -> FramePool {
@@ -234,8 +234,8 @@ fn emit(case: &Case, message: &Message) -> Vec<u8> {
     bytes
 }
 
-/// A bridge without conversations and one with; time passes from frame to frame, so that every
-/// conversation is over.
+/// A bridge without flows and one with; time passes from frame to frame, so that every
+/// flow is over.
 struct Bench {
     bridges: [Bridge; 2],
     pool: FramePool,
@@ -261,7 +261,7 @@ impl Bench {
             true => PassRules::from_words([message.rule.name()]),
             false => PassRules::from_words(others.map(|rule| rule.name())),
         };
-        let judgement = judgement(case, rules.expect("names of rules"));
+        let ruleset = ruleset(case, rules.expect("names of rules"));
         let is_stateful = matches!(case.kind, Kind::Stateful | Kind::Both);
         let bridge = &mut self.bridges[usize::from(is_stateful)];
         self.now = self.now.after(700_000_000_000);
@@ -272,7 +272,7 @@ impl Bench {
         let bytes = emit(case, message);
         frame.copy_from(&bytes).expect("a short frame");
         assert!(burst.push(frame).is_ok());
-        bridge.decide(&burst, case.from, &judgement, &mut verdicts);
+        bridge.decide(&burst, case.from, &ruleset, &mut verdicts);
         self.pool.free_burst(&mut burst);
         let by = |rule| bridge.passed().of(rule) - before.of(rule);
         let all = LinkProtocol::ALL.iter().map(|&rule| by(rule));

@@ -30,7 +30,7 @@ pub(super) fn asked(parsed: &Parsed, may_begin: bool) -> Option<(Beside, FlowKey
         dst: 0,
         src_port: port,
         dst_port: ANYBODY,
-        // As of pieces: of no conversation.
+        // As of pieces: of no flow.
         protocol: protocol::FRAGMENT,
         family: parsed.family,
     };

@@ -1,4 +1,4 @@
-//! What a stateful bridge is told: who may begin conversations, how many there may be, and when
+//! What a stateful bridge is told: who may begin flows, how many there may be, and when
 //! they are over.
 
 use frame::PortId;
@@ -11,9 +11,9 @@ use crate::Ports;
 /// What a [`crate::Stateful`] is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatefulConfig {
-    /// Where frames may come in that begin a conversation.
+    /// Where frames may come in that begin a flow.
     pub allow_new: Ports,
-    /// Conversations that are known at most, of IPv4 and as many of IPv6, by all workers together;
+    /// Flows that are known at most, of IPv4 and as many of IPv6, by all workers together;
     /// a bucket of the 128 that packets hash to has its even part of them.
     pub flows: u32,
     /// What happens when a bucket has no room.
@@ -21,14 +21,14 @@ pub struct StatefulConfig {
     /// What is sent by UDP to a group or to all may be answered by anybody, from any port: by one
     /// worker alone, since answers hash to buckets of their own.
     pub answers_from_any: bool,
-    /// When conversations are over.
+    /// When flows are over.
     pub timeouts: Timeouts,
     /// What is written down of them; none where nobody reads it.
     pub log: Option<FlowLogConfig>,
 }
 
 impl StatefulConfig {
-    /// The ports of a bridge of two that routers are taken to be behind: where no conversation may
+    /// The ports of a bridge of two that routers are taken to be behind: where no flow may
     /// begin, and both if it may at both.
     #[must_use]
     pub fn router_side(&self) -> Ports {
@@ -41,7 +41,7 @@ impl StatefulConfig {
     }
 }
 
-/// Seconds without a packet after which a conversation is over, by its state.
+/// Seconds without a packet after which a flow is over, by its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// TCP that nobody has answered, or whose opening nobody has acknowledged.

@@ -1,4 +1,4 @@
-//! What is written down of conversations: a record when one is over, and one now and then while it
+//! What is written down of flows: a record when one is over, and one now and then while it
 //! goes on. Records go into a ring of fixed size; what does not fit is counted and forgotten.
 
 use frame::{Consumer, Producer};
@@ -11,7 +11,7 @@ use super::{ANSWERED, SECOND_PORT, tcp};
 /// What is to be written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowLogConfig {
-    /// Seconds after which a conversation that goes on is written down again; 0 for never.
+    /// Seconds after which a flow that goes on is written down again; 0 for never.
     pub interval: u32,
     /// Records of one family that wait to be read at most, of each worker.
     pub records: u32,
@@ -20,7 +20,7 @@ pub struct FlowLogConfig {
 /// Why a record was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowEvent {
-    /// The conversation goes on.
+    /// The flow goes on.
     Interval,
     /// Nothing came for as long as its state allows.
     Expired,
@@ -43,12 +43,12 @@ impl FlowEvent {
     }
 }
 
-/// What is known of a conversation at one moment.
+/// What is known of a flow at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowRecord {
     /// Why it was made.
     pub event: FlowEvent,
-    /// When it was made, when the conversation began, and when its last packet came.
+    /// When it was made, when the flow began, and when its last packet came.
     pub at: Tick,
     /// The first packet.
     pub begun: Tick,
@@ -142,9 +142,9 @@ impl FlowLog {
         (log, reader)
     }
 
-    /// A conversation is over, or as good as.
+    /// A flow is over, or as good as.
     pub(super) fn write<A: Address>(&mut self, flow: &Flow<A>, event: FlowEvent, at: Tick) {
-        // Pieces of a packet are no conversation.
+        // Pieces of a packet are no flow.
         if flow.id().protocol() == protocol::FRAGMENT {
             return;
         }
@@ -154,7 +154,7 @@ impl FlowLog {
         }
     }
 
-    /// A packet was counted, and the one before it came at `last`: writes the conversation down
+    /// A packet was counted, and the one before it came at `last`: writes the flow down
     /// where it is the first of another interval since the begin. Those that stand still have
     /// nothing new to say, and nobody walks over them.
     #[inline]

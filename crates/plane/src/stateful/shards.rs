@@ -1,4 +1,4 @@
-//! Conversations dealt out to several workers, by bucket, and the log of each.
+//! Flows dealt out to several workers, by bucket, and the log of each.
 
 use frame::Consumer;
 use table::CompileError;
@@ -6,9 +6,9 @@ use table::flows::Shard;
 use wire::toeplitz::{Key, Toeplitz};
 
 use super::log::FlowLog;
-use super::{CONVERSATION_BUCKETS, FlowRecord, Stateful, StatefulConfig};
+use super::{FLOW_BUCKETS, FlowRecord, Stateful, StatefulConfig};
 
-/// The conversations of one bucket: what goes from worker to worker.
+/// The flows of one bucket: what goes from worker to worker.
 #[derive(Debug)]
 pub struct Shards {
     v4: Box<Shard<u32>>,
@@ -61,7 +61,7 @@ impl Stateful {
         for _ in 1..workers {
             all.push(all[0].sibling());
         }
-        for bucket in 0..CONVERSATION_BUCKETS {
+        for bucket in 0..FLOW_BUCKETS {
             let to = owner(bucket);
             if (1..workers).contains(&to)
                 && let Some(shards) = all[0].take_bucket(bucket)
@@ -86,7 +86,7 @@ impl Stateful {
         .with_log()
     }
 
-    /// Gives a bucket away, with all its conversations; none where it is not here.
+    /// Gives a bucket away, with all its flows; none where it is not here.
     pub fn take_bucket(&mut self, bucket: u16) -> Option<Shards> {
         let v4 = self.v4.table.take_bucket(bucket)?;
         let v6 = self.v6.table.take_bucket(bucket)?;

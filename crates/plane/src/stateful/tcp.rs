@@ -1,6 +1,6 @@
 //! The state of a TCP connection as a bridge sees it: flags alone (RFC 9293 section 3.3.2).
 //!
-//! Loosely: sequence numbers are not looked at, so that who knows both ends can end a conversation
+//! Loosely: sequence numbers are not looked at, so that who knows both ends can end a flow
 //! in the table, and both ends opening at the same time is taken for an attempt from outside.
 
 use table::flows::ticks;

@@ -1,4 +1,4 @@
-//! Conversations through a bridge: who may begin, what passes then, floods.
+//! Flows through a bridge: who may begin, what passes then, floods.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use table::{CompiledLists, RssHash};
 use wire::emit::{Icmp, Ipv4, Ipv6, Network, Recipe, Tcp, Transport};
 
 use super::*;
-use crate::{Bridge, HitAddresses, Judgement, Policy, Ports};
+use crate::{Bridge, HitAddresses, Policy, Ports, Ruleset};
 
 const INSIDE: PortId = PortId(0);
 const OUTSIDE: PortId = PortId(1);
@@ -21,7 +21,7 @@ const RST: u8 = 4;
 
 struct Bench {
     bridge: Bridge,
-    judgement: Judgement,
+    ruleset: Ruleset,
     pool: FramePool,
     now: Nanos,
 }
@@ -55,7 +55,7 @@ impl Bench {
         };
         Self {
             bridge: bridge.with_stateful(Some(stateful)),
-            judgement: Judgement::new(Arc::new(lists), Arc::new(policy)).expect("none of both"),
+            ruleset: Ruleset::new(Arc::new(lists), Arc::new(policy)).expect("none of both"),
             pool: Region::with_pools(&[request]).expect("memory").1.remove(0),
             now: Nanos(1_000_000_000),
         }
@@ -71,7 +71,7 @@ impl Bench {
         }
         self.bridge.set_now(self.now);
         self.bridge
-            .decide(&burst, from, &self.judgement, &mut verdicts);
+            .decide(&burst, from, &self.ruleset, &mut verdicts);
         self.pool.free_burst(&mut burst);
         let other = if from == INSIDE { OUTSIDE } else { INSIDE };
         let reason = |verdict: &Verdict| match verdict {
@@ -194,7 +194,7 @@ fn only_the_allowed_side_begins() {
 }
 
 #[test]
-fn conversations_are_over_in_time() {
+fn flows_are_over_in_time() {
     let mut bench = Bench::new(1000, WhenFull::Refuse);
     assert_eq!(bench.one(INSIDE, &out(SYN)), None);
     bench.wait(31);
@@ -422,7 +422,7 @@ fn who_knows_the_rss_key_fills_one_bucket() {
 }
 
 #[test]
-fn conversations_are_written_down_when_they_end_and_now_and_then() {
+fn flows_are_written_down_when_they_end_and_now_and_then() {
     let config = FlowLogConfig {
         interval: 60,
         records: 8,

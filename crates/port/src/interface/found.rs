@@ -36,7 +36,7 @@ pub(crate) struct Found {
     pub(crate) interrupts: Vec<(u32, String)>,
     /// How it chose queues, where that is changed.
     pub(crate) placement: Option<HashSettings>,
-    /// What its card stamped, where that is changed.
+    /// What its NIC stamped, where that is changed.
     pub(crate) stamping: Option<StampSettings>,
     /// It is a bridge's: nobody else may filter there meanwhile.
     pub(crate) bridged: bool,

@@ -8,8 +8,8 @@ use crate::PortError;
 /// What people are told of hash settings that are put back.
 const PLACEMENT: &str = "key, table and types of its receive hash";
 
-/// What people are told of a card's stamps that are put back.
-const STAMPING: &str = "which frames its card stamps";
+/// What people are told of a NIC's stamps that are put back.
+const STAMPING: &str = "which frames its NIC stamps";
 
 /// What became of one record of a dead process.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::{FlowKind, Interface, Restored, Rss};
 use crate::sys::ethtool;
 use crate::{PortError, PortErrorKind};
 
-/// The kinds of frames that a card tells apart, as `ethtool -n` names them.
+/// The kinds of frames that a NIC tells apart, as `ethtool -n` names them.
 const KINDS: [(&str, FlowKind); 4] = [
     ("tcp4", FlowKind::Tcp4),
     ("udp4", FlowKind::Udp4),
@@ -18,9 +18,9 @@ const KINDS: [(&str, FlowKind); 4] = [
 ];
 /// Letters of fields that may be hashed.
 const FIELDS: &str = "mvtsdfn";
-/// Entries that a record of what was found has room for; cards have 128 to some thousand.
+/// Entries that a record of what was found has room for; NICs have 128 to some thousand.
 const TABLE_MAX: usize = 1 << 14;
-/// Longer keys than any card has.
+/// Longer keys than any NIC has.
 const KEY_BYTES_MAX: usize = 1 << 10;
 
 /// Table, key and function of the receive hash, and what of each kind of frame goes into it.

@@ -1,30 +1,30 @@
-//! Received frames stamped by the card: asked for while a port is open, and put back when it is
-//! closed. What a card stamps is one setting for all programs of the machine.
+//! Received frames stamped by the NIC: asked for while a port is open, and put back when it is
+//! closed. What a NIC stamps is one setting for all programs of the machine.
 
 use std::io;
 
 use super::offloads::{Changes, not_written, record};
 use super::records::{Kept, Records};
 use super::{Interface, Restored};
-use crate::card_clock::{CardClock, ClockReader};
+use crate::nic_clock::{ClockReader, NicClock};
 use crate::sys::hardware_stamps::StampSettings;
 use crate::{PortError, PortErrorKind, TimeSource, Timestamps};
 
-/// What came of asking a card for its times. Its owner calls [`Stamping::put_back`] from its
+/// What came of asking a NIC for its times. Its owner calls [`Stamping::put_back`] from its
 /// `Drop`; after `kill -9` the record is there, by which the next start or `linerate restore`
 /// does it.
 #[derive(Debug, Default)]
 pub(crate) struct Stamping {
-    card: Option<Card>,
-    /// Why the card's times are not had, where they were asked for: a sentence.
+    nic: Option<Nic>,
+    /// Why the NIC's times are not had, where they were asked for: a sentence.
     why_not: Option<String>,
     notes: Vec<String>,
 }
 
-/// A card that stamps.
+/// A NIC that stamps.
 #[derive(Debug)]
-struct Card {
-    clock: CardClock,
+struct Nic {
+    clock: NicClock,
     change: Option<Change>,
 }
 
@@ -39,7 +39,7 @@ struct Change {
 }
 
 impl Stamping {
-    /// Has the card stamp every received frame, if that is asked for.
+    /// Has the NIC stamp every received frame, if that is asked for.
     ///
     /// # Errors
     /// It does not, and nothing else will do.
@@ -53,14 +53,14 @@ impl Stamping {
             return Ok(stamping);
         }
         match stamping.begin_on(interface) {
-            Ok(card) => stamping.card = Some(card),
+            Ok(nic) => stamping.nic = Some(nic),
             Err(why) if asked == Timestamps::Hardware => return Err(refusal(spec, &why)),
             Err(why) => stamping.why_not = Some(unavailable(spec, &why)),
         }
         Ok(stamping)
     }
 
-    /// For a driver that cannot tell the port of them, whatever the card does.
+    /// For a driver that cannot tell the port of them, whatever the NIC does.
     ///
     /// # Errors
     /// As above.
@@ -74,18 +74,18 @@ impl Stamping {
         })
     }
 
-    fn begin_on(&mut self, interface: &Interface) -> Result<Card, String> {
+    fn begin_on(&mut self, interface: &Interface) -> Result<Nic, String> {
         let number = clock_of(interface)?;
         // Of a process that died: else its setting is taken for what was found.
         let restored = interface.restore();
         self.notes
             .extend(restored.iter().filter_map(Restored::sentence));
-        let clock = CardClock::open(number)?;
+        let clock = NicClock::open(number)?;
         let failed = |error: io::Error| format!("its driver does not stamp every frame: {error}");
         let found = interface.stamping().map_err(failed)?;
         if found.stamps_every_frame() {
             let change = None;
-            return Ok(Card { clock, change });
+            return Ok(Nic { clock, change });
         }
         let record = self.write_down(interface, found);
         let index = interface.index().map_err(failed)?;
@@ -103,7 +103,7 @@ impl Stamping {
             return Err("its driver goes on stamping some frames only".to_owned());
         }
         let change = Some(change);
-        Ok(Card { clock, change })
+        Ok(Nic { clock, change })
     }
 
     fn write_down(&mut self, interface: &Interface, found: StampSettings) -> Option<Kept> {
@@ -118,14 +118,14 @@ impl Stamping {
 
     /// Compares the clocks anew; about ten times a second.
     pub(crate) fn follow(&mut self) {
-        if let Some(card) = &mut self.card {
-            card.clock.follow();
+        if let Some(nic) = &mut self.nic {
+            nic.clock.follow();
         }
     }
 
-    /// For one queue; `None` where the card does not stamp.
+    /// For one queue; `None` where the NIC does not stamp.
     pub(crate) fn reader(&self) -> Option<ClockReader> {
-        self.card.as_ref().map(|card| card.clock.reader())
+        self.nic.as_ref().map(|nic| nic.clock.reader())
     }
 
     /// What the user should know, a sentence each.
@@ -133,14 +133,14 @@ impl Stamping {
         self.notes.iter().chain(&self.why_not)
     }
 
-    /// For the report: where times come from, and why. Without being asked a card that could is
+    /// For the report: where times come from, and why. Without being asked a NIC that could is
     /// named.
     pub(crate) fn source(&self, interface: &Interface, spec: &str) -> TimeSource {
-        let Some(Card { clock, .. }) = &self.card else {
+        let Some(Nic { clock, .. }) = &self.nic else {
             let could = || {
                 clock_of(interface).ok()?;
                 Some(format!(
-                    "{spec}: its card stamps frames itself: timestamps=hardware"
+                    "{spec}: its NIC stamps frames itself: timestamps=hardware"
                 ))
             };
             return TimeSource::Software {
@@ -160,7 +160,7 @@ impl Stamping {
 
     /// Puts the setting back, unless somebody else changed it meanwhile.
     pub(crate) fn put_back(&mut self, interface: &Interface) {
-        if let Some(change) = self.card.take().and_then(|card| card.change) {
+        if let Some(change) = self.nic.take().and_then(|nic| nic.change) {
             change.put_back(interface);
         }
     }
@@ -178,7 +178,7 @@ impl Change {
     }
 }
 
-/// The number of the clock by which a card stamps every received frame, or why it does not.
+/// The number of the clock by which a NIC stamps every received frame, or why it does not.
 fn clock_of(interface: &Interface) -> Result<u32, String> {
     let abilities = interface.stamp_abilities();
     let driver = interface.driver().unwrap_or_default();
@@ -187,11 +187,11 @@ fn clock_of(interface: &Interface) -> Result<u32, String> {
         driver => format!(" ({driver})"),
     };
     match abilities {
-        Ok(card) if !card.received => Err(format!("its driver{of_driver} stamps no frames")),
-        Ok(card) if !card.every_frame => {
+        Ok(nic) if !nic.received => Err(format!("its driver{of_driver} stamps no frames")),
+        Ok(nic) if !nic.every_frame => {
             Err(format!("its driver{of_driver} stamps packets of PTP alone"))
         }
-        Ok(card) => card.clock.ok_or_else(|| {
+        Ok(nic) => nic.clock.ok_or_else(|| {
             format!("its driver{of_driver} has no clock to compare with the kernel's")
         }),
         Err(error) => Err(format!("its driver{of_driver} does not say: {error}")),

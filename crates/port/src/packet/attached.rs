@@ -3,7 +3,7 @@
 use std::io;
 
 use super::spec::Fanout;
-use crate::card_clock::ClockReader;
+use crate::nic_clock::ClockReader;
 use crate::sys::packet_ring::{BlockRing, RingSize};
 use crate::sys::packet_send::Sender;
 use crate::sys::packet_socket::{EVERY_PROTOCOL, NO_PROTOCOL, OWN_MARK, PacketSocket};
@@ -37,7 +37,7 @@ pub(super) struct Attached {
     pub(super) sees_outgoing: bool,
     /// Frames taken out of the ring, whatever became of them.
     pub(super) taken: u64,
-    /// By which times of the card are read; `None` where it stamps no frames.
+    /// By which times of the NIC are read; `None` where it stamps no frames.
     pub(super) clock: Option<ClockReader>,
 }
 
@@ -61,8 +61,8 @@ impl Attached {
             .map_err(step("ask for offload records"))?;
         if clock.is_some() {
             receiver
-                .take_card_times()
-                .map_err(step("ask for times of the card"))?;
+                .take_nic_times()
+                .map_err(step("ask for times of the NIC"))?;
         }
         receiver.keep_out().map_err(step("set a filter"))?;
         let ring = BlockRing::new(receiver, RING, fanout == Fanout::Queue);

@@ -4,7 +4,7 @@ use frame::{Frame, FrameMeta};
 use libc::{TP_STATUS_TS_RAW_HARDWARE, TP_STATUS_VLAN_TPID_VALID, TP_STATUS_VLAN_VALID};
 use wire::checksum;
 
-use crate::card_clock::ClockReader;
+use crate::nic_clock::ClockReader;
 use crate::sys::packet_ring::{CHECKSUM_UNFINISHED, Offload, Received};
 
 /// The two addresses, before which no tag stands.
@@ -47,18 +47,18 @@ fn tag(received: &Received<'_>) -> Option<[u8; TAG_BYTES]> {
 pub(super) struct Taking<'a> {
     /// The ring has those that leave, too.
     pub(super) sees_outgoing: bool,
-    /// The card's clock, where it stamps frames.
+    /// The NIC's clock, where it stamps frames.
     pub(super) clock: Option<&'a ClockReader>,
     /// What the record of each frame says beside what the ring tells.
     pub(super) meta: FrameMeta,
 }
 
 impl Taking<'_> {
-    /// The time of a frame, and whether it is the card's: the status of its record says which.
+    /// The time of a frame, and whether it is the NIC's: the status of its record says which.
     fn time(&self, received: &Received<'_>) -> (u64, bool) {
-        let by_card = received.status & TP_STATUS_TS_RAW_HARDWARE != 0;
+        let by_nic = received.status & TP_STATUS_TS_RAW_HARDWARE != 0;
         match self.clock {
-            Some(clock) if by_card => (clock.kernel_time(received.time_ns).unwrap_or(0), true),
+            Some(clock) if by_nic => (clock.kernel_time(received.time_ns).unwrap_or(0), true),
             _ => (received.time_ns, false),
         }
     }
@@ -98,10 +98,10 @@ pub(super) fn fill(
             0
         }
     };
-    let (time_ns, by_card) = taking.time(received);
+    let (time_ns, by_nic) = taking.time(received);
     *frame.meta_mut() = FrameMeta {
         time_ns,
-        by_card,
+        by_nic,
         rss_hash: received.hash,
         ..taking.meta
     };

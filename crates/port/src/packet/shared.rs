@@ -121,7 +121,7 @@ impl Shared {
         Stamping::begin(&self.interface, &self.short, asked).unwrap_or_default()
     }
 
-    /// Compares the card's clock with the kernel's.
+    /// Compares the NIC's clock with the kernel's.
     pub(super) fn follow(&self) {
         if self.timestamps.ask() {
             self.lock().stamping.follow();

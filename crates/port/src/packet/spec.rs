@@ -32,7 +32,7 @@ pub enum Fanout {
     Flow,
     /// By the interface's receive queue: the first socket has frames of which the driver told no
     /// queue, the second those of queue 0, and so on; a frame's record says which queue, or
-    /// [`QUEUE_UNTOLD`], and what hash the kernel has of it. For looking at a card's choices.
+    /// [`QUEUE_UNTOLD`], and what hash the kernel has of it. For looking at a NIC's choices.
     Queue,
 }
 

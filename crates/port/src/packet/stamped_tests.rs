@@ -1,4 +1,4 @@
-//! Frames that the kernel takes for stamped by a card, by way of its own ring.
+//! Frames that the kernel takes for stamped by a NIC, by way of its own ring.
 
 #[path = "../../tests/support/namespace.rs"]
 mod namespace;
@@ -10,8 +10,8 @@ use frame::FrameMeta;
 use super::attached::Attached;
 use super::receive::{Taking, fill};
 use super::spec::Fanout;
-use crate::card_clock::card_clock_at;
 use crate::interface::Interface;
+use crate::nic_clock::nic_clock_at;
 use crate::sys::stamped_frame::StampedFrames;
 use crate::tests_support::pool;
 
@@ -19,12 +19,12 @@ use namespace::Namespace;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// 1,000,000 ns of the card's clock are 5,000 of the kernel's.
+/// 1,000,000 ns of the NIC's clock are 5,000 of the kernel's.
 const CARD: u64 = 1_000_000;
 const KERNEL: u64 = 5_000;
 
 #[test]
-fn the_kernel_says_of_each_frame_whether_a_card_stamped_it() {
+fn the_kernel_says_of_each_frame_whether_a_nic_stamped_it() {
     let Some(_namespace) = Namespace::with_pair() else {
         return;
     };
@@ -36,7 +36,7 @@ fn the_kernel_says_of_each_frame_whether_a_card_stamped_it() {
             return;
         }
     };
-    let clock = Some(card_clock_at(CARD, KERNEL));
+    let clock = Some(nic_clock_at(CARD, KERNEL));
     let attached = Attached::open(index("a"), false, Fanout::Flow, clock);
     let mut attached = attached.unwrap_or_else(|error| panic!("{error:?}"));
     attached.begin().unwrap_or_else(|error| panic!("{error:?}"));
@@ -68,8 +68,8 @@ fn the_kernel_says_of_each_frame_whether_a_card_stamped_it() {
         let meta = frame.meta().unwrap();
         match stamp {
             // As software stamps it, since 1970.
-            0 => assert!(!meta.by_card && meta.time_ns > 1_600_000_000_000_000_000),
-            stamp => assert_eq!((meta.by_card, meta.time_ns), (true, stamp - CARD + KERNEL)),
+            0 => assert!(!meta.by_nic && meta.time_ns > 1_600_000_000_000_000_000),
+            stamp => assert_eq!((meta.by_nic, meta.time_ns), (true, stamp - CARD + KERNEL)),
         }
         pool.free(frame);
     }

@@ -10,7 +10,7 @@ use wire::checksum;
 
 use super::receive::{Taking, Unfit, fill};
 use crate::PortSpec;
-use crate::card_clock::card_clock_at;
+use crate::nic_clock::nic_clock_at;
 use crate::sys::packet_ring::{CHECKSUM_UNFINISHED, Offload, Received};
 use crate::tests_support::pool;
 
@@ -43,7 +43,7 @@ const TAKING: Taking<'static> = Taking {
         queue: QueueId(0),
         vlan_tpid: 0,
         vlan_tci: 0,
-        by_card: false,
+        by_nic: false,
         datagram: 0,
     },
 };
@@ -178,19 +178,19 @@ fn what_is_not_the_wires_is_left_out() {
 }
 
 #[test]
-fn times_are_the_cards_where_a_record_says_so() {
+fn times_are_the_nics_where_a_record_says_so() {
     let (mut pool, sent) = (pool(1), bytes(60));
-    // 1,000,000 ns of the card's clock are 5,000 of the kernel's.
-    let clock = card_clock_at(1_000_000, 5_000);
+    // 1,000,000 ns of the NIC's clock are 5,000 of the kernel's.
+    let clock = nic_clock_at(1_000_000, 5_000);
     let taking = Taking {
         clock: Some(&clock),
         ..TAKING
     };
-    let by_card = TP_STATUS_TS_RAW_HARDWARE;
+    let by_nic = TP_STATUS_TS_RAW_HARDWARE;
     for (status, time_ns, taking, expect) in [
-        (by_card, 1_000_300, &taking, (5_300, true)),
+        (by_nic, 1_000_300, &taking, (5_300, true)),
         (
-            by_card | TP_STATUS_VLAN_VALID,
+            by_nic | TP_STATUS_VLAN_VALID,
             999_999,
             &taking,
             (4_999, true),
@@ -199,10 +199,10 @@ fn times_are_the_cards_where_a_record_says_so() {
         (0, 77, &taking, (77, false)),
         (TP_STATUS_TS_SOFTWARE, 77, &taking, (77, false)),
         // Before the kernel's clock began, and beyond its end.
-        (by_card, 1, &taking, (0, true)),
-        (by_card, u64::MAX, &taking, (0, true)),
+        (by_nic, 1, &taking, (0, true)),
+        (by_nic, u64::MAX, &taking, (0, true)),
         // Nobody asked.
-        (by_card, 77, &TAKING, (77, false)),
+        (by_nic, 77, &TAKING, (77, false)),
     ] {
         let record = Received {
             status,
@@ -212,7 +212,7 @@ fn times_are_the_cards_where_a_record_says_so() {
         let mut frame = pool.alloc().unwrap();
         fill(&mut frame, &record, taking).unwrap();
         let meta = frame.meta().unwrap();
-        assert_eq!((meta.time_ns, meta.by_card), expect, "{status:x} {time_ns}");
+        assert_eq!((meta.time_ns, meta.by_nic), expect, "{status:x} {time_ns}");
         pool.free(frame);
     }
 }
@@ -236,7 +236,7 @@ fn specs_are_read_and_written() {
         ("packet:", "names no interface; write packet:eth0"),
         ("tap:", "names no interface; write tap:tap0"),
         ("packet:eth0,queues=0", "from 1 to 256"),
-        ("packet:eth0,timestamps=card", "auto, hardware or software"),
+        ("packet:eth0,timestamps=NIC", "auto, hardware or software"),
         ("tap:t,timestamps=auto", "tap has no setting `timestamps`"),
         ("gen:timestamps=auto", "gen has no setting `timestamps`"),
         (

@@ -163,7 +163,7 @@ pub(crate) fn time_and_len(frame: &frame::Frame, start_time_ns: u64) -> (u64, u3
     let len = frame.len() as u32;
     match frame.meta() {
         Some(meta) if meta.original_len != 0 => (meta.time_ns, meta.original_len),
-        Some(meta) if meta.time_ns != 0 && !meta.by_card => (meta.time_ns, len),
+        Some(meta) if meta.time_ns != 0 && !meta.by_nic => (meta.time_ns, len),
         _ => (start_time_ns, len),
     }
 }

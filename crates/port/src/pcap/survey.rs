@@ -9,7 +9,7 @@ const SURVEY_BYTES_MAX: u64 = 64 << 20;
 /// The longest frame that a capture too large to read through is believed to have: an IP packet of
 /// 65,535 bytes behind an Ethernet header with eight tags.
 const FRAME_BYTES_MAX: usize = 65_535 + 14 + 8 * 4;
-/// The longest frame that any hint speaks of: what a host hands to a card that segments, as far
+/// The longest frame that any hint speaks of: what a host hands to a NIC that segments, as far
 /// as a chunk can hold it.
 const FRAME_BYTES_READ_MAX: usize = frame::STRIDE_BYTES_MAX as usize - 1_024;
 

@@ -24,7 +24,7 @@ const GET_RSS: u32 = 0x46;
 const SET_RSS: u32 = 0x47;
 /// `ETH_SS_STATS`: the set of strings that names the driver's counters.
 const STATISTICS_NAMES: u32 = 1;
-/// More counters than this no driver has: cards with hundreds of queues have some thousands. The
+/// More counters than this no driver has: NICs with hundreds of queues have some thousands. The
 /// kernel writes as many as there are at that moment, whatever was asked for, and queues may come
 /// in between: there is room for twice as many.
 const STATISTICS_MAX: u32 = 1 << 15;
@@ -53,7 +53,7 @@ const HASHED_FIELDS: [(u32, char); 7] = [
     (6, 'f'),
     (7, 'n'),
 ];
-/// Longer tables and keys than any card has: what says more is not believed.
+/// Longer tables and keys than any NIC has: what says more is not believed.
 const RSS_BUCKETS_MAX: u32 = 1 << 16;
 const RSS_KEY_BYTES_MAX: u32 = 1 << 10;
 /// More offloads than this no kernel has: there are 64 today.
@@ -218,7 +218,7 @@ pub const HASH_FUNCTIONS: [&str; 3] = ["toeplitz", "xor", "crc32"];
 
 impl Rss {
     /// From the kernel's structure with what follows it; `None` where it announces more than is
-    /// there, or than any card has.
+    /// there, or than any NIC has.
     fn from_words(words: &[u32]) -> Option<Self> {
         let header = words.first_chunk::<RSS_WORDS>()?;
         let (buckets, key_bytes) = (header[2], header[3]);
@@ -458,7 +458,7 @@ fn text(words: &[u32]) -> String {
 mod tests {
     use super::*;
 
-    fn card() -> Rss {
+    fn nic() -> Rss {
         Rss {
             indirection: (0..128).map(|bucket| bucket % 4).collect(),
             key: (1..=41).collect(),
@@ -469,7 +469,7 @@ mod tests {
 
     #[test]
     fn what_is_set_is_what_was_read() {
-        assert_eq!(Rss::from_words(&card().to_words()), Some(card()));
+        assert_eq!(Rss::from_words(&nic().to_words()), Some(nic()));
         let silent = Rss::default();
         assert_eq!(silent.to_words()[2], u32::MAX, "the table stays");
         assert_eq!(silent.to_words()[3], 0, "and so does the key");
@@ -478,7 +478,7 @@ mod tests {
     /// A driver may say anything of lengths.
     #[test]
     fn no_answer_is_believed_beyond_its_end() {
-        let whole = card().to_words();
+        let whole = nic().to_words();
         for end in 0..whole.len() {
             assert_eq!(Rss::from_words(&whole[..end]), None, "cut at {end}");
         }

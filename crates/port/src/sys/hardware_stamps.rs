@@ -1,4 +1,4 @@
-//! What a card can stamp, and what it is set to stamp (linux/net_tstamp.h, `ethtool -T`).
+//! What a NIC can stamp, and what it is set to stamp (linux/net_tstamp.h, `ethtool -T`).
 
 use std::io;
 
@@ -18,7 +18,7 @@ const RECEIVED: u32 = 1 << 2 | 1 << 6;
 /// `HWTSTAMP_FILTER_ALL`.
 const EVERY_FRAME: u32 = 1;
 
-/// What a card can do.
+/// What a NIC can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StampAbilities {
     /// It stamps received frames by a clock of its own.
@@ -50,7 +50,7 @@ impl StampAbilities {
     }
 }
 
-/// What a card is set to (`struct hwtstamp_config`), for all programs of the machine together.
+/// What a NIC is set to (`struct hwtstamp_config`), for all programs of the machine together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct StampSettings {
     /// `HWTSTAMP_TX_...`: sent frames.
@@ -103,9 +103,9 @@ mod tests {
             (words[1], words[2], words[7]) = (sources, clock.cast_unsigned(), filters);
             StampAbilities::read(&words)
         };
-        let card = read(0x5f, 0, 0b11);
-        assert!(card.received && card.every_frame);
-        assert_eq!(card.clock, Some(0));
+        let nic = read(0x5f, 0, 0b11);
+        assert!(nic.received && nic.every_frame);
+        assert_eq!(nic.clock, Some(0));
         // As the kernel answers for drivers that say nothing.
         let none = read(0x18, -1, 0);
         assert!(!none.received && !none.every_frame);

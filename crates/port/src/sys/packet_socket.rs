@@ -123,9 +123,9 @@ impl PacketSocket {
         self.set(libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)
     }
 
-    /// Frames come with the time that the card gave them, where it gave one. Before the ring is
+    /// Frames come with the time that the NIC gave them, where it gave one. Before the ring is
     /// made.
-    pub(crate) fn take_card_times(&self) -> io::Result<()> {
+    pub(crate) fn take_nic_times(&self) -> io::Result<()> {
         let asked = libc::SOF_TIMESTAMPING_RAW_HARDWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
         self.set(libc::SOL_PACKET, libc::PACKET_TIMESTAMP, &asked)
     }

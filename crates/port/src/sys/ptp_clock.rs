@@ -1,4 +1,4 @@
-//! The clock of a card, compared with the kernel's (linux/ptp_clock.h).
+//! The clock of a NIC, compared with the kernel's (linux/ptp_clock.h).
 
 use std::fs::File;
 use std::io;
@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use libc::{c_int, c_ulong, clockid_t};
 
-/// `PTP_SYS_OFFSET_EXTENDED`: the kernel's clock, the card's, the kernel's again, some times over.
+/// `PTP_SYS_OFFSET_EXTENDED`: the kernel's clock, the NIC's, the kernel's again, some times over.
 const COMPARE: c_ulong = 0xc4c0_3d09;
 const SAMPLES_MAX: usize = 25;
 /// Taken at once: the best of them counts.
@@ -34,16 +34,16 @@ struct Request {
 
 const _: () = assert!(size_of::<Request>() as c_ulong == COMPARE >> 16 & 0x3fff);
 
-/// One comparison: at the time `kernel` of the kernel's monotonic clock the card's said `card`, up
+/// One comparison: at the time `kernel` of the kernel's monotonic clock the NIC's said `nic`, up
 /// to `doubt`; nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Comparison {
     pub(crate) kernel: u64,
-    pub(crate) card: u64,
+    pub(crate) nic: u64,
     pub(crate) doubt: u64,
 }
 
-/// The clock of a card, open.
+/// The clock of a NIC, open.
 #[derive(Debug)]
 pub(crate) struct PtpClock(File);
 
@@ -100,13 +100,13 @@ impl PtpClock {
 
 /// The narrowest of the samples, whose times of the kernel's clock are `shift` too small.
 fn best(times: &[[Time; 3]; SAMPLES_MAX], shift: i64) -> io::Result<Comparison> {
-    let sample = |[before, card, after]: &[Time; 3]| {
+    let sample = |[before, nic, after]: &[Time; 3]| {
         let before = before.nanoseconds()?.checked_add_signed(shift)?;
         let after = after.nanoseconds()?.checked_add_signed(shift)?;
         let width = after.checked_sub(before)?;
         Some(Comparison {
             kernel: before + width / 2,
-            card: card.nanoseconds()?,
+            nic: nic.nanoseconds()?,
             doubt: width.div_ceil(2),
         })
     };
@@ -174,7 +174,7 @@ mod tests {
         let compared = best(&times(&samples), 0).unwrap();
         let expect = Comparison {
             kernel: 3_050,
-            card: 5_000_002_000,
+            nic: 5_000_002_000,
             doubt: 51,
         };
         assert_eq!(compared, expect);

@@ -1,4 +1,4 @@
-//! For tests: a frame that the kernel takes for one that a card stamped, on an interface that has
+//! For tests: a frame that the kernel takes for one that a NIC stamped, on an interface that has
 //! none. A program that is run for it sends a copy of the frame it is given, stamp and all.
 
 use std::ffi::c_int;

@@ -18,8 +18,8 @@ use super::origin::Origin;
 use super::sender::Sender;
 use super::socket::Bound;
 use super::{HEADER_BYTES, spread, told};
-use crate::card_clock::ClockReader;
 use crate::interface::{Finisher, Watch};
+use crate::nic_clock::ClockReader;
 use crate::sys::xdp_socket::Wake;
 use crate::{Loss, PortError, PortQueue, PortStatistics, QueueLoss, RxState};
 
@@ -52,7 +52,7 @@ pub(super) struct XdpQueue {
     busy_poll: bool,
     /// Whether the interface is asked about frames.
     asks: bool,
-    /// By which times of the card are read.
+    /// By which times of the NIC are read.
     clock: Option<ClockReader>,
     /// As granted at the start.
     zero_copy: bool,

@@ -10,7 +10,7 @@ use crate::{Identity, PortError, PortErrorKind, TimeSource, Timestamps};
 use super::program::hint;
 use super::spec::{Bypass, VlanTags, XdpMode, XdpSpec};
 use super::tags::Tags;
-use crate::card_clock::ClockReader;
+use crate::nic_clock::ClockReader;
 
 /// Drivers of what no hardware receives for. Those of hypervisors hand on what neighbours on the
 /// same host send (virtio 1.2 section 5.1.6.4: VIRTIO_NET_HDR_F_NEEDS_CSUM).
@@ -104,14 +104,14 @@ impl Ready {
         Ok(index)
     }
 
-    /// Compares the card's clock with the kernel's.
+    /// Compares the NIC's clock with the kernel's.
     pub(super) fn follow(&self) {
         if self.timestamps.ask() {
             self.lock().stamping.follow();
         }
     }
 
-    /// By which times of the card are read; `None` where it stamps no frames.
+    /// By which times of the NIC are read; `None` where it stamps no frames.
     pub(super) fn clock(&self) -> Option<ClockReader> {
         self.lock().stamping.reader()
     }
@@ -274,7 +274,7 @@ impl Drop for Ready {
 const UNASKED: &str = "no program can ask its driver when a frame came, which needs Linux 6.3 \
                        with BTF and a program in the driver";
 
-/// Has the card stamp frames, where a program in its driver can be told.
+/// Has the NIC stamp frames, where a program in its driver can be told.
 fn stamping(
     interface: &Interface,
     index: u32,

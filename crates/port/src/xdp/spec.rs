@@ -276,7 +276,7 @@ pub struct XdpSpec {
     /// How frames leave.
     pub transmit: Transmit,
     /// Whether frames' records say what the interface hashed them to, and on which of its queues
-    /// they came. For looking at a card's choices.
+    /// they came. For looking at a NIC's choices.
     pub rx_hash: bool,
     /// Where the times of received frames come from.
     pub timestamps: Timestamps,

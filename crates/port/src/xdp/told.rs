@@ -102,7 +102,7 @@ pub(super) fn note(
             queue: QueueId(queue as u16),
             rss_hash: told.hash,
             time_ns: stamp.and_then(&convert).unwrap_or(0),
-            by_card: true,
+            by_nic: true,
             ..FrameMeta::default()
         };
     }
@@ -155,14 +155,14 @@ mod tests {
             queue: QueueId(2),
             rss_hash: 9,
             time_ns: 1_001,
-            by_card: true,
+            by_nic: true,
             ..FrameMeta::default()
         };
         assert_eq!(meta, expect);
         // What stood there is gone: a frame of which nothing is told has no record of another's.
         note(&mut frames, place, |stamp| Some(stamp + 1));
         let meta = *frames[0].meta().unwrap();
-        assert_eq!((meta.rss_hash, meta.card_time()), (0, None));
+        assert_eq!((meta.rss_hash, meta.nic_time()), (0, None));
         let [frame] = frames;
         pool.free(frame);
     }
@@ -181,7 +181,7 @@ mod tests {
         let mut frames = [frame];
         note(&mut frames, (PortId(0), 0), |_| None);
         let meta = *frames[0].meta().unwrap();
-        assert_eq!((meta.rss_hash, meta.card_time()), (9, None));
+        assert_eq!((meta.rss_hash, meta.nic_time()), (9, None));
         let [frame] = frames;
         pool.free(frame);
     }

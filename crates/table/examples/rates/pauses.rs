@@ -60,7 +60,7 @@ fn among<A: Address>(
     tables(name, lists, &keys_within(&columns), lookup, &network);
 }
 
-/// The same lists as loaded, as changes have left them, and straightened.
+/// The same lists as loaded, as changes have left them, and compacted.
 fn tables<K>(
     name: &str,
     lists: &[Entries],
@@ -71,7 +71,7 @@ fn tables<K>(
     let loaded = LiveLists::new(lists.to_vec()).expect("memory");
     let (changed, mut straight) = (scattered(lists, entry), scattered(lists, entry));
     let mut calls = 0;
-    while straight.straighten().expect("memory").version.is_some() {
+    while straight.compact().expect("memory").version.is_some() {
         calls += 1;
     }
     let tables = [&loaded, &changed, &straight].map(|live| Arc::clone(&live.version().lists));

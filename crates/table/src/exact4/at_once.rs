@@ -7,7 +7,7 @@
 
 use super::line::Line;
 use super::lines::Lines;
-use super::lookup::{Answer, GROUP, GROUPS, Meanwhile};
+use super::lookup::{Answer, GROUP, GROUPS, Overlap};
 use crate::simd::{Ahead, Job, Lanes};
 use frame::{PagedShares, RowShares, Shares};
 
@@ -17,12 +17,10 @@ pub(super) struct LookupAtOnce<'a, L, A, M, const COUNT: usize> {
     pub(super) table: &'a Lines<L>,
     pub(super) keys: &'a [[u32; GROUP]; COUNT],
     pub(super) answers: &'a mut [[A; GROUP]; COUNT],
-    pub(super) meanwhile: M,
+    pub(super) overlap: M,
 }
 
-impl<L: Line, A: Answer, M: Meanwhile, const COUNT: usize> Job
-    for LookupAtOnce<'_, L, A, M, COUNT>
-{
+impl<L: Line, A: Answer, M: Overlap, const COUNT: usize> Job for LookupAtOnce<'_, L, A, M, COUNT> {
     type Answer = usize;
 
     #[inline(always)]
@@ -39,7 +37,7 @@ impl<L: Line, A: Answer, M: Meanwhile, const COUNT: usize> Job
 #[repr(align(64))]
 struct BurstCodes<const COUNT: usize>([[u8; GROUP]; COUNT]);
 
-impl<'a, L: Line, A: Answer, M: Meanwhile, const COUNT: usize> LookupAtOnce<'a, L, A, M, COUNT> {
+impl<'a, L: Line, A: Answer, M: Overlap, const COUNT: usize> LookupAtOnce<'a, L, A, M, COUNT> {
     /// `FAR`: lines come into the second cache level first.
     #[inline(always)]
     pub(super) fn find<S: Lanes, const FAR: bool>(self, lanes: S) -> usize {
@@ -76,7 +74,7 @@ impl<'a, L: Line, A: Answer, M: Meanwhile, const COUNT: usize> LookupAtOnce<'a, 
             }
             shares.ask::<FAR>(COUNT - 1);
         }
-        self.meanwhile.run();
+        self.overlap.run();
         let mut codes = BurstCodes([[L::NONE; GROUP]; COUNT]);
         let all = (0..COUNT).map(|group| (group, None));
         L::find_all::<S, _, FAR, COUNT>(lanes, &mut shares, all, &mut codes.0);

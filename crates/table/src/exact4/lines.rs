@@ -3,11 +3,11 @@
 use super::codes::Codes;
 use super::line::{Coded, Line};
 use super::side::Side;
+use crate::compact::Compacting;
 use crate::compiled::CompileError;
 use crate::memory::out_of_memory;
 use crate::secret::Permutation;
 use crate::simd::Portable;
-use crate::straighten::Straightening;
 use frame::{Paged, Pages};
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -61,9 +61,9 @@ impl<L: Line> Lines<L> {
     }
 
     /// Brings pages home.
-    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+    pub(crate) fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
         work.column(&mut self.lines)?;
-        self.side.straighten(work)
+        self.side.compact(work)
     }
 
     /// The lists of one address.

@@ -91,16 +91,16 @@ impl Answer for bool {
 }
 
 /// What is done while the first lines are on their way.
-pub(super) trait Meanwhile {
+pub(super) trait Overlap {
     fn run(self);
 }
 
-impl Meanwhile for () {
+impl Overlap for () {
     #[inline(always)]
     fn run(self) {}
 }
 
-impl Meanwhile for &mut dyn FnMut() {
+impl Overlap for &mut dyn FnMut() {
     #[inline(always)]
     fn run(self) {
         self();
@@ -118,10 +118,10 @@ pub(super) struct Lookup<'a, L, A, M> {
     pub(super) table: &'a Lines<L>,
     pub(super) keys: &'a [u32],
     pub(super) answers: &'a mut [A],
-    pub(super) meanwhile: M,
+    pub(super) overlap: M,
 }
 
-impl<L: Line, A: Answer, M: Meanwhile> Job for Lookup<'_, L, A, M> {
+impl<L: Line, A: Answer, M: Overlap> Job for Lookup<'_, L, A, M> {
     type Answer = usize;
 
     #[inline(always)]
@@ -133,7 +133,7 @@ impl<L: Line, A: Answer, M: Meanwhile> Job for Lookup<'_, L, A, M> {
     }
 }
 
-impl<'a, L: Line, A: Answer, M: Meanwhile> Lookup<'a, L, A, M> {
+impl<'a, L: Line, A: Answer, M: Overlap> Lookup<'a, L, A, M> {
     /// Looks all keys up, `AHEAD` groups on their way. `FAR`: lines come into the second cache
     /// level first.
     #[inline(always)]
@@ -170,7 +170,7 @@ impl<'a, L: Line, A: Answer, M: Meanwhile> Lookup<'a, L, A, M> {
             table,
             keys,
             answers,
-            meanwhile,
+            overlap,
         } = self;
         let begun = const {
             assert!(AHEAD.is_multiple_of(GROUPS) && RING.is_multiple_of(GROUPS) && AHEAD < RING);
@@ -184,7 +184,7 @@ impl<'a, L: Line, A: Answer, M: Meanwhile> Lookup<'a, L, A, M> {
                 shares.ask::<FAR>(group);
             }
         }
-        meanwhile.run();
+        overlap.run();
         let bursts = keys.chunks(WINDOW).zip(answers.chunks_mut(WINDOW));
         let mut hits = 0;
         for (window, (keys, answers)) in bursts.enumerate() {

@@ -3,9 +3,9 @@
 //! Small and seldom read: an address in a hundred at most. Each line holds seven places and their
 //! answers; a line that is full passes on to the next.
 
+use crate::compact::Compacting;
 use crate::compiled::CompileError;
 use crate::memory::out_of_memory;
-use crate::straighten::Straightening;
 use frame::Paged;
 
 /// Seven places, seven answers (none where the place is not in use), the mark of a line that
@@ -41,7 +41,7 @@ impl Side {
     }
 
     /// Brings pages home.
-    pub(crate) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+    pub(crate) fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
         work.column(&mut self.lines)
     }
 

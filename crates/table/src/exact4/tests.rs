@@ -64,7 +64,7 @@ fn far<L: Line, A: Answer>(
         table,
         keys,
         answers,
-        meanwhile: (),
+        overlap: (),
     };
     simd::run(level, Far(lookup))
 }
@@ -107,7 +107,7 @@ fn at_once_by<L: Line, A: Answer, const COUNT: usize>(
         table,
         keys,
         answers,
-        meanwhile: (),
+        overlap: (),
     };
     simd::run(level, FarAtOnce(lookup))
 }
@@ -128,8 +128,8 @@ fn check_far<L: Line>(masks: &[u32], seed: u64) {
     let mut changed = in_pages(&table, &oracle);
     check_lengths(&changed, &oracle);
     drop(table);
-    let mut work = Straightening::new(usize::MAX);
-    changed.straighten(&mut work).expect("memory");
+    let mut work = Compacting::new(usize::MAX);
+    changed.compact(&mut work).expect("memory");
     assert!(work.copied > 0 && changed.lines.as_slice().is_some());
     check_lengths(&changed, &oracle);
 }
@@ -206,7 +206,7 @@ fn check(set: &AddressSetV4, oracle: &Oracle) {
         for burst in [64, 128, 250] {
             for (keys, masks) in keys.chunks(burst).zip(masks.chunks(burst)) {
                 let (mut again, mut calls) = (vec![ListMask(77); keys.len()], 0);
-                set.lookup_meanwhile(keys, &mut again, &mut || calls += 1);
+                set.lookup_overlapped(keys, &mut again, &mut || calls += 1);
                 assert_eq!((&again[..], calls), (masks, 1), "{level}");
                 let mut found = vec![true; keys.len()];
                 let hits = set.contains_burst(keys, &mut found);

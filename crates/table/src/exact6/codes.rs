@@ -1,9 +1,9 @@
 //! Which code stands for which answer, and the answers that have no code.
 
+use crate::compact::Compacting;
 use crate::compiled::CompileError;
 use crate::mask::ListMask;
 use crate::memory::out_of_memory;
-use crate::straighten::Straightening;
 use frame::Paged;
 
 /// Seven bits that stand for an answer; 0 for none.
@@ -123,7 +123,7 @@ impl Codes {
     }
 
     /// Brings pages home.
-    pub(super) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+    pub(super) fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
         self.escaped
             .iter_mut()
             .try_for_each(|column| work.column(column))

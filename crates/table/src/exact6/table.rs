@@ -2,10 +2,10 @@
 
 use super::codes::{Codes, ESCAPE};
 use super::line::{self, LINES_MAX, LINES_MIN, Line, PLACES, Word, after, home, reach, whole};
+use crate::compact::Compacting;
 use crate::compiled::CompileError;
 use crate::mask::ListMask;
 use crate::memory::out_of_memory;
-use crate::straighten::Straightening;
 use frame::Paged;
 
 /// Lines per 100 addresses: 1.4 of 4 places are taken, and 1.4 % of the addresses do not fit their
@@ -74,9 +74,9 @@ impl Table {
     }
 
     /// Brings pages home.
-    pub(super) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+    pub(super) fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
         work.column(&mut self.lines)?;
-        self.codes.straighten(work)
+        self.codes.compact(work)
     }
 
     pub(super) fn codes(&self) -> &Codes {

@@ -1,4 +1,4 @@
-//! The record of a conversation.
+//! The record of a flow.
 
 use super::wheel::Spot;
 use super::{End, FlowId};
@@ -9,7 +9,7 @@ use zerocopy::FromZeros;
 pub const TICK_NANOS: u64 = 1 << TICK_BITS;
 pub(crate) const TICK_BITS: u32 = 28;
 
-/// What is known of a conversation. One cache line for IPv4, two for IPv6.
+/// What is known of a flow. One cache line for IPv4, two for IPv6.
 #[derive(Clone, Copy, Debug, FromZeros)]
 #[repr(C, align(64))]
 pub struct Flow<A> {
@@ -53,7 +53,7 @@ impl<A: Address> Flow<A> {
         }
     }
 
-    /// Which conversation it is.
+    /// Which flow it is.
     #[inline]
     #[must_use]
     pub fn id(&self) -> FlowId<A> {
@@ -65,7 +65,7 @@ impl<A: Address> Flow<A> {
         }
     }
 
-    /// True when it is conversation `id`. All is compared: a branch for each part that differs
+    /// True when it is flow `id`. All is compared: a branch for each part that differs
     /// costs more than it saves where nearly all are equal.
     #[inline(always)]
     pub(crate) fn is(&self, id: &FlowId<A>) -> bool {

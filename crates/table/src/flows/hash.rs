@@ -1,4 +1,4 @@
-//! The keyed hash of a conversation: nobody outside can fill one line of an index.
+//! The keyed hash of a flow: nobody outside can fill one line of an index.
 
 use super::FlowId;
 use crate::address::Address;

@@ -1,10 +1,10 @@
-//! Which conversation a packet belongs to.
+//! Which flow a packet belongs to.
 
 use crate::address::Address;
 use std::hint::select_unpredictable;
 use zerocopy::FromZeros;
 
-/// A conversation between two ends, the same for packets of both directions.
+/// A flow between two ends, the same for packets of both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, FromZeros)]
 #[repr(C)]
 pub struct FlowId<A> {
@@ -15,7 +15,7 @@ pub struct FlowId<A> {
     pub(super) protocol: u8,
 }
 
-/// Which end of a conversation sent a packet.
+/// Which end of a flow sent a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum End {
     /// The one with the lower address, or the lower port where the addresses are equal.
@@ -35,7 +35,7 @@ impl End {
 }
 
 impl<A: Address> FlowId<A> {
-    /// The conversation of a packet, and which end sent it. Ports are 0 where the protocol has
+    /// The flow of a packet, and which end sent it. Ports are 0 where the protocol has
     /// none; the identifier of an ICMP echo serves as both.
     #[inline]
     #[must_use]

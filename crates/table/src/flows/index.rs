@@ -1,7 +1,7 @@
-//! From the hash of a conversation to the place of its record.
+//! From the hash of a flow to the place of its record.
 //!
 //! A line of 64 bytes has ten places: 16 bits of the hash each, to compare, and where the record
-//! is. A conversation lies in the line that its hash names or, when that was full, in one other,
+//! is. A flow lies in the line that its hash names or, when that was full, in one other,
 //! and a line counts those that had to go there, so that most lookups read one line, and none more
 //! than two, however full the index is and whatever was removed. Where both are full, one of the
 //! first line's goes to its own other line: at 6.4 of ten places taken a tenth of the lines are
@@ -18,7 +18,7 @@ const PLACES: usize = 10;
 /// Of a line's 16-bit words: where the lower and the upper halves of the records' numbers begin.
 const LOWER: usize = PLACES;
 const UPPER: usize = 2 * PLACES;
-/// The word that counts conversations of this line that are in their other one.
+/// The word that counts flows of this line that are in their other one.
 const DISPLACED: usize = 30;
 
 /// How many lines hold so many records: 6.4 of ten places are taken at most.
@@ -42,7 +42,7 @@ impl Line {
         (equal != 0).then(|| self.record(equal.trailing_zeros() as usize % PLACES))
     }
 
-    /// True when a conversation of this line is in its other one.
+    /// True when a flow of this line is in its other one.
     #[inline(always)]
     pub(crate) fn has_displaced(&self) -> bool {
         self.0[DISPLACED] != 0
@@ -68,7 +68,7 @@ impl Line {
     }
 }
 
-/// Where a conversation may be.
+/// Where a flow may be.
 #[derive(Clone, Copy, Debug)]
 struct Spots {
     first: usize,

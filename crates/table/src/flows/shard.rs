@@ -1,4 +1,4 @@
-//! The conversations of one RSS bucket: what moves when a bucket moves to another worker.
+//! The flows of one RSS bucket: what moves when a bucket moves to another worker.
 
 use super::hash::FlowHash;
 use super::index::{Index, Line};
@@ -15,19 +15,19 @@ const CANDIDATES: usize = 8;
 /// No record.
 const NONE: u32 = u32::MAX;
 
-/// What to do with a new conversation when there is no room.
+/// What to do with a new flow when there is no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WhenFull {
     /// It is refused.
     Refuse,
     /// Another one ends: of eight that are next on the timer wheel the one that would be over first
-    /// by itself, which with equal timeouts is the one least recently used. Conversations with
+    /// by itself, which with equal timeouts is the one least recently used. Flows with
     /// short timeouts, as half-open ones, go before long ones.
     #[default]
     Evict,
 }
 
-/// Why a conversation is not in the table.
+/// Why a flow is not in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
     /// All records of its bucket are taken.
@@ -80,7 +80,7 @@ impl<A: Address> Shard<A> {
         Ok(parts.map(shard).collect())
     }
 
-    /// How many conversations there are.
+    /// How many flows there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -112,7 +112,7 @@ impl<A: Address> Shard<A> {
         }
     }
 
-    /// Asks for the record that the next conversation will have.
+    /// Asks for the record that the next flow will have.
     #[inline]
     pub(crate) fn prefetch_free(&self) {
         self.prefetch(if self.free == NONE {
@@ -148,7 +148,7 @@ impl<A: Address> Shard<A> {
         self.records.get_mut(record as usize)
     }
 
-    /// A record for a conversation that has none.
+    /// A record for a flow that has none.
     pub(crate) fn insert(
         &mut self,
         hash: &FlowHash,
@@ -190,7 +190,7 @@ impl<A: Address> Shard<A> {
         Ok(Inserted { record, evicted })
     }
 
-    /// Ends a conversation.
+    /// Ends a flow.
     pub(crate) fn remove(&mut self, hash: &FlowHash, record: u32) {
         self.unwind(record);
         let id = self.records[record as usize].id();
@@ -296,7 +296,7 @@ impl<A: Address> Shard<A> {
         }
     }
 
-    /// Each conversation, in no order.
+    /// Each flow, in no order.
     pub fn flows(&self) -> impl Iterator<Item = &Flow<A>> {
         self.wheel
             .items()

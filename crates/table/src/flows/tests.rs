@@ -30,7 +30,7 @@ fn table<A: Address>(per_bucket: u32, full: WhenFull, level: Level) -> FlowTable
     FlowTable::with_secret(limits, &secret, level).expect("some kilobytes")
 }
 
-/// A packet of conversation `number`, by one of its ends.
+/// A packet of flow `number`, by one of its ends.
 fn sighting<A: Address>(number: u32, back: bool) -> Sighting<A> {
     let client = (
         A::narrow(u128::from(number) << 7 | 0xA << 24),
@@ -47,7 +47,7 @@ fn sighting<A: Address>(number: u32, back: bool) -> Sighting<A> {
     Sighting { id, from, bucket }
 }
 
-/// What the model knows of a conversation.
+/// What the model knows of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     last: u32,
@@ -156,7 +156,7 @@ fn a_full_bucket_evicts_what_would_be_over_first() {
 }
 
 #[test]
-fn a_bucket_moves_with_its_conversations() {
+fn a_bucket_moves_with_its_flows() {
     let mut here = table::<u128>(16, WhenFull::Refuse, Level::best());
     let mut there = here.sibling();
     for number in 0..32 {
@@ -238,7 +238,7 @@ fn no_packet_of_a_flood_costs_more_than_some_lines() {
 }
 
 #[test]
-fn both_directions_are_one_conversation() {
+fn both_directions_are_one_flow() {
     let (there, from) = FlowId::of((7u32, 80), (7, 9999), 17);
     let (back, other) = FlowId::of((7, 9999), (7, 80), 17);
     assert_eq!((there, from, other), (back, End::Low, End::High));

@@ -18,11 +18,11 @@ mod rewrite;
 use super::no_memory;
 use crate::address::Address;
 use crate::class::Classes;
+use crate::compact::Compacting;
 use crate::compiled::CompileError;
 use crate::flatten::Runs;
 use crate::mask::ListMask;
 use crate::simd::{self, Level};
-use crate::straighten::Straightening;
 use frame::Pages;
 use frame::memory::Paged;
 use lookup::Lookup;
@@ -110,7 +110,7 @@ impl Blocks {
     }
 
     #[cfg(test)]
-    pub(super) fn is_straight(&self) -> bool {
+    pub(super) fn is_compact(&self) -> bool {
         self.slots.as_slice().is_some()
     }
 
@@ -134,7 +134,7 @@ impl Blocks {
     }
 
     /// Brings pages home.
-    pub(super) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+    pub(super) fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
         work.column(&mut self.slots)?;
         if !self.index.is_beside(&self.slots) {
             // The slots were made anew: else what they were made in would stay for the index alone.

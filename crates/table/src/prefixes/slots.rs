@@ -37,10 +37,10 @@ mod fresh;
 mod line;
 mod lookup;
 mod middles;
-mod parting;
 mod parts;
 mod place;
 mod rewrite;
+mod split;
 mod waiting;
 mod window;
 
@@ -48,19 +48,19 @@ use super::no_memory;
 use super::trie::Trie;
 use crate::address::Address;
 use crate::class::Classes;
+use crate::compact::Compacting;
 use crate::compiled::CompileError;
 use crate::flatten::Runs;
 use crate::mask::ListMask;
 use crate::simd::{self, Level};
-use crate::straighten::Straightening;
 use code::Coding;
 use frame::memory::Paged;
 use frame::{Pages, Windows};
 use line::Line;
 use lookup::Lookup;
-#[cfg(test)]
-pub(super) use parting::Parting;
 use parts::LEAF_BITS_MAX;
+#[cfg(test)]
+pub(super) use split::Split;
 use std::sync::Arc;
 
 /// Slots, nodes and leaves.
@@ -197,7 +197,7 @@ impl Slots {
     }
 
     #[cfg(test)]
-    pub(super) fn is_straight(&self) -> bool {
+    pub(super) fn is_compact(&self) -> bool {
         self.straight().is_some()
     }
 
@@ -245,8 +245,8 @@ impl Slots {
         let mut kinds = [0; 3];
         let slots = (CLASSES_MAX..self.slots.len()).map(|at| self.slots.view()[at]);
         for word in slots.filter(|&word| word != NOTHING) {
-            let line = self.lines.view()[parting::first(word) as usize];
-            match Parting::of(word).parts() {
+            let line = self.lines.view()[split::first(word) as usize];
+            match Split::of(word).parts() {
                 _ if word & NODE != 0 => kinds[2] += 1,
                 1 if line::is_plain(&line) => {}
                 1 => kinds[0] += 1,
@@ -258,11 +258,11 @@ impl Slots {
 
     /// The partings of slots that lead to several leaves.
     #[cfg(test)]
-    pub(super) fn partings(&self) -> Vec<Parting> {
+    pub(super) fn splits(&self) -> Vec<Split> {
         let slots = (CLASSES_MAX..self.slots.len()).map(|at| self.slots.view()[at]);
         let leaves = slots.filter(|&word| word != NOTHING && word & NODE == 0);
-        let partings = leaves.map(Parting::of);
-        partings.filter(|parting| parting.parts() > 1).collect()
+        let splits = leaves.map(Split::of);
+        splits.filter(|split| split.parts() > 1).collect()
     }
 
     /// How many blocks of 16 bits are held by nodes, in the trie, and in slots.
@@ -282,11 +282,11 @@ impl Slots {
     }
 
     /// Brings pages home.
-    pub(super) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+    pub(super) fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
         work.column(&mut self.root)?;
         work.column(&mut self.slots)?;
         work.column(&mut self.lines)?;
-        self.trie.straighten(work)
+        self.trie.compact(work)
     }
 
     /// True when a quarter of it is garbage.
@@ -299,7 +299,7 @@ impl Slots {
         self.classes.masks().len() <= CLASSES_MAX
             && (!self.codes_are_answers || code::have_room(&self.classes))
             && self.slots.len() <= NUMBER as usize
-            && self.lines.len() <= parting::LINE_NUMBER as usize
+            && self.lines.len() <= split::LINE_NUMBER as usize
             && self.trie.is_sound()
     }
 }

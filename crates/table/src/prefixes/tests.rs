@@ -178,7 +178,7 @@ fn check_copied_pages(runs: &Runs<u128>) {
     match PrefixSet::compile(runs).unwrap().layout {
         Layout::Slots(slots) => {
             assert_eq!(slots.kinds()[1..], [4, 4]);
-            assert!(slots.is_straight());
+            assert!(slots.is_compact());
         }
         layout => panic!("{layout:?}"),
     }
@@ -201,7 +201,7 @@ fn check_copied_pages(runs: &Runs<u128>) {
             }
         }
         match &set.layout {
-            Layout::Slots(slots) => assert!(!slots.is_straight()),
+            Layout::Slots(slots) => assert!(!slots.is_compact()),
             layout => panic!("{layout:?}"),
         }
         let check = |set: &PrefixSet<u128>, length| {
@@ -215,9 +215,9 @@ fn check_copied_pages(runs: &Runs<u128>) {
             check(set, length);
         }
         drop(kept);
-        straighten(&mut set);
+        compact(&mut set);
         match &set.layout {
-            Layout::Slots(slots) => assert!(slots.is_straight()),
+            Layout::Slots(slots) => assert!(slots.is_compact()),
             layout => panic!("{layout:?}"),
         }
         check(&set, 301);
@@ -225,11 +225,11 @@ fn check_copied_pages(runs: &Runs<u128>) {
 }
 
 /// What a writer does when changes have paused, with a reader that follows.
-fn straighten<A: Address>(set: &mut PrefixSet<A>) {
+fn compact<A: Address>(set: &mut PrefixSet<A>) {
     loop {
         let read = set.clone();
-        let mut work = Straightening::new(3);
-        set.straighten(&mut work).unwrap();
+        let mut work = Compacting::new(3);
+        set.compact(&mut work).unwrap();
         drop(read);
         if work.copied == 0 {
             assert_eq!(work.displaced, 0);
@@ -256,8 +256,8 @@ fn bursts_of_ipv4_among_copied_pages() {
     let mut map: BTreeMap<u32, u32> = runs.starts.iter().copied().zip(masks).collect();
     let keys: Vec<u32> = runs.starts.iter().chain(any).copied().collect();
     let wanted: Vec<ListMask> = keys.iter().map(|&key| ListMask(runs.at(key))).collect();
-    let is_straight = |set: &PrefixSet<u32>| match &set.layout {
-        Layout::Blocks(blocks) => blocks.is_straight(),
+    let is_compact = |set: &PrefixSet<u32>| match &set.layout {
+        Layout::Blocks(blocks) => blocks.is_compact(),
         layout => panic!("{layout:?}"),
     };
     // A network of 24 bits that has one answer: its slot is changed, not a leaf.
@@ -273,7 +273,7 @@ fn bursts_of_ipv4_among_copied_pages() {
             map.insert(at, mask);
             set.rewrite(at, last, &map).unwrap();
         }
-        assert_eq!((is_straight(&kept), is_straight(&set)), (true, false));
+        assert_eq!((is_compact(&kept), is_compact(&set)), (true, false));
         let lengths = (1..300).filter(|length| !cfg!(miri) || [1, 16, 130].contains(length));
         for (set, length) in lengths.flat_map(|length| [(&set, length), (&kept, length)]) {
             let first = 37 * length % (keys.len() - length);
@@ -289,8 +289,8 @@ fn bursts_of_ipv4_among_copied_pages() {
             assert_eq!(masks, wanted, "{level} {length}");
         }
         drop(kept);
-        straighten(&mut set);
-        assert!(is_straight(&set));
+        compact(&mut set);
+        assert!(is_compact(&set));
         let mut masks = vec![ListMask::EMPTY; keys.len()];
         set.add_burst(&keys, &mut masks);
         assert_eq!(masks, wanted, "{level}");

@@ -24,9 +24,9 @@ mod rewrite;
 use super::no_memory;
 use crate::address::Address;
 use crate::class::Classes;
+use crate::compact::Compacting;
 use crate::compiled::CompileError;
 use crate::simd::{self, Job, Lanes, Level, Portable};
-use crate::straighten::Straightening;
 use frame::memory::{Paged, PagedView};
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ impl Trie {
     }
 
     /// Brings pages home.
-    pub(super) fn straighten(&mut self, work: &mut Straightening) -> Result<(), CompileError> {
+    pub(super) fn compact(&mut self, work: &mut Compacting) -> Result<(), CompileError> {
         work.column(&mut self.lines)
     }
 

@@ -208,7 +208,7 @@ impl World {
             12 => self.rebuild(),
             13 => self.now = self.now.after(self.random.below(60)),
             14 => self.expire(),
-            15 => self.straighten(),
+            15 => self.compact(),
             _ => self.give_up(),
         }
         self.check();
@@ -244,9 +244,9 @@ impl World {
         assert!(applied.version.number <= before + 1);
     }
 
-    fn straighten(&mut self) {
+    fn compact(&mut self) {
         let before = self.live.version().number;
-        let done = self.live.straighten().unwrap();
+        let done = self.live.compact().unwrap();
         let number = self.live.version().number;
         assert_eq!(done.version.is_some(), number == before + 1);
         assert!(done.version.is_none_or(|version| version.number == number));

@@ -37,7 +37,7 @@ pub(super) fn walk(walk: Walk<'_>, at: usize, parsed: &mut Parsed) -> Result<(),
 }
 
 /// The length of a whole packet that says 0: all that is there. A host that leaves segmenting to
-/// its card shows packets so before it is done (TCP segmentation offload), and such a packet may be
+/// its NIC shows packets so before it is done (TCP segmentation offload), and such a packet may be
 /// longer than its length could say. Less than a header is no packet.
 fn offloaded(walk: Walk<'_>, at: usize, header: usize) -> Result<usize, Stop> {
     match walk.remaining(at) {

@@ -34,7 +34,7 @@ pub(super) fn walk(walk: Walk<'_>, at: usize, parsed: &mut Parsed) -> Result<(),
             }
             jumbo
         }
-        // A host that leaves segmenting to its card shows packets so before it is done. They are
+        // A host that leaves segmenting to its NIC shows packets so before it is done. They are
         // all that is there; only a packet without a next header has no payload.
         None if payload == 0 && parsed.protocol != protocol::NO_NEXT_HEADER => {
             walk.remaining(at + HEADER_BYTES)

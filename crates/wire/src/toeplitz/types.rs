@@ -5,7 +5,7 @@ use crate::{Family, FlowKey, protocol};
 /// IPv6 header.
 const IPV6_BYTES: usize = 40;
 const NEXT_HEADER: usize = 6;
-/// Extension headers looked at, as a card has limits too.
+/// Extension headers looked at, as a NIC has limits too.
 const HEADERS_MAX: usize = 8;
 /// Home address option (RFC 6275, section 6.3), and its length.
 const HOME_ADDRESS: u8 = 0xC9;

@@ -1,4 +1,4 @@
-//! `linerate show flows` and `linerate show rss`: conversations, and the buckets flows hash to.
+//! `linerate show flows` and `linerate show rss`: flows, and the buckets flows hash to.
 
 use daemon::rpc::answers::{Flows, FragmentTotals, Rss, RssBucket};
 
@@ -27,8 +27,7 @@ fn of(flows: &Flows) -> FragmentTotals {
 
 pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String {
     if !now.remembers {
-        return "The bridge remembers no conversations: [stateful] would have it do so.\n"
-            .to_owned();
+        return "The bridge remembers no flows: [stateful] would have it do so.\n".to_owned();
     }
     let seconds = before.map_or(now.seconds, |before| now.seconds - before.seconds);
     let mut table = Table::new(&[

@@ -1,4 +1,4 @@
-//! What `show.flows` and `show.rss` tell: conversations, and the buckets that flows are hashed to.
+//! What `show.flows` and `show.rss` tell: flows, and the buckets that flows are hashed to.
 
 use engine::FragmentReport;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Flows {
     /// Since the start.
     pub seconds: f64,
-    /// Whether the bridge remembers conversations; if not, all else is 0.
+    /// Whether the bridge remembers flows; if not, all else is 0.
     pub remembers: bool,
     /// How many may be known at most, of IPv4 and as many of IPv6.
     pub most: u64,
@@ -16,13 +16,13 @@ pub struct Flows {
     pub known_v4: u64,
     /// Known now, of IPv6.
     pub known_v6: u64,
-    /// Conversations that began.
+    /// Flows that began.
     pub begun: u64,
     /// Of those, whose time was over.
     pub expired: u64,
     /// Of those, ended to make room.
     pub evicted: u64,
-    /// Conversations that could not begin for want of room.
+    /// Flows that could not begin for want of room.
     pub refused: u64,
     /// Records made for the flow log.
     pub records: u64,

@@ -1,13 +1,13 @@
-//! Settings of a simulated card: set, read back, put back.
+//! Settings of a simulated NIC: set, read back, put back.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::*;
 
-/// A card that takes what drivers take: no queue beyond its last, perhaps no key.
+/// A NIC that takes what drivers take: no queue beyond its last, perhaps no key.
 #[derive(Clone)]
-struct Card {
+struct Nic {
     settings: Rc<RefCell<HashSettings>>,
     fixed_key: bool,
     /// It takes what is hashed of UDP over IPv4, and keeps what it had.
@@ -15,7 +15,7 @@ struct Card {
     written: Rc<RefCell<Vec<String>>>,
 }
 
-impl RssAccess for Card {
+impl RssAccess for Nic {
     fn settings(&self) -> io::Result<HashSettings> {
         Ok(self.settings.borrow().clone())
     }
@@ -54,7 +54,7 @@ impl RssAccess for Card {
     }
 }
 
-fn card() -> Card {
+fn nic() -> Nic {
     let rss = Rss {
         indirection: vec![0, 1, 2, 3],
         key: vec![7; 40],
@@ -62,7 +62,7 @@ fn card() -> Card {
         transform: 0,
     };
     let hashed = vec![(FlowKind::Udp4, "sd".to_owned())];
-    Card {
+    Nic {
         settings: Rc::new(RefCell::new(HashSettings { rss, hashed })),
         fixed_key: false,
         deaf: false,
@@ -72,20 +72,20 @@ fn card() -> Card {
 
 #[test]
 fn all_is_put_back() {
-    let card = card();
-    let before = card.settings().unwrap();
-    let change = RssChange::made(card.clone(), before.clone(), |mut settings| {
+    let nic = nic();
+    let before = nic.settings().unwrap();
+    let change = RssChange::made(nic.clone(), before.clone(), |mut settings| {
         settings.rss.key = vec![9; 40];
         settings.rss.indirection = vec![0, 0, 1, 1];
         settings.hashed[0].1 = "sdfn".to_owned();
         settings
     });
     let change = change.unwrap();
-    assert_eq!(card.settings().unwrap().rss.key, [9; 40]);
+    assert_eq!(nic.settings().unwrap().rss.key, [9; 40]);
     assert_eq!(change.now().unwrap().of_kind(FlowKind::Udp4), Some("sdfn"));
     assert_eq!(change.before(), &before);
     drop(change);
-    assert_eq!(card.settings().unwrap(), before);
+    assert_eq!(nic.settings().unwrap(), before);
 }
 
 #[test]
@@ -94,16 +94,16 @@ fn what_a_driver_took_and_did_not_keep_is_read_back() {
         (false, &[][..]),
         (true, &["what is hashed of udp4 (sd, not sdfn)"]),
     ] {
-        let card = Card { deaf, ..card() };
-        let before = card.settings().unwrap();
-        let change = RssChange::made(card, before, |mut settings| {
+        let nic = Nic { deaf, ..nic() };
+        let before = nic.settings().unwrap();
+        let change = RssChange::made(nic, before, |mut settings| {
             settings.rss.key = vec![9; 40];
             settings.hashed[0].1 = "sdfn".to_owned();
             settings
         });
         assert_eq!(change.unwrap().not_taken(), expected);
     }
-    let wanted = card().settings().unwrap();
+    let wanted = nic().settings().unwrap();
     // What was read back, and the parts that are told.
     type Change = fn(&mut HashSettings);
     let table: [(Change, &str); 5] = [
@@ -128,16 +128,16 @@ fn what_a_driver_took_and_did_not_keep_is_read_back() {
 
 #[test]
 fn only_what_changes_is_written() {
-    let mut card = card();
-    card.fixed_key = true;
-    let before = card.settings().unwrap();
-    let change = RssChange::made(card.clone(), before.clone(), |mut settings| {
+    let mut nic = nic();
+    nic.fixed_key = true;
+    let before = nic.settings().unwrap();
+    let change = RssChange::made(nic.clone(), before.clone(), |mut settings| {
         settings.rss.indirection = vec![1, 0, 1, 0];
         settings
     });
     drop(change.unwrap());
-    assert_eq!(*card.written.borrow(), ["table 4 key 0"; 2]);
-    assert_eq!(card.settings().unwrap(), before);
+    assert_eq!(*nic.written.borrow(), ["table 4 key 0"; 2]);
+    assert_eq!(nic.settings().unwrap(), before);
 }
 
 #[test]
@@ -145,31 +145,31 @@ fn what_cannot_be_put_back_is_told_and_not_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("record");
     for refuses in [false, true] {
-        let mut card = card();
-        let before = card.settings().unwrap();
-        let change = RssChange::made(card.clone(), before.clone(), |mut settings| {
+        let mut nic = nic();
+        let before = nic.settings().unwrap();
+        let change = RssChange::made(nic.clone(), before.clone(), |mut settings| {
             settings.rss.key = vec![9; 40];
             settings
         });
         let mut change = change.unwrap();
         std::fs::write(&path, "").unwrap();
         change.record = Some(Kept::at(&path));
-        card.fixed_key = refuses;
+        nic.fixed_key = refuses;
         change.interface.fixed_key = refuses;
         assert_eq!(change.put_back().is_err(), refuses);
         assert_eq!(path.exists(), refuses, "the record");
-        assert_eq!(card.settings().unwrap() == before, !refuses);
+        assert_eq!(nic.settings().unwrap() == before, !refuses);
     }
 }
 
 #[test]
 fn what_is_refused_changes_nothing() {
-    let card = card();
-    let before = card.settings().unwrap();
-    let change = RssChange::made(card.clone(), before.clone(), |mut settings| {
+    let nic = nic();
+    let before = nic.settings().unwrap();
+    let change = RssChange::made(nic.clone(), before.clone(), |mut settings| {
         settings.rss.indirection = vec![9; 4];
         settings
     });
     assert!(change.is_err_and(|(as_before, _)| as_before));
-    assert_eq!(card.settings().unwrap(), before);
+    assert_eq!(nic.settings().unwrap(), before);
 }

@@ -2,7 +2,7 @@
 
 use super::crowds::{AT, kinds, runs_of};
 use super::*;
-use crate::prefixes::slots::Parting;
+use crate::prefixes::slots::Split;
 
 const NETWORK: u128 = AT >> 96 << 96;
 
@@ -50,9 +50,9 @@ fn change(map: &mut Map<u128>, set: &mut PrefixSet<u128>, first: u128, list: u32
 }
 
 /// Of the one network of 32 bits that has several leaves.
-fn parting(set: &PrefixSet<u128>) -> Option<Parting> {
+fn split(set: &PrefixSet<u128>) -> Option<Split> {
     match &set.layout {
-        Layout::Slots(slots) => slots.partings().first().copied(),
+        Layout::Slots(slots) => slots.splits().first().copied(),
         layout => panic!("{layout:?}"),
     }
 }
@@ -63,7 +63,7 @@ fn parting(set: &PrefixSet<u128>) -> Option<Parting> {
 fn crowds_change_behind_upper_bits() {
     let mut map = with(&around(), &crowds(), 2);
     let mut set = made(&map);
-    assert!(parting(&set).unwrap().passes_over());
+    assert!(split(&set).unwrap().passes_over());
     check(&set, &map, &edges(&map), 0);
     let mut draws = Draws::new(5);
     for step in 0..600 {
@@ -112,7 +112,7 @@ fn leaves_are_given_back() {
             let mut map = with(&few, &networks, 9);
             let mut set = made(&map);
             assert_eq!(kinds(&set), [0, 1, 0]);
-            assert_eq!(parting(&set).unwrap().passes_over(), passes_over);
+            assert_eq!(split(&set).unwrap().passes_over(), passes_over);
             assert!(set.bytes() > few_bytes + (64 << 6), "{}", set.bytes());
             for &first in &networks[1..] {
                 change(&mut map, &mut set, first, 9);
@@ -130,19 +130,19 @@ fn leaves_are_given_back_in_time() {
     let networks = evenly(1024);
     let mut map = with(&around(), &networks, 9);
     let mut set = made(&map);
-    let before = parting(&set).unwrap();
+    let before = split(&set).unwrap();
     // 14 runs for each 32 leaves but the first.
     let enough = (before.parts() as usize / 32 - 1) * 14;
     assert!(enough > 40, "{before:?}");
     let mut left = networks.len();
     while 2 * left > enough {
-        assert_eq!(parting(&set), Some(before), "{left} networks");
+        assert_eq!(split(&set), Some(before), "{left} networks");
         left -= 1;
         change(&mut map, &mut set, networks[left], 9);
     }
-    assert_eq!(parting(&set), Some(before));
+    assert_eq!(split(&set), Some(before));
     change(&mut map, &mut set, networks[left - 1], 9);
-    assert!(parting(&set).is_none_or(|now| now.parts() < before.parts()));
+    assert!(split(&set).is_none_or(|now| now.parts() < before.parts()));
     check(&set, &map, &edges(&map), 0);
 }
 
@@ -170,7 +170,7 @@ fn what_grows_is_parted_by_more_bits() {
                 continue;
             }
             change(&mut map, &mut set, first, 2);
-            let Some(now) = parting(&set) else { continue };
+            let Some(now) = split(&set) else { continue };
             if let Some(before) = before.replace(now).filter(|&before| before != now) {
                 assert!(
                     now.parts() > before.parts(),

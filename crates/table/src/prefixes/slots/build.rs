@@ -2,8 +2,8 @@
 
 use super::line::{self, Answer, Line, Run};
 use super::middles;
-use super::parting::{self, Parting};
 use super::parts;
+use super::split::{self, Split};
 use super::*;
 use crate::prefixes::trie::build::{Block, Change};
 
@@ -115,7 +115,7 @@ pub(super) fn plain_slot<G: Ground>(ground: &mut G, class: u16) -> Result<u32, C
         let number = ground.take_lines(1)?;
         let leaf = line::plain(ground.code(class));
         ground.set_line(number, leaf)?;
-        word = parting::word(number, Parting::WHOLE, false);
+        word = split::word(number, Split::WHOLE, false);
         ground.set_slot(usize::from(class), word)?;
     }
     Ok(word)
@@ -175,7 +175,7 @@ pub(super) fn change_deep<G: Ground>(
     at: usize,
     block: Block,
 ) -> Result<(), CompileError> {
-    let leaf = ground.line(parting::first(ground.slot(at)));
+    let leaf = ground.line(split::first(ground.slot(at)));
     let beside = line::words_number(&leaf);
     let old = line::word(&ground.line(beside), 0);
     let answer = Answer::Below(ground.below(old, block)?);

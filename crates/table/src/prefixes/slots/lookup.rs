@@ -15,9 +15,9 @@
 use super::NUMBER;
 use super::code::Coding;
 use super::line;
-use super::parting::{self, LINE_NUMBER};
 use super::place::{self, Places};
 use super::slot_of;
+use super::split::{self, LINE_NUMBER};
 use super::waiting::{Descent, Waiting};
 use super::window::{self, GROUP, Group, Nodes, WINDOW, Window};
 use crate::mask::ListMask;
@@ -150,7 +150,7 @@ where
         for (number, [places, compared]) in groups.iter_mut().enumerate() {
             let mut numbers = [0; GROUP];
             for ((number, &word), &compared) in numbers.iter_mut().zip(&*places).zip(&*compared) {
-                *number = parting::line_of(word, compared);
+                *number = split::line_of(word, compared);
             }
             *places = numbers.map(|number| place::of(number.cast_unsigned() & LINE_NUMBER));
             count = nodes.add(lanes, count, number, &numbers);

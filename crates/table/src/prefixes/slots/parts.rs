@@ -2,7 +2,7 @@
 
 use super::build::Ground;
 use super::line::{self, Answer, LEAVES, RUNS_BESIDE_WORDS, Run};
-use super::parting::{self, Parting};
+use super::split::{self, Split};
 use super::*;
 use crate::prefixes::trie::build::Block;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy)]
 struct Parts {
     first: u32,
-    parting: Parting,
+    split: Split,
     has_nodes: bool,
 }
 
@@ -54,29 +54,29 @@ pub(super) fn slot_word<G: Ground>(
     let mut runs = runs(ground, block);
     let words = take_apart(ground, old);
     settle(ground, &mut runs, words, block)?;
-    let (parting, has_nodes) = match parts {
+    let (split, has_nodes) = match parts {
         // Leaves again could be what the next change makes nodes of, and so on.
         Some(parts) if parts.has_nodes => (by_nodes(&runs), true),
         // So could as many parts by other bits.
-        Some(parts) if rewritten == Some(Rewritten::Full) => layout(&runs, parts.parting.bits + 1),
+        Some(parts) if rewritten == Some(Rewritten::Full) => layout(&runs, parts.split.bits + 1),
         _ => layout(&runs, 0),
     };
-    Ok(Parts::new(ground, &runs, parting, has_nodes)?.word())
+    Ok(Parts::new(ground, &runs, split, has_nodes)?.word())
 }
 
 /// The word of a slot that leads to one run.
 pub(super) fn word<G: Ground>(ground: &mut G, run: Run) -> Result<u32, CompileError> {
-    Ok(Parts::new(ground, &[run], Parting::WHOLE, false)?.word())
+    Ok(Parts::new(ground, &[run], Split::WHOLE, false)?.word())
 }
 
 /// Nothing needs the lines of a slot any more; the words in them are left.
 pub(super) fn take_apart<G: Ground>(ground: &mut G, word: u32) -> Words {
     let mut words = Words::new();
     if let Some(parts) = Parts::of(ground, word) {
-        for part in 0..parts.parting.parts() {
+        for part in 0..parts.split.parts() {
             parts.empty(ground, part, &mut words);
         }
-        ground.drop_lines(parts.first, parts.parting.parts() as usize);
+        ground.drop_lines(parts.first, parts.split.parts() as usize);
     }
     words
 }
@@ -86,34 +86,34 @@ impl Parts {
     /// its class only.
     fn of<G: Ground>(ground: &G, word: u32) -> Option<Self> {
         let parts = Self {
-            first: parting::first(word),
-            parting: Parting::of(word),
+            first: split::first(word),
+            split: Split::of(word),
             has_nodes: word & NODE != 0,
         };
         let is_shared = |parts: &Self| {
             let line = ground.line(parts.first);
-            parts.parting == Parting::WHOLE && !parts.has_nodes && line::is_plain(&line)
+            parts.split == Split::WHOLE && !parts.has_nodes && line::is_plain(&line)
         };
         (word != NOTHING && !is_shared(&parts)).then_some(parts)
     }
 
     fn word(self) -> u32 {
-        parting::word(self.first, self.parting, self.has_nodes)
+        split::word(self.first, self.split, self.has_nodes)
     }
 
     fn new<G: Ground>(
         ground: &mut G,
         runs: &[Run],
-        parting: Parting,
+        split: Split,
         has_nodes: bool,
     ) -> Result<Self, CompileError> {
-        let first = ground.take_lines(parting.parts() as usize)?;
+        let first = ground.take_lines(split.parts() as usize)?;
         let parts = Self {
             first,
-            parting,
+            split,
             has_nodes,
         };
-        for (part, runs) in (0..).zip(parting.deal(runs)) {
+        for (part, runs) in (0..).zip(split.deal(runs)) {
             parts.set(ground, part, &runs)?;
         }
         Ok(parts)
@@ -125,10 +125,10 @@ impl Parts {
         let (first, last) = ground.changed();
         let first = low(first.max(network.first));
         let last = low(last.min(network.last()));
-        let touched = self.parting.touched(first, last);
+        let touched = self.split.touched(first, last);
         let touched: Vec<u32> = touched.map(|(part, _)| part).collect();
-        let mut dealt = if self.parting.is_dealt_faster(touched.len()) {
-            self.parting.deal(&runs(ground, network))
+        let mut dealt = if self.split.is_dealt_faster(touched.len()) {
+            self.split.deal(&runs(ground, network))
         } else {
             Vec::new()
         };
@@ -136,7 +136,7 @@ impl Parts {
         for part in touched {
             let mut runs = match dealt.get_mut(part as usize) {
                 Some(dealt) => std::mem::take(dealt),
-                None => part_runs(ground, network, self.parting, part),
+                None => part_runs(ground, network, self.split, part),
             };
             if !fits(&runs, if self.has_nodes { LEAVES } else { 1 }) {
                 return Ok(Rewritten::Full);
@@ -159,7 +159,7 @@ impl Parts {
     /// few a part has says nothing: where bits are passed over, each has the answers of all the
     /// network.
     fn is_wasteful<G: Ground>(self, ground: &mut G, network: Block) -> bool {
-        let needed = self.parting.parts() as usize / (2 * SPREAD);
+        let needed = self.split.parts() as usize / (2 * SPREAD);
         if self.has_nodes || needed <= 1 {
             return false;
         }
@@ -182,7 +182,7 @@ impl Parts {
 
     /// Nothing needs what the line of a part leads to any more; words are collected.
     fn empty<G: Ground>(self, ground: &mut G, part: u32, words: &mut Words) {
-        let (number, start) = (self.first + part, self.parting.start(part));
+        let (number, start) = (self.first + part, self.split.start(part));
         if !self.has_nodes {
             empty_leaf(ground, number, start, words);
             return;
@@ -199,20 +199,20 @@ impl Parts {
 
 /// How the runs of a network of 32 bits are parted, by `least` bits or more, and whether parts
 /// need nodes.
-fn layout(runs: &[Run], least: u32) -> (Parting, bool) {
+fn layout(runs: &[Run], least: u32) -> (Split, bool) {
     let most = (SPREAD * line::portions(runs).count()).ilog2();
-    match Parting::into_leaves(runs, least..=most.min(LEAF_BITS_MAX)) {
-        Some(parting) => (parting, false),
+    match Split::into_leaves(runs, least..=most.min(LEAF_BITS_MAX)) {
+        Some(split) => (split, false),
         None => (by_nodes(runs), true),
     }
 }
 
 /// The parting by upper bits that gives each part of runs room in the leaves of a node.
-fn by_nodes(runs: &[Run]) -> Parting {
-    let mut partings = (0..NODE_BITS_MAX).map(Parting::upper);
+fn by_nodes(runs: &[Run]) -> Split {
+    let mut splits = (0..NODE_BITS_MAX).map(Split::upper);
     let fit = |runs: &Vec<Run>| fits(runs, LEAVES);
-    let parting = partings.find(|parting| parting.deal(runs).iter().all(fit));
-    parting.unwrap_or(Parting::upper(NODE_BITS_MAX))
+    let split = splits.find(|split| split.deal(runs).iter().all(fit));
+    split.unwrap_or(Split::upper(NODE_BITS_MAX))
 }
 
 /// True when runs need so many leaves at most.
@@ -228,12 +228,12 @@ fn runs<G: Ground>(ground: &mut G, network: Block) -> Vec<Run> {
 }
 
 /// The runs of a part of a network of 32 bits. Words are not known yet.
-fn part_runs<G: Ground>(ground: &mut G, network: Block, parting: Parting, part: u32) -> Vec<Run> {
+fn part_runs<G: Ground>(ground: &mut G, network: Block, split: Split, part: u32) -> Vec<Run> {
     let mut runs = Vec::new();
-    let mut piece = Some(parting.first_piece(network, part));
+    let mut piece = Some(split.first_piece(network, part));
     while let Some(this) = piece {
         add_runs(ground, this, &mut runs, usize::MAX);
-        if !parting.passes_over() || this.last() == network.last() {
+        if !split.passes_over() || this.last() == network.last() {
             break;
         }
         let next = match runs.last() {
@@ -242,7 +242,7 @@ fn part_runs<G: Ground>(ground: &mut G, network: Block, parting: Parting, part: 
             _ => ground.next_change(this.last() + 1).map(|(start, _)| start),
         };
         let next = next.filter(|&start| start <= network.last());
-        piece = next.and_then(|start| parting.piece_at(this, start));
+        piece = next.and_then(|start| split.piece_at(this, start));
     }
     runs
 }
@@ -259,7 +259,7 @@ fn add_runs<G: Ground>(ground: &mut G, block: Block, runs: &mut Vec<Run>, enough
             _ => Answer::Class(ground.class_at(network.first)),
         };
         let start = low(network.first);
-        parting::push(runs, Run { start, answer });
+        split::push(runs, Run { start, answer });
         network.first = match next {
             Some(start) if start > network.last() => start.first_in(48),
             Some(_) if network.last() < block.last() => network.last() + 1,
@@ -363,10 +363,10 @@ mod tests {
             let classes: Vec<u32> = (0..starts.len() as u32).map(|at| at * 7 % 3).collect();
             let mut fresh = Fresh::of(&starts, &classes, &[]);
             let all = runs(&mut fresh, network);
-            for parting in Parting::all() {
-                for (part, dealt) in (0..).zip(parting.deal(&all)) {
-                    let alone = part_runs(&mut fresh, network, parting, part);
-                    assert_eq!(alone, dealt, "{seed}: part {part} of {parting:?}");
+            for split in Split::all() {
+                for (part, dealt) in (0..).zip(split.deal(&all)) {
+                    let alone = part_runs(&mut fresh, network, split, part);
+                    assert_eq!(alone, dealt, "{seed}: part {part} of {split:?}");
                 }
             }
         }

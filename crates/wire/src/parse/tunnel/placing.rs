@@ -10,7 +10,7 @@ const IPV6_BYTES: usize = 40;
 /// Whose addresses and ports a frame's placement is computed from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HashHeader {
-    /// The first IP header, as a network card does: one tunnel is one flow.
+    /// The first IP header, as a NIC does: one tunnel is one flow.
     Outer,
     /// The innermost that can be read: flows inside one tunnel are told apart.
     Inner,

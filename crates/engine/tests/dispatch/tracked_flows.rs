@@ -1,4 +1,4 @@
-//! Conversations of a bridge with several workers: each known to one of them, which is another one
+//! Flows of a bridge with several workers: each known to one of them, which is another one
 //! after its bucket has moved.
 
 use engine::{DispatchPolicy, Engine, EngineError, RunReport};
@@ -9,23 +9,19 @@ use super::{FLOWS, SEED, Shape};
 
 /// Each flow began once and is known: what was known of it was never lost, and never there twice.
 fn known_once(shape: Shape, report: &RunReport) {
-    let conversations = report.conversations.expect("a bridge that remembers");
-    assert_eq!(conversations.known, [conversations.begun, 0], "{shape:?}");
+    let flows = report.flows.expect("a bridge that remembers");
+    assert_eq!(flows.known, [flows.begun, 0], "{shape:?}");
     // All frames of a flow may be dropped where a worker gets no CPU.
     let all = if shape.lossless { FLOWS as u64 } else { 1 };
     assert!(
-        (all..=FLOWS as u64).contains(&conversations.begun),
-        "{shape:?}: {conversations:?}"
+        (all..=FLOWS as u64).contains(&flows.begun),
+        "{shape:?}: {flows:?}"
     );
-    assert_eq!(
-        (conversations.expired, conversations.refused),
-        (0, 0),
-        "{shape:?}"
-    );
+    assert_eq!((flows.expired, flows.refused), (0, 0), "{shape:?}");
 }
 
 #[test]
-fn conversations_go_where_their_buckets_go() {
+fn flows_go_where_their_buckets_go() {
     for policy in [DispatchPolicy::Hybrid, DispatchPolicy::Deferred] {
         for (workers, lossless) in [(1, true), (2, true), (2, false), (3, true)] {
             let shape = Shape {

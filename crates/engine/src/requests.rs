@@ -23,7 +23,7 @@ pub(crate) enum Errand {
 }
 
 /// A worker's end.
-pub(crate) struct Inbox {
+pub(crate) struct Requests {
     given: Consumer<Errand>,
     done: Producer<Errand>,
     /// Never more than [`SAMPLERS_MAX`].
@@ -31,7 +31,7 @@ pub(crate) struct Inbox {
 }
 
 /// The control side's end.
-pub(crate) struct Desk {
+pub(crate) struct Requester {
     give: Producer<Errand>,
     back: Consumer<Errand>,
     /// A table that is not with the worker.
@@ -44,10 +44,10 @@ pub(crate) struct Desk {
 }
 
 /// The ends for one worker, which has a table already; `spare` is another.
-pub(crate) fn desk(spare: Box<HitAddresses>) -> (Desk, Inbox) {
+pub(crate) fn requester(spare: Box<HitAddresses>) -> (Requester, Requests) {
     let (give, given) = ring(ERRANDS_MAX);
     let (done, back) = ring(ERRANDS_MAX);
-    let desk = Desk {
+    let requester = Requester {
         give,
         back,
         spare: Some(spare),
@@ -55,15 +55,15 @@ pub(crate) fn desk(spare: Box<HitAddresses>) -> (Desk, Inbox) {
         came: 0,
         samplers: 0,
     };
-    let inbox = Inbox {
+    let requests = Requests {
         given,
         done,
         samplers: Vec::with_capacity(SAMPLERS_MAX),
     };
-    (desk, inbox)
+    (requester, requests)
 }
 
-impl Inbox {
+impl Requests {
     /// Does what was given since the last call: a few moves, nothing in most calls.
     pub(crate) fn attend(&mut self, pipeline: &mut Pipeline) {
         while self.done.free_slots() > SAMPLERS_MAX {
@@ -89,7 +89,7 @@ impl Inbox {
     }
 }
 
-impl Desk {
+impl Requester {
     /// Takes what came back: a table with what was counted in it, if there is one.
     pub(crate) fn collect(&mut self) -> Option<&mut HitAddresses> {
         let mut counted = false;
@@ -146,15 +146,15 @@ impl Desk {
 }
 
 /// The desks of all workers, for whoever needs them on the control side.
-pub(crate) struct Desks(Mutex<Vec<Desk>>);
+pub(crate) struct Requesters(Mutex<Vec<Requester>>);
 
-impl Desks {
-    pub(crate) fn new(desks: Vec<Desk>) -> Self {
-        Self(Mutex::new(desks))
+impl Requesters {
+    pub(crate) fn new(requesters: Vec<Requester>) -> Self {
+        Self(Mutex::new(requesters))
     }
 
     /// Held for some pushes and pops.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<Desk>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<Requester>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

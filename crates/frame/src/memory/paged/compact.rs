@@ -3,7 +3,7 @@
 //! A page that a change copies lies elsewhere then, since readers may have the page it was copied
 //! from; and a column with one such page is read by its directory, not as a slice. What the column
 //! was made in are the *homes* of its pages, by their number. Once no version has a home any more,
-//! the next copy of its page goes there, and [`Paged::straighten`] copies those that no change
+//! the next copy of its page goes there, and [`Paged::compact`] copies those that no change
 //! came to.
 
 use super::{Arena, Paged};
@@ -50,7 +50,7 @@ impl<T: FromZeros + Copy> Paged<T> {
     ///
     /// # Errors
     /// When there is no memory for copies; the values are what they were.
-    pub fn straighten(&mut self, pages_max: usize) -> Result<usize, MemoryError> {
+    pub fn compact(&mut self, pages_max: usize) -> Result<usize, MemoryError> {
         if self.displaced() == 0 {
             // What clones had that were dropped since the last page went home.
             self.arena.trim();
@@ -68,8 +68,8 @@ impl<T: FromZeros + Copy> Paged<T> {
 
     fn go_home(&mut self, pages_max: usize) -> usize {
         let pages = 0..self.owners.len();
-        let homeward = pages.filter(|&at| self.bring_home(at));
-        homeward.take(pages_max).count()
+        let returns = pages.filter(|&at| self.bring_home(at));
+        returns.take(pages_max).count()
     }
 
     /// Copies a page home, if it is elsewhere and nobody has its home.
@@ -119,9 +119,9 @@ mod tests {
     }
 
     /// One version more, as a writer makes it: readers have the one before until it is there.
-    fn straightened(paged: &mut Paged<u32>, pages_max: usize) -> usize {
+    fn compacted(paged: &mut Paged<u32>, pages_max: usize) -> usize {
         let read = paged.clone();
-        let copied = paged.straighten(pages_max).expect("memory");
+        let copied = paged.compact(pages_max).expect("memory");
         drop(read);
         copied
     }
@@ -140,18 +140,18 @@ mod tests {
         set(&mut paged, &mut values, 2 * PER_PAGE, 8);
         assert_eq!((paged.as_slice(), paged.displaced()), (None, 2));
         assert_eq!(
-            paged.straighten(9).expect("memory"),
+            paged.compact(9).expect("memory"),
             0,
             "readers have the homes"
         );
         assert_eq!(first.as_slice(), Some(&before[..]));
         drop(first);
         // The second version has the home of the last page still.
-        assert_eq!((straightened(&mut paged, 9), paged.displaced()), (1, 1));
+        assert_eq!((compacted(&mut paged, 9), paged.displaced()), (1, 1));
         drop(second);
-        assert_eq!((straightened(&mut paged, 9), paged.displaced()), (1, 0));
+        assert_eq!((compacted(&mut paged, 9), paged.displaced()), (1, 0));
         assert_eq!(paged.as_slice(), Some(&values[..]));
-        assert_eq!(straightened(&mut paged, 9), 0);
+        assert_eq!(compacted(&mut paged, 9), 0);
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
             set(&mut paged, &mut values, page * PER_PAGE, 1);
         }
         drop(read);
-        let copied = [2, 0, 2, 2].map(|pages_max| straightened(&mut paged, pages_max));
+        let copied = [2, 0, 2, 2].map(|pages_max| compacted(&mut paged, pages_max));
         assert_eq!(copied, [2, 0, 2, 1]);
         assert_eq!(paged.as_slice(), Some(&values[..]));
     }
@@ -189,14 +189,11 @@ mod tests {
             paged.push(5).expect("memory");
             values.push(5);
         }
-        assert_eq!(straightened(&mut paged, 9), 0, "a reader has the home");
+        assert_eq!(compacted(&mut paged, 9), 0, "a reader has the home");
         drop(read);
-        assert_eq!(
-            (straightened(&mut paged, 0), straightened(&mut paged, 9)),
-            (0, 1)
-        );
+        assert_eq!((compacted(&mut paged, 0), compacted(&mut paged, 9)), (0, 1));
         assert!(beside.is_beside(&paged));
-        assert_eq!(straightened(&mut paged, 9), values.len().div_ceil(PER_PAGE));
+        assert_eq!(compacted(&mut paged, 9), values.len().div_ceil(PER_PAGE));
         assert_eq!(paged.as_slice(), Some(&values[..]));
     }
 
@@ -207,7 +204,7 @@ mod tests {
             paged.push(value).expect("memory");
         }
         assert_eq!((paged.as_slice(), paged.displaced()), (None, 1));
-        assert_eq!(straightened(&mut paged, 9), 1);
+        assert_eq!(compacted(&mut paged, 9), 1);
         assert_eq!(paged.as_slice(), Some(&[0, 1, 2][..]));
     }
 
@@ -259,7 +256,7 @@ mod tests {
         while !held.is_empty() {
             held.swap_remove(held.len() * 5 / 7);
         }
-        while straightened(&mut paged, 64) > 0 {}
+        while compacted(&mut paged, 64) > 0 {}
         assert_eq!(paged.as_slice(), Some(&values[..]));
         assert!(most > 10 && paged.arena.mappings() <= 2, "{most} mappings");
     }
@@ -275,7 +272,7 @@ mod tests {
         let beside = paged.copy_beside(&[1u8]).expect("memory");
         let read = paged.clone();
         assert!(beside.is_beside(&paged));
-        assert_eq!(straightened(&mut paged, 1), values.len().div_ceil(PER_PAGE));
+        assert_eq!(compacted(&mut paged, 1), values.len().div_ceil(PER_PAGE));
         assert_eq!(paged.as_slice(), Some(&values[..]));
         assert!(!beside.is_beside(&paged) && beside.displaced() == 0);
         drop(read);
@@ -307,7 +304,7 @@ mod tests {
             for step in 0..if cfg!(miri) { 30 } else { 400 } {
                 held.push((paged.clone(), values.clone()));
                 match draw(12) {
-                    0 => drop(paged.straighten(draw(5)).expect("memory")),
+                    0 => drop(paged.compact(draw(5)).expect("memory")),
                     1 => {
                         paged.push(step).expect("memory");
                         values.push(step);
@@ -325,7 +322,7 @@ mod tests {
                 }
             }
             held.clear();
-            let rounds = (0..4).filter(|_| straightened(&mut paged, usize::MAX) > 0);
+            let rounds = (0..4).filter(|_| compacted(&mut paged, usize::MAX) > 0);
             let rounds = rounds.count();
             assert_eq!(
                 paged.as_slice(),

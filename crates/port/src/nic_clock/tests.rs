@@ -1,4 +1,4 @@
-//! A simulated card, whose clock drifts, is doubtful, is set, and fails.
+//! A simulated NIC, whose clock drifts, is doubtful, is set, and fails.
 
 use std::sync::Mutex;
 
@@ -9,9 +9,9 @@ use super::*;
 const SECOND: u64 = 1_000_000_000;
 const TENTH: u64 = SECOND / 10;
 
-/// A card whose clock gains `drift` parts in 10^9 and began `ahead` of the kernel's.
+/// A NIC whose clock gains `drift` parts in 10^9 and began `ahead` of the kernel's.
 #[derive(Debug, Clone, Copy)]
-struct Card {
+struct Nic {
     now: u64,
     drift: i64,
     ahead: i64,
@@ -21,32 +21,32 @@ struct Card {
     broken: bool,
 }
 
-impl Card {
+impl Nic {
     fn clock_at(&self, kernel: u64) -> u64 {
         let gained = i128::from(kernel) * i128::from(self.drift) / 1_000_000_000;
         u64::try_from(i128::from(kernel) + gained + i128::from(self.ahead)).unwrap()
     }
 }
 
-fn simulated(card: Card) -> (Arc<Mutex<Card>>, CardClock) {
-    let card = Arc::new(Mutex::new(card));
-    let same = Arc::clone(&card);
+fn simulated(nic: Nic) -> (Arc<Mutex<Nic>>, NicClock) {
+    let nic = Arc::new(Mutex::new(nic));
+    let same = Arc::clone(&nic);
     let compare = move || {
-        let card = same.lock().unwrap();
-        if card.broken {
+        let nic = same.lock().unwrap();
+        if nic.broken {
             return Err(io::ErrorKind::NotFound.into());
         }
         Ok(Comparison {
-            kernel: card.now.checked_add_signed(card.wrong).unwrap(),
-            card: card.clock_at(card.now),
-            doubt: card.doubt,
+            kernel: nic.now.checked_add_signed(nic.wrong).unwrap(),
+            nic: nic.clock_at(nic.now),
+            doubt: nic.doubt,
         })
     };
-    let clock = CardClock::by("/dev/ptp9".to_owned(), Box::new(compare)).unwrap();
-    (card, clock)
+    let clock = NicClock::by("/dev/ptp9".to_owned(), Box::new(compare)).unwrap();
+    (nic, clock)
 }
 
-const CARD: Card = Card {
+const CARD: Nic = Nic {
     now: 1000 * SECOND,
     drift: 0,
     ahead: 37 * SECOND as i64,
@@ -64,15 +64,15 @@ proptest! {
         ahead in -900_000_000_000_i64..2_000_000_000_000_000_000,
         wrongs in proptest::collection::vec(-300_i64..=300, 40),
     ) {
-        let (card, mut clock) = simulated(Card { drift, ahead, ..CARD });
+        let (nic, mut clock) = simulated(Nic { drift, ahead, ..CARD });
         let mut reader = clock.reader();
         let mut off_worst = 0;
         for (turn, &wrong) in wrongs.iter().enumerate() {
             let now = {
-                let mut card = card.lock().unwrap();
-                card.now += TENTH;
-                card.wrong = wrong;
-                *card
+                let mut nic = nic.lock().unwrap();
+                nic.now += TENTH;
+                nic.wrong = wrong;
+                *nic
             };
             // Frames of the time since the last comparison, by the line that was known then.
             for early in [0, TENTH / 2, TENTH - 1] {
@@ -94,24 +94,24 @@ proptest! {
     }
 
     #[test]
-    fn no_time_panics(card: u64, line_card: u64, kernel: u64, rate in -RATE_MAX..=RATE_MAX) {
-        let _time = Line { card: line_card, kernel, rate }.at(card);
+    fn no_time_panics(nic: u64, line_nic: u64, kernel: u64, rate in -RATE_MAX..=RATE_MAX) {
+        let _time = Line { nic: line_nic, kernel, rate }.at(nic);
     }
 }
 
 #[test]
 fn a_clock_that_is_set_begins_a_new_line_and_is_counted() {
-    let (card, mut clock) = simulated(CARD);
+    let (nic, mut clock) = simulated(CARD);
     let mut reader = clock.reader();
     for ahead in [37, 37, 5, 5, -3] {
         {
-            let mut card = card.lock().unwrap();
-            card.now += TENTH;
-            card.ahead = ahead * SECOND as i64;
+            let mut nic = nic.lock().unwrap();
+            nic.now += TENTH;
+            nic.ahead = ahead * SECOND as i64;
         }
         clock.follow();
         reader.follow();
-        let now = *card.lock().unwrap();
+        let now = *nic.lock().unwrap();
         assert_eq!(reader.kernel_time(now.clock_at(now.now)), Some(now.now));
     }
     assert_eq!(clock.error().steps, 2);
@@ -119,28 +119,28 @@ fn a_clock_that_is_set_begins_a_new_line_and_is_counted() {
 }
 
 #[test]
-fn a_card_that_goes_away_is_told_and_the_last_line_stays() {
-    let (card, mut clock) = simulated(CARD);
+fn a_nic_that_goes_away_is_told_and_the_last_line_stays() {
+    let (nic, mut clock) = simulated(CARD);
     let reader = clock.reader();
-    card.lock().unwrap().broken = true;
+    nic.lock().unwrap().broken = true;
     clock.follow();
     clock.follow();
     let said = clock.failure().unwrap();
     assert!(said.starts_with("/dev/ptp9 cannot be compared"), "{said}");
-    let now = *card.lock().unwrap();
+    let now = *nic.lock().unwrap();
     assert_eq!(reader.kernel_time(now.clock_at(now.now)), Some(now.now));
     let compare = || Err(io::ErrorKind::NotFound.into());
-    assert!(CardClock::by("/dev/ptp9".to_owned(), Box::new(compare)).is_err());
+    assert!(NicClock::by("/dev/ptp9".to_owned(), Box::new(compare)).is_err());
 }
 
 #[test]
 fn a_clock_that_stands_still_is_told_and_its_stamps_are_not_believed() {
-    let comparison = |kernel, card| Comparison {
+    let comparison = |kernel, nic| Comparison {
         kernel,
-        card,
+        nic,
         doubt: 0,
     };
-    // How far the card's clock goes for each microsecond of the kernel's, and whether it stands.
+    // How far the NIC's clock goes for each microsecond of the kernel's, and whether it stands.
     for (step, stands) in [(0, true), (1, false), (1000, false)] {
         let mut turn = 0;
         let compare = || {
@@ -157,7 +157,7 @@ fn a_clock_that_stands_still_is_told_and_its_stamps_are_not_believed() {
         // It goes for two comparisons, and stands then.
         Ok(comparison(turn * TENTH, turn.min(2) * TENTH))
     };
-    let mut clock = CardClock::by("/dev/ptp9".to_owned(), Box::new(compare)).unwrap();
+    let mut clock = NicClock::by("/dev/ptp9".to_owned(), Box::new(compare)).unwrap();
     clock.follow();
     assert_eq!(clock.failure(), None);
     clock.follow();
@@ -190,7 +190,7 @@ fn readers_never_see_half_a_line() {
     let thread = std::thread::spawn(move || {
         for number in 1..=lines {
             writer.put(Line {
-                card: number,
+                nic: number,
                 kernel: number,
                 rate: number as i64,
             });
@@ -199,10 +199,10 @@ fn readers_never_see_half_a_line() {
     let mut last = 0;
     while last < lines {
         if let Some((version, line)) = shared.get() {
-            assert_eq!((line.kernel, line.rate), (line.card, line.card as i64));
-            assert_eq!(version, 2 * line.card);
-            assert!(line.card >= last);
-            last = line.card;
+            assert_eq!((line.kernel, line.rate), (line.nic, line.nic as i64));
+            assert_eq!(version, 2 * line.nic);
+            assert!(line.nic >= last);
+            last = line.nic;
         } else {
             std::thread::yield_now();
         }

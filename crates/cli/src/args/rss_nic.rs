@@ -135,7 +135,7 @@ fn verify_examples() -> String {
         "\
 Examples:
   linerate rss verify eth0
-      is the hash Toeplitz by the card's key, is each queue the table's, does a flow stay?
+      is the hash Toeplitz by the NIC's key, is each queue the table's, does a flow stay?
   linerate rss verify eth0 --key microsoft --duration 60s --json
       by a key that the driver does not tell, for programs
 

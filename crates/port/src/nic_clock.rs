@@ -1,8 +1,8 @@
-//! Times of a card's clock made times of the kernel's monotonic clock.
+//! Times of a NIC's clock made times of the kernel's monotonic clock.
 //!
 //! The two run at rates of their own, some parts in a million apart, and somebody may steer either
 //! (`ptp4l`, `phc2sys`). So they are compared ten times a second, on the control side; between
-//! comparisons a straight line stands for the card's clock. What it was off by each time is what
+//! comparisons a straight line stands for the NIC's clock. What it was off by each time is what
 //! times may be wrong by, together with the doubt that a comparison leaves.
 //!
 //! The line is read by workers without a lock: they look once a burst whether there is another.
@@ -19,7 +19,7 @@ use crate::sys::ptp_clock::{Comparison, PtpClock};
 /// Comparisons that the rate is made of: a second and a half.
 const KEPT: usize = 16;
 /// Clocks that are further apart than this are not steered but set: the line begins anew. Clocks
-/// of cards are within 100 parts in a million, which is 10 us from one comparison to the next.
+/// of NICs are within 100 parts in a million, which is 10 us from one comparison to the next.
 const STEP_NANOS: u64 = 100_000;
 /// No clock runs so wrong, parts in 2^32: 1000 in a million.
 const RATE_MAX: i64 = 4_294_967;
@@ -30,18 +30,18 @@ const SAME_STAMPS_MAX: u32 = 64;
 /// Binary digits of a rate.
 const RATE_BITS: u32 = 32;
 
-/// From the card's clock to the kernel's.
+/// From the NIC's clock to the kernel's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Line {
-    card: u64,
+    nic: u64,
     kernel: u64,
     /// By how much the kernel's clock is faster, parts in 2^32.
     rate: i64,
 }
 
 impl Line {
-    fn at(&self, card: u64) -> Option<u64> {
-        let passed = i64::try_from(i128::from(card) - i128::from(self.card)).ok()?;
+    fn at(&self, nic: u64) -> Option<u64> {
+        let passed = i64::try_from(i128::from(nic) - i128::from(self.nic)).ok()?;
         let gained = (i128::from(passed) * i128::from(self.rate)) >> RATE_BITS;
         let kernel = i128::from(self.kernel) + i128::from(passed) + gained;
         u64::try_from(kernel).ok()
@@ -50,14 +50,14 @@ impl Line {
     /// Through the last of some comparisons, as steep as from the first to it.
     fn through(history: &VecDeque<Comparison>) -> Option<Self> {
         let (first, last) = (history.front()?, history.back()?);
-        let card = i128::from(last.card) - i128::from(first.card);
+        let nic = i128::from(last.nic) - i128::from(first.nic);
         let kernel = i128::from(last.kernel) - i128::from(first.kernel);
-        let rate = match card {
+        let rate = match nic {
             ..=0 => 0,
-            card => ((kernel - card) << RATE_BITS) / card,
+            nic => ((kernel - nic) << RATE_BITS) / nic,
         };
         Some(Self {
-            card: last.card,
+            nic: last.nic,
             kernel: last.kernel,
             rate: i64::try_from(rate).unwrap_or(0).clamp(-RATE_MAX, RATE_MAX),
         })
@@ -69,7 +69,7 @@ impl Line {
 #[derive(Debug, Default)]
 struct Shared {
     version: AtomicU64,
-    card: AtomicU64,
+    nic: AtomicU64,
     kernel: AtomicU64,
     rate: AtomicI64,
 }
@@ -80,7 +80,7 @@ impl Shared {
         self.version.store(version + 1, Ordering::Relaxed);
         // The parts come after the odd version for whoever sees one of them.
         fence(Ordering::Release);
-        self.card.store(line.card, Ordering::Relaxed);
+        self.nic.store(line.nic, Ordering::Relaxed);
         self.kernel.store(line.kernel, Ordering::Relaxed);
         self.rate.store(line.rate, Ordering::Relaxed);
         self.version.store(version + 2, Ordering::Release);
@@ -90,7 +90,7 @@ impl Shared {
     fn get(&self) -> Option<(u64, Line)> {
         let version = self.version.load(Ordering::Acquire);
         let line = Line {
-            card: self.card.load(Ordering::Relaxed),
+            nic: self.nic.load(Ordering::Relaxed),
             kernel: self.kernel.load(Ordering::Relaxed),
             rate: self.rate.load(Ordering::Relaxed),
         };
@@ -100,7 +100,7 @@ impl Shared {
     }
 }
 
-/// A worker's view of the card's clock.
+/// A worker's view of the NIC's clock.
 #[derive(Debug)]
 pub(crate) struct ClockReader {
     shared: Arc<Shared>,
@@ -121,22 +121,22 @@ impl ClockReader {
         }
     }
 
-    /// The stamp of a frame, by the card's clock, as a time of the kernel's; `None` where no time
+    /// The stamp of a frame, by the NIC's clock, as a time of the kernel's; `None` where no time
     /// of the kernel's clock is that, and where stamps stand still.
     #[inline]
-    pub(crate) fn kernel_time(&self, card: u64) -> Option<u64> {
+    pub(crate) fn kernel_time(&self, nic: u64) -> Option<u64> {
         let (last, same) = self.last.get();
-        let same = if card == last {
+        let same = if nic == last {
             same.saturating_add(1)
         } else {
             0
         };
-        self.last.set((card, same));
-        (same < SAME_STAMPS_MAX).then(|| self.line.at(card))?
+        self.last.set((nic, same));
+        (same < SAME_STAMPS_MAX).then(|| self.line.at(nic))?
     }
 }
 
-/// What times of a card may be wrong by.
+/// What times of a NIC may be wrong by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ClockError {
     /// Mean and worst of what the line was off by when the clocks were compared, and what that
@@ -149,8 +149,8 @@ pub(crate) struct ClockError {
 
 type Compare = Box<dyn FnMut() -> io::Result<Comparison> + Send>;
 
-/// The clock of a card, on the control side.
-pub(crate) struct CardClock {
+/// The clock of a NIC, on the control side.
+pub(crate) struct NicClock {
     compare: Compare,
     path: String,
     shared: Arc<Shared>,
@@ -163,8 +163,8 @@ pub(crate) struct CardClock {
     failure: Option<String>,
 }
 
-impl CardClock {
-    /// The card's clock of this number, compared once.
+impl NicClock {
+    /// The NIC's clock of this number, compared once.
     ///
     /// # Errors
     /// It cannot be opened or compared, or stands still; a sentence's end.
@@ -209,13 +209,13 @@ impl CardClock {
             }
         };
         let is_same = |last: &&Comparison| {
-            last.card == compared.card && compared.kernel >= last.kernel + STANDS_NANOS
+            last.nic == compared.nic && compared.kernel >= last.kernel + STANDS_NANOS
         };
         if self.history.back().filter(is_same).is_some() {
             let why = format!("{} stands still", self.path);
             self.failure.get_or_insert(why);
         }
-        let foreseen = Line::through(&self.history).and_then(|line| line.at(compared.card));
+        let foreseen = Line::through(&self.history).and_then(|line| line.at(compared.nic));
         let off = foreseen.map_or(0, |kernel| kernel.abs_diff(compared.kernel));
         if off > STEP_NANOS.saturating_add(compared.doubt) {
             self.steps += 1;
@@ -267,7 +267,7 @@ impl CardClock {
     }
 }
 
-impl fmt::Debug for CardClock {
+impl fmt::Debug for NicClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CardClock")
             .field("path", &self.path)
@@ -283,7 +283,7 @@ fn stands_still(mut compare: impl FnMut() -> io::Result<Comparison>) -> bool {
     let Ok(first) = compare() else { return false };
     loop {
         match compare() {
-            Ok(next) if next.card == first.card => {
+            Ok(next) if next.nic == first.nic => {
                 if next.kernel >= first.kernel.saturating_add(STANDS_NANOS) {
                     return true;
                 }
@@ -293,15 +293,15 @@ fn stands_still(mut compare: impl FnMut() -> io::Result<Comparison>) -> bool {
     }
 }
 
-/// A reader of a clock that says `card` when the kernel's says `kernel`, and goes as fast.
+/// A reader of a clock that says `nic` when the kernel's says `kernel`, and goes as fast.
 #[cfg(test)]
-pub(crate) fn card_clock_at(card: u64, kernel: u64) -> ClockReader {
+pub(crate) fn nic_clock_at(nic: u64, kernel: u64) -> ClockReader {
     let compared = Comparison {
         kernel,
-        card,
+        nic,
         doubt: 0,
     };
-    let clock = CardClock::by(String::new(), Box::new(move || Ok(compared)));
+    let clock = NicClock::by(String::new(), Box::new(move || Ok(compared)));
     clock.expect("it was compared").reader()
 }
 

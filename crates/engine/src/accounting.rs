@@ -2,11 +2,11 @@
 
 use plane::DropReason;
 
-use crate::counters::{Count, Words};
+use crate::counters::{Count, Counters};
 
 /// Frames by what became of them, over one worker or over all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Books {
+pub struct Accounting {
     /// Came in by a port.
     pub rx: u64,
     /// Made here: answers, retransmissions.
@@ -29,19 +29,19 @@ pub struct Books {
     pub dropped: Vec<(DropReason, u64)>,
 }
 
-impl Books {
-    pub(crate) fn of(words: &Words) -> Self {
-        let dropped = DropReason::all().map(|reason| (reason, words.dropped(reason)));
+impl Accounting {
+    pub(crate) fn of(counters: &Counters) -> Self {
+        let dropped = DropReason::all().map(|reason| (reason, counters.dropped(reason)));
         Self {
-            rx: words.get(Count::Rx),
-            originated: words.get(Count::Originated),
-            cloned: words.get(Count::Cloned),
-            tx: words.get(Count::Tx),
-            consumed: words.get(Count::Consumed),
-            punted: words.get(Count::Punted),
-            held: words.get(Count::Held),
-            handed_off: words.get(Count::HandedOff),
-            received: words.get(Count::Received),
+            rx: counters.get(Count::Rx),
+            originated: counters.get(Count::Originated),
+            cloned: counters.get(Count::Cloned),
+            tx: counters.get(Count::Tx),
+            consumed: counters.get(Count::Consumed),
+            punted: counters.get(Count::Punted),
+            held: counters.get(Count::Held),
+            handed_off: counters.get(Count::HandedOff),
+            received: counters.get(Count::Received),
             dropped: dropped.filter(|&(_, frames)| frames != 0).collect(),
         }
     }
@@ -68,18 +68,18 @@ mod tests {
 
     #[test]
     fn one_uncounted_frame_unbalances() {
-        let mut words = Words::new();
-        assert!(Books::of(&words).balance());
-        words.add(Count::Rx, 3);
-        words.add(Count::Tx, 2);
-        assert!(!Books::of(&words).balance());
-        words.drop_frames(DropReason::BlockedSrc, 1);
-        let books = Books::of(&words);
-        assert!(books.balance());
-        assert_eq!(books.dropped, [(DropReason::BlockedSrc, 1)]);
-        words.add(Count::HandedOff, 1);
-        assert!(!Books::of(&words).balance());
-        words.add(Count::Received, 1);
-        assert!(Books::of(&words).balance());
+        let mut counters = Counters::new();
+        assert!(Accounting::of(&counters).balance());
+        counters.add(Count::Rx, 3);
+        counters.add(Count::Tx, 2);
+        assert!(!Accounting::of(&counters).balance());
+        counters.drop_frames(DropReason::BlockedSrc, 1);
+        let accounting = Accounting::of(&counters);
+        assert!(accounting.balance());
+        assert_eq!(accounting.dropped, [(DropReason::BlockedSrc, 1)]);
+        counters.add(Count::HandedOff, 1);
+        assert!(!Accounting::of(&counters).balance());
+        counters.add(Count::Received, 1);
+        assert!(Accounting::of(&counters).balance());
     }
 }

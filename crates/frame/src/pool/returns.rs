@@ -13,7 +13,7 @@ use crate::sync::{AtomicU32, AtomicUsize, LinePadded, Ordering};
 
 /// Chunks on their way home to one pool.
 #[derive(Debug)]
-pub(crate) struct Homeward {
+pub(crate) struct Returns {
     /// Places ever reserved; runs freely.
     reserved: LinePadded<AtomicUsize>,
     /// Chunk index plus one, or 0 for a place that is empty or reserved and not yet filled. A power
@@ -21,11 +21,11 @@ pub(crate) struct Homeward {
     places: Box<[AtomicU32]>,
 }
 
-impl Homeward {
+impl Returns {
     /// For a pool of `total` chunks.
-    pub(crate) fn new(total: u32) -> Homeward {
+    pub(crate) fn new(total: u32) -> Returns {
         let places = (total.max(1) as usize).next_power_of_two();
-        Homeward {
+        Returns {
             reserved: LinePadded(AtomicUsize::new(0)),
             places: (0..places).map(|_| AtomicU32::new(0)).collect(),
         }

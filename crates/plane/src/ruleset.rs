@@ -13,7 +13,7 @@ use crate::{Action, Headers, Otherwise, PassRules, Policy, Ports, SetRule, Side}
 /// A bridge takes both in one piece, so that no frame is judged by the lists of one version and
 /// the policy of another. Never written after it was made; clones share the lists.
 #[derive(Clone, Debug)]
-pub struct Judgement {
+pub struct Ruleset {
     lists: Arc<CompiledLists>,
     policy: Arc<Policy>,
     /// By the number of the port that a frame came in by.
@@ -38,7 +38,7 @@ impl fmt::Display for ListsMismatch {
 
 impl std::error::Error for ListsMismatch {}
 
-impl Judgement {
+impl Ruleset {
     /// Lists and a policy for them.
     ///
     /// # Errors

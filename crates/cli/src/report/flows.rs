@@ -1,13 +1,13 @@
-//! The report's part about conversations, as JSON and in words.
+//! The report's part about flows, as JSON and in words.
 
-use engine::ConversationReport;
+use engine::FlowReport;
 use serde::Serialize;
 
 use super::number::count;
 
-/// Conversations of a bridge that remembered them. The names are a contract.
+/// Flows of a bridge that remembered them. The names are a contract.
 #[derive(Debug, Serialize)]
-pub(crate) struct Conversations {
+pub(crate) struct Flows {
     /// How many could be known at most, of IPv4 and as many of IPv6.
     pub(crate) most: u64,
     /// Known at the end.
@@ -25,8 +25,8 @@ pub(crate) struct Conversations {
     pub(crate) records_lost: u64,
 }
 
-impl Conversations {
-    pub(crate) fn of(report: &ConversationReport) -> Self {
+impl Flows {
+    pub(crate) fn of(report: &FlowReport) -> Self {
         Self {
             most: report.most,
             known_v4: report.known[0],
@@ -43,7 +43,7 @@ impl Conversations {
     /// One line for people.
     pub(crate) fn line(&self) -> String {
         let known = count(self.known_v4 + self.known_v6);
-        let mut line = format!("{} conversations began, {known} go on", count(self.begun));
+        let mut line = format!("{} flows began, {known} go on", count(self.begun));
         for (frames, what) in [
             (self.evicted, "made room for others"),
             (self.refused, "found no room"),

@@ -27,7 +27,7 @@ pub(super) fn name(port: &str) -> Result<String, Error> {
 
 /// Settings, as JSON has them.
 #[derive(Debug, Serialize)]
-pub(super) struct Card {
+pub(super) struct Nic {
     pub(super) interface: String,
     pub(super) driver: String,
     /// Receive queues in use.
@@ -42,7 +42,7 @@ pub(super) struct Card {
     pub(super) types: std::collections::BTreeMap<&'static str, String>,
 }
 
-impl Card {
+impl Nic {
     pub(super) fn of(interface: &Interface, settings: &HashSettings) -> Self {
         let bytes = settings.rss.key.iter();
         let bytes: Vec<String> = bytes.map(|byte| format!("{byte:02x}")).collect();

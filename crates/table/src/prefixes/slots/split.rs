@@ -32,7 +32,7 @@ const _: () = assert!(2 * LINES_MAX <= LINE_NUMBER as usize + 1);
 /// Some of the bits 32 to 47: behind `skip` upper ones as many as `bits`, which tell the *part* of
 /// a number of 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::prefixes) struct Parting {
+pub(in crate::prefixes) struct Split {
     skip: u32,
     pub(super) bits: u32,
 }
@@ -48,9 +48,9 @@ pub(super) fn line_of(word: u32, compared: u32) -> i32 {
 }
 
 /// The word of a slot that leads to lines from number `first` on.
-pub(super) fn word(first: u32, parting: Parting, has_nodes: bool) -> u32 {
+pub(super) fn word(first: u32, split: Split, has_nodes: bool) -> u32 {
     let kind = if has_nodes { NODE } else { 0 };
-    let field = parting.skip / SKIP_STEP as u32 * (1 << SKIP_AT) + (BITS_MAX - parting.bits);
+    let field = split.skip / SKIP_STEP as u32 * (1 << SKIP_AT) + (BITS_MAX - split.bits);
     kind | first << FIELD_BITS | field
 }
 
@@ -59,7 +59,7 @@ pub(super) fn first(word: u32) -> u32 {
     word >> FIELD_BITS & LINE_NUMBER
 }
 
-impl Parting {
+impl Split {
     /// One part.
     pub(super) const WHOLE: Self = Self::upper(0);
 
@@ -68,7 +68,7 @@ impl Parting {
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let skips = (0..=SKIP_MAX).step_by(SKIP_STEP);
         let all = skips.flat_map(|skip| (0..=12).map(move |bits| Self { skip, bits }));
-        all.filter(|parting| parting.skip + parting.bits <= 16)
+        all.filter(|split| split.skip + split.bits <= 16)
     }
 
     /// By so many upper bits.
@@ -92,9 +92,9 @@ impl Parting {
             } else {
                 SKIP_MAX.min(16 - bits)
             };
-            let partings = (0..=most).step_by(SKIP_STEP);
-            let mut partings = partings.map(|skip| Self { skip, bits });
-            partings.find(|parting| parting.fits_leaves(runs))
+            let splits = (0..=most).step_by(SKIP_STEP);
+            let mut splits = splits.map(|skip| Self { skip, bits });
+            splits.find(|split| split.fits_leaves(runs))
         })
     }
 
@@ -254,13 +254,13 @@ mod tests {
 
     #[test]
     fn words_say_where_numbers_go() {
-        for parting in Parting::all() {
+        for split in Split::all() {
             for has_nodes in [false, true] {
-                let word = word(7 << 12, parting, has_nodes);
-                assert_eq!((first(word), Parting::of(word)), (7 << 12, parting));
+                let word = word(7 << 12, split, has_nodes);
+                assert_eq!((first(word), Split::of(word)), (7 << 12, split));
                 for number in (0..=u16::MAX).step_by(97).chain([u16::MAX]) {
-                    let behind = u32::from(number) << (16 + parting.skip);
-                    let part = u64::from(behind) << parting.bits >> 32;
+                    let behind = u32::from(number) << (16 + split.skip);
+                    let part = u64::from(behind) << split.bits >> 32;
                     let line = line_of(word, twice(number));
                     assert_eq!(line < 0, has_nodes);
                     assert_eq!(u64::from(line as u32 & LINE_NUMBER), (7 << 12) + part);
@@ -273,21 +273,21 @@ mod tests {
     fn parts_answer_as_the_whole() {
         for (seed, count) in [(1, 3), (2, 40), (3, 400), (4, 4000)] {
             let runs = drawn(seed, count);
-            for parting in Parting::all() {
-                let parts = parting.deal(&runs);
-                assert_eq!(parts.len(), parting.parts() as usize);
-                let word = word(0, parting, false);
+            for split in Split::all() {
+                let parts = split.deal(&runs);
+                assert_eq!(parts.len(), split.parts() as usize);
+                let word = word(0, split, false);
                 for number in (0..=u16::MAX).step_by(11) {
                     let part = &parts[line_of(word, twice(number)) as usize];
                     assert_eq!(
                         answer(part, number),
                         answer(&runs, number),
-                        "{seed} {parting:?}"
+                        "{seed} {split:?}"
                     );
                 }
                 let is_small = |part: &Vec<Run>| line_count(part) == 1;
-                let fits = parting.fits_leaves(&runs);
-                assert_eq!(fits, parts.iter().all(is_small), "{seed} {parting:?}");
+                let fits = split.fits_leaves(&runs);
+                assert_eq!(fits, parts.iter().all(is_small), "{seed} {split:?}");
             }
         }
     }
@@ -300,7 +300,7 @@ mod tests {
             .zip(answers)
             .map(|(start, answer)| Run { start, answer })
             .collect();
-        assert_eq!(Parting::into_leaves(&runs, 0..=12), Some(Parting::upper(2)));
+        assert_eq!(Split::into_leaves(&runs, 0..=12), Some(Split::upper(2)));
     }
 
     fn line_count(runs: &[Run]) -> usize {
@@ -309,8 +309,8 @@ mod tests {
 
     #[test]
     fn touched_are_the_parts_between() {
-        for parting in Parting::all() {
-            let word = word(0, parting, false);
+        for split in Split::all() {
+            let word = word(0, split, false);
             for (first, last) in [
                 (0, 0),
                 (0, 65_535),
@@ -318,15 +318,15 @@ mod tests {
                 (4000, 4100),
                 (32_767, 32_769),
             ] {
-                let mut wanted = vec![None; parting.parts() as usize];
+                let mut wanted = vec![None; split.parts() as usize];
                 for number in (first..=last).rev() {
                     wanted[line_of(word, twice(number)) as usize] = Some(number);
                 }
-                let mut found = vec![None; parting.parts() as usize];
-                for (part, start) in parting.touched(first, last) {
+                let mut found = vec![None; split.parts() as usize];
+                for (part, start) in split.touched(first, last) {
                     assert!(found[part as usize].replace(start).is_none(), "twice");
                 }
-                assert_eq!(found, wanted, "{parting:?} {first} {last}");
+                assert_eq!(found, wanted, "{split:?} {first} {last}");
             }
         }
     }
@@ -337,10 +337,10 @@ mod tests {
             first: 0x2001_0db8 << 96,
             depth: 32,
         };
-        for parting in Parting::all() {
-            let word = word(0, parting, false);
-            let part = parting.parts() - 1;
-            let piece = parting.first_piece(network, part);
+        for split in Split::all() {
+            let word = word(0, split, false);
+            let part = split.parts() - 1;
+            let piece = split.first_piece(network, part);
             for number in (0..=u16::MAX).step_by(61).chain([u16::MAX]) {
                 let address = network.first | u128::from(number) << 80 | 99;
                 if address <= piece.last() {
@@ -348,9 +348,9 @@ mod tests {
                 }
                 let mut wanted = number..=u16::MAX;
                 let wanted = wanted.find(|&n| line_of(word, twice(n)) as u32 == part);
-                let found = parting.piece_at(piece, address);
+                let found = split.piece_at(piece, address);
                 let found = found.map(|found| low(found.first.max(address)));
-                assert_eq!(found, wanted, "{parting:?} {number}");
+                assert_eq!(found, wanted, "{split:?} {number}");
             }
         }
     }

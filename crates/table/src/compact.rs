@@ -2,16 +2,16 @@
 //!
 //! A change copies the pages it touches, and a column with a page elsewhere is read by a directory:
 //! pairs of lookups had three quarters of their rate then. Once workers have let go of the versions
-//! before, the pages can go home ([`Paged::straighten`]), as one version more.
+//! before, the pages can go home ([`Paged::compact`]), as one version more.
 
 use crate::compiled::CompileError;
 use crate::memory::out_of_memory;
 use frame::Paged;
 use zerocopy::FromZeros;
 
-/// How far the columns of tables are straightened.
+/// How far the columns of tables are compacted.
 #[derive(Debug)]
-pub(crate) struct Straightening {
+pub(crate) struct Compacting {
     /// Pages that may still be copied.
     pages_left: usize,
     /// Pages that were.
@@ -20,7 +20,7 @@ pub(crate) struct Straightening {
     pub(crate) displaced: usize,
 }
 
-impl Straightening {
+impl Compacting {
     /// Nothing yet, and `pages_max` pages to be copied at most.
     pub(crate) fn new(pages_max: usize) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Straightening {
         &mut self,
         column: &mut Paged<T>,
     ) -> Result<(), CompileError> {
-        let copied = column.straighten(self.pages_left).map_err(out_of_memory)?;
+        let copied = column.compact(self.pages_left).map_err(out_of_memory)?;
         self.copied += copied;
         // A column that is made anew may have more.
         self.pages_left = self.pages_left.saturating_sub(copied);

@@ -31,7 +31,7 @@ struct HitBoard([AtomicU64; WORDS]);
 
 /// Hits by one policy, while some worker may still judge by it.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct HitCounters {
     /// The first version that it was of: no other tally's.
     pub(crate) since: u64,
     policy: Arc<Policy>,
@@ -39,7 +39,7 @@ pub(crate) struct Tally {
     boards: Box<[HitBoard]>,
 }
 
-impl Tally {
+impl HitCounters {
     fn new(since: u64, policy: Arc<Policy>, workers: usize) -> Self {
         let board = || HitBoard([const { AtomicU64::new(0) }; WORDS]);
         Self {
@@ -56,8 +56,8 @@ impl Tally {
         };
         let [first, second] = &hits.by_port;
         let columns = [&first.src, &first.dst, &second.src, &second.dst];
-        let words = columns.into_iter().chain([&hits.would_drop]).flatten();
-        for (shown, &word) in board.0.iter().zip(words) {
+        let counters = columns.into_iter().chain([&hits.would_drop]).flatten();
+        for (shown, &word) in board.0.iter().zip(counters) {
             shown.store(word, Ordering::Relaxed);
         }
     }
@@ -159,34 +159,38 @@ impl SetCounts {
 
 /// The control side: tallies in use, and the totals of those that are not.
 #[derive(Debug)]
-pub(crate) struct Tallies {
-    current: Arc<Tally>,
+pub(crate) struct HitTotals {
+    current: Arc<HitCounters>,
     /// With the last version that each was of, ascending.
-    leaving: Vec<(u64, Arc<Tally>)>,
+    leaving: Vec<(u64, Arc<HitCounters>)>,
     totals: HashMap<String, Account>,
     /// Policies with the first version of each, ascending: the last few, the current one included.
     policies: VecDeque<(u64, Arc<Policy>)>,
     workers: usize,
 }
 
-impl Tallies {
-    pub(crate) fn new(policy: Arc<Policy>, workers: usize) -> (Self, Arc<Tally>) {
-        let current = Arc::new(Tally::new(1, Arc::clone(&policy), workers));
-        let tallies = Self {
+impl HitTotals {
+    pub(crate) fn new(policy: Arc<Policy>, workers: usize) -> (Self, Arc<HitCounters>) {
+        let current = Arc::new(HitCounters::new(1, Arc::clone(&policy), workers));
+        let hit_totals = Self {
             current: Arc::clone(&current),
             leaving: Vec::new(),
             totals: HashMap::new(),
             policies: VecDeque::from([(1, policy)]),
             workers,
         };
-        (tallies, current)
+        (hit_totals, current)
     }
 
     /// The tally of the version after `version`, which will have this policy.
-    pub(crate) fn of_next(&mut self, version: u64, policy: &Arc<Policy>) -> Arc<Tally> {
+    pub(crate) fn of_next(&mut self, version: u64, policy: &Arc<Policy>) -> Arc<HitCounters> {
         let same = Arc::ptr_eq(&self.current.policy, policy) || self.current.policy == *policy;
         if !same {
-            let next = Arc::new(Tally::new(version + 1, Arc::clone(policy), self.workers));
+            let next = Arc::new(HitCounters::new(
+                version + 1,
+                Arc::clone(policy),
+                self.workers,
+            ));
             let left = std::mem::replace(&mut self.current, next);
             self.leaving.push((version, left));
             if self.policies.len() == POLICIES_MAX {
@@ -207,8 +211,8 @@ impl Tallies {
     /// Folds the tallies that no worker adds to any more, every one having moved to version `seen`.
     pub(crate) fn fold(&mut self, seen: u64) {
         let left = self.leaving.partition_point(|&(last, _)| last < seen);
-        for (last, tally) in self.leaving.drain(..left) {
-            tally.add_to(&mut self.totals, last);
+        for (last, hit_counters) in self.leaving.drain(..left) {
+            hit_counters.add_to(&mut self.totals, last);
         }
         self.forget();
     }
@@ -235,8 +239,8 @@ impl Tallies {
             (rule.name.clone(), account.unwrap_or_default())
         };
         let mut accounts: HashMap<String, Account> = rules.iter().map(known).collect();
-        for (_, tally) in &self.leaving {
-            tally.add_to(&mut accounts, 0);
+        for (_, hit_counters) in &self.leaving {
+            hit_counters.add_to(&mut accounts, 0);
         }
         self.current.add_to(&mut accounts, 0);
         rules
@@ -257,51 +261,51 @@ mod tests {
     }
 
     /// What a worker shows that was hit this often by the source in the list at `place`.
-    fn show(tally: &Tally, place: usize, frames: u64) {
-        let word = &tally.boards[0].0[place];
+    fn show(hit_counters: &HitCounters, place: usize, frames: u64) {
+        let word = &hit_counters.boards[0].0[place];
         word.store(frames, Ordering::Relaxed);
     }
 
     #[test]
     fn a_tally_is_folded_when_its_last_version_was_left() {
         let one = || std::iter::once("a".to_owned());
-        let (mut tallies, first) = Tallies::new(policy(one(), Action::Count), 1);
+        let (mut hit_totals, first) = HitTotals::new(policy(one(), Action::Count), 1);
         show(&first, 0, 5);
         // Other lists, the same policy.
-        let same = tallies.of_next(1, &policy(one(), Action::Count));
+        let same = hit_totals.of_next(1, &policy(one(), Action::Count));
         assert!(Arc::ptr_eq(&first, &same));
-        let second = tallies.of_next(2, &policy(one(), Action::Block));
+        let second = hit_totals.of_next(2, &policy(one(), Action::Block));
         assert_eq!((first.since, second.since), (1, 3));
         show(&second, 0, 1);
         show(&first, 0, 7);
         for seen in [1, 2, 3, 3] {
-            tallies.fold(seen);
-            assert_eq!(tallies.leaving.is_empty(), seen == 3);
-            let counts = tallies.counts();
+            hit_totals.fold(seen);
+            assert_eq!(hit_totals.leaving.is_empty(), seen == 3);
+            let counts = hit_totals.counts();
             let hits = counts[0].hits.iter().filter(|count| count.frames != 0);
             let hits: Vec<_> = hits.map(|count| (count.action, count.frames)).collect();
             assert_eq!(hits, [(Action::Block, 1), (Action::Count, 7)]);
             assert_eq!(counts[0].of(Side::Src), 8);
         }
         for (version, action) in [(1, Action::Count), (2, Action::Count), (3, Action::Block)] {
-            let policy = tallies.policy_of(version).expect("a recent version");
+            let policy = hit_totals.policy_of(version).expect("a recent version");
             assert_eq!(policy.rules()[0].action, action);
         }
     }
 
     #[test]
     fn names_are_forgotten_in_the_order_they_went() {
-        let (mut tallies, _) = Tallies::new(policy(std::iter::empty(), Action::Count), 1);
+        let (mut hit_totals, _) = HitTotals::new(policy(std::iter::empty(), Action::Count), 1);
         for version in 1..=NAMES_MAX as u64 + 10 {
             let name = std::iter::once(version.to_string());
-            let tally = tallies.of_next(version, &policy(name, Action::Count));
-            show(&tally, 0, version);
-            tallies.fold(version + 1);
+            let hit_counters = hit_totals.of_next(version, &policy(name, Action::Count));
+            show(&hit_counters, 0, version);
+            hit_totals.fold(version + 1);
         }
-        assert_eq!(tallies.totals.len(), NAMES_MAX);
-        assert!(tallies.policies.len() <= POLICIES_MAX && tallies.policy_of(3).is_none());
-        let known = |name: &str| tallies.totals.contains_key(name);
+        assert_eq!(hit_totals.totals.len(), NAMES_MAX);
+        assert!(hit_totals.policies.len() <= POLICIES_MAX && hit_totals.policy_of(3).is_none());
+        let known = |name: &str| hit_totals.totals.contains_key(name);
         assert!(!known("1") && !known("9") && known("10") && known("1033"));
-        assert_eq!(tallies.counts()[0].of(Side::Src), NAMES_MAX as u64 + 10);
+        assert_eq!(hit_totals.counts()[0].of(Side::Src), NAMES_MAX as u64 + 10);
     }
 }

@@ -4,13 +4,13 @@ use frame::FramePool;
 
 use crate::ahead::Ahead;
 use crate::attachment::{self, Attachment};
-use crate::counters::Words;
+use crate::counters::Counters;
 
 /// What of a worker has nothing to do with the burst that it decides on.
-pub(crate) struct Meanwhile<'a> {
+pub(crate) struct Overlap<'a> {
     pub(crate) attachments: &'a mut [Attachment],
     pub(crate) pool: &'a mut FramePool,
-    pub(crate) words: &'a mut Words,
+    pub(crate) counters: &'a mut Counters,
     pub(crate) ahead: &'a mut Ahead,
     /// Frames that may still be received.
     pub(crate) quota: &'a mut u64,
@@ -18,14 +18,14 @@ pub(crate) struct Meanwhile<'a> {
     pub(crate) can_wait: bool,
 }
 
-impl Meanwhile<'_> {
+impl Overlap<'_> {
     /// Sends what the burst before left to be sent. Not where it left nothing: ports that gather
     /// frames take a flush without any for a sign that none come.
     #[inline]
     pub(crate) fn flush(&mut self) {
         let is_staged = |attachment: &Attachment| !attachment.staged.is_empty();
         if self.attachments.iter().any(is_staged) {
-            attachment::flush(self.attachments, self.pool, self.can_wait, self.words);
+            attachment::flush(self.attachments, self.pool, self.can_wait, self.counters);
         }
     }
 
@@ -47,7 +47,7 @@ impl Meanwhile<'_> {
                 continue;
             }
             let burst = self.ahead.receive(place);
-            let frames = attachment.receive(self.pool, burst, max, self.words);
+            let frames = attachment.receive(self.pool, burst, max, self.counters);
             attachment.empties &= frames != 0;
             attachment.had_nothing = frames == 0;
             if frames != 0 {
