@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The long forms of what ci.sh runs short: ./soak.sh [MINUTES], 10 by default; ./soak.sh vm is that
-# of virtual machines alone: each kind of port on cards of several models, traffic, cards that go
+# of virtual machines alone: each kind of port on NICs of several models, traffic, NICs that go
 # and come, and two memory nodes, on each kernel.
 set -euo pipefail
 cd "$(dirname "$0")"

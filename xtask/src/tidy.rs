@@ -7,6 +7,7 @@ pub mod file_head;
 pub mod file_length;
 pub mod function_length;
 pub mod line_length;
+pub mod named_files;
 pub mod names;
 pub mod paths;
 pub mod safety_comments;
@@ -43,6 +44,7 @@ pub const RULES: &[Rule] = &[
     file_length::check,
     function_length::check,
     line_length::check,
+    named_files::check,
     names::check,
     paths::check,
     safety_comments::check,

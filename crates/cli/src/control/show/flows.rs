@@ -1,4 +1,4 @@
-//! `linerate show flows` and `linerate show rss`: flows, and the buckets flows hash to.
+//! `linerate show flows` and `linerate show rss`: flows, and the buckets that they hash to.
 
 use daemon::rpc::answers::{Flows, FragmentTotals, Rss, RssBucket};
 
