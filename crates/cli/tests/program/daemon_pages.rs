@@ -129,6 +129,7 @@ fn folder() -> Place {
     place.write("broken.txt", format!("{}host.example\n", list(0, 5)));
     place.write("million.txt", list(400, 512));
     place.write("abuse.log", "198.17.0.1 GET /wp-login.php\n");
+    place.write("flows.csv", "start,end\n198.51.100.0,198.51.100.127\n");
     place
 }
 
