@@ -11,9 +11,8 @@
 //!
 //! Order is that of a flow: frames of different flows may take different ways, over several queues
 //! or links, and have none among each other. Each receiving worker has its own sink, and reordering
-//! is what each saw for itself. A number
-//! that came to two workers is found when their sinks are joined, as far as both recorded what
-//! they saw ([`SinkLimits::record`]).
+//! is what each saw for itself. A number that came to two workers is found when their sinks are
+//! joined, as far as both recorded what they saw ([`SinkLimits::record`]).
 
 #[cfg(test)]
 mod oracle;

@@ -36,6 +36,7 @@ impl Part<'_> {
         let share = Share { of, nth };
         let paced = self.trial.rate != Rate::Unlimited;
         let rate = share.rate(self.trial.rate);
+        let quota = share.quota(self.trial);
         Sender {
             place,
             time_limit: self.trial.duration.filter(|_| paced),
@@ -44,8 +45,8 @@ impl Part<'_> {
             rate,
             burst_max: self.burst,
             pacer: Pacer::new(rate, self.burst, Nanos::ZERO),
-            asked: share.quota(self.trial),
-            quota: share.quota(self.trial),
+            asked: quota,
+            quota,
             made: 0,
             ends: None,
             sent: 0,

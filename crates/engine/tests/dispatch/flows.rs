@@ -218,12 +218,7 @@ pub(crate) fn judge_port(queues_max: usize, judge: &Arc<Judge>) -> TestPort {
         judge: Arc::clone(&judge),
         statistics: PortStatistics::default(),
     };
-    TestPort {
-        queues_max,
-        rx_source: false,
-        frame_bytes_max: 0,
-        ..TestPort::new(1, open)
-    }
+    TestPort::sink(queues_max, open)
 }
 
 struct JudgeQueue {

@@ -423,12 +423,7 @@ pub(crate) fn sieve_port(queues_max: usize, sieve: &Arc<Sieve>) -> TestPort {
         sieve: Arc::clone(&sieve),
         statistics: PortStatistics::default(),
     };
-    TestPort {
-        queues_max,
-        rx_source: false,
-        frame_bytes_max: 0,
-        ..TestPort::new(1, open)
-    }
+    TestPort::sink(queues_max, open)
 }
 
 struct SieveQueue {

@@ -34,6 +34,20 @@ impl TestPort {
             open: Box::new(move |queue, of| Box::new(open(queue, of))),
         }
     }
+
+    /// Port 1, with so many queues, to which frames go and from which none come.
+    #[allow(dead_code, reason = "not every test binary has such a port")]
+    pub(crate) fn sink<Q: PortQueue + 'static>(
+        queues_max: usize,
+        open: impl FnMut(QueueId, usize) -> Q + Send + 'static,
+    ) -> Self {
+        Self {
+            queues_max,
+            rx_source: false,
+            frame_bytes_max: 0,
+            ..Self::new(1, open)
+        }
+    }
 }
 
 impl Port for TestPort {
