@@ -267,6 +267,7 @@ mod tests {
     #[test]
     fn the_stride_follows_the_longest_frame() {
         let layout = |stride_asked| Layout {
+            ports: 2,
             warnings: Vec::new(),
             cpus: vec![CpuId(0)],
             burst: 64,
