@@ -16,6 +16,7 @@ mod drop_reason;
 mod fragments;
 mod hit_addresses;
 mod hits;
+mod outbox;
 mod pass;
 mod pipeline;
 mod policy;
@@ -23,6 +24,7 @@ mod ports;
 mod reassemble;
 mod ruleset;
 mod stateful;
+pub mod switch;
 mod tunnelled;
 mod verdict;
 
@@ -33,6 +35,7 @@ pub use drop_reason::{DropReason, Severity};
 pub use fragments::{Fragments, Gathered, Gatherer, Released, Route, datagram_place};
 pub use hit_addresses::{HIT_ADDRESSES_MAX, HitAddress, HitAddresses};
 pub use hits::{Hits, SideHits};
+pub use outbox::{Outbox, Outgoing};
 pub use pass::{PassCounts, PassRuleError, PassRules};
 pub use pipeline::Pipeline;
 pub use policy::{
