@@ -156,7 +156,7 @@ impl<N: Node> Worker<N> {
     /// many frames.
     pub(crate) fn decide_rest(&mut self) -> usize {
         let mut decided = 0;
-        while self.rest_len() != 0 && self.may_decide() {
+        while self.rest_len() != 0 && self.may_decide() && self.has_room_for_copies() {
             let slice = self.recorded.as_mut();
             let Some(place) = slice.and_then(|own| own.next_slice(&mut self.burst)) else {
                 break;

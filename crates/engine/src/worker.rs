@@ -177,7 +177,7 @@ impl<N: Node> Worker<N> {
             self.leave();
         }
         for place in 0..self.attachments.len() {
-            if self.has_rest(place) {
+            if self.has_rest(place) || !self.has_room_for_copies() {
                 continue;
             }
             if self.may_decide() {
@@ -410,6 +410,20 @@ impl<N: Node> Worker<N> {
         !self.has_released()
             && !self.has_gathered()
             && self.attachments.iter().all(Attachment::is_clear)
+    }
+
+    /// Whether the pool has the copies that a node may make of a burst, with the burst behind it: a
+    /// frame that waits to be received can wait, and a copy cannot.
+    #[inline]
+    pub(crate) fn has_room_for_copies(&mut self) -> bool {
+        if !N::DECIDES {
+            return true;
+        }
+        let needed = self.burst_max * self.attachments.len();
+        if (self.pool.free_count() as usize) < needed {
+            self.pool.collect();
+        }
+        self.pool.free_count() as usize >= needed
     }
 
     /// A port that has failed ends the run: what is received after it has nowhere to go.

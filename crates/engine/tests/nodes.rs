@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use engine::{Engine, EngineError, IdleMode, Limits, Plan, allowed_cpus};
 use frame::{Burst, FramePool, Nanos, PortId};
-use plane::{Forwarding, Node, Outgoing, Policy, StatefulConfig, Verdict, Verdicts};
+use plane::{Forwarding, Node, Outgoing, Policy, Verdict, Verdicts};
 use port::{Port, PortError, PortQueue, PortStatistics, RxState};
 use table::{CompiledLists, Entries};
 
@@ -225,12 +225,14 @@ fn what_no_node_can_do_is_refused() {
         let shape = shape(ports);
         let mut plan = shape.plan(&Left::default());
         change(&mut plan);
-        Engine::start_nodes(plan, shape.hubs()).err().expect("refused")
+        Engine::start_nodes(plan, shape.hubs())
+            .err()
+            .expect("refused")
     };
     assert!(matches!(start(1, |_| {}), EngineError::NodePorts(1)));
     assert!(matches!(start(65, |_| {}), EngineError::NodePorts(65)));
-    let stateful = |plan: &mut Plan| plan.policy.stateful = Some(StatefulConfig::default());
-    assert!(matches!(start(3, stateful), EngineError::NodeFlows));
+    let flows = |plan: &mut Plan| plan.policy.reassembles = true;
+    assert!(matches!(start(3, flows), EngineError::NodeFlows));
     let plan = shape(3).plan(&Left::default());
     let refused = Engine::start(plan).err().expect("three ports");
     assert!(matches!(refused, EngineError::Ports(3)));

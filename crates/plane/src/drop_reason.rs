@@ -174,6 +174,48 @@ drop_reasons! {
         "the frame is not IP, and the policy drops such frames",
         "forward them if ARP, LLDP or spanning tree must pass: a link without ARP carries no \
          IPv4 for long";
+    BadSource = "bad_source", Frame,
+        "its source is a group address or all zero, which no station has",
+        "look at some with `linerate capture --drops`: the sender writes bad link headers, or \
+         something is generated without an address";
+    ReservedAddress = "reserved_address", Policy,
+        "it is addressed to 01-80-C2-00-00-00 to 0F, which a switch does not forward",
+        "these are for the next device alone (spanning tree, LLDP, LACP); where they should pass, \
+         use `--reserved forward`";
+    FrameType = "frame_type", Policy,
+        "the port takes frames with a tag alone, or without one alone, and it is of the other kind",
+        "`--accept PORT=all` takes both; where the far side should send the other kind, set it there";
+    NoVlan = "no_vlan", Policy,
+        "it names no VLAN, and the port it came in by has no PVID",
+        "give the port a PVID (`--pvid PORT=VLAN`), or let the far side send tagged frames";
+    VlanReserved = "vlan_reserved", Frame,
+        "its tag has the VLAN number 4095, which is never sent",
+        "look at some with `linerate capture --drops`: the sender writes bad tags";
+    VlanUnknown = "vlan_unknown", Policy,
+        "its VLAN is not in the VLAN table",
+        "add the VLAN with its members (`--vlan VLAN=PORTS`), or take it off the far side";
+    NotMember = "not_member", Policy,
+        "the port it came in by, or the one that its destination is behind, is no member of its \
+         VLAN or group",
+        "make the port a member of the VLAN or the group; frames that come in by a port that is \
+         none are taken with `--filter PORT=off`";
+    Isolated = "isolated", Policy,
+        "its destination is behind an isolated port, and so is its source",
+        "this is what isolated ports are for; where the two should talk, isolate one of them only";
+    SamePort = "same_port", Policy,
+        "its destination is behind the port that it came in by",
+        "nothing, where a hub or another switch is behind that port; where it should be sent back \
+         (access points, virtual machines), use `--hairpin PORT`";
+    NoPort = "no_port", Policy,
+        "no other port would take a frame to all or to an unknown station",
+        "a VLAN or group with one port carries nothing: add a member, or take it off the port";
+    Storm = "storm", Policy,
+        "more frames a second came in by the port than it may have flooded",
+        "broadcasts in such numbers are a loop or a flood: find out who sends them with `linerate \
+         capture --drops`; where they are wanted, raise `--storm`";
+    NoTagRoom = "no_tag_room", Resource,
+        "its chunk has no room for the VLAN tag that it was to leave with",
+        "give the port a smaller MTU or the pools longer chunks, so that 4 bytes are free";
     NoTransmit = "no_transmit", Resource,
         "the port it was to leave by does not transmit",
         "choose another port for that side: this one only brings frames in";

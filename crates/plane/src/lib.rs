@@ -24,6 +24,7 @@ mod ports;
 mod reassemble;
 mod ruleset;
 mod stateful;
+pub mod switch;
 mod tunnelled;
 mod verdict;
 

@@ -18,6 +18,7 @@ mod entries;
 mod exact4;
 mod exact6;
 mod family;
+pub mod fdb;
 mod flatten;
 pub mod flows;
 pub mod fragments;

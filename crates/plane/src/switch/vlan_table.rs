@@ -1,0 +1,141 @@
+//! The settings of a switch, compiled: which ports a frame of a VLAN may leave by.
+
+use frame::PortId;
+use table::fdb::FdbLimits;
+
+use super::SwitchConfigError;
+use super::config::{SwitchConfig, SwitchPort, VLAN_MAX, VlanMode};
+use crate::Ports;
+
+/// The members of a VLAN.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Members {
+    pub(super) all: Ports,
+    pub(super) tagged: Ports,
+}
+
+/// What a [`SwitchConfig`] says, ready for looking up. It does not change.
+#[derive(Debug)]
+pub struct SwitchTable {
+    config: SwitchConfig,
+    /// By VLAN; `None`: not in the table. Of one place in modes without VLANs.
+    vlans: Vec<Option<Members>>,
+    /// By ingress port: the ports that it may talk to whatever the VLAN, and itself if it may.
+    reach: Vec<Ports>,
+    isolated: Ports,
+}
+
+impl SwitchTable {
+    /// Compiles settings.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with them.
+    pub fn new(config: SwitchConfig) -> Result<Self, Vec<SwitchConfigError>> {
+        config.check()?;
+        let numbered = || (0..=u8::MAX).map(PortId).zip(&config.ports);
+        let isolated = numbered()
+            .filter(|(_, settings)| settings.isolated)
+            .fold(Ports::NONE, |ports, (port, _)| ports.with(port));
+        let reach = numbered()
+            .map(|(port, settings)| reach_of(&config, port, settings, isolated))
+            .collect();
+        Ok(Self {
+            vlans: vlans_of(&config),
+            reach,
+            isolated,
+            config,
+        })
+    }
+
+    /// What was asked for.
+    #[must_use]
+    pub fn config(&self) -> &SwitchConfig {
+        &self.config
+    }
+
+    /// Its ports.
+    #[must_use]
+    pub fn ports(&self) -> Ports {
+        Ports::first(self.config.ports.len())
+    }
+
+    /// The ports that a frame may leave by which came in by `from` and is of `vlan`.
+    #[must_use]
+    #[inline]
+    pub fn ports_out(&self, from: PortId, vlan: u16) -> Ports {
+        let reach = self.reach.get(from.index()).copied();
+        let members = self
+            .members(vlan)
+            .map_or(Ports::NONE, |members| members.all);
+        reach.unwrap_or(Ports::NONE).and(members)
+    }
+
+    /// Whether both ports are isolated ones.
+    #[inline]
+    pub(super) fn are_isolated(&self, from: PortId, to: PortId) -> bool {
+        self.isolated.contains(from) && self.isolated.contains(to)
+    }
+
+    #[inline]
+    pub(super) fn members(&self, vlan: u16) -> Option<Members> {
+        self.vlans.get(usize::from(vlan)).copied().flatten()
+    }
+
+    /// The settings of a port.
+    #[inline]
+    pub(super) fn port(&self, port: PortId) -> Option<&SwitchPort> {
+        self.config.ports.get(port.index())
+    }
+
+    #[inline]
+    pub(super) fn has_vlans(&self) -> bool {
+        self.config.mode == VlanMode::Dot1q
+    }
+
+    /// What the database of stations may hold.
+    pub(super) fn limits(&self) -> FdbLimits {
+        let by_port = self.config.ports.iter().map(|port| port.stations);
+        FdbLimits {
+            stations: self.config.stations,
+            by_port: by_port.collect(),
+            // At most `AGE_MAX`, which fits.
+            age_ms: u32::try_from(self.config.age.as_millis()).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+fn vlans_of(config: &SwitchConfig) -> Vec<Option<Members>> {
+    if config.mode != VlanMode::Dot1q {
+        return vec![Some(Members {
+            all: Ports::first(config.ports.len()),
+            tagged: Ports::NONE,
+        })];
+    }
+    let mut vlans = vec![None; usize::from(VLAN_MAX) + 1];
+    for vlan in &config.vlans {
+        vlans[usize::from(vlan.id)] = Some(Members {
+            all: vlan.tagged.or(vlan.untagged),
+            tagged: vlan.tagged,
+        });
+    }
+    vlans
+}
+
+fn reach_of(config: &SwitchConfig, port: PortId, settings: &SwitchPort, isolated: Ports) -> Ports {
+    let all = Ports::first(config.ports.len());
+    let groups = config.groups.iter().filter(|group| group.contains(port));
+    let reach = match config.mode {
+        VlanMode::Default | VlanMode::Dot1q => all,
+        VlanMode::Port => groups.fold(Ports::NONE, |ports, group| ports.or(*group)),
+    };
+    let others = reach.without(port);
+    let others = match settings.isolated {
+        true => others.minus(isolated),
+        false => others,
+    };
+    match settings.hairpin {
+        true => others.with(port),
+        false => others,
+    }
+}
