@@ -41,7 +41,7 @@ mod tests;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use answer::Answer;
-pub(crate) use bridge::BridgeArgs;
+pub(crate) use bridge::{BridgeArgs, RunArgs};
 pub(crate) use bypass::{BypassArgs, BypassCommand, BypassOffArgs, BypassPlace, BypassShowArgs};
 pub(crate) use capture::{CaptureArgs, CaptureFormat};
 pub(crate) use cpu_list::CpuList;

@@ -10,10 +10,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use daemon::{FlowLogEnd, FlowLogFile, FlowLogWriter, Pinned, Samples};
 use engine::{Engine, Machine, Plan, Running};
 use frame::PortId;
+use plane::switch::SwitchTable;
 use port::interface::Claims;
 use port::{OpenContext, Port};
 
-use crate::args::BridgeArgs;
+use crate::args::{BridgeArgs, RunArgs};
 use crate::error::{Error, Outcome};
 use crate::interrupt::Interrupt;
 use crate::load::{self, LoadedSets, ReadChoices};
@@ -32,25 +33,36 @@ const LIVE_PLAIN: Duration = Duration::from_secs(10);
 /// Runs the bridge.
 pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     let settings = BridgeSettings::resolve(args)?;
-    if args.run.dry_run {
-        return dry_run(&settings, args.run.json, output);
+    let choices = ReadChoices::new(&args.read, args.skip_bad_lines);
+    carry_out(&settings, &choices, &args.run, output)
+}
+
+/// Runs what was resolved, or prints it.
+pub(crate) fn carry_out(
+    settings: &BridgeSettings,
+    choices: &ReadChoices,
+    run: &RunArgs,
+    output: Output,
+) -> Outcome {
+    if run.dry_run {
+        return dry_run(settings, run.json, output);
     }
     warn_of_debug_build(output);
     warn_of_shared_cpus(&settings.layout, output);
-    let choices = ReadChoices::new(&args.read, args.skip_bad_lines);
-    let sets = load::load_sets(&settings.sets, &choices, settings.has_shortcut(), output)?;
-    let ports = open_ports(&settings, &sets)?;
+    let json = run.json;
+    let sets = load::load_sets(&settings.sets, choices, settings.has_shortcut(), output)?;
+    let ports = open_ports(settings, &sets)?;
     let notes = ports.iter().flat_map(|port| port.notes());
     notes.for_each(|note| output.warn(&note));
     let facts = sets.facts();
-    let plan = plan(&settings, sets, ports)?;
+    let plan = plan(settings, sets, ports)?;
     let interrupt = Interrupt::watch()?;
-    let pins = settings.pin_irqs.then(|| pin(&settings, output));
+    let pins = settings.pin_irqs.then(|| pin(settings, output));
     let pins = pins.transpose()?;
     let mut screen = Screen::live(output, LIVE, Some(LIVE_PLAIN));
     let file = settings.flow_log.as_deref().map(open_log).transpose()?;
-    let mut running = Engine::start(plan).map_err(Error::refused)?;
-    let log = file.map(|file| write_log(file, &mut running, &settings));
+    let mut running = start(plan, settings.switch.as_ref())?;
+    let log = file.map(|file| write_log(file, &mut running, settings));
     let log = log.transpose()?.flatten();
     let mut run = watch(running, &interrupt, &mut screen)?;
     run.warnings
@@ -60,9 +72,22 @@ pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     }
     drop(pins);
     let report = Report::new(&run, &facts, &Machine::read());
-    let outcome = conclude(&run, &report, args.run.json, settings.report_to, output);
+    let outcome = conclude(&run, &report, json, settings.report_to, output);
     warn_of_debug_build(output);
     outcome
+}
+
+/// Starts the workers: of a bridge, or of a switch.
+fn start(plan: Plan, switch: Option<&Arc<SwitchTable>>) -> Result<Running, Error> {
+    let Some(table) = switch else {
+        return Engine::start(plan).map_err(Error::refused);
+    };
+    let nodes = daemon::switches(table, plan.cpus.len()).map_err(|error| {
+        Error::refused(format!(
+            "there is no memory for the stations ({error}): choose fewer --stations"
+        ))
+    })?;
+    Engine::start_nodes(plan, nodes).map_err(Error::refused)
 }
 
 fn open_log(path: &Path) -> Result<FlowLogFile, Error> {

@@ -37,6 +37,8 @@ pub struct LayoutAsked {
     pub pool_frames: Option<u32>,
     /// The memory nodes of the ports' NICs, see [`nodes_of`].
     pub nodes: Vec<NodeId>,
+    /// How many ports there are, where there are more than two.
+    pub ports: usize,
 }
 
 /// The memory nodes of the NICs behind some ports; none on a machine with one node.
@@ -162,6 +164,8 @@ pub struct Layout {
     pub pool_frames: u32,
     /// Whether the user asked for so many.
     pub pool_asked: bool,
+    /// How many ports there are.
+    pub ports: usize,
 }
 
 impl Layout {
@@ -172,7 +176,7 @@ impl Layout {
     /// CPUs that are not there or too few, or a pool too small for its bursts.
     pub fn choose(asked: &LayoutAsked) -> Result<Self, LayoutError> {
         let burst = asked.burst.unwrap_or(DEFAULT_BURST);
-        let least = Plan::pool_frames_min(burst);
+        let least = Plan::pool_frames_min(burst, asked.ports.max(2));
         let pool_frames = asked.pool_frames.unwrap_or(DEFAULT_POOL_FRAMES.max(least));
         if pool_frames < least {
             return Err(LayoutError::Pool {
@@ -194,6 +198,7 @@ impl Layout {
             stride_asked: asked.stride_bytes,
             pool_frames,
             pool_asked: asked.pool_frames.is_some(),
+            ports: asked.ports.max(2),
         })
     }
 
@@ -234,7 +239,7 @@ impl Layout {
         let fit = u32::try_from(POOL_BYTES_MAX / u64::from(stride_bytes.max(1)));
         let fit = fit
             .unwrap_or(u32::MAX)
-            .max(Plan::pool_frames_min(self.burst));
+            .max(Plan::pool_frames_min(self.burst, self.ports));
         self.pool_frames.min(fit)
     }
 
@@ -262,6 +267,7 @@ mod tests {
     #[test]
     fn the_stride_follows_the_longest_frame() {
         let layout = |stride_asked| Layout {
+            ports: 2,
             warnings: Vec::new(),
             cpus: vec![CpuId(0)],
             burst: 64,

@@ -416,5 +416,6 @@ pub fn layout(config: &Config) -> Result<Layout, StartError> {
         stride_bytes: config.memory.stride_bytes,
         pool_frames: config.memory.pool_frames,
         nodes: nodes_of(&specs),
+        ports: specs.len(),
     })?)
 }

@@ -134,9 +134,7 @@ impl Attachment {
         let failed = queue.failed();
         let taken = before - self.staged.len();
         if before != 0 {
-            let (frames, refusals) = Count::of_port(self.port);
-            counters.add(frames, taken as u64);
-            counters.add(refusals, u64::from(taken == 0));
+            counters.offered(self.port, taken);
         }
         let refused = queue.take_refused();
         counters.add(Count::Tx, taken as u64);

@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use frame::{BURST_MAX, PortId};
-use plane::{DropReason, PassCounts};
+use plane::{DropReason, NodeCount, PassCounts, Ports};
 use wire::LinkProtocol;
 
 /// What is counted, apart from drops; hits are in a tally.
@@ -32,12 +32,6 @@ pub(crate) enum Count {
     Sleeps,
     /// CPU time of the whole thread, nanoseconds; known at its end.
     CpuNanos,
-    /// Frames that the first port took to send, and the second.
-    TakenFirst,
-    TakenSecond,
-    /// Times that a port took none of those there were.
-    RefusalsFirst,
-    RefusalsSecond,
     /// Frames that a sender's port took; of drives alone.
     Sent,
     /// Their bytes, without FCS; of drives alone.
@@ -78,21 +72,15 @@ pub(crate) enum Count {
     ShownAt,
 }
 
-impl Count {
-    /// What a port took, and how often it took nothing. A bridge has two.
-    #[inline]
-    pub(crate) fn of_port(port: PortId) -> (Self, Self) {
-        match port.0 {
-            0 => (Self::TakenFirst, Self::RefusalsFirst),
-            _ => (Self::TakenSecond, Self::RefusalsSecond),
-        }
-    }
-}
-
 const DROPS_AT: usize = Count::ShownAt as usize + 1;
 const BURSTS_AT: usize = DROPS_AT + DropReason::COUNT;
 const PASSED_AT: usize = BURSTS_AT + BURST_BUCKETS;
-const WORDS: usize = PASSED_AT + LinkProtocol::ALL.len();
+const PORTS_AT: usize = PASSED_AT + LinkProtocol::ALL.len();
+const NODE_AT: usize = PORTS_AT + 2 * Ports::MAX;
+const WORDS: usize = NODE_AT + NODE_COUNTS_MAX;
+
+/// What a node may count.
+pub(crate) const NODE_COUNTS_MAX: usize = 24;
 
 /// Bursts are told apart by their length: 1, 2, up to 4, 8 and so on.
 pub(crate) const BURST_BUCKETS: usize = BURST_MAX.ilog2() as usize + 1;
@@ -121,6 +109,33 @@ impl Counters {
     #[inline]
     pub(crate) fn drop_frames(&mut self, reason: DropReason, frames: u64) {
         self.0[DROPS_AT + reason.index()] += frames;
+    }
+
+    /// Counts what a port took of the frames that it was given to send; none is a refusal.
+    #[inline]
+    pub(crate) fn offered(&mut self, port: PortId, taken: usize) {
+        let at = PORTS_AT + 2 * (usize::from(port.0) % Ports::MAX);
+        self.0[at] += taken as u64;
+        self.0[at + 1] += u64::from(taken == 0);
+    }
+
+    /// Frames that a port took to send, and how often it took none of those that there were.
+    pub(crate) fn taken(&self, port: PortId) -> (u64, u64) {
+        let at = PORTS_AT + 2 * (usize::from(port.0) % Ports::MAX);
+        (self.0[at], self.0[at + 1])
+    }
+
+    /// What the node counted, whose counts have these names.
+    pub(crate) fn node_counts(&self, names: &[&'static str]) -> Vec<NodeCount> {
+        let counted = names.iter().zip(&self.0[NODE_AT..]);
+        counted
+            .map(|(&name, &count)| NodeCount { name, count })
+            .collect()
+    }
+
+    /// Where a node shows what it counted.
+    pub(crate) fn node_mut(&mut self) -> &mut [u64] {
+        &mut self.0[NODE_AT..]
     }
 
     /// Counts a burst that is not empty.

@@ -1,8 +1,10 @@
 //! How a worker sleeps: until a frame comes where the kernel can tell it, else for a while.
 
+use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::Duration;
 
+use plane::Ports;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::attachment::Attachment;
@@ -18,22 +20,24 @@ const POLL: Timespec = Timespec {
 /// Sleeps until one of the queues has something, for 4 ms at most, where every frame that
 /// can come to this worker comes by a queue that tells; for `nap` elsewhere.
 pub(crate) fn doze(attachments: &[Attachment], nap: Duration) {
-    let place = |wake| PollFd::from_borrowed_fd(wake, PollFlags::IN);
-    // An interruption is as good as a frame: the worker looks.
-    match attachments {
-        // A bridge has two ports, and a sink one.
-        [first, second] => match (first.wake(), second.wake()) {
-            (Some(first), Some(second)) => {
-                let _ = poll(&mut [place(first), place(second)], Some(&POLL));
-            }
-            _ => sleep(nap),
-        },
-        [only] => match only.wake() {
-            Some(only) => {
-                let _ = poll(&mut [place(only)], Some(&POLL));
-            }
-            None => sleep(nap),
-        },
-        _ => sleep(nap),
+    let mut wakes = attachments.iter().map(Attachment::wake);
+    let all_tell = attachments.iter().all(|own| own.wake().is_some());
+    let Some(Some(first)) = wakes
+        .next()
+        .filter(|_| all_tell && attachments.len() <= Ports::MAX)
+    else {
+        sleep(nap);
+        return;
+    };
+    // A worker allocates nothing: unused slots repeat the first port, and poll is not given them.
+    let mut fds: [PollFd<'_>; Ports::MAX] = std::array::from_fn(|_| wait_for(first));
+    for (fd, wake) in fds[1..].iter_mut().zip(wakes.flatten()) {
+        *fd = wait_for(wake);
     }
+    // An interruption is as good as a frame: the worker looks.
+    let _ = poll(&mut fds[..attachments.len()], Some(&POLL));
+}
+
+fn wait_for(wake: BorrowedFd<'_>) -> PollFd<'_> {
+    PollFd::from_borrowed_fd(wake, PollFlags::IN)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use frame::Consumer;
-use plane::FlowRecord;
+use plane::{FlowRecord, Node};
 use table::flows::{TICK_NANOS, Tick};
 
 use crate::recorded::Origin;
@@ -21,7 +21,7 @@ pub struct FlowLogReader {
 
 impl FlowLogReader {
     /// Of workers that have not begun.
-    pub(crate) fn of(workers: &mut [Worker]) -> Self {
+    pub(crate) fn of<N: Node>(workers: &mut [Worker<N>]) -> Self {
         let recorded = workers.first().and_then(|worker| worker.recorded.as_ref());
         let origin = recorded.map(|own| own.origin().clone());
         let readers = workers.iter_mut().flat_map(Worker::take_log_readers);

@@ -1,6 +1,6 @@
 //! What there is to say of packets in fragments that a bridge follows.
 
-use plane::Pipeline;
+use plane::Bridge;
 use table::fragments::FragmentCounts;
 
 use crate::counters::{Count, Counters};
@@ -44,14 +44,10 @@ fn shown(counts: &mut FragmentCounts) -> [(Count, &mut u64); 9] {
 }
 
 /// Counts what one worker's table says now.
-pub(crate) fn count(
-    pipeline: &mut Pipeline,
-    reassembly: Option<&Reassembly>,
-    counters: &mut Counters,
-) {
+pub(crate) fn count(bridge: &mut Bridge, reassembly: Option<&Reassembly>, counters: &mut Counters) {
     let reassembled = reassembly.map(Reassembly::counts);
-    let gathered = pipeline.gatherer().map(|own| (*own.counts(), own.len()));
-    let counted = reassembled.or(gathered).or_else(|| alone(pipeline));
+    let gathered = bridge.gatherer().map(|own| (*own.counts(), own.len()));
+    let counted = reassembled.or(gathered).or_else(|| alone(bridge));
     let Some((mut counts, known)) = counted else {
         return;
     };
@@ -61,8 +57,8 @@ pub(crate) fn count(
     }
 }
 
-fn alone(pipeline: &mut Pipeline) -> Option<(FragmentCounts, usize)> {
-    pipeline.fragments().map(|own| (*own.counts(), own.len()))
+fn alone(bridge: &mut Bridge) -> Option<(FragmentCounts, usize)> {
+    bridge.fragments().map(|own| (*own.counts(), own.len()))
 }
 
 /// What all workers counted; none where no fragment is followed.

@@ -5,7 +5,7 @@
 //! be transmitted, never back. Whoever waits for room for one of them still takes those behind it.
 
 use frame::{BURST_MAX, PortId, WorkerId};
-use plane::{Gathered, Verdict};
+use plane::{Gathered, Node, Verdict};
 use table::fragments::DatagramHash;
 use wire::DatagramKey;
 
@@ -50,24 +50,24 @@ enum Sent {
     Full(Gathered),
 }
 
-impl Worker {
+impl<N: Node> Worker<N> {
     /// Whether gathered fragments wait to go on.
     #[inline]
     pub(crate) fn has_gathered(&self) -> bool {
         let reassembly = self.reassembly.as_ref();
-        self.pipeline.has_gathered() || reassembly.is_some_and(|own| own.has_whole())
+        self.bridge.has_gathered() || reassembly.is_some_and(|own| own.has_whole())
     }
 
     /// Frames that wait for others, or to go on.
     #[inline]
     pub(crate) fn held(&self) -> usize {
-        self.pipeline.held() + self.reassembly.as_ref().map_or(0, |own| own.held())
+        self.bridge.held() + self.reassembly.as_ref().map_or(0, |own| own.held())
     }
 
     fn next_gathered(&mut self) -> Option<Gathered> {
         match &mut self.reassembly {
             Some(reassembly) => reassembly.next_whole(),
-            None => self.pipeline.gatherer()?.next_gathered(),
+            None => self.bridge.gatherer()?.next_gathered(),
         }
     }
 
@@ -115,7 +115,7 @@ impl Worker {
         }
         let now = self.plane_now();
         let Self {
-            pipeline,
+            bridge,
             pieces,
             burst,
             verdicts,
@@ -124,9 +124,9 @@ impl Worker {
             ..
         } = self;
         let from = (PortId(place as u8), &versions.get().ruleset);
-        pipeline.set_now(now);
+        bridge.set_now(now);
         let mut route = |frame: &frame::Frame| steering.route(frame);
-        pipeline.gather(pieces, from, verdicts, (&mut route, burst));
+        bridge.gather(pieces, from, verdicts, (&mut route, burst));
         let rest = self.burst.len() as u64;
         if rest != 0 {
             self.attachments[place].decisions.counts.hybrid += rest;
@@ -180,7 +180,7 @@ impl Worker {
     fn put_back(&mut self, gathered: Gathered) {
         if let Some(reassembly) = &mut self.reassembly {
             reassembly.put_back(gathered);
-        } else if let Some(gatherer) = self.pipeline.gatherer() {
+        } else if let Some(gatherer) = self.bridge.gatherer() {
             gatherer.put_back(gathered);
         }
     }
@@ -237,7 +237,7 @@ impl Worker {
     fn discard_ungathered(&mut self) {
         debug_assert!(self.burst.is_empty(), "nothing else is decided on");
         while self.may_decide()
-            && let Some(gatherer) = self.pipeline.gatherer()
+            && let Some(gatherer) = self.bridge.gatherer()
             && let Some(from) = gatherer.take_lost(&mut self.burst)
         {
             let place = usize::from(from.0);
@@ -249,13 +249,13 @@ impl Worker {
     /// Drops all that is gathered, at the end of a run.
     pub(crate) fn discard_gathered(&mut self, reason: plane::DropReason) {
         let Self {
-            pipeline,
+            bridge,
             attachments,
             pool,
             counters,
             ..
         } = self;
-        if let Some(gatherer) = pipeline.gatherer() {
+        if let Some(gatherer) = bridge.gatherer() {
             gatherer.clear(reason);
             while let Some(one) = gatherer.next_lost() {
                 debug_assert!(matches!(one.verdict, Verdict::Drop(_)), "it is lost");

@@ -13,9 +13,8 @@ use frame::{PortId, WorkerId};
 use plane::{Action, Hits, Policy, SetRule, Side};
 use table::LISTS_MAX;
 
-/// Ports of a bridge, sides of a frame, lists.
-const HIT_WORDS: usize = 2 * 2 * LISTS_MAX;
-const WORDS: usize = HIT_WORDS + LISTS_MAX;
+/// A port's: sides of a frame, lists.
+const PORT_WORDS: usize = 2 * LISTS_MAX;
 
 /// Names whose counts are kept, those of sets that are no more included: a set that comes back
 /// goes on counting. Beyond it, what has been gone for longest is forgotten.
@@ -24,10 +23,24 @@ const NAMES_MAX: usize = 1024;
 /// Policies kept for samples that were taken under them.
 const POLICIES_MAX: usize = 64;
 
+/// How many ports and workers a run has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub(crate) ports: usize,
+    pub(crate) workers: usize,
+}
+
+impl Size {
+    /// Of a drive: its ports are counted by themselves.
+    pub(crate) fn of_drive(workers: usize) -> Self {
+        Self { ports: 0, workers }
+    }
+}
+
 /// One worker's hits. Aligned to two lines, which adjacent-line prefetchers fetch together.
 #[derive(Debug)]
 #[repr(align(128))]
-struct HitBoard([AtomicU64; WORDS]);
+struct HitBoard(Box<[AtomicU64]>);
 
 /// Hits by one policy, while some worker may still judge by it.
 #[derive(Debug)]
@@ -37,15 +50,18 @@ pub(crate) struct HitCounters {
     policy: Arc<Policy>,
     /// By worker.
     boards: Box<[HitBoard]>,
+    ports: usize,
 }
 
 impl HitCounters {
-    fn new(since: u64, policy: Arc<Policy>, workers: usize) -> Self {
-        let board = || HitBoard([const { AtomicU64::new(0) }; WORDS]);
+    fn new(since: u64, policy: Arc<Policy>, of: Size) -> Self {
+        let words = of.ports * PORT_WORDS + LISTS_MAX;
+        let board = || HitBoard((0..words).map(|_| AtomicU64::new(0)).collect());
         Self {
             since,
             policy,
-            boards: (0..workers).map(|_| board()).collect(),
+            boards: (0..of.workers).map(|_| board()).collect(),
+            ports: of.ports,
         }
     }
 
@@ -54,9 +70,8 @@ impl HitCounters {
         let Some(board) = self.boards.get(usize::from(worker.0)) else {
             return;
         };
-        let [first, second] = &hits.by_port;
-        let columns = [&first.src, &first.dst, &second.src, &second.dst];
-        let counters = columns.into_iter().chain([&hits.would_drop]).flatten();
+        let columns = hits.by_port.iter().flat_map(|port| [&port.src, &port.dst]);
+        let counters = columns.chain([&hits.would_drop]).flatten();
         for (shown, &word) in board.0.iter().zip(counters) {
             shown.store(word, Ordering::Relaxed);
         }
@@ -76,13 +91,14 @@ impl HitCounters {
     }
 
     fn add_rule(&self, list: usize, rule: &SetRule, account: &mut Account) {
+        account.hits.resize(2 * self.ports, Default::default());
         for (column, counts) in account.hits.iter_mut().enumerate() {
             let (port, side) = (PortId((column / 2) as u8), Side::EVERY[column % 2]);
             if let Some(action) = rule.action_at(side, port) {
                 counts[action as usize] += self.sum(column * LISTS_MAX + list);
             }
         }
-        account.would_drop += self.sum(HIT_WORDS + list);
+        account.would_drop += self.sum(self.ports * PORT_WORDS + list);
     }
 
     fn sum(&self, word: usize) -> u64 {
@@ -94,8 +110,8 @@ impl HitCounters {
 /// One set's hits so far.
 #[derive(Clone, Debug, Default)]
 struct Account {
-    /// First port's source and destination, then the second's; by action.
-    hits: [[u64; Action::EVERY.len()]; 4],
+    /// First port's source and destination, then the second's and so on; by action.
+    hits: Vec<[u64; Action::EVERY.len()]>,
     would_drop: u64,
     /// The last version that had the set.
     version: u64,
@@ -166,18 +182,18 @@ pub(crate) struct HitTotals {
     totals: HashMap<String, Account>,
     /// Policies with the first version of each, ascending: the last few, the current one included.
     policies: VecDeque<(u64, Arc<Policy>)>,
-    workers: usize,
+    of: Size,
 }
 
 impl HitTotals {
-    pub(crate) fn new(policy: Arc<Policy>, workers: usize) -> (Self, Arc<HitCounters>) {
-        let current = Arc::new(HitCounters::new(1, Arc::clone(&policy), workers));
+    pub(crate) fn new(policy: Arc<Policy>, of: Size) -> (Self, Arc<HitCounters>) {
+        let current = Arc::new(HitCounters::new(1, Arc::clone(&policy), of));
         let hit_totals = Self {
             current: Arc::clone(&current),
             leaving: Vec::new(),
             totals: HashMap::new(),
             policies: VecDeque::from([(1, policy)]),
-            workers,
+            of,
         };
         (hit_totals, current)
     }
@@ -186,11 +202,7 @@ impl HitTotals {
     pub(crate) fn of_next(&mut self, version: u64, policy: &Arc<Policy>) -> Arc<HitCounters> {
         let same = Arc::ptr_eq(&self.current.policy, policy) || self.current.policy == *policy;
         if !same {
-            let next = Arc::new(HitCounters::new(
-                version + 1,
-                Arc::clone(policy),
-                self.workers,
-            ));
+            let next = Arc::new(HitCounters::new(version + 1, Arc::clone(policy), self.of));
             let left = std::mem::replace(&mut self.current, next);
             self.leaving.push((version, left));
             if self.policies.len() == POLICIES_MAX {
@@ -255,6 +267,11 @@ mod tests {
     use super::*;
     use plane::Sides;
 
+    const SIZE: Size = Size {
+        ports: 2,
+        workers: 1,
+    };
+
     fn policy(names: impl Iterator<Item = String>, action: Action) -> Arc<Policy> {
         let rule = |name| SetRule::new(name, action, Sides::BOTH);
         Arc::new(Policy::new(names.map(rule).collect()).expect("few rules"))
@@ -269,7 +286,7 @@ mod tests {
     #[test]
     fn a_tally_is_folded_when_its_last_version_was_left() {
         let one = || std::iter::once("a".to_owned());
-        let (mut hit_totals, first) = HitTotals::new(policy(one(), Action::Count), 1);
+        let (mut hit_totals, first) = HitTotals::new(policy(one(), Action::Count), SIZE);
         show(&first, 0, 5);
         // Other lists, the same policy.
         let same = hit_totals.of_next(1, &policy(one(), Action::Count));
@@ -295,7 +312,7 @@ mod tests {
 
     #[test]
     fn names_are_forgotten_in_the_order_they_went() {
-        let (mut hit_totals, _) = HitTotals::new(policy(std::iter::empty(), Action::Count), 1);
+        let (mut hit_totals, _) = HitTotals::new(policy(std::iter::empty(), Action::Count), SIZE);
         for version in 1..=NAMES_MAX as u64 + 10 {
             let name = std::iter::once(version.to_string());
             let hit_counters = hit_totals.of_next(version, &policy(name, Action::Count));

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use frame::{BURST_MAX, Burst, Frame, FramePool};
-use plane::{DropReason, datagram_place};
+use plane::{DropReason, Node, datagram_place};
 
 use crate::attachment::Attachment;
 use crate::counters::Counters;
@@ -99,7 +99,7 @@ impl Kept {
     }
 }
 
-impl Worker {
+impl<N: Node> Worker<N> {
     /// Takes part in a change of owners. Returns how many frames moved.
     #[cold]
     #[inline(never)]
@@ -127,12 +127,12 @@ impl Worker {
     /// Sends the flows of the buckets that left after them.
     fn give_flows(&mut self) {
         let Self {
-            pipeline,
+            bridge,
             steering,
             state,
             ..
         } = self;
-        let Some(stateful) = pipeline.stateful_mut() else {
+        let Some(stateful) = bridge.stateful_mut() else {
             return;
         };
         for &(bucket, to) in steering.left() {
@@ -144,7 +144,7 @@ impl Worker {
 
     /// Takes over the flows of buckets that came.
     pub(crate) fn take_flows(&mut self) {
-        if let Some(stateful) = self.pipeline.stateful_mut() {
+        if let Some(stateful) = self.bridge.stateful_mut() {
             let put = |bucket, shards| stateful.put_bucket(bucket, shards);
             self.state.receive(put);
         }

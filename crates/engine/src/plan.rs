@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use frame::{BURST_MAX, CpuId, RegionError};
-use plane::{ListsMismatch, Policy, Ruleset};
+use plane::{ListsMismatch, Node, Policy, Ports, Ruleset};
 use port::{Port, PortError};
 use table::fragments::FragmentLimits;
 use table::{CompileError, CompiledLists};
@@ -36,9 +36,9 @@ pub struct Limits {
     pub frames: Option<u64>,
 }
 
-/// A bridge to run.
+/// What to run between ports.
 pub struct Plan {
-    /// The two ports.
+    /// The ports: two, or any number where a node decides where frames leave.
     pub ports: Vec<Box<dyn Port>>,
     /// What may pass.
     pub policy: Policy,
@@ -61,11 +61,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The least number of frames a worker's pool must have for bursts of this size.
+    /// The least number of frames a worker's pool must have for bursts of this size, between
+    /// `ports` ports.
     #[must_use]
-    pub fn pool_frames_min(burst: usize) -> u32 {
+    pub fn pool_frames_min(burst: usize, ports: usize) -> u32 {
         let frames = burst      // being received
-            + 2 * BURST_MAX     // staged to transmit, a burst a port
+            + ports * BURST_MAX // staged to transmit, a burst a port
             + BURST_MAX; // staged for other workers, or received ahead
         frames as u32
     }
@@ -109,10 +110,8 @@ impl Plan {
         Ruleset::new(Arc::clone(&self.lists), policy).map_err(EngineError::Lists)
     }
 
-    pub(crate) fn check(&self) -> Result<(), EngineError> {
-        if self.ports.len() != 2 {
-            return Err(EngineError::Ports(self.ports.len()));
-        }
+    pub(crate) fn check<N: Node>(&self) -> Result<(), EngineError> {
+        self.check_ports::<N>()?;
         if self.cpus.is_empty() {
             return Err(EngineError::NoCpu);
         }
@@ -126,7 +125,7 @@ impl Plan {
         if self.burst == 0 || self.burst > BURST_MAX {
             return Err(EngineError::Burst(self.burst));
         }
-        let least = Self::pool_frames_min(self.burst);
+        let least = Self::pool_frames_min(self.burst, self.ports.len());
         if self.pool_frames < least {
             return Err(EngineError::Pool {
                 given: self.pool_frames,
@@ -134,6 +133,21 @@ impl Plan {
             });
         }
         self.dispatch.check()
+    }
+
+    fn check_ports<N: Node>(&self) -> Result<(), EngineError> {
+        let ports = self.ports.len();
+        if !N::DECIDES {
+            return (ports == 2).then_some(()).ok_or(EngineError::Ports(ports));
+        }
+        if !(2..=Ports::MAX).contains(&ports) {
+            return Err(EngineError::NodePorts(ports));
+        }
+        // The ends of a flow have two sides, and held fragments leave without the node.
+        if self.policy.stateful.is_some() || self.policy.reassembles {
+            return Err(EngineError::NodeFlows);
+        }
+        Ok(())
     }
 }
 
@@ -159,6 +173,10 @@ impl fmt::Debug for Plan {
 pub enum EngineError {
     /// A bridge has two ports; the field is how many were given.
     Ports(usize),
+    /// A node has 2 to 64 ports; the field is how many were given.
+    NodePorts(usize),
+    /// Flows are remembered, or packets put together, between two ports alone.
+    NodeFlows,
     /// No CPU to run a worker on.
     NoCpu,
     /// A bridge that remembers flows, with this many workers that decide on what they
@@ -181,7 +199,7 @@ pub enum EngineError {
     RingLimit(usize),
     /// Another number of lists than the policy has rules.
     Lists(ListsMismatch),
-    /// Neither port receives anything.
+    /// No port receives anything.
     NoSource,
     /// A port to send by that takes no frames.
     NotASink(String),
@@ -210,6 +228,16 @@ impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ports(given) => write!(f, "a bridge has two ports and {given} are given"),
+            Self::NodePorts(given) => write!(
+                f,
+                "{given} ports are given: choose 2 to {} ports",
+                Ports::MAX
+            ),
+            Self::NodeFlows => write!(
+                f,
+                "flows are remembered and packets put together between two ports alone: run a \
+                 bridge, or leave --stateful and reassembly out"
+            ),
             Self::NoCpu => write!(f, "no CPU is given to run a worker on"),
             Self::ReassemblyDirect => write!(
                 f,
@@ -243,7 +271,7 @@ impl fmt::Display for EngineError {
             Self::Lists(error) => error.fmt(f),
             Self::NoSource => write!(
                 f,
-                "neither port receives anything: give one an input, as in pcap:in=FILE or gen:"
+                "no port receives anything: give one an input, as in pcap:in=FILE or gen:"
             ),
             Self::NotASink(spec) => write!(
                 f,

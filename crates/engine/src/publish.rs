@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use plane::{ListsMismatch, Policy, Ruleset};
 use table::CompiledLists;
 
-use crate::hit_counters::{HitCounters, HitTotals, SetCounts};
+use crate::hit_counters::{HitCounters, HitTotals, SetCounts, Size};
 use crate::shortcuts::Shortcuts;
 
 pub use frame::{Published, Reader};
@@ -44,9 +44,9 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// For a run of so many workers that begins with this ruleset.
-    pub(crate) fn new(first: Ruleset, workers: usize, shortcuts: Shortcuts) -> Self {
-        let (hit_totals, hit_counters) = HitTotals::new(Arc::clone(first.policy()), workers);
+    /// For a run of this size that begins with this ruleset.
+    pub(crate) fn new(first: Ruleset, of: Size, shortcuts: Shortcuts) -> Self {
+        let (hit_totals, hit_counters) = HitTotals::new(Arc::clone(first.policy()), of);
         let first = Version {
             ruleset: first,
             hit_counters,
@@ -223,7 +223,11 @@ mod tests {
 
     fn publisher(sets: usize) -> Publisher {
         let first = Ruleset::new(lists(sets), policy(sets)).expect("as many");
-        Publisher::new(first, 1, Shortcuts::default())
+        let of = Size {
+            ports: 2,
+            workers: 1,
+        };
+        Publisher::new(first, of, Shortcuts::default())
     }
 
     #[test]

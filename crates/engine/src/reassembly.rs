@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use frame::PortId;
-use plane::{DropReason, Gathered, Reassembled, Reassembler};
+use plane::{DropReason, Gathered, Node, Reassembled, Reassembler};
 use table::fragments::{FragmentCounts, FragmentLimits};
 
 use crate::counters::Count;
@@ -47,7 +47,7 @@ impl Reassembly {
     }
 }
 
-impl Worker {
+impl<N: Node> Worker<N> {
     /// Takes in the fragments that came in by the port at `place`; those of packets that become
     /// whole are consumed, and the packet is a frame of this worker.
     pub(crate) fn reassemble(&mut self, place: usize) {

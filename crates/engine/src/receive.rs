@@ -7,7 +7,7 @@
 
 use std::mem;
 
-use plane::DropReason;
+use plane::{DropReason, Node};
 
 use crate::clock::Clock;
 use crate::overlap::at_most;
@@ -16,7 +16,7 @@ use crate::worker::Worker;
 /// Receptions of which one is timed: two readings of the clock are 1 ns a burst then.
 const TIMED_EVERY: u32 = 64;
 
-impl Worker {
+impl<N: Node> Worker<N> {
     /// Receives from one queue, unless that was done before its turn, and decides on what came.
     #[inline]
     pub(crate) fn receive(&mut self, place: usize, clock: &impl Clock) -> usize {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use frame::{Burst, Frame, Nanos};
-use plane::DropReason;
+use plane::{DropReason, Node};
 use port::TimeSource;
 
 use crate::plan::Plan;
@@ -20,10 +20,11 @@ use crate::worker::Worker;
 /// fragments tell apart.
 const SLICE_NANOS: u64 = 1_000_000;
 
-/// Whether what depends on time goes by the times of captures: nothing else brings frames.
-pub(crate) fn by_captures(plan: &Plan) -> bool {
-    let timed =
-        plan.policy.stateful.is_some() || plan.policy.reassembles || plan.fragments().is_some();
+/// Whether what depends on time goes by the times of captures: nothing else brings frames. A node
+/// that `learns` depends on time.
+pub(crate) fn by_captures(plan: &Plan, learns: bool) -> bool {
+    let follows = plan.policy.stateful.is_some() || plan.fragments().is_some();
+    let timed = learns || follows || plan.policy.reassembles;
     let mut sources = plan.ports.iter().filter(|port| port.rx_source());
     timed && sources.all(|port| port.time_source() == TimeSource::Recorded)
 }
@@ -101,11 +102,12 @@ impl Recorded {
         let fronts = || (0..self.rest.len()).filter_map(|place| Some((self.front(place)?, place)));
         let (first, place) = fronts().min()?;
         let others = fronts().filter(|&(_, other)| other != place);
-        let ends = first.saturating_add(SLICE_NANOS);
-        let ends = others.map(|(time, _)| time).fold(ends, u64::min);
+        let ends = (first.saturating_add(SLICE_NANOS), place);
+        // Of frames of one time, those of the first port go first.
+        let ends = others.fold(ends, Ord::min);
         self.now = Nanos(first);
         while burst.room() > 0
-            && self.front(place).is_some_and(|time| time <= ends)
+            && self.front(place).is_some_and(|time| (time, place) <= ends)
             && let Some(frame) = self.rest.get_mut(place).and_then(VecDeque::pop_front)
         {
             // There is room.
@@ -115,7 +117,7 @@ impl Recorded {
     }
 }
 
-impl Worker {
+impl<N: Node> Worker<N> {
     /// What time it is to flows and fragments.
     #[inline]
     pub(crate) fn plane_now(&self) -> Nanos {
@@ -154,7 +156,7 @@ impl Worker {
     /// many frames.
     pub(crate) fn decide_rest(&mut self) -> usize {
         let mut decided = 0;
-        while self.rest_len() != 0 && self.may_decide() {
+        while self.rest_len() != 0 && self.may_decide() && self.has_room_for_copies() {
             let slice = self.recorded.as_mut();
             let Some(place) = slice.and_then(|own| own.next_slice(&mut self.burst)) else {
                 break;

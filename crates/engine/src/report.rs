@@ -1,7 +1,7 @@
 //! What a run has to say for itself.
 
 use frame::{CpuId, NodeId, PortId, WorkerId};
-use plane::Action;
+use plane::{Action, NodeCount};
 use port::PortError;
 use wire::LinkProtocol;
 
@@ -180,6 +180,8 @@ pub struct RunReport {
     pub flows: Option<FlowReport>,
     /// Packets in fragments, where the bridge follows them.
     pub fragments: Option<FragmentReport>,
+    /// What the node counted; nothing between two ports.
+    pub node: Vec<NodeCount>,
     /// Each port.
     pub ports: Vec<PortReport>,
     /// Each set, in the policy's order.

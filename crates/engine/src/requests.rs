@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use frame::{Consumer, Producer, ring};
-use plane::{HitAddresses, Pipeline};
+use plane::{Bridge, HitAddresses};
 
 use crate::samples::Sampler;
 
@@ -65,11 +65,11 @@ pub(crate) fn requester(spare: Box<HitAddresses>) -> (Requester, Requests) {
 
 impl Requests {
     /// Does what was given since the last call: a few moves, nothing in most calls.
-    pub(crate) fn attend(&mut self, pipeline: &mut Pipeline) {
+    pub(crate) fn attend(&mut self, bridge: &mut Bridge) {
         while self.done.free_slots() > SAMPLERS_MAX {
             match self.given.pop() {
                 Some(Errand::Addresses(next)) => {
-                    let before = pipeline.swap_addresses(next);
+                    let before = bridge.swap_addresses(next);
                     let _room = self.done.push(Errand::Addresses(before));
                 }
                 Some(Errand::Sampler(sampler)) => self.samplers.push(sampler),

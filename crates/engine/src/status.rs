@@ -291,7 +291,7 @@ impl Observer {
                 passed: hold.passed,
                 rx_dropped: hold.rx_dropped,
                 tx_dropped: hold.tx_dropped,
-                tx_refusals: sum.get(Count::of_port(name.id).1),
+                tx_refusals: sum.taken(name.id).1,
                 states: view.states,
             }
         };

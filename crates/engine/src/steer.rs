@@ -2,13 +2,14 @@
 //! received of its own.
 
 use frame::Burst;
+use plane::Node;
 
 use crate::attachment::Attachment;
 use crate::dispatch::{Found, NO_FLOW};
 use crate::exchange::Bound;
 use crate::worker::Worker;
 
-impl Worker {
+impl<N: Node> Worker<N> {
     /// Keeps the frames whose flows are this worker's, unless all are to be queued, and stages the
     /// others for theirs.
     pub(crate) fn steer(&mut self, place: usize) {

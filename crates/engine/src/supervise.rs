@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use frame::{Nanos, WorkerId};
-use plane::Side;
+use plane::{Node, Side};
 use port::Port;
 
 use crate::counters::{Board, Count, Counters, at_rest};
@@ -17,7 +17,7 @@ use crate::finish::{
 };
 use crate::flows;
 use crate::fragments;
-use crate::hit_counters::SetCounts;
+use crate::hit_counters::{SetCounts, Size};
 use crate::hit_history::HitHistory;
 use crate::ledger::{Meters, of_bridge};
 use crate::publish::Publisher;
@@ -62,13 +62,14 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub(crate) fn new(ports: usize, workers: usize) -> Self {
+    pub(crate) fn new(of: Size) -> Self {
+        let Size { ports, workers } = of;
         Self {
             asked: AtomicBool::new(false),
             drain: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             boards: (0..workers).map(|_| Board::new()).collect(),
-            holds: (0..workers).map(|_| HoldBoard::default()).collect(),
+            holds: (0..workers).map(|_| HoldBoard::new(ports)).collect(),
             dispatch: (0..workers)
                 .map(|_| DispatchBoard::new(ports, workers))
                 .collect(),
@@ -100,8 +101,7 @@ impl Control {
         }
         let sum = self.sum();
         for facts in &mut *ports {
-            let (taken, refusals) = Count::of_port(facts.id);
-            let sent = (sum.get(taken), sum.get(refusals));
+            let sent = sum.taken(facts.id);
             if let Some(watched) = &mut facts.watched {
                 self.tell(watched.look(&facts.spec, now, sent));
             }
@@ -237,10 +237,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// All that the control thread needs of a run.
-pub(crate) struct Supervisor {
+pub(crate) struct Supervisor<N> {
     pub(crate) control: Arc<Control>,
     pub(crate) limits: Limits,
-    pub(crate) workers: Vec<JoinHandle<Worker>>,
+    pub(crate) workers: Vec<JoinHandle<Worker<N>>>,
     pub(crate) facts: Vec<PortFacts>,
     /// Looked after now and then.
     pub(crate) ports: Vec<Box<dyn Port>>,
@@ -258,7 +258,7 @@ pub(crate) struct Supervisor {
     pub(crate) started: Instant,
 }
 
-impl Supervisor {
+impl<N: Node> Supervisor<N> {
     /// Runs to the end.
     pub(crate) fn run(mut self) -> Result<RunReport, EngineError> {
         let asked = self.watch();
@@ -314,6 +314,7 @@ impl Supervisor {
             ledger,
             would_drop: sum.get(Count::WouldDrop),
             passed: sum.passed_by_rule(),
+            node: sum.node_counts(N::COUNTS),
             ports: self
                 .facts
                 .iter()
@@ -393,7 +394,7 @@ fn ran_dry(sum: &Counters, limits: &Limits) -> EndedBy {
 }
 
 /// From the start to the last frame moved; to now where none was.
-fn duration_of(workers: &[Worker], started: Instant) -> f64 {
+fn duration_of<N>(workers: &[Worker<N>], started: Instant) -> f64 {
     let last = workers
         .iter()
         .map(|worker| worker.active_until.0)

@@ -1,27 +1,27 @@
-//! What a worker does with fragments that its pipeline holds.
+//! What a worker does with fragments that its bridge holds.
 
 use frame::BURST_MAX;
-use plane::{DropReason, Fragments, Released};
+use plane::{DropReason, Fragments, Node, Released};
 
 use crate::attachment::Attachment;
 use crate::counters::Count;
 use crate::worker::{Worker, carry_out_one};
 
-impl Worker {
+impl<N: Node> Worker<N> {
     /// Whether frames wait to be staged behind fragments that were held.
     #[inline]
     pub(crate) fn has_released(&self) -> bool {
-        self.pipeline.has_released()
+        self.bridge.has_released()
     }
 
     /// Looks after what is held: sends what is released as far as there is room, and drops what
     /// waited in vain. Returns how many frames moved.
     #[inline]
     pub(crate) fn attend_held(&mut self) -> usize {
-        if self.pipeline.held() == 0 {
+        if self.bridge.held() == 0 {
             return 0;
         }
-        self.pipeline.set_now(self.plane_now());
+        self.bridge.set_now(self.plane_now());
         self.discard_lost();
         let clear = self.attachments.iter().all(Attachment::may_decide);
         if !self.has_released() || !clear {
@@ -37,12 +37,12 @@ impl Worker {
     #[inline]
     pub(crate) fn settle_fragments(&mut self) -> bool {
         let Self {
-            pipeline,
+            bridge,
             burst,
             verdicts,
             ..
         } = self;
-        let Some(fragments) = pipeline.fragments() else {
+        let Some(fragments) = bridge.fragments() else {
             return false;
         };
         let acts = fragments.acts();
@@ -70,13 +70,13 @@ impl Worker {
     #[inline]
     fn carry_out_held(&mut self, next: impl Fn(&mut Fragments) -> Option<Released>) -> bool {
         let Self {
-            pipeline,
+            bridge,
             attachments,
             pool,
             counters,
             ..
         } = self;
-        let Some(one) = pipeline.fragments().and_then(next) else {
+        let Some(one) = bridge.fragments().and_then(next) else {
             return false;
         };
         let place = usize::from(one.from.0);
@@ -86,7 +86,7 @@ impl Worker {
 
     /// Drops all that is held, at the end of a run.
     pub(crate) fn discard_held(&mut self, reason: DropReason) {
-        if let Some(fragments) = self.pipeline.fragments() {
+        if let Some(fragments) = self.bridge.fragments() {
             fragments.clear(reason);
         }
         self.discard_lost();

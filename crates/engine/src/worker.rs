@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use frame::{Burst, CpuId, Frame, FramePool, Nanos, PortId, WorkerId};
-use plane::{DropReason, Pipeline, Verdict, Verdicts};
+use plane::{Bridge, DropReason, Forwarding, Node, Outbox, Verdict, Verdicts};
 
 use crate::ahead::Ahead;
 use crate::attachment::{self, Attachment};
@@ -28,11 +28,17 @@ const SHOW_EVERY_NANOS: u64 = 1_000_000;
 
 /// A worker: its pool, its queues, its tables, its counters. Nothing of it is shared but the
 /// rings, the board and the published lists.
-pub(crate) struct Worker {
+pub(crate) struct Worker<N> {
     pub(crate) id: WorkerId,
     pub(crate) cpu: CpuId,
     pub(crate) pool: FramePool,
-    pub(crate) pipeline: Pipeline,
+    /// What the policy says.
+    // In a box: its columns are some hundred KiB.
+    pub(crate) bridge: Box<Bridge>,
+    /// Where frames leave.
+    pub(crate) node: N,
+    /// What the node makes of a burst.
+    pub(crate) outbox: Outbox,
     pub(crate) versions: Reader<Version>,
     /// Frames of policies before this one that count sets would have dropped.
     pub(crate) would_drop_before: u64,
@@ -74,7 +80,7 @@ pub(crate) struct Worker {
     pub(crate) active_until: Nanos,
 }
 
-impl Work for Worker {
+impl<N: Node> Work for Worker<N> {
     fn id(&self) -> WorkerId {
         self.id
     }
@@ -100,14 +106,14 @@ impl Work for Worker {
     }
 }
 
-impl Worker {
+impl<N: Node> Worker<N> {
     /// Steps until told to stop. The clock is read once a step, twice in one that moved nothing.
     fn work(mut self, clock: &impl Clock) -> Self {
         let mut idle = Idle::new(self.idle);
         let mut begun = clock.now();
         let (mut shown, mut held) = (begun, begun);
         self.beat(clock);
-        self.requests.attend(&mut self.pipeline);
+        self.requests.attend(&mut self.bridge);
         while !self.control.stops() {
             self.now = begun;
             let moved = self.step(clock);
@@ -130,7 +136,7 @@ impl Worker {
                 }
                 self.counters.set(Count::ShownAt, ended.0);
                 self.show();
-                self.requests.attend(&mut self.pipeline);
+                self.requests.attend(&mut self.bridge);
                 self.beat(clock);
                 if ended.since(held) >= status::SHOW_EVERY_NANOS {
                     held = ended;
@@ -153,6 +159,9 @@ impl Worker {
         if !self.versions.is_newest() {
             self.change(|versions| _ = versions.refresh());
         }
+        if N::DECIDES {
+            self.node.poll(self.plane_now());
+        }
         let mut moved = self.take_transmissions();
         if !self.defers() {
             moved += self.flush();
@@ -168,7 +177,7 @@ impl Worker {
             self.leave();
         }
         for place in 0..self.attachments.len() {
-            if self.has_rest(place) {
+            if self.has_rest(place) || !self.has_room_for_copies() {
                 continue;
             }
             if self.may_decide() {
@@ -198,7 +207,7 @@ impl Worker {
         let sum = |counts: &[Count]| -> u64 {
             counts.iter().map(|&count| self.counters.get(count)).sum()
         };
-        let entered = sum(&[Count::Rx, Count::Received, Count::Originated]);
+        let entered = sum(&[Count::Rx, Count::Received, Count::Originated, Count::Cloned]);
         let left =
             sum(&[Count::Tx, Count::HandedOff, Count::Consumed]) + self.counters.dropped_total();
         entered == left + held + staged.sum::<u64>()
@@ -223,9 +232,9 @@ impl Worker {
         mut overlap: impl FnMut(&Burst, Overlap<'_>),
     ) {
         let from = PortId(place as u8);
-        self.pipeline.set_now(self.plane_now());
+        self.bridge.set_now(self.plane_now());
         let Self {
-            pipeline,
+            bridge,
             burst,
             versions,
             verdicts,
@@ -238,7 +247,7 @@ impl Worker {
             ..
         } = self;
         let ruleset = &versions.get().ruleset;
-        pipeline.decide((burst, from), ruleset, verdicts, &mut || {
+        bridge.decide_overlapped((burst, from), ruleset, verdicts, &mut || {
             let worker = Overlap {
                 attachments,
                 pool,
@@ -249,6 +258,9 @@ impl Worker {
             };
             overlap(burst, worker);
         });
+        if N::DECIDES {
+            self.process(from);
+        }
         // Almost always none.
         if !self.requests.samplers.is_empty() {
             self.sample(from);
@@ -261,6 +273,20 @@ impl Worker {
         }
     }
 
+    /// Has the node say where the frames of a burst leave that may pass.
+    #[inline]
+    fn process(&mut self, from: PortId) {
+        let mut cx = Forwarding {
+            from,
+            now: self.plane_now(),
+            pool: &mut self.pool,
+            out: &mut self.outbox,
+        };
+        self.node
+            .process(&mut cx, &mut self.burst, &mut self.verdicts);
+        self.counters.add(Count::Cloned, self.outbox.len() as u64);
+    }
+
     /// Takes samples of a burst that was decided on.
     #[cold]
     #[inline(never)]
@@ -268,7 +294,7 @@ impl Worker {
         let decided = Decided {
             burst: &self.burst,
             verdicts: self.verdicts.as_slice(),
-            pipeline: &self.pipeline,
+            bridge: &self.bridge,
             from,
             ruleset: &self.versions.get().ruleset,
             version: self.versions.version(),
@@ -285,6 +311,7 @@ impl Worker {
         let Self {
             burst,
             verdicts,
+            outbox,
             attachments,
             pool,
             counters,
@@ -297,12 +324,22 @@ impl Worker {
         );
         // Most bursts in most traffic: 0.6 ns a frame, and 0.1 as a whole.
         if let Some(Verdict::Forward(port)) = verdicts.unanimous()
+            && outbox.is_empty()
             && attachments[usize::from(port.0)].stage_burst(burst)
         {
             return;
         }
-        for (frame, &verdict) in burst.drain().zip(verdicts.as_slice()) {
+        let mut outgoing = outbox.drain().peekable();
+        for (index, (frame, &verdict)) in burst.drain().zip(verdicts.as_slice()).enumerate() {
+            while let Some(next) = outgoing.next_if(|next| next.after <= index) {
+                let verdict = Verdict::Forward(next.to);
+                carry_out_one(next.frame, verdict, place, attachments, pool, counters);
+            }
             carry_out_one(frame, verdict, place, attachments, pool, counters);
+        }
+        for next in outgoing {
+            let verdict = Verdict::Forward(next.to);
+            carry_out_one(next.frame, verdict, place, attachments, pool, counters);
         }
     }
 
@@ -327,7 +364,7 @@ impl Worker {
         !self.ahead.is_empty()
             && self.attachments.iter().any(is_staged)
             && self.attachments.iter().all(may_defer)
-            && !self.pipeline.may_hold()
+            && !self.bridge.may_hold()
     }
 
     /// Takes frames that other workers want transmitted, as many as there is room to stage.
@@ -373,6 +410,20 @@ impl Worker {
         !self.has_released()
             && !self.has_gathered()
             && self.attachments.iter().all(Attachment::is_clear)
+    }
+
+    /// Whether the pool has the copies that a node may make of a burst, with the burst behind it: a
+    /// frame that waits to be received can wait, and a copy cannot.
+    #[inline]
+    pub(crate) fn has_room_for_copies(&mut self) -> bool {
+        if !N::DECIDES {
+            return true;
+        }
+        let needed = self.burst_max * self.attachments.len();
+        if (self.pool.free_count() as usize) < needed {
+            self.pool.collect();
+        }
+        self.pool.free_count() as usize >= needed
     }
 
     /// A port that has failed ends the run: what is received after it has nowhere to go.
@@ -423,7 +474,7 @@ impl Worker {
         go(&mut self.versions);
         if self.versions.get().hit_counters.since != before {
             self.would_drop_before = self.counters.get(Count::WouldDrop);
-            self.pipeline.restart_hits();
+            self.bridge.restart_hits();
         }
     }
 

@@ -191,7 +191,7 @@ fn start(shape: Shape) -> (engine::Running, Arc<Mutex<Seen>>) {
         cpus: allowed_cpus().into_iter().take(1).collect(),
         burst: shape.burst,
         stride_bytes: 192,
-        pool_frames: Plan::pool_frames_min(shape.burst),
+        pool_frames: Plan::pool_frames_min(shape.burst, 2),
         dispatch: engine::DispatchSettings::default(),
         idle: IdleMode::default(),
         limits: Limits {

@@ -1,4 +1,5 @@
 //! The bridge: what came in by one of two ports leaves by the other, unless the policy stops it.
+//! Where a [`crate::Node`] chooses the port, the bridge says which frames get there.
 
 mod matched;
 
@@ -17,10 +18,34 @@ use crate::{
 
 pub use matched::MatchedLists;
 
-/// Two ports and what was counted between them; owned by one worker.
+/// Where frames go that the policy lets pass.
+#[derive(Clone, Copy, Debug)]
+enum Exit {
+    /// From each of two ports to the other.
+    Other([PortId; 2]),
+    /// Where a node says, which decides behind this.
+    Node,
+}
+
+impl Exit {
+    /// The index among the ports of the one that a frame came in by, and the port that it leaves
+    /// by: where a node says which, any.
+    #[inline]
+    fn of(self, from: PortId) -> (usize, PortId) {
+        match self {
+            Self::Other(ports) => {
+                let arrival = usize::from(from != ports[0]);
+                (arrival, ports[1 - arrival])
+            }
+            Self::Node => (usize::from(from.0), from),
+        }
+    }
+}
+
+/// What decides on frames between ports, and what was counted there; owned by one worker.
 #[derive(Debug)]
 pub struct Bridge {
-    ports: [PortId; 2],
+    exit: Exit,
     classifier: Classifier,
     counted: Counted,
     passed: PassCounts,
@@ -35,11 +60,22 @@ impl Bridge {
     /// A bridge between two ports, which counts the addresses that are hit in a table.
     #[must_use]
     pub fn new(ports: [PortId; 2], addresses: Box<HitAddresses>) -> Self {
+        Self::with_exit(Exit::Other(ports), 2, addresses)
+    }
+
+    /// What stands in front of a node: decides which frames of `ports` ports, numbered from 0, get
+    /// there. The port of [`Verdict::Forward`] means nothing then.
+    #[must_use]
+    pub fn before_node(ports: usize, addresses: Box<HitAddresses>) -> Self {
+        Self::with_exit(Exit::Node, ports, addresses)
+    }
+
+    fn with_exit(exit: Exit, ports: usize, addresses: Box<HitAddresses>) -> Self {
         Self {
-            ports,
+            exit,
             classifier: Classifier::new(),
             counted: Counted {
-                hits: Hits::new(),
+                hits: Hits::of_ports(ports),
                 addresses,
             },
             passed: PassCounts::default(),
@@ -177,7 +213,7 @@ impl Bridge {
 
     /// Counts hits from nothing: for a policy whose sets are others, or do something else.
     pub fn restart_hits(&mut self) {
-        self.counted.hits = Hits::new();
+        self.counted.hits.clear();
     }
 
     /// Decides on a burst that came in by `from`.
@@ -216,7 +252,7 @@ impl Bridge {
     /// Holds a burst that the policy has decided on against the flows.
     #[inline]
     fn follow(&mut self, burst: &Burst, from: PortId, ruleset: &Ruleset, verdicts: &mut Verdicts) {
-        let arrival = (from, usize::from(from != self.ports[0]));
+        let arrival = (from, self.exit.of(from).0);
         let parsed = match self.follows_inner {
             true => self.classifier.parsed_inside(),
             false => self.classifier.parsed(),
@@ -248,7 +284,7 @@ impl Bridge {
     /// Lets pass what a network needs to work, of what would be dropped.
     #[inline]
     fn pass(&mut self, burst: &Burst, from: PortId, ruleset: &Ruleset, verdicts: &mut Verdicts) {
-        let to = self.ports[usize::from(from == self.ports[0])];
+        let (_, to) = self.exit.of(from);
         let (masks, passed) = (ruleset.masks(from), &mut self.passed);
         if !matches!(verdicts.unanimous(), Some(Verdict::Forward(_))) {
             pass::pass(burst, &self.classifier, (masks, to), verdicts, passed);
@@ -266,7 +302,7 @@ impl Bridge {
         (route, rest): (&mut dyn FnMut(&Frame) -> Route, &mut Burst),
     ) {
         self.classifier.classify(burst, ruleset.lists());
-        let found = (&self.classifier, &self.ports);
+        let found = (&self.classifier, self.exit);
         weigh(found, (from, ruleset), verdicts, &mut Uncounted);
         let Some(gatherer) = &mut self.gatherer else {
             rest.append(burst);
@@ -276,7 +312,7 @@ impl Bridge {
             true => self.classifier.parsed_inside(),
             false => self.classifier.parsed(),
         };
-        let arrival = (from, usize::from(from != self.ports[0]));
+        let arrival = (from, self.exit.of(from).0);
         gatherer.gather((burst, parsed), arrival, verdicts, (route, rest));
     }
 
@@ -295,23 +331,22 @@ impl Bridge {
         let Self {
             classifier,
             counted,
-            ports,
+            exit,
             ..
         } = self;
-        weigh((classifier, ports), (from, ruleset), verdicts, counted);
+        weigh((classifier, *exit), (from, ruleset), verdicts, counted);
     }
 }
 
 /// The verdicts on the last burst of a classifier, by a policy alone.
 #[inline(always)]
 fn weigh(
-    (classifier, ports): (&Classifier, &[PortId; 2]),
+    (classifier, exit): (&Classifier, Exit),
     (from, ruleset): (PortId, &Ruleset),
     verdicts: &mut Verdicts,
     counted: &mut impl Counting,
 ) {
-    let arrival = usize::from(from != ports[0]);
-    let (to, masks) = (ports[1 - arrival], ruleset.masks(from));
+    let ((arrival, to), masks) = (exit.of(from), ruleset.masks(from));
     verdicts.fill(classifier.parsed().len(), plain(masks, to));
     for (place, parsed) in classifier.odd() {
         let matched = Matched::default();

@@ -33,8 +33,8 @@ impl SideHits {
 /// Counts of one pipeline, private to its worker; the place in each column is the list's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hits {
-    /// Of frames that came in by the bridge's first port, and by its second.
-    pub by_port: [SideHits; 2],
+    /// Of frames that came in by each port, by its number.
+    pub by_port: Vec<SideHits>,
     /// Frames that no block set stopped and that this count set would have stopped, were it a
     /// block set, whatever else became of them.
     pub would_drop: [u64; LISTS_MAX],
@@ -43,12 +43,19 @@ pub struct Hits {
 }
 
 impl Hits {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn of_ports(ports: usize) -> Self {
         Self {
-            by_port: [SideHits::NONE; 2],
+            by_port: vec![SideHits::NONE; ports],
             would_drop: [0; LISTS_MAX],
             would_drop_frames: 0,
         }
+    }
+
+    /// Counts from nothing.
+    pub(crate) fn clear(&mut self) {
+        self.by_port.fill(SideHits::NONE);
+        self.would_drop = [0; LISTS_MAX];
+        self.would_drop_frames = 0;
     }
 
     /// Hits of one side of the list at this place, whatever port frames came in by; 0 where there
@@ -63,9 +70,11 @@ impl Hits {
     /// came in by.
     #[inline]
     pub(crate) fn record(&mut self, arrival: usize, matched: Matched) {
-        let hits = &mut self.by_port[arrival % 2];
-        count_bits(matched.src.0, &mut hits.src);
-        count_bits(matched.dst.0, &mut hits.dst);
+        debug_assert!(arrival < self.by_port.len(), "frames come in by a port");
+        if let Some(hits) = self.by_port.get_mut(arrival) {
+            count_bits(matched.src.0, &mut hits.src);
+            count_bits(matched.dst.0, &mut hits.dst);
+        }
     }
 
     /// Counts a frame that no block set stopped, by the count sets that would have.

@@ -16,9 +16,9 @@ mod drop_reason;
 mod fragments;
 mod hit_addresses;
 mod hits;
+mod node;
 mod outbox;
 mod pass;
-mod pipeline;
 mod policy;
 mod ports;
 mod reassemble;
@@ -35,9 +35,9 @@ pub use drop_reason::{DropReason, Severity};
 pub use fragments::{Fragments, Gathered, Gatherer, Released, Route, datagram_place};
 pub use hit_addresses::{HIT_ADDRESSES_MAX, HitAddress, HitAddresses};
 pub use hits::{Hits, SideHits};
+pub use node::{Forwarding, Node, NodeCount, Pair};
 pub use outbox::{Outbox, Outgoing};
 pub use pass::{PassCounts, PassRuleError, PassRules};
-pub use pipeline::Pipeline;
 pub use policy::{
     Action, Exception, Headers, Otherwise, Policy, PolicyError, SetRule, Side, Sides, TunnelPolicy,
 };

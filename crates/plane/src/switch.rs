@@ -21,11 +21,11 @@ mod vlan_table;
 use std::ops::AddAssign;
 use std::sync::Arc;
 
-use frame::{FramePool, Nanos, PortId};
+use frame::{Burst, Nanos, PortId};
 use table::CompileError;
 use table::fdb::Fdb;
 
-use crate::Outbox;
+use crate::{Forwarding, Node, Verdicts};
 use forward::Seen;
 use storm::Storm;
 
@@ -34,19 +34,6 @@ pub use check::SwitchConfigError;
 pub use config::{Accept, Mac, StaticStation, SwitchConfig, SwitchPort, VLAN_MAX, Vlan, VlanMode};
 pub use exchange::Links;
 pub use vlan_table::SwitchTable;
-
-/// What a worker lends a switch for one burst.
-#[derive(Debug)]
-pub struct Forwarding<'a> {
-    /// The port that the burst came in by.
-    pub from: PortId,
-    /// Now, on the clock that all workers share.
-    pub now: Nanos,
-    /// Where copies come from.
-    pub pool: &'a mut FramePool,
-    /// Where copies go.
-    pub out: &'a mut Outbox,
-}
 
 /// What a switch did, beside the verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -183,6 +170,45 @@ impl Switch {
             flooded: self.flooded,
             copies: self.copies,
             copies_failed: self.copies_failed,
+        }
+    }
+}
+
+impl Node for Switch {
+    const COUNTS: &'static [&'static str] = &[
+        "learned",
+        "moved",
+        "expired",
+        "evicted",
+        "refused",
+        "flooded",
+        "copies",
+        "copies_failed",
+    ];
+
+    #[inline]
+    fn process(&mut self, cx: &mut Forwarding<'_>, burst: &mut Burst, verdicts: &mut Verdicts) {
+        self.forward(cx, burst, verdicts);
+    }
+
+    fn poll(&mut self, now: Nanos) {
+        Self::poll(self, now);
+    }
+
+    fn counts(&self, out: &mut [u64]) {
+        let counts = Self::counts(self);
+        let counts = [
+            counts.learned,
+            counts.moved,
+            counts.expired,
+            counts.evicted,
+            counts.refused,
+            counts.flooded,
+            counts.copies,
+            counts.copies_failed,
+        ];
+        for (shown, count) in out.iter_mut().zip(counts) {
+            *shown = count;
         }
     }
 }

@@ -73,7 +73,7 @@ impl Verdicts {
 
     /// Replaces the verdict of the frame at `place`, which the column has.
     #[inline]
-    pub(crate) fn set(&mut self, place: usize, verdict: Verdict) {
+    pub fn set(&mut self, place: usize, verdict: Verdict) {
         debug_assert!(place < self.len, "a verdict for no frame");
         if let Some(filled) = self.column.get_mut(place) {
             *filled = verdict;

@@ -54,6 +54,7 @@ impl WorkerArgs {
             stride_bytes: self.stride,
             pool_frames: self.pool,
             nodes: nodes_of(ports),
+            ports: ports.len(),
         };
         Layout::choose(&asked).map_err(Error::refused)
     }

@@ -42,6 +42,9 @@ pub(crate) struct Report {
     /// Frames that would have been dropped and passed by a rule (`--pass`); only rules by which
     /// some passed.
     pub(crate) passed: BTreeMap<&'static str, u64>,
+    /// What a switch counted beside frames; none of a bridge.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) switch: BTreeMap<&'static str, u64>,
     /// One a worker.
     pub(crate) workers: Vec<Worker>,
     /// How frames got to the worker that decided on them.
@@ -244,6 +247,7 @@ impl Report {
             ns_per_frame: ratio(busy_nanos as f64, rx as f64),
             would_drop: run.would_drop,
             passed: passed(run),
+            switch: run.node.iter().map(|one| (one.name, one.count)).collect(),
             workers: run.workers.iter().map(Worker::of).collect(),
             dispatch: Dispatch::of(&run.dispatch),
             flows: run.flows.as_ref().map(Flows::of),

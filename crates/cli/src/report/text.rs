@@ -24,6 +24,7 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
         workers(&report.workers, paint, width),
         dispatched(&report.dispatch, paint, width),
         flows(report, paint),
+        switch(report, paint),
         machine(&report.memory, &report.machine, paint, width),
     ];
     let mut text = String::from("\n");
@@ -288,6 +289,32 @@ fn flows(report: &Report, paint: Paint) -> String {
         let fragments = fragments.map_or_else(String::new, |line| format!("  {line}\n"));
         format!("{}\n  {line}\n{fragments}", paint.bold("Flows"))
     })
+}
+
+/// What a switch learned and copied; nothing of a bridge.
+fn switch(report: &Report, paint: Paint) -> String {
+    let count_of = |name| {
+        report
+            .switch
+            .get(name)
+            .map_or_else(String::new, |&of| count(of))
+    };
+    if report.switch.is_empty() {
+        return String::new();
+    }
+    format!(
+        "{}\n  stations: {} learned, {} moved, {} expired, {} evicted, {} refused\n  \
+         {} frames flooded: {} copies, {} without a free frame\n",
+        paint.bold("Switch"),
+        count_of("learned"),
+        count_of("moved"),
+        count_of("expired"),
+        count_of("evicted"),
+        count_of("refused"),
+        count_of("flooded"),
+        count_of("copies"),
+        count_of("copies_failed"),
+    )
 }
 
 /// How frames got to the worker that decided on them; nothing where there was but one.

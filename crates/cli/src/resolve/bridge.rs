@@ -1,10 +1,11 @@
 //! A whole bridge, ready to be loaded and opened, and its text for `--dry-run`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{DispatchSettings, IdleMode, Limits};
-use frame::PortId;
+use plane::switch::SwitchTable;
 use plane::{Headers, Otherwise, PassRules, Policy, Ports, SetRule, Sides, StatefulConfig};
 use port::PortSpec;
 use serde_json::{Value, json};
@@ -26,6 +27,8 @@ const SHORTCUT_TUNNELS: [u16; 4] = [4789, 8472, 6081, 2152];
 #[derive(Debug)]
 pub(crate) struct BridgeSettings {
     pub(crate) ports: Vec<PortSpec>,
+    /// Where frames leave, if not by the other of two ports.
+    pub(crate) switch: Option<Arc<SwitchTable>>,
     pub(crate) sets: SetPlan,
     pub(crate) layout: Layout,
     pub(crate) dispatch: DispatchSettings,
@@ -68,6 +71,7 @@ impl BridgeSettings {
         let settings = Self {
             layout: args.workers.layout(&ports)?,
             ports,
+            switch: None,
             sets,
             dispatch: args.dispatch.settings(),
             idle: args.idle.into(),
@@ -198,7 +202,7 @@ impl BridgeSettings {
             "non_ip": otherwise(self.sets.policy.non_ip),
             "malformed": otherwise(self.sets.policy.malformed),
             "pass": policy.pass.names().collect::<Vec<_>>(),
-            "router": port_numbers(policy.router),
+            "router": port_numbers(policy.router, self.ports.len()),
             "hash": self.sets.policy.placing().header.name(),
             "tunnel_ports": self.sets.policy.tunnels.ports.to_string(),
             "flow_log": self.flow_log.as_ref().map(|path| path.display().to_string()),
@@ -237,11 +241,11 @@ impl BridgeSettings {
             otherwise(policy.malformed)
         );
         let mut facts = vec![("otherwise", otherwise)];
-        facts.push(("passes", pass_fact(policy)));
+        facts.push(("passes", pass_fact(policy, self.ports.len())));
         facts.push(("tunnels", tunnel_fact(policy)));
         if let Some(stateful) = &policy.stateful {
             let flows = count(u64::from(stateful.flows));
-            let from = port_words(stateful.allow_new);
+            let from = port_words(stateful.allow_new, self.ports.len());
             facts.push(("stateful", format!("{flows} flows, begun from {from}")));
         }
         if let Some(path) = &self.flow_log {
@@ -288,24 +292,25 @@ fn router_side(args: &BridgeArgs, stateful: Option<&StatefulConfig>) -> Result<P
     }
 }
 
-fn port_numbers(ports: Ports) -> Vec<u8> {
-    let numbers = (0..2).filter(|&port| ports.contains(PortId(port)));
-    numbers.collect()
+/// Those of `count` ports that are among `ports`.
+fn port_numbers(ports: Ports, count: usize) -> Vec<u8> {
+    let numbers = ports.and(Ports::first(count)).iter();
+    numbers.map(|port| port.0).collect()
 }
 
-fn port_words(ports: Ports) -> String {
-    let numbers = port_numbers(ports).into_iter();
+fn port_words(ports: Ports, count: usize) -> String {
+    let numbers = port_numbers(ports, count).into_iter();
     let words: Vec<String> = numbers.map(|port| format!("port {port}")).collect();
     words.join(" and ")
 }
 
 /// What passes where all else is dropped; of no interest where nothing is.
-fn pass_fact(policy: &Policy) -> String {
+fn pass_fact(policy: &Policy, ports: usize) -> String {
     let rules: Vec<&str> = policy.pass.names().collect();
     if rules.is_empty() {
         return "nothing by a rule".to_owned();
     }
-    let routers = port_words(policy.router);
+    let routers = port_words(policy.router, ports);
     format!("{}; routers are behind {routers}", rules.join(", "))
 }
 

@@ -19,6 +19,7 @@ use crate::counters::Counters;
 use crate::dispatch::DispatchPolicy;
 use crate::exchange::Exchange;
 use crate::finish::{PortFacts, all_counts, finish_queues, passed};
+use crate::hit_counters::Size;
 use crate::ledger::{Meters, PortCounts};
 use crate::moves::Kept;
 use crate::report::MemoryReport;
@@ -91,7 +92,7 @@ impl Drive {
             port.prepare(region)?;
         }
         let attachments = attach(&mut ports, roles, plan.cpus.len())?;
-        let control = Arc::new(Control::new(0, plan.cpus.len()));
+        let control = Arc::new(Control::new(Size::of_drive(plan.cpus.len())));
         let workers = pools.into_iter().zip(&plan.cpus).zip(attachments).zip(0..);
         let worker = |(((pool, &cpu), attachments), id)| {
             let control = Arc::clone(&control);
@@ -172,7 +173,7 @@ impl Drive {
             // Numbers go round: frames of 65,536 streams before this are long gone.
             stamp.first_stream = streams.start as u16;
         }
-        let control = Arc::new(Control::new(0, self.workers.len()));
+        let control = Arc::new(Control::new(Size::of_drive(self.workers.len())));
         let several = [roles.rx, roles.tx.filter(|_| roles.returns)];
         let several = several.map(|place| self.with_queue(place) > 1);
         let carried_max = self.carried_max(roles);

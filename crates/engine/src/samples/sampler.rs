@@ -1,7 +1,7 @@
 //! The worker's side: which frames of a burst are worth a sample, and when one is due.
 
 use frame::{Burst, Frame, Nanos, PortId};
-use plane::{MatchedLists, Pipeline, Ruleset, Verdict, original_len};
+use plane::{Bridge, MatchedLists, Ruleset, Verdict, original_len};
 
 use super::{Boxes, RawSample, SNAP_BYTES_MAX, SampleSpec};
 
@@ -28,7 +28,7 @@ pub(crate) struct Sampler {
 pub(crate) struct Decided<'a> {
     pub(crate) burst: &'a Burst,
     pub(crate) verdicts: &'a [Verdict],
-    pub(crate) pipeline: &'a Pipeline,
+    pub(crate) bridge: &'a Bridge,
     pub(crate) from: PortId,
     pub(crate) ruleset: &'a Ruleset,
     pub(crate) version: u64,
@@ -84,7 +84,7 @@ impl Sampler {
             self.weigh(decided, place, matched);
         };
         decided
-            .pipeline
+            .bridge
             .each_match(decided.from, decided.ruleset, each);
         if self.spec.set.is_some() || !self.spec.dropped {
             return;

@@ -14,18 +14,21 @@ use crate::clock::cpu_time_nanos;
 /// How often it is shown, nanoseconds.
 pub(crate) const SHOW_EVERY_NANOS: u64 = 100_000_000;
 
-/// Ports of a bridge.
-const PORTS: usize = 2;
 const PORT_WORDS: usize = 13;
 
 /// One writer, plain stores. Aligned to two lines, which adjacent-line prefetchers fetch together.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct HoldBoard {
-    ports: [[AtomicU64; PORT_WORDS]; PORTS],
+    /// By port number. No other worker's words lie beside them.
+    ports: Box<[PortBoard]>,
     pool: [AtomicU64; 3],
     cpu_nanos: AtomicU64,
 }
+
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct PortBoard([AtomicU64; PORT_WORDS]);
 
 /// What passed by a port of one worker or of all.
 #[derive(Clone, Copy, Debug, Default)]
@@ -114,10 +117,18 @@ impl PortHold {
 }
 
 impl HoldBoard {
+    pub(crate) fn new(ports: usize) -> Self {
+        Self {
+            ports: (0..ports).map(|_| PortBoard::default()).collect(),
+            pool: Default::default(),
+            cpu_nanos: AtomicU64::new(0),
+        }
+    }
+
     /// Shows what a worker holds, from its own thread. Only that worker may call it.
     pub(crate) fn show(&self, attachments: &[Attachment], pool: &FramePool) {
         for (shown, attachment) in self.ports.iter().zip(attachments) {
-            store(shown, &PortHold::of(attachment).counters());
+            store(&shown.0, &PortHold::of(attachment).counters());
         }
         let accounts = pool.accounts();
         let counters = [accounts.total, accounts.free, accounts.returns].map(u64::from);
@@ -128,14 +139,14 @@ impl HoldBoard {
     /// Adds what it shows of the port at `place`.
     pub(crate) fn add_port(&self, place: usize, sum: &mut PortHold) {
         if let Some(counters) = self.ports.get(place) {
-            sum.add(&PortHold::from_words(load(counters)));
+            sum.add(&PortHold::from_words(load(&counters.0)));
         }
     }
 
     /// Frames of all ports that were there and that the worker did not receive.
     pub(crate) fn missed(&self) -> u64 {
         let mut hold = PortHold::default();
-        (0..PORTS).for_each(|place| self.add_port(place, &mut hold));
+        (0..self.ports.len()).for_each(|place| self.add_port(place, &mut hold));
         hold.passed.missed
     }
 
@@ -174,8 +185,8 @@ mod tests {
         let counters = std::array::from_fn(|place| place as u64 + 1);
         let hold = PortHold::from_words(counters);
         assert_eq!(hold.counters(), counters);
-        let (mut sum, board) = (hold, HoldBoard::default());
-        store(&board.ports[1], &counters);
+        let (mut sum, board) = (hold, HoldBoard::new(2));
+        store(&board.ports[1].0, &counters);
         board.add_port(1, &mut sum);
         assert_eq!(sum.counters(), counters.map(|word| 2 * word));
         board.add_port(2, &mut sum);

@@ -4,8 +4,8 @@
 use frame::{Burst, Frame, PortId, prefetch};
 use table::fdb::Probe;
 
-use super::{Admitted, Forwarding, Switch};
-use crate::{DropReason, Outgoing, Ports, Verdict, Verdicts};
+use super::{Admitted, Switch};
+use crate::{DropReason, Forwarding, Outgoing, Ports, Verdict, Verdicts};
 
 /// What the first pass found of a frame.
 #[derive(Clone, Copy, Debug)]
