@@ -107,13 +107,14 @@ pub struct Fdb {
 }
 
 impl Fdb {
-    /// An empty database of `worker`, whose places are chosen by `key`.
+    /// An empty database of `worker`, whose places are chosen by `key`. The age is at least 1 ms.
     ///
     /// # Errors
     ///
     /// The memory is not there.
     pub fn new(limits: FdbLimits, key: [u64; 2], worker: WorkerId) -> Result<Self, CompileError> {
         let ports = limits.by_port.len();
+        let limits = with_age(limits);
         Ok(Self {
             lines: zeroed(lines_for(limits.stations))?,
             key: [key[0], key[1] | 1],
@@ -142,7 +143,7 @@ impl Fdb {
         self.forgotten.resize(ports, Forgotten::default());
         self.limits = FdbLimits {
             stations: limits.stations.min(room),
-            ..limits
+            ..with_age(limits)
         };
     }
 
@@ -151,7 +152,7 @@ impl Fdb {
     #[inline]
     pub fn set_now(&mut self, now: Nanos) {
         self.now = (now.0 / 1_000_000) as u32; // comparisons wrap
-        self.part = (self.now / entry::part_ms(self.limits.age_ms)) as u8; // so do these
+        self.part = entry::part_of(self.now, self.limits.age_ms);
     }
 
     /// Where `mac` would be in `vlan`; the first line begins to load.
@@ -217,14 +218,17 @@ impl Fdb {
     /// bounded number in one call.
     pub fn sweep(&mut self, now: Nanos) {
         let swept = *self.swept.get_or_insert(now);
-        let period = u64::from(self.limits.age_ms) * 1_000_000 / SWEEPS;
         let lines = self.lines.len() as u64;
-        let due = u128::from(now.since(swept)) * u128::from(lines) / u128::from(period.max(1));
-        if due == 0 {
-            return;
-        }
-        self.swept = Some(now);
-        for _ in 0..due.min(u128::from(SWEEP_MAX.min(lines))) {
+        let period = u64::from(self.limits.age_ms) * 1_000_000 / SWEEPS;
+        let due = u128::from(now.since(swept)) * u128::from(lines) / u128::from(period);
+        let most = SWEEP_MAX.min(lines);
+        let count = due.min(u128::from(most)) as u64; // at most `most`
+        self.swept = Some(match count == most {
+            true => now,
+            // What is left of a line counts next time.
+            false => swept.after((count * period).div_ceil(lines)),
+        });
+        for _ in 0..count {
             self.sweep_line();
         }
     }
@@ -344,6 +348,14 @@ impl Fdb {
             self.counts[entry.port().index()] -= 1;
             self.total -= 1;
         }
+    }
+}
+
+/// An age of 0 would be none.
+fn with_age(limits: FdbLimits) -> FdbLimits {
+    FdbLimits {
+        age_ms: limits.age_ms.max(1),
+        ..limits
     }
 }
 

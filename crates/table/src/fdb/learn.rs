@@ -2,7 +2,7 @@
 
 use frame::PortId;
 
-use super::entry::{Entry, PLACES, Sighting};
+use super::entry::{self, Entry, PLACES, Sighting};
 use super::{Fdb, Probe};
 
 /// Places that a port looks at for an entry of its own to give up.
@@ -94,11 +94,13 @@ impl Fdb {
 
     /// Takes over what another worker saw.
     pub fn apply(&mut self, sighting: &Sighting) -> Applied {
-        let (probe, part) = (self.probe_of(sighting), self.part);
+        let probe = self.probe_of(sighting);
+        // It was told when it was seen, however long it was under way.
+        let part = entry::part_of(sighting.time, self.limits.age_ms);
         let Some(slot) = self.find_fresh(&probe) else {
             let unknown = Entry::learned(sighting, part);
             if !self.is_over(&unknown) {
-                self.add(&probe, sighting);
+                self.add(&probe, sighting, part);
             }
             return Applied::Taken;
         };
@@ -108,13 +110,16 @@ impl Fdb {
             return Applied::Taken;
         }
         if entry.port() == sighting.port {
-            entry.refresh(sighting);
-            entry.set_told(part);
             entry.confirm();
+            // An older one leaves open what is still to be told of a newer one.
+            if entry.gives_way_to(sighting) {
+                entry.refresh(sighting);
+                entry.set_told(part);
+            }
             return Applied::Taken;
         }
         if entry.gives_way_to(sighting) {
-            self.move_to(slot, sighting);
+            self.move_to(slot, sighting, part);
             return Applied::Taken;
         }
         let ours = entry.sighting();
@@ -148,7 +153,7 @@ impl Fdb {
     }
 
     fn learn_new(&mut self, probe: &Probe, sighting: &Sighting) -> Learning {
-        match self.add(probe, sighting) {
+        match self.add(probe, sighting, self.part) {
             Some(slot) => self.telling(Learned::New, slot),
             None => Learning::silent(Learned::Refused),
         }
@@ -168,14 +173,14 @@ impl Fdb {
         if !entry.gives_way_to(sighting) {
             return Learning::silent(Learned::Outdated);
         }
-        if !self.move_to(slot, sighting) {
+        if !self.move_to(slot, sighting, self.part) {
             return Learning::silent(Learned::Refused);
         }
         self.telling(Learned::Moved { from }, slot)
     }
 
     /// Puts an entry to the port where its station was seen; false when that port has no room.
-    fn move_to(&mut self, slot: usize, sighting: &Sighting) -> bool {
+    fn move_to(&mut self, slot: usize, sighting: &Sighting, part: u8) -> bool {
         let from = self.entry(slot).port();
         if !self.has_port_room(sighting.port) && !self.evict_of(sighting.port) {
             self.counted.refused += 1;
@@ -186,7 +191,6 @@ impl Fdb {
             again: true,
             ..*sighting
         };
-        let part = self.part;
         *self.entry_mut(slot) = Entry::learned(&again, part);
         self.counts[from.index()] -= 1;
         self.counts[sighting.port.index()] += 1;
@@ -195,7 +199,7 @@ impl Fdb {
     }
 
     /// Puts a new entry in; `None` when there is no room.
-    fn add(&mut self, probe: &Probe, sighting: &Sighting) -> Option<usize> {
+    fn add(&mut self, probe: &Probe, sighting: &Sighting, part: u8) -> Option<usize> {
         let port = sighting.port;
         let has_room = self.total < self.limits.stations && self.has_port_room(port);
         let slot = (has_room || self.evict_of(port))
@@ -205,7 +209,7 @@ impl Fdb {
             self.counted.refused += 1;
             return None;
         };
-        *self.entry_mut(slot) = Entry::learned(sighting, self.part);
+        *self.entry_mut(slot) = Entry::learned(sighting, part);
         self.recent[port.index()].push(slot);
         self.counts[port.index()] += 1;
         self.total += 1;
