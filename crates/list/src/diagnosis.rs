@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use crate::entry::{Entry, parse_address, parse_prefix_len};
 use crate::fault::Fault;
 use crate::open_range::has_other_mark;
-use crate::{ipv4, ipv6};
+use crate::{ipv4, ipv6, marks};
 
 /// What begins a comment elsewhere, beside `!`.
 const COMMENTS: [&[u8]; 6] = [b"//", b"/*", b"*/", b"--", b"%", b"'"];
@@ -33,7 +33,8 @@ pub(crate) fn of(field: &[u8]) -> Fault {
     if field.iter().any(|byte| byte.is_ascii_control()) {
         return Fault::NotText;
     }
-    if field.starts_with(b"<") {
+    let marked = marks::fault(field);
+    if field.starts_with(b"<") && marked.is_none() {
         return Fault::Markup;
     }
     if let Some(excepted) = field.strip_prefix(b"!") {
@@ -60,6 +61,9 @@ pub(crate) fn of(field: &[u8]) -> Fault {
     }
     if field.starts_with(b"[") {
         return Fault::Brackets;
+    }
+    if let Some(fault) = marked {
+        return fault;
     }
     if has(b'%') && has(b':') {
         return Fault::Zone;
