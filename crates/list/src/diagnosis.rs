@@ -33,8 +33,7 @@ pub(crate) fn of(field: &[u8]) -> Fault {
     if field.iter().any(|byte| byte.is_ascii_control()) {
         return Fault::NotText;
     }
-    let marked = marks::fault(field);
-    if field.starts_with(b"<") && marked.is_none() {
+    if field.starts_with(b"<") && marks::fault(field).is_none() {
         return Fault::Markup;
     }
     if let Some(excepted) = field.strip_prefix(b"!") {
@@ -62,19 +61,15 @@ pub(crate) fn of(field: &[u8]) -> Fault {
     if field.starts_with(b"[") {
         return Fault::Brackets;
     }
-    if let Some(fault) = marked {
-        return fault;
-    }
     if has(b'%') && has(b':') {
         return Fault::Zone;
     }
     if are_joined(field) {
         return Fault::Joined;
     }
-    if let Some(fault) = of_two_parts(field) {
-        return fault;
-    }
-    of_address(field)
+    marks::fault(field)
+        .or_else(|| of_two_parts(field))
+        .unwrap_or_else(|| of_address(field))
 }
 
 /// True when an entry ends in the middle of the field and another begins there: after the digits
