@@ -11,7 +11,7 @@ use crate::intake::{Intake, Note, Sink};
 use crate::json_beside::{self, Beside};
 use crate::json_claims::{Claims, Extents};
 use crate::json_path::{Step, text_of};
-use crate::json_places::{Leaf, Places};
+use crate::json_places::{Leaf, Places, Value};
 use crate::json_row::Row;
 use crate::json_scalar::Scalar;
 use crate::json_stream::{self, Passed};
@@ -140,7 +140,9 @@ impl<'w, 't, 'a, 'o, S: Sink> Walk<'w, 't, 'a, 'o, S> {
                 return None;
             }
         };
-        let mut leaf = self.places.leaf(&self.path, (text, is_text), self.intake)?;
+        let mut leaf = self
+            .places
+            .leaf(&self.path, Value { text, is_text }, self.intake)?;
         leaf.is_exception = self.exceptions > 0 && !leaf.is_chosen();
         Some(leaf)
     }

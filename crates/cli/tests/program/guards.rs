@@ -2,16 +2,11 @@
 //! follows while it runs: files without events, and addresses of this machine.
 
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::Place;
 use crate::daemon::{Daemon, config, until};
-
-/// How long anything may take that takes a second on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn lines(count: u32) -> String {
     let line = |number: u32| format!("{}\n", std::net::Ipv4Addr::from(0x0100_0000 + 7 * number));
