@@ -65,6 +65,14 @@ WantedBy=multi-user.target
 }
 
 
+# What `image.py` ends with where no image can be made for want of packages.
+NOT_TO_BE_HAD = 3
+
+
+class NotToBeHad(Exception):
+    """Debian, or this kernel of it, cannot be had from the repositories of this machine."""
+
+
 class Image:
     """A disk that overlays are made of, and the kernel in it."""
 
@@ -113,6 +121,14 @@ def apart(*command):
                    check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
+def fetch(*command):
+    """Runs what loads packages."""
+    try:
+        apart(*command)
+    except subprocess.CalledProcessError as error:
+        raise NotToBeHad(f"{command[0]} ended with exit code {error.returncode}") from error
+
+
 def kernel_package(kernel):
     return f"linux-image-{'' if kernel == OWN_KERNEL else kernel + '-'}amd64"
 
@@ -121,8 +137,8 @@ def make_root(root, kernel):
     repositories = sources()
     mirrors = [site for site, suite in repositories if suite == RELEASE]
     if not mirrors:
-        raise SystemExit(f"apt has no list of Debian's {RELEASE}: apt-get update")
-    apart("debootstrap", "--variant=minbase", "--include=" + ",".join(PACKAGES), RELEASE,
+        raise NotToBeHad(f"apt has no list of Debian's {RELEASE}: apt-get update")
+    fetch("debootstrap", "--variant=minbase", "--include=" + ",".join(PACKAGES), RELEASE,
           str(root), mirrors[0])
     for name, text in FILES.items():
         write(root, name, text)
@@ -130,7 +146,7 @@ def make_root(root, kernel):
           "".join(f"deb {site} {suite} main\n" for site, suite in repositories))
     write(root, "etc/apt/apt.conf.d/90host", apt_settings())
     (root / "host").mkdir()
-    apart("chroot", str(root), "sh", "-c", IN_ROOT, "sh", kernel_package(kernel))
+    fetch("chroot", str(root), "sh", "-c", IN_ROOT, "sh", kernel_package(kernel))
     (root / "usr/sbin/policy-rc.d").unlink()
 
 
@@ -174,4 +190,8 @@ def image(kernel):
 
 
 if __name__ == "__main__":
-    image(sys.argv[1])
+    try:
+        image(sys.argv[1])
+    except NotToBeHad as reason:
+        print(f"skipped: no image of Debian {RELEASE} with Linux {sys.argv[1]}: {reason}")
+        sys.exit(NOT_TO_BE_HAD)
