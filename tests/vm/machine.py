@@ -178,7 +178,7 @@ class Machine:
 
 def accelerator():
     """What a guest runs on. KVM below another hypervisor is slower than no KVM at all; emulation
-    is in one thread, since with more a guest of 6.12 panicked."""
+    is in one thread: with more a guest of 6.12 panicked, and bridges of 6.1 took twice as long."""
     nested = " hypervisor " in pathlib.Path("/proc/cpuinfo").read_text()
     if os.access("/dev/kvm", os.W_OK) and not nested:
         return ["-accel", "kvm", "-cpu", "host"]

@@ -48,6 +48,7 @@ struct Set<S> {
 }
 
 /// An element to take into a set.
+#[derive(Clone, Copy)]
 pub(crate) struct Added<'l> {
     pub(crate) field: &'l [u8],
     /// The field with what belongs to it.
@@ -55,6 +56,7 @@ pub(crate) struct Added<'l> {
 }
 
 /// An element to remove from a set.
+#[derive(Clone, Copy)]
 pub(crate) struct Removed<'l> {
     pub(crate) field: &'l [u8],
     /// It is no fault when the set does not have it.

@@ -27,40 +27,40 @@ pub(crate) fn run(what: &ShowCommand, output: Output) -> Outcome {
         ShowCommand::Ports(args) => ports::run(args, output),
         ShowCommand::Workers(args) => {
             let question = Question::of("show.workers", &nothing);
-            tell::<Workers, _>(&args.facts, question, tables::workers, output)
+            tell::<Workers, _>(&args.facts, &question, tables::workers, output)
         }
         ShowCommand::Dispatch(args) => {
             let question = Question::of("show.dispatch", &nothing);
-            tell::<Dispatch, _>(&args.facts, question, dispatch::render, output)
+            tell::<Dispatch, _>(&args.facts, &question, dispatch::render, output)
         }
         ShowCommand::Flows(args) => {
             let question = Question::of("show.flows", &nothing);
-            tell::<Flows, _>(&args.facts, question, flows::flows, output)
+            tell::<Flows, _>(&args.facts, &question, flows::flows, output)
         }
         ShowCommand::Rss(args) => {
             let question = Question::of("show.rss", &nothing);
-            tell::<Rss, _>(&args.facts, question, flows::rss, output)
+            tell::<Rss, _>(&args.facts, &question, flows::rss, output)
         }
         ShowCommand::Drops(args) => {
             let question = Question::of("show.drops", &nothing);
-            tell::<Drops, _>(&args.facts, question, tables::drops, output)
+            tell::<Drops, _>(&args.facts, &question, tables::drops, output)
         }
         ShowCommand::Sets(args) => {
             let question = Question::of("show.sets", &nothing);
-            tell::<Sets, _>(&args.facts, question, tables::sets, output)
+            tell::<Sets, _>(&args.facts, &question, tables::sets, output)
         }
         ShowCommand::Hits(ShowHitsArgs { top, facts }) => {
             let params = HitsParams { top: *top };
             let question = Question::of("show.hits", &params);
-            tell::<Hits, _>(facts, question, tables::hits, output)
+            tell::<Hits, _>(facts, &question, tables::hits, output)
         }
         ShowCommand::Memory(args) => {
             let question = Question::of("show.memory", &nothing);
-            tell::<Memory, _>(&args.facts, question, tables::memory, output)
+            tell::<Memory, _>(&args.facts, &question, tables::memory, output)
         }
         ShowCommand::Config(args) => {
             let question = Question::of("show.config", &nothing);
-            tell::<ConfigAnswer, _>(&args.facts, question, tables::config, output)
+            tell::<ConfigAnswer, _>(&args.facts, &question, tables::config, output)
         }
     }
 }
@@ -102,7 +102,7 @@ impl<'a, P: Serialize> Question<'a, P> {
 
 fn tell<T, P>(
     args: &FactArgs,
-    question: Question<'_, P>,
+    question: &Question<'_, P>,
     render: Render<T>,
     output: Output,
 ) -> Outcome
