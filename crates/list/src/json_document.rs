@@ -224,11 +224,10 @@ impl<'w, 't, 'a, 'o, S: Sink> Walk<'w, 't, 'a, 'o, S> {
             !beside.is_length(key) && parse_address(leaf.text.as_bytes()).is_some()
         };
         let mut addresses = fields.iter().filter(is_address);
-        let network = match (addresses.next(), addresses.next()) {
-            (Some((_, leaf)), None) => beside.network(&leaf.text),
-            _ => None,
-        };
-        if network.is_some() {
+        let alone = addresses.next().filter(|_| addresses.next().is_none());
+        let network = alone.and_then(|(_, leaf)| beside.network(&leaf.text));
+        // A netmask is no entry, whether or not the two make a network.
+        if alone.is_some() {
             fields.retain(|(key, _)| !beside.is_length(key));
         }
         for (key, mut leaf) in fields {

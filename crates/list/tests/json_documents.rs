@@ -273,6 +273,10 @@ fn fields_that_mean_a_range_or_a_length() {
         (r#"[{"range":["192.0.2.0","192.0.2.255"]}]"#, PAIR),
         (r#"[["192.0.2.0","192.0.2.255","US"]]"#, PAIR),
         (r#"[["192.0.2.0",24,"US"]]"#, PAIR),
+        (
+            r#"[{"ip":"192.0.2.0","mask":"255.255.0.0"},{"ip":"192.0.2.1"}]"#,
+            LENGTH,
+        ),
     ] {
         let refused = refusal(text, &ReadOptions::default());
         assert!(refused.contains(message), "{text}: {refused}");
