@@ -1,5 +1,5 @@
-"""The disk of the virtual machines: Debian 12 with its own kernel and the newest that its
-repositories have, made once by debootstrap and kept in target/vm by the hash of its recipe."""
+"""The disks of the virtual machines: Debian 12 with its own kernel or another that its repositories
+have, each made once by debootstrap and kept in target/vm by the hash of its recipe."""
 
 import hashlib
 import os
@@ -7,9 +7,12 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 RELEASE = "bookworm"
+# The kernel of the release, whose package has no number in its name.
+OWN_KERNEL = "6.1"
 CACHE = pathlib.Path(__file__).resolve().parents[2] / "target" / "vm"
 DISK_BYTES = 4 << 30
 PACKAGES = [
@@ -22,9 +25,7 @@ IN_ROOT = r"""
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-newest=$(apt-cache search --names-only '^linux-image-[0-9.]+-amd64$' |
-    sed -nE 's/^(linux-image-[0-9]+\.[0-9]+-amd64) .*/\1/p' | sort -V | tail -1)
-apt-get install -y -qq --no-install-recommends linux-image-amd64 $newest
+apt-get install -y -qq --no-install-recommends "$1"
 apt-get clean
 rm -rf /var/lib/apt/lists/*
 systemctl enable vm-agent.service
@@ -52,32 +53,34 @@ StandardOutput=null
 [Install]
 WantedBy=multi-user.target
 """,
+    # Half of a kernel's files are drivers that no model of QEMU needs, and nobody reads there.
+    "etc/dpkg/dpkg.cfg.d/vm": "force-unsafe-io\n" + "".join(
+        f"path-exclude=/{path}/*\n" for path in [
+            "usr/share/doc", "usr/share/man", "usr/share/locale",
+            *(f"lib/modules/*/kernel/{folder}" for folder in [
+                "sound", "drivers/gpu", "drivers/media", "drivers/net/wireless",
+                "drivers/infiniband", "drivers/iio", "drivers/staging", "drivers/usb"])]),
     # No service starts while the image is made; removed at the end.
     "usr/sbin/policy-rc.d": "#!/bin/sh\nexit 101\n",
 }
 
 
+# What `image.py` ends with where no image can be made for want of packages.
+NOT_TO_BE_HAD = 3
+
+
+class NotToBeHad(Exception):
+    """Debian, or this kernel of it, cannot be had from the repositories of this machine."""
+
+
 class Image:
-    """A disk that overlays are made of, and the kernels in it."""
+    """A disk that overlays are made of, and the kernel in it."""
 
     def __init__(self, folder):
         self.disk = folder / "disk.img"
-        self.kernels = {
-            path.name.removeprefix("vmlinuz-"): path for path in folder.glob("vmlinuz-*")
-        }
-
-    def kernel(self, prefix):
-        """The release, kernel and initial RAM disk of the newest kernel that begins so."""
-        known = sorted(self.kernels, key=version)
-        fitting = [release for release in known if (release + ".").startswith(prefix + ".")]
-        if not fitting:
-            raise SystemExit(f"no kernel {prefix} in the image; it has {', '.join(known)}")
-        path = self.kernels[fitting[-1]]
-        return fitting[-1], path, path.with_name("initrd.img-" + fitting[-1])
-
-
-def version(release):
-    return [int(number) for number in re.findall(r"\d+", release)]
+        self.vmlinuz, = folder.glob("vmlinuz-*")
+        self.release = self.vmlinuz.name.removeprefix("vmlinuz-")
+        self.initrd = folder / f"initrd.img-{self.release}"
 
 
 def sources():
@@ -118,12 +121,24 @@ def apart(*command):
                    check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
-def make_root(root):
+def fetch(*command):
+    """Runs what loads packages."""
+    try:
+        apart(*command)
+    except subprocess.CalledProcessError as error:
+        raise NotToBeHad(f"{command[0]} ended with exit code {error.returncode}") from error
+
+
+def kernel_package(kernel):
+    return f"linux-image-{'' if kernel == OWN_KERNEL else kernel + '-'}amd64"
+
+
+def make_root(root, kernel):
     repositories = sources()
     mirrors = [site for site, suite in repositories if suite == RELEASE]
     if not mirrors:
-        raise SystemExit(f"apt has no list of Debian's {RELEASE}: apt-get update")
-    apart("debootstrap", "--variant=minbase", "--include=" + ",".join(PACKAGES), RELEASE,
+        raise NotToBeHad(f"apt has no list of Debian's {RELEASE}: apt-get update")
+    fetch("debootstrap", "--variant=minbase", "--include=" + ",".join(PACKAGES), RELEASE,
           str(root), mirrors[0])
     for name, text in FILES.items():
         write(root, name, text)
@@ -131,16 +146,16 @@ def make_root(root):
           "".join(f"deb {site} {suite} main\n" for site, suite in repositories))
     write(root, "etc/apt/apt.conf.d/90host", apt_settings())
     (root / "host").mkdir()
-    apart("chroot", str(root), "sh", "-c", IN_ROOT)
+    fetch("chroot", str(root), "sh", "-c", IN_ROOT, "sh", kernel_package(kernel))
     (root / "usr/sbin/policy-rc.d").unlink()
 
 
-def make(folder):
+def make(folder, kernel):
     """All of an image, in a folder that gets its name when it is whole."""
     with tempfile.TemporaryDirectory(dir=CACHE, prefix="new-") as new:
         new = pathlib.Path(new)
         root = new / "root"
-        make_root(root)
+        make_root(root, kernel)
         for path in (root / "boot").glob("*"):
             if path.name.startswith(("vmlinuz-", "initrd.img-")):
                 shutil.copy(path, new / path.name)
@@ -164,15 +179,19 @@ def recipe():
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def image():
-    """The image of this recipe, which is made where it is not there yet."""
-    folder = CACHE / recipe()
+def image(kernel):
+    """The image with this kernel, which is made where it is not there yet."""
+    folder = CACHE / f"{kernel}-{recipe()}"
     if not folder.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         print(f"making a Debian {RELEASE} image in {folder}", flush=True)
-        make(folder)
+        make(folder, kernel)
     return Image(folder)
 
 
 if __name__ == "__main__":
-    image()
+    try:
+        image(sys.argv[1])
+    except NotToBeHad as reason:
+        print(f"skipped: no image of Debian {RELEASE} with Linux {sys.argv[1]}: {reason}")
+        sys.exit(NOT_TO_BE_HAD)

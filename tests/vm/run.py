@@ -70,7 +70,7 @@ def cards(models, options):
 
 def started(kernel, models, package, options=()):
     files = [pathlib.Path(__file__).with_name("guest.py"), package]
-    return machine.Machine(image.image(), kernel, cards(models, dict(options)), files)
+    return machine.Machine(image.image(kernel), cards(models, dict(options)), files)
 
 
 def ask(guest, what):
@@ -161,8 +161,8 @@ def models(kernel, package, results):
 
 
 def uncompressed(package):
-    """The same package, which an emulated processor unpacks in a fraction of the time. It is in
-    /tmp, which ends with the namespace of the test."""
+    """The same package, which an emulated processor unpacks in a fraction of the time. Its folder
+    ends with the namespace of the test."""
     folder = pathlib.Path(tempfile.mkdtemp())
     unpacked, plain = folder / "unpacked", folder / package.name
     subprocess.run(["dpkg-deb", "--raw-extract", str(package), str(unpacked)], check=True)
@@ -201,7 +201,7 @@ def further_on(kernel, package, results):
 def nodes(kernel, package, results):
     files = [pathlib.Path(__file__).with_name("guest.py"), package]
     cards = further.node_cards()
-    with machine.Machine(image.image(), kernel, cards, files, further.NODES) as guest:
+    with machine.Machine(image.image(kernel), cards, files, further.NODES) as guest:
         install(guest, package)
         further.nodes(guest, results)
 

@@ -82,7 +82,7 @@ fn start(plan: Plan, switch: Option<&Arc<SwitchTable>>) -> Result<Running, Error
     let Some(table) = switch else {
         return Engine::start(plan).map_err(Error::refused);
     };
-    let nodes = daemon::switches(table, plan.cpus.len()).map_err(|error| {
+    let nodes = daemon::switch::switches(table, plan.cpus.len()).map_err(|error| {
         Error::refused(format!(
             "there is no memory for the stations ({error}): choose fewer --stations"
         ))

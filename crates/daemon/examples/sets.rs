@@ -197,7 +197,11 @@ fn measure(dir: &Path, count: usize, adds: usize) -> Result<(), Failure> {
     let config = KeeperConfig::new(vec![SetConfig::new(rule)]);
     let workers = Deferred::default();
     let to_workers = Box::new(workers.clone());
-    let (handle, keeper) = Keeper::start(config, (Some(journal), kept), to_workers)?;
+    let restart = daemon::journal::Restart {
+        journal: Some(journal),
+        kept,
+    };
+    let (handle, keeper) = Keeper::start(config, restart, to_workers)?;
     let mut running = None;
     let attached = workers.attach(|first| {
         let started = start(&first)?;

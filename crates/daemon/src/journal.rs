@@ -104,6 +104,15 @@ pub struct Compacted {
     bytes: u64,
 }
 
+/// What a keeper begins with: where it writes changes, if anywhere, and what was kept of them.
+#[derive(Debug, Default)]
+pub struct Restart {
+    /// None where nothing is to survive.
+    pub journal: Option<Journal>,
+    /// The sets as the journal had them.
+    pub kept: KeptSets,
+}
+
 impl Journal {
     /// Opens the journal in `dir`, which is made if it is not there, reads it, and begins a new
     /// generation with what it holds. `now_ms` is the time, milliseconds since 1970: what is over

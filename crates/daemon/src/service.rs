@@ -124,11 +124,11 @@ impl Daemon {
         let observer = Arc::new(OnceLock::new());
         let recent = Arc::new(Recent(Arc::clone(&observer)));
         let keeper_config = keep::keeper_config(config, recent);
-        let journal = keep::journal(config, options.recover)?;
+        let restart = keep::journal(config, options.recover)?;
         let publish = Box::new(deferred.clone());
         let own = engine::own_addresses();
         let (handle, keeper) =
-            keep::start(keeper_config, journal, publish, config, options.recover)?;
+            keep::start(keeper_config, restart, publish, config, options.recover)?;
         let asking = Asking::default();
         let keeping = Arc::new(RwLock::new(handle.clone()));
         let deliveries = ToKeeper::new(Arc::clone(&keeping));

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use crate::entry::{Entry, parse_address, parse_prefix_len};
 use crate::fault::Fault;
 use crate::open_range::has_other_mark;
-use crate::{ipv4, ipv6};
+use crate::{ipv4, ipv6, marks};
 
 /// What begins a comment elsewhere, beside `!`.
 const COMMENTS: [&[u8]; 6] = [b"//", b"/*", b"*/", b"--", b"%", b"'"];
@@ -33,7 +33,7 @@ pub(crate) fn of(field: &[u8]) -> Fault {
     if field.iter().any(|byte| byte.is_ascii_control()) {
         return Fault::NotText;
     }
-    if field.starts_with(b"<") {
+    if field.starts_with(b"<") && marks::fault(field).is_none() {
         return Fault::Markup;
     }
     if let Some(excepted) = field.strip_prefix(b"!") {
@@ -67,10 +67,9 @@ pub(crate) fn of(field: &[u8]) -> Fault {
     if are_joined(field) {
         return Fault::Joined;
     }
-    if let Some(fault) = of_two_parts(field) {
-        return fault;
-    }
-    of_address(field)
+    marks::fault(field)
+        .or_else(|| of_two_parts(field))
+        .unwrap_or_else(|| of_address(field))
 }
 
 /// True when an entry ends in the middle of the field and another begins there: after the digits

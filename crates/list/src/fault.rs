@@ -69,6 +69,10 @@ pub enum Fault {
     Everything,
     /// A mark that begins a comment elsewhere.
     ForeignComment,
+    /// A mark before an entry, and nothing else wrong.
+    MarkBefore(u8),
+    /// A mark behind an entry, and none before it.
+    MarkBehind(u8),
     /// `!` or a word that takes addresses out.
     Exception,
     /// A word by which an address is let through.
@@ -170,7 +174,7 @@ pub enum Fault {
     JsonTooDeep,
     /// Beside the address stands the other end of a range.
     JsonRange,
-    /// Beside the address stands its prefix length or netmask.
+    /// Beside the address stands a prefix length or netmask that makes no network of it.
     JsonLength,
     /// Two values in an array of arrays: a range, or a network and its length.
     JsonPair,
@@ -284,6 +288,20 @@ impl fmt::Display for Predicate {
                 write!(
                     f,
                     "has a wildcard mask; write it as a prefix length: /{prefix_len}"
+                )
+            }
+            Fault::MarkBefore(mark) => {
+                let mark = char::from(mark);
+                write!(
+                    f,
+                    "begins with {mark}, which is not read; write the entry alone"
+                )
+            }
+            Fault::MarkBehind(mark) => {
+                let mark = char::from(mark);
+                write!(
+                    f,
+                    "ends with {mark}, which is not read; write the entry alone"
                 )
             }
             Fault::Columns(columns) => write!(f, "has columns; {}", columns.option(wording)),

@@ -6,7 +6,7 @@
 use crate::fault::Fault;
 use crate::intake::{Intake, Sink};
 use crate::ipset_words::{Words, check_entry_options, without_flags};
-use crate::sets::{Kind, Sets};
+use crate::sets::{Added, Kind, Removed, Sets};
 
 /// Bytes of a set's name at most, as in the kernel.
 const NAME_BYTES_MAX: usize = 31;
@@ -91,11 +91,24 @@ impl<S: Sink> Ipset<S> {
                     .create(name, crate::ipset_kind::read(kind, intake)?, intake);
             }
             (Command::Add, [name, entry, options @ ..]) => {
-                self.add((name, entry, options), line, intake)?;
+                let has_timeout = self.check(name, entry, options)?;
+                let element = Added {
+                    field: entry,
+                    text: line,
+                };
+                self.sets.take(name, element, intake);
+                if has_timeout {
+                    // It is about the entries of this set, and goes with them.
+                    intake.warn_of_timeout();
+                }
             }
             (Command::Del, [name, entry, options @ ..]) => {
                 self.check(name, entry, options)?;
-                self.sets.remove(name, (entry, may_miss), intake);
+                let element = Removed {
+                    field: entry,
+                    may_miss,
+                };
+                self.sets.remove(name, element, intake);
             }
             (Command::Flush, []) => self.sets.flush(|_| true, intake),
             (Command::Flush, [name]) => self.sets.flush(|of| of == *name, intake),
@@ -105,21 +118,6 @@ impl<S: Sink> Ipset<S> {
             (Command::Rename, [from, to]) => self.sets.rename(from, to, intake),
             (Command::Commit, []) => {}
             _ => return Err(unknown),
-        }
-        Ok(())
-    }
-
-    fn add<'l>(
-        &mut self,
-        (name, entry, options): (&'l [u8], &'l [u8], &[&'l [u8]]),
-        line: &[u8],
-        intake: &mut Intake<'_, S>,
-    ) -> Result<(), Wrong<'l>> {
-        let has_timeout = self.check(name, entry, options)?;
-        self.sets.take(name, (entry, line), intake);
-        if has_timeout {
-            // It is about the entries of this set, and goes with them.
-            intake.warn_of_timeout();
         }
         Ok(())
     }

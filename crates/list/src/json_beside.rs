@@ -26,7 +26,8 @@ pub(crate) enum Role {
 pub(crate) struct Beside {
     start: Option<String>,
     end: Option<String>,
-    length: Option<String>,
+    /// Keys and values of prefix lengths and netmasks.
+    lengths: Vec<(String, String)>,
     count: Option<u64>,
     /// Addresses under keys that say nothing of them.
     others: Vec<(String, IpAddr)>,
@@ -69,14 +70,20 @@ impl Beside {
                 self.start = Some(key.to_owned());
             }
             (Role::End, Scalar::Text(text)) if is_address(text) => self.end = Some(key.to_owned()),
-            (Role::Length, Scalar::Text(text)) if is_length(text) => {
-                self.length = Some(key.to_owned());
+            (Role::Length, Scalar::Text(text)) if is_length(text) => self.see_length(key, text),
+            (Role::Length, Scalar::Whole(length @ 0..=128)) => {
+                self.see_length(key, &length.to_string());
             }
-            (Role::Length, Scalar::Whole(0..=128)) => self.length = Some(key.to_owned()),
             (Role::Count, Scalar::Whole(count)) => self.count = Some(*count),
             (Role::Count, Scalar::Text(text)) => self.count = text.trim().parse().ok(),
             (Role::Other, Scalar::Text(text)) => self.see_other(key, text),
             _ => {}
+        }
+    }
+
+    fn see_length(&mut self, key: &str, text: &str) {
+        if self.lengths.len() < OTHERS_MAX {
+            self.lengths.push((key.to_owned(), text.to_owned()));
         }
     }
 
@@ -128,7 +135,27 @@ impl Beside {
         if others.any(|(other, end)| other != key && extent::may_be_ends(address, *end)) {
             return Some(Fault::JsonRange);
         }
-        is_other(&self.length).then_some(Fault::JsonLength)
+        let mut lengths = self.lengths.iter();
+        lengths
+            .any(|(of, _)| of != key)
+            .then_some(Fault::JsonLength)
+    }
+
+    /// Whether the value of `key` is a prefix length or a netmask.
+    pub(crate) fn is_length(&self, key: &str) -> bool {
+        self.lengths.iter().any(|(of, _)| of == key)
+    }
+
+    /// The network of an address and all lengths beside it, where they say the same.
+    pub(crate) fn network(&self, address: &str) -> Option<Entry> {
+        let mut networks = self
+            .lengths
+            .iter()
+            .map(|(_, length)| extent::network(address.as_bytes(), length.as_bytes()).ok());
+        let network = networks.next()??;
+        networks
+            .all(|other| other == Some(network))
+            .then_some(network)
     }
 }
 

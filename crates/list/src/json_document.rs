@@ -4,13 +4,14 @@
 //! Which array is the list is said by paths, or found when there is but one with addresses. What
 //! stands beside an address and makes it a range or a network is not left out: it is a bad line.
 
+use crate::entry::parse_address;
 use crate::error::ListError;
 use crate::fault::Fault;
 use crate::intake::{Intake, Note, Sink};
 use crate::json_beside::{self, Beside};
 use crate::json_claims::{Claims, Extents};
 use crate::json_path::{Step, text_of};
-use crate::json_places::{Leaf, Places};
+use crate::json_places::{Leaf, Places, Value};
 use crate::json_row::Row;
 use crate::json_scalar::Scalar;
 use crate::json_stream::{self, Passed};
@@ -139,7 +140,9 @@ impl<'w, 't, 'a, 'o, S: Sink> Walk<'w, 't, 'a, 'o, S> {
                 return None;
             }
         };
-        let mut leaf = self.places.leaf(&self.path, (text, is_text), self.intake)?;
+        let mut leaf = self
+            .places
+            .leaf(&self.path, Value { text, is_text }, self.intake)?;
         leaf.is_exception = self.exceptions > 0 && !leaf.is_chosen();
         Some(leaf)
     }
@@ -205,10 +208,39 @@ impl<'w, 't, 'a, 'o, S: Sink> Walk<'w, 't, 'a, 'o, S> {
             };
             self.intake.bad(fault, text.as_bytes());
         }
-        for (key, leaf) in &fields {
-            self.take(leaf, beside.fault(key, &leaf.text, purpose))?;
-        }
+        self.take_fields(fields, &beside)?;
         self.judge_claims(mark, before);
+        Ok(())
+    }
+
+    /// Takes the values of an object. One address and a prefix length or netmask are one network.
+    fn take_fields<E: Error>(
+        &mut self,
+        mut fields: Vec<(String, Leaf)>,
+        beside: &Beside,
+    ) -> Result<(), E> {
+        let purpose = self.intake.options.purpose;
+        let is_address = |(key, leaf): &&(String, Leaf)| {
+            !beside.is_length(key) && parse_address(leaf.text.as_bytes()).is_some()
+        };
+        let mut addresses = fields.iter().filter(is_address);
+        let network = match (addresses.next(), addresses.next()) {
+            (Some((_, leaf)), None) => beside.network(&leaf.text),
+            _ => None,
+        };
+        if network.is_some() {
+            fields.retain(|(key, _)| !beside.is_length(key));
+        }
+        for (key, mut leaf) in fields {
+            let fault = match (beside.fault(&key, &leaf.text, purpose), network) {
+                (Some(Fault::JsonLength), Some(network)) => {
+                    leaf.text = network.to_string();
+                    None
+                }
+                (fault, _) => fault,
+            };
+            self.take(&leaf, fault)?;
+        }
         Ok(())
     }
 

@@ -56,11 +56,16 @@ impl<'a, S: Sink> JsonLines<'a, S> {
         };
         match &record.address {
             _ if record.address_count > 1 => intake.bad(Fault::JsonTwoAddresses, line),
-            Some((key, address)) => match record.beside.fault(key, address, intake.options.purpose)
-            {
-                Some(fault) => intake.bad(fault, line),
-                None => intake.take_field(address.as_bytes(), line),
-            },
+            Some((key, address)) => {
+                let fault = record.beside.fault(key, address, intake.options.purpose);
+                match (fault, record.beside.network(address)) {
+                    (Some(Fault::JsonLength), Some(network)) => {
+                        intake.take_field(network.to_string().as_bytes(), line);
+                    }
+                    (Some(fault), _) => intake.bad(fault, line),
+                    (None, _) => intake.take_field(address.as_bytes(), line),
+                }
+            }
             None => self.without_entry(line, Fault::JsonWithoutAddress, intake),
         }
     }

@@ -38,6 +38,13 @@ impl<S> Place<S> {
     }
 }
 
+/// A value of a document.
+pub(crate) struct Value {
+    pub(crate) text: String,
+    /// It is written as text, not as a number or another word.
+    pub(crate) is_text: bool,
+}
+
 /// A value at a path that may be an entry.
 pub(crate) struct Leaf {
     pub(crate) text: String,
@@ -150,7 +157,7 @@ impl<'a, S: Sink> Places<'a, S> {
     pub(crate) fn leaf(
         &mut self,
         path: &[Step],
-        (text, is_text): (String, bool),
+        Value { text, is_text }: Value,
         intake: &Intake<'_, S>,
     ) -> Option<Leaf> {
         let goes = if self.meets(path) {

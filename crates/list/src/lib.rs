@@ -47,6 +47,7 @@ mod json_row;
 mod json_scalar;
 mod json_stream;
 mod lines;
+mod marks;
 mod nft_element;
 mod nft_json;
 mod nft_object;

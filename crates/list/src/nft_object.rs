@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::intake::{Intake, Sink};
 use crate::nft_statement::{is_other_object, kind_of_type};
 use crate::nft_value::Value;
-use crate::sets::{Kind, Sets};
+use crate::sets::{Kind, Removed, Sets};
 use crate::trial::Trial;
 
 /// What is done with an object.
@@ -159,7 +159,11 @@ impl<S: Sink> Object<S> {
             (Verb::Delete | Verb::Destroy, "element") => {
                 for (field, line) in self.removed {
                     let whole = std::mem::replace(&mut intake.line, line);
-                    sets.remove(&name, (field.as_bytes(), verb == Verb::Destroy), intake);
+                    let element = Removed {
+                        field: field.as_bytes(),
+                        may_miss: verb == Verb::Destroy,
+                    };
+                    sets.remove(&name, element, intake);
                     intake.line = whole;
                 }
             }

@@ -12,7 +12,7 @@ use crate::nft_statement::{Property, Removing, Statement, is_other_object, prope
 use crate::nft_variables::Variables;
 use crate::nft_word::{Kind, Word, Words};
 use crate::read::Tell;
-use crate::sets::Sets;
+use crate::sets::{Added, Removed, Sets};
 use crate::source::Text;
 use crate::trial::Trial;
 
@@ -343,12 +343,22 @@ fn deliver<S: Sink>(
         return intake.bad(fault, about);
     }
     match (target, whole.value.strip_prefix(b"$")) {
-        (Target::Set(name), None) => sets.take(name, (whole.value, whole.text), intake),
+        (Target::Set(name), None) => {
+            let element = Added {
+                field: whole.value,
+                text: whole.text,
+            };
+            sets.take(name, element, intake);
+        }
         (Target::Set(name), Some(variable)) => {
             sets.fill(name, intake, |intake| variables.expand(variable, intake));
         }
         (Target::Removal(removing), None) => {
-            sets.remove(&removing.name, (whole.value, removing.may_miss), intake);
+            let element = Removed {
+                field: whole.value,
+                may_miss: removing.may_miss,
+            };
+            sets.remove(&removing.name, element, intake);
         }
         (Target::Removal(_), Some(_)) => intake.bad(Fault::NftRemovalOfVariable, whole.text),
         (Target::Variable { .. }, None) => intake.take_field(whole.value, whole.text),

@@ -47,6 +47,22 @@ struct Set<S> {
     order: u64,
 }
 
+/// An element to take into a set.
+#[derive(Clone, Copy)]
+pub(crate) struct Added<'l> {
+    pub(crate) field: &'l [u8],
+    /// The field with what belongs to it.
+    pub(crate) text: &'l [u8],
+}
+
+/// An element to remove from a set.
+#[derive(Clone, Copy)]
+pub(crate) struct Removed<'l> {
+    pub(crate) field: &'l [u8],
+    /// It is no fault when the set does not have it.
+    pub(crate) may_miss: bool,
+}
+
 /// The sets of one text by their names.
 pub(crate) struct Sets<S> {
     by_name: HashMap<Vec<u8>, Set<S>>,
@@ -121,41 +137,31 @@ impl<S: Sink> Sets<S> {
         }
     }
 
-    /// Takes what `field` holds into a set; `text` is `field` with what belongs to it.
-    pub(crate) fn take(
-        &mut self,
-        name: &[u8],
-        (field, text): (&[u8], &[u8]),
-        intake: &mut Intake<'_, S>,
-    ) {
+    /// Takes an element into a set.
+    pub(crate) fn take(&mut self, name: &[u8], element: Added<'_>, intake: &mut Intake<'_, S>) {
         if !self.enter(name, intake) {
             return;
         }
-        if let Some((entry, set)) = self.entry_of(name, field, intake) {
+        if let Some((entry, set)) = self.entry_of(name, element.field, intake) {
             for entry in both(entry) {
                 set.removals.cancel(entry);
             }
-            intake.take(entry, text);
+            intake.take(entry, element.text);
         }
     }
 
-    /// Removes what `field` holds from a set.
-    pub(crate) fn remove(
-        &mut self,
-        name: &[u8],
-        (field, may_miss): (&[u8], bool),
-        intake: &mut Intake<'_, S>,
-    ) {
+    /// Removes an element from a set.
+    pub(crate) fn remove(&mut self, name: &[u8], element: Removed<'_>, intake: &mut Intake<'_, S>) {
         if self.set(name, intake).is_none() {
             return;
         }
         let line = intake.line;
-        if let Some((entry, set)) = self.entry_of(name, field, intake) {
+        if let Some((entry, set)) = self.entry_of(name, element.field, intake) {
             for entry in both(entry) {
                 set.removals.add(Removal {
                     entry,
                     line,
-                    may_miss,
+                    may_miss: element.may_miss,
                 });
             }
         }

@@ -103,7 +103,7 @@ fn several_lists_are_named_and_can_be_chosen() {
         ),
         (
             ATLASSIAN,
-            "items[].network, items[].cidr, items[].mask",
+            "items[].network, items[].cidr",
             "items[].cidr",
             &["192.0.2.0/25"],
         ),
@@ -178,7 +178,7 @@ fn more_places_than_are_told_apart() {
 
 const RANGE: &str = "has the other end of a range beside it, which is not read; write FIRST-LAST";
 const LENGTH: &str =
-    "has a prefix length or netmask beside it, which is not read; write ADDRESS/LENGTH";
+    "has a prefix length or netmask beside it that makes no network of it; write ADDRESS/LENGTH";
 const PAIR: &str = "is half of a pair, which may be a range; write it as one text";
 const EXCEPTION: &str =
     "holds an exception (!, except), which a list cannot; put it into an allow set";
@@ -190,15 +190,16 @@ const NO_TEXT: &str = "is an array or object, where the path should lead to text
 
 /// A document, the paths asked for, and why it is refused.
 #[rustfmt::skip]
-const HALVES: [(&str, &str, &str); 43] = [
+const HALVES: [(&str, &str, &str); 44] = [
     (r#"[{"first":"192.0.2.0","last":"192.0.2.9"}]"#, "[].first", RANGE),
     (r#"[{"first":"192.0.2.0","last":"192.0.2.9"}]"#, "[].last", RANGE),
     (r#"[{"startIp":"192.0.2.0","endIp":"192.0.2.9"}]"#, "[].startIp, [].endIp", RANGE),
     (r#"[{"start":"192.0.2.0","count":256}]"#, "[].start", RANGE),
-    (r#"[{"ip":"192.0.2.0","prefix_length":24}]"#, "[].ip", LENGTH),
-    (r#"[{"prefixLength":"24","ip":"192.0.2.0"}]"#, "[].ip", LENGTH),
-    (r#"[{"network":"192.0.2.0","netmask":"255.255.255.0"}]"#, "[].network", LENGTH),
-    (ATLASSIAN, "items[].network", LENGTH),
+    (r#"[{"ip":"192.0.2.1","prefix_length":24}]"#, "[].ip", LENGTH),
+    (r#"[{"ip":"192.0.2.1","submask":"255.255.255.0"}]"#, "[].ip", LENGTH),
+    (r#"[{"ip":"192.0.2.0","bits":24,"mask":"255.255.0.0"}]"#, "[].ip", LENGTH),
+    (r#"[{"ip":"192.0.2.0","prefix":64}]"#, "[].ip", LENGTH),
+    (r#"[{"src":"192.0.2.0","dst":"198.51.100.0","bits":24}]"#, "[].src", LENGTH),
     (r#"[["192.0.2.0","192.0.2.9"]]"#, "[][]", PAIR),
     (r#"[["192.0.2.0",24]]"#, "[][]", PAIR),
     (r#"[{"ip":"192.0.2.0","ip":"192.0.2.9"}]"#, "[].ip", TWICE),
@@ -278,16 +279,44 @@ fn fields_that_mean_a_range_or_a_length() {
         let rest = entries(&load_rest(text));
         assert!(rest.is_empty() || rest == ["192.0.2.1"], "{text}: {rest:?}");
     }
-    let text = r#"[{"ip":"192.0.2.0","prefix_length":24}]"#;
-    let refused = refusal(text, &ReadOptions::default());
-    assert!(refused.contains(LENGTH), "{refused}");
     let lines = load_rest(
-        "{\"ip\":\"192.0.2.0\",\"prefixlen\":24}\n\
+        "{\"ip\":\"192.0.2.1\",\"prefixlen\":24}\n\
          {\"ip\":\"192.0.2.1\",\"end\":\"192.0.2.9\"}\n{\"ip\":\"192.0.2.3\"}\n",
     );
     assert_eq!(lines.format, Format::JsonLines);
     assert_eq!(entries(&lines), ["192.0.2.3"]);
     assert!(bad(&lines)[0].ends_with(LENGTH) && bad(&lines)[1].ends_with(RANGE));
+}
+
+#[test]
+fn an_address_and_the_length_beside_it_are_a_network() {
+    #[rustfmt::skip]
+    let table = [
+        (r#"[{"ip":"192.0.2.0","submask":"255.255.255.0"}]"#, "", "192.0.2.0/24"),
+        (r#"[{"ip":"192.0.2.0","prefix_length":24},{"ip":"198.51.100.7"}]"#, "",
+         "198.51.100.7 192.0.2.0/24"),
+        (r#"[{"prefixLength":"/24","ip":"192.0.2.0"}]"#, "[].ip", "192.0.2.0/24"),
+        (r#"[{"network":"192.0.2.0","netmask":"255.255.255.128"}]"#, "[].network", "192.0.2.0/25"),
+        (r#"[{"network":"192.0.2.0","netmask":"255.255.255.0"}]"#, "[].network, [].netmask",
+         "192.0.2.0/24"),
+        (r#"[{"ip":"192.0.2.1","mask":"255.255.255.255"}]"#, "", "192.0.2.1"),
+        (r#"[{"ip":"2001:db8::","prefix":32}]"#, "", "2001:db8::/32"),
+        (r#"[{"ip":"192.0.2.0","bits":24,"mask":"255.255.255.0"}]"#, "", "192.0.2.0/24"),
+        (r#"[{"ip":"192.0.2.0/24","mask":"255.255.255.0"}]"#, "[].ip", "192.0.2.0/24"),
+        (ATLASSIAN, "items[].network", "192.0.2.0/25"),
+        ("{\"ip\":\"192.0.2.0\",\"mask\":\"255.255.255.0\"}\n{\"ip\":\"198.51.100.7\"}\n", "",
+         "198.51.100.7 192.0.2.0/24"),
+        ("{\"a\":\"192.0.2.0\",\"mask\":24}\n{\"a\":\"198.51.100.7\"}\n", "a",
+         "198.51.100.7 192.0.2.0/24"),
+    ];
+    for (text, paths, expected) in table {
+        let options = match paths {
+            "" => ReadOptions::default(),
+            paths => asking(paths),
+        };
+        let loaded = load_with(text, &options).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(entries(&loaded).join(" "), expected, "{text}");
+    }
 }
 
 #[test]

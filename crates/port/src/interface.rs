@@ -51,7 +51,7 @@ pub use monitor::{Monitor, View};
 pub(crate) use name::OTHER_NAME_BYTES_MAX;
 pub use name::name_shown;
 pub use offloads::{MERGING, Offloads, TAKING_TAGS};
-pub(crate) use peer::CUTTING;
+pub use peer::{CHECKSUMS_TX, CUTTING, SEGMENTING};
 pub use queueing::{Queueing, QueueingCounts};
 pub use records::{records_folder, records_prefix};
 pub use restore::{LeftBehind, Restored, left_behind, restore};

@@ -47,7 +47,7 @@ use frame::{PortId, QueueId, Region};
 use bypass::Standby;
 pub use custom::{XdpAttachment, XdpMap, XdpMapKind, XdpProgram};
 use local::Local;
-use maps::Settings;
+use maps::{Room, Settings};
 pub use mtu::native_mtu_max;
 use mtu::xdp_mtu_max;
 use origin::Origin;
@@ -130,15 +130,17 @@ impl XdpPort {
         let standby = standby(spec, &queues, count, index)?;
         let left = standby.as_ref().and_then(Standby::program);
         refuse_foreign(name, index, left)?;
-        // Queues may come; a bypass is for those there are.
-        let sockets_end = match spec.queues {
-            Queues::All if standby.is_none() => interface.rx_queues_max().unwrap_or(count),
-            _ => queues.end,
+        let room = Room {
+            // Queues may come; a bypass is for those there are.
+            queues_end: match spec.queues {
+                Queues::All if standby.is_none() => interface.rx_queues_max().unwrap_or(count),
+                _ => queues.end,
+            },
+            sieve_words: context.sieve_words,
         };
         let ready = Ready::make(interface, index, spec)?;
         let settings = settings(spec, standby.as_ref(), &ready);
-        let ends = (sockets_end, context.sieve_words);
-        let steering = Steering::load(name, ends, settings, standby)?;
+        let steering = Steering::load(name, room, settings, standby)?;
         let local = spec
             .keep_local
             .then(|| Local::start(ready.interface(), Arc::clone(steering.maps())))

@@ -26,40 +26,41 @@ pub(crate) fn run(what: &ShowCommand, output: Output) -> Outcome {
     match what {
         ShowCommand::Ports(args) => ports::run(args, output),
         ShowCommand::Workers(args) => {
-            let question = ("show.workers", &nothing);
-            tell::<Workers, _>(&args.facts, question, tables::workers, output)
+            let question = Question::of("show.workers", &nothing);
+            tell::<Workers, _>(&args.facts, &question, tables::workers, output)
         }
         ShowCommand::Dispatch(args) => {
-            let question = ("show.dispatch", &nothing);
-            tell::<Dispatch, _>(&args.facts, question, dispatch::render, output)
+            let question = Question::of("show.dispatch", &nothing);
+            tell::<Dispatch, _>(&args.facts, &question, dispatch::render, output)
         }
         ShowCommand::Flows(args) => {
-            let question = ("show.flows", &nothing);
-            tell::<Flows, _>(&args.facts, question, flows::flows, output)
+            let question = Question::of("show.flows", &nothing);
+            tell::<Flows, _>(&args.facts, &question, flows::flows, output)
         }
         ShowCommand::Rss(args) => {
-            let question = ("show.rss", &nothing);
-            tell::<Rss, _>(&args.facts, question, flows::rss, output)
+            let question = Question::of("show.rss", &nothing);
+            tell::<Rss, _>(&args.facts, &question, flows::rss, output)
         }
         ShowCommand::Drops(args) => {
-            let question = ("show.drops", &nothing);
-            tell::<Drops, _>(&args.facts, question, tables::drops, output)
+            let question = Question::of("show.drops", &nothing);
+            tell::<Drops, _>(&args.facts, &question, tables::drops, output)
         }
         ShowCommand::Sets(args) => {
-            let question = ("show.sets", &nothing);
-            tell::<Sets, _>(&args.facts, question, tables::sets, output)
+            let question = Question::of("show.sets", &nothing);
+            tell::<Sets, _>(&args.facts, &question, tables::sets, output)
         }
         ShowCommand::Hits(ShowHitsArgs { top, facts }) => {
-            let question = ("show.hits", &HitsParams { top: *top });
-            tell::<Hits, _>(facts, question, tables::hits, output)
+            let params = HitsParams { top: *top };
+            let question = Question::of("show.hits", &params);
+            tell::<Hits, _>(facts, &question, tables::hits, output)
         }
         ShowCommand::Memory(args) => {
-            let question = ("show.memory", &nothing);
-            tell::<Memory, _>(&args.facts, question, tables::memory, output)
+            let question = Question::of("show.memory", &nothing);
+            tell::<Memory, _>(&args.facts, &question, tables::memory, output)
         }
         ShowCommand::Config(args) => {
-            let question = ("show.config", &nothing);
-            tell::<ConfigAnswer, _>(&args.facts, question, tables::config, output)
+            let question = Question::of("show.config", &nothing);
+            tell::<ConfigAnswer, _>(&args.facts, &question, tables::config, output)
         }
     }
 }
@@ -83,13 +84,34 @@ impl Looks {
 /// Text of an answer and, when it is watched, the one before.
 type Render<T> = fn(&T, Option<&T>, Looks) -> String;
 
-fn tell<T, P>(args: &FactArgs, question: (&str, &P), render: Render<T>, output: Output) -> Outcome
+/// A method of the daemon and what it is given.
+struct Question<'a, P> {
+    method: &'static str,
+    params: &'a P,
+}
+
+impl<'a, P: Serialize> Question<'a, P> {
+    fn of(method: &'static str, params: &'a P) -> Self {
+        Self { method, params }
+    }
+
+    fn ask<T: DeserializeOwned>(&self, client: &mut Client) -> Result<T, Error> {
+        client.call(self.method, self.params).map_err(failed)
+    }
+}
+
+fn tell<T, P>(
+    args: &FactArgs,
+    question: &Question<'_, P>,
+    render: Render<T>,
+    output: Output,
+) -> Outcome
 where
     T: Serialize + DeserializeOwned,
     P: Serialize,
 {
     let mut client = connect(&args.daemon)?;
-    let mut ask = || ask::<T, P>(&mut client, question);
+    let mut ask = || question.ask::<T>(&mut client);
     if !args.watch {
         let now = ask()?;
         let text = render(&now, None, Looks::of(output));
@@ -105,13 +127,6 @@ where
         before = Some(now);
         output.print_on(&text)
     })
-}
-
-fn ask<T: DeserializeOwned, P: Serialize>(
-    client: &mut Client,
-    (method, params): (&str, &P),
-) -> Result<T, Error> {
-    client.call(method, params).map_err(failed)
 }
 
 /// One JSON object, one line.

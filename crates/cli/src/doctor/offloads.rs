@@ -1,20 +1,10 @@
 //! What an interface does to frames that should be done to none in a wire.
 
-use port::interface::{MERGING, Survey};
+use port::interface::{CHECKSUMS_TX, CUTTING, MERGING, SEGMENTING, Survey};
 
 use super::finding::Finding;
 use super::interface::{has_no_wire, is_veth};
 
-const CHECKSUMS_TX: [&str; 3] = [
-    "tx-checksum-ip-generic",
-    "tx-checksum-ipv4",
-    "tx-checksum-ipv6",
-];
-const SEGMENTATION: [&str; 3] = [
-    "tx-tcp-segmentation",
-    "tx-tcp6-segmentation",
-    "tx-generic-segmentation",
-];
 const TAGS_RX: [&str; 2] = ["rx-vlan-hw-parse", "rx-vlan-stag-hw-parse"];
 const TAGS_TX: [&str; 2] = ["tx-vlan-hw-insert", "tx-vlan-stag-hw-insert"];
 
@@ -67,11 +57,12 @@ fn short(name: &str) -> &str {
     }
 }
 
+fn off(name: &str) -> String {
+    format!(" {} off", short(name))
+}
+
 fn switch_off(survey: &Survey, names: &[&str]) -> String {
-    let off: String = names
-        .iter()
-        .map(|name| format!(" {} off", short(name)))
-        .collect();
+    let off: String = names.iter().map(|name| off(name)).collect();
     format!("ethtool -K {}{off}", survey.name)
 }
 
@@ -171,50 +162,56 @@ fn checksums_tx(survey: &Survey) -> Finding {
             if changeable.is_empty() {
                 return finding;
             }
-            finding.mended_by(format!("ethtool -K {} tx off", survey.name))
+            finding.mended_by(format!("ethtool -K {} {CUTTING}", survey.name))
         }
     }
 }
 
 fn segmentation(survey: &Survey) -> Finding {
     let what = "segmentation";
-    match (is_on(survey, &SEGMENTATION), has_no_wire(survey)) {
-        (false, _) => Finding::good(what, "tso and gso off"),
+    match (is_on(survey, &SEGMENTING), has_no_wire(survey)) {
+        (false, _) => Finding::good(what, "cut by this host"),
         (true, false) => Finding::good(what, "on, for what this host itself sends"),
         (true, true) => Finding::doubtful(
             what,
             "left to the receiver",
             "TCP of this host reaches the other end in pieces of up to 64 KiB, which fit no wire",
         )
-        .mended_by(format!("ethtool -K {} tso off gso off", survey.name)),
+        .mended_by(format!("ethtool -K {} {CUTTING}", survey.name)),
     }
 }
 
 fn of_peer(peer: Option<&Survey>) -> Finding {
     let what = "veth peer";
-    let remedy = "ethtool -K PEER tx off tso off gso off txvlan off tx-vlan-stag-hw-insert off";
     let Some(peer) = peer.filter(|peer| peer.offloads.is_some()) else {
         let why = "it is in another network namespace: see there that it sends whole checksums and \
                    frames";
-        return Finding::unknown(what, why).mended_by(remedy);
+        let tags: String = TAGS_TX.iter().map(|name| off(name)).collect();
+        return Finding::unknown(what, why).mended_by(format!("ethtool -K PEER {CUTTING}{tags}"));
     };
     let name = &peer.name;
-    let left = [&SEGMENTATION[..], &TAGS_TX];
-    if left.iter().any(|names| is_on(peer, names)) {
+    let (tags, segments) = (active(peer, &TAGS_TX).0, is_on(peer, &SEGMENTING));
+    let cutting = match segments || is_on(peer, &CHECKSUMS_TX) {
+        true => format!(" {CUTTING}"),
+        false => String::new(),
+    };
+    let tags_off: String = tags.iter().map(|name| off(name)).collect();
+    let remedy = format!("ethtool -K {name}{cutting}{tags_off}");
+    if segments || is_on(peer, &TAGS_TX) {
         return Finding::wrong(
             what,
             format!("{name} leaves checksums, segmentation or tags to the receiver"),
             "its host's frames come unfinished, larger than a wire's, or to XDP without their tags",
         )
-        .mended_by(remedy.replace("PEER", name));
+        .mended_by(remedy);
     }
-    if is_on(peer, &CHECKSUMS_TX) {
+    if !cutting.is_empty() {
         return Finding::doubtful(
             what,
             format!("{name} leaves checksums to the receiver"),
             "xdp: and packet: finish them, which costs rate; shortcut=on and bypass=on do not",
         )
-        .mended_by(format!("ethtool -K {name} tx off"));
+        .mended_by(remedy);
     }
     Finding::good(what, format!("{name} sends whole frames"))
 }

@@ -355,21 +355,43 @@ fn what_costs_rate_is_doubtful_and_no_failure() {
 
 #[test]
 fn a_veth_is_judged_by_its_other_end() {
+    use Judgement::{Doubtful, Wrong};
     let whole = veth("b");
     let good = page(&veth("a"), Some(&whole));
     assert_eq!(judged(&good, "veth peer").judgement, Judgement::Good);
-    let lazy = with_offload(whole, "tx-checksum-ip-generic", true);
-    let lazy_page = page(&veth("a"), Some(&lazy));
-    let finding = judged(&lazy_page, "veth peer");
     // Ports finish checksums.
-    assert_eq!(finding.judgement, Judgement::Doubtful);
-    assert_eq!(finding.remedy.as_deref(), Some("ethtool -K b tx off"));
-    let merging = with_offload(lazy, "tx-tcp-segmentation", true);
-    let merging_page = page(&veth("a"), Some(&merging));
-    let finding = judged(&merging_page, "veth peer");
-    assert_eq!(finding.judgement, Judgement::Wrong);
-    let remedy = finding.remedy.as_deref();
-    assert!(remedy.is_some_and(|text| text.contains("-K b tx off tso off")));
+    for (offloads, judgement, words) in [
+        (&["tx-checksum-ip-generic"][..], Doubtful, "tx off"),
+        (&["tx-tcp-segmentation"], Wrong, "tx off"),
+        (&["tx-udp-segmentation"], Wrong, "tx off"),
+        (
+            &["tx-checksum-ip-generic", "tx-tcp-segmentation"],
+            Wrong,
+            "tx off",
+        ),
+        (&["tx-vlan-hw-insert"], Wrong, "txvlan off"),
+        (
+            &["tx-tcp6-segmentation", "tx-vlan-stag-hw-insert"],
+            Wrong,
+            "tx off tx-vlan-stag-hw-insert off",
+        ),
+    ] {
+        let peer = offloads
+            .iter()
+            .fold(veth("b"), |peer, offload| with_offload(peer, offload, true));
+        let page = page(&veth("a"), Some(&peer));
+        let finding = judged(&page, "veth peer");
+        assert_eq!(finding.judgement, judgement, "{offloads:?}");
+        let remedy = format!("ethtool -K b {words}");
+        assert_eq!(finding.remedy, Some(remedy), "{offloads:?}");
+    }
+    // Generic segmentation cuts before a frame leaves: it stays on when `tx off` is in effect.
+    let cutting = with_offload(veth("b"), "tx-generic-segmentation", true);
+    let page_of_cutting = page(&cutting, Some(&cutting));
+    for what in ["veth peer", "segmentation"] {
+        let judgement = judged(&page_of_cutting, what).judgement;
+        assert_eq!(judgement, Judgement::Good, "{what}");
+    }
     let elsewhere = page(&veth("a"), None);
     assert_eq!(
         judged(&elsewhere, "veth peer").judgement,

@@ -78,7 +78,7 @@ impl Comparison {
         let base = Recorded::read(&args.base)?;
         let alike = |path: &PathBuf, name: &str| {
             let run = Recorded::read(path)?;
-            refuse((&base, "A"), (&run, name))?;
+            refuse(&Named::of("A", &base), &Named::of(name, &run))?;
             Ok::<_, String>(run)
         };
         let new = alike(&args.new, "B")?;
@@ -152,8 +152,22 @@ fn twin(
     all.find_map(|(name, run)| (run.rows == null.rows).then_some(name))
 }
 
+/// A run and what messages call it.
+struct Named<'a> {
+    name: &'a str,
+    run: &'a Recorded,
+}
+
+impl<'a> Named<'a> {
+    fn of(name: &'a str, run: &'a Recorded) -> Self {
+        Self { name, run }
+    }
+}
+
 /// Runs that have nothing to do with each other.
-fn refuse((base, a): (&Recorded, &str), (new, b): (&Recorded, &str)) -> Result<(), String> {
+fn refuse(base: &Named<'_>, new: &Named<'_>) -> Result<(), String> {
+    let (a, b) = (base.name, new.name);
+    let (base, new) = (base.run, new.run);
     if base.experiment != new.experiment {
         return Err(format!(
             "{a} is a run of '{}' and {b} of '{}': compare runs of one experiment",
@@ -172,7 +186,8 @@ fn refuse((base, a): (&Recorded, &str), (new, b): (&Recorded, &str)) -> Result<(
 
 fn warnings(comparison: &Comparison, pairs: &Pairs<'_>) -> Vec<String> {
     let base = &comparison.base;
-    let mut warnings = Vec::from_iter(beside(("A", base), ("B", &comparison.new)));
+    let a = Named::of("A", base);
+    let mut warnings = Vec::from_iter(beside(&a, &Named::of("B", &comparison.new)));
     if comparison.is_one_file {
         warnings.push("A and B are one file: name two runs to see what differs".to_owned());
     }
@@ -189,7 +204,7 @@ fn warnings(comparison: &Comparison, pairs: &Pairs<'_>) -> Vec<String> {
     warnings.extend(spoiled("A", base));
     warnings.extend(spoiled("B", &comparison.new));
     for (name, null) in &comparison.nulls {
-        warnings.extend(beside(("A", base), (name, null)));
+        warnings.extend(beside(&a, &Named::of(name, null)));
         if null.commit != base.commit || null.version != base.version {
             warnings.push(format!(
                 "{name} is no run of A's program by its commit: what it differs by is not noise \
@@ -205,7 +220,7 @@ fn warnings(comparison: &Comparison, pairs: &Pairs<'_>) -> Vec<String> {
 }
 
 /// Machines that differ.
-fn beside((a, base): (&str, &Recorded), (b, new): (&str, &Recorded)) -> Option<String> {
+fn beside(base: &Named<'_>, new: &Named<'_>) -> Option<String> {
     let machine = |run: &Recorded| {
         let cpu = run.machine.cpu.as_deref().unwrap_or("unknown");
         let kernel = run.machine.kernel.as_deref().unwrap_or("unknown");
@@ -215,9 +230,12 @@ fn beside((a, base): (&str, &Recorded), (b, new): (&str, &Recorded)) -> Option<S
             .map_or("unknown".to_owned(), |cpus| cpus.to_string());
         printable(&format!("{cpu}, {cpus} CPUs, Linux {kernel}"))
     };
-    (base.machine != new.machine).then(|| {
-        let (base, new) = (machine(base), machine(new));
-        format!("the machines differ: {a} ran on {base}, {b} on {new}")
+    (base.run.machine != new.run.machine).then(|| {
+        let (a, b) = (machine(base.run), machine(new.run));
+        format!(
+            "the machines differ: {} ran on {a}, {} on {b}",
+            base.name, new.name
+        )
     })
 }
 

@@ -13,6 +13,16 @@ use crate::{Place, Ran};
 /// How long anything may take that takes milliseconds on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Waits for what is true soon.
+#[track_caller]
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "never: {what}");
+        sleep(Duration::from_millis(50));
+    }
+}
+
 /// Both halves of IPv4: whatever the generator makes.
 const ALL: &str = "0.0.0.0/1 128.0.0.0/1";
 

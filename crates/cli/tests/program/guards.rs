@@ -2,16 +2,11 @@
 //! follows while it runs: files without events, and addresses of this machine.
 
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::Place;
-use crate::daemon::{Daemon, config};
-
-/// How long anything may take that takes a second on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::daemon::{Daemon, config, until};
 
 fn lines(count: u32) -> String {
     let line = |number: u32| format!("{}\n", std::net::Ipv4Addr::from(0x0100_0000 + 7 * number));
@@ -26,15 +21,6 @@ fn set(action: &str, more: &str) -> String {
 /// What the daemon says of set `a`.
 fn shown(daemon: &Daemon<'_>) -> Value {
     daemon.must("set show a --json").json()
-}
-
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < PATIENCE, "never: {what}");
-        sleep(Duration::from_millis(50));
-    }
 }
 
 /// `run --check --lists` and the start agree on every one of these.
@@ -72,14 +58,12 @@ fn first_lists() {
         if let Some(list) = list {
             place.write("a.txt", list);
         }
-        let code = i32::from(refusal.is_some());
-        let checked = place.run("run --check --lists a.toml");
-        assert_eq!(checked.code, code, "case {number}: {checked:?}");
-        let started = place.run("run a.toml --duration 100ms");
-        assert_eq!(started.code, 2 * code, "case {number}: {started:?}");
-        for ran in [checked, started] {
-            let said = refusal.is_none_or(|refusal| ran.complaints().contains(refusal));
-            assert!(said, "case {number}: {ran:?}");
+        for (words, code) in [
+            ("run --check --lists a.toml", 1),
+            ("run a.toml --duration 100ms", 2),
+        ] {
+            let ran = place.run(words);
+            ran.is_refused_as(refusal, code, &format!("case {number}"));
             assert!(
                 !ran.complaints().contains("--force"),
                 "case {number}: {ran:?}"
@@ -119,9 +103,7 @@ fn a_reload_takes_no_set_without_its_list() {
             until("the list", || shown(&daemon)["entries"] == 3);
             place.write("a.toml", config(&sets));
             let ran = daemon.ask("reload");
-            assert_eq!(ran.code, i32::from(refusal.is_some()), "{sets}\n{ran:?}");
-            let said = refusal.is_none_or(|refusal| ran.stderr.contains(refusal));
-            assert!(said, "{sets}\n{ran:?}");
+            ran.is_refused_as(refusal, 1, &sets);
             if refusal.is_some() {
                 assert_eq!(shown(&daemon)["entries"], 3, "{sets}");
                 assert_ne!(daemon.ask("set show b").code, 0, "{sets}");

@@ -134,6 +134,16 @@ impl Ran {
         own.map(|line| format!("{line}\n")).collect()
     }
 
+    /// Holds it against a row of a table: refused with this exit code and a message that has this
+    /// text, or done.
+    #[track_caller]
+    pub(crate) fn is_refused_as(&self, refusal: Option<&str>, code: i32, row: &str) {
+        let code = refusal.map_or(0, |_| code);
+        assert_eq!(self.code, code, "{row}: {self:?}");
+        let said = refusal.is_none_or(|refusal| self.complaints().contains(refusal));
+        assert!(said, "{row}: {self:?}");
+    }
+
     #[track_caller]
     pub(crate) fn ended(self, code: i32) -> Self {
         assert_eq!(

@@ -4,21 +4,12 @@
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::Place;
-use crate::daemon::{Daemon, config};
+use crate::daemon::{Daemon, config, until};
 
 const HAND: &str = "[[set]]\nname = 'hand'\naction = 'count'\n";
-
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "never: {what}");
-        sleep(Duration::from_millis(50));
-    }
-}
 
 /// Whoever has seen so many hits of a set sees no fewer of its one address.
 #[test]

@@ -17,7 +17,7 @@ pub(super) fn read(section: &Section<'_>) -> Result<Option<Columns>, ConfigError
         Some(value) if is_text(value) => section.parsed("column", WANTED, |text| {
             text.parse::<Column>().map_err(wrong)
         })?,
-        _ => section.number("column", (1, 4096))?.map(Column::Number),
+        _ => section.number("column", 1..=4096)?.map(Column::Number),
     };
     let columns = section.parsed("columns", WANTED, |text| {
         text.parse::<Columns>().map_err(wrong)

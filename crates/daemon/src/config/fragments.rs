@@ -38,12 +38,12 @@ impl FragmentsSection {
 
     pub(crate) fn read(section: Section<'_>) -> Result<Self, ConfigError> {
         let follow = section.flag("follow")?;
-        let datagrams = section.number("datagrams", (1, DATAGRAMS_MAX.into()))?;
-        let pieces = section.number("pieces", (1, PIECES_MAX.into()))?;
-        let held = section.number("held", (1, HELD_MAX.into()))?;
-        let times = (Duration::from_millis(1), FRAGMENT_TIMEOUT_MAX);
+        let datagrams = section.number("datagrams", 1..=DATAGRAMS_MAX.into())?;
+        let pieces = section.number("pieces", 1..=PIECES_MAX.into())?;
+        let held = section.number("held", 1..=HELD_MAX.into())?;
+        let times = Duration::from_millis(1)..=FRAGMENT_TIMEOUT_MAX;
         let timeout = section.duration("timeout", times)?;
-        let source_part = section.number("source_part", (1, SOURCE_PART_MAX.into()))?;
+        let source_part = section.number("source_part", 1..=SOURCE_PART_MAX.into())?;
         if follow == Some(false) {
             let bounded = datagrams.is_some() || pieces.is_some() || held.is_some();
             if bounded || timeout.is_some() || source_part.is_some() {

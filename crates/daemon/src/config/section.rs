@@ -1,7 +1,7 @@
 //! One table of the file, read key by key; keys that nobody asked for are errors.
 
 use std::cell::RefCell;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -164,17 +164,17 @@ impl<'t> Section<'t> {
     pub(crate) fn number<T: TryFrom<i64>>(
         &self,
         key: &'static str,
-        bounds: (i64, i64),
+        bounds: RangeInclusive<i64>,
     ) -> Result<Option<T>, ConfigError> {
         let Some(value) = self.find(key) else {
             return Ok(None);
         };
-        let (least, most) = bounds;
+        let (least, most) = (bounds.start(), bounds.end());
         let wanted = format!("{key} = a whole number from {least} to {most}");
         let Some(number) = integer(value.get_ref()) else {
             return Err(self.mistyped(key, value, &wanted));
         };
-        let held = Some(number).filter(|number| (least..=most).contains(number));
+        let held = Some(number).filter(|number| bounds.contains(number));
         match held.and_then(|number| T::try_from(number).ok()) {
             Some(number) => Ok(Some(number)),
             None => {
@@ -192,7 +192,7 @@ impl<'t> Section<'t> {
             .get(key)
             .is_some_and(|v| integer(v.get_ref()).is_some())
         {
-            return self.number(key, (1, i64::MAX));
+            return self.number(key, 1..=i64::MAX);
         }
         self.parsed(key, &format!("{key} = \"64MiB\""), words::parse_bytes)
     }
@@ -201,21 +201,22 @@ impl<'t> Section<'t> {
     pub(crate) fn duration(
         &self,
         key: &'static str,
-        (least, most): (Duration, Duration),
+        bounds: RangeInclusive<Duration>,
     ) -> Result<Option<Duration>, ConfigError> {
         let whole = self.table.get(key).and_then(|v| integer(v.get_ref()));
         let read = match whole {
             Some(_) => self
-                .number::<u64>(key, (0, 315_360_000))?
+                .number::<u64>(key, 0..=315_360_000)?
                 .map(Duration::from_secs),
             None => self.parsed(key, &format!("{key} = \"1h\""), |text| {
                 words::parse_duration(text).map_err(|sentence| split_sentence(&sentence))
             })?,
         };
         match read {
-            Some(time) if time < least || time > most => {
+            Some(time) if !bounds.contains(&time) => {
                 let what = format!("{key} in {} is {}", self.name, words::show_duration(time));
-                let (least, most) = (words::show_duration(least), words::show_duration(most));
+                let [least, most] =
+                    [bounds.start(), bounds.end()].map(|time| words::show_duration(*time));
                 let wrong = Wrong::new(what, format!("write {least} to {most}"));
                 Err(self.error_at(key, wrong))
             }
@@ -227,7 +228,7 @@ impl<'t> Section<'t> {
     pub(crate) fn real(
         &self,
         key: &'static str,
-        (least, most): (f64, f64),
+        bounds: RangeInclusive<f64>,
     ) -> Result<Option<f64>, ConfigError> {
         let Some(value) = self.find(key) else {
             return Ok(None);
@@ -237,10 +238,12 @@ impl<'t> Section<'t> {
             other => integer(other).map(|whole| whole as f64),
         };
         // Negative zero would be shown in another way than it was read.
-        let held = number
-            .filter(|n| (least..=most).contains(n))
-            .map(|n| n + 0.0);
-        let wanted = format!("{key} = a number from {least} to {most}");
+        let held = number.filter(|n| bounds.contains(n)).map(|n| n + 0.0);
+        let wanted = format!(
+            "{key} = a number from {} to {}",
+            bounds.start(),
+            bounds.end()
+        );
         held.map(Some).ok_or_else(|| match number {
             None => self.mistyped(key, value, &wanted),
             Some(number) => {

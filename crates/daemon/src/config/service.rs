@@ -255,9 +255,9 @@ impl CrowdsecConfig {
             let what = format!("{set:?} is no name of a set");
             return Err(section.error_at("set", Wrong::new(what, "name one of the [[set]]s")));
         }
-        let times = (Duration::from_secs(1), Duration::from_secs(3600));
+        let times = Duration::from_secs(1)..=Duration::from_secs(3600);
         let interval = section.duration("interval", times)?;
-        let times = (Duration::from_secs(60), Duration::from_secs(30 * 86_400));
+        let times = Duration::from_secs(60)..=Duration::from_secs(30 * 86_400);
         let resync = section.duration("resync", times)?;
         let types = section.texts("types", |word| decision_word(word, false))?;
         if types.as_ref().is_some_and(Vec::is_empty) {

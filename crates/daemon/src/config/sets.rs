@@ -126,7 +126,7 @@ fn json_paths(section: &Section<'_>) -> Result<Vec<JsonPath>, ConfigError> {
     let Some(text) = section.text("json_path")? else {
         return Ok(Vec::new());
     };
-    if section.number::<usize>("column", (1, 4096))?.is_some() {
+    if section.number::<usize>("column", 1..=4096)?.is_some() {
         let remedy = "remove column, which is for CSV, or json_path, which is for JSON";
         let wrong = Wrong::new("json_path and column are both there", remedy);
         return Err(section.error_at("json_path", wrong));
@@ -169,7 +169,7 @@ impl SetConfig {
                 .map(|on| ActionAt::read(on, ports))
                 .collect::<Result<_, _>>()?,
             refresh: section
-                .duration("refresh", (REFRESH_MIN.max(second), REFRESH_MAX))?
+                .duration("refresh", REFRESH_MIN.max(second)..=REFRESH_MAX)?
                 .unwrap_or(REFRESH),
             guards: Guards::read(&section)?,
             columns: columns::read(&section)?,
@@ -331,7 +331,7 @@ impl Source {
             }
             Some(_) => {}
         }
-        let times = (Duration::from_secs(1), Duration::from_secs(86_400));
+        let times = Duration::from_secs(1)..=Duration::from_secs(86_400);
         let timeout = table.duration("timeout", times)?;
         table.finish()?;
         Ok(Self::Command { argv, timeout })
@@ -371,10 +371,10 @@ impl Guards {
     fn read(section: &Section<'_>) -> Result<Self, ConfigError> {
         Ok(Self {
             max_change: section
-                .real("max_change", (0.0, 1000.0))?
+                .real("max_change", 0.0..=1000.0)?
                 .unwrap_or(MAX_CHANGE),
             max_change_floor: section
-                .number("max_change_floor", (0, FLOOR_MAX))?
+                .number("max_change_floor", 0..=FLOOR_MAX)?
                 .unwrap_or(MAX_CHANGE_FLOOR),
             allow_empty: section.flag("allow_empty")?.unwrap_or(false),
             allow_private: section.flag("allow_private")?.unwrap_or(false),

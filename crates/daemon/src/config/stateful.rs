@@ -49,13 +49,13 @@ impl StatefulSection {
             let remedy = "add allow_new = [\"NAME\"], the port that clients are behind";
             return Err(section.error_at("allow_new", Wrong::new(what, remedy)));
         }
-        let flows = section.number("flows", (1, i64::from(FLOWS_MAX)))?;
+        let flows = section.number("flows", 1..=i64::from(FLOWS_MAX))?;
         let full = section.parsed("full", "full = \"refuse\" or \"evict\"", |word| {
             choice(word, &FULL)
         })?;
         let answers_from_any = section.flag("answers_from_any")?;
         let log = section.path("flow_log")?;
-        let times = (Duration::ZERO, Duration::from_secs(86_400));
+        let times = Duration::ZERO..=Duration::from_secs(86_400);
         let log_interval = section.duration("flow_log_interval", times)?;
         section.finish()?;
         Ok(Self {

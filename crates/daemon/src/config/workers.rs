@@ -87,7 +87,7 @@ impl WorkersConfig {
     pub(crate) fn read(section: Section<'_>) -> Result<Self, ConfigError> {
         let cpus = |text: &str| parse_cpus(text).map_err(|sentence| split_sentence(&sentence));
         let read = Self {
-            count: section.number("count", (1, 1024))?,
+            count: section.number("count", 1..=1024)?,
             cpus: section.parsed("cpus", "cpus = \"1,2-3\"", cpus)?,
             idle: section
                 .parsed("idle", "idle = \"doze\" or \"spin\"", |word| {
@@ -96,7 +96,7 @@ impl WorkersConfig {
                 .unwrap_or_default(),
             dispatch: read_dispatch(&section)?,
             pin_irqs: section.flag("pin_irqs")?.unwrap_or(false),
-            burst: section.number("burst", (1, BURST_MAX as i64))?,
+            burst: section.number("burst", 1..=BURST_MAX as i64)?,
         };
         if let (Some(count), Some(cpus)) = (read.count, &read.cpus)
             && count != cpus.len()
@@ -135,7 +135,7 @@ impl WorkersConfig {
 fn read_dispatch(section: &Section<'_>) -> Result<DispatchSettings, ConfigError> {
     let example = "dispatch = \"auto\", \"direct\", \"hybrid\" or \"deferred\"";
     let policy = section.parsed("dispatch", example, |word| choice(word, &DISPATCH))?;
-    let limit = section.number("dispatch_limit", (1, RING_LIMIT_MAX as i64))?;
+    let limit = section.number("dispatch_limit", 1..=RING_LIMIT_MAX as i64)?;
     Ok(DispatchSettings {
         policy: policy.flatten(),
         ring_limit: limit.unwrap_or(DEFAULT_RING_LIMIT),
@@ -146,12 +146,12 @@ fn read_dispatch(section: &Section<'_>) -> Result<DispatchSettings, ConfigError>
 impl MemoryConfig {
     pub(crate) fn read(section: Section<'_>) -> Result<Self, ConfigError> {
         let most = i64::from(frame::STRIDE_BYTES_MAX);
-        let stride_bytes: Option<u32> = section.number("stride", (256, most))?;
+        let stride_bytes: Option<u32> = section.number("stride", 256..=most)?;
         if stride_bytes.is_some_and(|bytes| !bytes.is_multiple_of(64)) {
             let wrong = Wrong::new("stride is no multiple of 64", "write 2112, or 2048");
             return Err(section.error_at("stride", wrong));
         }
-        let pool_frames = section.number("pool", (1, 1 << 24))?;
+        let pool_frames = section.number("pool", 1..=(1 << 24))?;
         section.finish()?;
         Ok(Self {
             stride_bytes,
@@ -173,19 +173,19 @@ impl MemoryConfig {
 impl LimitsConfig {
     pub(crate) fn read(section: Section<'_>) -> Result<Self, ConfigError> {
         let default = Self::default();
-        let times = (Duration::from_millis(100), Duration::from_secs(3600));
+        let times = Duration::from_millis(100)..=Duration::from_secs(3600);
         let read = Self {
             list_bytes_max: section
                 .bytes("list_bytes")?
                 .unwrap_or(default.list_bytes_max),
             set_entries_max: section
-                .number("set_entries", (1, 1 << 32))?
+                .number("set_entries", 1..=(1 << 32))?
                 .unwrap_or(default.set_entries_max),
             list_time_max: section
                 .duration("list_time", times)?
                 .unwrap_or(default.list_time_max),
             connections_max: section
-                .number("connections", (1, 1024))?
+                .number("connections", 1..=1024)?
                 .unwrap_or(default.connections_max),
         };
         section.finish()?;

@@ -3,6 +3,7 @@
 use super::keep;
 use crate::config::Config;
 use crate::sets::{SetConfig, SetFacts};
+use plane::Action;
 
 /// Sets that came and went, settings that are others, and live actions that ended by it: `before`
 /// and `after` are the sets as they were and are.
@@ -24,7 +25,7 @@ pub(super) fn of_sets(
             all.find(|facts| facts.name.as_str() == name).cloned()
         };
         if let Some((before, after)) = facts(before).zip(facts(after)) {
-            changes.extend(ended((old, &before), (new, &after)));
+            changes.extend(ended(&Side::of(old, &before), &Side::of(new, &after)));
         }
     }
     changes
@@ -55,25 +56,40 @@ fn settings(old: &SetConfig, new: &SetConfig) -> Option<String> {
     }
 }
 
+/// A set as it is configured and as it is.
+struct Side<'a> {
+    config: &'a SetConfig,
+    facts: &'a SetFacts,
+}
+
+impl<'a> Side<'a> {
+    fn of(config: &'a SetConfig, facts: &'a SetFacts) -> Self {
+        Self { config, facts }
+    }
+
+    /// Its live action, where it has one.
+    fn action(&self) -> Option<Action> {
+        self.facts.configured.map(|_| self.facts.rule.action)
+    }
+
+    /// Whether live actions for sides and ports are in force.
+    fn has_exceptions(&self) -> bool {
+        self.facts.rule.exceptions.len() > self.config.rule.exceptions.len()
+    }
+}
+
 /// Live actions that were in force before and are not after.
-fn ended(
-    (old, before): (&SetConfig, &SetFacts),
-    (new, after): (&SetConfig, &SetFacts),
-) -> Vec<String> {
-    let name = &new.rule.name;
-    let live = |facts: &SetFacts| facts.configured.map(|_| facts.rule.action);
+fn ended(before: &Side<'_>, after: &Side<'_>) -> Vec<String> {
+    let name = &after.config.rule.name;
     let mut told = Vec::new();
-    if let (Some(action), None) = (live(before), live(after))
-        && action != new.rule.action
+    if let (Some(action), None) = (before.action(), after.action())
+        && action != after.config.rule.action
     {
         told.push(format!(
             "set {name}: the live action {action} has ended for good"
         ));
     }
-    let has_on = |config: &SetConfig, facts: &SetFacts| {
-        facts.rule.exceptions.len() > config.rule.exceptions.len()
-    };
-    if has_on(old, before) && !has_on(new, after) {
+    if before.has_exceptions() && !after.has_exceptions() {
         told.push(format!(
             "set {name}: the live actions for sides and ports have ended for good"
         ));

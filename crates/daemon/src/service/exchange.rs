@@ -15,7 +15,7 @@ use super::inner::{Inner, Live};
 use super::recent::Recent;
 use super::{StartError, keep, sets};
 use crate::config::Config;
-use crate::journal::KeptSets;
+use crate::journal::{KeptSets, Restart};
 use crate::rpc::ANSWER_WITHIN;
 use crate::sets::{Deferred, Handle, Keeper, Past, Refusal, Request, SetName};
 
@@ -48,13 +48,13 @@ pub(super) fn exchange(inner: &Inner, live: &mut Live, next: &Config) -> Result<
     let kept = passing.transpose().map_err(|refusal| refusal.to_string())?;
     // The journal is the next keeper's.
     live.keeper = None;
-    match replace(next, (&carried, kept.clone()), inner, publisher) {
+    match replace(next, &carried, kept.clone(), inner, publisher) {
         Ok((handle, keeper)) => {
             install(inner, live, handle, keeper);
             Ok(())
         }
         Err(error) => {
-            let back = replace(&live.config, (&carried, kept), inner, publisher);
+            let back = replace(&live.config, &carried, kept, inner, publisher);
             let (handle, keeper) = back.map_err(|worse| {
                 format!("{error}; and the sets there were cannot be had back: {worse}: restart")
             })?;
@@ -98,19 +98,23 @@ fn carry(handle: &Handle, next: &Config) -> Result<Vec<Carried>, Refusal> {
 /// Makes a keeper of these sets, and gives its tables to the workers.
 fn replace(
     config: &Config,
-    (carried, kept): (&[Carried], Option<KeptSets>),
+    carried: &[Carried],
+    kept: Option<KeptSets>,
     inner: &Inner,
     publisher: &Publisher,
 ) -> Result<(Handle, Keeper), StartError> {
     let deferred = Deferred::default();
     let recent = Arc::new(Recent(Arc::clone(&inner.observer)));
     let keeper_config = keep::keeper_config(config, recent);
-    let journal = match kept {
-        Some(kept) => (None, kept),
+    let restart = match kept {
+        Some(kept) => Restart {
+            journal: None,
+            kept,
+        },
         None => keep::journal(config, false)?,
     };
     let publish = Box::new(deferred.clone());
-    let (handle, keeper) = keep::start(keeper_config, journal, publish, config, false)?;
+    let (handle, keeper) = keep::start(keeper_config, restart, publish, config, false)?;
     for part in carried.iter().filter(|part| handle.has(&part.past.set)) {
         put_back(&handle, part)?;
     }

@@ -9,7 +9,7 @@ use table::{Address, Entries, FamilyEntries, Range};
 use super::{StartError, hand, rules};
 use crate::Samples;
 use crate::config::{self, Config, Space};
-use crate::journal::{Journal, KeptSets, OpenOptions};
+use crate::journal::{Journal, OpenOptions, Restart};
 use crate::sets::{
     Defaults, Handle, Keeper, KeeperConfig, Keeps, LoadedFrom, Origin, Publish, RecentHits,
     Refusal, Reply, Request, SetConfig, SetName,
@@ -65,13 +65,10 @@ pub(super) fn keeper_config(config: &Config, hits: Arc<dyn RecentHits>) -> Keepe
 }
 
 /// What survived the last run; none where nothing is to survive.
-pub(super) fn journal(
-    config: &Config,
-    recover: bool,
-) -> Result<(Option<Journal>, KeptSets), StartError> {
+pub(super) fn journal(config: &Config, recover: bool) -> Result<Restart, StartError> {
     let Some(dir) = &config.state.dir else {
         tracing::warn!("no state is kept: what is added by hand is gone after a restart");
-        return Ok((None, KeptSets::default()));
+        return Ok(Restart::default());
     };
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -96,20 +93,23 @@ pub(super) fn journal(
         );
     }
     tracing::info!(dir = %dir.display(), records = report.records, "state is kept");
-    Ok((Some(journal), kept))
+    Ok(Restart {
+        journal: Some(journal),
+        kept,
+    })
 }
 
 /// Starts the keeper, and fills the sets of address space to keep and those that were filled by
 /// hand.
 pub(super) fn start(
     config: KeeperConfig,
-    (journal, kept): (Option<Journal>, KeptSets),
+    restart: Restart,
     publish: Box<dyn Publish>,
     whole: &Config,
     recover: bool,
 ) -> Result<(Handle, Keeper), StartError> {
-    let by_hand = hand::lists_of(&kept, whole);
-    let (handle, keeper) = Keeper::start(config, (journal, kept), publish)?;
+    let by_hand = hand::lists_of(&restart.kept, whole);
+    let (handle, keeper) = Keeper::start(config, restart, publish)?;
     for space in rules::kept(whole) {
         keep_space(&handle, space, space.entries())?;
     }

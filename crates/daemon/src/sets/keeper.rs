@@ -8,7 +8,7 @@ use super::publish::Publish;
 use super::refusal::Refusal;
 use super::state::Sets;
 use super::turn::{Bulk, Turn};
-use crate::journal::{Journal, KeptSets, Operations};
+use crate::journal::{Journal, KeptSets, Operations, Restart};
 use frame::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -37,13 +37,15 @@ impl Keeper {
     /// [`Refusal`]: the sets make no policy, tables cannot be made, or no thread.
     pub fn start(
         config: KeeperConfig,
-        (journal, kept): (Option<Journal>, KeptSets),
+        restart: Restart,
         publish: Box<dyn Publish>,
     ) -> Result<(Handle, Self), Refusal> {
         let clock = Clock::start();
         let mut sets = Sets::new(config.sets.clone(), config.defaults)?;
+        let Restart { journal, kept } = restart;
         let mut operations = Operations::default();
-        let left = sets.restore_all(kept, &config.ports, (clock.now(), &mut operations))?;
+        sets.restore_actions(&kept, &config.ports, &mut operations);
+        let left = sets.restore_all(kept, clock.now())?;
         let (confirm_within, dynamic_max) = (config.confirm_within, config.dynamic_max);
         let (handle, messages) = Handle::new(config);
         let mut running = Running {

@@ -15,18 +15,27 @@ use table::live::{Entry, Listing, Note};
 const PIECE: usize = 1 << 16;
 
 impl Sets {
-    /// Puts back what was kept; what is left is of sets that the configuration does not have.
-    pub(super) fn restore_all(
+    /// Puts back live actions; those that have ended are written to `journal`.
+    pub(super) fn restore_actions(
         &mut self,
-        kept: KeptSets,
+        kept: &KeptSets,
         ports: &[String],
-        (now, journal): (Now, &mut Operations),
-    ) -> Result<KeptSets, Refusal> {
+        journal: &mut Operations,
+    ) {
+        for (name, kept) in &kept.sets {
+            if let Ok(place) = self.place(name) {
+                self.sets[place].restore_actions(kept, ports, journal);
+            }
+        }
+    }
+
+    /// Puts back all else that was kept. What is left is of sets that the configuration does not
+    /// have.
+    pub(super) fn restore_all(&mut self, kept: KeptSets, now: Now) -> Result<KeptSets, Refusal> {
         let mut left = KeptSets::default();
         for (name, kept) in kept.sets {
             match self.place(&name) {
                 Ok(place) => {
-                    self.sets[place].restore_actions(&kept, ports, journal);
                     self.restore_set(place, &kept, now)?;
                 }
                 Err(_) => {

@@ -228,8 +228,12 @@ fn every_version_is_a_state_that_was_asked_for() {
     let dir = tempfile::tempdir().expect("a folder");
     let journal = daemon::journal::Journal::open(dir.path(), Default::default(), 1);
     let (journal, kept, _) = journal.expect("a journal");
+    let restart = daemon::journal::Restart {
+        journal: Some(journal),
+        kept,
+    };
     let to_workers = Box::new(seen.clone());
-    let started = Keeper::start(config(&names), (Some(journal), kept), to_workers);
+    let started = Keeper::start(config(&names), restart, to_workers);
     let (handle, keeper) = started.expect("a keeper");
     let threads: Vec<_> = (0..SETS)
         .map(|set| {

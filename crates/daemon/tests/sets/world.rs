@@ -1,6 +1,6 @@
 //! A keeper without workers, and what tests ask it.
 
-use daemon::journal::{Journal, OpenOptions};
+use daemon::journal::{Journal, OpenOptions, Restart};
 use daemon::sets::{
     Handle, Keeper, KeeperConfig, LoadedFrom, NewEntry, Origin, Publish, Refusal, Reply, Request,
     SetConfig, SetFacts, SetName,
@@ -79,16 +79,18 @@ impl World {
     }
 
     pub(crate) fn start(config: KeeperConfig, dir: Option<&Path>) -> Self {
-        let journal = dir.map(|dir| {
+        let restart = dir.map(|dir| {
             let opened = Journal::open(dir, OpenOptions::default(), now_ms());
             let (journal, kept, _) = opened.expect("a journal");
-            (journal, kept)
+            Restart {
+                journal: Some(journal),
+                kept,
+            }
         });
-        let (journal, kept) = journal.unzip();
-        let journal = (journal, kept.unwrap_or_default());
+        let restart = restart.unwrap_or_default();
         let published = Published::default();
         let to_workers = Box::new(published.clone());
-        let (handle, keeper) = Keeper::start(config, journal, to_workers).expect("a keeper");
+        let (handle, keeper) = Keeper::start(config, restart, to_workers).expect("a keeper");
         Self {
             handle,
             published,

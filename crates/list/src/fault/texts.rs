@@ -11,7 +11,8 @@ impl Fault {
                 "has the other end of a range beside it, which is not read; write FIRST-LAST"
             }
             Self::JsonLength => {
-                "has a prefix length or netmask beside it, which is not read; write ADDRESS/LENGTH"
+                "has a prefix length or netmask beside it that makes no network of it; write \
+                 ADDRESS/LENGTH"
             }
             Self::JsonPair => "is half of a pair, which may be a range; write it as one text",
             Self::JsonKeyTwice => "stands under a key that its object has twice",

@@ -3,15 +3,15 @@
 use super::listed::Listed;
 use super::{Feature, Interface};
 
-/// What leaves checksums to the receiver's hardware.
-const LEAVES: [&str; 3] = [
+/// Offloads by which a sender leaves checksums to hardware, which veth passes on to the receiver.
+pub const CHECKSUMS_TX: [&str; 3] = [
     "tx-checksum-ip-generic",
     "tx-checksum-ipv4",
     "tx-checksum-ipv6",
 ];
 
 /// Offloads by which a sender leaves the cutting of segments to its hardware, which veth has not.
-const SEGMENTING: [&str; 3] = [
+pub const SEGMENTING: [&str; 3] = [
     "tx-tcp-segmentation",
     "tx-tcp6-segmentation",
     "tx-udp-segmentation",
@@ -19,7 +19,8 @@ const SEGMENTING: [&str; 3] = [
 
 /// What has a sender cut its segments itself, as words for `ethtool -K SENDER`: whoever leaves no
 /// checksums to hardware leaves no segments, those of UDP neither, which `tso off gso off` does.
-pub(crate) const CUTTING: &str = "tx off";
+/// Generic segmentation (`gso`) may stay on: it cuts before the frame leaves.
+pub const CUTTING: &str = "tx off";
 
 impl Interface {
     /// The other end; `None` where it is elsewhere and cannot be asked, or there is none.
@@ -42,7 +43,7 @@ impl Interface {
     /// The sentence about the other end of a veth pair that leaves checksums to this one. Of an end
     /// in another network namespace only its frames tell.
     pub(crate) fn checksums_note(&self) -> Option<String> {
-        let (name, peer) = (self.name(), self.peer_with(&LEAVES)?);
+        let (name, peer) = (self.name(), self.peer_with(&CHECKSUMS_TX)?);
         let peer = peer.name();
         Some(format!(
             "{name}: its other end {peer} leaves checksums to the receiver; `ethtool -K {peer} tx \

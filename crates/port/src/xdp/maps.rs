@@ -128,9 +128,22 @@ pub(super) struct Maps {
     sieve_networks: Map,
 }
 
+/// How much maps have room for.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    /// Sockets of queues below this one.
+    pub(super) queues_end: u32,
+    /// Words of a sieve.
+    pub(super) sieve_words: usize,
+}
+
 impl Maps {
-    /// With room for queues below `queues_end`, and for a sieve of so many words.
-    pub(super) fn make(queues_end: u32, words: usize, settings: Settings) -> io::Result<Self> {
+    /// The maps that a program with these settings needs.
+    pub(super) fn make(room: Room, settings: Settings) -> io::Result<Self> {
+        let Room {
+            queues_end,
+            sieve_words: words,
+        } = room;
         let numbered = |name: &str, kind, bytes, entries| {
             Map::create(name, MapShape::numbered(kind, bytes, entries))
         };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::btf::Functions;
 use super::bypass::Standby;
-use super::maps::{Counted, Maps, Settings};
+use super::maps::{Counted, Maps, Room, Settings};
 use super::object::Object;
 use super::pinned::Found;
 use super::tags::Tags;
@@ -76,11 +76,10 @@ struct Done<T> {
 }
 
 impl Steering {
-    /// Loads the program with room for sockets of queues below `queues_end`, and for a sieve of so
-    /// many words.
+    /// Loads the program.
     pub(super) fn load(
         name: &str,
-        (queues_end, sieve_words): (u32, usize),
+        room: Room,
         settings: Settings,
         standby: Option<Standby>,
     ) -> Result<Self, PortError> {
@@ -91,7 +90,7 @@ impl Steering {
             );
             PortError::new(PortErrorKind::Open, sentence)
         };
-        let maps = Maps::make(queues_end, sieve_words, settings);
+        let maps = Maps::make(room, settings);
         let maps = maps.map_err(|error| failed("a BPF map", &error))?;
         let object = Object::read(OBJECT);
         let object = object.ok_or_else(|| failed("the program", &broken()))?;

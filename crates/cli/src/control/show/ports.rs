@@ -3,7 +3,7 @@
 use daemon::rpc::answers::{NoParams, PortFacts, Ports};
 
 use super::watch::Rhythm;
-use super::{Looks, ask, line_of};
+use super::{Looks, Question, line_of};
 use crate::args::ShowPortsArgs;
 use crate::control::{connect, tell};
 use crate::error::{Error, Outcome};
@@ -27,7 +27,7 @@ const TITLES: [&str; 7] = [
 pub(super) fn run(args: &ShowPortsArgs, output: Output) -> Outcome {
     let mut client = connect(&args.facts.daemon)?;
     let mut ask = || -> Result<Ports, Error> {
-        let mut ports: Ports = ask(&mut client, ("show.ports", &NoParams::default()))?;
+        let mut ports: Ports = Question::of("show.ports", &NoParams::default()).ask(&mut client)?;
         choose(&mut ports, args.port.as_deref())?;
         Ok(ports)
     };

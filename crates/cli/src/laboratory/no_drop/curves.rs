@@ -44,9 +44,22 @@ fn loss_rows(size: &SizeResult, name: &Value, rows: &mut Vec<Row>) {
     for trial in sent {
         let load = trial.plan.load;
         let loss = trial.outcome.loss() * 100.0;
-        push(rows, ("loss_percent", "all", name, load), loss);
+        let all = Point {
+            metric: "loss_percent",
+            part: "all",
+            size: name,
+            load,
+        };
+        push(rows, all, loss);
         if close(load) {
-            push(rows, ("loss_percent", "near", name, load), loss);
+            push(
+                rows,
+                Point {
+                    part: "near",
+                    ..all
+                },
+                loss,
+            );
         }
     }
 }
@@ -59,27 +72,34 @@ fn latency_rows(size: &SizeResult, name: &Value, rows: &mut Vec<Row>) {
         let Some(latency) = trial.outcome.latency else {
             continue;
         };
-        let load = trial.plan.load;
-        push(
-            rows,
-            ("latency_us", "median", name, load),
-            latency.p50 as f64 / 1e3,
-        );
-        push(
-            rows,
-            ("latency_us", "99 %", name, load),
-            latency.p99 as f64 / 1e3,
-        );
+        for (part, nanos) in [("median", latency.p50), ("99 %", latency.p99)] {
+            let point = Point {
+                metric: "latency_us",
+                part,
+                size: name,
+                load: trial.plan.load,
+            };
+            push(rows, point, nanos as f64 / 1e3);
+        }
     }
 }
 
+/// Which row a sample is of.
+#[derive(Clone, Copy)]
+struct Point<'a> {
+    metric: &'static str,
+    part: &'static str,
+    size: &'a Value,
+    load: u64,
+}
+
 /// One more sample of a row that may be there.
-fn push(rows: &mut Vec<Row>, key: (&'static str, &'static str, &Value, u64), sample: f64) {
-    let (metric, part, name, load) = key;
+fn push(rows: &mut Vec<Row>, point: Point<'_>, sample: f64) {
+    let metric = point.metric;
     let variant = vec![
-        ("size", name.clone()),
-        ("part", part.into()),
-        ("offered", load.into()),
+        ("size", point.size.clone()),
+        ("part", point.part.into()),
+        ("offered", point.load.into()),
     ];
     let same = |row: &&mut Row| row.metric == metric && row.variant == variant;
     if let Some(row) = rows.iter_mut().find(same) {
@@ -147,8 +167,15 @@ mod tests {
         let mut rows = Vec::new();
         let (size, other) = (named("64"), named("64-128"));
         for loss in [0.0, 1.0] {
-            push(&mut rows, ("loss_percent", "all", &size, 1000), loss);
-            push(&mut rows, ("loss_percent", "all", &other, 1000), loss);
+            for size in [&size, &other] {
+                let point = Point {
+                    metric: "loss_percent",
+                    part: "all",
+                    size,
+                    load: 1000,
+                };
+                push(&mut rows, point, loss);
+            }
         }
         assert_eq!(rows.len(), 2);
         assert_eq!(rows[0].samples.all(), [0.0, 1.0]);

@@ -4,6 +4,11 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use super::*;
 
+const ROOM: Room = Room {
+    queues_end: 4,
+    sieve_words: 1024,
+};
+
 /// Settings that make other parts of the program reachable.
 fn settings() -> Vec<Settings> {
     let plain = Settings {
@@ -62,7 +67,7 @@ fn the_verifier_takes_the_program_without_cap_perfmon() {
         return;
     }
     for settings in settings() {
-        let loaded = Steering::load("eth0", (4, 1024), settings, None);
+        let loaded = Steering::load("eth0", ROOM, settings, None);
         assert!(loaded.is_ok(), "{settings:?}: {loaded:?}");
     }
 }
