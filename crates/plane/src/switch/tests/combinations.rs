@@ -211,8 +211,8 @@ fn cells(case: Case, tag: (&str, &[[u16; 2]])) -> [String; 2] {
 
 fn table() -> String {
     let mut page = String::from(
-        "\n| PVID | member of VLAN 10 | tag | leaves by an untagged member of VLAN 10 | by a tagged \
-         member | filter off, by a tagged member | tunnel, by a tagged member |\n\
+        "\n| PVID | member of VLAN 10 | tag | leaves by an untagged member of VLAN 10 \
+         | by a tagged member | filter off, by a tagged member | tunnel, by a tagged member |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for pvid in PVIDS {
