@@ -180,11 +180,12 @@ drop_reasons! {
          something is generated without an address";
     ReservedAddress = "reserved_address", Policy,
         "it is addressed to 01-80-C2-00-00-00 to 0F, which a switch does not forward",
-        "these are for the next device alone (spanning tree, LLDP, LACP); where they should pass, \
-         use `--reserved forward`";
+        "these are for the next device alone (spanning tree, LLDP, LACP); where they should \
+         pass, use `--reserved forward`";
     FrameType = "frame_type", Policy,
         "the port takes frames with a tag alone, or without one alone, and it is of the other kind",
-        "`--accept PORT=all` takes both; where the far side should send the other kind, set it there";
+        "`--accept PORT=all` takes both; where the far side should send the other kind, set it \
+         there";
     NoVlan = "no_vlan", Policy,
         "it names no VLAN, and the port it came in by has no PVID",
         "give the port a PVID (`--pvid PORT=VLAN`), or let the far side send tagged frames";

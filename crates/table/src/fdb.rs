@@ -176,7 +176,8 @@ impl Fdb {
         (!self.is_over(entry)).then_some(entry.port())
     }
 
-    /// Puts a station that does not move and is not forgotten; false when there is no room.
+    /// Puts a station that does not move and is not forgotten. A learned one gives way to it where
+    /// there is no other place; false when only static ones are there.
     pub fn set_static(&mut self, vlan: u16, mac: &Mac, port: PortId) -> bool {
         let probe = self.probe(vlan, mac);
         let slot = match self.find(&probe) {
@@ -184,7 +185,7 @@ impl Fdb {
                 self.remove(slot);
                 Some(slot)
             }
-            None => self.free_slot(&probe),
+            None => self.free_slot(&probe).or_else(|| self.evict_for(&probe)),
         };
         if let Some(slot) = slot {
             *self.entry_mut(slot) = Entry::fixed(probe.key, port);

@@ -97,20 +97,21 @@ impl Switch {
         }
         match self.fdb.lookup(destination) {
             Some(to) if out.contains(to) => self.send(cx.from, admitted, to, frame),
-            Some(to) => Verdict::Drop(self.why_not(cx.from, to)),
+            Some(to) => Verdict::Drop(self.why_not(cx.from, admitted.vlan, to)),
             None => self.flood(cx, admitted, out, at, frame),
         }
     }
 
     /// Why a frame for a known station does not leave by the port that the station is behind.
     #[cold]
-    fn why_not(&self, from: PortId, to: PortId) -> DropReason {
-        if from == to {
-            DropReason::SamePort
-        } else if self.table.are_isolated(from, to) {
-            DropReason::Isolated
-        } else {
-            DropReason::NotMember
+    fn why_not(&self, from: PortId, vlan: u16, to: PortId) -> DropReason {
+        let may_return = self.table.port(from).is_some_and(|port| port.hairpin);
+        if from == to && !may_return {
+            return DropReason::SamePort;
+        }
+        match self.table.are_isolated(from, vlan, to) {
+            true => DropReason::Isolated,
+            false => DropReason::NotMember,
         }
     }
 

@@ -20,8 +20,15 @@ pub struct SwitchTable {
     config: SwitchConfig,
     /// By VLAN; `None`: not in the table. Of one place in modes without VLANs.
     vlans: Vec<Option<Members>>,
-    /// By ingress port: the ports that it may talk to whatever the VLAN, and itself if it may.
-    reach: Vec<Ports>,
+    /// By ingress port.
+    reach: Vec<Reach>,
+}
+
+/// The ports that a port may talk to whatever the VLAN, and itself if it may.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    ports: Ports,
+    /// Those that it may not talk to only because both are isolated.
     isolated: Ports,
 }
 
@@ -43,7 +50,6 @@ impl SwitchTable {
         Ok(Self {
             vlans: vlans_of(&config),
             reach,
-            isolated,
             config,
         })
     }
@@ -64,17 +70,18 @@ impl SwitchTable {
     #[must_use]
     #[inline]
     pub fn ports_out(&self, from: PortId, vlan: u16) -> Ports {
-        let reach = self.reach.get(from.index()).copied();
+        let reach = self.reach.get(from.index());
         let members = self
             .members(vlan)
             .map_or(Ports::NONE, |members| members.all);
-        reach.unwrap_or(Ports::NONE).and(members)
+        reach.map_or(Ports::NONE, |reach| reach.ports.and(members))
     }
 
-    /// Whether both ports are isolated ones.
-    #[inline]
-    pub(super) fn are_isolated(&self, from: PortId, to: PortId) -> bool {
-        self.isolated.contains(from) && self.isolated.contains(to)
+    /// Whether a frame of `vlan` may not leave by `to` only because both ports are isolated.
+    pub(super) fn are_isolated(&self, from: PortId, vlan: u16, to: PortId) -> bool {
+        let reach = self.reach.get(from.index());
+        let is_member = self.members(vlan).is_some_and(|one| one.all.contains(to));
+        is_member && reach.is_some_and(|reach| reach.isolated.contains(to))
     }
 
     #[inline]
@@ -122,20 +129,22 @@ fn vlans_of(config: &SwitchConfig) -> Vec<Option<Members>> {
     vlans
 }
 
-fn reach_of(config: &SwitchConfig, port: PortId, settings: &SwitchPort, isolated: Ports) -> Ports {
+fn reach_of(config: &SwitchConfig, port: PortId, settings: &SwitchPort, isolated: Ports) -> Reach {
     let all = Ports::first(config.ports.len());
     let groups = config.groups.iter().filter(|group| group.contains(port));
-    let reach = match config.mode {
+    let together = match config.mode {
         VlanMode::Default | VlanMode::Dot1q => all,
         VlanMode::Port => groups.fold(Ports::NONE, |ports, group| ports.or(*group)),
     };
-    let others = reach.without(port);
-    let others = match settings.isolated {
-        true => others.minus(isolated),
-        false => others,
+    let others = together.without(port);
+    let isolated = match settings.isolated {
+        true => others.and(isolated),
+        false => Ports::NONE,
     };
-    match settings.hairpin {
-        true => others.with(port),
-        false => others,
-    }
+    let ports = others.minus(isolated);
+    let ports = match settings.hairpin {
+        true => ports.with(port),
+        false => ports,
+    };
+    Reach { ports, isolated }
 }

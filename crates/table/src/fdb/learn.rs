@@ -251,6 +251,19 @@ impl Fdb {
             .or_else(|| self.clear_one(other))
     }
 
+    /// A place of a learned entry in one of the two lines of `probe`, which is given up.
+    pub(super) fn evict_for(&mut self, probe: &Probe) -> Option<usize> {
+        let first = self.first(probe.hash);
+        let lines = [first, self.other(probe.hash, first)];
+        let mut slots = lines
+            .into_iter()
+            .flat_map(|line| line * PLACES..(line + 1) * PLACES);
+        let slot = slots.find(|&slot| !self.entry(slot).is_static())?;
+        self.remove(slot);
+        self.counted.evicted += 1;
+        Some(slot)
+    }
+
     /// A free place of a line; places of entries that are too old are free.
     fn free_in(&mut self, line: usize) -> Option<usize> {
         (line * PLACES..(line + 1) * PLACES).find(|&slot| {

@@ -394,3 +394,21 @@ fn pages_list_everything_once_with_its_age() {
     assert_eq!(all, right);
     assert_eq!(fdb.page(usize::MAX, 1, |_| panic!("past the end")), None);
 }
+
+#[test]
+fn a_static_entry_finds_a_place_among_learned_ones() {
+    // Two lines of four: every one of them is taken.
+    let mut fdb = fdb(limits(4, &[8]), 0);
+    fdb.limits.stations = 8;
+    for number in 0..8 {
+        fdb.hears((0, mac(number)), PortId(0));
+    }
+    assert_eq!(fdb.len(), 8);
+    for number in 100..108 {
+        assert!(fdb.set_static(0, &mac(number), PortId(1)));
+        assert_eq!(fdb.knows((0, mac(number))), Some(PortId(1)));
+    }
+    assert!(!fdb.set_static(0, &mac(108), PortId(1)));
+    assert_eq!(fdb.len(), 0);
+    fdb.check();
+}
