@@ -31,6 +31,7 @@ mod show;
 mod simulated;
 mod socket;
 mod stateful;
+mod switch;
 mod top;
 mod tunnels;
 mod workers;
@@ -41,7 +42,7 @@ mod tests;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use answer::Answer;
-pub(crate) use bridge::{BridgeArgs, RunArgs};
+pub(crate) use bridge::{BridgeArgs, ForwardArgs, RunArgs};
 pub(crate) use bypass::{BypassArgs, BypassCommand, BypassOffArgs, BypassPlace, BypassShowArgs};
 pub(crate) use capture::{CaptureArgs, CaptureFormat};
 pub(crate) use cpu_list::CpuList;
@@ -70,6 +71,7 @@ pub(crate) use set_file::SetFile;
 pub(crate) use show::{ReloadArgs, ShowArgs, ShowCommand, ShowHitsArgs, ShowPortsArgs};
 pub(crate) use socket::{FactArgs, SocketArgs};
 pub(crate) use stateful::StatefulArgs;
+pub(crate) use switch::SwitchArgs;
 pub(crate) use top::TopArgs;
 pub(crate) use tunnels::{MatchRule, TunnelArgs};
 pub(crate) use workers::WorkerArgs;
@@ -121,6 +123,7 @@ Examples:
 pub(crate) enum Command {
     Demo(DemoArgs),
     Bridge(Box<BridgeArgs>),
+    Switch(Box<SwitchArgs>),
     Explain(Box<ExplainArgs>),
     Run(DaemonArgs),
     Gen(Box<GenArgs>),

@@ -14,7 +14,7 @@ use plane::switch::SwitchTable;
 use port::interface::Claims;
 use port::{OpenContext, Port};
 
-use crate::args::{BridgeArgs, RunArgs};
+use crate::args::{BridgeArgs, RunArgs, SwitchArgs};
 use crate::error::{Error, Outcome};
 use crate::interrupt::Interrupt;
 use crate::load::{self, LoadedSets, ReadChoices};
@@ -33,8 +33,15 @@ const LIVE_PLAIN: Duration = Duration::from_secs(10);
 /// Runs the bridge.
 pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     let settings = BridgeSettings::resolve(args)?;
-    let choices = ReadChoices::new(&args.read, args.skip_bad_lines);
-    carry_out(&settings, &choices, &args.run, output)
+    let choices = ReadChoices::new(&args.common.read, args.common.skip_bad_lines);
+    carry_out(&settings, &choices, &args.common.run, output)
+}
+
+/// Runs the switch.
+pub(crate) fn run_switch(args: &SwitchArgs, output: Output) -> Outcome {
+    let settings = BridgeSettings::resolve_switch(args)?;
+    let choices = ReadChoices::new(&args.common.read, args.common.skip_bad_lines);
+    carry_out(&settings, &choices, &args.common.run, output)
 }
 
 /// Runs what was resolved, or prints it.
@@ -82,7 +89,7 @@ fn start(plan: Plan, switch: Option<&Arc<SwitchTable>>) -> Result<Running, Error
     let Some(table) = switch else {
         return Engine::start(plan).map_err(Error::refused);
     };
-    let nodes = daemon::switches(table, plan.cpus.len()).map_err(|error| {
+    let nodes = daemon::switch::switches(table, plan.cpus.len()).map_err(|error| {
         Error::refused(format!(
             "there is no memory for the stations ({error}): choose fewer --stations"
         ))

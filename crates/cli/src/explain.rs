@@ -37,7 +37,7 @@ struct Explained {
 pub(crate) fn run(args: &ExplainArgs, output: Output) -> Outcome {
     let mut plan = SetPlan::resolve(&args.policy)?;
     if let Some(names) = &args.policy.router {
-        let ports = names.ports("--router", ["first", "second"]);
+        let ports = names.ports("--router", &["first", "second"]);
         plan.policy.router = ports.map_err(Error::refused)?;
     }
     if plan.stdin_count() != 0 {

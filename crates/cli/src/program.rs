@@ -38,6 +38,7 @@ fn command(command: &Command, output: Output) -> Outcome {
     match command {
         Command::Demo(args) => demo::run(args, output),
         Command::Bridge(args) => bridge::run(args, output),
+        Command::Switch(args) => bridge::run_switch(args, output),
         Command::Explain(args) => explain::run(args, output),
         Command::Run(args) => daemon_run::run(args, output),
         Command::Gen(args) => drive::generate(args, output),

@@ -19,11 +19,10 @@ mod samples;
 mod service;
 pub mod sets;
 pub mod sources;
-mod switches;
+pub mod switch;
 
 pub use flow_log::{FlowLogCounts, FlowLogEnd, FlowLogFile, FlowLogWriter};
 pub use layout::{DEFAULT_STRIDE_BYTES, Layout, LayoutAsked, LayoutError, nodes_of};
 pub use pins::Pinned;
 pub use samples::Samples;
 pub use service::{Daemon, ListsChecked, StartError, StartOptions, check, check_lists, layout};
-pub use switches::switches;

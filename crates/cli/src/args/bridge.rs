@@ -21,6 +21,13 @@ pub(crate) struct BridgeArgs {
     #[arg(value_name = "PORT")]
     pub(crate) second: String,
     #[command(flatten)]
+    pub(crate) common: ForwardArgs,
+}
+
+/// What a bridge and a switch have in common.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ForwardArgs {
+    #[command(flatten)]
     pub(crate) policy: PolicyArgs,
     #[command(flatten)]
     pub(crate) stateful: StatefulArgs,

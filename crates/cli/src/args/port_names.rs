@@ -23,7 +23,7 @@ impl FromStr for PortNames {
 
 impl PortNames {
     /// The ports that are meant by an option; `ports` are as they were typed.
-    pub(crate) fn ports(&self, option: &str, ports: [&str; 2]) -> Result<Ports, String> {
+    pub(crate) fn ports(&self, option: &str, ports: &[&str]) -> Result<Ports, String> {
         self.0.iter().try_fold(Ports::NONE, |all, name| {
             Ok(all.with(PortId(place_of(option, name, ports)?)))
         })
@@ -31,7 +31,7 @@ impl PortNames {
 }
 
 /// Which port a name means.
-fn place_of(option: &str, name: &str, ports: [&str; 2]) -> Result<u8, String> {
+fn place_of(option: &str, name: &str, ports: &[&str]) -> Result<u8, String> {
     let short = |spec: &str| {
         let of_driver = spec.split_once(':').map_or(spec, |(_, rest)| rest);
         let first = of_driver.split(',').next();
@@ -41,21 +41,23 @@ fn place_of(option: &str, name: &str, ports: [&str; 2]) -> Result<u8, String> {
             .unwrap_or(spec)
             .to_owned()
     };
-    let is = [0, 1].map(|place: usize| {
-        let word = ["first", "second"][place];
-        name == word || name == ports[place] || name == short(ports[place])
-    });
-    match is {
-        [true, false] => Ok(0),
-        [false, true] => Ok(1),
-        [true, true] => Err(format!(
-            "{option}: both ports are called '{name}': write first or second"
+    let is = |(place, port): &(u8, &&str)| {
+        let word = ["first", "second"].get(usize::from(*place));
+        word.is_some_and(|word| name == *word) || name == **port || name == short(port)
+    };
+    let mut meant = (0_u8..).zip(ports).filter(is);
+    match (meant.next(), meant.next()) {
+        (Some((place, _)), None) => Ok(place),
+        (Some(_), Some(_)) => Err(format!(
+            "{option}: several ports are called '{name}': write first or second, or the whole port"
         )),
-        [false, false] => Err(format!(
-            "{option}: no port is called '{name}': write first or second, or {} or {}",
-            short(ports[0]),
-            short(ports[1])
-        )),
+        (None, _) => {
+            let names: Vec<String> = ports.iter().map(|port| short(port)).collect();
+            Err(format!(
+                "{option}: no port is called '{name}': write first or second, or {}",
+                names.join(" or ")
+            ))
+        }
     }
 }
 
@@ -67,9 +69,11 @@ mod tests {
     fn ports_by_their_names() {
         let ports = ["xdp:eth0,queues=2", "packet:eth1"];
         for (name, place) in [("first", 0), ("second", 1), ("eth0", 0), ("packet:eth1", 1)] {
-            assert_eq!(place_of("--router", name, ports), Ok(place), "{name}");
+            assert_eq!(place_of("--router", name, &ports), Ok(place), "{name}");
         }
-        assert!(place_of("--router", "eth2", ports).is_err_and(|why| why.contains("eth0 or eth1")));
-        assert!(place_of("--router", "null", ["tap:null", "memif:null"]).is_err());
+        assert!(
+            place_of("--router", "eth2", &ports).is_err_and(|why| why.contains("eth0 or eth1"))
+        );
+        assert!(place_of("--router", "null", &["tap:null", "memif:null"]).is_err());
     }
 }

@@ -104,7 +104,7 @@ pub(crate) enum FlowsFull {
 
 impl StatefulArgs {
     /// What the bridge is told, if it is to remember; `ports` are as they were typed.
-    pub(crate) fn config(&self, ports: [&str; 2]) -> Result<Option<StatefulConfig>, String> {
+    pub(crate) fn config(&self, ports: &[&str]) -> Result<Option<StatefulConfig>, String> {
         let Some(AllowNew(names)) = &self.stateful else {
             return Ok(None);
         };

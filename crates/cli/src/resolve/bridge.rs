@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use daemon::switch::{NamedPort, PortNames};
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{DispatchSettings, IdleMode, Limits};
 use plane::switch::SwitchTable;
@@ -13,7 +14,7 @@ use table::fragments::FragmentLimits;
 
 use super::sets::keep_name;
 use super::{SetPlan, Source, ports};
-use crate::args::BridgeArgs;
+use crate::args::{BridgeArgs, ForwardArgs, SwitchArgs};
 use crate::error::Error;
 use crate::output::Stream;
 use crate::paint::Paint;
@@ -53,11 +54,34 @@ fn fragments_fact(limits: &FragmentLimits) -> String {
 impl BridgeSettings {
     /// What was typed, as it is meant here.
     pub(crate) fn resolve(args: &BridgeArgs) -> Result<Self, Error> {
-        let ports = ports::parse(&[&args.first, &args.second])?;
+        let typed = [args.first.as_str(), args.second.as_str()];
+        Self::between(ports::parse(&typed)?, &typed, &args.common)
+    }
+
+    /// The same of a switch.
+    pub(crate) fn resolve_switch(args: &SwitchArgs) -> Result<Self, Error> {
+        let named: Vec<NamedPort> = args
+            .ports
+            .iter()
+            .map(|text| NamedPort::parse(text))
+            .collect();
+        let specs: Vec<&str> = named.iter().map(|port| port.spec.as_str()).collect();
+        let ports = ports::parse(&specs)?;
+        let names = PortNames::new(named.clone()).map_err(Error::refused)?;
+        let table = args.settings.table(&names).map_err(Error::refused)?;
+        let shown: Vec<&str> = named.iter().map(NamedPort::shown).collect();
+        let settings = Self::between(ports, &shown, &args.common)?;
+        Ok(Self {
+            switch: Some(Arc::new(table)),
+            ..settings
+        })
+    }
+
+    /// What is to happen between ports that users call `names`.
+    fn between(ports: Vec<PortSpec>, names: &[&str], args: &ForwardArgs) -> Result<Self, Error> {
         let mut sets = SetPlan::resolve(&args.policy)?;
-        let names = [args.first.as_str(), args.second.as_str()];
         sets.policy.stateful = args.stateful.config(names).map_err(Error::refused)?;
-        sets.policy.router = router_side(args, sets.policy.stateful.as_ref())?;
+        sets.policy.router = router_side(args, names, sets.policy.stateful.as_ref())?;
         sets.policy.fragments = args.fragments.fragments.0;
         ports::check_rings(&ports)?;
         ports::check_streams(&ports, sets.stdin_count(), args.run.json)?;
@@ -282,10 +306,14 @@ impl BridgeSettings {
 
 /// The ports that routers are behind: those that were named, or else the side that is not
 /// allow-new, or both.
-fn router_side(args: &BridgeArgs, stateful: Option<&StatefulConfig>) -> Result<Ports, Error> {
+fn router_side(
+    args: &ForwardArgs,
+    names: &[&str],
+    stateful: Option<&StatefulConfig>,
+) -> Result<Ports, Error> {
     match &args.policy.router {
-        Some(names) => {
-            let ports = names.ports("--router", [&args.first, &args.second]);
+        Some(routers) => {
+            let ports = routers.ports("--router", names);
             ports.map_err(Error::refused)
         }
         None => Ok(stateful.map_or(Ports::ALL, StatefulConfig::router_side)),
