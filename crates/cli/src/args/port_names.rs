@@ -71,7 +71,9 @@ mod tests {
         for (name, place) in [("first", 0), ("second", 1), ("eth0", 0), ("packet:eth1", 1)] {
             assert_eq!(place_of("--router", name, &ports), Ok(place), "{name}");
         }
-        assert!(place_of("--router", "eth2", &ports).is_err_and(|why| why.contains("eth0 or eth1")));
+        assert!(
+            place_of("--router", "eth2", &ports).is_err_and(|why| why.contains("eth0 or eth1"))
+        );
         assert!(place_of("--router", "null", &["tap:null", "memif:null"]).is_err());
     }
 }

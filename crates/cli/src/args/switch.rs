@@ -12,6 +12,8 @@ use settings::SwitchSettingArgs;
 /// Switch frames between ports: learn where stations are, by VLANs if asked for.
 #[derive(Clone, Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = after_long())]
+// What a port accepts has the word here that elsewhere is another one for --allow.
+#[command(mut_arg("allow", |arg| arg.alias(None).visible_alias(None)))]
 pub(crate) struct SwitchArgs {
     /// The ports, as in xdp:eth1 or, with a name for options and reports, A=xdp:eth1.
     #[arg(value_name = "PORT", num_args = 2.., required = true)]

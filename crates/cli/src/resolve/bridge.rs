@@ -60,7 +60,11 @@ impl BridgeSettings {
 
     /// The same of a switch.
     pub(crate) fn resolve_switch(args: &SwitchArgs) -> Result<Self, Error> {
-        let named: Vec<NamedPort> = args.ports.iter().map(|text| NamedPort::parse(text)).collect();
+        let named: Vec<NamedPort> = args
+            .ports
+            .iter()
+            .map(|text| NamedPort::parse(text))
+            .collect();
         let specs: Vec<&str> = named.iter().map(|port| port.spec.as_str()).collect();
         let ports = ports::parse(&specs)?;
         let names = PortNames::new(named.clone()).map_err(Error::refused)?;

@@ -31,6 +31,7 @@ mod set_check;
 mod sets_told;
 mod sourced;
 mod stateful;
+mod switch;
 mod terminal;
 mod usage;
 mod watching;

@@ -232,7 +232,11 @@ mod tests {
             ("A=88a8", "A", Some("A=88a8")),
             ("A=0x9100", "A", Some("A=0x9100")),
             ("pcap:in=a.pcap", "pcap:in=a.pcap", None),
-            ("pcap:in=a.pcap=88a8", "pcap:in=a.pcap", Some("pcap:in=a.pcap=88a8")),
+            (
+                "pcap:in=a.pcap=88a8",
+                "pcap:in=a.pcap",
+                Some("pcap:in=a.pcap=88a8"),
+            ),
         ] {
             let read = tunnel_words(text);
             assert_eq!((&*read.0, read.1.as_deref()), (port, kind), "{text}");
