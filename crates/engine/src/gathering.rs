@@ -10,8 +10,9 @@ use table::fragments::DatagramHash;
 use wire::DatagramKey;
 
 use crate::attachment::Attachment;
+use crate::carried::carry_out_one;
 use crate::dispatch::NO_FLOW;
-use crate::worker::{Worker, carry_out_one};
+use crate::worker::Worker;
 
 /// Workers that gather. Each worker keeps a verdict for every packet that each of them may know,
 /// and room for what they hold, so that without this bound memory grows with the square of the

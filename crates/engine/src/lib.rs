@@ -9,6 +9,7 @@ mod accounting;
 mod activity;
 mod ahead;
 mod attachment;
+mod carried;
 mod clock;
 mod counters;
 mod cpu;

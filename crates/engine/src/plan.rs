@@ -14,6 +14,7 @@ use traffic::RecipeError;
 
 use crate::dispatch::RING_LIMIT_MAX;
 use crate::gathering::GATHERERS_MAX;
+use crate::hit_counters::Size;
 use crate::{DispatchPolicy, DispatchSettings, IdleMode};
 
 /// Frames a step takes from a queue at most, unless the plan says otherwise. From 64 up the rate
@@ -110,6 +111,13 @@ impl Plan {
         Ruleset::new(Arc::clone(&self.lists), policy).map_err(EngineError::Lists)
     }
 
+    pub(crate) fn size(&self) -> Size {
+        Size {
+            ports: self.ports.len(),
+            workers: self.cpus.len(),
+        }
+    }
+
     pub(crate) fn check<N: Node>(&self) -> Result<(), EngineError> {
         self.check_ports::<N>()?;
         if self.cpus.is_empty() {
@@ -167,6 +175,9 @@ impl fmt::Debug for Plan {
             .finish_non_exhaustive()
     }
 }
+
+const NODE_FLOWS: &str = "flows are remembered and packets put together between two ports alone: \
+                          run a bridge, or leave --stateful and reassembly out";
 
 /// Why a run did not start or could not be finished.
 #[derive(Debug)]
@@ -233,11 +244,7 @@ impl fmt::Display for EngineError {
                 "{given} ports are given: choose 2 to {} ports",
                 Ports::MAX
             ),
-            Self::NodeFlows => write!(
-                f,
-                "flows are remembered and packets put together between two ports alone: run a \
-                 bridge, or leave --stateful and reassembly out"
-            ),
+            Self::NodeFlows => f.write_str(NODE_FLOWS),
             Self::NoCpu => write!(f, "no CPU is given to run a worker on"),
             Self::ReassemblyDirect => write!(
                 f,

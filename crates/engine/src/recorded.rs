@@ -49,15 +49,19 @@ impl Origin {
 pub(crate) struct Recorded {
     origin: Origin,
     now: Nanos,
+    /// Frames recorded within so much are decided on at one time.
+    slice_nanos: u64,
     /// By the places of the ports that they came in by.
     rest: Vec<VecDeque<Frame>>,
 }
 
 impl Recorded {
-    pub(crate) fn new(origin: &Origin, ports: usize) -> Self {
+    /// Where stations are learned, each frame has the time of its own: an age may end between two.
+    pub(crate) fn new(origin: &Origin, ports: usize, learns: bool) -> Self {
         Self {
             origin: origin.clone(),
             now: Nanos::ZERO,
+            slice_nanos: if learns { 0 } else { SLICE_NANOS },
             rest: (0..ports).map(|_| VecDeque::new()).collect(),
         }
     }
@@ -102,7 +106,7 @@ impl Recorded {
         let fronts = || (0..self.rest.len()).filter_map(|place| Some((self.front(place)?, place)));
         let (first, place) = fronts().min()?;
         let others = fronts().filter(|&(_, other)| other != place);
-        let ends = (first.saturating_add(SLICE_NANOS), place);
+        let ends = (first.saturating_add(self.slice_nanos), place);
         // Of frames of one time, those of the first port go first.
         let ends = others.fold(ends, Ord::min);
         self.now = Nanos(first);

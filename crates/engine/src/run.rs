@@ -15,7 +15,6 @@ use self::crew::{Own, Shared};
 use crate::dispatch::{BucketStatus, DispatchPolicy, DispatchPort, MoveError, Mover, PathFacts};
 use crate::finish::PortFacts;
 use crate::flow_log::FlowLogReader;
-use crate::hit_counters::Size;
 use crate::hit_history::{HitHistory, RecentHits, TopHits};
 use crate::ledger::Meters;
 use crate::placement::{BucketLoads, Thresholds};
@@ -55,10 +54,7 @@ impl Engine {
         plan.check::<N>()?;
         plan.dispatch_flows();
         let frames = (plan.pool_frames + plan.held_frames(), plan.stride_bytes);
-        let size = Size {
-            ports: plan.ports.len(),
-            workers: plan.cpus.len(),
-        };
+        let size = plan.size();
         let (region, pools, memory) = map_pools(&plan.ports, &plan.cpus, frames)?;
         for port in &mut plan.ports {
             port.prepare(region)?;
@@ -83,15 +79,8 @@ impl Engine {
         let hits = Arc::new(Mutex::new(HitHistory::new()));
         meters.begun();
         lists.open_shortcuts();
-        let facts = plan.ports.iter().map(|port| PortFacts {
-            id: port.id(),
-            spec: port.spec().to_owned(),
-            mode: port.mode(),
-            watched: port.monitor().map(Watched::new),
-        });
-        let facts: Vec<PortFacts> = facts.collect();
+        let facts: Vec<PortFacts> = plan.ports.iter().map(|port| facts_of(&**port)).collect();
         let names = facts.iter().map(PortFacts::name).collect();
-        let cpus = plan.cpus.as_slice().into();
         let paths = Arc::new(path_facts(&plan));
         let (started, workers) = start_workers(workers)?;
         let supervisor = Supervisor {
@@ -113,7 +102,7 @@ impl Engine {
             control,
             lists,
             ports: names,
-            cpus,
+            cpus: plan.cpus.as_slice().into(),
             mover,
             paths,
             memory: Arc::new(memory),
@@ -130,6 +119,15 @@ impl Engine {
             flow_log: Some(flow_log),
             thread,
         })
+    }
+}
+
+fn facts_of(port: &dyn Port) -> PortFacts {
+    PortFacts {
+        id: port.id(),
+        spec: port.spec().to_owned(),
+        mode: port.mode(),
+        watched: port.monitor().map(Watched::new),
     }
 }
 

@@ -4,8 +4,9 @@ use frame::BURST_MAX;
 use plane::{DropReason, Fragments, Node, Released};
 
 use crate::attachment::Attachment;
+use crate::carried::carry_out_one;
 use crate::counters::Count;
-use crate::worker::{Worker, carry_out_one};
+use crate::worker::Worker;
 
 impl<N: Node> Worker<N> {
     /// Whether frames wait to be staged behind fragments that were held.

@@ -76,14 +76,10 @@ pub(crate) struct PolicyArgs {
     pub(crate) non_ip: Otherwise,
     /// Do this with frames that break a protocol's rules: forward or drop.
     ///
-    /// A blocked address is dropped either way, wherever it can be read.
-    #[arg(
-        long,
-        value_name = "ACTION",
-        default_value = "drop",
-        hide_possible_values = true
-    )]
-    pub(crate) malformed: Otherwise,
+    /// Unless it is given, a bridge drops them and a switch forwards them. A blocked address is
+    /// dropped either way, wherever it can be read.
+    #[arg(long, value_name = "ACTION", hide_possible_values = true)]
+    pub(crate) malformed: Option<Otherwise>,
     /// Let pass what a network needs, as ARP does: nd, ra, dhcp, dhcpv6, igmp, mld; all; or none.
     ///
     /// It holds where --default drop or --stateful would drop it for want of an allowed address or

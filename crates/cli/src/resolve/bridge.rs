@@ -70,7 +70,10 @@ impl BridgeSettings {
         let names = PortNames::new(named.clone()).map_err(Error::refused)?;
         let table = args.settings.table(&names).map_err(Error::refused)?;
         let shown: Vec<&str> = named.iter().map(NamedPort::shown).collect();
-        let settings = Self::between(ports, &shown, &args.common)?;
+        let mut settings = Self::between(ports, &shown, &args.common)?;
+        if args.common.policy.malformed.is_none() {
+            settings.sets.policy.malformed = Otherwise::Forward;
+        }
         Ok(Self {
             switch: Some(Arc::new(table)),
             ..settings

@@ -52,7 +52,7 @@ impl SetPlan {
         policy.tunnels = args.tunnels.policy()?;
         policy.default = otherwise(args.default);
         policy.non_ip = otherwise(args.non_ip);
-        policy.malformed = otherwise(args.malformed);
+        policy.malformed = args.malformed.map_or(Otherwise::Drop, otherwise);
         policy.pass = args.pass;
         if policy.default == Otherwise::Drop && !has_allow(&policy) {
             return Err(Error::refused(

@@ -103,7 +103,7 @@ impl Shared<'_> {
                 requests,
                 recorded: origin
                     .as_ref()
-                    .map(|origin| Box::new(Recorded::new(origin, plan.ports.len()))),
+                    .map(|origin| Box::new(Recorded::new(origin, plan.ports.len(), N::DECIDES))),
                 now: Nanos(0),
                 receptions: 0,
                 active_until: Nanos(0),

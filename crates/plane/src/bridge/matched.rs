@@ -2,7 +2,8 @@
 
 use frame::PortId;
 
-use super::{Bridge, looked_at};
+use super::Bridge;
+use super::judge::looked_at;
 use crate::Ruleset;
 use crate::ruleset::Matched;
 
