@@ -129,7 +129,7 @@ impl Shape {
                 takes: 3 + usize::from(id),
                 sent: 0,
             };
-            let queues_max = if id % 2 == 0 { 1 } else { workers };
+            let queues_max = if id.is_multiple_of(2) { 1 } else { workers };
             Box::new(TestPort {
                 queues_max,
                 ..TestPort::new(id, open)
@@ -164,7 +164,11 @@ impl Shape {
     /// Of each source, by port and queue, what came in, and what left by `port`, in order.
     fn check_port(&self, port: u8, left: &[Vec<Said>]) {
         for from in (0..self.ports).filter(|&from| from != port) {
-            let queues = if from % 2 == 0 { 1 } else { self.workers as u8 };
+            let queues = if from.is_multiple_of(2) {
+                1
+            } else {
+                self.workers as u8
+            };
             for queue in 0..queues {
                 let of = |said: &&Said| said[..2] == [from, queue];
                 let number = |said: &Said| u32::from_be_bytes([said[2], said[3], said[4], said[5]]);

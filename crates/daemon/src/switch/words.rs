@@ -455,7 +455,8 @@ mod tests {
             set(&mut words);
             words.table(&names()).expect_err("refused")
         };
-        let bad: [(fn(&mut SwitchWords), Option<&str>, &str); 16] = [
+        type Change = fn(&mut SwitchWords);
+        let bad: [(Change, Option<&str>, &str); 16] = [
             (|w| w.vlan = words(&["10"]), Some("vlan"), "no members"),
             (|w| w.vlan = words(&["0=A"]), Some("vlan"), "0 is no VLAN"),
             (|w| w.vlan = words(&["4095=A"]), Some("vlan"), "4095"),
