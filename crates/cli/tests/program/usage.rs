@@ -51,7 +51,7 @@ fn ports_that_do_not_exist() {
     refused("bridge eth0 null:", &["eth0", "DRIVER"]);
     refused("bridge a.pcap b.pcap", &["pcap:in="]);
     refused("bridge gen:sise=64 null:", &["sise", "size"]);
-    refused("bridge null: null:", &["neither port receives"]);
+    refused("bridge null: null:", &["no port receives"]);
     refused("bridge gen: ring:a", &["ring:a", "other end"]);
     refused(
         "bridge gen:size=9018 null: --stride 256",

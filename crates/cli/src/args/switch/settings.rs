@@ -43,7 +43,7 @@ pub(crate) struct SwitchSettingArgs {
     /// A port of a customer, whose tags are data (Q-in-Q): A, or A=88a8 with the type of its tags.
     #[arg(long, value_name = "PORT", hide_short_help = true)]
     tunnel: Vec<String>,
-    /// Ports that talk to each other, as in A,B; may be repeated (mode port).
+    /// Ports that talk to each other (mode port), as in A,B.
     #[arg(long, value_name = "PORT,...")]
     group: Vec<String>,
     /// Ports that talk to no other isolated port, as in A,B.
@@ -52,13 +52,13 @@ pub(crate) struct SwitchSettingArgs {
     /// Ports whose frames may leave by the port that they came in by.
     #[arg(long, value_name = "PORT,...", hide_short_help = true)]
     hairpin: Vec<String>,
-    /// Flood at most N frames a second of a port: A=1000, or 1000 for each port.
+    /// Flood at most N frames a second of a port; N alone: of each.
     #[arg(long, value_name = "PORT=N")]
     storm: Vec<String>,
-    /// A station that does not move: MAC@VLAN=PORT, or MAC=PORT without VLANs.
+    /// A station that does not move; without VLANs MAC=PORT.
     #[arg(long = "static", value_name = "MAC@VLAN=PORT")]
     statics: Vec<String>,
-    /// Forget stations that send nothing for so long; 300s unless it is given.
+    /// Forget a station that sends nothing for so long (300s).
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     age: Option<Duration>,
     /// Learn at most N stations; 65536 unless it is given.
