@@ -16,10 +16,11 @@
 mod entry;
 mod learn;
 mod listing;
-#[cfg(test)]
+// Random histories take Miri minutes, and nothing here is unsafe.
+#[cfg(all(test, not(miri)))]
 mod oracle;
 mod recent;
-#[cfg(test)]
+#[cfg(all(test, not(miri)))]
 mod tests;
 
 use frame::{Nanos, PortId, WorkerId, prefetch};
