@@ -24,6 +24,9 @@ LINERATE_SOAK_SECONDS=$((minutes * 60)) LINERATE_SOAK_ENTRIES=1000000 \
     cargo test --release --quiet -p linerate --test soak -- --nocapture --test-threads 1
 LINERATE_KILLS=300 cargo test --release --quiet -p linerate-daemon --test sets \
     nothing_that_was_answered_is_lost -- --nocapture
+# A switch over captures, against a naive model.
+LINERATE_SWITCH_CASES=10000 cargo test --release --quiet -p linerate --test program switch -- \
+    --nocapture
 # What changes cost: replacing six million entries, single adds, captures. Figures, no verdict.
 docs/daemon.py
 docs/daemon.py --capture
