@@ -41,7 +41,7 @@ pub(super) fn is_later(time: u32, than: u32) -> bool {
     time.wrapping_sub(than).cast_signed() > 0
 }
 
-/// That a worker saw a station behind a port. The later one wins ([`Sighting::beats`]).
+/// That a worker saw a station behind a port. The later one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
     /// VLAN and address, as an entry has them.
