@@ -39,8 +39,12 @@ fn headline(report: &Report, paint: Paint) -> String {
     let rate = rate(report.mpps * 1e6, "pps");
     let cost = format!("{:.1} ns a frame", report.ns_per_frame);
     let size = frame_size(report).map_or(String::new(), |size| format!(": {size}"));
+    let did = match report.switch.is_empty() {
+        true => "bridged",
+        false => "switched",
+    };
     format!(
-        "{} bridged for {} ({}) on {}{}\n  {}   {}   {}\n",
+        "{} {did} for {} ({}) on {}{}\n  {}   {}   {}\n",
         paint.bold("linerate"),
         seconds(report.seconds),
         until_last_frame(report.seconds, report.run_seconds),
