@@ -13,9 +13,6 @@ use frame::{PortId, WorkerId};
 use plane::{Action, Hits, Policy, SetRule, Side};
 use table::LISTS_MAX;
 
-/// A port's: sides of a frame, lists.
-const PORT_WORDS: usize = 2 * LISTS_MAX;
-
 /// Names whose counts are kept, those of sets that are no more included: a set that comes back
 /// goes on counting. Beyond it, what has been gone for longest is forgotten.
 const NAMES_MAX: usize = 1024;
@@ -37,10 +34,16 @@ impl Size {
     }
 }
 
-/// One worker's hits. Aligned to two lines, which adjacent-line prefetchers fetch together.
+/// A column of counts, by list. Aligned to two lines, which adjacent-line prefetchers fetch
+/// together.
 #[derive(Debug)]
 #[repr(align(128))]
-struct HitBoard(Box<[AtomicU64]>);
+struct Column([AtomicU64; LISTS_MAX]);
+
+/// One worker's hits: a column for each port and side of a frame, and what count sets would have
+/// dropped.
+#[derive(Debug)]
+struct HitBoard(Box<[Column]>);
 
 /// Hits by one policy, while some worker may still judge by it.
 #[derive(Debug)]
@@ -55,8 +58,8 @@ pub(crate) struct HitCounters {
 
 impl HitCounters {
     fn new(since: u64, policy: Arc<Policy>, of: Size) -> Self {
-        let words = of.ports * PORT_WORDS + LISTS_MAX;
-        let board = || HitBoard((0..words).map(|_| AtomicU64::new(0)).collect());
+        let column = |_| Column([const { AtomicU64::new(0) }; LISTS_MAX]);
+        let board = || HitBoard((0..=2 * of.ports).map(column).collect());
         Self {
             since,
             policy,
@@ -71,9 +74,10 @@ impl HitCounters {
             return;
         };
         let columns = hits.by_port.iter().flat_map(|port| [&port.src, &port.dst]);
-        let counters = columns.chain([&hits.would_drop]).flatten();
-        for (shown, &word) in board.0.iter().zip(counters) {
-            shown.store(word, Ordering::Relaxed);
+        for (shown, counts) in board.0.iter().zip(columns.chain([&hits.would_drop])) {
+            for (shown, &count) in shown.0.iter().zip(counts) {
+                shown.store(count, Ordering::Relaxed);
+            }
         }
     }
 
@@ -95,14 +99,14 @@ impl HitCounters {
         for (column, counts) in account.hits.iter_mut().enumerate() {
             let (port, side) = (PortId((column / 2) as u8), Side::EVERY[column % 2]);
             if let Some(action) = rule.action_at(side, port) {
-                counts[action as usize] += self.sum(column * LISTS_MAX + list);
+                counts[action as usize] += self.sum(column, list);
             }
         }
-        account.would_drop += self.sum(self.ports * PORT_WORDS + list);
+        account.would_drop += self.sum(2 * self.ports, list);
     }
 
-    fn sum(&self, word: usize) -> u64 {
-        let shown = self.boards.iter().map(|board| &board.0[word]);
+    fn sum(&self, column: usize, list: usize) -> u64 {
+        let shown = self.boards.iter().map(|board| &board.0[column].0[list]);
         shown.map(|word| word.load(Ordering::Relaxed)).sum()
     }
 }
@@ -279,7 +283,7 @@ mod tests {
 
     /// What a worker shows that was hit this often by the source in the list at `place`.
     fn show(hit_counters: &HitCounters, place: usize, frames: u64) {
-        let word = &hit_counters.boards[0].0[place];
+        let word = &hit_counters.boards[0].0[0].0[place];
         word.store(frames, Ordering::Relaxed);
     }
 

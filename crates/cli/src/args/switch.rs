@@ -15,7 +15,7 @@ use settings::SwitchSettingArgs;
 // What a port accepts has the word here that elsewhere is another one for --allow.
 #[command(mut_arg("allow", |arg| arg.alias(None).visible_alias(None)), mut_args(behind))]
 pub(crate) struct SwitchArgs {
-    /// The ports, as in xdp:eth1 or, with a name for options and reports, A=xdp:eth1.
+    /// The ports, as in xdp:eth1 or, with a name for options, A=xdp:eth1.
     #[arg(value_name = "PORT", num_args = 2.., required = true)]
     pub(crate) ports: Vec<String>,
     #[command(flatten)]
@@ -54,8 +54,8 @@ Examples:
       a switch of three ports, all one network
   linerate switch A=xdp:eth1 B=xdp:eth2 C=xdp:eth3 --vlan 10=A,Bt --vlan 20=C,Bt
       A and C are access ports of VLANs 10 and 20; B is a trunk with both, tagged
-  linerate switch A=xdp:eth1 B=xdp:eth2 host=tap:host0 --vlan 10-20=At,Bt --vlan 10=At,Bt,host
-      refused: VLAN 10 is given twice, and the message says what to do
+  linerate switch A=xdp:eth1 B=xdp:eth2 host=tap:host0 --vlan 10=At,Bt,host --vlan 11-20=At,Bt
+      two trunks; this machine takes part in VLAN 10 by the interface host0
   linerate switch up=xdp:eth1 1=xdp:eth2 2=xdp:eth3 --group up,1 --group up,2
       1 and 2 reach the uplink, and not each other
   linerate switch A=pcap:in=a.pcap,out=a2.pcap B=pcap:in=b.pcap,out=b2.pcap --vlan 10=A,Bt

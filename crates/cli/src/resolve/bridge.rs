@@ -6,9 +6,9 @@ use std::sync::Arc;
 use daemon::switch::{NamedPort, PortNames};
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{DispatchSettings, IdleMode, Limits};
-use plane::switch::SwitchTable;
+use plane::switch::{SwitchConfig, SwitchTable, VlanMode};
 use plane::{Headers, Otherwise, PassRules, Policy, Ports, SetRule, Sides, StatefulConfig};
-use port::PortSpec;
+use port::{Bypass, PortSpec};
 use serde_json::{Value, json};
 use table::fragments::FragmentLimits;
 
@@ -18,7 +18,7 @@ use crate::args::{BridgeArgs, ForwardArgs, SwitchArgs};
 use crate::error::Error;
 use crate::output::Stream;
 use crate::paint::Paint;
-use crate::report::number::{count, seconds};
+use crate::report::number::{count, plural, seconds};
 use crate::report::table::{Align, Table};
 
 /// UDP ports of tunnels that the XDP program leaves to workers, as `bpf/sieve.h` has them.
@@ -71,6 +71,7 @@ impl BridgeSettings {
         let table = args.settings.table(&names).map_err(Error::refused)?;
         let shown: Vec<&str> = named.iter().map(NamedPort::shown).collect();
         let mut settings = Self::between(ports, &shown, &args.common)?;
+        settings.check_kernel_paths()?;
         if args.common.policy.malformed.is_none() {
             settings.sets.policy.malformed = Otherwise::Forward;
         }
@@ -119,6 +120,21 @@ impl BridgeSettings {
         settings.check_answers()?;
         settings.check_pass(args.policy.router.is_some())?;
         Ok(settings)
+    }
+
+    /// The kernel forwards between two ports and knows no VLANs.
+    fn check_kernel_paths(&self) -> Result<(), Error> {
+        let passes_by = |port: &&PortSpec| match port {
+            PortSpec::Xdp(xdp) => xdp.shortcut || xdp.bypass != Bypass::Off,
+            _ => false,
+        };
+        match self.ports.iter().find(passes_by) {
+            Some(port) => Err(Error::refused(format!(
+                "{port} would let frames pass by the switch: leave bypass and shortcut out, which \
+                 a bridge of two ports has"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Whether a port generates traffic, which may draw addresses from the sets.
@@ -268,6 +284,9 @@ impl BridgeSettings {
             otherwise(policy.malformed)
         );
         let mut facts = vec![("otherwise", otherwise)];
+        if let Some(table) = &self.switch {
+            facts.push(("switch", switch_fact(table.config())));
+        }
         facts.push(("passes", pass_fact(policy, self.ports.len())));
         facts.push(("tunnels", tunnel_fact(policy)));
         if let Some(stateful) = &policy.stateful {
@@ -343,6 +362,21 @@ fn pass_fact(policy: &Policy, ports: usize) -> String {
     }
     let routers = port_words(policy.router, ports);
     format!("{}; routers are behind {routers}", rules.join(", "))
+}
+
+fn switch_fact(config: &SwitchConfig) -> String {
+    let between = match config.mode {
+        VlanMode::Default => "all ports talk to each other".to_owned(),
+        VlanMode::Port => plural(
+            config.groups.len() as u64,
+            "group of ports",
+            "groups of ports",
+        ),
+        VlanMode::Dot1q => plural(config.vlans.len() as u64, "VLAN", "VLANs"),
+    };
+    let stations = count(u64::from(config.stations));
+    let age = seconds(config.age.as_secs_f64());
+    format!("{between}; {stations} stations, forgotten after {age}")
 }
 
 fn tunnel_fact(policy: &Policy) -> String {

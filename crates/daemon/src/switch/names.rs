@@ -73,18 +73,22 @@ pub(super) struct Member {
 }
 
 impl PortNames {
-    /// Of ports in the order of their numbers.
+    /// Of ports in the order of their numbers. Ports without a name may have the same spec: their
+    /// numbers tell them apart.
     ///
     /// # Errors
     ///
-    /// Two ports have the same name.
+    /// Two ports were given the same name.
     pub fn new(ports: Vec<NamedPort>) -> Result<Self, String> {
-        let mut names: Vec<&str> = ports.iter().map(NamedPort::shown).collect();
+        let mut names: Vec<&str> = ports
+            .iter()
+            .filter_map(|port| port.name.as_deref())
+            .collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(format!(
-                "two ports are called {}: give each a name of its own, as in a={}",
-                twice[0], twice[0]
+                "two ports are called '{}': give each a name of its own",
+                twice[0]
             ));
         }
         let words = ports.iter().enumerate();
@@ -238,6 +242,9 @@ mod tests {
         }
         let twice = ["A=null:", "A=xdp:e"].map(NamedPort::parse);
         assert!(PortNames::new(twice.to_vec()).is_err_and(|why| why.contains("two ports")));
+        let alike = names(&["null:", "null:"]);
+        assert_eq!(alike.port("2"), Ok(PortId(1)));
+        assert!(alike.port("null:").is_err_and(|why| why.contains("may be")));
     }
 
     #[test]

@@ -6,8 +6,7 @@ use frame::PortId;
 
 use crate::Ports;
 
-/// A station's address.
-pub type Mac = [u8; 6];
+pub use table::fdb::Mac;
 
 /// VLAN numbers run from 1 to 4094 (IEEE 802.1Q-2022, table 9-2).
 pub const VLAN_MAX: u16 = 4094;
