@@ -11,7 +11,8 @@ usage() {
 usage: ./ci.sh [STEP...]      (no STEP: all but unit and vm, in this order)
        ./ci.sh quick          lint, tidy and unit: what to run before a commit
 
-  judges    install tshark, promtool and what makes test networks where missing (Debian, root)
+  judges    install tshark, promtool, Open vSwitch, nginx, BIRD, etcd and what makes test networks
+            where missing (Debian, root)
   lint      rustfmt, clippy with warnings as errors, documentation without warnings
   tidy      the rules of the repository (ARCHITECTURE.md); pages say what docs/runs says
   licences  every crate we build on has a permissive licence
@@ -36,7 +37,8 @@ skip() { printf 'skipped: %s\n' "$*"; }
 
 step_judges() {
     local tool missing=()
-    for tool in tmux tshark python3 ip tc nft ethtool ping clang promtool; do
+    for tool in tmux tshark python3 ip tc nft ethtool ping clang promtool \
+        ovs-vswitchd nginx curl bird etcd etcdctl exabgp keepalived; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     if [ ${#missing[@]} = 0 ]; then
@@ -49,9 +51,21 @@ step_judges() {
     fi
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq || skip "no package lists"
-    apt-get install -y -qq tmux tshark python3 iproute2 nftables ethtool iputils-ping clang \
-        prometheus >/dev/null ||
-        skip "could not be installed: ${missing[*]}"
+    # No service starts: tests run what they need of their own.
+    local policy=/usr/sbin/policy-rc.d
+    if [ ! -e "$policy" ]; then
+        trap "rm -f $policy" EXIT
+        printf '#!/bin/sh\nexit 101\n' >"$policy"
+        chmod +x "$policy"
+    fi
+    local package packages=(tmux tshark python3 iproute2 nftables ethtool iputils-ping clang
+        prometheus openvswitch-switch nginx-light curl bird2 etcd-server etcd-client exabgp
+        keepalived)
+    apt-get install -y -qq "${packages[@]}" >/dev/null && return
+    # One that cannot be had keeps out no other.
+    for package in "${packages[@]}"; do
+        apt-get install -y -qq "$package" >/dev/null || skip "$package could not be installed"
+    done
 }
 
 step_lint() {
@@ -195,21 +209,24 @@ step_vm() {
         skip "no TAP interfaces or network namespaces can be made here"
         return
     fi
+    . tests/vm/ending.sh
+    tests/vm/ending_test.sh
     export PATH="$PATH:$PWD/target/tools/bin"
     install_vm_tools || { skip "QEMU, debootstrap or cargo-deb could not be installed"; return; }
     local package
     package=$(packaging/deb.sh | sed -n 's/^\(.*\.deb\): .*/\1/p')
     [ -n "$package" ] || { echo "packaging/deb.sh made no package"; return 1; }
     local made=0
-    python3 -B tests/vm/image.py "$kernel" || made=$?
+    ending_with_us python3 -B tests/vm/image.py "$kernel" || made=$?
     # It says what is skipped, and why.
     [ "$made" != 3 ] || return 0
     [ "$made" = 0 ] || return "$made"
     # Files of the test end with its namespaces, as interfaces and processes do, however it ends.
     # Not over /tmp: this folder may be there.
-    export TMPDIR=$PWD/target/vm/scratch
-    mkdir -p "$TMPDIR"
-    unshare --net --mount --pid --fork --kill-child --mount-proc sh -c \
+    local scratch=$PWD/target/vm/scratch
+    mkdir -p "$scratch"
+    TMPDIR=$scratch ending_with_us \
+        unshare --net --mount --pid --fork --kill-child --mount-proc sh -c \
         'mount -t tmpfs tmpfs "$TMPDIR" && exec python3 -B tests/vm/run.py "$@"' \
         vm ${VM_FORM:-} "$kernel" "$package"
 }
@@ -220,6 +237,9 @@ run() {
     if [ "$1" = miri ] && [ -n "$miri" ]; then
         wait "$miri" || { cat "$miri_log" && exit 1; }
         cat "$miri_log"
+    elif [ "$1" = vm ]; then
+        # Signals reach this shell alone, and a machine must end with it.
+        step_vm
     else
         # In a shell of its own, so that what a step exports stays in it.
         ("step_$1")

@@ -1,16 +1,79 @@
 #!/usr/bin/env bash
 # The long forms of what ci.sh runs short: ./soak.sh [MINUTES], 10 by default; ./soak.sh vm is that
 # of virtual machines alone: each kind of port on NICs of several models, traffic, NICs that go
-# and come, and two memory nodes, on each kernel.
+# and come, and two memory nodes, on each kernel; ./soak.sh switch that of the switch alone.
+# ./soak.sh router: FRR and BIRD beside a router by the kernel's routes, and a full table by BGP;
+# LINERATE_ROUTES names a file of prefixes for that, else they are drawn.
+# ./soak.sh group: four routers behind ECMP, one killed, then all upgraded; lists from an etcd that
+# changes all the time, and one of three members whose links fail.
+# ./soak.sh layout: programs with a planted cause, ten times each, and a neutral one twenty times.
+# ./soak.sh sim [SEEDS] is that of the simulation of workers and ports alone, 100,000 seeds by
+# default.
 set -euo pipefail
 cd "$(dirname "$0")"
 if [ "${1:-}" = vm ]; then
+    . tests/vm/ending.sh
     for kernel in 6.1 6.12; do
         # Without a form: the package and its service.
         for form in '' --models --further --nodes; do
-            VM_FORM=$form ./ci.sh vm "$kernel"
+            VM_FORM=$form ending_with_us ./ci.sh vm "$kernel"
         done
     done
+    exit
+fi
+# What a switch does, held against others.
+switch() {
+    # A naive model, over captures.
+    LINERATE_SWITCH_CASES=10000 cargo test --release --quiet -p linerate --test program switch -- \
+        --nocapture
+    # Books, over ten million frames between four ports and two workers.
+    LINERATE_SWITCH_FRAMES=10000000 cargo test --release --quiet -p linerate-engine \
+        --test switch -- --nocapture
+    # The kernel's bridge and Open vSwitch, in network namespaces (root).
+    LINERATE_JUDGED_FRAMES=10000 cargo test --release --quiet -p linerate --test netns \
+        switch:: -- --nocapture --test-threads 1
+}
+if [ "${1:-}" = switch ]; then
+    switch
+    exit
+fi
+if [ "${1:-}" = router ]; then
+    # FRR and BIRD beside it, in network namespaces (root).
+    cargo build --release --quiet
+    for words in 'xdp 1 frr' 'xdp 2 frr' 'packet 1 frr' 'xdp 2 bird'; do
+        # Driver, workers, daemon.
+        # shellcheck disable=SC2086
+        python3 tests/router/daemons.py target/release/linerate $words
+    done
+    # A full table by BGP, withdrawn and flapping, while traffic flows.
+    for words in 'xdp 2' 'packet 1'; do
+        # Driver, workers.
+        # shellcheck disable=SC2086
+        python3 tests/router/full_table.py target/release/linerate $words
+    done
+    exit
+fi
+if [ "${1:-}" = group ]; then
+    # BIRD beside four routers and the one upstream, in network namespaces (root).
+    cargo build --release --quiet
+    for upstream in kernel linerate; do
+        python3 tests/group/routers.py target/release/linerate packet "$upstream"
+    done
+    # Lists from etcd: changes all the time, and links that fail.
+    python3 tests/group/storm.py target/release/linerate
+    python3 tests/group/partition.py target/release/linerate
+    exit
+fi
+if [ "${1:-}" = layout ]; then
+    LINERATE_LAYOUT_RUNS=10 cargo test --release --quiet -p linerate --test program \
+        planted_causes -- --nocapture
+    exit
+fi
+if [ "${1:-}" = sim ]; then
+    # With debug assertions: each worker holds its books against its frames, in every step.
+    LINERATE_SIM_SEEDS=${2:-100000} CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true \
+        CARGO_PROFILE_RELEASE_LTO=off CARGO_TARGET_DIR=target/sim \
+        cargo test --release --quiet -p linerate-engine --test sim -- --nocapture
     exit
 fi
 minutes=${1:-10}
@@ -24,9 +87,7 @@ LINERATE_SOAK_SECONDS=$((minutes * 60)) LINERATE_SOAK_ENTRIES=1000000 \
     cargo test --release --quiet -p linerate --test soak -- --nocapture --test-threads 1
 LINERATE_KILLS=300 cargo test --release --quiet -p linerate-daemon --test sets \
     nothing_that_was_answered_is_lost -- --nocapture
-# A switch over captures, against a naive model.
-LINERATE_SWITCH_CASES=10000 cargo test --release --quiet -p linerate --test program switch -- \
-    --nocapture
+switch
 # What changes cost: replacing six million entries, single adds, captures. Figures, no verdict.
 docs/daemon.py
 docs/daemon.py --capture

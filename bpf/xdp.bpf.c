@@ -41,7 +41,7 @@ extern struct map sockets;
 struct settings {
 	/* The verdict on frames of a queue without a socket: XDP_PASS or XDP_DROP. */
 	u32 unclaimed;
-	/* Whether frames for the host itself are left to it. */
+	/* Which frames are left to the host: enum keep_local. */
 	u32 keep_local;
 	/* Whether frames that no worker takes go straight to the other interface. */
 	u32 bypass;
@@ -52,6 +52,9 @@ struct settings {
 	/* What the interface is asked about frames for sockets: enum asked. */
 	u32 asked;
 };
+
+/* None; those for the host itself; those and all that no router forwards. */
+enum keep_local { KEEP_NONE, KEEP_OWN, KEEP_CONTROL };
 
 enum asked { ASKED_STAMP = 1, ASKED_HASH = 2 };
 extern const volatile struct settings settings;
@@ -128,10 +131,12 @@ enum {
 #define ETHERTYPE_ARP NETWORK_ORDER(0x0806)
 #define ETHERTYPE_VLAN NETWORK_ORDER(0x8100)
 #define ETHERTYPE_IPV6 NETWORK_ORDER(0x86dd)
+#define ETHERTYPE_SERVICE NETWORK_ORDER(0x88a8)
 #define ARP_REQUEST NETWORK_ORDER(1)
 #define ARP_REPLY NETWORK_ORDER(2)
 
 #include "sieve.h"
+#include "diversions.h"
 
 static inline void add_one(cell what)
 {
@@ -241,6 +246,62 @@ static inline int is_for_host(struct frame *frame, int aside, u16 type, u16 valu
 }
 
 /*
+ * Whether no router forwards a frame, so that it is the kernel's: to a group, of another protocol
+ * than IP, to an IPv6 address of the link, or to an address of the host, whatever VLAN it came in;
+ * but for what NAT translates.
+ */
+static inline int is_for_control(struct frame *frame)
+{
+	const u8 *at = (void *)(u64)frame->data;
+	const u8 *end = (void *)(u64)frame->data_end;
+	struct place place = {};
+
+	if (at + ETHERNET_BYTES > end)
+		return 0;
+	if (at[0] & 1)
+		return 1;
+
+	u16 ethertype = *(const u16 *)(at + 12);
+
+	if (ethertype == ETHERTYPE_SERVICE) {
+		SKIP(at, TAG_BYTES);
+		if (at + ETHERNET_BYTES > end)
+			return 0;
+		ethertype = *(const u16 *)(at + 12);
+	}
+	if (ethertype == ETHERTYPE_VLAN) {
+		SKIP(at, TAG_BYTES);
+		if (at + ETHERNET_BYTES > end)
+			return 0;
+		ethertype = *(const u16 *)(at + 12);
+	}
+	at += ETHERNET_BYTES;
+	if (ethertype == ETHERTYPE_IPV4) {
+		if (at + IPV4_BYTES > end)
+			return 0;
+		put_ipv4(&place, at + 16);
+		return is_address(&place, 0) && !is_diverted(at, end);
+	}
+	if (ethertype != ETHERTYPE_IPV6)
+		return 1;
+	if (at + IPV6_BYTES > end)
+		return 0;
+	/* fe80::/10 */
+	if (at[24] == 0xfe && (at[25] & 0xc0) == 0x80)
+		return 1;
+	put_ipv6(&place, at + 24);
+	return is_address(&place, 0);
+}
+
+/* Whether a frame is left to the host. */
+static inline int is_kept(struct frame *frame, int aside, u16 type, u16 value)
+{
+	if (settings.keep_local == KEEP_CONTROL)
+		return is_for_control(frame);
+	return settings.keep_local && is_for_host(frame, aside, type, value);
+}
+
+/*
  * Puts a VLAN tag into the frame that a driver, or the kernel for another driver, keeps beside it.
  * Not zero where there is no room, which no driver has shown.
  */
@@ -328,7 +389,7 @@ int linerate(struct frame *frame)
 	cell type = 0, value = 0, queue = frame->rx_queue_index;
 	int aside = bpf_xdp_metadata_rx_vlan_tag(frame, (u16 *)&type, (u16 *)&value) == 0;
 
-	if (settings.keep_local && is_for_host(frame, aside, type, value)) {
+	if (is_kept(frame, aside, type, value)) {
 		add_one(KEPT);
 		return XDP_PASS;
 	}

@@ -272,6 +272,9 @@ VETH = {
     "xdp_hash_map": "an XDP program with a hash map",
     "nft": "nft set at ingress, kernel bridge",
     "kernel_bridge": "kernel bridge",
+    "switch_xdp": "linerate switch, `xdp:`",
+    "switch_packet": "linerate switch, `packet:`",
+    "open_vswitch": "Open vSwitch, user-space datapath",
 }
 RATE, NANOS = "frames_per_second", "ns_per_frame"
 
@@ -440,6 +443,27 @@ def findings(name):
     return whole(name, said)
 
 
+def himeno():
+    """Each offset beside arrays that all begin a page, a column a working set."""
+    run = load("himeno")
+    published = {run["rows"][one["row"]]["variant"]["offset"]: one for one in run["published"]}
+    sizes = list(dict.fromkeys(row["variant"]["bytes"] for row in run["rows"]))
+    body = []
+    for row in rows(run, bytes=sizes[0]):
+        offset, sets = row["variant"]["offset"], row["variant"]["sets"]
+        there = published.get(offset)
+        cells = [f"{offset}", f"{sets}"]
+        cells += [f"{there['figure']:,.0f}", f"× {there['ratio']:.2f}"] if there else ["", ""]
+        for size in sizes:
+            base, own = (rows(run, bytes=size, offset=one)[0] for one in (0, offset))
+            cells.append(f"× {ratio(own, base):.2f}" if offset else millions(own))
+        body.append(cells)
+    head = ["offset", "L1 sets", "published, MFLOPS", "to the first"]
+    head += [f"here, {size / 2**20:.1f} MiB: M flop/s, to the first" for size in sizes]
+    said = "\n".join(f"- {sentence(one)}" for one in run["findings"])
+    return whole("himeno", table(head, body), said)
+
+
 def brief():
     """Three figures for the first page, each with its kind of port."""
     wanted = {"entries": SIX, "pool": 8192, "stride": 2112, "without": "none"}
@@ -474,4 +498,5 @@ BLOCKS = {
     "memory": memory,
     "batch": lambda: findings("batch"),
     "stride": lambda: findings("stride"),
+    "himeno": himeno,
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes the seed corpora: one small input for each branch worth starting from."""
 
+import gzip
 import json
 import pathlib
 import struct
@@ -260,6 +261,26 @@ write("capture", "micro-little.pcap", pcap(0xA1B2C3D4, "<"))
 write("capture", "nano-big.pcap", pcap(0xA1B23C4D, ">"))
 write("capture", "little.pcapng", pcapng("<"))
 write("capture", "big.pcapng", pcapng(">"))
+HOST = b" HTTP/1.1\r\nHost: a\r\n"
+PLAIN = b"GET /" + HOST + b"\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+LAST = b"0\r\n\r\n"
+OK = b"HTTP/1.1 200 OK\r\n"
+REQUESTS = {
+    "plain": b"\x03GET /size/50" + HOST + b"\r\n",
+    "two": b"\x07" + PLAIN + b"GET /chunked/9" + HOST + b"Connection: close\r\n\r\n",
+    "chunked": b"\x01POST /echo" + HOST + CHUNKED
+    + b"\r\n5;x=y\r\nhello\r\n0\r\nT: a\r\n\r\n" + PLAIN,
+    "length": b"\x02PUT /status/201" + HOST
+    + b"Content-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
+    "both": b"\x09POST /" + HOST + b"Content-Length: 4\r\n" + CHUNKED + b"\r\n" + LAST + PLAIN,
+    "folded": b"\x04GET /" + HOST + b"X: a\r\n b\r\n\r\n",
+    "old": b"\x05GET /chunked/9 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+    "response": b"\x06" + OK + b"Content-Length: 3\r\nLinerate-Body: pattern\r\n\r\nabc",
+    "interim": b"\x01HTTP/1.1 100 Continue\r\n\r\n" + OK + CHUNKED + b"\r\n3\r\nabc\r\n" + LAST,
+}
+for name, text in REQUESTS.items():
+    write("requests", name, text)
 for target, seeds in (("scrape", SCRAPES), ("sample", SAMPLES)):
     for name, content in seeds.items():
         write(target, name, content)
@@ -286,3 +307,170 @@ for name, some in (("order", WHOLE), ("overlap", OVERLAP), ("twice", TWICE)):
 for name, some in (("flood", FLOOD), ("late", LATE), ("mixed", WHOLE + OVERLAP + TWICE + FLOOD)):
     write("fragments", name, b"\1" + b"".join(some))
 write("fragments", "frame", b"\0" + PIECE_V6)
+
+
+def station(number):
+    return bytes([2, 0, 0, 0, 0, number])
+
+
+def arrival(port, to, source, tags="", pause=0):
+    frame = to + station(source) + bytes.fromhex(tags) + b"\x88\xb5data"
+    return bytes([port, pause, len(frame)]) + frame
+
+
+EVERYBODY = b"\xff" * 6
+LLDP = bytes.fromhex("0180c200000e")
+# A port above 63: the policy drops it (64), the settings change first (128).
+TALK = b"".join(
+    arrival(port, to, source, tags, pause)
+    for port, to, source, tags, pause in [
+        (0, EVERYBODY, 1, "", 1),
+        (1, station(1), 2, "8100a00a", 0),
+        (1, station(2), 3, "8100000a81000014", 0),
+        (2, EVERYBODY, 4, "88a8000a", 200),
+        (0x42, EVERYBODY, 5, "", 0),
+        (2, LLDP, 5, "8100", 0),
+        (0x80, station(4), 1, "81000000", 9),
+        (1, station(1), 1, "81000fff", 0),
+    ]
+)
+FLOOD = b"".join(arrival(0, EVERYBODY, number) for number in range(60))
+for name, text in {
+    "default": "ports 4\nhairpin A\nisolated B,C\nstorm 5\nstations\nthen\nisolated A",
+    "groups": "ports 5\ngroup A,B\ngroup B,C\nage 2\nreserved\nstations\nthen\ngroup A,E",
+    "vlans": "ports 3\nvlan 10=A,Bt,C\nvlan 20=B,Ct\npvid C=20\nfilter A=off\ntpid C=88a8\n"
+    "static 02:00:00:00:00:04@10=C\nthen\nvlan 30-4094=At,B\naccept B=tagged\ntunnel A",
+    "limits": "ports 8\nstations\nport-stations A=3\nstorm A=9",
+    "wrong": "ports 2\nvlan 10=A,At\npvid B=none\naccept A=some\nstatic 01:00=A",
+}.items():
+    write("switch", name, text.encode() + b"\n\n" + TALK + FLOOD)
+
+
+def checked_v6(head, payload, following=58):
+    """An IPv6 packet with the checksum of ICMPv6, which stands at 2 of its payload."""
+    pseudo = head[8:40] + struct.pack("!II", len(payload), following)
+    total = sum(struct.unpack(f"!{(len(pseudo) + len(payload)) // 2}H", pseudo + payload))
+    total = (total & 0xFFFF) + (total >> 16)
+    total = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+    return head + payload[:2] + struct.pack("!H", total) + payload[4:]
+
+
+def discovery(kind, flags, following=bytes()):
+    """A message about 2001:db8::2, from and to an address beside it."""
+    def near(last):
+        return bytes.fromhex("20010db8") + bytes(11) + bytes([last])
+    payload = struct.pack("!BBHI", kind, 0, 0, flags) + near(2) + following
+    head = struct.pack("!IHBB", 6 << 28, len(payload), 58, 255) + near(1) + near(2)
+    return checked_v6(head, payload)
+
+
+def echo_v4():
+    """An echo request, with right checksums."""
+    head = bytes.fromhex("4500001c000700004001aed0" "0a000001" "c0000209")
+    return head + bytes.fromhex("0800f7fe00010000")
+
+
+PACKETS = {
+    "arp": bytes.fromhex("0001080006040001" "020000000002" "c0000201" "000000000000" "c0000202"),
+    "solicitation": discovery(135, 0, bytes.fromhex("0101020000000002")),
+    "advertisement": discovery(136, 0xE0000000, bytes.fromhex("0201020000000002")),
+    "echo": echo_v4(),
+    "echo6": discovery(128, 0x10001),
+    "udp": ipv4(UDP),
+    "udp6": ipv6(UDP),
+    "chain6": ipv6(CHAIN + UDP, 0),
+    "long": ipv4(UDP + bytes(700)),
+}
+STEPS = [(0, who, 0) for who in range(6)] + [(2, 0, 0), (5, 1, 0x10), (5, 2, 2), (3, 3, 0x14)]
+STEPS += [(1, 1, 20), (2, 0, 0), (1, 1, 120), (2, 1, 0), (1, 2, 30), (2, 2, 0), (6, 1, 0x14)]
+for name, content in PACKETS.items():
+    write("stack", name, b"\0" + content)
+write("stack", "steps", b"\1" + b"".join(map(bytes, STEPS)))
+
+
+def segment(flags, options=0, length=0, distance=0, port=0):
+    """A made segment that fits, or lies so many bytes from where it would."""
+    away = distance.to_bytes(2, "big", signed=True)
+    return bytes([3, flags, port]) + away + bytes([0, 0, 255, options, length])
+
+
+FIN, SYN, RST, ACK = 1, 2, 4, 16
+OPENED = segment(SYN, options=3) + segment(ACK, options=6)
+ANSWERED = OPENED + bytes([2, 0x82]) + segment(ACK, 6, 50) + segment(ACK, 6, 50)
+SCRIPTS = {
+    "closed": ANSWERED + segment(ACK | FIN) + bytes([2, 0]) + segment(ACK),
+    "gaps": OPENED + b"".join(segment(ACK, 6, 20, 240 * gap) for gap in (3, 1, 2, 0)),
+    "reset": OPENED + segment(RST, distance=9) + segment(RST),
+    "lost": ANSWERED + bytes([1, 30, 1, 31, 1, 32, 1, 33, 1, 34]) + segment(ACK),
+    "cookies": b"".join(segment(SYN, 3, port=port) + segment(ACK, port=port) for port in range(9)),
+    "asked": bytes([2, 7])
+    + segment(SYN | ACK, 3, port=16)
+    + segment(ACK, 6, 3, port=16)
+    + segment(ACK | FIN, 6, distance=18, port=16)
+    + bytes([2, 0]),
+    "raw": bytes([0, 20]) + bytes.fromhex("0fa00050000000000000000050020fff00000000"),
+}
+for name, content in SCRIPTS.items():
+    write("tcp", name, content)
+
+ROUTES = {
+    "ipv4": b"""default via 192.0.2.1 dev eth0
+10.0.0.0/8 via 198.51.100.1 dev eth2 metric 50 linkdown
+10.1.0.0/16 \n\tnexthop via 192.0.2.1 dev eth0 weight 1 dead\n\tnexthop via 198.51.100.1 weight 3
+10.3.0.0/16 via inet6 2001:db8:1::1 dev eth0 \nblackhole 10.4.0.0/16 \n10.4.0.0/16 dev a
+10.12.0.0/16 nhid 7 via 192.0.2.1 realm 5 mtu lock 1300 features ecn congctl reno onlink
+\tnh_info id 7 via 192.0.2.1 dev eth0 scope link\n""",
+    "ipv6": b"""2001:db8:b::/48 metric 1024 pref medium
+\tnexthop via 2001:db8:1::1 dev eth0 weight 2 \nlocal ::1 dev lo table local metric 0 pref medium
+2001:db8:c::/48 via fe80::1 dev a\n2001:db8:c::/48 via fe80::2 dev a
+unreachable default dev lo metric 4294967295 error -101 pref medium\n""",
+    "oneline": b"10.1.0.0/16 \\\tnexthop via 192.0.2.1 weight 9 \\\tnexthop dev b # x\n",
+    "wrong": b"10.0.0.1/8 via 192.0.2.1\nnexthop dev a\n10.0.0.0/8 frob \\\n default\n",
+    "gzip": gzip.compress(b"10.0.0.0/8 dev a\n", mtime=0),
+}
+for name, text in ROUTES.items():
+    write("routes", name, text)
+
+NAT = {
+    "rules": b"""oif "wan" ip saddr { 10.0.0.0/8, 192.0.2.1-192.0.2.9 } masquerade to :1024-2000
+oifname wan meta l4proto udp snat ip to 203.0.113.1-203.0.113.9:1-9 endpoint-independent
+iif "wan" tcp dport { 80, 443, } dnat to 10.0.0.5:80 # x\niif wan ip daddr 1.2.3.4 accept
+""",
+    "settings": b"timeout tcp 2h4m; timeout udp 300\nflows 9\nflows-per-address 5\nhairpin off",
+    "wrong": b"table ip nat {\noif wan dnat to 1.2.3.4\niif wan tcp dport 0 accept\nflows -1\n",
+}
+for name, text in NAT.items():
+    write("nat", name, text)
+
+RULES = {
+    "each": b"""policy drop
+ip saddr { 10.0.0.0/8, 192.0.2.1-192.0.2.9 } tcp dport { 22, 80-90 } tcp flags syn / syn,ack accept
+ip6 daddr != 2001:db8::/32 icmpv6 type nd-neighbor-solicit accept; ip saddr @bad drop # x
+iif "A" oif "B" vlan id 5-9 fragment first ct state { new, related } ip dscp ef counter
+meta l4proto { tcp, udp } th dport != 53 jump more
+chain more {\n udp sport 0-65535 accept\n icmp type 3 icmp code 4 \\\n drop\n}
+""",
+    "circle": b"jump a\nchain a {\njump b\n}\nchain b {\njump a\n}\n",
+    "wrong": b'policy accpt\ntcp dprot 22 drop\nip saddr 1.2.3.4/8 drop\niif "\nchain x {\n',
+    "reject": b"reject\nreject with tcp reset\nreject with icmpx type no-route\nreject with x\n",
+}
+for name, text in RULES.items():
+    write("rules", name, text)
+
+NFT_HEAD = b"""{"nftables":[{"chain":{"family":"ip","table":"t","name":"f","type":"filter",
+"hook":"forward","policy":"drop"}},{"chain":{"family":"ip","table":"t","name":"more"}}"""
+NFT_RULE = b',{"rule":{"family":"ip","table":"t","chain":"%b","handle":7,"expr":[%b]}}'
+NFT_MATCH = b'{"match":{"op":"%b","left":{"payload":{"protocol":"%b","field":"%b"}},"right":%b}}'
+NFT_EXPRS = [
+    NFT_MATCH % (b"==", b"tcp", b"dport", b'{"set":[22,{"range":[80,90]}]}') + b',{"accept":null}',
+    NFT_MATCH % (b"!=", b"ip", b"saddr", b'{"prefix":{"addr":"10.0.0.0","len":8}}')
+    + b',{"counter":{"packets":0,"bytes":0}},{"jump":{"target":"more"}}',
+    NFT_MATCH % (b"==", b"ip", b"daddr", b'"@bad"') + b',{"log":null},{"drop":null}',
+]
+NFT_RULES = {
+    "each": NFT_HEAD + b"".join(NFT_RULE % (b"f", expr) for expr in NFT_EXPRS) + b"]}",
+    "chains": NFT_HEAD + NFT_RULE % (b"more", b'{"reject":null}') + b"]}",
+    "names": NFT_HEAD.replace(b'"more"', rb'"x {\n}\naccept\nchain y"') + b"]}",
+}
+for name, text in NFT_RULES.items():
+    write("nft_rules", name, text)

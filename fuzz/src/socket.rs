@@ -1,16 +1,19 @@
 //! What strangers say to sockets of a daemon.
 
 use daemon::capture::{CaptureParams, CapturedFrame};
-use daemon::metrics::{Answer, REQUEST_BYTES_MAX, answer};
+use daemon::metrics::{Answer, Made, REQUEST_BYTES_MAX, answer};
 use serde_json::value::RawValue;
 
 /// The head of a request to the metrics server: the answer is HTTP, metrics are made once at most,
 /// and nobody waits for more than a head may be long.
 pub fn scrape(bytes: &[u8]) {
     let mut made = 0;
-    let reply = answer(bytes, &mut || {
+    let reply = answer(bytes, &mut |_page| {
         made += 1;
-        "metric 1\n".to_owned()
+        Made {
+            is_well: bytes.len() % 2 == 0,
+            text: "metric 1\n".to_owned(),
+        }
     });
     match reply {
         Answer::Incomplete => assert!(bytes.len() < REQUEST_BYTES_MAX && made == 0),

@@ -137,3 +137,43 @@ fn fragments() {
 fn tunnel() {
     replay("tunnel", fuzz::tunnel);
 }
+
+#[test]
+fn switch() {
+    replay("switch", fuzz::switch);
+}
+
+#[test]
+fn stack() {
+    replay("stack", fuzz::stack);
+}
+
+#[test]
+fn tcp() {
+    replay("tcp", fuzz::tcp);
+}
+
+#[test]
+fn nat() {
+    replay("nat", fuzz::nat);
+}
+
+#[test]
+fn rules() {
+    replay("rules", fuzz::rules);
+}
+
+#[test]
+fn nft_rules() {
+    replay("nft_rules", fuzz::nft_rules);
+}
+
+#[test]
+fn routes() {
+    replay("routes", fuzz::routes);
+}
+
+#[test]
+fn requests() {
+    replay("requests", fuzz::requests);
+}

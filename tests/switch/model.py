@@ -77,14 +77,14 @@ class Switch:
         destination, source = frame[:6], frame[6:12]
         if source[0] & 1 or source == bytes(6):
             raise Dropped("source")
-        reserved = destination[:5] == RESERVED and destination[5] < 16
-        if reserved and not self.settings.forward_reserved:
-            raise Dropped("reserved")
         vlan, tag = 0, None
         if self.settings.mode == "dot1q":
             tag = self.tag(came_by, frame)
             vlan = self.vlan(came_by, tag)
         self.learn(vlan, source, came_by, time_ns)
+        reserved = destination[:5] == RESERVED and destination[5] < 16
+        if reserved and not self.settings.forward_reserved:
+            raise Dropped("reserved")
         for port in self.leaves_by(vlan, destination, came_by, time_ns):
             yield port, self.rewritten(frame, came_by, port, vlan, tag)
 

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -190,6 +191,8 @@ def image(kernel):
 
 
 if __name__ == "__main__":
+    # What is half made is removed, and what makes it ends.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         image(sys.argv[1])
     except NotToBeHad as reason:

@@ -19,10 +19,12 @@ pub struct Architecture {
     pub edges: BTreeMap<String, BTreeSet<String>>,
     /// Third-party crates that have a line saying why they are there.
     pub dependencies: BTreeSet<String>,
+    /// What each folder of a crate is, by its path below `crates/`.
+    pub folders: BTreeMap<String, String>,
 }
 
 impl Architecture {
-    /// Reads the three blocks.
+    /// Reads the four blocks.
     ///
     /// # Errors
     /// When the file or a block is missing, as a sentence.
@@ -37,6 +39,7 @@ impl Architecture {
             dependencies: block(text, "dependencies")?
                 .filter_map(table_name)
                 .collect(),
+            folders: block(text, "folders")?.filter_map(table_row).collect(),
         })
     }
 }
@@ -70,6 +73,13 @@ fn table_name(line: &str) -> Option<String> {
     Some(cell.strip_prefix('`')?.strip_suffix('`')?.to_owned())
 }
 
+/// The name that opens a table row, and what the next cell says of it.
+fn table_row(line: &str) -> Option<(String, String)> {
+    let name = table_name(line)?;
+    let (_, what) = line.strip_prefix('|')?.split_once('|')?;
+    Some((name, what.trim().trim_end_matches('|').trim().to_owned()))
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -77,10 +87,11 @@ pub(crate) mod tests {
     pub(crate) const SAMPLE: &str = "# A\n<!-- tidy: unsafe-files -->\n```text\n\
         crates/frame/src/pool.rs\n```\n<!-- /tidy -->\n<!-- tidy: edges -->\nwire:\nplane: wire\n\
         <!-- /tidy -->\n<!-- tidy: dependencies -->\n| crate | why |\n| --- | --- |\n\
-        | `libc` | mmap |\n<!-- /tidy -->\n";
+        | `libc` | mmap |\n<!-- /tidy -->\n<!-- tidy: folders -->\n| folder | what |\n\
+        | --- | --- |\n| `a/src/b` | Bees |\n<!-- /tidy -->\n";
 
     #[test]
-    fn the_three_blocks_are_read() {
+    fn the_four_blocks_are_read() {
         let read = Architecture::read(&Tree::sample(&[(PATH, SAMPLE)])).unwrap();
         assert_eq!(
             read.unsafe_files.iter().collect::<Vec<_>>(),
@@ -89,6 +100,7 @@ pub(crate) mod tests {
         assert_eq!(read.edges["plane"].iter().collect::<Vec<_>>(), ["wire"]);
         assert!(read.edges["wire"].is_empty());
         assert_eq!(read.dependencies.iter().collect::<Vec<_>>(), ["libc"]);
+        assert_eq!(read.folders["a/src/b"], "Bees");
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! `xtask tidy`: the rules of the repository, each in a file of its own.
 
 pub mod changelog;
+pub mod circles;
 pub mod dependencies;
 pub mod edges;
 pub mod file_head;
 pub mod file_length;
+pub mod folders;
 pub mod function_length;
 pub mod line_length;
 pub mod named_files;
@@ -38,10 +40,12 @@ pub type Rule = fn(&Evidence) -> Vec<Finding>;
 /// Every rule.
 pub const RULES: &[Rule] = &[
     changelog::check,
+    circles::check,
     dependencies::check,
     edges::check,
     file_head::check,
     file_length::check,
+    folders::check,
     function_length::check,
     line_length::check,
     named_files::check,

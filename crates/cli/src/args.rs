@@ -5,24 +5,36 @@ mod bridge;
 mod bypass;
 mod capture;
 mod count;
+mod counters;
 mod cpu_list;
 mod demo;
 mod dispatch;
 mod doctor;
 mod drive;
 mod duration;
+mod etcd;
 mod explain;
 mod fragments;
 mod frame_bytes;
+mod health;
+mod host_run;
+mod http_load;
+mod http_serve;
+mod http_tls;
+mod interface_word;
 mod lab;
+mod layout;
 mod live;
+mod locks;
 mod ndr;
 mod pages;
 mod policy;
 mod port_names;
 mod restore;
+mod route;
 mod rss;
 mod rss_nic;
+mod rules;
 mod run;
 mod sentences;
 mod set;
@@ -32,8 +44,10 @@ mod simulated;
 mod socket;
 mod stateful;
 mod switch;
+mod tcp;
 mod top;
 mod tunnels;
+mod udp;
 mod workers;
 
 #[cfg(test)]
@@ -42,38 +56,58 @@ mod tests;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use answer::Answer;
-pub(crate) use bridge::{BridgeArgs, ForwardArgs, RunArgs};
+pub(crate) use bridge::{BridgeArgs, ForwardArgs, IdleWhen, RunArgs};
 pub(crate) use bypass::{BypassArgs, BypassCommand, BypassOffArgs, BypassPlace, BypassShowArgs};
 pub(crate) use capture::{CaptureArgs, CaptureFormat};
+pub(crate) use counters::CountersArgs;
 pub(crate) use cpu_list::CpuList;
 pub(crate) use demo::DemoArgs;
 pub(crate) use dispatch::DispatchArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use drive::{FrameArgs, GenArgs, SinkArgs};
+pub(crate) use etcd::{EtcdArgs, PushArgs};
 pub(crate) use explain::{ExplainArgs, FrameSource};
 pub(crate) use fragments::FragmentArgs;
+pub(crate) use health::{DrainArgs, HealthArgs};
+pub(crate) use host_run::HostRunArgs;
+pub(crate) use http_load::{
+    ArrivalKind, CheckWhen, HttpLoadArgs, HttpPaceArgs, LoadCommand, LoadRequestsArgs,
+};
+pub(crate) use http_serve::{HttpServeArgs, ServeArgs, ServeCommand};
+pub(crate) use http_tls::{HttpTlsArgs, TlsServeArgs};
 pub(crate) use lab::{LabArgs, LabCommand, LabCompareArgs, LabRunArgs};
+pub(crate) use layout::{
+    BetterWhich, LayoutArgs, LayoutCheckArgs, LayoutCommand, LayoutOnly, LayoutRunArgs,
+};
 pub(crate) use live::{
     ActionArgs, AddArgs, DelArgs, EntryArgs, FlushArgs, ListArgs, LoadArgs, SaveArgs, ShowSetArgs,
     TestArgs,
 };
+pub(crate) use locks::{LockColumn, LocksArgs};
 pub(crate) use ndr::NdrArgs;
 pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use port_names::PortNames;
 pub(crate) use restore::RestoreArgs;
+pub(crate) use route::RouteArgs;
 pub(crate) use rss::{RssArgs, RssCommand, RssHashArgs, RssPlanArgs, RssVectorsArgs};
 pub(crate) use rss_nic::{KeyChoice, RssApplyArgs, RssShowArgs, RssVerifyArgs, TypesChoice};
+pub(crate) use rules::{RulesArgs, RulesCheckArgs, RulesCommand, RulesImportArgs, RulesLoadArgs};
 pub(crate) use run::DaemonArgs;
 pub(crate) use sentences::ended;
 pub(crate) use set::{CheckArgs, SetArgs, SetCommand};
 pub(crate) use set_file::SetFile;
-pub(crate) use show::{ReloadArgs, ShowArgs, ShowCommand, ShowHitsArgs, ShowPortsArgs};
+pub(crate) use show::{
+    ReloadArgs, ShowArgs, ShowCommand, ShowFdbArgs, ShowHitsArgs, ShowNatArgs, ShowNeighboursArgs,
+    ShowPortsArgs, ShowRoutesArgs, ShowRulesArgs,
+};
 pub(crate) use socket::{FactArgs, SocketArgs};
 pub(crate) use stateful::StatefulArgs;
 pub(crate) use switch::SwitchArgs;
+pub(crate) use tcp::{HostArgs, OwnAddress, Response, TcpLoadArgs, TcpServeArgs};
 pub(crate) use top::TopArgs;
 pub(crate) use tunnels::{MatchRule, TunnelArgs};
+pub(crate) use udp::{UdpHostArgs, UdpLoadArgs, UdpServeArgs};
 pub(crate) use workers::WorkerArgs;
 
 use crate::exit::EXIT_CODES;
@@ -124,14 +158,20 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Bridge(Box<BridgeArgs>),
     Switch(Box<SwitchArgs>),
+    Route(Box<RouteArgs>),
     Explain(Box<ExplainArgs>),
     Run(DaemonArgs),
     Gen(Box<GenArgs>),
     Sink(SinkArgs),
+    Load(LoadRequestsArgs),
+    Serve(ServeArgs),
     Bypass(BypassArgs),
     Set(SetArgs),
+    Rules(RulesArgs),
     Show(ShowArgs),
     Reload(ReloadArgs),
+    Health(HealthArgs),
+    Drain(DrainArgs),
     Top(TopArgs),
     Capture(CaptureArgs),
     Doctor(DoctorArgs),
@@ -139,6 +179,9 @@ pub(crate) enum Command {
     Rss(RssArgs),
     Ndr(Box<NdrArgs>),
     Lab(LabArgs),
+    Layout(Box<LayoutArgs>),
+    Counters(CountersArgs),
+    Locks(LocksArgs),
     Drops(DropsArgs),
     Man(ManArgs),
     Completions(CompletionsArgs),

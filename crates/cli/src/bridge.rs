@@ -7,20 +7,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use daemon::router::{KernelFollowing, RouterSettings};
 use daemon::{FlowLogEnd, FlowLogFile, FlowLogWriter, Pinned, Samples};
 use engine::{Engine, Machine, Plan, Running};
 use frame::PortId;
 use plane::switch::SwitchTable;
 use port::interface::Claims;
-use port::{OpenContext, Port};
+use port::{OpenContext, Port, PortSpec};
 
-use crate::args::{BridgeArgs, RunArgs, SwitchArgs};
+use crate::args::{BridgeArgs, ForwardArgs, RouteArgs, RunArgs, SwitchArgs};
 use crate::error::{Error, Outcome};
+use crate::explain;
 use crate::interrupt::Interrupt;
 use crate::load::{self, LoadedSets, ReadChoices};
 use crate::output::{Output, Stream};
-use crate::report::Report;
-use crate::resolve::BridgeSettings;
+use crate::report::{Report, RuleReport};
+use crate::resolve::{BridgeSettings, Stage};
 use crate::run::{conclude, warn_of_debug_build, warn_of_shared_cpus, watch};
 
 use crate::screen::Screen;
@@ -33,15 +35,31 @@ const LIVE_PLAIN: Duration = Duration::from_secs(10);
 /// Runs the bridge.
 pub(crate) fn run(args: &BridgeArgs, output: Output) -> Outcome {
     let settings = BridgeSettings::resolve(args)?;
-    let choices = ReadChoices::new(&args.common.read, args.common.skip_bad_lines);
-    carry_out(&settings, &choices, &args.common.run, output)
+    run_or_explain(&settings, &args.common, output)
 }
 
 /// Runs the switch.
 pub(crate) fn run_switch(args: &SwitchArgs, output: Output) -> Outcome {
     let settings = BridgeSettings::resolve_switch(args)?;
-    let choices = ReadChoices::new(&args.common.read, args.common.skip_bad_lines);
-    carry_out(&settings, &choices, &args.common.run, output)
+    run_or_explain(&settings, &args.common, output)
+}
+
+/// Runs the router.
+pub(crate) fn run_router(args: &RouteArgs, output: Output) -> Outcome {
+    let settings = BridgeSettings::resolve_router(args)?;
+    if let Stage::Router(router) = &settings.stage {
+        router.notes.iter().for_each(|note| output.warn(note));
+    }
+    run_or_explain(&settings, &args.common, output)
+}
+
+/// Runs what was resolved, or says what would become of one frame.
+fn run_or_explain(settings: &BridgeSettings, common: &ForwardArgs, output: Output) -> Outcome {
+    if let Some(frame) = &common.explain.frame {
+        return explain::run_stage(settings, common, frame, output);
+    }
+    let choices = ReadChoices::new(&common.read, common.skip_bad_lines);
+    carry_out(settings, &choices, &common.run, output)
 }
 
 /// Runs what was resolved, or prints it.
@@ -68,10 +86,17 @@ pub(crate) fn carry_out(
     let pins = pins.transpose()?;
     let mut screen = Screen::live(output, LIVE, Some(LIVE_PLAIN));
     let file = settings.flow_log.as_deref().map(open_log).transpose()?;
-    let mut running = start(plan, settings.switch.as_ref())?;
+    let (mut running, kernel) = start(plan, settings)?;
     let log = file.map(|file| write_log(file, &mut running, settings));
     let log = log.transpose()?.flatten();
-    let mut run = watch(running, &interrupt, &mut screen)?;
+    let news = || {
+        kernel
+            .iter()
+            .flat_map(|kernel| kernel.shared().take_news())
+            .collect()
+    };
+    let mut run = watch(running, &interrupt, &mut screen, news)?;
+    drop(kernel);
     run.warnings
         .extend(directions::warning(&settings.ports, &run));
     if let Some(log) = log {
@@ -79,16 +104,49 @@ pub(crate) fn carry_out(
     }
     drop(pins);
     let report = Report::new(&run, &facts, &Machine::read());
+    let report = report.with_names(settings.names.iter().cloned());
+    let report = report.with_rules(
+        settings
+            .sets
+            .policy
+            .packet_rules
+            .as_deref()
+            .map(RuleReport::of),
+    );
     let outcome = conclude(&run, &report, json, settings.report_to, output);
     warn_of_debug_build(output);
     outcome
 }
 
-/// Starts the workers: of a bridge, or of a switch.
-fn start(plan: Plan, switch: Option<&Arc<SwitchTable>>) -> Result<Running, Error> {
-    let Some(table) = switch else {
-        return Engine::start(plan).map_err(Error::refused);
-    };
+/// Workers that run, and what follows the kernel's routes for them.
+type Started = (Running, Option<KernelFollowing>);
+
+/// Starts the workers, with what decides where frames leave.
+fn start(plan: Plan, settings: &BridgeSettings) -> Result<Started, Error> {
+    match &settings.stage {
+        Stage::Pair => Ok((Engine::start(plan).map_err(Error::refused)?, None)),
+        Stage::Switch(table) => Ok((start_switch(plan, table)?, None)),
+        Stage::Router(router) => start_router(plan, router, &settings.ports),
+    }
+}
+
+fn start_router(
+    plan: Plan,
+    settings: &RouterSettings,
+    specs: &[PortSpec],
+) -> Result<Started, Error> {
+    let workers = plan.cpus.len();
+    let started = daemon::router::started(settings, &plan.ports, specs, workers);
+    let (nodes, kernel) = started.map_err(Error::refused)?;
+    let running = Engine::start_nodes(plan, nodes).map_err(Error::refused)?;
+    let following = kernel.map(|kernel| kernel.follow(running.observer()));
+    let following = following.transpose().map_err(|error| {
+        Error::refused(format!("the kernel's routes cannot be followed: {error}"))
+    })?;
+    Ok((running, following))
+}
+
+fn start_switch(plan: Plan, table: &Arc<SwitchTable>) -> Result<Running, Error> {
     let nodes = daemon::switch::switches(table, plan.cpus.len()).map_err(|error| {
         Error::refused(format!(
             "there is no memory for the stations ({error}): choose fewer --stations"

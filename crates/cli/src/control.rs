@@ -1,14 +1,19 @@
 //! Commands that speak to a running daemon, over its control socket and nothing else.
 //!
-//! [`entries`] adds and deletes, one or a million; [`mod@file`] loads and saves; [`sets`] tells of
-//! sets, [`tested`] of an address; [`mod@show`] tells of the rest, once or again and again.
+//! [`entries`] adds and deletes, one or a million; [`etcd`] does so for a group; [`mod@file`]
+//! loads and saves, [`rules`] loads rules; [`sets`] tells of sets, [`tested`] of an address;
+//! [`mod@health`] says whether traffic may be sent to it; [`mod@show`] tells of the rest, once or
+//! again and again.
 
 mod ago;
 mod entries;
+mod etcd;
 mod file;
+mod health;
 mod lines;
+mod rules;
 mod sets;
-mod show;
+pub(crate) mod show;
 mod tested;
 
 use std::env;
@@ -22,6 +27,8 @@ use crate::args::{ReloadArgs, SetCommand, SocketArgs};
 use crate::error::{Error, Outcome};
 use crate::output::{Output, Stream};
 
+pub(crate) use health::{drain, health};
+pub(crate) use rules::load_rules;
 pub(crate) use sets::counts;
 pub(crate) use show::run as show;
 
@@ -37,6 +44,9 @@ pub(crate) fn set(command: &SetCommand, output: Output) -> Outcome {
         SetCommand::Test(args) => tested::run(args, output),
         SetCommand::Action(args) => sets::action(args, output),
         SetCommand::Flush(args) => sets::flush(args, output),
+        SetCommand::Add(args) if !args.etcd.etcd.is_empty() => etcd::add(args, output),
+        SetCommand::Del(args) if !args.etcd.etcd.is_empty() => etcd::delete(args, output),
+        SetCommand::Push(args) => etcd::push(args, output),
         SetCommand::Add(args) => entries::add(args, output),
         SetCommand::Del(args) => entries::delete(args, output),
         SetCommand::Load(args) => file::load(args, output),

@@ -14,7 +14,7 @@ use crate::exit::ExitCode;
 use crate::interrupt::Interrupt;
 use crate::load::attribute;
 use crate::output::{Output, Stream};
-use crate::report::{Report, SetFacts};
+use crate::report::{Report, RuleReport, SetFacts};
 use crate::run::{conclude, warn_of_debug_build};
 
 /// How long signals may wait.
@@ -70,8 +70,11 @@ pub(crate) fn run(args: &DaemonArgs, output: Output) -> Outcome {
     let facts = entries.into_iter().zip(bytes);
     let facts = facts.map(|(entries, bytes)| SetFacts { entries, bytes });
     let facts: Vec<SetFacts> = facts.collect();
+    let rules = daemon.packet_rules();
     let run = daemon.join().map_err(Error::check_failed)?;
-    let report = Report::new(&run, &facts, &machine);
+    let names = config.ports.iter().map(|port| port.given_name());
+    let report = Report::new(&run, &facts, &machine).with_names(names);
+    let report = report.with_rules(rules.as_deref().map(RuleReport::of));
     conclude(&run, &report, args.json, Stream::Stdout, output)
 }
 

@@ -19,11 +19,14 @@ Exit codes:
      an output could not be written, a capture breaks off,
      a list has bad lines, a tested address is in no list, a run was cut short by a second
      Ctrl-C (0.3 s or more after the first), 'lab run' was interrupted at all,
-     a row of 'lab compare' is slower,
+     a row of 'lab compare' is slower, 'layout check' found crowded sets,
      'doctor' found something wrong, 'restore' failed,
      'ndr' claims no rate for some goal, 'rss verify' found frames that are placed wrongly,
-     a daemon refused what it was asked, an entry was bad or not there, or a daemon went away,
-     test frames were lost, duplicated, reordered or corrupted, or the rate was not reached
+     a daemon is not ready, refused what it was asked, or went away, an entry was bad or not
+     there, etcd refused what it was asked,
+     test frames were lost, duplicated, reordered or corrupted, or the rate was not reached,
+     'load http' had no answer or missed what was expected, the program of 'counters'
+     or 'locks' failed
   2  it did not run: wrong usage, or the machine lacks something (a file, memory, a CPU,
      an interface, a daemon that answers, a capture of which anything can be read)";
 

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{self, Cli, ColorWhen, Command, Manners, SetCommand};
@@ -13,8 +13,8 @@ use crate::exit::ExitCode;
 use crate::output::Output;
 use crate::paint::Paint;
 use crate::{
-    bridge, bypass, capture, control, daemon_run, demo, doctor, drive, drops, explain, hints,
-    laboratory, pages, restore, rss, set_check, top,
+    bridge, bypass, capture, control, counters, daemon_run, demo, doctor, drive, drops, explain,
+    hints, http, laboratory, layout, locks, pages, restore, rss, rules_check, set_check, top,
 };
 
 /// Runs what the command line asks for.
@@ -39,17 +39,23 @@ fn command(command: &Command, output: Output) -> Outcome {
         Command::Demo(args) => demo::run(args, output),
         Command::Bridge(args) => bridge::run(args, output),
         Command::Switch(args) => bridge::run_switch(args, output),
+        Command::Route(args) => bridge::run_router(args, output),
         Command::Explain(args) => explain::run(args, output),
         Command::Run(args) => daemon_run::run(args, output),
         Command::Gen(args) => drive::generate(args, output),
         Command::Sink(args) => drive::take_in(args, output),
+        Command::Load(args) => http::load(&args.command, output),
+        Command::Serve(args) => http::serve(&args.command, output),
         Command::Bypass(args) => bypass::run(&args.command, output),
         Command::Set(set) => match &set.command {
             SetCommand::Check(args) => set_check::run(args, output),
             live => control::set(live, output),
         },
+        Command::Rules(args) => rules_check::run(args, output),
         Command::Show(args) => control::show(&args.what, output),
         Command::Reload(args) => control::reload(args, output),
+        Command::Health(args) => control::health(args, output),
+        Command::Drain(args) => control::drain(args, output),
         Command::Top(args) => top::run(args, output),
         Command::Capture(args) => capture::run(args, output),
         Command::Doctor(args) => doctor::run(args, output),
@@ -57,6 +63,9 @@ fn command(command: &Command, output: Output) -> Outcome {
         Command::Rss(args) => rss::run(&args.command, output),
         Command::Ndr(args) => laboratory::no_drop(args, output),
         Command::Lab(args) => laboratory::run(args, output),
+        Command::Layout(args) => layout::run(args, output),
+        Command::Counters(args) => counters::run(args, output),
+        Command::Locks(args) => locks::run(args, output),
         Command::Drops(args) => drops::run(args, output),
         Command::Man(args) => pages::man(args),
         Command::Completions(args) => pages::completions(args, output),
@@ -124,8 +133,8 @@ fn tell_usage(error: &clap::Error, arguments: &[OsString], color: ColorWhen) -> 
             let paint = Paint::for_stream(color, &io::stderr());
             let text = error.render().to_string();
             let mut sentence = text.strip_prefix("error: ").unwrap_or(&text).to_owned();
-            if let Some(hint) = hint(error.kind(), arguments) {
-                sentence = with_hint(&sentence, hint);
+            if let Some(hint) = hint(error, arguments) {
+                sentence = with_hint(&sentence, &hint);
             }
             let _ = write!(io::stderr(), "{}{sentence}", paint.bad("linerate: "));
             ExitCode::Refused
@@ -134,13 +143,22 @@ fn tell_usage(error: &clap::Error, arguments: &[OsString], color: ColorWhen) -> 
 }
 
 /// What somebody may have meant who typed a command that there is not.
-fn hint(kind: ErrorKind, arguments: &[OsString]) -> Option<&'static str> {
+fn hint(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
     let words: Vec<&str> = arguments
         .iter()
         .skip(1)
         .filter_map(|word| word.to_str())
         .collect();
-    hints::of(&words).filter(|_| kind == ErrorKind::InvalidSubcommand)
+    let words = match words.split_first() {
+        Some((&"help", below)) => below,
+        _ => &words,
+    };
+    let has_tip = error.get(ContextKind::SuggestedSubcommand).is_some();
+    let near = || hints::nearest(words).filter(|_| !has_tip);
+    hints::of(words).map(str::to_owned).or_else(near)
 }
 
 /// The hint in place of clap's own, which goes by letters.

@@ -7,10 +7,12 @@ mod fragments;
 pub(crate) mod json;
 pub(crate) mod ledger;
 pub(crate) mod number;
+mod rules;
 mod starved;
 pub(crate) mod table;
 pub(crate) mod text;
 
 pub(crate) use json::{DemoFigures, Report, SetFacts};
+pub(crate) use rules::RuleReport;
 pub(crate) use starved::starved;
 pub(crate) use text::render;

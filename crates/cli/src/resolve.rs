@@ -2,8 +2,14 @@
 //! and ports not yet opened; `--dry-run` prints what comes out of this.
 
 mod bridge;
+mod dry_run;
 pub(crate) mod ports;
+mod router;
+mod rules;
 mod sets;
+mod stage;
 
-pub(crate) use bridge::{BridgeSettings, layout_facts};
+pub(crate) use bridge::BridgeSettings;
+pub(crate) use dry_run::layout_facts;
 pub(crate) use sets::{SetPlan, Source, check_file, keep_name, stdin_count};
+pub(crate) use stage::Stage;

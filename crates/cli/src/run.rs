@@ -35,16 +35,55 @@ pub(crate) fn drive(
         Engine::start(plan).map_err(Error::refused)?,
         interrupt,
         screen,
+        Vec::new,
     )
 }
 
-/// Watches a run to its end, or until the first Ctrl-C.
+/// Who watches a run beside its supervisor.
+pub(crate) trait Onlooker {
+    /// Looks at the run, every few milliseconds; returns sentences beside the run's own.
+    fn look(&mut self) -> Vec<String>;
+
+    /// The parts of a live line.
+    fn line(&mut self, now: &Snapshot, running: &Running) -> Vec<String>;
+}
+
+/// Shows frames, and sentences that come from somewhere else.
+struct FrameWatch<F> {
+    before: Snapshot,
+    news: F,
+}
+
+impl<F: Fn() -> Vec<String>> Onlooker for FrameWatch<F> {
+    fn look(&mut self) -> Vec<String> {
+        (self.news)()
+    }
+
+    fn line(&mut self, now: &Snapshot, running: &Running) -> Vec<String> {
+        let line = live_line(&self.before, now, running);
+        self.before = *now;
+        line
+    }
+}
+
+/// Watches a run to its end, or until the first Ctrl-C. `news` has sentences beside the run's own.
 pub(crate) fn watch(
     running: Running,
     interrupt: &Interrupt,
     screen: &mut Screen,
+    news: impl Fn() -> Vec<String>,
 ) -> Result<RunReport, Error> {
-    let mut before = running.snapshot();
+    let before = running.snapshot();
+    watch_by(running, interrupt, screen, &mut FrameWatch { before, news })
+}
+
+/// [`watch`], with what an onlooker says and shows.
+pub(crate) fn watch_by(
+    running: Running,
+    interrupt: &Interrupt,
+    screen: &mut Screen,
+    onlooker: &mut impl Onlooker,
+) -> Result<RunReport, Error> {
     let mut nap = NAP_FIRST;
     let mut asked: Option<Instant> = None;
     let mut told = false;
@@ -63,11 +102,10 @@ pub(crate) fn watch(
         running
             .take_news()
             .iter()
+            .chain(&onlooker.look())
             .for_each(|news| screen.warn(news));
         if screen.is_due() {
-            let now = running.snapshot();
-            screen.show(&live_line(&before, &now, &running));
-            before = now;
+            screen.show(&onlooker.line(&running.snapshot(), &running));
         }
         thread::sleep(nap);
         nap = (nap * 2).min(NAP_LAST);
@@ -77,7 +115,9 @@ pub(crate) fn watch(
         .iter()
         .for_each(|news| screen.warn(news));
     screen.clear();
-    running.join().map_err(Error::check_failed)
+    let report = running.join().map_err(Error::check_failed);
+    onlooker.look();
+    report
 }
 
 /// What happened since the last line.
@@ -116,7 +156,8 @@ pub(crate) fn conclude(
     judge(run, report)
 }
 
-fn judge(run: &RunReport, report: &Report) -> Outcome {
+/// Whether a run is what it should be.
+pub(crate) fn judge(run: &RunReport, report: &Report) -> Outcome {
     match &run.ended_by {
         // Who reads our output has seen enough: no fault of this run.
         EndedBy::Failed(error) if error.kind() == PortErrorKind::BrokenPipe => {}

@@ -5,30 +5,39 @@
 
 mod columns;
 mod error;
+mod etcd;
 mod fragments;
 #[cfg(test)]
 mod fragments_tests;
 mod ports;
 mod resolved;
+mod router;
+#[cfg(test)]
+mod router_tests;
 mod section;
 mod service;
 mod sets;
 mod stateful;
+mod switch;
+#[cfg(test)]
+mod switch_tests;
 mod words;
 mod workers;
 
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use engine::DispatchPolicy;
+use engine::{DispatchPolicy, EngineError};
+use plane::switch::SwitchTable;
 use table::LISTS_MAX;
 use toml::de::DeTable;
 
 pub use error::ConfigError;
+pub use etcd::{ClientFiles, EtcdConfig, Held, Login, TlsFiles};
 pub use fragments::{
     DATAGRAMS_MAX, FRAGMENT_TIMEOUT_MAX, FragmentsSection, HELD_MAX, PIECES_MAX, SOURCE_PART_MAX,
 };
@@ -41,9 +50,12 @@ pub use sets::{ActionAt, Guards, SetConfig, Source, is_set_name};
 pub use stateful::{
     DEFAULT_FLOWS, DEFAULT_LOG_INTERVAL, FLOWS_MAX, LOG_RECORDS, StatefulSection, log_config,
 };
+pub(crate) use words::show_duration;
 pub use words::{parse_cpus, parse_duration};
 pub use workers::{LimitsConfig, MemoryConfig, WorkersConfig};
 
+use crate::router::{RouterSettings, RouterWords};
+use crate::switch::{SwitchWords, WordError, kernel_path};
 use error::{Faults, Wrong};
 use resolved::Writer;
 use section::{Section, Text};
@@ -72,7 +84,7 @@ const SECTIONS: [&str; 14] = [
 /// All that `linerate run` is told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// `[[port]]`: two of them.
+    /// `[[port]]`: two of them, or as many as a switch or a router has.
     pub ports: Vec<PortConfig>,
     /// `[[pipeline]]`: one of them.
     pub pipelines: Vec<PipelineConfig>,
@@ -168,6 +180,10 @@ impl Config {
         let ports: Vec<PortConfig> = faults.take_all(ports.into_iter().map(PortConfig::read));
         // What names a port that could not be read is not at fault.
         faults.result()?;
+        if let Some(name) = twice(ports.iter().map(|port| port.name.as_str())) {
+            let what = format!("two ports are named '{name}'");
+            return Err(root.error_at("port", Wrong::new(what, "rename one")));
+        }
         let stateful = optional(&mut faults, &root, "stateful", "[stateful]", |section| {
             StatefulSection::read(section, &ports)
         });
@@ -176,8 +192,9 @@ impl Config {
         let mut pipelines: Vec<PipelineConfig> = faults.take_all(
             pipelines
                 .into_iter()
-                .map(|one| PipelineConfig::read(one, &ports, &router)),
+                .map(|one| PipelineConfig::read(&one, &ports, &router)),
         );
+        let ports = ports::left_to_kernel(ports, &pipelines);
         if pipelines.is_empty() {
             let both = ports::both(&ports);
             pipelines.extend(both.map(|both| PipelineConfig::between(both, &router)));
@@ -243,20 +260,17 @@ impl Config {
         let wrong = |key: &str, what: String, remedy: &str| {
             Err(root.error_at(key, Wrong::new(what, remedy)))
         };
-        if self.ports.len() != 2 {
-            let what = format!("a bridge has two ports and {} are given", self.ports.len());
-            return wrong("port", what, "write two [[port]] sections");
-        }
-        if self.pipelines.len() != 1 {
+        if self.pipelines.len() > 1 {
             let what = format!("{} pipelines are given", self.pipelines.len());
             return wrong("pipeline", what, "leave all but one [[pipeline]] out");
         }
-        if let Some(name) = twice(self.ports.iter().map(|port| port.name.as_str())) {
-            return wrong(
-                "port",
-                format!("two ports are named '{name}'"),
-                "rename one",
-            );
+        if let Some(stage) = self.stage() {
+            self.check_stage(root, stage)?;
+        } else if self.ports.len() != 2 {
+            let what = format!("a bridge has two ports and {} are given", self.ports.len());
+            let remedy = "write two [[port]] sections, or a [[pipeline]] with kind = \"switch\" or \
+                          \"router\"";
+            return wrong("port", what, remedy);
         }
         let keep = self.pipelines.iter().flat_map(|pipeline| &pipeline.keep);
         let keep: Vec<&str> = keep.map(|space| space.set_name()).collect();
@@ -300,6 +314,95 @@ impl Config {
         }
     }
 
+    /// What decides where frames leave, where that is no bridge.
+    fn stage(&self) -> Option<&'static str> {
+        self.pipelines.iter().find_map(|one| match &one.kind {
+            PipelineKind::Bridge => None,
+            PipelineKind::Switch(_) => Some("switch"),
+            PipelineKind::Router(_) => Some("router"),
+        })
+    }
+
+    /// What a switch or a router cannot have beside it.
+    fn check_stage(&self, root: &Section<'_>, stage: &str) -> Result<(), ConfigError> {
+        let mut faults = Faults::default();
+        if self.stateful.is_some() {
+            let wrong = section::split_sentence(&EngineError::NodeFlows.to_string());
+            faults.take::<()>(Err(root.error_at("stateful", wrong)));
+        }
+        let sections = root.tables("port", "[[port]]")?;
+        for (port, section) in self.ports.iter().zip(&sections) {
+            if let Some(sentence) = kernel_path(&port.spec, stage) {
+                let wrong = section::split_sentence(&sentence);
+                faults.take::<()>(Err(section.error_at("spec", wrong)));
+            }
+        }
+        faults.result()
+    }
+
+    /// What the switch is asked to do, where the pipeline is one.
+    fn switch_words(&self) -> Option<&SwitchWords> {
+        self.pipelines.iter().find_map(|one| match &one.kind {
+            PipelineKind::Switch(words) => Some(&**words),
+            _ => None,
+        })
+    }
+
+    /// The file of rules of packets, if one is named.
+    pub(crate) fn rules_file(&self) -> Option<&Path> {
+        self.pipelines.iter().find_map(|one| one.rules.as_deref())
+    }
+
+    /// What the router is asked to do, where the pipeline is one.
+    pub(crate) fn router_words(&self) -> Option<&RouterWords> {
+        self.pipelines.iter().find_map(|one| match &one.kind {
+            PipelineKind::Router(words) => Some(&**words),
+            _ => None,
+        })
+    }
+
+    /// The settings of the switch, where the pipeline is one.
+    ///
+    /// # Errors
+    ///
+    /// Words that cannot be read, which [`Config::parse`] has refused.
+    pub fn switch_table(&self) -> Result<Option<SwitchTable>, String> {
+        let Some(words) = self.switch_words() else {
+            return Ok(None);
+        };
+        let table = switch::table(words, &self.ports);
+        table.map(Some).map_err(|errors| joined(&errors))
+    }
+
+    /// The settings of the router, where the pipeline is one; files of routes are read.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or routes that cannot be together.
+    pub fn router_settings(&self) -> Result<Option<RouterSettings>, String> {
+        let Some(words) = self.router_words() else {
+            return Ok(None);
+        };
+        // What is no file, as a FIFO, could keep a reload waiting for ever, and has no end.
+        let no_file = |path: &&PathBuf| fs::metadata(path).is_ok_and(|found| !found.is_file());
+        let routes = words.routes.iter().map(|path| ("routes", path));
+        let nat = words.nat.iter().map(|path| ("nat", path));
+        if let Some((key, path)) = routes.chain(nat).find(|(_, path)| no_file(path)) {
+            let name = path.display();
+            return Err(format!(
+                "{key} in [[pipeline]]: {name} is no file: name one"
+            ));
+        }
+        let cpus = self.workers.cpus.as_ref().map(Vec::len);
+        let workers = self.workers.count.or(cpus).unwrap_or(1);
+        if words.nat.is_some() && workers > 1 {
+            let sentence = plane::router::RouterTableError::NatWorkers;
+            return Err(format!("nat in [[pipeline]]: {sentence}"));
+        }
+        let settings = router::settings(words, &self.ports);
+        settings.map(Some).map_err(|errors| joined(&errors))
+    }
+
     /// The configuration as TOML with every default that does not depend on the machine. Reads
     /// back to the same.
     #[must_use]
@@ -340,6 +443,11 @@ impl Config {
         self.user.iter().for_each(|user| user.write(&mut out));
         out.finish()
     }
+}
+
+fn joined(errors: &[WordError]) -> String {
+    let said: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    said.join("; ")
 }
 
 /// What stands in a section that may be missing; none as well where it is wrong.

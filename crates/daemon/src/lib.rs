@@ -7,6 +7,7 @@
 pub mod capture;
 pub mod config;
 mod flow_log;
+mod health;
 pub mod journal;
 mod layout;
 pub mod log;
@@ -14,7 +15,9 @@ pub mod metrics;
 mod notify;
 mod pins;
 pub mod privileges;
+pub mod router;
 pub mod rpc;
+pub mod rules;
 mod samples;
 mod service;
 pub mod sets;

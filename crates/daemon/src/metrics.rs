@@ -2,7 +2,8 @@
 //!
 //! Something that knows the daemon gives an [`Observation`] ([`Observe`]); [`render`] writes it as
 //! text format 0.0.4, each family declared once in [`FAMILIES`]; [`Server`] answers `GET /metrics`
-//! with it. Nothing of this runs on a worker's CPU, and no worker waits for it: an observation is
+//! with it, and `GET /healthz` and `/readyz` with a verdict. Nothing of this runs on a worker's
+//! CPU, and no worker waits for it: an observation is
 //! a copy of counters that workers show anyway.
 
 mod document;
@@ -21,9 +22,10 @@ pub use document::markdown;
 pub use exposition::Exposition;
 pub use family::{FAMILIES, Family, Kind};
 pub use observation::{
-    BurstSizes, Captured, Hits, Observation, Observe, Pool, Port, Refreshes, Reloads, Set, Worker,
+    BurstSizes, Captured, Hits, Observation, Observe, Pool, Port, Refreshes, Reloads, RuleFigure,
+    RuleFigures, Set, Worker,
 };
 pub use observe::{Around, seconds as since_1970};
-pub use request::{Answer, REQUEST_BYTES_MAX, answer};
+pub use request::{Answer, Made, Page, REQUEST_BYTES_MAX, answer};
 pub use server::{Server, ServerError};
 pub use write::render;

@@ -29,6 +29,7 @@ pub use client::{Client, Sent};
 pub use client_error::ClientError;
 pub use error::{ErrorKind, RpcError};
 pub use facts::{Facts, Pending, SetLines, Sets};
+pub(crate) use facts::{no_router, no_rules, no_switch};
 pub use limits::{
     DEPTH_MAX, ENTRIES_MAX, ID_BYTES_MAX, LINE_BYTES_MAX, Limits, PIPELINED_MAX, PROTOCOL,
     SOCKET_DEFAULT, STREAMS_MAX, WATCH_EVERY,

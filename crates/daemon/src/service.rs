@@ -16,18 +16,26 @@ mod facts;
 mod fixed;
 mod flows;
 mod hand;
+mod health;
 mod inner;
 mod keep;
 mod load;
+mod loops;
+mod nat;
 mod observing;
 mod own;
+mod packet_rules;
 mod ports;
 mod reading;
 mod recent;
 mod reload;
+mod router;
+mod routing;
 mod rules;
 mod sets;
 mod space;
+mod stage;
+mod switch;
 mod tested;
 mod watched;
 
@@ -36,7 +44,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use engine::{Engine, Limits, Plan, Ruleset, RunReport, Running, allowed_cpus};
+use engine::{Limits, Plan, Ruleset, RunReport, Running, allowed_cpus};
+use plane::RuleTable;
 use port::PortSpec;
 
 pub use check::check;
@@ -47,13 +56,17 @@ use crate::config::Config;
 use crate::metrics;
 use crate::notify::Notifier;
 use crate::privileges::{self, PrivilegeError};
+use crate::router::KernelFollowing;
 use crate::rpc::{self, Server, ServerConfig};
 use crate::sets::{Deferred, Handle, Reply, Request};
 use crate::sources::{Asking, Kind, SourceState, Sources, ToKeeper};
 use crate::{FlowLogWriter, Layout, LayoutAsked, Pinned, Samples, nodes_of};
+use health::DrainTold;
 use inner::{Inner, Live};
+use loops::LoopWatch;
 use own::Following;
 use recent::Recent;
+use stage::Stage;
 use watched::Watched;
 
 /// How long a start waits for lists that it need not have: a server that does not answer must not
@@ -96,12 +109,34 @@ pub struct Daemon {
     running: Option<Running>,
     /// Changes sets when addresses of this machine change.
     following: Option<Following>,
+    /// Changes routes when those of the kernel do.
+    kernel: Option<KernelFollowing>,
     /// Interrupts go back when it ends.
     _pinned: Option<Pinned>,
     notifier: Notifier,
     watched: Watched,
+    loops: LoopWatch,
+    drain_told: DrainTold,
     /// Writes flows down until the run has ended.
     flow_log: Option<FlowLogWriter>,
+}
+
+/// Where workers run; this thread keeps off their CPUs from now on.
+fn placed(config: &Config) -> Result<Layout, StartError> {
+    let layout = layout(config)?;
+    let warnings = layout.warnings.iter();
+    warnings.for_each(|said| tracing::warn!("{said}"));
+    let free = cpus::leave_to(&layout.cpus, &allowed_cpus());
+    free.map_err(|error| StartError::Other(format!("CPUs cannot be chosen: {error}")))?;
+    Ok(layout)
+}
+
+fn tell_of_start(config: &Config, layout: &Layout) {
+    tracing::info!(
+        ports = %specs(config),
+        cpus = ?layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
+        "forwarding"
+    );
 }
 
 impl Daemon {
@@ -112,20 +147,15 @@ impl Daemon {
     /// Whatever stands in the way; then nothing runs any more.
     pub fn start(config: &Config, options: StartOptions) -> Result<Self, StartError> {
         frame::memory::give_back_what_is_freed();
-        let layout = layout(config)?;
-        layout
-            .warnings
-            .iter()
-            .for_each(|said| tracing::warn!("{said}"));
-        let free = cpus::leave_to(&layout.cpus, &allowed_cpus());
-        free.map_err(|error| StartError::Other(format!("CPUs cannot be chosen: {error}")))?;
+        let layout = placed(config)?;
         let (lists, apis) = Sources::planned(config)?;
         let deferred = Deferred::default();
         let observer = Arc::new(OnceLock::new());
         let recent = Arc::new(Recent(Arc::clone(&observer)));
-        let keeper_config = keep::keeper_config(config, recent);
+        let keeper_config = packet_rules::beside(config, recent, layout.cpus.len())?;
         let restart = keep::journal(config, options.recover)?;
         let publish = Box::new(deferred.clone());
+        let router = router::first(config)?;
         let own = engine::own_addresses();
         let (handle, keeper) =
             keep::start(keeper_config, restart, publish, config, options.recover)?;
@@ -139,7 +169,12 @@ impl Daemon {
             keeping,
             deliveries,
             asking,
+            workers: layout.cpus.len(),
             ports: config.ports.iter().map(|port| port.name.clone()).collect(),
+            watched_ports: health::watched_ports(config),
+            draining: AtomicBool::new(false),
+            switch: switch::first(config)?,
+            router: OnceLock::new(),
             live: Mutex::new(Live {
                 config: config.clone(),
                 sources,
@@ -160,22 +195,24 @@ impl Daemon {
             inner,
             running: None,
             following: None,
+            kernel: None,
             _pinned: None,
             notifier: Notifier::of_environment(),
             watched: Watched::default(),
+            loops: LoopWatch::new(),
+            drain_told: DrainTold::default(),
             flow_log: None,
         };
         handle.set_starting(true);
         daemon.fill(config, (&lists, &apis), &options.stop)?;
         handle.set_starting(false);
         daemon.following = Following::start(config, &daemon.inner.keeping, own);
-        daemon.forward(config, &layout, options.limits, (&handle, &deferred))?;
+        let switch = switch::table(&daemon.inner);
+        let stage = Stage { switch, router };
+        let (placed, sets) = ((&layout, stage), (&handle, &deferred));
+        daemon.forward(config, placed, options.limits, sets)?;
         daemon.notifier.ready();
-        tracing::info!(
-            ports = %specs(config),
-            cpus = ?layout.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(),
-            "forwarding"
-        );
+        tell_of_start(config, &layout);
         Ok(daemon)
     }
 
@@ -238,7 +275,7 @@ impl Daemon {
     fn forward(
         &mut self,
         config: &Config,
-        layout: &Layout,
+        (layout, stage): (&Layout, Stage),
         limits: Limits,
         (handle, deferred): (&Handle, &Deferred),
     ) -> Result<(), StartError> {
@@ -275,7 +312,12 @@ impl Daemon {
             limits,
         };
         let attached = deferred.attach(|first| {
-            let mut running = Engine::start(plan(first))?;
+            let started = stage.start(plan(first), &specs)?;
+            let mut running = started.running;
+            self.kernel = started.following;
+            if let Some(routing) = started.routing {
+                let _ = self.inner.router.set(routing);
+            }
             self.flow_log = flows::write(flow_log, &mut running, config)?;
             if let Some(writer) = &self.flow_log {
                 let _ = self.inner.flow_log.set(writer.counts());
@@ -298,7 +340,18 @@ impl Daemon {
         };
         let news = running.take_news();
         news.iter().for_each(|news| tracing::warn!("{news}"));
+        let kernel = self.kernel.iter();
+        let news = kernel.flat_map(|kernel| kernel.shared().take_news());
+        news.for_each(|news| tracing::warn!("{news}"));
         self.watched.look(&self.notifier, running);
+        self.loops.look(&self.inner);
+        self.drain_told.look(&self.notifier, &self.inner);
+    }
+
+    /// The rules of packets that hold, if there are some.
+    #[must_use]
+    pub fn packet_rules(&self) -> Option<Arc<RuleTable>> {
+        packet_rules::in_force(&self.inner)
     }
 
     /// Entries of each set, in the order of its report.
@@ -343,6 +396,7 @@ impl Daemon {
     ///
     /// A worker that was lost.
     pub fn join(mut self) -> Result<RunReport, StartError> {
+        self.kernel = None;
         let running = self.running.take();
         let report = running.map(Running::join).transpose()?;
         flows::finish(self.flow_log.take());
@@ -356,6 +410,7 @@ impl Drop for Daemon {
         self.control = None;
         self.metrics = None;
         self.following = None;
+        self.kernel = None;
         let mut live = self.inner.live();
         live.sources.stop();
         if let Some(running) = self.running.take() {

@@ -23,6 +23,7 @@
 //! Times inside are monotonic ([`frame::Nanos`] since the keeper began); what people and the
 //! journal see is wall-clock time.
 
+mod amend;
 mod claims;
 mod clock;
 mod compact_pages;
@@ -59,5 +60,5 @@ pub use reply::{
     Added, Deleted, Flushed, Load, LoadedList, PartHeld, Place, Reply, SetFacts, TestAnswer,
     TestReason,
 };
-pub use request::{At, LoadedFrom, NewEntry, Origin, Request};
+pub use request::{Amendment, At, LoadedFrom, NewEntry, Origin, Request};
 pub use save::Saved;

@@ -1,4 +1,4 @@
-//! Where the entries of sets come from: files, `https:` addresses, commands, and CrowdSec.
+//! Where the entries of sets come from: files, `https:` addresses, commands, etcd, and CrowdSec.
 //!
 //! Each source has one thread, asleep but for its turns. A turn reads (bounded in bytes and time),
 //! parses with the crate `list` and hands the result to a [`Deliver`], which is the keeper of sets;
@@ -20,12 +20,15 @@ mod copies;
 pub mod crowdsec;
 mod deliver;
 mod error;
+pub mod etcd;
+mod etcd_spec;
 mod fetch;
 mod file;
 #[cfg(test)]
 mod file_tests;
 mod keeper;
 mod left_behind;
+mod list_url;
 mod plan;
 mod signal;
 mod source;
@@ -49,13 +52,14 @@ mod way;
 pub use asking::{Answered, Asking};
 pub(crate) use copies::{Copies, Spooled, is_copy};
 pub use crowdsec::CrowdSecSpec;
-pub use deliver::{Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
+pub use deliver::{Amended, Begun, Change, CopyOf, Decided, Deliver, Delivery, Refused, Taken};
 pub use error::SourceError;
 pub(crate) use file::{Accepted, accepted};
 pub use keeper::ToKeeper;
+pub use list_url::{ListUrl, SpecError};
 pub use plan::purpose;
 pub(crate) use plan::{FOLDERS, HAND_FOLDER};
-pub use source::{Kind, Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
+pub use source::{Freshness, Kind, Limits, Source, SourceSpec, TextRules};
 pub use state::{Failure, SourceState};
 pub(crate) use text::read as read_list;
 pub use ticker::Sources;

@@ -1,5 +1,6 @@
 //! The only `now()` of the dataplane.
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use frame::Nanos;
@@ -27,6 +28,37 @@ impl OsClock {
         Self {
             beginning: Instant::now(),
         }
+    }
+}
+
+/// Time that is told, to workers that are stepped.
+#[derive(Debug)]
+pub(crate) struct Told(Cell<Nanos>);
+
+impl Told {
+    /// A clock at `now`.
+    pub(crate) fn new(now: Nanos) -> Self {
+        Self(Cell::new(now))
+    }
+
+    /// Since its beginning.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.0.get().0 as f64 / 1e9
+    }
+
+    /// It is `now` from here on.
+    pub(crate) fn set(&self, now: Nanos) {
+        self.0.set(now);
+    }
+}
+
+impl Clock for Told {
+    fn now(&self) -> Nanos {
+        self.0.get()
+    }
+
+    fn kernel(&self) -> Nanos {
+        self.0.get()
     }
 }
 

@@ -80,7 +80,7 @@ const NODE_AT: usize = PORTS_AT + 2 * Ports::MAX;
 const WORDS: usize = NODE_AT + NODE_COUNTS_MAX;
 
 /// What a node may count.
-pub(crate) const NODE_COUNTS_MAX: usize = 24;
+pub(crate) const NODE_COUNTS_MAX: usize = 64;
 
 /// Bursts are told apart by their length: 1, 2, up to 4, 8 and so on.
 pub(crate) const BURST_BUCKETS: usize = BURST_MAX.ilog2() as usize + 1;

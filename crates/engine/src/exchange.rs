@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{Ordering, fence};
 
-use frame::{Burst, Consumer, Frame, FramePool, Producer, WorkerId};
+use frame::{BURST_MAX, Burst, Consumer, Frame, FramePool, Producer, WorkerId};
 use plane::DropReason;
 
 use crate::counters::{Count, Counters};
@@ -42,6 +42,8 @@ pub(crate) struct Bound<'a> {
     pub(crate) version: u64,
     pub(crate) port: usize,
     pub(crate) me: WorkerId,
+    /// Frames beyond the marks that can be kept back.
+    pub(crate) room: usize,
 }
 
 impl Bound<'_> {
@@ -153,6 +155,17 @@ impl Exchange {
     /// Takes frames that waited at the last look until the burst is full; returns how many.
     #[inline]
     pub(crate) fn take(&mut self, burst: &mut Burst, counters: &mut Counters) -> usize {
+        self.take_some(burst, counters, BURST_MAX)
+    }
+
+    /// As [`Exchange::take`], and no more than `max`.
+    #[inline]
+    pub(crate) fn take_some(
+        &mut self,
+        burst: &mut Burst,
+        counters: &mut Counters,
+        max: usize,
+    ) -> usize {
         if self.inlets.is_empty() {
             return 0;
         }
@@ -161,7 +174,7 @@ impl Exchange {
         let (later, first) = self.inlets.split_at_mut(self.turn);
         for inlet in first.iter_mut().chain(later) {
             waited += inlet.ready;
-            let max = inlet.ready.min(burst.room());
+            let max = inlet.ready.min(max - taken);
             let count = burst.receive(&mut inlet.ring, max);
             inlet.taken += count as u64;
             taken += count;
@@ -172,23 +185,23 @@ impl Exchange {
     }
 
     /// As [`Exchange::take`] while buckets move: of a ring whose sender has adopted the version,
-    /// only what is below its mark is taken, and beyond it as much as there is `room` to keep back.
+    /// only what is below its mark is taken, and beyond it as much as there is room to keep back.
     #[cold]
     #[inline(never)]
     pub(crate) fn take_bounded(
         &mut self,
         burst: &mut Burst,
         counters: &mut Counters,
-        mut room: usize,
+        max: usize,
         bound: &Bound<'_>,
     ) -> usize {
-        let (mut waited, mut taken) = (0, 0);
+        let (mut waited, mut taken, mut room) = (0, 0, bound.room);
         for inlet in &mut self.inlets {
             waited += inlet.ready;
             let below = bound.below_mark(inlet.from, inlet.taken);
             let safe = below.unwrap_or(inlet.ready);
-            let max = safe.saturating_add(room).min(inlet.ready);
-            let count = burst.receive(&mut inlet.ring, max);
+            let allowed = safe.saturating_add(room).min(inlet.ready);
+            let count = burst.receive(&mut inlet.ring, allowed.min(max - taken));
             room -= count.saturating_sub(safe);
             inlet.taken += count as u64;
             taken += count;
@@ -221,6 +234,14 @@ impl Exchange {
     /// Whether anything waits to be taken.
     pub(crate) fn is_waiting(&self) -> bool {
         self.inlets.iter().any(|inlet| !inlet.ring.is_empty())
+    }
+
+    /// Frames staged here for others, and frames of others in rings that lead here.
+    pub(crate) fn under_way(&self) -> u64 {
+        let staged = self.outlets.iter().flatten();
+        let staged: usize = staged.map(|outlet| outlet.staged.len()).sum();
+        let ready: usize = self.inlets.iter().map(|inlet| inlet.ring.len()).sum();
+        (staged + ready) as u64
     }
 
     /// What was counted of frames for this worker.

@@ -153,7 +153,11 @@ pub(crate) fn port_report(facts: &PortFacts, passed: PortStatistics, ended: f64)
     }
 }
 
-pub(crate) fn worker_report<W: Work>(worker: &W, seconds: f64) -> WorkerReport {
+pub(crate) fn worker_report<W: Work>(
+    worker: &W,
+    node: &[&'static str],
+    seconds: f64,
+) -> WorkerReport {
     let counters = worker.counters();
     let busy_nanos = counters.get(Count::BusyNanos);
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
@@ -172,5 +176,6 @@ pub(crate) fn worker_report<W: Work>(worker: &W, seconds: f64) -> WorkerReport {
         cpu_seconds: counters.get(Count::CpuNanos) as f64 / 1e9,
         sleeps: counters.get(Count::Sleeps),
         accounting: Accounting::of(counters),
+        node: counters.node_counts(node),
     }
 }

@@ -10,7 +10,7 @@ use table::fragments::DatagramHash;
 use wire::DatagramKey;
 
 use crate::attachment::Attachment;
-use crate::carried::carry_out_one;
+use crate::carried::Parts;
 use crate::dispatch::NO_FLOW;
 use crate::worker::Worker;
 
@@ -62,7 +62,8 @@ impl<N: Node> Worker<N> {
     /// Frames that wait for others, or to go on.
     #[inline]
     pub(crate) fn held(&self) -> usize {
-        self.bridge.held() + self.reassembly.as_ref().map_or(0, |own| own.held())
+        let assembled = self.reassembly.as_ref().map_or(0, |own| own.held());
+        self.bridge.held() + assembled + self.node.held()
     }
 
     fn next_gathered(&mut self) -> Option<Gathered> {
@@ -249,19 +250,16 @@ impl<N: Node> Worker<N> {
 
     /// Drops all that is gathered, at the end of a run.
     pub(crate) fn discard_gathered(&mut self, reason: plane::DropReason) {
-        let Self {
+        let Parts {
             bridge,
-            attachments,
-            pool,
-            counters,
+            mut departure,
             ..
-        } = self;
+        } = self.parts();
         if let Some(gatherer) = bridge.gatherer() {
             gatherer.clear(reason);
             while let Some(one) = gatherer.next_lost() {
                 debug_assert!(matches!(one.verdict, Verdict::Drop(_)), "it is lost");
-                let place = usize::from(one.from.0);
-                carry_out_one(one.frame, one.verdict, place, attachments, pool, counters);
+                departure.carry_out(one.frame, one.verdict, one.from);
             }
         }
         self.discard_reassembly(reason);

@@ -52,6 +52,7 @@ mod supervise;
 #[cfg(test)]
 #[path = "../tests/ports/mod.rs"]
 mod test_port;
+mod turns;
 mod waiting;
 mod worker;
 
@@ -83,7 +84,8 @@ pub use plan::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, EngineError, HEADROOM_BYTES, 
 pub use plane::{ListsMismatch, Ruleset};
 pub use publish::{Published, Publisher, Reader};
 pub use report::{EndedBy, MemoryReport, PortReport, RunReport, SetHits, Snapshot, WorkerReport};
-pub use run::{Engine, Running, Stopper};
+pub use run::{Engine, Running, SteppedRun, Stopper};
 pub use samples::{SNAP_BYTES_MAX, Sample, SampleError, SampleReceiver, SampleSpec, SampledSet};
+pub use start::FrameMemory;
 pub use states::{PortState, StateReport};
 pub use status::{Observer, PortStatus, Status, WorkerStatus};

@@ -68,10 +68,10 @@ impl Kept {
         self.keep(frame);
     }
 
-    /// Moves frames to a burst, oldest first, as many as fit; how many.
-    fn release(&mut self, burst: &mut Burst) -> usize {
+    /// Moves frames to a burst, oldest first, as many as fit and `max` at most; how many.
+    fn release(&mut self, burst: &mut Burst, max: usize) -> usize {
         let mut count = 0;
-        while burst.room() > 0
+        while count < max
             && let Some(frame) = self.frames.pop_front()
         {
             // There is room.
@@ -179,10 +179,14 @@ impl<N: Node> Worker<N> {
     /// Decides on what was kept back, as long as there is room for what comes of it.
     fn release(&mut self) -> usize {
         let mut moved = 0;
+        let max = self.decided_max();
         for place in 0..self.attachments.len() {
-            while !self.attachments[place].kept.is_empty() && self.may_decide() {
+            while !self.attachments[place].kept.is_empty()
+                && self.may_decide()
+                && self.has_room_for_copies(0)
+            {
                 let attachment = &mut self.attachments[place];
-                let count = attachment.kept.release(&mut self.burst);
+                let count = attachment.kept.release(&mut self.burst, max);
                 attachment.decisions.counts.taken += count as u64;
                 moved += count;
                 self.decide(place);

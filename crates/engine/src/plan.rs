@@ -86,15 +86,18 @@ impl Plan {
         self.fragments().is_some() && (several || self.policy.reassembles)
     }
 
-    /// Frames that a worker's pool has beside those asked for: fragments that wait. All that wait
-    /// at any worker may be of one pool, at whoever gathers before the first one of their packet
-    /// comes and, where its flow is another worker's, once more there.
-    pub(crate) fn held_frames(&self) -> u32 {
+    /// Frames that a worker's pool has beside those asked for: those that wait at nodes, and
+    /// fragments. All that wait at any worker may be of one pool, fragments at whoever gathers
+    /// before the first one of their packet comes and, where its flow is another worker's, once
+    /// more there.
+    pub(crate) fn held_frames<N: Node>(&self) -> u32 {
         let held = self.fragments().map_or(0, |limits| limits.held.max(1));
-        match self.cpus.len() as u32 {
+        let workers = self.cpus.len() as u32;
+        let fragments = match workers {
             1 => held,
             workers => held.saturating_mul(workers + workers.min(GATHERERS_MAX.into())),
-        }
+        };
+        fragments.saturating_add(workers.saturating_mul(N::HELD_MAX as u32))
     }
 
     /// Chooses who decides, where each flow is known to one worker of several.
@@ -148,7 +151,7 @@ impl Plan {
         if !N::DECIDES {
             return (ports == 2).then_some(()).ok_or(EngineError::Ports(ports));
         }
-        if !(2..=Ports::MAX).contains(&ports) {
+        if !(1..=Ports::MAX).contains(&ports) {
             return Err(EngineError::NodePorts(ports));
         }
         // The ends of a flow have two sides, and held fragments leave without the node.
@@ -184,7 +187,7 @@ const NODE_FLOWS: &str = "flows are remembered and packets put together between 
 pub enum EngineError {
     /// A bridge has two ports; the field is how many were given.
     Ports(usize),
-    /// A node has 2 to 64 ports; the field is how many were given.
+    /// A node has 1 to 64 ports; the field is how many were given.
     NodePorts(usize),
     /// Flows are remembered, or packets put together, between two ports alone.
     NodeFlows,
@@ -241,7 +244,7 @@ impl fmt::Display for EngineError {
             Self::Ports(given) => write!(f, "a bridge has two ports and {given} are given"),
             Self::NodePorts(given) => write!(
                 f,
-                "{given} ports are given: choose 2 to {} ports",
+                "{given} ports are given: choose 1 to {} ports",
                 Ports::MAX
             ),
             Self::NodeFlows => f.write_str(NODE_FLOWS),

@@ -66,6 +66,11 @@ impl Recorded {
         }
     }
 
+    /// What time it is, since 1970; none before the first frame was received.
+    pub(crate) fn time_ns(&self) -> Option<u64> {
+        self.origin.get()?.checked_add(self.now.0)
+    }
+
     pub(crate) fn origin(&self) -> &Origin {
         &self.origin
     }
@@ -160,12 +165,13 @@ impl<N: Node> Worker<N> {
     /// many frames.
     pub(crate) fn decide_rest(&mut self) -> usize {
         let mut decided = 0;
-        while self.rest_len() != 0 && self.may_decide() && self.has_room_for_copies() {
+        while self.rest_len() != 0 && self.may_decide() && self.has_room_for_copies(0) {
             let slice = self.recorded.as_mut();
             let Some(place) = slice.and_then(|own| own.next_slice(&mut self.burst)) else {
                 break;
             };
             decided += self.burst.len();
+            self.poll_node();
             self.decide_overlapped(place, |_, _| {});
             if self.attachments[place].open && !self.has_rest(place) {
                 break;

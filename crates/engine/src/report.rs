@@ -72,6 +72,8 @@ pub struct WorkerReport {
     pub sleeps: u64,
     /// Its own books.
     pub accounting: Accounting,
+    /// What its node counted; nothing between two ports.
+    pub node: Vec<NodeCount>,
 }
 
 impl WorkerReport {
@@ -182,6 +184,8 @@ pub struct RunReport {
     pub fragments: Option<FragmentReport>,
     /// What the node counted; nothing between two ports.
     pub node: Vec<NodeCount>,
+    /// What the node is called.
+    pub node_name: &'static str,
     /// Each port.
     pub ports: Vec<PortReport>,
     /// Each set, in the policy's order.
@@ -214,6 +218,7 @@ mod tests {
                 cpu_seconds,
                 sleeps: 0,
                 accounting: Accounting::of(&Counters::new()),
+                node: Vec::new(),
             };
             worker.starved_seconds()
         };

@@ -1,18 +1,26 @@
 //! What the control side has a worker do now and then, and what comes back: tables and samplers are
 //! given and taken over two rings, so that a worker neither waits nor allocates nor frees.
 
+use std::any::Any;
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use frame::{Consumer, Producer, ring};
-use plane::{Bridge, HitAddresses};
+use frame::{Consumer, PortId, Producer, ring};
+use plane::{Bridge, HitAddresses, LinkDown, Node, Ports};
 
 use crate::samples::Sampler;
 
 /// Captures at a time.
 pub(crate) const SAMPLERS_MAX: usize = 4;
 
-/// Room in either ring: a table, and each sampler there and back.
-const ERRANDS_MAX: usize = 1 + 2 * SAMPLERS_MAX;
+/// Requests to a worker's node at a time.
+const NODE_REQUESTS_MAX: usize = 4;
+
+/// Room in either ring: a table, requests to the node, and each sampler there and back.
+const ERRANDS_MAX: usize = 1 + NODE_REQUESTS_MAX + 2 * SAMPLERS_MAX;
+
+/// A request to a node; the answer is written into it.
+pub(crate) type NodeRequest = Box<dyn Any + Send>;
 
 /// Either way.
 pub(crate) enum Errand {
@@ -20,6 +28,8 @@ pub(crate) enum Errand {
     Addresses(Box<HitAddresses>),
     /// To: take samples. Back: nobody wants them any more.
     Sampler(Sampler),
+    /// To: have the node carry this out. Back: with the answer, for whoever asked.
+    Node(NodeRequest, Sender<NodeRequest>),
 }
 
 /// A worker's end.
@@ -41,6 +51,10 @@ pub(crate) struct Requester {
     came: u64,
     /// Samplers that are with the worker.
     samplers: usize,
+    /// Requests to the node that are with the worker.
+    node_requests: usize,
+    /// Ports whose link went down, which the node is not told yet.
+    down: Ports,
 }
 
 /// The ends for one worker, which has a table already; `spare` is another.
@@ -54,6 +68,8 @@ pub(crate) fn requester(spare: Box<HitAddresses>) -> (Requester, Requests) {
         asked: 0,
         came: 0,
         samplers: 0,
+        node_requests: 0,
+        down: Ports::NONE,
     };
     let requests = Requests {
         given,
@@ -65,7 +81,7 @@ pub(crate) fn requester(spare: Box<HitAddresses>) -> (Requester, Requests) {
 
 impl Requests {
     /// Does what was given since the last call: a few moves, nothing in most calls.
-    pub(crate) fn attend(&mut self, bridge: &mut Bridge) {
+    pub(crate) fn attend(&mut self, bridge: &mut Bridge, node: &mut impl Node) {
         while self.done.free_slots() > SAMPLERS_MAX {
             match self.given.pop() {
                 Some(Errand::Addresses(next)) => {
@@ -73,6 +89,10 @@ impl Requests {
                     let _room = self.done.push(Errand::Addresses(before));
                 }
                 Some(Errand::Sampler(sampler)) => self.samplers.push(sampler),
+                Some(Errand::Node(mut request, answer)) => {
+                    node.control(&mut *request);
+                    let _room = self.done.push(Errand::Node(request, answer));
+                }
                 None => break,
             }
         }
@@ -90,6 +110,24 @@ impl Requests {
 }
 
 impl Requester {
+    /// Has the node told that the link of a port went down.
+    pub(crate) fn link_down(&mut self, port: PortId) {
+        self.down = self.down.with(port);
+        self.tell_down();
+    }
+
+    /// Tells the node what waited for room.
+    fn tell_down(&mut self) {
+        for port in self.down.iter() {
+            // Nobody waits for the answer.
+            let (answer, _) = mpsc::channel();
+            if !self.ask_node(Box::new(LinkDown(port)), answer) {
+                return;
+            }
+            self.down = self.down.without(port);
+        }
+    }
+
     /// Takes what came back: a table with what was counted in it, if there is one.
     pub(crate) fn collect(&mut self) -> Option<&mut HitAddresses> {
         let mut counted = false;
@@ -101,8 +139,14 @@ impl Requester {
                     counted = true;
                 }
                 Errand::Sampler(_over) => self.samplers -= 1,
+                Errand::Node(request, answer) => {
+                    self.node_requests -= 1;
+                    // Who asked may have given up.
+                    let _ = answer.send(request);
+                }
             }
         }
+        self.tell_down();
         self.spare.as_deref_mut().filter(|_| counted)
     }
 
@@ -113,7 +157,7 @@ impl Requester {
             match self.give.push(Errand::Addresses(table)) {
                 Ok(()) => self.asked += 1,
                 Err(Errand::Addresses(table)) => self.spare = Some(table),
-                Err(Errand::Sampler(_)) => {}
+                Err(_) => {}
             }
         }
     }
@@ -135,6 +179,15 @@ impl Requester {
     /// Whether the worker can be given one more sampler.
     pub(crate) fn has_room(&mut self) -> bool {
         self.samplers < SAMPLERS_MAX && self.give.free_slots() > 1
+    }
+
+    /// Has the worker's node carry out a request, which comes back by `answer`; false if too many
+    /// are with it.
+    pub(crate) fn ask_node(&mut self, request: NodeRequest, answer: Sender<NodeRequest>) -> bool {
+        let has_room = self.node_requests < NODE_REQUESTS_MAX && self.give.free_slots() > 1;
+        let given = has_room && self.give.push(Errand::Node(request, answer)).is_ok();
+        self.node_requests += usize::from(given);
+        given
     }
 
     /// Gives the worker a sampler; only where it has room.

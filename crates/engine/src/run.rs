@@ -1,13 +1,15 @@
 //! Starting a run and talking to it while it goes on.
 
 mod crew;
+mod stepped;
 
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
+use std::time::Instant;
 
-use frame::WorkerId;
+use frame::{Region, WorkerId};
 use plane::{Node, Pair};
 use port::Port;
 
@@ -24,10 +26,13 @@ use crate::report::{MemoryReport, RunReport, Snapshot};
 use crate::requests::Requesters;
 use crate::samples::{SampleError, SampleReceiver, SampleSpec};
 use crate::shortcuts::Shortcuts;
-use crate::start::{map_pools, start_workers};
+use crate::start::{FrameMemory, start_workers};
 use crate::states::Watched;
 use crate::status::{Observer, Status};
 use crate::supervise::{Control, Supervisor};
+use crate::worker::Worker;
+
+pub use self::stepped::SteppedRun;
 
 /// Starts runs.
 #[derive(Debug)]
@@ -50,21 +55,58 @@ impl Engine {
     /// # Errors
     ///
     /// As [`Engine::start`]; another number of nodes than of CPUs.
-    pub fn start_nodes<N: Node>(mut plan: Plan, nodes: Vec<N>) -> Result<Running, EngineError> {
+    pub fn start_nodes<N: Node>(plan: Plan, nodes: Vec<N>) -> Result<Running, EngineError> {
+        let Made {
+            workers,
+            mut supervisor,
+            flow_log,
+            region: _,
+        } = Made::of(plan, nodes, None)?;
+        (supervisor.started, supervisor.workers) = start_workers(workers)?;
+        let observer = supervisor.observer();
+        let thread = Builder::new().name("supervisor".to_owned());
+        let thread = thread
+            .spawn(move || supervisor.run())
+            .map_err(|error| EngineError::Worker(observer.cpus[0], error))?;
+        Ok(Running {
+            observer,
+            flow_log: Some(flow_log),
+            thread,
+        })
+    }
+}
+
+/// A run before it begins.
+struct Made<N> {
+    workers: Vec<Worker<N>>,
+    supervisor: Supervisor<N>,
+    region: &'static Region,
+    flow_log: FlowLogReader,
+}
+
+impl<N: Node> Made<N> {
+    /// Opens the queues of a plan and makes its workers, in `memory` if there is some already.
+    fn of(mut plan: Plan, nodes: Vec<N>, memory: Option<FrameMemory>) -> Result<Self, EngineError> {
         plan.check::<N>()?;
         plan.dispatch_flows();
-        let frames = (plan.pool_frames + plan.held_frames(), plan.stride_bytes);
+        let frames = (
+            plan.pool_frames + plan.held_frames::<N>(),
+            plan.stride_bytes,
+        );
         let size = plan.size();
-        let (region, pools, memory) = map_pools(&plan.ports, &plan.cpus, frames)?;
+        let FrameMemory {
+            region,
+            pools,
+            report: memory,
+        } = memory.map_or_else(|| FrameMemory::map(&plan.ports, &plan.cpus, frames), Ok)?;
         for port in &mut plan.ports {
             port.prepare(region)?;
         }
         let mut meters = Meters::of(&plan.ports);
         meters.opened();
         let control = Arc::new(Control::new(size));
-        let first = plan.ruleset()?;
         let (mover, loads) = mover(&plan);
-        let lists = Publisher::new(first, size, shortcuts(&plan));
+        let lists = Publisher::new(plan.ruleset()?, size, shortcuts(&plan));
         let shared = Shared {
             control: &control,
             lists: &lists,
@@ -73,52 +115,49 @@ impl Engine {
         let own = pools.into_iter().zip(nodes).zip(loads);
         let own = own.map(|((pool, node), loads)| Own { pool, node, loads });
         let (mut workers, requesters) = shared.make_workers(&mut plan, own)?;
-        let mover = Arc::new(Mutex::new(mover));
         let flow_log = FlowLogReader::of(&mut workers);
-        let requesters = Arc::new(Requesters::new(requesters));
-        let hits = Arc::new(Mutex::new(HitHistory::new()));
         meters.begun();
         lists.open_shortcuts();
-        let facts: Vec<PortFacts> = plan.ports.iter().map(|port| facts_of(&**port)).collect();
-        let names = facts.iter().map(PortFacts::name).collect();
-        let paths = Arc::new(path_facts(&plan));
-        let (started, workers) = start_workers(workers)?;
         let supervisor = Supervisor {
-            control: Arc::clone(&control),
+            control,
             limits: plan.limits,
-            workers,
-            facts,
+            workers: Vec::new(),
+            facts: plan.ports.iter().map(|port| facts_of(&**port)).collect(),
+            paths: Arc::new(path_facts(&plan)),
             ports: plan.ports,
             meters,
-            lists: lists.clone(),
-            requesters: Arc::clone(&requesters),
-            hits: Arc::clone(&hits),
-            memory: memory.clone(),
-            mover: Arc::clone(&mover),
-            paths: Arc::clone(&paths),
-            started,
-        };
-        let observer = Observer {
-            control,
             lists,
-            ports: names,
-            cpus: plan.cpus.as_slice().into(),
-            mover,
-            paths,
-            memory: Arc::new(memory),
-            requesters,
-            hits,
-            started,
+            requesters: Arc::new(Requesters::new(requesters)),
+            hits: Arc::new(Mutex::new(HitHistory::new())),
+            memory,
+            mover: Arc::new(Mutex::new(mover)),
+            started: Instant::now(),
         };
-        let thread = Builder::new().name("supervisor".to_owned());
-        let thread = thread
-            .spawn(move || supervisor.run())
-            .map_err(|error| EngineError::Worker(plan.cpus[0], error))?;
-        Ok(Running {
-            observer,
-            flow_log: Some(flow_log),
-            thread,
+        Ok(Self {
+            workers,
+            supervisor,
+            region,
+            flow_log,
         })
+    }
+}
+
+impl<N: Node> Supervisor<N> {
+    /// What looks at the run from other threads.
+    fn observer(&self) -> Observer {
+        Observer {
+            control: Arc::clone(&self.control),
+            lists: self.lists.clone(),
+            ports: self.facts.iter().map(PortFacts::name).collect(),
+            cpus: self.paths.cpus.as_slice().into(),
+            mover: Arc::clone(&self.mover),
+            paths: Arc::clone(&self.paths),
+            node_counts: N::COUNTS,
+            memory: Arc::new(self.memory.clone()),
+            requesters: Arc::clone(&self.requesters),
+            hits: Arc::clone(&self.hits),
+            started: self.started,
+        }
     }
 }
 

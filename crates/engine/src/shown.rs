@@ -4,7 +4,7 @@ use frame::Consumer;
 use plane::{FlowRecord, Node, Stateful};
 
 use crate::attachment::Attachment;
-use crate::counters::Count;
+use crate::counters::{Count, NODE_COUNTS_MAX};
 use crate::flows;
 use crate::fragments;
 use crate::worker::Worker;
@@ -34,6 +34,7 @@ impl<N: Node> Worker<N> {
 
     /// Shows its counters.
     pub(crate) fn show(&mut self) {
+        const { assert!(N::COUNTS.len() <= NODE_COUNTS_MAX, "each count has a place") }
         self.show_hits();
         let now = self.plane_now();
         if let Some(stateful) = self.bridge.stateful_mut() {

@@ -36,37 +36,58 @@ pub(crate) trait Work: Send + Sized + 'static {
     fn run(self, clock: &OsClock) -> Self;
 }
 
-/// One pool a worker, on the memory node of its CPU: `frames` of `stride_bytes` and what its
-/// queues hold.
-pub(crate) fn map_pools(
-    ports: &[Box<dyn Port>],
-    cpus: &[CpuId],
-    (frames, stride_bytes): (u32, u32),
-) -> Result<(&'static Region, Vec<FramePool>, MemoryReport), EngineError> {
-    // A worker's pool: bursts under way, and what its queues hold.
-    let held = |port: &dyn Port| port.frames_held_max(port.queues_max().clamp(1, cpus.len()));
-    let held = ports
-        .iter()
-        .map(|port| held(&**port))
-        .fold(0, u32::saturating_add);
-    let request = |&cpu: &CpuId| PoolRequest {
-        frames: frames.saturating_add(held),
-        stride_bytes,
-        headroom_bytes: HEADROOM_BYTES,
-        node: node_of_cpu(cpu),
-    };
-    let requests: Vec<PoolRequest> = cpus.iter().map(request).collect();
-    let (region, pools) = Region::with_pools(&requests)?;
-    let mut nodes: Vec<NodeId> = region.nodes().iter().copied().flatten().collect();
-    nodes.dedup();
-    let memory = MemoryReport {
-        pages: region.pages().to_string(),
-        bytes: region.bytes(),
-        nodes,
-        stride_bytes,
-        frames: pools.iter().map(|pool| u64::from(pool.total())).sum(),
-    };
-    Ok((region, pools, memory))
+/// The frame memory of a run: one pool a worker. It outlives the run, and another may have it.
+#[derive(Debug)]
+pub struct FrameMemory {
+    pub(crate) region: &'static Region,
+    pub(crate) pools: Vec<FramePool>,
+    pub(crate) report: MemoryReport,
+}
+
+impl FrameMemory {
+    /// One pool a worker, on the memory node of its CPU: `frames` of `stride_bytes` and what its
+    /// queues hold.
+    pub(crate) fn map(
+        ports: &[Box<dyn Port>],
+        cpus: &[CpuId],
+        (frames, stride_bytes): (u32, u32),
+    ) -> Result<Self, EngineError> {
+        // A worker's pool: bursts under way, and what its queues hold.
+        let held = |port: &dyn Port| port.frames_held_max(port.queues_max().clamp(1, cpus.len()));
+        let held = ports
+            .iter()
+            .map(|port| held(&**port))
+            .fold(0, u32::saturating_add);
+        let request = |&cpu: &CpuId| PoolRequest {
+            frames: frames.saturating_add(held),
+            stride_bytes,
+            headroom_bytes: HEADROOM_BYTES,
+            node: node_of_cpu(cpu),
+        };
+        let requests: Vec<PoolRequest> = cpus.iter().map(request).collect();
+        let (region, pools) = Region::with_pools(&requests)?;
+        let mut nodes: Vec<NodeId> = region.nodes().iter().copied().flatten().collect();
+        nodes.dedup();
+        let report = MemoryReport {
+            pages: region.pages().to_string(),
+            bytes: region.bytes(),
+            nodes,
+            stride_bytes,
+            frames: pools.iter().map(|pool| u64::from(pool.total())).sum(),
+        };
+        Ok(Self {
+            region,
+            pools,
+            report,
+        })
+    }
+
+    /// Whether every chunk is free or on its way home.
+    #[must_use]
+    pub fn is_home(&self) -> bool {
+        let mut pools = self.pools.iter().map(FramePool::accounts);
+        pools.all(|pool| pool.elsewhere() == 0)
+    }
 }
 
 /// Has every queue make ready to receive, so that the first frame of all finds memory.

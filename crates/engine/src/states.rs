@@ -1,11 +1,13 @@
 //! What the interface of a port was in, while it ran, that it should not be: since when, how often,
 //! for how long. The control thread looks; workers go on meanwhile.
 
+mod full_frames;
 mod state;
 
 use port::interface::{Link, Monitor, TAKING_TAGS, View};
 
 use crate::status::PortView;
+use full_frames::{FullFrames, Seen};
 pub use state::PortState;
 
 /// Looks in a row in which a port took none of the frames there were.
@@ -33,14 +35,35 @@ pub struct StateReport {
 pub(crate) struct Watched {
     monitor: Monitor,
     states: States,
+    full_frames: FullFrames,
     /// At the last look.
     link: Option<Link>,
     /// What it was at a moment since the look before.
     blink: Option<Link>,
+    /// It was not up at a moment since the look before, or went down within the last
+    /// [`DOWN_LOOKS`].
+    went_down: bool,
+    /// How many more looks say so.
+    down_looks: u8,
     /// Frames that the port took by then, and of all those that it took while the link was not up,
     /// from the look before until the look behind.
     taken: u64,
     taken_down: u64,
+}
+
+/// So many looks say that a link went down, half a second: a worker may come to frames later that
+/// were received before, and learn from them what it was told to forget.
+const DOWN_LOOKS: u8 = 5;
+
+/// How many looks are still to say that a link went down. A link that is down for another reason
+/// than before went down once more: the kernel says up to a second late that a carrier is back, and
+/// frames passed meanwhile.
+fn down_looks(left: u8, was: Option<Link>, link: Link) -> u8 {
+    match was {
+        _ if link.is_up() => 0,
+        Some(was) if was != link => DOWN_LOOKS,
+        _ => left.saturating_sub(1),
+    }
 }
 
 impl Watched {
@@ -49,25 +72,38 @@ impl Watched {
         Self {
             monitor,
             states,
+            full_frames: FullFrames::default(),
             link: None,
             blink: None,
+            went_down: false,
+            down_looks: 0,
             taken: 0,
             taken_down: 0,
         }
     }
 
     /// Looks; a sentence for each change. `sent` is what the port took so far, and how often it
-    /// took nothing.
-    pub(crate) fn look(&mut self, spec: &str, now: f64, sent: (u64, u64)) -> Vec<String> {
+    /// took nothing; `missed` what it knows that it could not receive.
+    pub(crate) fn look(
+        &mut self,
+        spec: &str,
+        now: f64,
+        sent: (u64, u64),
+        missed: u64,
+    ) -> Vec<String> {
         let view = self.monitor.look();
         let was_down = self.link.is_some_and(|link| !link.is_up()) || view.blink.is_some();
+        self.down_looks = down_looks(self.down_looks, self.link, view.link);
+        self.went_down = view.blink.is_some() || self.down_looks != 0;
         self.blink = view.blink;
         if was_down || !view.link.is_up() {
             self.taken_down += sent.0.saturating_sub(self.taken);
         }
         self.taken = sent.0;
         self.link = Some(view.link);
-        let news = self.states.look(now, view, sent);
+        let lengths = self.full_frames.look(&view, missed);
+        let mut news = self.states.look(now, view, sent);
+        news.extend(lengths.and_then(|seen| self.states.full_frames(now, seen)));
         // Driver and interface; what was chosen stands in the report.
         let spec = spec.split(',').next().unwrap_or(spec);
         news.into_iter()
@@ -96,6 +132,11 @@ impl Watched {
     /// What the link was at a moment before the last look, where that found it up again.
     pub(crate) fn blink(&self) -> Option<Link> {
         self.blink
+    }
+
+    /// Whether the link went down a moment ago, if for a moment.
+    pub(crate) fn went_down(&self) -> bool {
+        self.went_down
     }
 
     /// The link at the last look.
@@ -217,9 +258,11 @@ impl States {
     fn down(&mut self, now: f64, link: Link) -> Option<String> {
         match link {
             Link::Down(_) | Link::NoCarrier(_) => {
-                let said = format!("the link is {link}");
                 let begins = self.begin(PortState::LinkDown, now, link.to_string());
-                begins.then(|| format!("{said}; frames for it are dropped until it is up"))
+                let told = begins || self.set_down(link);
+                told.then(|| {
+                    format!("the link is {link}; frames for it are dropped until it is up")
+                })
             }
             Link::Up(_) => {
                 let seconds = self.end(PortState::LinkDown, now)?;
@@ -230,6 +273,17 @@ impl States {
                 None
             }
         }
+    }
+
+    /// Whether somebody set a link down that was without a carrier. The other way round says
+    /// nothing new: a link that is set up has no carrier at first.
+    fn set_down(&mut self, link: Link) -> bool {
+        let detail = &mut self.accounts[PortState::LinkDown as usize].detail;
+        let news = matches!(link, Link::Down(_)) && *detail != link.to_string();
+        if news {
+            *detail = link.to_string();
+        }
+        news
     }
 
     /// Down and up again between two looks counts as well.
@@ -331,6 +385,21 @@ impl States {
             "{said}; a port of all queues takes them up, with small rings until the bridge is \
              started anew"
         ))
+    }
+
+    /// Said once: a driver that has no room for full frames has none later either.
+    fn full_frames(&mut self, now: f64, seen: Seen) -> Option<String> {
+        match seen {
+            Seen::Lost { detail, said } => {
+                let first = self.accounts[PortState::FullFramesLost as usize].count == 0;
+                let begins = self.begin(PortState::FullFramesLost, now, detail);
+                (begins && first).then_some(said)
+            }
+            Seen::Came => {
+                let seconds = self.end(PortState::FullFramesLost, now)?;
+                Some(format!("full frames come, after {seconds:.1} s without"))
+            }
+        }
     }
 
     /// A ring that is full while frames get out is a slow wire; one out of which nothing gets is

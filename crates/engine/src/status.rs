@@ -7,11 +7,12 @@ mod board;
 mod recent;
 
 use std::net::IpAddr;
+use std::sync::mpsc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use frame::{CpuId, PoolAccounts, PortId, WorkerId};
-use plane::DropReason;
+use plane::{DropReason, NodeCount};
 use port::PortStatistics;
 use port::interface::Link;
 use wire::LinkProtocol;
@@ -57,6 +58,8 @@ pub struct Status {
     pub would_drop: u64,
     /// Frames that passed by a rule alone, by every rule there is.
     pub passed: Vec<(LinkProtocol, u64)>,
+    /// What the node counted; nothing between two ports.
+    pub node: Vec<NodeCount>,
     /// Each set of the current policy, in its order.
     pub sets: Vec<SetCounts>,
     /// Frame memory.
@@ -143,6 +146,8 @@ pub(crate) struct PortView {
     pub(crate) states: Vec<StateReport>,
 }
 
+/// How long a worker may take to answer for its node.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 /// How long workers may take to hand over what they counted.
 const REFRESHED_WITHIN: Duration = Duration::from_secs(1);
 /// How often it is looked whether they have.
@@ -157,6 +162,8 @@ pub struct Observer {
     pub(crate) cpus: Arc<[CpuId]>,
     pub(crate) paths: Arc<PathFacts>,
     pub(crate) mover: Arc<Mutex<Mover>>,
+    /// What the node counts.
+    pub(crate) node_counts: &'static [&'static str],
     pub(crate) memory: Arc<MemoryReport>,
     pub(crate) started: Instant,
     pub(crate) requesters: Arc<Requesters>,
@@ -182,6 +189,7 @@ impl Observer {
                 .collect(),
             would_drop: sum.get(Count::WouldDrop),
             passed: sum.passed_by_rule(),
+            node: sum.node_counts(self.node_counts),
             sets: self.lists.set_counts(),
             memory: MemoryReport::clone(&self.memory),
         }
@@ -247,6 +255,28 @@ impl Observer {
             }
             std::thread::sleep(LOOK_EVERY);
         }
+    }
+
+    /// How many workers there are.
+    #[must_use]
+    pub fn workers_len(&self) -> usize {
+        self.cpus.len()
+    }
+
+    /// Has the node of one worker carry out a request, in which it leaves the answer
+    /// ([`plane::Node::control`]). Takes some milliseconds; none where the worker has no time for
+    /// it within a second, has too many requests, or has ended.
+    #[must_use]
+    pub fn ask_node<R: Send + 'static>(&self, worker: usize, request: R) -> Option<R> {
+        let (answer, answers) = mpsc::channel();
+        let asked = {
+            let mut requesters = self.requesters.lock();
+            let requester = requesters.get_mut(worker)?;
+            requester.ask_node(Box::new(request), answer)
+        };
+        // The control thread of the run passes answers on.
+        let answered = asked.then(|| answers.recv_timeout(ANSWERED_WITHIN).ok())??;
+        answered.downcast().ok().map(|request| *request)
     }
 
     /// The `count` addresses that were hit most in the last hour; up to a second old.

@@ -67,6 +67,7 @@ impl<N: Node> Worker<N> {
         let newest = self.steering.newest();
         let stale = newest != self.steering.version;
         let awaits = self.steering.awaits();
+        let max = self.decided_max();
         let Attachment {
             decisions, kept, ..
         } = &mut self.attachments[place];
@@ -76,12 +77,12 @@ impl<N: Node> Worker<N> {
                 version: newest,
                 port: place,
                 me: self.id,
+                // What belongs to the newer table waits until this worker has it.
+                room: if stale { 0 } else { kept.room() },
             };
-            // What belongs to the newer table waits until this worker has it.
-            let room = if stale { 0 } else { kept.room() };
-            decisions.take_bounded(&mut self.burst, &mut self.counters, room, &bound)
+            decisions.take_bounded(&mut self.burst, &mut self.counters, max, &bound)
         } else {
-            decisions.take(&mut self.burst, &mut self.counters)
+            decisions.take_some(&mut self.burst, &mut self.counters, max)
         };
         decisions.counts.taken += taken as u64;
         if awaits && taken != 0 {

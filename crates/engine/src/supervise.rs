@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use frame::{Nanos, WorkerId};
+use frame::{Nanos, PortId, WorkerId};
 use plane::{Node, Side};
 use port::Port;
 
@@ -24,7 +24,7 @@ use crate::publish::Publisher;
 use crate::report::{EndedBy, MemoryReport, RunReport, SetHits};
 use crate::requests::Requesters;
 use crate::states::Watched;
-use crate::status::{HoldBoard, PortView, Recent};
+use crate::status::{HoldBoard, PortHold, PortView, Recent};
 use crate::worker::Worker;
 use crate::{Accounting, EngineError, Limits};
 
@@ -103,7 +103,8 @@ impl Control {
         for facts in &mut *ports {
             let sent = sum.taken(facts.id);
             if let Some(watched) = &mut facts.watched {
-                self.tell(watched.look(&facts.spec, now, sent));
+                let missed = self.missed(facts.id);
+                self.tell(watched.look(&facts.spec, now, sent, missed));
             }
         }
         let view = |facts: &PortFacts| {
@@ -111,6 +112,15 @@ impl Control {
             facts.watched.as_ref().map(view).unwrap_or_default()
         };
         *locked(&self.views) = ports.iter().map(view).collect();
+    }
+
+    /// Frames that a port says it could not receive.
+    fn missed(&self, port: PortId) -> u64 {
+        let mut hold = PortHold::default();
+        for board in &self.holds {
+            board.add_port(usize::from(port.0), &mut hold);
+        }
+        hold.passed.missed
     }
 
     /// What changes of each port outside of workers.
@@ -232,7 +242,7 @@ impl Control {
 }
 
 /// Nothing is ever left half done under these locks.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -267,15 +277,26 @@ impl<N: Node> Supervisor<N> {
         let ended = self.started.elapsed().as_secs_f64();
         self.control.stop();
         let mut workers = Vec::new();
-        for handle in self.workers {
+        for handle in std::mem::take(&mut self.workers) {
             workers.push(handle.join().map_err(|_| EngineError::WorkerLost)?);
         }
-        for worker in &mut workers {
+        Ok(self.close(&mut workers, asked, ended))
+    }
+
+    /// Ends what workers hold that have stopped, after `ended` seconds, and closes the books.
+    pub(crate) fn close(
+        self,
+        workers: &mut [Worker<N>],
+        asked: Option<EndedBy>,
+        ended: f64,
+    ) -> RunReport {
+        let mut meters = self.meters;
+        for worker in &mut *workers {
             worker.abandon();
             worker.show_dispatch();
         }
         let given_up = Instant::now() + DRAIN_MAX;
-        for worker in &mut workers {
+        for worker in &mut *workers {
             worker.end_flows(|| {
                 std::thread::sleep(WATCH_EVERY);
                 Instant::now() < given_up
@@ -283,14 +304,14 @@ impl<N: Node> Supervisor<N> {
         }
         let dispatch = self.control.dispatch(&self.paths, &locked(&self.mover));
         // In a second round, when every worker has let go of the others' frames.
-        for worker in &mut workers {
+        for worker in &mut *workers {
             worker.pool.collect();
         }
-        self.meters.ended();
-        let (warnings, failure) = finish_queues(&mut workers);
-        let seconds = duration_of(&workers, self.started);
+        meters.ended();
+        let (warnings, failure) = finish_queues(workers);
+        let seconds = duration_of(workers, self.started);
         let mut sum = Counters::new();
-        for worker in &workers {
+        for worker in &*workers {
             sum.merge(&worker.counters);
         }
         let ended_by = match (failure, asked) {
@@ -299,15 +320,13 @@ impl<N: Node> Supervisor<N> {
             (None, None) => ran_dry(&sum, &self.limits),
         };
         let accounting = Accounting::of(&sum);
-        let counts = all_counts(&self.facts, &mut workers);
-        let ledger = self
-            .meters
-            .settle(|meters| of_bridge(&accounting, &counts, meters));
-        Ok(RunReport {
+        let counts = all_counts(&self.facts, workers);
+        let ledger = meters.settle(|meters| of_bridge(&accounting, &counts, meters));
+        RunReport {
             seconds,
             run_seconds: ended.max(seconds),
             accounting,
-            balanced: balance(&workers) && dispatch.balances(),
+            balanced: balance(workers) && dispatch.balances(),
             dispatch,
             flows: flows::report(self.paths.flows, &sum),
             fragments: fragments::report(self.paths.follows_fragments, &sum),
@@ -315,20 +334,36 @@ impl<N: Node> Supervisor<N> {
             would_drop: sum.get(Count::WouldDrop),
             passed: sum.passed_by_rule(),
             node: sum.node_counts(N::COUNTS),
+            node_name: N::NAME,
             ports: self
                 .facts
                 .iter()
-                .map(|facts| port_report(facts, passed(&workers, facts.id), ended))
+                .map(|facts| port_report(facts, passed(workers, facts.id), ended))
                 .collect(),
             sets: set_hits(&self.lists),
             workers: workers
                 .iter()
-                .map(|worker| worker_report(worker, seconds))
+                .map(|worker| worker_report(worker, N::COUNTS, seconds))
                 .collect(),
             memory: self.memory,
             warnings,
             ended_by,
-        })
+        }
+    }
+
+    /// Looks at the interfaces, and tells nodes whose link went down.
+    fn look_at_ports(&mut self) {
+        self.control.look_at(&mut self.facts, self.started);
+        if !N::DECIDES {
+            return;
+        }
+        let went_down = |facts: &&PortFacts| facts.watched.as_ref().is_some_and(Watched::went_down);
+        for facts in self.facts.iter().filter(went_down) {
+            let mut requesters = self.requesters.lock();
+            requesters
+                .iter_mut()
+                .for_each(|one| one.link_down(facts.id));
+        }
     }
 
     /// Takes what workers counted by address, and asks for it once a second.
@@ -351,7 +386,7 @@ impl<N: Node> Supervisor<N> {
         let mut looks = 0_u32;
         loop {
             if looks.is_multiple_of(ATTEND_EVERY) {
-                self.control.look_at(&mut self.facts, self.started);
+                self.look_at_ports();
             }
             // One that is gone before it was told to stop can bring nothing to rest.
             let lost = self.workers.iter().any(JoinHandle::is_finished);

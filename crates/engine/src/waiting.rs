@@ -4,7 +4,7 @@ use frame::BURST_MAX;
 use plane::{DropReason, Fragments, Node, Released};
 
 use crate::attachment::Attachment;
-use crate::carried::carry_out_one;
+use crate::carried::Parts;
 use crate::counters::Count;
 use crate::worker::Worker;
 
@@ -70,18 +70,15 @@ impl<N: Node> Worker<N> {
     /// Carries out what `next` gives; `false` where that is nothing.
     #[inline]
     fn carry_out_held(&mut self, next: impl Fn(&mut Fragments) -> Option<Released>) -> bool {
-        let Self {
+        let Parts {
             bridge,
-            attachments,
-            pool,
-            counters,
+            mut departure,
             ..
-        } = self;
+        } = self.parts();
         let Some(one) = bridge.fragments().and_then(next) else {
             return false;
         };
-        let place = usize::from(one.from.0);
-        carry_out_one(one.frame, one.verdict, place, attachments, pool, counters);
+        departure.carry_out(one.frame, one.verdict, one.from);
         true
     }
 
@@ -91,6 +88,9 @@ impl<N: Node> Worker<N> {
             fragments.clear(reason);
         }
         self.discard_lost();
+        let kept = self.node.held() as u64;
+        self.node.give_up(&mut self.pool);
+        self.counters.drop_frames(reason, kept);
         self.counters.set(Count::Held, 0);
     }
 }

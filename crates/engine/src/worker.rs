@@ -1,18 +1,16 @@
 //! All that a CPU owns, and one turn of it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use frame::{Burst, CpuId, FramePool, Nanos, PortId, WorkerId};
 use plane::{Bridge, DropReason, Node, Outbox, Verdicts};
 
 use crate::ahead::Ahead;
 use crate::attachment::{self, Attachment};
-use crate::clock::{Clock, OsClock, cpu_time_nanos};
+use crate::clock::{Clock, OsClock};
 use crate::counters::{Count, Counters};
 use crate::dispatch::{StateLinks, Steering};
-use crate::doze::doze;
-use crate::idle::{Idle, IdleMode};
+use crate::idle::IdleMode;
 use crate::overlap::Overlap;
 use crate::publish::{Reader, Version};
 use crate::reassembly::Reassembly;
@@ -20,11 +18,7 @@ use crate::recorded::Recorded;
 use crate::requests::Requests;
 use crate::samples::Decided;
 use crate::start::Work;
-use crate::status;
 use crate::supervise::Control;
-
-/// How often the counters are shown to others, nanoseconds.
-const SHOW_EVERY_NANOS: u64 = 1_000_000;
 
 /// A worker: its pool, its queues, its tables, its counters. Nothing of it is shared but the
 /// rings, the board and the published lists.
@@ -107,60 +101,11 @@ impl<N: Node> Work for Worker<N> {
 }
 
 impl<N: Node> Worker<N> {
-    /// Steps until told to stop. The clock is read once a step, twice in one that moved nothing.
-    fn work(mut self, clock: &impl Clock) -> Self {
-        let mut idle = Idle::new(self.idle);
-        let mut begun = clock.now();
-        let (mut shown, mut held) = (begun, begun);
-        self.beat(clock);
-        self.requests.attend(&mut self.bridge);
-        while !self.control.stops() {
-            self.now = begun;
-            let moved = self.step(clock);
-            let ended = clock.now();
-            begun = if moved != 0 {
-                self.counters.add(Count::BusyNanos, ended.since(begun));
-                self.active_until = ended;
-                idle.reset();
-                ended
-            } else {
-                let called = idle.rest(|nap| self.nap(nap));
-                self.counters.add(Count::Sleeps, u64::from(called));
-                clock.now()
-            };
-            if ended.since(shown) >= SHOW_EVERY_NANOS {
-                shown = ended;
-                // What may leave does not wait for what is done now.
-                if self.defers() {
-                    self.flush();
-                }
-                self.counters.set(Count::ShownAt, ended.0);
-                self.show();
-                self.requests.attend(&mut self.bridge);
-                self.beat(clock);
-                if ended.since(held) >= status::SHOW_EVERY_NANOS {
-                    held = ended;
-                    self.show_hold();
-                }
-            }
-        }
-        for attachment in &mut self.attachments {
-            attachment.settle(&mut self.pool, &mut self.counters);
-        }
-        self.counters.add(Count::CpuNanos, cpu_time_nanos());
-        self.show_hold();
-        self.show();
-        self
-    }
-
     /// One turn, with the newest lists for all of it: take what others want transmitted, send what
     /// waits, decide on what others received, receive. Returns how many frames moved.
     pub(crate) fn step(&mut self, clock: &impl Clock) -> usize {
         if !self.versions.is_newest() {
             self.change(|versions| _ = versions.refresh());
-        }
-        if N::DECIDES {
-            self.node.poll(self.plane_now());
         }
         let mut moved = self.take_transmissions();
         if !self.defers() {
@@ -168,6 +113,7 @@ impl<N: Node> Worker<N> {
         }
         moved += self.attend_held();
         moved += self.attend_gathered();
+        moved += self.poll_node();
         if self.steering.is_moved() {
             moved += self.follow_moves();
         }
@@ -177,14 +123,14 @@ impl<N: Node> Worker<N> {
             self.leave();
         }
         for place in 0..self.attachments.len() {
-            if self.has_rest(place) || !self.has_room_for_copies() {
+            if self.has_rest(place) {
                 continue;
             }
-            if self.may_decide() {
+            if self.may_decide() && self.has_room_for_copies(0) {
                 moved += self.take_decisions(place);
             }
             moved += self.take_pieces(place);
-            if self.may_receive(place) {
+            if self.may_receive(place) && self.has_room_for_copies(self.burst_max) {
                 moved += self.receive(place, clock);
             }
         }
@@ -199,20 +145,21 @@ impl<N: Node> Worker<N> {
 
     /// The books in the middle of a run: what came in has left, was handed off, was dropped, or
     /// waits to leave. Checked after every step of a debug build.
-    fn accounting_balances(&self) -> bool {
-        let waits =
-            |attachment: &Attachment| (attachment.staged.len() + attachment.kept.len()) as u64;
-        let staged = self.attachments.iter().map(waits);
-        let held = (self.held() + self.ahead.len() + self.rest_len()) as u64;
+    pub(crate) fn accounting_balances(&self) -> bool {
         let sum = |counts: &[Count]| -> u64 {
             counts.iter().map(|&count| self.counters.get(count)).sum()
         };
         let entered = sum(&[Count::Rx, Count::Received, Count::Originated, Count::Cloned]);
         let left =
             sum(&[Count::Tx, Count::HandedOff, Count::Consumed]) + self.counters.dropped_total();
-        entered == left + held + staged.sum::<u64>()
-            && self.burst.is_empty()
-            && self.pieces.is_empty()
+        entered == left + self.waiting() && self.burst.is_empty() && self.pieces.is_empty()
+    }
+
+    /// Frames that wait here between two steps.
+    pub(crate) fn waiting(&self) -> u64 {
+        let waits = |own: &Attachment| own.staged.len() + own.kept.len();
+        let staged: usize = self.attachments.iter().map(waits).sum();
+        (staged + self.held() + self.ahead.len() + self.rest_len()) as u64
     }
 
     /// Gives every frame of the burst its verdict, carries it out and sends what may leave.
@@ -265,8 +212,13 @@ impl<N: Node> Worker<N> {
         if !self.requests.samplers.is_empty() {
             self.sample(from);
         }
+        if self.bridge.has_rejected() {
+            let now = self.plane_now();
+            let burst = (&mut *self.burst, from);
+            self.bridge.answer_rejected(burst, &mut self.verdicts, now);
+        }
         if !self.settle_fragments() {
-            self.carry_out(place);
+            self.carry_out(from);
         }
         if !self.defers() {
             self.flush();
@@ -306,7 +258,7 @@ impl<N: Node> Worker<N> {
     /// Something that was decided on waits to be sent, and may until the next burst waits for
     /// memory: that one is here, and there is room for all of it beside.
     #[inline]
-    fn defers(&self) -> bool {
+    pub(crate) fn defers(&self) -> bool {
         let is_staged = |attachment: &Attachment| !attachment.staged.is_empty();
         let may_defer = |attachment: &Attachment| attachment.may_defer(self.burst_max);
         !self.ahead.is_empty()
@@ -374,17 +326,6 @@ impl<N: Node> Worker<N> {
         !waits && (ends || self.attachments.iter().all(closed))
     }
 
-    /// Tells the queues that somebody is at work.
-    fn beat(&mut self, clock: &impl Clock) {
-        for queue in self
-            .attachments
-            .iter_mut()
-            .filter_map(|place| place.queue.as_mut())
-        {
-            queue.beat(clock.kernel());
-        }
-    }
-
     /// Tells the queues that nobody will be soon.
     fn leave(&mut self) {
         for attachment in &mut self.attachments {
@@ -393,16 +334,9 @@ impl<N: Node> Worker<N> {
         }
     }
 
-    /// Sleeps; then at the newest version.
-    fn nap(&mut self, nap: Duration) {
-        let attachments = std::mem::take(&mut self.attachments);
-        self.change(|versions| versions.offline(|| doze(&attachments, nap)));
-        self.attachments = attachments;
-    }
-
     /// Does what may end at another version. Hits by the one before are shown first: when it has
     /// been left, nothing is added to them.
-    fn change(&mut self, go: impl FnOnce(&mut Reader<Version>)) {
+    pub(crate) fn change(&mut self, go: impl FnOnce(&mut Reader<Version>)) {
         self.show_hits();
         let before = self.versions.get().hit_counters.since;
         go(&mut self.versions);

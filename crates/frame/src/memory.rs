@@ -26,11 +26,12 @@ mod tests;
 
 use core::fmt;
 
+pub use arena::PAGED_BYTES;
 pub use error::MemoryError;
 pub use mapping::Mapping;
 pub(crate) use mapping::Placement;
 pub use node::{node_of_cpu, nodes_online};
-pub use paged::{PAGED_BYTES, Paged, PagedView};
+pub use paged::{Paged, PagedView};
 pub use piece::HugePiece;
 pub use shares::{PagedShares, RowShares, Shares};
 pub use slice::HugeSlice;

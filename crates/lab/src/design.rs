@@ -5,6 +5,7 @@
 pub(crate) mod array;
 pub(crate) mod bitmap;
 pub(crate) mod bucket16;
+pub(crate) mod dir24;
 pub(crate) mod list;
 pub(crate) mod map8;
 #[cfg(test)]
@@ -29,7 +30,7 @@ fn hash(address: u32) -> u32 {
 
 /// A bucket of `count`, whatever number that is.
 #[inline(always)]
-fn bucket(address: u32, count: usize) -> usize {
+pub(crate) fn bucket(address: u32, count: usize) -> usize {
     ((u64::from(hash(address)) * count as u64) >> 32) as usize
 }
 
@@ -57,6 +58,6 @@ fn roll(
 
 /// Asks for the line of `slice[index]`.
 #[inline(always)]
-fn ask<T>(slice: &[T], index: usize) {
+pub(crate) fn ask<T>(slice: &[T], index: usize) {
     frame::prefetch::read(slice.as_ptr().wrapping_add(index).cast());
 }

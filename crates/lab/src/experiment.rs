@@ -1,11 +1,8 @@
-//! What an experiment is, and the list of them.
+//! What an experiment is, and what comes of it.
 
 use std::fmt;
 
-use crate::{
-    Chart, Noise, Samples, Value, Wire, batch, dispatch, flows, fragments, ladder, locks, memory,
-    pipeline, rss, skew, stride, tables, veth,
-};
+use crate::{Chart, Noise, Samples, Value, Wire};
 
 /// How an experiment is run.
 pub struct Settings<'a> {
@@ -117,94 +114,4 @@ impl fmt::Debug for Experiment {
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
-}
-
-/// All experiments.
-pub const EXPERIMENTS: &[Experiment] = &[
-    Experiment {
-        name: "ladder",
-        sentence: "from one lookup at a time to our set, one change a rung, beside the published",
-        over_ports: true,
-        run: ladder::run,
-    },
-    Experiment {
-        name: "batch",
-        sentence: "lookups by the frames of a batch and by what is prefetched, on each table",
-        over_ports: true,
-        run: batch::run,
-    },
-    Experiment {
-        name: "stride",
-        sentence: "time to read one header of a frame, by the distance between frames in memory",
-        over_ports: true,
-        run: stride::run,
-    },
-    Experiment {
-        name: "table",
-        sentence: "sets of addresses and networks, ours and others, against the lines memory gives",
-        over_ports: false,
-        run: tables::run,
-    },
-    Experiment {
-        name: "locks",
-        sentence: "lookups of several threads while a writer changes their table, by locks or none",
-        over_ports: true,
-        run: locks::run,
-    },
-    Experiment {
-        name: "memory",
-        sentence: "random lines a second by footprint, pages, prefetch: the limit of every table",
-        over_ports: false,
-        run: memory::run,
-    },
-    Experiment {
-        name: "pipeline",
-        sentence: "what each stage of the path costs a frame, by leaving one out at a time",
-        over_ports: false,
-        run: pipeline::run,
-    },
-    Experiment {
-        name: "flows",
-        sentence: "flows found, begun and ended, by how many there are, and by a walk",
-        over_ports: false,
-        run: flows::run,
-    },
-    Experiment {
-        name: "dispatch",
-        sentence: "a frame given to the worker that owns its flow, by policy and burst, and no hop",
-        over_ports: false,
-        run: dispatch::run,
-    },
-    Experiment {
-        name: "fragments",
-        sentence: "packets in fragments, by how many, order and loss: passed on, or put together",
-        over_ports: false,
-        run: fragments::run,
-    },
-    Experiment {
-        name: "rss",
-        sentence: "flows over buckets, Zipf before and after moving some, a hash's cost, workers",
-        over_ports: false,
-        run: rss::run,
-    },
-    Experiment {
-        name: "skew",
-        sentence: "loss and delay of two workers under a skewed load, where buckets stay or move",
-        over_ports: false,
-        run: skew::run,
-    },
-    Experiment {
-        name: "veth",
-        sentence: "this bridge, nft, XDP with a hash map, testpmd between kernel interfaces (root)",
-        over_ports: false,
-        run: veth::run,
-    },
-];
-
-/// The experiment of this name.
-#[must_use]
-pub fn find(name: &str) -> Option<&'static Experiment> {
-    EXPERIMENTS
-        .iter()
-        .find(|experiment| experiment.name == name)
 }

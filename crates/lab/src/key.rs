@@ -79,7 +79,8 @@ impl<K: Key> Stream<K> {
         Self::with_len(STREAM_BYTES / size_of::<K>(), draw)
     }
 
-    fn with_len(len: usize, mut draw: impl FnMut() -> K) -> Result<Self, LabError> {
+    /// So many keys from `draw`.
+    pub(crate) fn with_len(len: usize, mut draw: impl FnMut() -> K) -> Result<Self, LabError> {
         let mut keys = K::memory(len).map_err(refused)?;
         for key in keys.iter_mut() {
             *key = draw();

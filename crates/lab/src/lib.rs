@@ -3,21 +3,28 @@
 //! An experiment names what it varies, takes its samples in interleaved rounds, so that a machine
 //! whose speed drifts cannot favour one variant, keeps every sample, and speaks in medians. It
 //! drives the other crates through what they publish, never the reverse.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod against;
 mod batch;
+mod caches;
 mod chart;
 mod conditions;
+pub mod contention;
 mod contest;
+pub mod counters;
 mod design;
 mod dispatch;
 mod experiment;
+mod experiments;
 mod flows;
 mod fragments;
+mod himeno;
 mod key;
 mod ladder;
+pub mod layout;
 mod load;
+mod lock;
 mod locks;
 mod memory;
 mod metric;
@@ -27,6 +34,7 @@ mod paired;
 mod pipeline;
 mod places;
 mod ratio;
+mod routes;
 mod rss;
 mod sample;
 mod shuffle;
@@ -35,16 +43,21 @@ mod source_cost;
 mod source_port;
 mod stamped;
 mod stride;
+mod switch;
+mod sys;
 mod tables;
+mod tcp;
 mod trial;
 mod value;
 mod veth;
 mod wired;
 
 pub use against::Against;
+pub use caches::{Cache, Caches, size};
 pub use chart::{Chart, ChartKind};
 pub use conditions::Conditions;
-pub use experiment::{EXPERIMENTS, Experiment, LabError, Outcome, Published, Row, Settings, find};
+pub use experiment::{Experiment, LabError, Outcome, Published, Row, Settings};
+pub use experiments::{EXPERIMENTS, find};
 pub use load::{Load, LoadRecord, LoadWatch};
 pub use metric::Better;
 pub use noise::Noise;

@@ -24,10 +24,11 @@ use crate::contest::refused;
 use crate::design::array::{ArrayTable, HEADS_MORE};
 use crate::experiment::{LabError, Outcome, Published, Row, Settings};
 use crate::key::Stream;
+use crate::lock::locked;
 use crate::shuffle::Seeded;
 use crate::{Chart, ChartKind, Samples, interleave};
 use crew::{Crew, Share};
-use scheme::{Scheme, Table, locked};
+use scheme::{Scheme, Table};
 use writer::{Source, Writer};
 
 const ENTRIES: usize = 6_000_000;

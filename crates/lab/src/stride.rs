@@ -6,7 +6,6 @@
 //! near. At an odd number of lines every set is used.
 
 mod findings;
-mod geometry;
 mod headers;
 
 use std::hint::black_box;
@@ -15,10 +14,10 @@ use std::time::Duration;
 
 use frame::Frame;
 
+use crate::caches::{Caches, sets_used};
 use crate::experiment::{LabError, Outcome, Row, Settings};
 use crate::wired::{self, Way, Wire};
 use crate::{Chart, ChartKind, Samples, Value, interleave};
-use geometry::{Caches, sets_used};
 use headers::{Access, Headers, Offset, Order, Variant};
 
 /// Sets of a first-level cache on the processors of the last ten years.

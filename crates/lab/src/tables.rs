@@ -8,8 +8,8 @@
 mod exact;
 mod findings;
 mod generated;
-mod routes;
-mod set;
+pub(crate) mod routes;
+pub(crate) mod set;
 #[cfg(test)]
 mod tests;
 
@@ -56,7 +56,7 @@ impl Scale {
 
 /// A limit row for each of these sets: over its own lines where it has nothing else, else over
 /// other memory of as many bytes.
-fn limits(ours: &[Ours], seed: u64) -> Result<Vec<Contestant>, LabError> {
+pub(crate) fn limits(ours: &[Ours], seed: u64) -> Result<Vec<Contestant>, LabError> {
     let footprints: Vec<usize> = ours.iter().map(|ours| ours.facts.bytes).collect();
     let field = Field::new(&footprints, seed)?;
     let row = |ours: &Ours| {

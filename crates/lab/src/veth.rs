@@ -17,6 +17,7 @@ mod rows;
 mod testpmd;
 #[cfg(test)]
 mod tests;
+mod vswitch;
 
 use std::time::Duration;
 
@@ -53,11 +54,14 @@ enum Path {
     XdpShortcut,
     TestpmdPacket,
     TestpmdXdp,
+    SwitchPacket,
+    SwitchXdp,
+    OpenVswitch,
 }
 
 impl Path {
     /// All that forward.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 12] = [
         Self::KernelBridge,
         Self::Nft,
         Self::HashMap,
@@ -67,6 +71,9 @@ impl Path {
         Self::XdpShortcut,
         Self::TestpmdPacket,
         Self::TestpmdXdp,
+        Self::SwitchPacket,
+        Self::SwitchXdp,
+        Self::OpenVswitch,
     ];
 
     const fn name(self) -> &'static str {
@@ -81,6 +88,9 @@ impl Path {
             Self::XdpShortcut => "xdp_shortcut",
             Self::TestpmdPacket => "testpmd_af_packet",
             Self::TestpmdXdp => "testpmd_af_xdp",
+            Self::SwitchPacket => "switch_packet",
+            Self::SwitchXdp => "switch_xdp",
+            Self::OpenVswitch => "open_vswitch",
         }
     }
 
@@ -89,6 +99,8 @@ impl Path {
         match self {
             Self::TestpmdPacket => "net_af_packet",
             Self::TestpmdXdp => "net_af_xdp",
+            Self::SwitchPacket => "packet",
+            Self::SwitchXdp => "xdp",
             _ => self.name(),
         }
     }
@@ -233,6 +245,10 @@ fn varies() -> Vec<String> {
          program's drivers, xdp_redirect is xdp with transmit=redirect and xdp_shortcut with \
          shortcut=on; testpmd forwards (io) without looking into frames; loading begins \
          with text: nft -f for nft, a list of lines for others",
+        "switch_xdp and switch_packet are this program's switch of two ports without a set, and \
+         open_vswitch is Open vSwitch's user-space datapath with its NORMAL action, on our CPU, \
+         for far end 'drop' alone; all three flood, as the kernel's bridge does, since nobody has \
+         the address",
     ]
     .map(str::to_owned)
     .to_vec()

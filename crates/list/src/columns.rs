@@ -49,7 +49,10 @@ impl Columns<u16> {
     pub(crate) fn option(self, wording: Wording) -> String {
         match self {
             Self::One(_) => format!("{} reads it", wording.column(self)),
-            Self::Range(..) => format!("{} reads the range", wording.columns(self)),
+            Self::Range(..) => {
+                let (range, each) = (wording.columns(self), wording.columns("all"));
+                format!("{range} reads the range, {each} each of them")
+            }
             Self::Network(..) => format!("{} reads the network", wording.columns(self)),
             Self::All => format!("{} reads an entry in every column", wording.columns(self)),
         }

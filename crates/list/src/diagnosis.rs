@@ -8,7 +8,7 @@ use crate::open_range::has_other_mark;
 use crate::{ipv4, ipv6, marks};
 
 /// What begins a comment elsewhere, beside `!`.
-const COMMENTS: [&[u8]; 6] = [b"//", b"/*", b"*/", b"--", b"%", b"'"];
+const COMMENTS: [&[u8]; 5] = [b"//", b"/*", b"*/", b"--", b"%"];
 
 /// As `syslog` writes them.
 const MONTHS: [&[u8]; 12] = [
@@ -30,6 +30,9 @@ const DATES: [&[u8; 10]; 6] = [
 #[cold]
 pub(crate) fn of(field: &[u8]) -> Fault {
     let has = |byte| field.contains(&byte);
+    if has(b'\r') {
+        return Fault::LineEnds;
+    }
     if field.iter().any(|byte| byte.is_ascii_control()) {
         return Fault::NotText;
     }
@@ -38,13 +41,13 @@ pub(crate) fn of(field: &[u8]) -> Fault {
     }
     if let Some(excepted) = field.strip_prefix(b"!") {
         let is_entry = parse_address(excepted).is_some() || Entry::parse_known(excepted).is_some();
-        return if is_entry {
-            Fault::Exception
-        } else {
-            Fault::ForeignComment
+        return match is_entry {
+            true => Fault::Exception,
+            false => Fault::ForeignComment,
         };
     }
-    if COMMENTS.iter().any(|mark| field.starts_with(mark)) {
+    let quoted = field.starts_with(b"'") && marks::fault(field).is_none();
+    if quoted || COMMENTS.iter().any(|mark| field.starts_with(mark)) {
         return Fault::ForeignComment;
     }
     if field.windows(3).any(|three| three == b"://") {
@@ -52,10 +55,9 @@ pub(crate) fn of(field: &[u8]) -> Fault {
     }
     if has(b',') {
         let alone = field.strip_suffix(b",").and_then(Entry::parse_known);
-        return if alone.is_some() {
-            Fault::TrailingComma
-        } else {
-            Fault::Commas
+        return match alone {
+            Some(_) => Fault::TrailingComma,
+            None => Fault::Commas,
         };
     }
     if field.starts_with(b"[") {
@@ -489,11 +491,10 @@ mod tests {
             "1.2.3.4,5",
             "has commas; --column N says which column holds the address",
         );
-        check("add", "is not an address, a network or a range");
-        check("-", "is not an address, a network or a range");
-        check("/", "is not an address, a network or a range");
-        check("*.example.com", "is not an address, a network or a range");
-        check("10.0.0.*", "is not an address, a network or a range");
+        for field in ["add", "-", "/", "*.example.com"] {
+            check(field, "is not an address, a network or a range");
+        }
         check("1.2.3.4\0", "holds control characters; this is not text");
+        assert!(message("1.2.3.4\r1.2.3.5").contains("tr '\\r' '\\n'"));
     }
 }

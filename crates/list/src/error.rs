@@ -193,10 +193,13 @@ impl ListError {
                 has_more,
                 wording,
             } => {
-                write_paths(f, (file, asked.as_deref()), paths)?;
+                write_paths(f, file, asked.as_deref(), paths)?;
                 let more = if *has_more { " and more" } else { "" };
                 match paths.is_empty() {
-                    true => f.write_str(": no text in it is an address or a network"),
+                    true => f.write_str(
+                        ": no text in it is an address or a network, and names of keys are not \
+                         read",
+                    ),
                     false => write!(
                         f,
                         ": {} says which to read, of {}{more}; several have commas between, and * \
@@ -215,7 +218,8 @@ impl ListError {
 /// Where addresses are, in place of where they were looked for.
 fn write_paths(
     f: &mut fmt::Formatter<'_>,
-    (file, asked): (&str, Option<&str>),
+    file: &str,
+    asked: Option<&str>,
     paths: &[String],
 ) -> fmt::Result {
     match (asked, paths.len()) {

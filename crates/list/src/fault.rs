@@ -69,6 +69,12 @@ pub enum Fault {
     Everything,
     /// A mark that begins a comment elsewhere.
     ForeignComment,
+    /// Asterisks for the last numbers of an IPv4 address; the prefix length that is meant.
+    Asterisk(u8),
+    /// A character that is not ASCII beside an entry, and nothing else wrong.
+    NotAscii,
+    /// Carriage returns alone, where lines should end.
+    LineEnds,
     /// A mark before an entry, and nothing else wrong.
     MarkBefore(u8),
     /// A mark behind an entry, and none before it.
@@ -270,6 +276,10 @@ impl fmt::Display for Predicate {
             Fault::HostBits(meant) => {
                 write!(f, "has host bits set; the network is probably {meant}")
             }
+            Fault::Asterisk(len) => write!(
+                f,
+                "has asterisks for numbers; write zeros in their place, and /{len} behind"
+            ),
             Fault::TooFewNumbers(count) => {
                 write!(f, "has {count} of the four numbers of an IPv4 address")
             }
@@ -306,11 +316,7 @@ impl fmt::Display for Predicate {
             }
             Fault::Columns(columns) => write!(f, "has columns; {}", columns.option(wording)),
             Fault::TwoColumns(columns) => {
-                write!(f, "holds two addresses; {}", columns.option(wording))?;
-                match columns {
-                    Columns::Range(..) => write!(f, ", {} each of them", wording.columns("all")),
-                    _ => Ok(()),
-                }
+                write!(f, "holds two addresses; {}", columns.option(wording))
             }
             Fault::ColumnMissing(1) => f.write_str("has 1 column, fewer than the column asked for"),
             Fault::ColumnMissing(count) => {
@@ -414,6 +420,10 @@ impl Fault {
     fn sentence(self) -> &'static str {
         match self {
             Self::HostName => "is a host name; a list holds addresses",
+            Self::NotAscii => {
+                "has a character beside the entry that may not be seen; write the entry alone"
+            }
+            Self::LineEnds => "has carriage returns alone for line ends; use tr '\\r' '\\n'",
             Self::Url => "is a URL; a list holds addresses",
             Self::Markup => "is HTML or XML; this is a web page or an error in place of a list",
             Self::HostsFile => "is a line of a hosts file, which blocks a name, not an address",

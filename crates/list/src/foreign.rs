@@ -17,7 +17,61 @@ pub enum Foreign {
     Registry,
     /// A rule of nft with addresses of its own.
     NftRule,
+    /// Of what `ipset list` prints above the entries.
+    IpsetList,
+    /// A rule by which another program lets through or keeps out.
+    Rule,
+    /// An item of YAML.
+    Yaml,
+    /// Names of columns.
+    Headings,
 }
+
+/// How the lines above the entries begin that `ipset list` prints.
+const IPSET_HEADS: [&[u8]; 8] = [
+    b"Name: ",
+    b"Type: ",
+    b"Revision: ",
+    b"Header: ",
+    b"Size in memory: ",
+    b"References: ",
+    b"Number of entries: ",
+    b"Members:",
+];
+
+/// First words of rules of web servers, routers and firewalls.
+const RULES: [&[u8]; 12] = [
+    b"deny",
+    b"Deny",
+    b"Require",
+    b"permit",
+    b"access-list",
+    b"iptables",
+    b"ip6tables",
+    b"ufw",
+    b"ALL:",
+    b"sshd:",
+    b"/ip",
+    b"/ipv6",
+];
+
+/// Names that columns of addresses have, with `_`, `-` and blanks left out.
+const HEADINGS: [&[u8]; 14] = [
+    b"ip",
+    b"ips",
+    b"ipv4",
+    b"ipv6",
+    b"address",
+    b"addresses",
+    b"ipaddress",
+    b"network",
+    b"cidr",
+    b"prefix",
+    b"subnet",
+    b"srcip",
+    b"dstip",
+    b"startip",
+];
 
 /// The registries, as their statistics name them.
 const REGISTRIES: [&[u8]; 7] = [
@@ -34,6 +88,19 @@ impl Foreign {
         }
         if iptables::is_line(field, line) {
             return Some(Self::Iptables);
+        }
+        let rest = line[field.len().min(line.len())..].trim_ascii();
+        if IPSET_HEADS.iter().any(|head| line.starts_with(head)) {
+            return Some(Self::IpsetList);
+        }
+        if field == b"-" {
+            return Some(Self::Yaml);
+        }
+        if RULES.contains(&field) && !rest.is_empty() {
+            return Some(Self::Rule);
+        }
+        if is_heading(field) {
+            return Some(Self::Headings);
         }
         if is_classbench(line) {
             return Some(Self::ClassBench);
@@ -72,6 +139,15 @@ impl Foreign {
                 "is an address in a rule of nft, and a list is made of sets alone; put it into a \
                  set"
             }
+            Self::IpsetList => "is of 'ipset list'; load what 'ipset save' prints",
+            Self::Rule => {
+                "is a rule of another program; a list holds addresses alone, so take them out of \
+                 the rules"
+            }
+            Self::Yaml => {
+                "is of YAML, which is not read; take the addresses out (sed -n 's/^ *- *//p')"
+            }
+            Self::Headings => "names columns; remove it, or begin it with #",
         }
     }
 
@@ -98,6 +174,14 @@ impl Foreign {
                 "it has addresses in rules and none in a set: put them into a set (nft add set \
                  ...) and load what 'nft list set' prints"
             }
+            Self::IpsetList => "load what 'ipset save' prints",
+            Self::Rule => {
+                "it holds rules of another program and no list: take the addresses out of them"
+            }
+            Self::Yaml => {
+                "it is YAML, which is not read: take the addresses out (sed -n 's/^ *- *//p')"
+            }
+            Self::Headings => "it has names of columns and nothing below: give a whole list",
         }
     }
 }
@@ -113,6 +197,14 @@ fn is_classbench(line: &[u8]) -> bool {
         word.contains(&b'/') && word.iter().all(digit)
     };
     is_network(source) && is_network(first_word(rest).0)
+}
+
+/// The name of a column of addresses.
+fn is_heading(field: &[u8]) -> bool {
+    let letters = field.iter().filter(|byte| byte.is_ascii_alphanumeric());
+    let name: Vec<u8> = letters.take(12).map(u8::to_ascii_lowercase).collect();
+    let other = |byte: &u8| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-' | b'"');
+    HEADINGS.contains(&&name[..]) && !field.iter().any(other)
 }
 
 /// A record, a summary or the head of such statistics.
@@ -180,6 +272,25 @@ mod tests {
             ("table <bl> persist { 192.0.2.1 }", Some(Foreign::PfTable)),
             ("-A INPUT -s 192.0.2.1/32 -j DROP", Some(Foreign::Iptables)),
             ("192.0.2.1", None),
+            ("Name: bad", Some(Foreign::IpsetList)),
+            ("Size in memory: 200", Some(Foreign::IpsetList)),
+            ("Members:", Some(Foreign::IpsetList)),
+            ("Named: bad", None),
+            ("- 192.0.2.1", Some(Foreign::Yaml)),
+            ("-192.0.2.1", None),
+            ("deny 192.0.2.1;", Some(Foreign::Rule)),
+            ("Deny from 192.0.2.1", Some(Foreign::Rule)),
+            (
+                "access-list 10 deny 192.0.2.0 0.0.0.255",
+                Some(Foreign::Rule),
+            ),
+            ("ALL: 192.0.2.1", Some(Foreign::Rule)),
+            ("deny", None),
+            ("ip\tscore", Some(Foreign::Headings)),
+            ("IP_Address", Some(Foreign::Headings)),
+            ("\"Network\"", Some(Foreign::Headings)),
+            ("ip.example", None),
+            ("ip,score", None),
         ] {
             let field = first_word(line.as_bytes()).0;
             assert_eq!(Foreign::of(field, line.as_bytes()), expected, "{line}");

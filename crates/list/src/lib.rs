@@ -11,6 +11,9 @@
 //! the text ends, and `removal` what was taken out of them. A JSON document has its addresses at
 //! paths: `json_places` holds those of each path apart until it is known which are meant.
 //!
+//! [`routes`] reads routes, in the text of iproute2, and [`nat`] rules for NAT, in words like those
+//! of nft.
+//!
 //! The path of a plain line is the one that is fast: `lines` cuts blocks at line ends, `plain`
 //! reads addresses out of a block without looking for their ends first.
 #![forbid(unsafe_code)]
@@ -48,6 +51,7 @@ mod json_scalar;
 mod json_stream;
 mod lines;
 mod marks;
+pub mod nat;
 mod nft_element;
 mod nft_json;
 mod nft_object;
@@ -65,6 +69,8 @@ mod record;
 mod removal;
 mod report;
 mod rest;
+pub mod routes;
+pub mod rules;
 mod sets;
 mod source;
 mod spared;

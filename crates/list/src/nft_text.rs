@@ -149,7 +149,7 @@ impl<S: Sink> NftText<S> {
         })) = self.scopes.pop()
         {
             outside.exchange(intake);
-            self.variables.define((&name, again), outside, intake);
+            self.variables.define(&name, again, outside, intake);
         }
     }
 
@@ -279,7 +279,7 @@ impl<S: Sink> NftText<S> {
                     None => intake.take_field(&value, &value),
                 }
                 trial.exchange(intake);
-                self.variables.define((&name, again), trial, intake);
+                self.variables.define(&name, again, trial, intake);
             }
             Statement::Undefine(name) => self.variables.undefine(&name, intake),
             Statement::Rule => words

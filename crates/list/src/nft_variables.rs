@@ -27,7 +27,8 @@ impl<S: Sink> Variables<S> {
     /// Keeps a variable that is complete.
     pub(crate) fn define(
         &mut self,
-        (name, again): (&[u8], bool),
+        name: &[u8],
+        again: bool,
         value: Trial<S>,
         intake: &mut Intake<'_, S>,
     ) {

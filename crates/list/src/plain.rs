@@ -85,7 +85,7 @@ fn read_line<S: Sink>(line: &[u8], intake: &mut Intake<'_, S>) {
     let line = line.trim_ascii();
     if line.contains(&b'\r') {
         // Lines that end in `\r` alone run together; all but the first would be lost.
-        return intake.bad(Fault::NotText, line);
+        return intake.bad(Fault::LineEnds, line);
     }
     let told = without_comment(line);
     let (field, rest) = split_field(told);
@@ -203,7 +203,7 @@ fn of_line<'a>(fault: Fault, field: &'a [u8], line: &'a [u8]) -> (Fault, &'a [u8
         Fault::Commas | Fault::TwoAddresses | Fault::TooFewNumbers(_) => true,
         Fault::TrailingComma => !is_alone,
         Fault::Brackets => is_dated,
-        Fault::NotAnEntry | Fault::RangeEnd | Fault::NotIpv6 => {
+        Fault::NotAnEntry | Fault::RangeEnd | Fault::NotIpv6 | Fault::PrefixLength => {
             is_dated || separator != Separator::Blanks
         }
         _ => false,

@@ -75,11 +75,16 @@ impl Fault {
             Self::Url => "it is a list of URLs: give a list of addresses",
             Self::Foreign(foreign) => foreign.whole(),
             Self::NotText => "it is no text: give a list of addresses, a line each",
+            Self::LineEnds => "its lines end with carriage returns alone: use tr '\\r' '\\n'",
             Self::LeadingZero => {
                 "it has leading zeros: where its numbers are decimal, take the zeros away \
                  (sed -E 's/\\b0+([0-9])/\\1/g')"
             }
             Self::Hexadecimal(_) => "it has hexadecimal numbers: write its addresses in decimal",
+            Self::JsonWithoutAddress => {
+                let path = wording.json_path("KEY");
+                return format!("{path} names the key that holds the address, as in src.ip");
+            }
             Self::Commas | Self::DateFirst => {
                 let column = wording.column("N");
                 return format!("it has columns: {column} names the one that holds the address");

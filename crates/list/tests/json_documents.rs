@@ -128,7 +128,8 @@ fn several_lists_are_named_and_can_be_chosen() {
 
 #[test]
 fn no_list_or_not_where_it_was_looked_for() {
-    let none = "L is JSON without a list of addresses: no text in it is an address or a network";
+    let none = "L is JSON without a list of addresses: no text in it is an address or a network, \
+                and names of keys are not read";
     for text in [
         "{\n}",
         "{\"prefixes\":\n[]}",

@@ -299,7 +299,7 @@ fn what_is_wrong_with_the_whole() {
         ),
         (
             "ip,end\n192.0.2.0,192.0.2.9\n",
-            " as it stands; --columns 1-2 reads the range",
+            " as it stands; --columns 1-2 reads the range, --columns all each of them",
         ),
         (
             "192.0.2.0\t24\n",
@@ -336,7 +336,7 @@ fn bytes_that_are_no_text() {
     );
     check(
         "192.0.2.3\r192.0.2.4",
-        "\"192.0.2.3\\r192.0.2.4\" holds control characters; this is not text",
+        "\"192.0.2.3\\r192.0.2.4\" has carriage returns alone for line ends; use tr '\\r' '\\n'",
     );
     check(
         "\x1b[2J",

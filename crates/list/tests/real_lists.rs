@@ -6,6 +6,10 @@ use list::{Loaded, ReadOptions, find, read};
 use reading::{crate_dir, entries, gzip, load};
 use std::fs::File;
 use std::net::Ipv4Addr;
+use std::num::NonZeroU32;
+use std::time::Instant;
+use table::fib::Routes;
+use table::{Address, ListMask, Network};
 
 /// A million addresses in an order that no cache likes, each once.
 fn million() -> Vec<u32> {
@@ -45,6 +49,25 @@ fn a_million_lines_of_every_kind() {
     assert_eq!(loaded.warning_count, 0);
 }
 
+#[test]
+fn a_million_routes() {
+    let mut text = String::new();
+    for at in 0..1_000_000u32 {
+        let prefix = Ipv4Addr::from_bits(0x0100_0000 + (at << 8));
+        let (peer, port) = (at % 200 + 1, at % 4);
+        text += &format!("{prefix}/24 via 192.0.2.{peer} dev eth{port} proto bgp metric 20 \n");
+    }
+    let begun = Instant::now();
+    let read = list::routes::read("routes", text.as_bytes()).expect("routes");
+    println!("1,000,000 routes are read in {:.2?}", begun.elapsed());
+    assert_eq!((read.routes.len(), read.note_count), (1_000_000, 0));
+    let last = read.routes.last().expect("a million");
+    assert_eq!(
+        last.prefix,
+        Ipv4Addr::from_bits(0x0100_0000 + (999_999 << 8))
+    );
+}
+
 /// Loads a file of the shared data; `None`, with the reason printed, where it is not there.
 fn shared(name: &str) -> Option<Loaded> {
     let Ok(file) = File::open(crate_dir().join("../../../shared/data").join(name)) else {
@@ -78,4 +101,66 @@ fn prefixes_of_the_internet() {
     assert!(loaded.gzip);
     assert_eq!(loaded.entry_count, loaded.lines);
     assert_eq!(loaded.lines, 1_062_046);
+}
+
+/// The same prefixes as routes of 500 answers: what the longest match is, by two ways.
+#[test]
+fn routes_of_the_internet() {
+    let Some(loaded) = shared("internet-prefixes.txt.gz") else {
+        return;
+    };
+    let (v4, v6) = (&loaded.entries.v4, &loaded.entries.v6);
+    check_routes("IPv4", v4.networks.iter().copied(), &v4.addresses);
+    check_routes("IPv6", v6.networks.iter().copied(), &v6.addresses);
+}
+
+fn check_routes<A: Address>(family: &str, networks: impl Iterator<Item = Network<A>>, hosts: &[A]) {
+    let hosts = hosts.iter();
+    let hosts = hosts.map(|&host| Network::holding(host, A::BITS as u8).expect("whole"));
+    let answers = (0..).map(|at| NonZeroU32::MIN.saturating_add(at % 500));
+    let given: Vec<_> = networks.chain(hosts).zip(answers).collect();
+    let begun = Instant::now();
+    let mut routes = Routes::new(given.iter().copied()).expect("memory");
+    let (took, bytes) = (begun.elapsed(), routes.fib().bytes());
+    let each = bytes as f64 / routes.len() as f64;
+    println!(
+        "{family}: {} prefixes in {took:.2?}, {each:.1} bytes each",
+        routes.len()
+    );
+    check_edges(&routes, &given);
+    let begun = Instant::now();
+    let flap = given.iter().step_by(97);
+    let withdrawn = flap.clone().map(|&(network, _)| (network, None));
+    let count = routes.apply(withdrawn).expect("memory");
+    check_edges(&routes, &given);
+    let default = Network::holding(A::default(), 0).expect("short");
+    routes.set(default, NonZeroU32::new(501)).expect("memory");
+    check_edges(&routes, &given);
+    routes
+        .apply(flap.map(|&(network, answer)| (network, Some(answer))))
+        .expect("memory");
+    check_edges(&routes, &given);
+    println!(
+        "{family}: {count} flaps and a default route in {:.2?}",
+        begun.elapsed()
+    );
+}
+
+/// The answers at the edges of some of the prefixes, and beside them, against the longest match.
+fn check_edges<A: Address>(routes: &Routes<A>, given: &[(Network<A>, NonZeroU32)]) {
+    let some = given.iter().step_by(31).flat_map(|&(network, _)| {
+        let (first, last) = (network.first(), network.last());
+        let beside = [first.predecessor(), last.successor()];
+        [first, last]
+            .into_iter()
+            .chain(beside.into_iter().flatten())
+    });
+    let keys: Vec<A> = some.collect();
+    let mut answers = vec![ListMask::EMPTY; keys.len()];
+    routes.fib().lookup_burst(&keys, &mut answers);
+    for (&key, found) in keys.iter().zip(answers) {
+        let longest = routes.longest(key);
+        let expected = longest.map_or(0, |(_, answer)| answer.get());
+        assert_eq!(found.0, expected, "{}", key.text());
+    }
 }

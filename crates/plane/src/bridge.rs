@@ -4,15 +4,18 @@
 mod judge;
 mod matched;
 
+use std::sync::Arc;
+
 use frame::{Burst, Frame, Nanos, PortId};
 use wire::HashHeader;
 
 use crate::counted::{Counted, Counting, Uncounted};
 use crate::pass::{self, PassCounts};
+use crate::rule_stage::{RuleStage, Seen};
 use crate::ruleset::Matched;
 use crate::{
-    Classifier, Fragments, Gatherer, HitAddresses, Hits, Policy, Route, Ruleset, Stateful, Verdict,
-    Verdicts,
+    Classifier, Fragments, Gatherer, HitAddresses, Hits, Policy, Route, RuleTable, Ruleset,
+    Stateful, Verdict, Verdicts,
 };
 
 use judge::{judge, judge_all, plain};
@@ -51,6 +54,7 @@ pub struct Bridge {
     classifier: Classifier,
     counted: Counted,
     passed: PassCounts,
+    rules: Option<Box<RuleStage>>,
     stateful: Option<Box<Stateful>>,
     fragments: Option<Box<Fragments>>,
     gatherer: Option<Box<Gatherer>>,
@@ -81,6 +85,7 @@ impl Bridge {
                 addresses,
             },
             passed: PassCounts::default(),
+            rules: None,
             stateful: None,
             fragments: None,
             gatherer: None,
@@ -243,11 +248,59 @@ impl Bridge {
         Classifier::prefetch_headers(burst);
         self.classifier.read(burst, ruleset.lists(), overlap);
         self.judge(from, ruleset, verdicts);
+        if let Some(table) = &ruleset.policy().packet_rules {
+            self.try_rules(table, burst, from, verdicts);
+        }
         if self.stateful.is_some() {
             self.follow(burst, from, ruleset, verdicts);
         } else if ruleset.masks(from).default_drop {
             self.guard(burst, from, ruleset, verdicts);
             self.pass(burst, from, ruleset, verdicts);
+        }
+    }
+
+    /// Whether senders are to be told that rules rejected their frames of the last burst.
+    #[must_use]
+    #[inline]
+    pub fn has_rejected(&self) -> bool {
+        let rules = self.rules.as_ref();
+        rules.is_some_and(|rules| rules.has_rejected())
+    }
+
+    /// Makes answers of frames of the last burst that rules rejected: each leaves by the port that
+    /// it came in by, and one that gets no answer stays dropped. To be called behind the node.
+    #[inline(never)]
+    pub fn answer_rejected(
+        &mut self,
+        burst: (&mut Burst, PortId),
+        verdicts: &mut Verdicts,
+        now: Nanos,
+    ) {
+        if let Some(rules) = &mut self.rules {
+            rules.answer(burst, verdicts, now);
+        }
+    }
+
+    /// Tries the rules on what the policy lets pass. A call of its own: what is for rules alone, as
+    /// the room for a new version, takes no part of the stack of bursts without them.
+    #[inline(never)]
+    fn try_rules(
+        &mut self,
+        table: &Arc<RuleTable>,
+        burst: &Burst,
+        from: PortId,
+        verdicts: &mut Verdicts,
+    ) {
+        RuleStage::follow(&mut self.rules, table);
+        let seen = Seen {
+            burst,
+            from,
+            classifier: &self.classifier,
+            flows: self.stateful.as_deref(),
+            follows_fragments: self.fragments.is_some(),
+        };
+        if let Some(rules) = &mut self.rules {
+            rules.judge(&seen, verdicts);
         }
     }
 

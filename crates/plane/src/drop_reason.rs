@@ -114,6 +114,10 @@ drop_reasons! {
         "the default is to drop, and neither address is in an allow set",
         "add one of the addresses to an allow set, or let the default be to forward; what a \
          network needs passes by `--pass`";
+    Rule = "rule", Policy,
+        "a rule drops it, or no rule lets it pass and the policy of the rules is to drop",
+        "this is what `--rules` is for; the report counts what each rule matched, and `linerate \
+         rules check FILE --test PACKET` names the one that decides";
     NotEstablished = "not_established", Policy,
         "the bridge is stateful, and the packet is of no known flow and may begin none",
         "this is what `--stateful` is for; where it should have passed, name the side it comes in \
@@ -214,9 +218,103 @@ drop_reasons! {
         "more frames a second came in by the port than it may have flooded",
         "broadcasts in such numbers are a loop or a flood: find out who sends them with `linerate \
          capture --drops`; where they are wanted, raise `--storm`";
+    LoopQuiet = "loop_quiet", Policy,
+        "a loop was noticed at its port, which `--loop-quiet` leaves out for a while",
+        "look for a second way between the two ports that the log names, or for two stations with \
+         one address";
     NoTagRoom = "no_tag_room", Resource,
         "its chunk has no room for the VLAN tag that it was to leave with",
         "give the port a smaller MTU or the pools longer chunks, so that 4 bytes are free";
+    OtherStation = "other_station", Policy,
+        "it is addressed to another station than the router or host, or to a group of them",
+        "nothing, where a switch floods; where it should be routed, the sender has a wrong \
+         Ethernet address for its gateway (`mac=` of the interface)";
+    NoInterface = "no_interface", Policy,
+        "the router or host has no interface for its port and VLAN",
+        "add one with `--interface NAME=PORT.VLAN,ADDRESS/LENGTH`, or take the VLAN off the far \
+         side";
+    MartianSource = "martian_source", Frame,
+        "its source is an address that no packet on a link may come from (RFC 1812 section 5.3.7), \
+         or the router's or host's own",
+        "look at some with `linerate capture --drops`: the sender has no address yet, or poses as \
+         another";
+    MartianDestination = "martian_destination", Frame,
+        "its destination is an address that no packet on a link may go to",
+        "look at some with `linerate capture --drops`: the sender is misconfigured";
+    ReversePath = "reverse_path", Policy,
+        "there is no route to its source, or the route leads by another interface",
+        "this is what `--reverse-path` is for; where paths differ by direction, use loose or off";
+    LinkScope = "link_scope", Policy,
+        "its source or destination is of one link alone: multicast, broadcast or link-local",
+        "nothing: a router does not forward such packets";
+    SourceRoute = "source_route", Policy,
+        "it names the routers that it is to take (source route)",
+        "nothing: source routes have been used for little but attacks (RFC 7126, RFC 5095)";
+    HeaderChecksum = "header_checksum", Frame,
+        "the checksum of its IPv4 header is wrong",
+        "something on the way damages frames; look at some with `linerate capture --drops`";
+    HeaderOption = "header_option", Frame,
+        "an option of its IP header is malformed",
+        "look at some with `linerate capture --drops`: the sender writes bad options";
+    TtlExpired = "ttl_expired", Frame,
+        "its TTL or hop limit ran out here",
+        "few are of traceroute; many are a routing loop: look at the routes of the neighbours";
+    NoRoute = "no_route", Policy,
+        "no route leads to its destination",
+        "add a route, or a default one, with `--route`";
+    Blackhole = "blackhole", Policy,
+        "its route is a blackhole",
+        "this is what blackhole routes are for; a longer prefix lets a part pass";
+    RouteUnreachable = "route_unreachable", Policy,
+        "its route says that it cannot be reached",
+        "this is what unreachable routes are for; a longer prefix lets a part pass";
+    RouteProhibited = "route_prohibited", Policy,
+        "its route says that it is prohibited",
+        "this is what prohibit routes are for; a longer prefix lets a part pass";
+    TooBig = "too_big", Frame,
+        "it is longer than the MTU of the interface that it was to leave by, and may not be cut",
+        "its sender was told by ICMP; where connections hang, something on the way drops ICMP: \
+         give all links of the path the same MTU";
+    Unresolved = "unresolved", Frame,
+        "its next hop does not answer ARP or neighbour discovery, or too many packets wait for one \
+         that may",
+        "see if the next hop is up and on this link; a scan of addresses that nobody has looks \
+         the same";
+    Local = "local", Policy,
+        "it is for the router or host itself, and nobody here takes it",
+        "nothing: a router answers ARP, neighbour discovery and pings alone, and a host TCP and \
+         UDP too";
+    NatUnknown = "nat_unknown", Policy,
+        "it is of no flow that NAT knows, and its destination, or the source of an answer, is \
+         hidden behind NAT",
+        "nothing, where nobody is to be reached from there; a server inside needs a `dnat` rule, \
+         and addresses that are not hidden an `accept` rule";
+    NatUnrelated = "nat_unrelated", Policy,
+        "it is an ICMP error about no packet of a flow that NAT knows, or a damaged one",
+        "nothing, where nobody misses it: errors about flows that are over come late";
+    NatProtocol = "nat_protocol", Policy,
+        "NAT translates TCP, UDP and ICMP echo alone, and without translation it must not leave",
+        "an `accept` rule for its addresses lets it leave with its own source";
+    NatFragment = "nat_fragment", Frame,
+        "it is a fragment that came before the first one of its packet, whose ports NAT needs",
+        "fragments were lost or came in another order; give all links of the path the same MTU";
+    NatPorts = "nat_ports", Resource,
+        "NAT has no outside port left for a flow to this destination",
+        "more addresses in the `snat` rule, or shorter timeouts; one host that begins very many \
+         flows is held by `flows-per-address`";
+    NatAddress = "nat_address", Policy,
+        "the interface that it leaves by has no IPv4 address to masquerade with",
+        "give it one: where a DHCP client does, see whether it has a lease";
+    NatFull = "nat_full", Resource,
+        "NAT has as many flows as it may",
+        "raise `flows` of the NAT file, or hold single hosts by `flows-per-address`";
+    NatLimit = "nat_limit", Policy,
+        "the inside address it comes from has as many flows as one may",
+        "this is what `flows-per-address` of the NAT file is for; raise it, if the host needs more";
+    NoFrameRoom = "no_frame_room", Resource,
+        "its chunk, or the pool, has no room for what it was to become",
+        "give the pools longer chunks or more frames; a capture that cut the packet cannot be \
+         fragmented";
     NoTransmit = "no_transmit", Resource,
         "the port it was to leave by does not transmit",
         "choose another port for that side: this one only brings frames in";

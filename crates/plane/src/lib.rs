@@ -16,12 +16,18 @@ mod drop_reason;
 mod fragments;
 mod hit_addresses;
 mod hits;
+pub mod host;
+mod links;
+pub mod nat;
 mod node;
 mod outbox;
 mod pass;
 mod policy;
 mod ports;
 mod reassemble;
+pub mod router;
+mod rule_stage;
+mod rules;
 mod ruleset;
 mod stateful;
 pub mod switch;
@@ -35,14 +41,18 @@ pub use drop_reason::{DropReason, Severity};
 pub use fragments::{Fragments, Gathered, Gatherer, Released, Route, datagram_place};
 pub use hit_addresses::{HIT_ADDRESSES_MAX, HitAddress, HitAddresses};
 pub use hits::{Hits, SideHits};
-pub use node::{Forwarding, Node, NodeCount, Pair};
-pub use outbox::{Outbox, Outgoing};
+pub use links::Links;
+pub use node::{Forwarding, LinkDown, Node, NodeCount, Pair};
+pub use outbox::{Origin, Outbox, Outgoing};
 pub use pass::{PassCounts, PassRuleError, PassRules};
 pub use policy::{
     Action, Exception, Headers, Otherwise, Policy, PolicyError, SetRule, Side, Sides, TunnelPolicy,
 };
 pub use ports::Ports;
 pub use reassemble::{Reassembled, Reassembler};
+pub use stack::icmp::Report;
+
+pub use rules::{Rejection, RuleCount, RuleCounts, RuleName, RuleNames, RuleTable};
 pub use ruleset::{ListsMismatch, Ruleset};
 pub use stateful::{
     FLOW_BUCKETS, FlowEvent, FlowLogConfig, FlowRecord, Shards, Stateful, StatefulConfig, Timeouts,

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 
 use frame::PortId;
 use table::LISTS_MAX;
 use table::fragments::FragmentLimits;
 use wire::{HashHeader, Placing, TunnelPorts};
 
-use crate::{PassRules, Ports, StatefulConfig};
+use crate::{PassRules, Ports, RuleTable, StatefulConfig};
 
 /// What a set does with a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,11 @@ impl Sides {
     pub const BOTH: Self = Self {
         src: true,
         dst: true,
+    };
+    /// Neither: rules alone ask for the set.
+    pub const NONE: Self = Self {
+        src: false,
+        dst: false,
     };
     /// The source alone.
     pub const SRC: Self = Self {
@@ -257,6 +263,8 @@ pub struct Policy {
     pub reassembles: bool,
     /// How packets that carry others are taken.
     pub tunnels: TunnelPolicy,
+    /// What is tried on what the sets let pass.
+    pub packet_rules: Option<Arc<RuleTable>>,
 }
 
 /// Why a policy was refused.
@@ -311,6 +319,7 @@ impl Policy {
             fragments: Some(FragmentLimits::default()),
             reassembles: false,
             tunnels: TunnelPolicy::default(),
+            packet_rules: None,
         })
     }
 

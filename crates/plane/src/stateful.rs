@@ -42,26 +42,26 @@ const EXPIRED_MAX: usize = 64;
 /// Of a record's state: its first packet came in by the second port.
 const SECOND_PORT: u8 = 0x80;
 /// Of a record's state: the other end has answered.
-const ANSWERED: u8 = 0x40;
+pub(crate) const ANSWERED: u8 = 0x40;
 
 /// Flows that this worker knows, of both families.
 #[derive(Debug)]
 pub struct Stateful {
     config: StatefulConfig,
-    hash: Toeplitz,
-    now: Tick,
+    pub(crate) hash: Toeplitz,
+    pub(crate) now: Tick,
     /// Other workers have the other buckets.
     shared: bool,
-    v4: Known<u32>,
-    v6: Known<u128>,
+    pub(crate) v4: Known<u32>,
+    pub(crate) v6: Known<u128>,
     /// Of the logs, until somebody takes them.
     readers: Vec<Consumer<FlowRecord>>,
 }
 
 /// The flows of one family, and packets that wait to be looked up together.
 #[derive(Debug)]
-struct Known<A> {
-    table: FlowTable<A>,
+pub(crate) struct Known<A> {
+    pub(crate) table: FlowTable<A>,
     sightings: [Sighting<A>; LOCATE_MAX],
     packets: [Packet; LOCATE_MAX],
     /// Keys beside those of the packets: of what [`Beside`] says.
@@ -444,7 +444,7 @@ impl Judged<'_> {
     }
 }
 
-fn sighting<A: Address>(key: &FlowKey, hash: &Toeplitz) -> Sighting<A> {
+pub(crate) fn sighting<A: Address>(key: &FlowKey, hash: &Toeplitz) -> Sighting<A> {
     let (id, from): (FlowId<A>, End) = FlowId::of(
         (A::narrow(key.src), key.src_port),
         (A::narrow(key.dst), key.dst_port),

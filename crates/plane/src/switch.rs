@@ -10,29 +10,36 @@
 mod admit;
 mod check;
 mod config;
+mod control;
 mod exchange;
 mod forward;
+mod moves;
+mod quiet;
 mod storm;
 mod tag;
 #[cfg(test)]
 mod tests;
 mod vlan_table;
 
+use std::any::Any;
 use std::ops::AddAssign;
 use std::sync::Arc;
 
 use frame::{Burst, Nanos, PortId};
 use table::CompileError;
-use table::fdb::Fdb;
+use table::fdb::{Fdb, Sighting};
 
-use crate::{Forwarding, Node, Verdicts};
+use crate::{Forwarding, LinkDown, Links, Node, Verdicts};
 use forward::Seen;
+use moves::Moves;
+use quiet::Quiet;
 use storm::Storm;
 
 pub use admit::Admitted;
 pub use check::SwitchConfigError;
 pub use config::{Accept, Mac, StaticStation, SwitchConfig, SwitchPort, VLAN_MAX, Vlan, VlanMode};
-pub use exchange::Links;
+pub use control::{SWITCH_PAGE_LINES, SwitchRequest};
+pub use moves::Looping;
 pub use vlan_table::SwitchTable;
 
 /// What a switch did, beside the verdicts.
@@ -54,6 +61,8 @@ pub struct SwitchCounts {
     pub copies: u64,
     /// Copies that were not made: no free chunk, no room in one or in the outbox.
     pub copies_failed: u64,
+    /// How often a port became quiet, since a loop was noticed at it.
+    pub quietened: u64,
 }
 
 impl AddAssign for SwitchCounts {
@@ -66,7 +75,20 @@ impl AddAssign for SwitchCounts {
         self.flooded += other.flooded;
         self.copies += other.copies;
         self.copies_failed += other.copies_failed;
+        self.quietened += other.quietened;
     }
+}
+
+/// VLAN numbers, those that no VLAN has included.
+const VLANS: usize = 1 << 12;
+
+/// Frames of one VLAN; in modes without VLANs all are of VLAN 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VlanFrames {
+    /// Frames that were taken in.
+    pub received: u64,
+    /// Frames that were given to ports to send, copies included.
+    pub sent: u64,
 }
 
 /// The switch of one worker.
@@ -74,11 +96,15 @@ impl AddAssign for SwitchCounts {
 pub struct Switch {
     table: Arc<SwitchTable>,
     fdb: Fdb,
-    links: Links,
+    links: Links<Sighting>,
     /// By ingress port.
     storms: Vec<Storm>,
     /// What was read of a burst's frames.
     seen: Vec<Seen>,
+    moves: Moves,
+    quiet: Quiet,
+    /// By VLAN.
+    vlan_frames: Box<[VlanFrames; VLANS]>,
     flooded: u64,
     copies: u64,
     copies_failed: u64,
@@ -91,11 +117,18 @@ impl Switch {
     /// # Errors
     ///
     /// The memory is not there.
-    pub fn new(table: Arc<SwitchTable>, key: [u64; 2], links: Links) -> Result<Self, CompileError> {
+    pub fn new(
+        table: Arc<SwitchTable>,
+        key: [u64; 2],
+        links: Links<Sighting>,
+    ) -> Result<Self, CompileError> {
         let mut switch = Self {
             fdb: Fdb::new(table.limits(), key, links.worker)?,
             storms: Vec::new(),
             seen: Vec::with_capacity(frame::BURST_MAX),
+            moves: Moves::default(),
+            quiet: Quiet::default(),
+            vlan_frames: Box::new([VlanFrames::default(); VLANS]),
             flooded: 0,
             copies: 0,
             copies_failed: 0,
@@ -107,14 +140,16 @@ impl Switch {
     }
 
     /// Goes by another table from now on. Ports keep their numbers. What was learned behind a
-    /// port that is gone is forgotten; the number of stations cannot grow.
-    pub fn replace(&mut self, table: Arc<SwitchTable>) {
+    /// port that is gone, or that left a VLAN or group, is forgotten; the number of stations cannot
+    /// grow. Returns the table before, which may be large to free.
+    pub fn replace(&mut self, table: Arc<SwitchTable>) -> Arc<SwitchTable> {
         let before = std::mem::replace(&mut self.table, table);
         self.fdb.set_limits(self.table.limits());
-        for port in before.ports().minus(self.table.ports()).iter() {
+        for port in self.table.left_since(&before).iter() {
             self.fdb.forget_port(port);
         }
         self.follow(&before.config().statics);
+        before
     }
 
     /// Brings limits and static entries to what the table says, where they were as `before`.
@@ -136,7 +171,7 @@ impl Switch {
     /// part of both. For every step of the worker.
     pub fn poll(&mut self, now: Nanos) {
         self.fdb.set_now(now);
-        self.links.take_over(&mut self.fdb);
+        exchange::take_over(&mut self.links, &mut self.fdb);
         self.fdb.sweep(now);
     }
 
@@ -170,11 +205,13 @@ impl Switch {
             flooded: self.flooded,
             copies: self.copies,
             copies_failed: self.copies_failed,
+            quietened: self.quiet.begun(),
         }
     }
 }
 
 impl Node for Switch {
+    const NAME: &'static str = "switch";
     const COUNTS: &'static [&'static str] = &[
         "learned",
         "moved",
@@ -184,6 +221,7 @@ impl Node for Switch {
         "flooded",
         "copies",
         "copies_failed",
+        "quietened",
     ];
 
     #[inline]
@@ -191,8 +229,16 @@ impl Node for Switch {
         self.forward(cx, burst, verdicts);
     }
 
-    fn poll(&mut self, now: Nanos) {
-        Self::poll(self, now);
+    fn poll(&mut self, cx: &mut Forwarding<'_>) {
+        Self::poll(self, cx.now);
+    }
+
+    fn control(&mut self, request: &mut dyn Any) {
+        if let Some(request) = request.downcast_mut() {
+            self.carry_out(request);
+        } else if let Some(&LinkDown(port)) = request.downcast_ref() {
+            self.forget_port(port);
+        }
     }
 
     fn counts(&self, out: &mut [u64]) {
@@ -206,6 +252,7 @@ impl Node for Switch {
             counts.flooded,
             counts.copies,
             counts.copies_failed,
+            counts.quietened,
         ];
         for (shown, count) in out.iter_mut().zip(counts) {
             *shown = count;

@@ -6,8 +6,8 @@ use crate::DropReason;
 
 /// What becomes of one frame. Every frame gets exactly one, and each is counted once.
 ///
-/// Flood, punt and consume join when a stage exists that gives them; the books already have
-/// their columns.
+/// Flooding is no verdict: copies differ by their tags, so a switch makes them. Punt joins when a
+/// stage exists that gives it; the accounting already has its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Leaves by this port.
@@ -16,6 +16,8 @@ pub enum Verdict {
     Drop(DropReason),
     /// Waits, kept by the stage that said so.
     Hold,
+    /// Ends here, since it was for this machine.
+    Consume,
 }
 
 const _: () = assert!(size_of::<Verdict>() <= 4);

@@ -47,7 +47,7 @@ pub use holder::Holder;
 pub use interrupts::{InterruptPins, irq_balancer};
 pub use link::Link;
 pub use meter::{Meter, Reading};
-pub use monitor::{Monitor, View};
+pub use monitor::{DriverDrops, Monitor, View};
 pub(crate) use name::OTHER_NAME_BYTES_MAX;
 pub use name::name_shown;
 pub use offloads::{MERGING, Offloads, TAKING_TAGS};

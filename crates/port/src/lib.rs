@@ -72,7 +72,7 @@ pub use tap::Tap;
 pub use timestamps::{TimeSource, Timestamps};
 pub use traffic::Share;
 pub use xdp::{
-    Bypass, Queues, Shortcut, SieveWords, Standing, Transmit, Umems, Unclaimed, VlanTags,
-    XdpAttachment, XdpMap, XdpMapKind, XdpMode, XdpPort, XdpProgram, XdpSpec, native_mtu_max,
-    standing, take_away,
+    Bypass, Diversion, DiversionKinds, Diversions, KeepLocal, Queues, Shortcut, SieveWords,
+    Standing, Transmit, Umems, Unclaimed, VlanTags, XdpAttachment, XdpMap, XdpMapKind, XdpMode,
+    XdpPort, XdpProgram, XdpSpec, native_mtu_max, standing, take_away,
 };

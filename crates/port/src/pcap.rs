@@ -46,6 +46,7 @@ pub(crate) use queue::time_and_len;
 pub use reader::CaptureReader;
 pub use record::{LeftOut, Record, Step};
 use source::Source;
+pub(crate) use spec::begins_with_setting;
 pub use spec::{CapturePath, Format, Loops, PcapSpec, expect_packing, is_gzip};
 pub use writer::CaptureWriter;
 

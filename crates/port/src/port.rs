@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use frame::{Burst, FramePool, Nanos, PortId, QueueId, Region};
 
 use crate::interface::{Meter, Monitor};
-use crate::{Identity, PortError, PortStatistics, QueueLoss, Shortcut, TimeSource};
+use crate::{Diversions, Identity, PortError, PortStatistics, QueueLoss, Shortcut, TimeSource};
 
 /// Whether more can come from a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +95,12 @@ pub trait Port: Send {
 
     /// What has the kernel forward by itself what is surely in no list, where that was asked for.
     fn shortcut(&self) -> Option<Shortcut> {
+        None
+    }
+
+    /// What has the port give workers some of the packets to addresses of the host; `None` where
+    /// it leaves the host nothing, or what is its own in any case.
+    fn diversions(&self) -> Option<Diversions> {
         None
     }
 

@@ -59,25 +59,38 @@ impl PortSpec {
         Self::parse_inner(text).map_err(|error| error.within(text))
     }
 
-    /// What reads a capture of this name, whatever characters are in it; `-` is standard input.
+    /// What reads a capture, by any of the words that a command takes for one: `FILE`, `pcap:FILE`
+    /// and `pcap:in=FILE`, each perhaps with `,loop=N` to read it several times. No other comma
+    /// in a bare name means anything.
     ///
     /// # Errors
-    /// No name, or one that a spec cannot hold.
-    pub fn capture(path: &str) -> Result<Self, SpecError> {
-        Self::parse(&format!("pcap:in={}", escape(path)))
-    }
-
-    /// What reads a capture to be sent: `FILE`, or `FILE,loop=N` to read it several times. No other
-    /// comma in it means anything.
-    ///
-    /// # Errors
-    /// No name, or a number of times that is none.
-    pub fn replay(text: &str) -> Result<Self, SpecError> {
-        let (path, loops) = match text.rsplit_once(",loop=") {
+    /// No name, a number of times that is none, or a port that writes.
+    pub fn reading(text: &str) -> Result<Self, SpecError> {
+        let bare = text.strip_prefix("pcap:").unwrap_or(text);
+        if bare.len() < text.len() && crate::pcap::begins_with_setting(bare) {
+            return match Self::parse(text)? {
+                Self::Pcap(spec) if spec.output.is_some() => {
+                    Err(SpecError::new("it is to be read: leave out out=FILE").within(text))
+                }
+                spec => Ok(spec),
+            };
+        }
+        let (path, loops) = match bare.rsplit_once(",loop=") {
             Some((path, times)) => (path, format!(",loop={times}")),
-            None => (text, String::new()),
+            None => (bare, String::new()),
         };
         Self::parse(&format!("pcap:in={}{loops}", escape(path)))
+    }
+
+    /// The interface of the kernel that frames pass by, if there is one.
+    #[must_use]
+    pub fn interface(&self) -> Option<&str> {
+        match self {
+            Self::Xdp(spec) => Some(&spec.interface),
+            Self::Packet(spec) => Some(&spec.interface),
+            Self::Tap(spec) => Some(&spec.interface),
+            _ => None,
+        }
     }
 
     fn parse_inner(text: &str) -> Result<Self, SpecError> {

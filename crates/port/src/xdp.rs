@@ -11,6 +11,7 @@
 mod btf;
 mod bypass;
 mod custom;
+mod diversions;
 mod due;
 mod gather;
 mod local;
@@ -46,6 +47,7 @@ use frame::{PortId, QueueId, Region};
 
 use bypass::Standby;
 pub use custom::{XdpAttachment, XdpMap, XdpMapKind, XdpProgram};
+pub use diversions::{Diversion, DiversionKinds, Diversions};
 use local::Local;
 use maps::{Room, Settings};
 pub use mtu::native_mtu_max;
@@ -58,7 +60,7 @@ use ready::Ready;
 use sender::Senders;
 pub use shortcut::{Shortcut, SieveWords};
 use socket::Memory;
-pub use spec::{Bypass, Queues, Transmit, Unclaimed, VlanTags, XdpMode, XdpSpec};
+pub use spec::{Bypass, KeepLocal, Queues, Transmit, Unclaimed, VlanTags, XdpMode, XdpSpec};
 pub use standing::{Standing, standing, take_away};
 use told::Asked;
 pub use umem::Umems;
@@ -141,8 +143,8 @@ impl XdpPort {
         let ready = Ready::make(interface, index, spec)?;
         let settings = settings(spec, standby.as_ref(), &ready);
         let steering = Steering::load(name, room, settings, standby)?;
-        let local = spec
-            .keep_local
+        let keeps = spec.keep_local != KeepLocal::Off;
+        let local = keeps
             .then(|| Local::start(ready.interface(), Arc::clone(steering.maps())))
             .transpose()?;
         let (steering, ready) = (Arc::new(steering), Arc::new(ready));
@@ -380,7 +382,8 @@ impl Port for XdpPort {
 
     /// What is for the host comes to it where that was asked for.
     fn identity(&self) -> Option<Identity> {
-        Some(self.ready.identity(self.spec.keep_local))
+        let keeps = self.spec.keep_local != KeepLocal::Off;
+        Some(self.ready.identity(keeps))
     }
 
     fn notes(&self) -> Vec<String> {
@@ -416,17 +419,18 @@ impl Port for XdpPort {
     }
 
     fn shortcut(&self) -> Option<Shortcut> {
-        self.spec.shortcut.then(|| Shortcut {
-            name: self.spec.interface.clone(),
-            steering: Arc::clone(&self.steering),
-            partners: self.umems.partners().clone(),
-        })
+        let partners = self.umems.partners();
+        Shortcut::of(&self.spec, &self.steering, partners)
+    }
+
+    fn diversions(&self) -> Option<Diversions> {
+        Diversions::of(&self.spec, &self.steering)
     }
 
     fn monitor(&self) -> Option<Monitor> {
         let off = MERGING.into_iter().chain(TAKING_TAGS).collect();
         let monitor = Monitor::new(self.ready.interface(), &self.signal, off)?;
-        Some(monitor.counting_queues())
+        Some(monitor.counting_queues().counting_drops())
     }
 
     fn meter(&self) -> Option<Meter> {

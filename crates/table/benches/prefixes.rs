@@ -8,7 +8,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use random::Random;
 use routes::Shape;
 use streams::{KEYS, Stream};
-use table::{Address, CompiledLists, Entries, Network};
+use table::{Address, CompiledLists, Entries, FamilyEntries, Network};
 
 /// About the lengths of the Internet's table of 2025.
 const V4: Shape = Shape {
@@ -43,6 +43,19 @@ const V6: Shape = Shape {
     chunk_len: 32,
 };
 
+/// Lists that networks are dealt over.
+const LISTS: usize = 16;
+
+/// The networks over 16 lists, so that neighbours have different answers.
+fn dealt<A: Address>(networks: &[Network<A>], random: &mut Random) -> Vec<FamilyEntries<A>> {
+    let mut lists = vec![FamilyEntries::default(); LISTS];
+    for &network in networks {
+        let list = random.address::<u32>() as usize % LISTS;
+        lists[list].networks.push(network);
+    }
+    lists
+}
+
 /// `uniform` are addresses of the part of the address space that is in use.
 fn streams<A: Address>(
     networks: &[Network<A>],
@@ -71,7 +84,7 @@ fn compiled(lists: &[Entries]) -> CompiledLists {
 fn prefixes_v4(criterion: &mut Criterion) {
     let mut random = Random::new(1);
     let networks = routes::networks::<u32>(&V4, &mut random);
-    let lists = routes::dealt(&networks, &mut random).into_iter();
+    let lists = dealt(&networks, &mut random).into_iter();
     let lists: Vec<_> = lists
         .map(|v4| Entries {
             v4,
@@ -91,7 +104,7 @@ fn prefixes_v6(criterion: &mut Criterion) {
     let networks = routes::networks::<u128>(&V6, &mut random).into_iter();
     let networks = networks.flat_map(|n| Network::holding(in_use(n.first()), n.prefix_len()));
     let networks: Vec<_> = networks.collect();
-    let lists = routes::dealt(&networks, &mut random).into_iter();
+    let lists = dealt(&networks, &mut random).into_iter();
     let lists: Vec<_> = lists
         .map(|v6| Entries {
             v6,

@@ -26,9 +26,9 @@ use at_once::LookupAtOnce;
 use codes::Census;
 use fill::fill;
 use frame::Pages;
-use line::{Narrow, Shared, Wide};
+use line::{GROUP, Narrow, Shared, Wide};
 use lines::Lines;
-use lookup::{Answer, GROUP, GROUPS, Lookup, Overlap};
+use lookup::{Answer, GROUPS, Lookup, Overlap};
 
 /// From here on 16 bits of a place are enough: 65,540 lines are 4 MB, which is what
 /// [`Wide`] lines take for as many addresses.

@@ -32,7 +32,7 @@ use recent::Recent;
 
 pub use entry::{Mac, Sighting};
 pub use learn::{Applied, Learned, Learning};
-pub use listing::FdbEntry;
+pub use listing::{FdbEntry, LINE_ENTRIES};
 
 /// Parts of an age in which every line is swept.
 const SWEEPS: u64 = 8;
@@ -98,12 +98,15 @@ pub struct Fdb {
     forgotten: Vec<Forgotten>,
     /// Ports that have something in `forgotten`.
     forgetting: u32,
-    /// Now, in milliseconds, and in parts of an age.
+    /// Now, in milliseconds that wrap and that do not, and in parts of an age.
     now: u32,
+    now_ms: u64,
     part: u8,
     /// The line that is swept next, and when the sweep was last moved.
     sweep: usize,
     swept: Option<Nanos>,
+    /// Nanoseconds until the next line is due.
+    sweep_every: u64,
     counted: FdbCounts,
 }
 
@@ -116,8 +119,10 @@ impl Fdb {
     pub fn new(limits: FdbLimits, key: [u64; 2], worker: WorkerId) -> Result<Self, CompileError> {
         let ports = limits.by_port.len();
         let limits = with_age(limits);
+        let lines = zeroed(lines_for(limits.stations))?;
         Ok(Self {
-            lines: zeroed(lines_for(limits.stations))?,
+            sweep_every: sweep_every(&limits, lines.len()),
+            lines,
             key: [key[0], key[1] | 1],
             worker,
             counts: vec![0; ports],
@@ -127,6 +132,7 @@ impl Fdb {
             forgetting: 0,
             limits,
             now: 0,
+            now_ms: 0,
             part: 0,
             sweep: 0,
             swept: None,
@@ -146,14 +152,16 @@ impl Fdb {
             stations: limits.stations.min(room),
             ..with_age(limits)
         };
+        self.sweep_every = sweep_every(&self.limits, self.lines.len());
     }
 
     /// Sets the time. It is compared with that of the workers whose sightings are applied, so
     /// all of them need the same clock.
     #[inline]
     pub fn set_now(&mut self, now: Nanos) {
-        self.now = (now.0 / 1_000_000) as u32; // comparisons wrap
-        self.part = entry::part_of(self.now, self.limits.age_ms);
+        self.now_ms = now.0 / 1_000_000;
+        self.now = self.now_ms as u32; // comparisons wrap
+        self.part = entry::part_of(self.now_ms, self.limits.age_ms);
     }
 
     /// Where `mac` would be in `vlan`; the first line begins to load.
@@ -220,8 +228,12 @@ impl Fdb {
     /// bounded number in one call.
     pub fn sweep(&mut self, now: Nanos) {
         let swept = *self.swept.get_or_insert(now);
+        // Most calls end here.
+        if now.since(swept) < self.sweep_every {
+            return;
+        }
         let lines = self.lines.len() as u64;
-        let period = u64::from(self.limits.age_ms) * 1_000_000 / SWEEPS;
+        let period = sweep_period(&self.limits);
         let due = u128::from(now.since(swept)) * u128::from(lines) / u128::from(period);
         let most = SWEEP_MAX.min(lines);
         let count = due.min(u128::from(most)) as u64; // at most `most`
@@ -359,6 +371,15 @@ fn with_age(limits: FdbLimits) -> FdbLimits {
         age_ms: limits.age_ms.max(1),
         ..limits
     }
+}
+
+/// Nanoseconds in which all lines are swept.
+fn sweep_period(limits: &FdbLimits) -> u64 {
+    u64::from(limits.age_ms) * 1_000_000 / SWEEPS
+}
+
+fn sweep_every(limits: &FdbLimits, lines: usize) -> u64 {
+    sweep_period(limits).div_ceil(lines as u64)
 }
 
 /// Twice the places that so many entries need, in a power of two of lines.

@@ -12,6 +12,7 @@
 
 mod address;
 mod class;
+pub mod classify;
 mod compact;
 mod compiled;
 mod entries;
@@ -19,6 +20,7 @@ mod exact4;
 mod exact6;
 mod family;
 pub mod fdb;
+pub mod fib;
 mod flatten;
 pub mod flows;
 pub mod fragments;

@@ -13,6 +13,8 @@
 //! * Removing an entry takes it out of both parts. A load that was begun *after* the removal brings
 //!   it back if the file has it; one that was begun before does not. Withdrawing an entry takes it
 //!   out of the dynamic part only.
+//! * The source of a file part may change it in place, entry by entry, instead of a load. What it
+//!   adds is in, also if it was removed before.
 //! * Whatever was acknowledged during a load survives it.
 //! * Removing, or the expiry of, an entry uncovers what lay beneath: addresses, networks and ranges
 //!   of the same list that overlap it. Expiry takes an entry out of the dynamic part only, so the
@@ -98,6 +100,8 @@ pub struct Applied {
 pub struct Counts {
     /// Different entries of both parts.
     pub entries: usize,
+    /// Entries that the source of the file part has.
+    pub source: usize,
     /// Entries of the dynamic part.
     pub dynamic: usize,
     /// Entries that will go by themselves.
@@ -205,6 +209,7 @@ impl LiveLists {
         let (v4, v6) = (&self.v4.lists()[index], &self.v6.lists()[index]);
         Counts {
             entries: v4.entries() + v6.entries(),
+            source: v4.parts().source_len() + v6.parts().source_len(),
             dynamic: v4.parts().dynamic.len() + v6.parts().dynamic.len(),
             timed: v4.timed() + v6.timed(),
         }

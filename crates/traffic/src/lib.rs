@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod choice;
+mod echo;
 mod error;
 mod histogram;
 mod neighbour;
@@ -24,6 +25,7 @@ mod sizes;
 mod source;
 
 pub use choice::Choice;
+pub use echo::{EchoCounts, Echoes, LABEL_BYTES};
 pub use error::RecipeError;
 pub use histogram::{Histogram, LatencyReport};
 pub use neighbour::{ANSWER_BYTES_MAX, Controls, Neighbour};

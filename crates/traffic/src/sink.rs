@@ -33,6 +33,7 @@ use self::record::{Joined, Record};
 pub use self::report::{SinkReport, StreamReport};
 use self::run::Run;
 use self::stream::Stream;
+pub(crate) use self::window::{Arrival, Window};
 use crate::signature::{Reading, Sound, read};
 use crate::{Histogram, Signature};
 

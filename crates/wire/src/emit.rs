@@ -32,11 +32,12 @@ mod writer;
 
 use core::fmt;
 
+pub use crate::Tag;
 pub use arp::Arp;
 pub use fragment::fragment;
 pub use ipv4::Ipv4;
 pub use ipv6::{Extension, Ipv6};
-pub use link::{Framing, Tag};
+pub use link::Framing;
 pub use transport::{Icmp, Tcp, Transport};
 
 use crate::{MacAddress, ether_type};

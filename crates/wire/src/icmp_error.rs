@@ -105,6 +105,18 @@ fn quoted_at<const N: usize>(quoted: &[u8], version: u8, at: usize) -> Option<[u
     address.try_into().ok()
 }
 
+impl IcmpErrorKind {
+    /// Of a type and a code, in ICMP (V4) or ICMPv6 (V6); `None` where they are no error.
+    #[must_use]
+    pub fn of(family: Family, kind: u8, code: u8) -> Option<Self> {
+        match family {
+            Family::V4 => of_v4(kind, code),
+            Family::V6 => of_v6(kind, code),
+            Family::None => None,
+        }
+    }
+}
+
 /// Types and codes of RFC 792, RFC 1122 and RFC 1812.
 fn of_v4(kind: u8, code: u8) -> Option<IcmpErrorKind> {
     use IcmpErrorKind as Kind;

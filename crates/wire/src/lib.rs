@@ -21,6 +21,7 @@ pub mod neighbour;
 pub mod parse;
 mod piece;
 pub mod protocol;
+mod tag;
 pub mod toeplitz;
 mod turn;
 pub mod view;
@@ -37,4 +38,5 @@ pub use parse::{
     TunnelPorts, parse, parse_into,
 };
 pub use piece::{DatagramKey, Piece};
+pub use tag::Tag;
 pub use turn::turn_around;

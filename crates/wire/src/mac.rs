@@ -17,6 +17,13 @@ impl MacAddress {
     pub const fn is_multicast(self) -> bool {
         self.0[0] & 1 != 0
     }
+
+    /// True for 01-80-C2-00-00-00 to 0F, which bridges do not pass on (IEEE 802.1Q-2022, 8.6.3).
+    #[inline]
+    #[must_use]
+    pub const fn is_bridge_reserved(self) -> bool {
+        matches!(self.0, [0x01, 0x80, 0xC2, 0, 0, 0..=0x0F])
+    }
 }
 
 impl fmt::Display for MacAddress {
@@ -90,5 +97,18 @@ mod tests {
         assert!(MacAddress::BROADCAST.is_multicast());
         assert!(MacAddress([1, 0, 0x5E, 0, 0, 1]).is_multicast());
         assert!(!MacAddress([2, 0, 0, 0, 0, 1]).is_multicast());
+    }
+
+    #[test]
+    fn addresses_that_bridges_keep() {
+        for (address, is_kept) in [
+            ([1, 0x80, 0xC2, 0, 0, 0], true),
+            ([1, 0x80, 0xC2, 0, 0, 0x0F], true),
+            ([1, 0x80, 0xC2, 0, 0, 0x10], false),
+            ([1, 0x80, 0xC2, 0, 1, 0], false),
+            ([0, 0x80, 0xC2, 0, 0, 0], false),
+        ] {
+            assert_eq!(MacAddress(address).is_bridge_reserved(), is_kept);
+        }
     }
 }

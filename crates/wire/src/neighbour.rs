@@ -1,10 +1,16 @@
 //! Which Ethernet address an IP address has: requests of ARP (RFC 826) and neighbour solicitations
 //! (RFC 4861 section 4.3), the answers to both, and the announcement of an Ethernet address alone.
 
+mod heard;
+mod speak;
+
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::emit::{Arp, EmitError, Icmp, Ipv6, Network, Recipe, Tag, Transport};
-use crate::view::{ArpView, IcmpView, Ipv6View};
+pub use heard::{NeighbourKind, NeighbourMessage};
+pub use speak::Speaker;
+
+use crate::emit::{Arp, EmitError, Network, Recipe, Tag};
+use crate::view::Ipv6View;
 use crate::{MacAddress, checksum, ether_type, protocol};
 
 /// The shortest Ethernet frame, without FCS.
@@ -18,10 +24,15 @@ const SOLICITATION: u8 = 135;
 const ADVERTISEMENT: u8 = 136;
 /// What a neighbour message must have come with: no router passed it on.
 const HOP_LIMIT: u8 = 255;
-/// Solicited, and the address is to replace one that is known.
-const SOLICITED_OVERRIDE: u32 = 0x6000_0000;
-/// The option with the Ethernet address of the target, 8 bytes long.
-const TARGET_MAC: [u8; 2] = [2, 1];
+/// Options: the Ethernet address of who asks, and of whom an answer is about.
+const SOURCE_MAC: u8 = 1;
+const TARGET_MAC: u8 = 2;
+/// Flags of an answer: a router has the address; it was asked for; it replaces one that is known.
+const ROUTER: u32 = 0x8000_0000;
+const SOLICITED: u32 = 0x4000_0000;
+const OVERRIDE: u32 = 0x2000_0000;
+/// `ff02::1:ff00:0`, below which are the lower 24 bits of the address that is asked for.
+const SOLICITED_NODE: u128 = 0xFF02_0000_0000_0000_0000_0001_FF00_0000;
 
 /// A request for the Ethernet address of an IP address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,22 +48,21 @@ pub struct NeighbourRequest {
 }
 
 impl NeighbourRequest {
-    /// Reads a frame; `None` where it is no request, or not one that must be answered: hop limit,
-    /// code, lengths or checksum are not as they should be, or who asks has no address of its own.
+    /// Reads a frame; `None` where it is no request, or not one that must be answered: see
+    /// [`NeighbourMessage::read`], or who asks has no Ethernet address of its own.
     #[must_use]
     pub fn read(frame: &[u8]) -> Option<Self> {
         let link = Link::read(frame)?;
         if link.sender_mac.is_multicast() {
             return None;
         }
-        let (target, sender) = match link.ether_type {
-            ether_type::ARP => of_arp(link.payload)?,
-            ether_type::IPV6 => of_solicitation(link.payload)?,
-            _ => return None,
-        };
+        let message = NeighbourMessage::read(link.ether_type, link.payload)?;
+        if message.kind != NeighbourKind::Request {
+            return None;
+        }
         Some(Self {
-            target,
-            sender,
+            target: message.target,
+            sender: message.sender,
             sender_mac: link.sender_mac,
             tags: link.tags,
             tags_len: link.tags_len,
@@ -71,63 +81,13 @@ impl NeighbourRequest {
     /// # Errors
     /// See [`EmitError`]: 94 bytes are room enough.
     pub fn answer(&self, mac: MacAddress, out: &mut [u8]) -> Result<usize, EmitError> {
-        let tags = self.tags.get(..self.tags_len).unwrap_or_default();
-        let frame = Recipe {
-            dst_mac: self.sender_mac,
-            src_mac: mac,
-            tags,
-            len_min: FRAME_BYTES_MIN,
-            ..Recipe::default()
-        };
-        match (self.target, self.sender) {
-            (IpAddr::V4(target), IpAddr::V4(sender)) => {
-                let network = Network::Arp(Arp {
-                    operation: ARP_REPLY,
-                    sender_mac: mac,
-                    sender: target.to_bits(),
-                    target_mac: self.sender_mac,
-                    target: sender.to_bits(),
-                });
-                Recipe { network, ..frame }.emit(out)
-            }
-            (IpAddr::V6(target), IpAddr::V6(sender)) => advertise(frame, mac, target, sender, out),
-            // One message has addresses of one family.
-            _ => Ok(0),
+        Speaker {
+            mac,
+            tags: self.tags.get(..self.tags_len).unwrap_or_default(),
+            is_router: false,
         }
+        .answer(self.target, self.sender, self.sender_mac, out)
     }
-}
-
-fn advertise(
-    frame: Recipe<'_>,
-    mac: MacAddress,
-    target: Ipv6Addr,
-    sender: Ipv6Addr,
-    out: &mut [u8],
-) -> Result<usize, EmitError> {
-    let mut payload = [0; 24];
-    let parts: [&[u8]; 3] = [&target.octets(), &TARGET_MAC, &mac.0];
-    let bytes = parts.into_iter().flatten();
-    payload
-        .iter_mut()
-        .zip(bytes)
-        .for_each(|(to, from)| *to = *from);
-    let header = Ipv6 {
-        src: target.to_bits(),
-        dst: sender.to_bits(),
-        hop_limit: HOP_LIMIT,
-        ..Ipv6::default()
-    };
-    let message = Icmp {
-        kind: ADVERTISEMENT,
-        code: 0,
-        rest: SOLICITED_OVERRIDE,
-    };
-    Recipe {
-        network: Network::Ipv6(header, Transport::Icmpv6(message)),
-        payload: &payload,
-        ..frame
-    }
-    .emit(out)
 }
 
 /// Writes a frame that tells switches where `mac` is, and asks nobody for anything: a reverse ARP
@@ -193,27 +153,12 @@ impl<'a> Link<'a> {
     }
 }
 
-/// Target and sender.
-fn of_arp(message: &[u8]) -> Option<(IpAddr, IpAddr)> {
-    let message = ArpView::new_checked(message).ok()??;
-    let address = |bits| IpAddr::V4(Ipv4Addr::from_bits(bits));
-    (message.operation() == ARP_REQUEST)
-        .then(|| (address(message.target()), address(message.sender())))
+fn v4(bits: u32) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::from_bits(bits))
 }
 
-/// Target and sender.
-fn of_solicitation(packet: &[u8]) -> Option<(IpAddr, IpAddr)> {
-    let packet = Ipv6View::new_checked(packet).ok()?;
-    let is_direct = packet.next_header() == protocol::ICMPV6 && packet.hop_limit() == HOP_LIMIT;
-    let body = packet.payload().get(..usize::from(packet.payload_len()))?;
-    let message = IcmpView::new_checked(body).ok()?;
-    let is_asked = message.kind() == SOLICITATION && message.code() == 0;
-    if !is_direct || !is_asked || !has_right_sum(&packet, body) {
-        return None;
-    }
-    let target = message.payload().first_chunk::<16>()?;
-    let address = |bits| IpAddr::V6(Ipv6Addr::from_bits(bits));
-    Some((IpAddr::from(*target), address(packet.src())))
+fn v6(bits: u128) -> IpAddr {
+    IpAddr::V6(Ipv6Addr::from_bits(bits))
 }
 
 fn has_right_sum(packet: &Ipv6View<&[u8]>, body: &[u8]) -> bool {

@@ -16,7 +16,6 @@ mod ipv4;
 mod ipv6;
 mod tcp;
 mod udp;
-mod vlan;
 
 pub use arp::ArpView;
 pub use ethernet::EthernetView;
@@ -25,7 +24,6 @@ pub use ipv4::Ipv4View;
 pub use ipv6::{ExtensionView, Ipv6View};
 pub use tcp::TcpView;
 pub use udp::UdpView;
-pub use vlan::VlanView;
 
 #[cfg(test)]
 mod tests;

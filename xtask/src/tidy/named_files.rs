@@ -1,11 +1,15 @@
-//! The files that ARCHITECTURE.md and CONTRIBUTING.md name are there.
+//! The files that pages about the code name are there.
 
 use crate::finding::Finding;
 use crate::tidy::Evidence;
 use crate::tree::SourceFile;
 
 const RULE: &str = "named-files";
-const PAGES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
+const PAGES: [&str; 3] = [
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "docs/design/inside.md",
+];
 const ENDINGS: [&str; 4] = [".rs", ".sh", ".py", ".c"];
 
 /// A file is named in backticks, by the end of its path.

@@ -1,12 +1,14 @@
 //! `linerate bridge`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 use engine::IdleMode;
 
 use super::{
-    DispatchArgs, FragmentArgs, PolicyArgs, ReadArgs, StatefulArgs, WorkerArgs, count, duration,
+    DispatchArgs, FragmentArgs, FrameSource, PolicyArgs, ReadArgs, StatefulArgs, WorkerArgs, count,
+    duration,
 };
 use crate::exit::EXIT_CODES;
 
@@ -24,11 +26,18 @@ pub(crate) struct BridgeArgs {
     pub(crate) common: ForwardArgs,
 }
 
-/// What a bridge and a switch have in common.
+/// What a bridge, a switch and a router have in common.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ForwardArgs {
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
+    /// Try the rules of FILE, in their order, on what the sets let pass.
+    ///
+    /// The first rule that matches decides, as in 'tcp dport { 22, 443 } ip saddr @known accept';
+    /// see 'linerate rules'. Rules see IP packets, by their outermost headers. '-' is standard
+    /// input.
+    #[arg(long, value_name = "FILE", help_heading = "Policy")]
+    pub(crate) rules: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) stateful: StatefulArgs,
     #[command(flatten)]
@@ -61,7 +70,44 @@ pub(crate) struct ForwardArgs {
     #[arg(long, help_heading = "Workers and memory")]
     pub(crate) pin_irqs: bool,
     #[command(flatten)]
+    pub(crate) explain: ExplainedArgs,
+    #[command(flatten)]
     pub(crate) run: RunArgs,
+}
+
+/// One frame in place of a run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ExplainedArgs {
+    /// Open no port: say what would become of FRAME, which is written as for 'linerate explain'.
+    ///
+    /// What would decide has learned nothing yet: it knows static stations and neighbours alone.
+    #[arg(
+        long = "explain",
+        value_name = "FRAME",
+        conflicts_with = "dry_run",
+        hide_short_help = true
+    )]
+    pub(crate) frame: Option<FrameSource>,
+    /// The port that FRAME comes in by, instead of the first one.
+    #[arg(
+        long = "explain-at",
+        value_name = "PORT",
+        requires = "frame",
+        hide_short_help = true
+    )]
+    pub(crate) at: Option<String>,
+}
+
+impl ForwardArgs {
+    /// An option as commands of more ports than two show it: whole headings are left to the long
+    /// help, and what needs two ports to the bridge.
+    pub(super) fn behind(arg: Arg) -> Arg {
+        match arg.get_help_heading() {
+            Some("Flows") => arg.hide(true),
+            Some("Tunnels" | "Lists") => arg.hide_short_help(true),
+            _ => arg,
+        }
+    }
 }
 
 /// What idle workers do.

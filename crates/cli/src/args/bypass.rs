@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use port::Bypass;
 
+use super::interface_word::interface;
 use crate::exit::EXIT_CODES;
 
 /// See and take away what forwards between interfaces while no bridge runs.
@@ -46,7 +47,7 @@ pub(crate) struct BypassShowArgs {
 #[command(after_long_help = off_after_long())]
 pub(crate) struct BypassOffArgs {
     /// The interfaces, both of a pair as a rule.
-    #[arg(value_name = "IFACE", required = true)]
+    #[arg(value_name = "IFACE", required = true, value_parser = interface)]
     pub(crate) interfaces: Vec<String>,
     #[command(flatten)]
     pub(crate) place: BypassPlace,

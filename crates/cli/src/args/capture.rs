@@ -23,7 +23,7 @@ use crate::exit::EXIT_CODES;
 pub(crate) struct CaptureArgs {
     /// Where samples go: a file, '-' for standard output, 'unix:PATH' for a Unix socket, or
     /// 'syslog:' for the system's log.
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = destination)]
     pub(crate) file: String,
     /// Frames that were dropped.
     #[arg(long, group = "what")]
@@ -67,6 +67,21 @@ fn rate(text: &str) -> Result<u32, String> {
     rate.ok_or_else(|| format!("a daemon gives at most {RATE_MAX}/s"))
 }
 
+/// A port is none: it would be a file of that name.
+fn destination(text: &str) -> Result<String, String> {
+    match text.strip_prefix("pcap:") {
+        None => Ok(text.to_owned()),
+        Some(rest) => {
+            let file = rest.strip_prefix("out=").unwrap_or(rest);
+            let file = file.split(',').next().filter(|file| !file.is_empty());
+            Err(format!(
+                "samples go into a file and not to a port: write {} alone",
+                file.unwrap_or("FILE")
+            ))
+        }
+    }
+}
+
 fn after_long() -> String {
     format!(
         "\
@@ -87,6 +102,21 @@ Examples:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn samples_go_to_no_port() {
+        for text in ["a.pcapng", "-", "unix:/run/a", "syslog:", "./pcap:a"] {
+            assert_eq!(destination(text).as_deref(), Ok(text));
+        }
+        for (text, file) in [
+            ("pcap:out=a.pcapng,format=pcap", "write a.pcapng alone"),
+            ("pcap:a.pcapng", "write a.pcapng alone"),
+            ("pcap:", "write FILE alone"),
+        ] {
+            let refused = destination(text).expect_err(text);
+            assert!(refused.ends_with(file), "{text}: {refused}");
+        }
+    }
 
     #[test]
     fn rates() {

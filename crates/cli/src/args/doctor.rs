@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 
+use super::interface_word::interface_word;
 use crate::exit::EXIT_CODES;
 
 /// Say what this machine and its interfaces will do to packet rates and to correctness.
@@ -20,7 +21,7 @@ use crate::exit::EXIT_CODES;
 pub(crate) struct DoctorArgs {
     /// The interfaces to look at, by any of their names; without any, all of this network
     /// namespace.
-    #[arg(value_name = "IFACE")]
+    #[arg(value_name = "IFACE", value_parser = interface_word())]
     pub(crate) interfaces: Vec<OsString>,
     /// Print one JSON object on standard output; all else goes to standard error.
     #[arg(long)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use daemon::rpc::answers::{Action, Side};
 
-use super::SocketArgs;
 use super::policy::PlaceArgs;
+use super::{EtcdArgs, SocketArgs};
 use crate::exit::EXIT_CODES;
 
 /// List the sets of a running daemon: action, entries, source, and when it was last loaded.
@@ -42,7 +42,8 @@ pub(crate) struct ShowSetArgs {
 /// An entry is an address, a network or a range. '-' reads them from standard input, one a line,
 /// as fast as they come; a note may follow an entry, as in a list. A line that is no entry is
 /// named and left out, and the exit code is 1. Entries that are there already get the new timeout
-/// and comment. They survive a restart of the daemon.
+/// and comment. They survive a restart of the daemon. With --etcd they go into etcd instead, for
+/// all daemons that have their lists there.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(ADD_EXAMPLES))]
 pub(crate) struct AddArgs {
@@ -54,13 +55,16 @@ pub(crate) struct AddArgs {
     pub(crate) comment: Option<String>,
     #[command(flatten)]
     pub(crate) which: EntryArgs,
+    #[command(flatten)]
+    pub(crate) etcd: EtcdArgs,
 }
 
 /// Take entries out of a set of a running daemon: done when no worker sees them.
 ///
 /// Each is taken out as it went in, whether it was added or is from a file; a network takes no
 /// addresses within it along. '-' reads entries from standard input, one a line. The exit code is
-/// 1 if the set had none of some entry, unless --exist says that this is no fault.
+/// 1 if the set had none of some entry, unless --exist says that this is no fault. With --etcd they
+/// are taken out of etcd instead.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after(DEL_EXAMPLES))]
 pub(crate) struct DelArgs {
@@ -69,6 +73,8 @@ pub(crate) struct DelArgs {
     pub(crate) exist: bool,
     #[command(flatten)]
     pub(crate) which: EntryArgs,
+    #[command(flatten)]
+    pub(crate) etcd: EtcdArgs,
 }
 
 /// A set and entries of it.
@@ -251,6 +257,8 @@ const ADD_EXAMPLES: &str = "\
       an address and a network, for good
   linerate set add bad 2001:db8::7 --timeout 1h --comment scan
       an address that goes by itself
+  linerate set add bad 192.0.2.7 --timeout 1h --etcd http://127.0.0.1:2379
+      for all daemons of a group; etcd takes it out after an hour
   zcat addresses.gz | linerate set add bad -
       a million of them, in seconds";
 const DEL_EXAMPLES: &str = "\

@@ -34,6 +34,9 @@ pub(crate) struct PolicyArgs {
     /// The report says how many frames the set would have dropped.
     #[arg(long, value_name = "FILE")]
     pub(crate) count: Vec<SetFile>,
+    /// Load FILE as a set that rules may name, as in bad=FILE for @bad; by itself it does nothing.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) set: Vec<SetFile>,
     /// Let addresses in FILE pass although they are in a block set.
     ///
     /// An address is exempted, not a frame: an allowed server does not let blocked attackers in.

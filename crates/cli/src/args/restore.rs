@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::interface_word::interface;
 use crate::exit::EXIT_CODES;
 
 /// Put back what a killed bridge left changed on interfaces.
@@ -14,7 +15,7 @@ use crate::exit::EXIT_CODES;
 #[command(after_long_help = after_long())]
 pub(crate) struct RestoreArgs {
     /// The interfaces to put back; without any, all of this network namespace.
-    #[arg(value_name = "IFACE")]
+    #[arg(value_name = "IFACE", value_parser = interface)]
     pub(crate) interfaces: Vec<String>,
     /// Print one JSON object on standard output; all else goes to standard error.
     #[arg(long)]

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use super::live::{
     ActionArgs, AddArgs, DelArgs, FlushArgs, ListArgs, LoadArgs, SaveArgs, ShowSetArgs, TestArgs,
 };
-use super::{ReadArgs, SetFile};
+use super::{PushArgs, ReadArgs, SetFile};
 use crate::exit::EXIT_CODES;
 
 /// Look into lists of addresses and networks, and change the sets of a running daemon.
@@ -27,11 +27,12 @@ pub(crate) enum SetCommand {
     List(ListArgs),
     Show(ShowSetArgs),
     Test(TestArgs),
-    Add(AddArgs),
-    Del(DelArgs),
+    Add(Box<AddArgs>),
+    Del(Box<DelArgs>),
     Load(LoadArgs),
     Flush(FlushArgs),
     Save(SaveArgs),
+    Push(Box<PushArgs>),
     Action(ActionArgs),
 }
 

@@ -1,11 +1,13 @@
 //! `linerate show ...` and `linerate reload`.
 
+use std::net::IpAddr;
+
 use clap::{Args, Subcommand};
 
 use super::{FactArgs, SocketArgs};
 use crate::exit::EXIT_CODES;
 
-/// Show what a running daemon does: ports, workers, dispatch, flows, drops, sets, hits, memory.
+/// Show what a running daemon does: ports, workers, dispatch, flows, rules, drops, sets, hits.
 #[derive(Debug, Args)]
 #[command(after_long_help = SHOW_EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -23,6 +25,12 @@ pub(crate) enum ShowCommand {
     Dispatch(ShowDispatchArgs),
     Flows(ShowFlowsArgs),
     Rss(ShowRssArgs),
+    Fdb(ShowFdbArgs),
+    Vlans(ShowVlansArgs),
+    Neighbours(ShowNeighboursArgs),
+    Routes(ShowRoutesArgs),
+    Nat(ShowNatArgs),
+    Rules(ShowRulesArgs),
     Drops(ShowDropsArgs),
     Sets(ShowSetsArgs),
     Hits(ShowHitsArgs),
@@ -89,6 +97,89 @@ pub(crate) struct ShowFlowsArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = after("rss", "which buckets are heavy now"))]
 pub(crate) struct ShowRssArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show the stations that a switch knows: VLAN, address, port, and age in seconds.
+///
+/// 'age' is the time since the station was last seen. One that is static was given by the
+/// configuration. With several workers these are the stations that the first worker knows.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("fdb", "which stations come and go"))]
+pub(crate) struct ShowFdbArgs {
+    /// Show the stations of this VLAN alone.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4094))]
+    pub(crate) vlan: Option<u16>,
+    /// Show the stations behind this port alone, by its name in the configuration.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) port: Option<String>,
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show what a switch did, and how many frames of each VLAN came in and left.
+///
+/// 'out' counts every copy of a flooded frame. A 't' behind a port means tagged. With --watch, the
+/// rates are those since the last look.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("vlans", "which VLANs are busy now"))]
+pub(crate) struct ShowVlansArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show the neighbours that a router knows: interface, address, Ethernet address, state and age.
+///
+/// The states are those of RFC 4861: 'reachable' answered lately, 'stale' a while ago, 'incomplete'
+/// is asked for, 'failed' did not answer; 'followed' is the kernel's. 'age' is the time in that
+/// state; static neighbours are of the configuration. With several workers these are the neighbours
+/// that the first worker knows.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("neighbours", "which neighbours come and go"))]
+pub(crate) struct ShowNeighboursArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show the route to an address, or how many routes a router has and the first 512 of them.
+///
+/// The route to an address is the longest prefix that holds it. Of several next hops the flow
+/// chooses.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("routes", "how many there are after each reload"))]
+pub(crate) struct ShowRoutesArgs {
+    /// Show the route to this address alone.
+    #[arg(value_name = "ADDRESS")]
+    pub(crate) address: Option<IpAddr>,
+    /// Show the routes of this VRF; without it those of interfaces that are in none.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) vrf: Option<String>,
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show which flows NAT translates: who began them, where to, and with which source and destination
+/// they leave.
+///
+/// 'state' is new until both sides have sent, then established, and closing when both sides of a
+/// TCP connection have closed or one has reset. A mapping is an inside address and port with the
+/// ones that it has outside. Of an echo, ports are its identifier. 'idle' is the time since the
+/// last packet, 'left' the time until the flow is over if none comes.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("nat", "which flows come and go"))]
+pub(crate) struct ShowNatArgs {
+    #[command(flatten)]
+    pub(crate) facts: FactArgs,
+}
+
+/// Show the rules of packets in their order, each with the packets and bytes that it matched.
+///
+/// Counters begin at 0 when rules take the place of others. The last row is what no rule decided
+/// on. A rule of more than 4096 bytes is cut.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = after("rules", "which rules match now"))]
+pub(crate) struct ShowRulesArgs {
     #[command(flatten)]
     pub(crate) facts: FactArgs,
 }

@@ -2,7 +2,7 @@
 
 mod settings;
 
-use clap::{Arg, Args};
+use clap::Args;
 
 use super::ForwardArgs;
 use crate::exit::EXIT_CODES;
@@ -12,8 +12,9 @@ use settings::SwitchSettingArgs;
 /// Switch frames between ports: learn where stations are, by VLANs if asked for.
 #[derive(Clone, Debug, Args)]
 #[command(long_about = LONG_ABOUT, after_long_help = after_long())]
+#[command(mut_args(ForwardArgs::behind))]
 // What a port accepts has the word here that elsewhere is another one for --allow.
-#[command(mut_arg("allow", |arg| arg.alias(None).visible_alias(None)), mut_args(behind))]
+#[command(mut_arg("allow", |arg| arg.alias(None).visible_alias(None)))]
 pub(crate) struct SwitchArgs {
     /// The ports, as in xdp:eth1 or, with a name for options, A=xdp:eth1.
     #[arg(value_name = "PORT", num_args = 2.., required = true)]
@@ -22,15 +23,6 @@ pub(crate) struct SwitchArgs {
     pub(crate) settings: SwitchSettingArgs,
     #[command(flatten)]
     pub(crate) common: ForwardArgs,
-}
-
-/// Whole headings are left to the long help, and what needs two ports to both.
-fn behind(arg: Arg) -> Arg {
-    match arg.get_help_heading() {
-        Some("Flows") => arg.hide(true),
-        Some("Tunnels" | "Lists") => arg.hide_short_help(true),
-        _ => arg,
-    }
 }
 
 const LONG_ABOUT: &str = "\

@@ -56,6 +56,8 @@ fn the_tree_is_sound() {
 fn every_command_has_examples_that_parse() {
     each_command(&mut |path, command| {
         let help = command.clone().render_long_help().to_string();
+        // An example that goes on in the next line is one.
+        let help = help.replace(" \\\n", " ");
         let examples: Vec<&str> = help
             .lines()
             .filter_map(|line| line.strip_prefix("  "))
@@ -73,7 +75,7 @@ fn every_command_has_examples_that_parse() {
                 .split('|')
                 .find(|part| part.trim().starts_with("linerate "));
             let own = own.unwrap_or_default();
-            let words = own.split_whitespace().take_while(|&word| word != ">");
+            let words = quoted(own).into_iter().take_while(|word| word != ">");
             if let Err(error) = Cli::try_parse_from(words) {
                 panic!("example of {path} does not parse: {own}\n{error}");
             }
@@ -124,6 +126,18 @@ fn names_are_unique_and_plain() {
             assert!(plain && long.len() >= 2, "{path} --{long}");
         }
     });
+}
+
+/// The words of a line, as a shell has them: what stands between single quotes is one.
+fn quoted(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in line.split('\'').enumerate() {
+        match index % 2 {
+            0 => words.extend(part.split_whitespace().map(str::to_owned)),
+            _ => words.push(part.to_owned()),
+        }
+    }
+    words
 }
 
 #[test]

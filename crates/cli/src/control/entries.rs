@@ -129,7 +129,7 @@ impl Sum {
 }
 
 /// All of them, or none is sent.
-fn typed(texts: &[String]) -> Result<Vec<Entry>, Error> {
+pub(super) fn typed(texts: &[String]) -> Result<Vec<Entry>, Error> {
     let parse = |text: &String| match text.as_str() {
         "-" => Err(Error::refused(
             "'-' reads entries from standard input and stands alone: write the others there too",

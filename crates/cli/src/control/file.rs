@@ -19,7 +19,7 @@ use crate::report::number::{count, plural, seconds};
 use crate::screen::Screen;
 
 /// A list of a hundred million entries takes minutes to read and compile.
-const LOADED_WITHIN: Duration = Duration::from_secs(600);
+pub(super) const LOADED_WITHIN: Duration = Duration::from_secs(600);
 
 /// How long the next piece of a set may take.
 const PIECE_WITHIN: Duration = Duration::from_secs(60);
@@ -85,7 +85,7 @@ fn refresh(args: &LoadArgs, output: Output) -> Outcome {
 }
 
 /// The name in messages, which another process with another folder reads.
-fn shown(file: &str) -> String {
+pub(super) fn shown(file: &str) -> String {
     if file == "-" {
         return "standard input".to_owned();
     }

@@ -283,11 +283,8 @@ fn actions(set: &SetFacts, fact: &mut impl FnMut(&str, String)) {
 /// What hit a set, and what it would drop.
 fn hits(set: &SetFacts, fact: &mut impl FnMut(&str, String)) {
     if let Some(hits) = &set.hits {
-        let (source, destination) = (count(hits.source), count(hits.destination));
-        fact(
-            "hits",
-            format!("{source} by source, {destination} by destination"),
-        );
+        fact("hits src", count(hits.source));
+        fact("hits dst", count(hits.destination));
         if counts(hits) {
             let frames = count(hits.would_drop);
             fact("would drop", format!("{frames}, each frame counted once"));

@@ -1,14 +1,20 @@
 //! `linerate show`: a daemon's facts once, or again and again.
 
 mod dispatch;
+mod fdb;
 mod flows;
+mod nat;
 mod ports;
+pub(crate) mod routing;
+mod rules;
 mod tables;
 mod watch;
+mod whole;
 
 use daemon::rpc::Client;
 use daemon::rpc::answers::{
-    ConfigAnswer, Dispatch, Drops, Flows, Hits, HitsParams, Memory, NoParams, Rss, Sets, Workers,
+    ConfigAnswer, Dispatch, Drops, Flows, Hits, HitsParams, Memory, NoParams, Rss, Sets, Vlans,
+    Workers,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -41,6 +47,15 @@ pub(crate) fn run(what: &ShowCommand, output: Output) -> Outcome {
             let question = Question::of("show.rss", &nothing);
             tell::<Rss, _>(&args.facts, &question, flows::rss, output)
         }
+        ShowCommand::Fdb(args) => fdb::run(args, output),
+        ShowCommand::Vlans(args) => {
+            let question = Question::of("show.vlans", &nothing);
+            tell::<Vlans, _>(&args.facts, &question, fdb::vlans, output)
+        }
+        ShowCommand::Neighbours(args) => routing::neighbours(args, output),
+        ShowCommand::Routes(args) => routing::routes(args, output),
+        ShowCommand::Nat(args) => nat::run(args, output),
+        ShowCommand::Rules(args) => rules::run(args, output),
         ShowCommand::Drops(args) => {
             let question = Question::of("show.drops", &nothing);
             tell::<Drops, _>(&args.facts, &question, tables::drops, output)

@@ -36,7 +36,7 @@ impl Ports {
             tx: one(&args.port)?,
             rx: args.sink.as_deref().map_or(Ok(None), one)?,
             replay: replay
-                .map(|file| PortSpec::replay(file))
+                .map(|file| PortSpec::reading(file))
                 .transpose()
                 .map_err(Error::refused)?,
         };

@@ -1,5 +1,6 @@
 //! What there is to say about one frame, as JSON has it.
 
+use daemon::rpc::answers::RouteFacts;
 use serde::Serialize;
 
 /// One frame.
@@ -23,7 +24,7 @@ pub(super) struct FrameFacts {
     pub(super) matches: Vec<MatchFacts>,
     /// The capture cut it within addresses: what sets hold of those is not known.
     pub(super) addresses_cut: bool,
-    /// `forward` or `drop`.
+    /// `forward`, `drop`, `hold` or `consume`.
     pub(super) verdict: &'static str,
     /// The name of the drop reason, and its sentence.
     pub(super) reason: Option<&'static str>,
@@ -32,6 +33,45 @@ pub(super) struct FrameFacts {
     pub(super) rule: Option<&'static str>,
     #[serde(skip)]
     pub(super) rule_sentence: Option<&'static str>,
+    /// The rules of packets that matched, in the order of their numbers; none where no rule was
+    /// tried on it, since sets decided or it is no IP packet.
+    pub(super) rules: Option<RulesFacts>,
+    /// The route of its destination, of a router alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) route: Option<RouteFacts>,
+    /// What leaves by which port; none of a bridge of two ports, where nothing is to choose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) leaves: Option<Vec<LeavingFacts>>,
+}
+
+/// What rules of packets made of a frame.
+#[derive(Debug, Serialize)]
+pub(super) struct RulesFacts {
+    /// The rule that decided; none where the policy did.
+    pub(super) decided: Option<RuleFacts>,
+    /// The policy, where no rule decided: `accept` or `drop`.
+    pub(super) policy: Option<&'static str>,
+    /// Rules that matched before and went on: counters and jumps.
+    pub(super) passed: Vec<RuleFacts>,
+}
+
+/// One rule.
+#[derive(Debug, Serialize)]
+pub(super) struct RuleFacts {
+    /// The first being 1.
+    pub(super) number: usize,
+    pub(super) line: u32,
+    pub(super) rule: String,
+}
+
+/// A frame that leaves.
+#[derive(Debug, Serialize)]
+pub(super) struct LeavingFacts {
+    pub(super) port: String,
+    /// The frame, a copy of it, or one that was made.
+    pub(super) what: &'static str,
+    pub(super) bytes: usize,
+    pub(super) headers: Vec<HeaderFacts>,
 }
 
 /// One header.

@@ -9,6 +9,8 @@ use super::judge::Packets;
 
 const ETHERNET_BYTES: usize = 14;
 const TAG_BYTES: usize = 4;
+/// Of Ethernet and IPv4.
+const ARP_BYTES: usize = 28;
 
 /// Headers as they are found, and how far.
 struct Walk<'a> {
@@ -25,6 +27,9 @@ pub(super) fn facts(bytes: &[u8], packets: &Packets) -> Vec<HeaderFacts> {
         at: 0,
     };
     walk.link(0, &packets.outer);
+    if packets.outer.ether_type == ether_type::ARP {
+        walk.arp();
+    }
     walk.packet(&packets.outer, packets.tunnels.first());
     for (place, tunnel) in packets.tunnels.iter().enumerate() {
         walk.tunnel(tunnel);
@@ -36,7 +41,11 @@ pub(super) fn facts(bytes: &[u8], packets: &Packets) -> Vec<HeaderFacts> {
         0 => bytes.len(),
         _ => end(innermost).min(bytes.len()),
     };
-    walk.rest("payload", payload);
+    let rest = match outer.ether_type {
+        ether_type::ARP => "padding",
+        _ => "payload",
+    };
+    walk.rest(rest, payload);
     if outer.l3_len != 0 {
         walk.rest("", end(outer).min(bytes.len()));
     }
@@ -174,7 +183,7 @@ impl Walk<'_> {
         let (src, dst) = (MacAddress(src), MacAddress(dst));
         let carried = match parsed.ether_type {
             ether_type::IPV4 | ether_type::IPV6 => String::new(),
-            ether_type::ARP => ", ARP".to_owned(),
+            ether_type::ARP => String::new(),
             length if length <= ether_type::LENGTH_MAX => format!(", 802.3 length {length}"),
             other => format!(", type 0x{other:04x}"),
         };
@@ -302,6 +311,26 @@ impl Walk<'_> {
                 return;
             }
         }
+    }
+
+    /// A question or an answer about an IPv4 address (RFC 826).
+    fn arp(&mut self) {
+        let at = self.at;
+        let of_ethernet = self.array(at) == Some([0, 1, 8, 0, 6, 4]);
+        let address = |at| self.array::<4>(at).map(IpAddr::from);
+        let (Some(sender), Some(target), true) = (address(at + 14), address(at + 24), of_ethernet)
+        else {
+            return self.add("ARP", at, ARP_BYTES, String::new());
+        };
+        let text = match self.be16(at + 6) {
+            Some(1) => format!("who has {target}? tell {sender}"),
+            Some(2) => {
+                let mac = self.array(at + 8).map(MacAddress).unwrap_or_default();
+                format!("{sender} is at {mac}")
+            }
+            operation => format!("operation {}", operation.unwrap_or(0)),
+        };
+        self.add("ARP", at, ARP_BYTES, text);
     }
 
     fn transport(&mut self, at: usize, packet: &Parsed) {

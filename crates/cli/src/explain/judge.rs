@@ -1,4 +1,4 @@
-//! The classifier and the policy of a bridge, with one frame.
+//! The classifier, the policy and what stands behind it, with one frame.
 
 use std::fs::File;
 use std::net::IpAddr;
@@ -7,30 +7,48 @@ use std::sync::Arc;
 
 use engine::placement::{BUCKETS_MIN, Indirection};
 use frame::{Burst, FramePool, PoolRequest, PortId, Region};
-use plane::{Bridge, HitAddresses, MatchedLists, Ruleset, Side, Verdict, Verdicts};
+use plane::{Bridge, MatchedLists, Ruleset, Side, Verdict, Verdicts};
 use table::CompiledLists;
 use wire::toeplitz::{Key, Toeplitz};
 use wire::{LinkProtocol, Malformed, Parsed, Placing, Tunnel};
 
-use super::facts::{EntryFacts, FlowFacts, FrameFacts, MatchFacts, PlacementFacts};
+use super::behind::{Behind, Leaving};
+use super::facts::{EntryFacts, FlowFacts, FrameFacts, LeavingFacts, MatchFacts, PlacementFacts};
 use super::headers;
+use super::rules::Watched;
 use super::source::FoundFrame;
 use crate::error::Error;
 use crate::load::ReadChoices;
 use crate::resolve::{SetPlan, Source, keep_name};
 
-const PORTS: [PortId; 2] = [PortId(0), PortId(1)];
 const HEADROOM_BYTES: u32 = 64;
+/// Frames of the pool: one, with a copy for each port and what a node makes besides.
+const POOL_FRAMES: u32 = 256;
+
+/// What is asked.
+pub(super) struct Question<'a> {
+    pub(super) plan: &'a SetPlan,
+    pub(super) choices: ReadChoices,
+    pub(super) behind: &'a Behind,
+    /// The port that the frame comes in by.
+    pub(super) from: PortId,
+    pub(super) workers: u16,
+}
 
 /// What a frame is judged by.
 pub(super) struct Judge<'a> {
-    plan: &'a SetPlan,
-    choices: ReadChoices,
+    asked: Question<'a>,
     ruleset: Ruleset,
     bridge: Bridge,
     pool: FramePool,
     placing: Placing,
-    workers: u16,
+}
+
+/// What the policy, and what is behind it, made of a frame.
+struct Decided {
+    verdict: Verdict,
+    matched: Vec<(usize, MatchedLists)>,
+    leaves: Option<Vec<Leaving>>,
 }
 
 /// A frame's packets, from the outside in.
@@ -68,19 +86,13 @@ impl Packets {
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(
-        plan: &'a SetPlan,
-        lists: CompiledLists,
-        choices: ReadChoices,
-        workers: u16,
-    ) -> Result<Self, Error> {
-        let policy = Arc::new(plan.policy.clone());
+    pub(super) fn new(asked: Question<'a>, lists: CompiledLists) -> Result<Self, Error> {
+        let policy = Arc::new(asked.plan.policy.clone());
         let placing = policy.placing();
-        let addresses = Box::new(HitAddresses::new([0, 0]));
-        let bridge = Bridge::new(PORTS, addresses).with_tunnels(&policy);
+        let bridge = asked.behind.bridge(&policy);
         let ruleset = Ruleset::new(Arc::new(lists), policy).map_err(Error::refused)?;
         let request = PoolRequest {
-            frames: 1,
+            frames: POOL_FRAMES,
             stride_bytes: frame::STRIDE_BYTES_MAX,
             headroom_bytes: HEADROOM_BYTES,
             node: None,
@@ -88,30 +100,31 @@ impl<'a> Judge<'a> {
         let pools = Region::with_pools(&[request]).map_err(Error::refused)?;
         let pool = pools.1.into_iter().next();
         Ok(Self {
-            plan,
-            choices,
+            asked,
             ruleset,
             bridge,
             pool: pool.ok_or_else(|| Error::refused("there is no memory for a frame"))?,
             placing,
-            workers,
         })
     }
 
     pub(super) fn explain(&mut self, found: &FoundFrame) -> Result<FrameFacts, Error> {
         let before = *self.bridge.passed();
-        let (verdict, matched) = self.decide(found)?;
+        let rules = self.ruleset.policy().packet_rules.clone();
+        let watched = rules.as_deref().map(Watched::new);
+        let decided = self.decide(found)?;
         let passed = |rule: &&LinkProtocol| self.bridge.passed().of(**rule) != before.of(**rule);
         let rule = LinkProtocol::ALL.iter().find(passed);
         let packets = Packets::of(&found.bytes, found.original_len, &self.placing);
         let mut matches = Vec::new();
-        for (depth, lists) in matched {
+        for (depth, lists) in decided.matched {
             self.matches(&packets, depth, lists, &mut matches)?;
         }
-        let reason = match verdict {
+        let reason = match decided.verdict {
             Verdict::Drop(reason) => Some(reason),
             _ => None,
         };
+        let leaves = |all: Vec<Leaving>| all.into_iter().map(|one| self.leaving(one)).collect();
         Ok(FrameFacts {
             name: found.name.clone(),
             number: found.number,
@@ -120,23 +133,36 @@ impl<'a> Judge<'a> {
             headers: headers::facts(&found.bytes, &packets),
             notes: headers::notes(&packets),
             placement: self.placement(&found.bytes, &packets),
-            sets: self.plan.policy.rules().len(),
+            sets: self.asked.plan.policy.rules().len(),
             matches,
             addresses_cut: (0..=packets.tunnels.len())
                 .any(|depth| packets.at(depth).addresses_cut()),
-            verdict: if reason.is_some() { "drop" } else { "forward" },
+            verdict: word(decided.verdict),
             reason: reason.map(|reason| reason.name()),
             sentence: reason.map(|reason| reason.sentence()),
             rule: rule.map(|rule| rule.name()),
             rule_sentence: rule.map(|rule| rule.sentence()),
+            rules: watched.and_then(|watched| watched.moved()),
+            route: self
+                .asked
+                .behind
+                .route((self.asked.from, &found.bytes), packets.outer.dst_ip()),
+            leaves: decided.leaves.map(leaves),
         })
     }
 
-    /// The frame as a burst of its own, as a bridge's worker has it.
-    fn decide(
-        &mut self,
-        found: &FoundFrame,
-    ) -> Result<(Verdict, Vec<(usize, MatchedLists)>), Error> {
+    fn leaving(&self, leaving: Leaving) -> LeavingFacts {
+        let packets = Packets::of(&leaving.bytes, leaving.bytes.len(), &self.placing);
+        LeavingFacts {
+            port: leaving.port,
+            what: leaving.what,
+            bytes: leaving.bytes.len(),
+            headers: headers::facts(&leaving.bytes, &packets),
+        }
+    }
+
+    /// The frame as a burst of its own, as a worker has it.
+    fn decide(&mut self, found: &FoundFrame) -> Result<Decided, Error> {
         let no_room = || {
             let (name, bytes) = (&found.name, found.bytes.len());
             Error::refused(format!(
@@ -153,7 +179,7 @@ impl<'a> Judge<'a> {
         if let Err(frame) = burst.push(frame) {
             self.pool.free(frame);
         }
-        let from = PORTS[0];
+        let from = self.asked.from;
         self.bridge
             .decide(&burst, from, &self.ruleset, &mut verdicts);
         let mut matched = Vec::new();
@@ -161,9 +187,22 @@ impl<'a> Judge<'a> {
             .each_header_match(from, &self.ruleset, |_, depth, lists| {
                 matched.push((depth, lists));
             });
+        let verdict = *verdicts.as_slice().first().ok_or_else(no_room)?;
+        let behind = self.asked.behind;
+        let fate = behind.fate(from, &mut burst, verdicts, &mut self.pool);
         self.pool.free_burst(&mut burst);
-        let verdict = verdicts.as_slice().first().copied();
-        Ok((verdict.ok_or_else(no_room)?, matched))
+        Ok(match fate? {
+            Some(fate) => Decided {
+                verdict: fate.verdict,
+                matched,
+                leaves: Some(fate.leaving),
+            },
+            None => Decided {
+                verdict,
+                matched,
+                leaves: None,
+            },
+        })
     }
 
     fn placement(&self, bytes: &[u8], packets: &Packets) -> PlacementFacts {
@@ -174,7 +213,7 @@ impl<'a> Judge<'a> {
             bucket: None,
             buckets: BUCKETS_MIN,
             worker: 0,
-            workers: self.workers,
+            workers: self.asked.workers,
         };
         let Some(key) = self.placing.flow_key(bytes, &packets.outer) else {
             return facts;
@@ -192,7 +231,7 @@ impl<'a> Judge<'a> {
         let is_spi = packet.flow_key() != Some(key);
         let hash = Toeplitz::new(&Key::SYMMETRIC).hash(&key);
         let bucket = engine::bucket_of(hash);
-        let owners = Indirection::dealt(BUCKETS_MIN, self.workers).owners();
+        let owners = Indirection::dealt(BUCKETS_MIN, self.asked.workers).owners();
         facts.header = Some(if depth == 0 { "outer" } else { "inner" });
         facts.flow = Some(FlowFacts {
             src: headers::address(packet.src_ip()),
@@ -224,18 +263,16 @@ impl<'a> Judge<'a> {
             let Some(address) = address else {
                 continue;
             };
-            let sets = self
-                .plan
-                .policy
-                .rules()
-                .iter()
-                .zip(&self.plan.sources)
-                .enumerate();
+            let plan = self.asked.plan;
+            let sets = plan.policy.rules().iter().zip(&plan.sources).enumerate();
             for (_, (rule, source)) in sets.filter(|(place, _)| lists >> place & 1 != 0) {
                 let (count, entries) = self.entries(source, address)?;
                 matches.push(MatchFacts {
                     set: rule.name.clone(),
-                    action: rule.action_at(side, PORTS[0]).unwrap_or(rule.action).name(),
+                    action: rule
+                        .action_at(side, self.asked.from)
+                        .unwrap_or(rule.action)
+                        .name(),
                     header: if depth == 0 { "outer" } else { "inner" },
                     depth,
                     side: side.name(),
@@ -263,7 +300,7 @@ impl<'a> Judge<'a> {
         };
         let opened = File::open(file)
             .map_err(|error| Error::refused(format!("cannot read list {file} again: {error}")))?;
-        let choices = self.choices.with_purpose(list::Purpose::Read);
+        let choices = self.asked.choices.with_purpose(list::Purpose::Read);
         let found = list::find(file, opened, choices.options(), address);
         let found = found.map_err(Error::refused)?;
         let entry = |found: list::Match| EntryFacts {
@@ -272,5 +309,14 @@ impl<'a> Judge<'a> {
             text: found.text,
         };
         Ok((found.count, found.matches.into_iter().map(entry).collect()))
+    }
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Forward(_) => "forward",
+        Verdict::Drop(_) => "drop",
+        Verdict::Hold => "hold",
+        Verdict::Consume => "consume",
     }
 }

@@ -3,7 +3,6 @@
 //! Frames of a capture have the numbers that Wireshark and tshark give them: a record that cannot
 //! be read has one, too.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use port::pcap::{CapturePath, CaptureReader, LeftOut, Step};
@@ -53,24 +52,23 @@ pub(super) enum FrameReader {
 /// A capture, and which of its frames are asked for.
 pub(super) struct Capture {
     reader: Box<CaptureReader>,
-    file: PathBuf,
+    file: String,
     only: Option<u64>,
 }
 
 impl FrameReader {
     pub(super) fn open(source: &FrameSource) -> Result<Self, Error> {
-        let (file, only) = match source {
+        let (path, only) = match source {
             FrameSource::Bytes(bytes) => return Ok(Self::Typed(Some(bytes.clone()))),
-            FrameSource::Capture(file, only) => (file.clone(), only.map(u64::from)),
+            FrameSource::Capture(path, only) => (path, only.map(u64::from)),
         };
-        let path = match file.as_os_str() == "-" {
-            true => CapturePath::Stdio,
-            false => CapturePath::File(file.clone()),
-        };
-        let reader = CaptureReader::open(&path).map_err(Error::refused)?;
+        let reader = CaptureReader::open(path).map_err(Error::refused)?;
         Ok(Self::Capture(Capture {
             reader: Box::new(reader),
-            file,
+            file: match path {
+                CapturePath::Stdio => "standard input".to_owned(),
+                CapturePath::File(file) => file.display().to_string(),
+            },
             only,
         }))
     }
@@ -117,7 +115,7 @@ impl Capture {
             };
             let number = self.reader.number();
             if self.only.is_none_or(|only| only == number) {
-                let name = format!("frame {number} of {}", self.file.display());
+                let name = format!("frame {number} of {}", self.file);
                 return self.found(name, found).map(Some);
             }
         }
@@ -162,7 +160,7 @@ impl Capture {
             (Some(_), Some(empty)) if frames == 0 => Err(Error::refused(empty)),
             (Some(only), _) => Err(Error::refused(format!(
                 "{} has {frames} frames and number {only} is asked for: choose one of them",
-                self.file.display()
+                self.file
             ))),
             (None, Some(empty)) if self.only.is_none() => Err(Error::refused(empty)),
             _ => Ok(()),

@@ -1,8 +1,11 @@
 //! A frame for people: a table of headers, then what was made of them.
 
-use super::facts::{FlowFacts, FrameFacts, MatchFacts, PlacementFacts};
+use super::facts::{
+    FlowFacts, FrameFacts, HeaderFacts, LeavingFacts, MatchFacts, PlacementFacts, RuleFacts,
+};
 use super::headers::protocol_name;
 use super::source::Unread;
+use crate::control::show::routing::hops;
 use crate::paint::Paint;
 use crate::report::number::plural;
 use crate::report::table::{Align, Table, clip, wrap};
@@ -36,7 +39,16 @@ pub(super) fn render(frame: &FrameFacts, paint: Paint, width: usize) -> String {
     }
     placement(&frame.placement, frame.addresses_cut, &mut facts);
     sets(frame, &mut facts);
+    rules(frame, &mut facts);
+    if let Some(found) = &frame.route {
+        let (prefix, kind) = (&found.prefix, &found.kind);
+        let text = format!("{kind} {prefix} {}", hops(found));
+        facts.row(["route".to_owned(), text.trim_end().to_owned()]);
+    }
     facts.row(["verdict".to_owned(), verdict(frame)]);
+    for leaving in frame.leaves.iter().flatten() {
+        facts.row([format!("leaves by {}", leaving.port), leaves(leaving)]);
+    }
     text += &painted(&facts.render(paint, width), frame, paint);
     text.push('\n');
     text
@@ -128,6 +140,24 @@ fn sets(frame: &FrameFacts, facts: &mut Table) {
     }
 }
 
+fn rules(frame: &FrameFacts, facts: &mut Table) {
+    let Some(rules) = &frame.rules else {
+        return;
+    };
+    let shown = |rule: &RuleFacts| format!("{}, line {}: {}", rule.number, rule.line, rule.rule);
+    for rule in &rules.passed {
+        facts.row(["rule".to_owned(), format!("{} (goes on)", shown(rule))]);
+    }
+    let decided = rules.decided.iter().map(shown);
+    let policy = rules
+        .policy
+        .iter()
+        .map(|word| format!("no rule: policy {word}"));
+    for text in decided.chain(policy) {
+        facts.row(["rule".to_owned(), text]);
+    }
+}
+
 fn matched(found: &MatchFacts) -> String {
     let MatchFacts {
         set,
@@ -138,8 +168,25 @@ fn matched(found: &MatchFacts) -> String {
     format!("{address} is in set {set} ({action})")
 }
 
+/// Its headers in one line.
+fn leaves(leaving: &LeavingFacts) -> String {
+    let shown = |header: &HeaderFacts| match header.text.is_empty() {
+        true => header.name.clone(),
+        false => format!("{} {}", header.name, header.text),
+    };
+    let headers: Vec<String> = leaving.headers.iter().map(shown).collect();
+    let bytes = plural(leaving.bytes as u64, "byte", "bytes");
+    format!("{}, {bytes}: {}", leaving.what, headers.join("; "))
+}
+
 fn verdict(frame: &FrameFacts) -> String {
     match (frame.reason, frame.sentence) {
+        _ if frame.verdict == "hold" => {
+            "hold: it waits until the Ethernet address of its next hop is known".to_owned()
+        }
+        _ if frame.verdict == "consume" => {
+            "consume: it ends here, since it was for the router".to_owned()
+        }
         (Some(reason), Some(sentence)) => format!("drop, {reason}: {sentence}"),
         _ => match (frame.rule, frame.rule_sentence) {
             (Some(rule), Some(sentence)) => {
@@ -150,7 +197,7 @@ fn verdict(frame: &FrameFacts) -> String {
     }
 }
 
-/// The facts with the verdict, which comes last, in its colour.
+/// The facts with the verdict in its colour.
 fn painted(facts: &str, frame: &FrameFacts, paint: Paint) -> String {
     let (before, verdict) = facts.split_at(facts.rfind("  verdict ").unwrap_or(0));
     let word = match frame.reason {

@@ -9,6 +9,7 @@ use super::{json, page, text};
 use crate::args::LabRunArgs;
 use crate::build;
 use crate::error::{Error, Outcome};
+use crate::hints;
 use crate::interrupt;
 use crate::output::{Output, Stream};
 
@@ -21,8 +22,10 @@ struct Destinations {
 /// Runs one experiment and says what came of it.
 pub(super) fn run(args: &LabRunArgs, output: Output) -> Outcome {
     let Some(experiment) = lab::find(&args.name) else {
+        let near = hints::experiment_near(&args.name);
+        let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
         return Err(Error::refused(format!(
-            "there is no experiment '{}': 'linerate lab list' names them",
+            "there is no experiment '{}': {near}'linerate lab list' names them",
             args.name
         )));
     };

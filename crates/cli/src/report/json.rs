@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 
 use engine::{Accounting, EndedBy, Machine, RunReport};
+use plane::NodeCount;
 use serde::Serialize;
 
 use super::dispatched::Dispatch;
 use super::flows::Flows;
 use super::fragments::Fragments;
 use super::ledger::LedgerJson;
+use super::rules::RuleReport;
 use super::starved;
 use crate::build::{DEBUG, VERSION};
 
@@ -45,6 +47,15 @@ pub(crate) struct Report {
     /// What a switch counted beside frames; none of a bridge.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) switch: BTreeMap<&'static str, u64>,
+    /// What a router counted beside frames; none of others.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) router: BTreeMap<&'static str, u64>,
+    /// What a host counted beside frames; none of others.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) host: BTreeMap<&'static str, u64>,
+    /// None where there are no rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rules: Option<RuleReport>,
     /// One a worker.
     pub(crate) workers: Vec<Worker>,
     /// How frames got to the worker that decided on them.
@@ -113,12 +124,18 @@ pub(crate) struct Worker {
     pub(crate) cpu_seconds: f64,
     /// System calls it made for want of frames.
     pub(crate) sleeps: u64,
+    /// What a host's part on this worker counted; none of others.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) host: BTreeMap<&'static str, u64>,
 }
 
 /// A port's part. Bytes are Ethernet without FCS.
 #[derive(Debug, Serialize)]
 pub(crate) struct Port {
     pub(crate) id: u8,
+    /// What the user calls it, where it was given a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
     pub(crate) spec: String,
     pub(crate) rx_frames: u64,
     pub(crate) rx_bytes: u64,
@@ -247,8 +264,15 @@ impl Report {
             ns_per_frame: ratio(busy_nanos as f64, rx as f64),
             would_drop: run.would_drop,
             passed: passed(run),
-            switch: run.node.iter().map(|one| (one.name, one.count)).collect(),
-            workers: run.workers.iter().map(Worker::of).collect(),
+            switch: node_counts(run, "switch", &run.node),
+            router: node_counts(run, "router", &run.node),
+            host: node_counts(run, "host", &run.node),
+            rules: None,
+            workers: run
+                .workers
+                .iter()
+                .map(|own| Worker::of_run(run, own))
+                .collect(),
             dispatch: Dispatch::of(&run.dispatch),
             flows: run.flows.as_ref().map(Flows::of),
             fragments: run.fragments.as_ref().map(Fragments::of),
@@ -337,14 +361,43 @@ impl Worker {
             burst_mean: worker.burst_mean,
             cpu_seconds: worker.cpu_seconds,
             sleeps: worker.sleeps,
+            host: BTreeMap::new(),
+        }
+    }
+
+    fn of_run(run: &RunReport, worker: &engine::WorkerReport) -> Self {
+        Self {
+            host: node_counts(run, "host", &worker.node),
+            ..Self::of(worker)
         }
     }
 }
 
+impl Report {
+    /// With what rules matched.
+    pub(crate) fn with_rules(self, rules: Option<RuleReport>) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// With the names of the ports, by their numbers.
+    pub(crate) fn with_names(mut self, names: impl IntoIterator<Item = Option<String>>) -> Self {
+        for (port, name) in self.ports.iter_mut().zip(names) {
+            port.name = name;
+        }
+        self
+    }
+}
+
 impl Port {
+    /// What it goes by.
+    pub(crate) fn shown(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.spec)
+    }
+
     pub(crate) fn of(port: &engine::PortReport) -> Self {
         Self {
             id: port.id.0,
+            name: None,
             spec: port.spec.clone(),
             rx_frames: port.rx_frames,
             rx_bytes: port.rx_bytes,
@@ -411,4 +464,10 @@ impl MachineFacts {
             cpus: machine.cpus,
         }
     }
+}
+/// What the node counted, if it is called so.
+/// Counts of a run's node, or of a worker's, if that is what the node is called.
+fn node_counts(run: &RunReport, name: &str, all: &[NodeCount]) -> BTreeMap<&'static str, u64> {
+    let counts = all.iter().filter(|_| run.node_name == name);
+    counts.map(|one| (one.name, one.count)).collect()
 }

@@ -18,6 +18,7 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
         headline(report, paint),
         frames(report, paint, width),
         sets(report, paint, width),
+        rules(report, paint, width),
         ports(&report.ports, paint, width),
         states(&report.ports, paint, width),
         ledger::render("Ledger", &report.ledger, paint, width),
@@ -25,6 +26,7 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
         dispatched(&report.dispatch, paint, width),
         flows(report, paint),
         switch(report, paint),
+        router(report, paint),
         machine(&report.memory, &report.machine, paint, width),
     ];
     let mut text = String::from("\n");
@@ -35,13 +37,20 @@ pub(crate) fn render(report: &Report, paint: Paint, width: usize) -> String {
     text
 }
 
+fn rules(report: &Report, paint: Paint, width: usize) -> String {
+    let rules = report.rules.as_ref();
+    rules.map_or_else(String::new, |rules| rules.render(paint, width))
+}
+
 fn headline(report: &Report, paint: Paint) -> String {
     let rate = rate(report.mpps * 1e6, "pps");
     let cost = format!("{:.1} ns a frame", report.ns_per_frame);
     let size = frame_size(report).map_or(String::new(), |size| format!(": {size}"));
-    let did = match report.switch.is_empty() {
-        true => "bridged",
-        false => "switched",
+    let did = match (report.switch.is_empty(), report.router.is_empty()) {
+        (false, _) => "switched",
+        (_, false) => "routed",
+        _ if !report.host.is_empty() => "exchanged frames",
+        _ => "bridged",
     };
     format!(
         "{} {did} for {} ({}) on {}{}\n  {}   {}   {}\n",
@@ -210,7 +219,7 @@ pub(crate) fn ports(ports: &[json::Port], paint: Paint, width: usize) -> String 
     let mut table = Table::new(&columns);
     for port in ports {
         let mut cells = vec![
-            clip(&port.spec, width / 3),
+            clip(port.shown(), width / 3),
             count(port.rx_frames),
             bytes(port.rx_bytes),
             count(port.tx_frames),
@@ -240,7 +249,7 @@ pub(crate) fn states(ports: &[json::Port], paint: Paint, width: usize) -> String
             let still = if state.active { "still so" } else { "over" };
             let separator = if state.detail.is_empty() { "" } else { ": " };
             table.row([
-                clip(&port.spec, width / 4),
+                clip(port.shown(), width / 4),
                 state.name.clone(),
                 count(state.count),
                 format!("{:.1} s", state.since_seconds),
@@ -308,7 +317,7 @@ fn switch(report: &Report, paint: Paint) -> String {
     }
     format!(
         "{}\n  stations: {} learned, {} moved, {} expired, {} evicted, {} refused\n  \
-         {} frames flooded: {} copies, {} without a free frame\n",
+         {} frames flooded: {} copies, {} without a free frame\n{}",
         paint.bold("Switch"),
         count_of("learned"),
         count_of("moved"),
@@ -318,6 +327,41 @@ fn switch(report: &Report, paint: Paint) -> String {
         count_of("flooded"),
         count_of("copies"),
         count_of("copies_failed"),
+        match &*count_of("quietened") {
+            "0" => String::new(),
+            times =>
+                format!("  {times} times a port was left out, since a loop was noticed at it\n"),
+        },
+    )
+}
+
+/// What a router forwarded, asked and told; nothing of others.
+fn router(report: &Report, paint: Paint) -> String {
+    let count_of = |name| {
+        report
+            .router
+            .get(name)
+            .map_or_else(String::new, |&of| count(of))
+    };
+    if report.router.is_empty() {
+        return String::new();
+    }
+    format!(
+        "{}\n  packets: {} of IPv4 and {} of IPv6 forwarded, {} for the router itself\n  \
+         neighbours: {} requests, {} answers\n  \
+         ICMP: {} echo replies, {} errors, {} errors held back by the limit\n  \
+         {} packets cut, into {} fragments\n",
+        paint.bold("Router"),
+        count_of("forwarded_v4"),
+        count_of("forwarded_v6"),
+        count_of("local"),
+        count_of("requests"),
+        count_of("answers"),
+        count_of("echo_replies"),
+        count_of("icmp_errors"),
+        count_of("icmp_limited"),
+        count_of("fragmented"),
+        count_of("fragments"),
     )
 }
 

@@ -122,6 +122,7 @@ fn given(args: &PolicyArgs) -> Vec<(&SetFile, Action, Sides)> {
         (&args.block_dst, Action::Block, Sides::DST),
         (&args.count, Action::Count, Sides::BOTH),
         (&args.allow, Action::Allow, Sides::BOTH),
+        (&args.set, Action::Count, Sides::NONE),
     ];
     let group = |(files, action, sides)| {
         let files: &Vec<SetFile> = files;

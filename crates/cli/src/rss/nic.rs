@@ -16,13 +16,13 @@ pub(super) fn name(port: &str) -> Result<String, Error> {
     if !port.contains(':') {
         return Ok(port.to_owned());
     }
-    match PortSpec::parse(port).map_err(Error::refused)? {
-        PortSpec::Packet(spec) => Ok(spec.interface),
-        PortSpec::Xdp(spec) => Ok(spec.interface),
-        _ => Err(Error::refused(format!(
+    let spec = PortSpec::parse(port).map_err(Error::refused)?;
+    let name = spec.interface().map(str::to_owned);
+    name.ok_or_else(|| {
+        Error::refused(format!(
             "{port} is no interface of the kernel, and only those have a receive hash: write eth0"
-        ))),
-    }
+        ))
+    })
 }
 
 /// Settings, as JSON has them.

@@ -19,7 +19,7 @@ const THREE: u64 = 1 << 12 | 1 << 13 | 1 << 39;
 const NOBODY: &str = "nobody";
 
 /// A daemon in the middle, and its folder.
-struct Daemon<'b> {
+pub(crate) struct Daemon<'b> {
     bench: &'b Bench,
     folder: TempDir,
     running: Running,
@@ -27,17 +27,18 @@ struct Daemon<'b> {
 
 impl<'b> Daemon<'b> {
     #[track_caller]
-    fn start(bench: &'b Bench, driver: &str, more: &str) -> Self {
+    pub(crate) fn start(bench: &'b Bench, driver: &str, more: &str) -> Self {
         let folder = TempDir::new().expect("a folder");
         // Somebody else must be able to pass through it.
         let passable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(folder.path(), passable).expect("its mode");
         // What AF_XDP locks, twice while an interface returns, must fit into 8 MiB, where root may
         // not raise the limit either.
+        let pool = if more.contains("[[port]]") { 1344 } else { 832 };
         let ring = if driver == "xdp" { ",ring=64" } else { "" };
         let text = format!(
             "[[port]]\nspec = '{driver}:a{ring}'\n[[port]]\nspec = '{driver}:b{ring}'\n\
-             [memory]\npool = 832\nstride = 1792\n[[set]]\nname = 'hand'\naction = 'block'\n\
+             [memory]\npool = {pool}\nstride = 1792\n[[set]]\nname = 'hand'\naction = 'block'\n\
              [control]\nsocket = 'run/ctl.sock'\n[state]\ndir = 'state'\n{more}"
         );
         let config = folder.path().join("bridge.toml");
@@ -59,14 +60,14 @@ impl<'b> Daemon<'b> {
         self.folder.path().join("run/ctl.sock")
     }
 
-    fn pings(&self) -> bool {
+    pub(crate) fn pings(&self) -> bool {
         let words = format!("ping -c 1 -W 1 {RIGHT_ADDRESS}");
         self.bench.succeeds(Side::Left, &words)
     }
 
     /// Asks by the command line; a Unix socket knows no network namespace.
     #[track_caller]
-    fn must(&self, words: &str) -> String {
+    pub(crate) fn must(&self, words: &str) -> String {
         let output = Command::new(env!("CARGO_BIN_EXE_linerate"))
             .args(words.split_whitespace())
             .arg("--socket")
@@ -83,9 +84,15 @@ impl<'b> Daemon<'b> {
     }
 
     #[track_caller]
-    fn stop(self) -> Value {
+    pub(crate) fn stop(self) -> Value {
+        self.stop_and_say().0
+    }
+
+    /// The same, with what it said in its log.
+    #[track_caller]
+    pub(crate) fn stop_and_say(self) -> (Value, String) {
         self.running.signal(Signal::TERM);
-        self.running.reported().0
+        self.running.reported()
     }
 }
 

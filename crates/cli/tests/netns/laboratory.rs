@@ -65,7 +65,16 @@ fn every_path_that_there_is_has_its_rows() {
     if rows.is_empty() {
         return println!("skipped: {skipped}");
     }
-    for path in ["generator_only", "kernel_bridge", "nft", "packet", "xdp"] {
+    for path in [
+        "generator_only",
+        "kernel_bridge",
+        "nft",
+        "packet",
+        "xdp",
+        "switch_packet",
+        "switch_xdp",
+        "open_vswitch",
+    ] {
         let has = |metric: &str| {
             let of = |row: &&Value| row["variant"]["path"] == path && row["metric"] == metric;
             rows.iter().find(of)

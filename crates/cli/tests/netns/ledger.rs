@@ -273,7 +273,9 @@ fn traffic_while_a_run_begins_and_ends_is_bounded(driver: Driver) {
     for part in parts(&report, ":a", "start_or_end") {
         assert!(part["frames"].as_u64() <= part["most"].as_u64(), "{report}");
     }
-    sender.stop();
+    // The sender's own ledger may lack frames: a veth forgets uncounted what it holds when its
+    // other end loses its program.
+    sender.kill();
 }
 
 /// Waits until frames come.

@@ -49,7 +49,7 @@ fn a_frame_that_count_sets_would_drop_is_counted_once() {
         assert!(text.text().contains(part), "{part}: {}", text.text());
     }
     let text = daemon.must("set show trial");
-    for part in ["by source, ", "would drop  ", ", each frame counted once"] {
+    for part in ["hits src  ", "would drop  ", ", each frame counted once"] {
         assert!(text.text().contains(part), "{part}: {}", text.text());
     }
     assert!(!daemon.must("set show office").text().contains("would drop"));

@@ -12,6 +12,12 @@ use crate::{Place, Ran};
 
 const README: &str = include_str!("../../../../README.md");
 const GUIDE: &str = include_str!("../../../../docs/guide.md");
+const SWITCH: &str = include_str!("../../../../docs/switch.md");
+const EXAMPLE: &str = include_str!("../../../../examples/switch.toml");
+const NAT: &str = include_str!("../../../../docs/nat.md");
+const ROUTER: &str = include_str!("../../../../docs/router.md");
+const ROUTER_KERNEL_EXAMPLE: &str = include_str!("../../../../examples/router-kernel.toml");
+const ROUTER_EXAMPLE: &str = include_str!("../../../../examples/router.toml");
 const LIVE: &str = include_str!("../../../../docs/daemon/live-changes.md");
 const RUNNING: &str = include_str!("../../../../docs/daemon/running.md");
 const CAPTURE: &str = include_str!("../../../../docs/daemon/capture.md");
@@ -33,6 +39,9 @@ fn pages() -> Vec<(String, String)> {
         .collect();
     pages.push(("README.md".to_owned(), README.to_owned()));
     pages.push(("guide.md".to_owned(), GUIDE.to_owned()));
+    pages.push(("switch.md".to_owned(), SWITCH.to_owned()));
+    pages.push(("router.md".to_owned(), ROUTER.to_owned()));
+    pages.push(("nat.md".to_owned(), NAT.to_owned()));
     assert!(pages.len() >= 10, "{} pages", pages.len());
     pages
 }
@@ -76,8 +85,9 @@ fn every_command_is_understood() {
             if words.is_empty() || words.contains(&"...") || typed.contains("--comment \"") {
                 continue;
             }
-            // What stands for what a reader has.
-            let words = words.join(" ").replace("ADDRESS", "192.0.2.1");
+            // Behind -- stands another program's call. What stands for what a reader has.
+            let own: Vec<&str> = words.into_iter().take_while(|word| *word != "--").collect();
+            let words = own.join(" ").replace("ADDRESS", "192.0.2.1");
             let words = words.replace("completions SHELL", "completions bash");
             let ran = place.run(&format!("{words} --help"));
             assert_eq!(ran.code, 0, "{name}: {typed}\n{}", ran.stderr);
@@ -107,6 +117,17 @@ fn every_configuration_is_one() {
         }
     }
     assert!(count >= 5, "{count} configurations");
+}
+
+#[test]
+fn the_page_about_switches_has_the_example() {
+    assert_eq!(blocks(SWITCH, "toml"), [EXAMPLE.trim_end()]);
+}
+
+#[test]
+fn the_page_about_routers_has_the_example() {
+    let examples = [ROUTER_KERNEL_EXAMPLE, ROUTER_EXAMPLE].map(str::trim_end);
+    assert_eq!(blocks(ROUTER, "toml"), examples);
 }
 
 /// A folder with what a reader has: the program, the examples, and lists.
@@ -208,7 +229,9 @@ fn is_of_the_daemon(line: &str) -> bool {
 
 #[test]
 fn the_first_bridge_is_as_the_pages_say() {
-    let of_months = README.split("\n## For months").nth(1).expect("a chapter");
+    let of_months = README.split("\n## For months").nth(1);
+    let of_months = of_months.and_then(|rest| rest.split("\n## ").next());
+    let of_months = of_months.expect("a chapter");
     for page in [RUNNING, of_months] {
         let place = folder();
         let daemon = Daemon::start(&place, "run examples/trial.toml --json");

@@ -5,17 +5,30 @@ use std::path::PathBuf;
 
 use super::Place;
 
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 54] = [
     "",
     "demo",
     "bridge",
     "explain",
     "gen",
     "sink",
+    "load",
+    "load http",
+    "load tcp",
+    "load udp",
+    "serve",
+    "serve http",
+    "serve tcp",
+    "serve udp",
     "bypass",
     "bypass show",
     "bypass off",
     "set check",
+    "rules",
+    "rules check",
+    "rules import",
+    "rules load",
+    "rules matches",
     "set list",
     "set show",
     "set test",
@@ -24,11 +37,15 @@ const COMMANDS: [&str; 33] = [
     "set load",
     "set flush",
     "set save",
+    "set push",
     "set action",
     "show",
     "show ports",
     "show hits",
+    "show rules",
     "reload",
+    "health",
+    "drain",
     "doctor",
     "drops",
     "top",
@@ -39,6 +56,10 @@ const COMMANDS: [&str; 33] = [
     "lab list",
     "lab run",
     "lab compare",
+    "layout",
+    "layout check",
+    "counters",
+    "locks",
 ];
 
 #[test]

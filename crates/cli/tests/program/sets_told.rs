@@ -229,6 +229,19 @@ fn commands_that_are_called_otherwise_are_named() {
         ("list", "'linerate set list'"),
         ("set reload", "'linerate set load NAME'"),
         ("bridge eth1 eth2", "xdp:eth1"),
+        ("lab show stride", "'linerate lab run NAME'"),
+        ("lab strid", "'linerate lab run stride'"),
+        ("lab run strid", "did you mean 'stride'?"),
+        (
+            "lab compare stride b",
+            "'linerate lab run stride --json FILE'",
+        ),
+        ("lab rnu", "'linerate lab run'"),
+        ("help brige", "'bridge'"),
+        ("help set tset", "'test'"),
+        ("help lab rnu", "'linerate lab run'"),
+        ("set tset 192.0.2.1", "'test'"),
+        ("show setz", "'sets'"),
     ] {
         let ran = place.run(words).ended(2);
         assert!(ran.complaints().contains(hint), "{words}: {ran:?}");

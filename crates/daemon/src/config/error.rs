@@ -34,14 +34,23 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// Faults of several sections: all are told at once, each section by its first.
+/// Faults of several sections: all are told at once.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Vec<ConfigError>);
 
 impl Faults {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What was read; none after a fault.
     pub(super) fn take<T>(&mut self, read: Result<T, ConfigError>) -> Option<T> {
-        read.map_err(|error| self.0.push(error)).ok()
+        let keep = |mut error: ConfigError| {
+            let others = std::mem::take(&mut error.others);
+            self.0.push(error);
+            self.0.extend(others);
+        };
+        read.map_err(keep).ok()
     }
 
     /// What was read of several.

@@ -1,12 +1,17 @@
 //! `[[port]]` and `[[pipeline]]`: where frames enter and leave, and what is between.
 
+use std::path::PathBuf;
+
 use plane::{Otherwise, PassRules, TunnelPolicy};
 use port::PortSpec;
 use wire::{HashHeader, TunnelKind, TunnelPorts};
 
-use super::error::{ConfigError, Wrong};
+use super::error::{ConfigError, Faults, Wrong};
 use super::resolved::Writer;
 use super::section::{Section, split_sentence};
+use super::{router, switch};
+use crate::router::{RouterWords, leave_control};
+use crate::switch::SwitchWords;
 
 /// `[[port]]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,13 +21,45 @@ pub struct PortConfig {
     pub name: String,
     /// What to open, as `linerate bridge` takes it.
     pub spec: PortSpec,
+    /// Whether the daemon is not healthy while it is down.
+    pub required: bool,
 }
 
 /// What is between the ports of a pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PipelineKind {
     /// What comes in by one port leaves by the other, unless a set stops it.
     Bridge,
+    /// Frames leave by the ports that their VLAN and destination ask for, unless a set stops them.
+    Switch(Box<SwitchWords>),
+    /// IP packets leave by the interface that their route leads to, unless a set stops them.
+    Router(Box<RouterWords>),
+}
+
+/// The ports, of which the XDP program leaves the kernel what is its own where a pipeline goes by
+/// the kernel's routes.
+pub(super) fn left_to_kernel(
+    mut ports: Vec<PortConfig>,
+    pipelines: &[PipelineConfig],
+) -> Vec<PortConfig> {
+    let by_kernel = |one: &PipelineConfig| match &one.kind {
+        PipelineKind::Router(words) => words.kernel,
+        _ => false,
+    };
+    if pipelines.iter().any(by_kernel) {
+        for port in &mut ports {
+            leave_control(&mut port.spec);
+        }
+    }
+    ports
+}
+
+/// Words for kinds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum KindWord {
+    Bridge,
+    Switch,
+    Router,
 }
 
 /// Address space that no set may block.
@@ -60,8 +97,8 @@ impl Space {
 pub struct PipelineConfig {
     /// What it does.
     pub kind: PipelineKind,
-    /// The names of its ports; both ports of the configuration unless they are given.
-    pub ports: [String; 2],
+    /// The names of its ports; all ports of the configuration unless they are given.
+    pub ports: Vec<String>,
     /// For IP frames that no set decides on.
     pub default: Otherwise,
     /// For frames that carry no IP.
@@ -77,13 +114,19 @@ pub struct PipelineConfig {
     pub tunnels: TunnelPolicy,
     /// Address space to exempt, each once.
     pub keep: Vec<Space>,
+    /// A file of rules of packets.
+    pub rules: Option<PathBuf>,
 }
 
 const KEEP: [(&str, Space); 2] = [("private", Space::Private), ("local", Space::Local)];
 const HASH: [(&str, HashHeader); 2] = [("inner", HashHeader::Inner), ("outer", HashHeader::Outer)];
 const OTHERWISE: [(&str, Otherwise); 2] =
     [("forward", Otherwise::Forward), ("drop", Otherwise::Drop)];
-const KINDS: [(&str, PipelineKind); 1] = [("bridge", PipelineKind::Bridge)];
+const KINDS: [(&str, KindWord); 3] = [
+    ("bridge", KindWord::Bridge),
+    ("switch", KindWord::Switch),
+    ("router", KindWord::Router),
+];
 
 /// One of some words.
 pub(crate) fn choice<T: Copy>(word: &str, known: &[(&'static str, T)]) -> Result<T, Wrong> {
@@ -117,20 +160,39 @@ impl PortConfig {
             let wrong = Wrong::new("a port has an empty name", "give it one or leave name out");
             return Err(section.error_at("name", wrong));
         }
+        if name.chars().any(char::is_control) {
+            let what = format!("the name {name:?} has a control character");
+            let wrong = Wrong::new(what, "take it out, since reports and logs print names");
+            return Err(section.error_at("name", wrong));
+        }
         if matches!(&spec, PortSpec::Xdp(xdp) if xdp.shortcut) {
             let what = "shortcut=on would stay closed: it needs lists that never change, and the \
                         sets of a daemon do";
             let wrong = Wrong::new(what, "leave shortcut out, or run linerate bridge");
             return Err(section.error_at("spec", wrong));
         }
+        let required = section.flag("required")?.unwrap_or(true);
         section.finish()?;
-        Ok(Self { name, spec })
+        Ok(Self {
+            name,
+            spec,
+            required,
+        })
+    }
+
+    /// Its name, where it is not that of the driver and interface.
+    #[must_use]
+    pub fn given_name(&self) -> Option<String> {
+        let spec = self.spec.to_string();
+        let is_short = spec.split(',').next() == Some(self.name.as_str());
+        (!is_short).then(|| self.name.clone())
     }
 
     pub(crate) fn write(&self, out: &mut Writer) {
         out.array("port");
         out.text("name", &self.name);
         out.text("spec", &self.spec.to_string());
+        out.raw("required", self.required);
     }
 }
 
@@ -139,7 +201,7 @@ impl PipelineConfig {
     pub(crate) fn between(ports: [String; 2], router: &[String]) -> Self {
         Self {
             kind: PipelineKind::Bridge,
-            ports,
+            ports: ports.into(),
             pass: PassRules::ALL,
             router: router.to_vec(),
             default: Otherwise::Forward,
@@ -147,24 +209,19 @@ impl PipelineConfig {
             malformed: Otherwise::Drop,
             tunnels: TunnelPolicy::default(),
             keep: Vec::new(),
+            rules: None,
         }
     }
 
     /// `router`: the ports that routers are taken to be behind.
     pub(crate) fn read(
-        section: Section<'_>,
+        section: &Section<'_>,
         ports: &[PortConfig],
         router: &[String],
     ) -> Result<Self, ConfigError> {
-        let kind = section.parsed("kind", "kind = \"bridge\"", |word| choice(word, &KINDS))?;
-        let known = |name: &str| known_port(name, ports);
-        let between = match section.texts("ports", known)? {
-            Some(names) => <[String; 2]>::try_from(names)
-                .ok()
-                .filter(|[first, second]| first != second)
-                .ok_or_else(|| section.error_at("ports", not_two()))?,
-            None => both(ports).ok_or_else(|| section.missing("ports"))?,
-        };
+        let mut faults = Faults::default();
+        // A bridge with a key of a switch lacks its kind, whatever else is wrong.
+        let (kind, between) = read_kind(section, ports, &mut faults)?;
         let otherwise = |key| {
             section.parsed(key, "\"forward\" or \"drop\"", |word| match word {
                 // As `action` of a set has it.
@@ -172,37 +229,46 @@ impl PipelineConfig {
                 word => choice(word, &OTHERWISE),
             })
         };
-        let (default, non_ip) = (otherwise("default")?, otherwise("non_ip")?);
-        let malformed = otherwise("malformed")?;
-        let pass = read_pass(&section)?;
-        let given = section.texts("router", known)?;
-        let tunnels = read_tunnels(&section)?;
-        let mut keep = Vec::new();
-        for space in section
-            .texts("keep", |word| choice(word, &KEEP))?
-            .unwrap_or_default()
-        {
-            if !keep.contains(&space) {
-                keep.push(space);
-            }
+        let [default, non_ip, malformed] =
+            ["default", "non_ip", "malformed"].map(|key| faults.take(otherwise(key)).flatten());
+        let pass = faults.take(read_pass(section));
+        let given = section.texts("router", |name| known_port(name, ports));
+        let given = faults.take(given).flatten();
+        let tunnels = faults.take(read_tunnels(section));
+        let keep = faults.take(read_keep(section)).unwrap_or_default();
+        let rules = faults.take(section.path("rules")).flatten();
+        faults.take(section.all_asked());
+        match &kind {
+            PipelineKind::Bridge => {}
+            PipelineKind::Switch(words) => switch::check(words, section, ports, &mut faults),
+            PipelineKind::Router(words) => router::check(words, section, ports, &mut faults),
         }
-        section.finish()?;
+        faults.result()?;
         Ok(Self {
-            kind: kind.unwrap_or(PipelineKind::Bridge),
             ports: between,
-            pass,
+            pass: pass.unwrap_or(PassRules::ALL),
             router: given.unwrap_or_else(|| router.to_vec()),
             default: default.unwrap_or(Otherwise::Forward),
             non_ip: non_ip.unwrap_or(Otherwise::Forward),
-            malformed: malformed.unwrap_or(Otherwise::Drop),
-            tunnels,
+            malformed: malformed.unwrap_or(match kind {
+                PipelineKind::Bridge => Otherwise::Drop,
+                PipelineKind::Switch(_) | PipelineKind::Router(_) => Otherwise::Forward,
+            }),
+            tunnels: tunnels.unwrap_or_default(),
             keep,
+            rules,
+            kind,
         })
     }
 
     pub(crate) fn write(&self, out: &mut Writer) {
         out.array("pipeline");
-        out.text("kind", word(self.kind, &KINDS));
+        let kind = match self.kind {
+            PipelineKind::Bridge => KindWord::Bridge,
+            PipelineKind::Switch(_) => KindWord::Switch,
+            PipelineKind::Router(_) => KindWord::Router,
+        };
+        out.text("kind", word(kind, &KINDS));
         out.texts("ports", self.ports.iter().map(String::as_str));
         out.text("default", word(self.default, &OTHERWISE));
         out.text("non_ip", word(self.non_ip, &OTHERWISE));
@@ -215,7 +281,84 @@ impl PipelineConfig {
         let ports = tunnel_words(self.tunnels.ports);
         out.texts("tunnel_ports", ports.iter().map(String::as_str));
         out.texts("keep", self.keep.iter().map(|space| space.name()));
+        if let Some(rules) = &self.rules {
+            out.path("rules", rules);
+        }
+        match &self.kind {
+            PipelineKind::Bridge => {}
+            PipelineKind::Switch(words) => switch::write(words, out),
+            PipelineKind::Router(words) => router::write(words, out),
+        }
     }
+}
+
+/// What a pipeline does, and between which ports: its keys alone, not what they mean together.
+fn read_kind(
+    section: &Section<'_>,
+    ports: &[PortConfig],
+    faults: &mut Faults,
+) -> Result<(PipelineKind, Vec<String>), ConfigError> {
+    let wanted = "kind = \"bridge\", \"switch\" or \"router\"";
+    let kind = section.parsed("kind", wanted, |word| choice(word, &KINDS))?;
+    let kind = kind.unwrap_or(KindWord::Bridge);
+    refuse_keys_of_others(section, kind)?;
+    match kind {
+        KindWord::Bridge => Ok((PipelineKind::Bridge, bridged(section, ports)?)),
+        KindWord::Switch => {
+            let names = faults.take(switch::read_ports(section, ports, 2));
+            let words = switch::read(section, faults);
+            let kind = PipelineKind::Switch(Box::new(words));
+            Ok((kind, names.unwrap_or_default()))
+        }
+        KindWord::Router => {
+            let names = faults.take(switch::read_ports(section, ports, 1));
+            let words = router::read(section, faults);
+            let kind = PipelineKind::Router(Box::new(words));
+            Ok((kind, names.unwrap_or_default()))
+        }
+    }
+}
+
+/// Refuses a key that another kind of pipeline has.
+fn refuse_keys_of_others(section: &Section<'_>, kind: KindWord) -> Result<(), ConfigError> {
+    let keys: [(KindWord, Vec<&'static str>); 2] = [
+        (KindWord::Switch, switch::own_keys().collect()),
+        (KindWord::Router, router::OWN_KEYS.to_vec()),
+    ];
+    for (other, keys) in keys.into_iter().filter(|(other, _)| *other != kind) {
+        if let Some(key) = section.has_one_of(keys) {
+            let other = word(other, &KINDS);
+            let what = format!("{key} in [[pipeline]] is for a {other} alone");
+            let remedy = format!("write kind = \"{other}\", or leave {key} out");
+            return Err(section.error_at(key, Wrong::new(what, remedy)));
+        }
+    }
+    Ok(())
+}
+
+/// The two ports of a bridge.
+fn bridged(section: &Section<'_>, ports: &[PortConfig]) -> Result<Vec<String>, ConfigError> {
+    let known = |name: &str| known_port(name, ports);
+    let between = match section.texts("ports", known)? {
+        Some(names) => <[String; 2]>::try_from(names)
+            .ok()
+            .filter(|[first, second]| first != second)
+            .ok_or_else(|| section.error_at("ports", not_two()))?,
+        None => both(ports).ok_or_else(|| section.missing("ports"))?,
+    };
+    Ok(between.into())
+}
+
+/// Address space to exempt, each once.
+fn read_keep(section: &Section<'_>) -> Result<Vec<Space>, ConfigError> {
+    let spaces = section.texts("keep", |word| choice(word, &KEEP))?;
+    let mut keep = Vec::new();
+    for space in spaces.unwrap_or_default() {
+        if !keep.contains(&space) {
+            keep.push(space);
+        }
+    }
+    Ok(keep)
 }
 
 /// Which rules there are; all of them unless some are given.

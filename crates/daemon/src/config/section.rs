@@ -8,7 +8,7 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigError, Wrong};
+use super::error::{ConfigError, Faults, Wrong};
 use super::words;
 
 /// Characters of what is said to be wrong.
@@ -74,6 +74,27 @@ impl<'t> Section<'t> {
             .get(key)
             .map_or(self.span.start, |v| v.span().start);
         self.source.error(at, wrong)
+    }
+
+    /// That something is wrong with the member at `index` of the list of a key.
+    pub(crate) fn error_in(&self, key: &str, index: usize, wrong: Wrong) -> ConfigError {
+        let list = self.table.get(key).map(Spanned::get_ref);
+        let member = match list {
+            Some(DeValue::Array(members)) => members.get(index),
+            _ => None,
+        };
+        match member {
+            Some(member) => self.source.error(member.span().start, wrong),
+            None => self.error_at(key, wrong),
+        }
+    }
+
+    /// The first of these keys that stands in the table.
+    pub(crate) fn has_one_of(
+        &self,
+        keys: impl IntoIterator<Item = &'static str>,
+    ) -> Option<&'static str> {
+        keys.into_iter().find(|key| self.table.get(*key).is_some())
     }
 
     fn find(&self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
@@ -315,13 +336,19 @@ impl<'t> Section<'t> {
         array.iter().map(section).collect()
     }
 
-    /// All keys have been asked for; the first that was not is refused.
+    /// All keys have been asked for; those that were not are refused.
     pub(crate) fn finish(self) -> Result<(), ConfigError> {
+        self.all_asked()
+    }
+
+    /// As [`Section::finish`], where faults of its keys are still to be located.
+    pub(crate) fn all_asked(&self) -> Result<(), ConfigError> {
         self.only(&self.asked.borrow())
     }
 
-    /// The first key that is none of these is refused.
+    /// Keys that are none of these are refused.
     pub(crate) fn only(&self, known: &[&str]) -> Result<(), ConfigError> {
+        let mut faults = Faults::default();
         for key in self.table.keys() {
             let word = key.get_ref().as_ref();
             if known.contains(&word) {
@@ -332,11 +359,10 @@ impl<'t> Section<'t> {
                 Some(near) => format!("did you mean '{near}'?"),
                 None => format!("it knows {}", known.join(", ")),
             };
-            return Err(self
-                .source
-                .error(key.span().start, Wrong::new(what, remedy)));
+            let wrong = Wrong::new(what, remedy);
+            faults.take::<()>(Err(self.source.error(key.span().start, wrong)));
         }
-        Ok(())
+        faults.result()
     }
 }
 

@@ -10,6 +10,7 @@ use toml::de::DeValue;
 
 use super::columns;
 use super::error::{ConfigError, Wrong};
+use super::etcd::EtcdConfig;
 use super::ports::{PortConfig, choice, known_port, word};
 use super::resolved::Writer;
 use super::section::Section;
@@ -36,6 +37,9 @@ pub struct SetConfig {
     /// Whether a start without its list is refused: a file is here or it is not, and what comes by
     /// the net or is made may come later, unless it is said otherwise.
     pub required: bool,
+    /// How old a required list may be before the daemon is not healthy; three times `refresh`
+    /// unless it is given.
+    pub max_age: Duration,
     /// Which refreshes are refused.
     pub guards: Guards,
     /// The columns that hold the entries, where the list has columns.
@@ -76,6 +80,8 @@ pub enum Source {
         /// How long it may take; none for `list_time` of `[limits]`.
         timeout: Option<Duration>,
     },
+    /// A list in etcd, which is watched.
+    Etcd(Box<EtcdConfig>),
 }
 
 /// What a refresh must not do unless it is forced.
@@ -106,10 +112,12 @@ const ALIASES: [(&str, &str); 5] = [
     ("permit", "allow"),
     ("pass", "allow"),
 ];
-const SIDES: [(&str, Sides); 3] = [
+const SIDES: [(&str, Sides); 4] = [
     ("both", Sides::BOTH),
     ("source", Sides::SRC),
     ("destination", Sides::DST),
+    // Rules of packets alone ask for it.
+    ("none", Sides::NONE),
 ];
 
 /// A change of more than half is a fault of the source more often than news.
@@ -120,6 +128,9 @@ const FLOOR_MAX: i64 = u32::MAX as i64;
 const REFRESH: Duration = Duration::from_secs(3600);
 const REFRESH_MIN: Duration = Duration::from_secs(1);
 const REFRESH_MAX: Duration = Duration::from_secs(30 * 86_400);
+const MAX_AGE_MAX: Duration = Duration::from_secs(365 * 86_400);
+/// A list that two reads in a row have failed to confirm is current; at the third it is not.
+const REFRESHES_PER_AGE: u32 = 3;
 const NAME_BYTES_MAX: usize = 64;
 
 fn json_paths(section: &Section<'_>) -> Result<Vec<JsonPath>, ConfigError> {
@@ -156,6 +167,9 @@ impl SetConfig {
         }
         let second = Duration::from_secs(1);
         let source = Source::read(&section)?;
+        let refresh = section.duration("refresh", REFRESH_MIN.max(second)..=REFRESH_MAX)?;
+        let refresh = refresh.unwrap_or(REFRESH);
+        let max_age = section.duration("max_age", REFRESH_MIN..=MAX_AGE_MAX)?;
         let set = Self {
             required: required(&section, source.as_ref())?,
             source,
@@ -168,9 +182,8 @@ impl SetConfig {
                 .into_iter()
                 .map(|on| ActionAt::read(on, ports))
                 .collect::<Result<_, _>>()?,
-            refresh: section
-                .duration("refresh", REFRESH_MIN.max(second)..=REFRESH_MAX)?
-                .unwrap_or(REFRESH),
+            refresh,
+            max_age: max_age.unwrap_or(REFRESHES_PER_AGE * refresh),
             guards: Guards::read(&section)?,
             columns: columns::read(&section)?,
             json_paths: json_paths(&section)?,
@@ -194,6 +207,7 @@ impl SetConfig {
         out.duration("refresh", self.refresh);
         if self.source.is_some() {
             out.raw("required", self.required);
+            out.duration("max_age", self.max_age);
         }
         self.guards.write(out);
         if let Some(columns) = &self.columns {
@@ -228,7 +242,7 @@ fn action(section: &Section<'_>) -> Result<Option<Action>, ConfigError> {
 }
 
 fn sides(section: &Section<'_>) -> Result<Option<Sides>, ConfigError> {
-    let wanted = "sides = \"both\", \"source\" or \"destination\"";
+    let wanted = "sides = \"both\", \"source\", \"destination\" or \"none\"";
     section.parsed("sides", wanted, |word| choice(word, &SIDES))
 }
 
@@ -274,7 +288,7 @@ impl Source {
                 Some(read(text).map_err(|wrong| section.error_at("source", wrong))?)
             }
             Some(_) => {
-                let table = section.table("source", "source = { command = [\"...\"] }")?;
+                let table = section.table("source", "source")?;
                 table.map(Self::of_table).transpose()?
             }
         };
@@ -290,30 +304,18 @@ impl Source {
     }
 
     fn of_text(section: &Section<'_>, text: &str, ca_file: Option<PathBuf>) -> Result<Self, Wrong> {
-        let Some((scheme, rest)) = text.split_once("://") else {
+        if !text.contains("://") {
             return section.resolved(text).map(Self::File);
-        };
-        let sound = text.bytes().all(|byte| byte.is_ascii_graphic()) && !rest.is_empty();
-        let url = text.to_owned();
-        match scheme {
-            "https" if sound => Ok(Self::Url { url, ca_file }),
-            "http" if sound && is_loopback(rest) => Ok(Self::Url { url, ca_file }),
-            "http" if sound => Err(Wrong::new(
-                "a list fetched by http:// can be forged on its way",
-                "use https://, or http:// on 127.0.0.1 alone",
-            )),
-            _ => Err(Wrong::new(
-                // What follows may be a licence key.
-                format!(
-                    "{:?} cannot be fetched",
-                    text.split('?').next().unwrap_or(text)
-                ),
-                "write /a/path, https://... or { command = [\"...\"] }",
-            )),
         }
+        sound_url(text)?;
+        let url = text.to_owned();
+        Ok(Self::Url { url, ca_file })
     }
 
     fn of_table(table: Section<'_>) -> Result<Self, ConfigError> {
+        if table.has_one_of(["etcd"]).is_some() {
+            return EtcdConfig::read(table).map(|etcd| Self::Etcd(Box::new(etcd)));
+        }
         let argv = table.texts("command", |word| Ok(word.to_owned()))?;
         let argv = argv.ok_or_else(|| table.missing("command"))?;
         let wrong =
@@ -352,7 +354,31 @@ impl Source {
                     out.duration("source.timeout", *timeout);
                 }
             }
+            Self::Etcd(etcd) => etcd.write(out),
         }
+    }
+}
+
+/// Whether lists may come from this address: encrypted, or from this machine.
+pub(super) fn sound_url(text: &str) -> Result<(), Wrong> {
+    let (scheme, rest) = text.split_once("://").unwrap_or(("", ""));
+    let sound = text.bytes().all(|byte| byte.is_ascii_graphic()) && !rest.is_empty();
+    match scheme {
+        "https" if sound => Ok(()),
+        "http" if sound && is_loopback(rest) => Ok(()),
+        "http" if sound => Err(Wrong::new(
+            "a list fetched by http:// can be forged on its way",
+            "use https://, or http:// on 127.0.0.1 alone",
+        )),
+        _ => Err(Wrong::new(
+            // What follows may be a licence key.
+            format!(
+                "{:?} cannot be fetched",
+                text.split('?').next().unwrap_or(text)
+            ),
+            "write /a/path, https://..., { command = [\"...\"] } or { etcd = [...], prefix = \
+             \"...\" }",
+        )),
     }
 }
 

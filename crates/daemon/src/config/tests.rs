@@ -246,7 +246,7 @@ fn what_cannot_be_meant_is_refused() {
         ("[memory]\nstride = 2000", "7: stride is no multiple of 64"),
         ("[[port]]\nspec = 'xpd:eth0'", "7: spec in [[port]]: "),
         (
-            "[[port]]\nspec = 'null:'",
+            "[[port]]\nname = 'third'\nspec = 'null:'",
             "a bridge has two ports and 3 are given",
         ),
         (
@@ -307,17 +307,17 @@ fn columns_by_number_and_heading() {
 fn a_file_is_bounded_and_must_be_there() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("long.toml");
-    std::fs::write(&path, vec![b'#'; (1 << 20) + 1]).expect("written");
+    fs::write(&path, vec![b'#'; (1 << 20) + 1]).expect("written");
     let said = Config::read(&path).expect_err("too long").to_string();
     assert!(said.contains("longer than 1 MiB"), "{said}");
-    std::fs::write(&path, [b'#', 0xFF]).expect("written");
+    fs::write(&path, [b'#', 0xFF]).expect("written");
     let said = Config::read(&path).expect_err("no text").to_string();
     assert!(said.contains("no UTF-8 text at byte 1"), "{said}");
     let said = Config::read(&folder.path().join("absent"))
         .expect_err("absent")
         .to_string();
     assert!(said.contains("cannot be read"), "{said}");
-    std::fs::write(&path, BRIDGE).expect("written");
+    fs::write(&path, BRIDGE).expect("written");
     assert!(Config::read(&path).is_ok());
 }
 

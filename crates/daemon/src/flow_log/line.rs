@@ -7,7 +7,8 @@ use plane::FlowRecord;
 use serde::Serialize;
 use table::flows::Tick;
 
-/// The names are a contract. Times are seconds since 1970, to 0.27 s.
+/// The names are a contract. Times are seconds since 1970, each that of the beginning of a tick of
+/// 0.27 s: never behind what it tells of.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     time: f64,

@@ -58,6 +58,12 @@ families! {
         "Always 1; the labels say what is running.";
     START_TIME = Gauge "process_start_time_seconds" []
         "When the daemon started, in seconds since 1970.";
+    HEALTHY = Gauge "linerate_healthy" []
+        "1 while workers go round, ports are up and required sets are current.";
+    READY = Gauge "linerate_ready" []
+        "1 while it is healthy and does not drain.";
+    DRAINING = Gauge "linerate_draining" []
+        "1 since 'linerate drain', until 'linerate drain --off'.";
     PORT_INFO = Gauge "linerate_port_info" ["port", "spec", "mode"]
         "Always 1; the port as configured, and the mode that was granted.";
     PORT_UP = Gauge "linerate_port_up" ["port"]
@@ -84,6 +90,18 @@ families! {
         "Packets in fragments: begun, complete, timed_out, evicted, flawed, reused (flawed, too).";
     FRAGMENTS = Counter "linerate_fragments_total" ["event"]
         "Fragments that waited for the first of their packet, and that came twice (duplicate).";
+    SWITCH = Counter "linerate_switch_events_total" ["event"]
+        "What a switch did, as its report has it; absent where there is none.";
+    VLAN_FRAMES = Counter "linerate_vlan_frames_total" ["vlan", "direction"]
+        "Frames of a VLAN taken in (rx) and given to ports, copies too (tx); 0: no VLANs.";
+    ROUTER = Counter "linerate_router_events_total" ["event"]
+        "What a router did, as its report has it; absent where there is none.";
+    RULES = Gauge "linerate_rules" ["policy"]
+        "Rules of packets that hold, and their policy; absent where there are none.";
+    RULE_PACKETS = Counter "linerate_rule_packets_total" ["rule", "text"]
+        "Packets that the rule matched, by its number; rule policy: no rule decided on them.";
+    RULE_BYTES = Counter "linerate_rule_bytes_total" ["rule", "text"]
+        "Bytes of those packets' frames, without FCS. The first 1,000 rules have figures.";
     SET_HITS = Counter "linerate_set_hits_total" ["set", "port", "side", "action"]
         "Frames of that ingress port whose address on that side is in the set, by its action then.";
     SET_WOULD_DROP = Counter "linerate_set_would_drop_total" ["set"]
@@ -102,6 +120,12 @@ families! {
         "Refreshes by result: loaded, unchanged, failed (not read), refused (by a guard).";
     SET_STALE = Gauge "linerate_set_stale" ["set"]
         "1 while the last refresh failed or was refused, so that an older list is in force.";
+    SET_REQUIRED = Gauge "linerate_set_required" ["set"]
+        "1 where the daemon is not healthy without a current list; absent without a source.";
+    SET_CURRENT = Gauge "linerate_set_current" ["set"]
+        "1 while the set has its source's list and that is not older than max_age.";
+    SET_AGE = Gauge "linerate_set_age_seconds" ["set"]
+        "Since the source last brought or confirmed the list, or since its copy was fetched.";
     SET_NEVER_READ = Gauge "linerate_set_never_read" ["set"]
         "1 while nothing was ever read of the set's source, not even a copy; absent without one.";
     WORKER_BUSY = Counter "linerate_worker_busy_seconds_total" ["worker", "cpu"]

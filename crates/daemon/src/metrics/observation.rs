@@ -2,13 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rpc::answers::FragmentCounts;
+use crate::rpc::answers::{FragmentCounts, Health, Vlans};
 
 /// Whatever can say how the daemon is doing. Called from threads of the metrics server, never from
 /// a worker; it should take well below a second.
 pub trait Observe: Send + Sync {
     /// How things are now.
     fn observe(&self) -> Observation;
+
+    /// Whether traffic may be sent to it.
+    fn health(&self) -> Health {
+        self.observe().health
+    }
 }
 
 impl<F: Fn() -> Observation + Send + Sync> Observe for F {
@@ -27,6 +32,8 @@ pub struct Observation {
     pub commit: String,
     /// When the daemon started, seconds since 1970.
     pub started_at: f64,
+    /// Whether traffic may be sent to it.
+    pub health: Health,
     /// In the order of the configuration.
     pub ports: Vec<Port>,
     /// In the order of their numbers.
@@ -37,6 +44,12 @@ pub struct Observation {
     pub passed: Vec<u64>,
     /// Packets in fragments; none where they are not followed.
     pub fragments: Option<FragmentCounts>,
+    /// What the switch did, where there is one.
+    pub switch: Option<Vlans>,
+    /// What the router did; nothing where there is none.
+    pub router: Vec<(String, u64)>,
+    /// Rules of packets, where there are some.
+    pub rules: Option<RuleFigures>,
     /// In the order of the configuration.
     pub sets: Vec<Set>,
     /// Frames that a count set would have dropped, and no block set did.
@@ -51,6 +64,32 @@ pub struct Observation {
     pub frame_memory_bytes: u64,
     /// The version of sets and actions that every worker has.
     pub published_version: u64,
+}
+
+/// Rules of packets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RuleFigures {
+    /// How many there are.
+    pub count: u64,
+    /// What becomes of packets that no rule decides on.
+    pub policy: String,
+    /// Their first, and behind them what no rule decided on.
+    pub rules: Vec<RuleFigure>,
+}
+
+/// What one rule matched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RuleFigure {
+    /// Its number from 1, or `policy`.
+    pub rule: String,
+    /// Its text, cut where it is long.
+    pub text: String,
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of their frames.
+    pub bytes: u64,
 }
 
 /// One port.
@@ -153,6 +192,12 @@ pub struct Set {
     pub stale: bool,
     /// Whether nothing was ever read of a source of it, so that it is without that list.
     pub never_read: bool,
+    /// Whether the daemon is not healthy without a current list.
+    pub required: bool,
+    /// Whether it has the lists of its sources, and none is too old; `None` where it has none.
+    pub current: Option<bool>,
+    /// How old the oldest of them is, seconds.
+    pub age_seconds: Option<f64>,
 }
 
 /// Frames of one port that hit a set on one side while it had one action.

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::{PortStatus, SetCounts, Status, WorkerStatus};
+use plane::NodeCount;
 use port::interface::Link;
 
 use super::observation::{
-    BurstSizes, Captured, Hits, Observation, Pool, Port, Refreshes, Reloads, Set, Worker,
+    BurstSizes, Captured, Hits, Observation, Pool, Port, Refreshes, Reloads, RuleFigures, Set,
+    Worker,
 };
+use crate::rpc::answers::{Health, Vlans};
 use crate::sets::SetFacts;
 use crate::sources::SourceState;
 
@@ -19,6 +22,8 @@ pub struct Around {
     pub version: String,
     /// The commit it was built from; empty where that is unknown.
     pub commit: String,
+    /// Whether traffic may be sent to it.
+    pub health: Health,
     /// When the daemon started.
     pub started: Option<SystemTime>,
     /// Names of ports by their numbers; a port without one goes by its spec.
@@ -27,6 +32,12 @@ pub struct Around {
     pub sets: Vec<SetFacts>,
     /// Sources, and how they fare.
     pub sources: Vec<SourceState>,
+    /// What the switch did, where there is one.
+    pub switch: Option<Vlans>,
+    /// There is a router.
+    pub routes: bool,
+    /// Rules of packets, where there are some.
+    pub rules: Option<RuleFigures>,
     /// Changes of the configuration.
     pub reloads: Reloads,
     /// What captures were given.
@@ -41,7 +52,10 @@ impl Observation {
             version: around.version.clone(),
             commit: around.commit.clone(),
             started_at: around.started.map_or(0.0, seconds),
+            health: around.health.clone(),
             reloads: around.reloads,
+            switch: around.switch.clone(),
+            rules: around.rules.clone(),
             captured: around.captured,
             ..Self::default()
         }
@@ -63,12 +77,20 @@ impl Observation {
             fragments: status.fragments.as_ref().map(Into::into),
             sets: sets(&status.sets, around),
             would_drop: status.would_drop,
+            router: match around.routes {
+                true => status.node.iter().map(event).collect(),
+                false => Vec::new(),
+            },
             pools: status.workers.iter().map(pool).collect(),
             frame_memory_bytes: status.memory.bytes as u64,
             published_version: status.seen,
             ..Self::starting(around)
         }
     }
+}
+
+fn event(count: &NodeCount) -> (String, u64) {
+    (count.name.to_owned(), count.count)
 }
 
 /// Seconds since 1970, as Prometheus has times.
@@ -163,6 +185,14 @@ fn add_source(set: &mut Set, source: &SourceState) {
     results.refused += source.refusals;
     set.stale |= source.last_error.is_some();
     set.never_read |= source.is_never_read() && set.loaded_at.is_none();
+    let now = SystemTime::now();
+    set.required |= source.freshness.required;
+    set.current = Some(set.current.unwrap_or(true) && source.is_current(now));
+    let age = source.age(now).map(|age| age.as_secs_f64());
+    set.age_seconds = match (set.age_seconds, age) {
+        (Some(one), Some(other)) => Some(one.max(other)),
+        (one, other) => one.or(other),
+    };
     // Of several sources the oldest speaks for the set.
     let confirmed = source.last_success.map(seconds);
     set.confirmed_at = match (set.confirmed_at, confirmed) {

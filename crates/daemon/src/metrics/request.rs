@@ -17,17 +17,37 @@ pub enum Answer {
     Reply(Vec<u8>),
 }
 
-/// Reads the head of a request and answers it; `metrics` is called where the metrics are asked
-/// for, and not otherwise. Never waits for more than [`REQUEST_BYTES_MAX`].
+/// A page that is made when it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    /// `/metrics`.
+    Metrics,
+    /// `/healthz`: workers go round, ports are up, required sets are current.
+    Healthy,
+    /// `/readyz`: the same, and it does not drain.
+    Ready,
+}
+
+/// A page as it was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// Whether what was asked for holds; false answers with status 503.
+    pub is_well: bool,
+    /// The text of the page.
+    pub text: String,
+}
+
+/// Reads the head of a request and answers it; `make` is called once where a page is asked for
+/// that it makes, and not otherwise. Never waits for more than [`REQUEST_BYTES_MAX`].
 #[must_use]
-pub fn answer(bytes: &[u8], metrics: &mut dyn FnMut() -> String) -> Answer {
+pub fn answer(bytes: &[u8], make: &mut dyn FnMut(Page) -> Made) -> Answer {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);
     let reply = match request.parse(bytes) {
         Ok(httparse::Status::Complete(_)) => respond(
             request.method.unwrap_or_default(),
             request.path.unwrap_or_default(),
-            metrics,
+            make,
         ),
         Ok(httparse::Status::Partial) if bytes.len() < REQUEST_BYTES_MAX => {
             return Answer::Incomplete;
@@ -41,7 +61,7 @@ pub fn answer(bytes: &[u8], metrics: &mut dyn FnMut() -> String) -> Answer {
     Answer::Reply(reply)
 }
 
-fn respond(method: &str, target: &str, metrics: &mut dyn FnMut() -> String) -> Vec<u8> {
+fn respond(method: &str, target: &str, make: &mut dyn FnMut(Page) -> Made) -> Vec<u8> {
     let head_only = method == "HEAD";
     if !head_only && method != "GET" {
         let more = "Allow: GET, HEAD\r\n";
@@ -49,14 +69,29 @@ fn respond(method: &str, target: &str, metrics: &mut dyn FnMut() -> String) -> V
         return reply("405 Method Not Allowed", PLAIN, more, text, false);
     }
     let path = target.split('?').next().unwrap_or_default();
-    match path {
-        "/metrics" => reply("200 OK", TEXT_FORMAT, "", &metrics(), head_only),
+    let (page, kind) = match path {
+        "/metrics" => (Page::Metrics, TEXT_FORMAT),
+        "/healthz" => (Page::Healthy, PLAIN),
+        "/readyz" => (Page::Ready, PLAIN),
         "/" => {
-            let text = "linerate: metrics are at /metrics\n";
-            reply("200 OK", PLAIN, "", text, head_only)
+            let text = "linerate: metrics are at /metrics, health is at /healthz and /readyz\n";
+            return reply("200 OK", PLAIN, "", text, head_only);
         }
-        _ => reply("404 Not Found", PLAIN, "", "try /metrics\n", head_only),
-    }
+        _ => return reply("404 Not Found", PLAIN, "", "try /metrics\n", head_only),
+    };
+    let made = make(page);
+    let status = match made.is_well {
+        true => "200 OK",
+        false => "503 Service Unavailable",
+    };
+    // What was true a moment ago says nothing of health now.
+    reply(
+        status,
+        kind,
+        "Cache-Control: no-store\r\n",
+        &made.text,
+        head_only,
+    )
 }
 
 /// What a connection gets that asked for nothing useful, or too late.
@@ -81,7 +116,15 @@ mod tests {
     use super::*;
 
     fn ask(request: &str) -> String {
-        match answer(request.as_bytes(), &mut || "m 1\n".to_owned()) {
+        let mut make = |page| Made {
+            is_well: page != Page::Ready,
+            text: match page {
+                Page::Metrics => "m 1\n".to_owned(),
+                Page::Healthy => "ok\n".to_owned(),
+                Page::Ready => "it drains\n".to_owned(),
+            },
+        };
+        match answer(request.as_bytes(), &mut make) {
             Answer::Incomplete => "incomplete".to_owned(),
             Answer::Reply(bytes) => String::from_utf8(bytes).expect("text"),
         }
@@ -93,7 +136,11 @@ mod tests {
             ("GET /metrics HTTP/1.1\r\n\r\n", "200 OK", "m 1\n"),
             ("GET /metrics?x=1 HTTP/1.0\r\n\r\n", "200 OK", "m 1\n"),
             ("HEAD /metrics HTTP/1.1\r\n\r\n", "200 OK", "\r\n\r\n"),
-            ("GET / HTTP/1.1\r\n\r\n", "200 OK", "/metrics\n"),
+            ("GET /healthz HTTP/1.1\r\n\r\n", "200 OK", "ok\n"),
+            ("GET /readyz HTTP/1.1\r\n\r\n", "503", "it drains\n"),
+            ("HEAD /readyz HTTP/1.1\r\n\r\n", "503", "\r\n\r\n"),
+            ("GET /readyz/ HTTP/1.1\r\n\r\n", "404", "try /metrics\n"),
+            ("GET / HTTP/1.1\r\n\r\n", "200 OK", "/readyz\n"),
             ("GET /metricsx HTTP/1.1\r\n\r\n", "404", "try /metrics\n"),
             ("POST /metrics HTTP/1.1\r\n\r\n", "405", "answered\n"),
             ("GET /metrics HTTP/2.0\r\n\r\n", "400", "\n"),

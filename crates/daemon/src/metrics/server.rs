@@ -1,4 +1,4 @@
-//! A small HTTP server for one page: bounded in connections, bytes and time.
+//! A small HTTP server for a few pages: bounded in connections, bytes and time.
 //!
 //! One thread accepts, and each connection has a thread of its own for at most [`LIMIT`]: a scraper
 //! that is stuck holds one of [`CONNECTIONS_MAX`] places for that long and nothing else.
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
 use super::observation::Observe;
-use super::request::{Answer, REQUEST_BYTES_MAX, answer, refusal};
+use super::request::{Answer, Made, Page, REQUEST_BYTES_MAX, answer, refusal};
 use super::write::render;
 
 /// Most connections at a time; one more is told so and closed.
@@ -223,9 +223,30 @@ fn read_request(
         };
         bytes.extend_from_slice(&piece[..count]);
         debug_assert!(bytes.len() < REQUEST_BYTES_MAX + piece.len());
-        if let Answer::Reply(reply) = answer(&bytes, &mut || render(&observe.observe())) {
+        if let Answer::Reply(reply) = answer(&bytes, &mut |page| make(page, observe)) {
             return Ok(reply);
         }
+    }
+}
+
+/// A page as it is now.
+fn make(page: Page, observe: &dyn Observe) -> Made {
+    if page == Page::Metrics {
+        return Made {
+            is_well: true,
+            text: render(&observe.observe()),
+        };
+    }
+    let health = observe.health();
+    match page {
+        Page::Ready => Made {
+            is_well: health.ready,
+            text: health.text(),
+        },
+        _ => Made {
+            is_well: health.healthy,
+            text: health.without_drain().text(),
+        },
     }
 }
 

@@ -10,6 +10,7 @@ use plane::DropReason;
 
 use super::server::CONNECTIONS_MAX;
 use super::*;
+use crate::rpc::answers::{Health, SwitchEvent, VlanFacts, Vlans};
 
 /// Something in every field, and names that need escapes.
 pub(super) fn example() -> Observation {
@@ -17,6 +18,7 @@ pub(super) fn example() -> Observation {
         version: "0.1.0".to_owned(),
         commit: "abc\"def".to_owned(),
         started_at: 1.7e9,
+        health: Health::default(),
         ports: vec![port("left", "xdp:eth0"), port("right", "xdp:eth1")],
         workers: vec![worker(0), worker(1)],
         drops: (0..DropReason::COUNT as u64).collect(),
@@ -25,6 +27,30 @@ pub(super) fn example() -> Observation {
             held: 3,
             known: 4,
             ..Default::default()
+        }),
+        router: vec![("forwarded_v4".to_owned(), 12)],
+        switch: Some(Vlans {
+            seconds: 1.0,
+            events: vec![SwitchEvent {
+                event: "learned".to_owned(),
+                count: 7,
+            }],
+            vlans: vec![VlanFacts {
+                vlan: Some(10),
+                in_frames: 8,
+                out_frames: 9,
+                ..VlanFacts::default()
+            }],
+        }),
+        rules: Some(RuleFigures {
+            count: 1,
+            policy: "drop".to_owned(),
+            rules: vec![RuleFigure {
+                rule: "1".to_owned(),
+                text: "iif \"A\" accept".to_owned(),
+                packets: 13,
+                bytes: 780,
+            }],
         }),
         sets: vec![set("ban\\ned"), set("other")],
         would_drop: 5,
@@ -89,6 +115,9 @@ fn set(name: &str) -> Set {
         hits: vec![hits("src", "block"), hits("dst", "count")],
         loaded_at: Some(1.7e9),
         confirmed_at: Some(1.7e9 + 60.0),
+        required: true,
+        current: Some(true),
+        age_seconds: Some(60.0),
         ..Set::default()
     }
 }

@@ -5,8 +5,8 @@ use wire::LinkProtocol;
 
 use super::exposition::Exposition;
 use super::family as f;
-use super::observation::{Observation, Port, Set, Worker};
-use crate::rpc::answers::FragmentCounts;
+use super::observation::{Observation, Port, RuleFigures, Set, Worker};
+use crate::rpc::answers::{FragmentCounts, Health, Vlans};
 
 /// The page that `GET /metrics` gets, in text format 0.0.4.
 #[must_use]
@@ -15,10 +15,14 @@ pub fn render(now: &Observation) -> String {
     page.family(f::BUILD_INFO)
         .add(&[&now.version, &now.commit], 1_u64);
     page.family(f::START_TIME).add(&[], now.started_at);
+    health(&mut page, &now.health);
     ports(&mut page, &now.ports);
     drops(&mut page, &now.drops);
     passed(&mut page, &now.passed);
     fragments(&mut page, now.fragments.as_ref());
+    switch(&mut page, now.switch.as_ref());
+    router(&mut page, &now.router);
+    rules(&mut page, now.rules.as_ref());
     hits(&mut page, now);
     sets(&mut page, &now.sets);
     refreshes(&mut page, &now.sets);
@@ -26,6 +30,12 @@ pub fn render(now: &Observation) -> String {
     memory(&mut page, now);
     changes(&mut page, now);
     page.into_text()
+}
+
+fn health(page: &mut Exposition, health: &Health) {
+    page.family(f::HEALTHY).add(&[], health.healthy);
+    page.family(f::READY).add(&[], health.ready);
+    page.family(f::DRAINING).add(&[], health.draining);
 }
 
 fn ports(page: &mut Exposition, ports: &[Port]) {
@@ -109,6 +119,45 @@ fn fragments(page: &mut Exposition, counts: Option<&FragmentCounts>) {
     }
 }
 
+/// Families without samples where there is no switch.
+fn switch(page: &mut Exposition, now: Option<&Vlans>) {
+    let mut family = page.family(f::SWITCH);
+    for own in now.iter().flat_map(|now| &now.events) {
+        family.add(&[&own.event], own.count);
+    }
+    let mut family = page.family(f::VLAN_FRAMES);
+    for own in now.iter().flat_map(|now| &now.vlans) {
+        let vlan = own.vlan.unwrap_or(0).to_string();
+        family.add(&[&vlan, "rx"], own.in_frames);
+        family.add(&[&vlan, "tx"], own.out_frames);
+    }
+}
+
+/// Without samples where there is no router.
+fn router(page: &mut Exposition, counts: &[(String, u64)]) {
+    let mut family = page.family(f::ROUTER);
+    for (event, count) in counts {
+        family.add(&[event], *count);
+    }
+}
+
+/// Without samples where there are no rules.
+fn rules(page: &mut Exposition, rules: Option<&RuleFigures>) {
+    let mut family = page.family(f::RULES);
+    if let Some(rules) = rules {
+        family.add(&[&rules.policy], rules.count);
+    }
+    let each = || rules.iter().flat_map(|rules| &rules.rules);
+    let mut family = page.family(f::RULE_PACKETS);
+    for one in each() {
+        family.add(&[&one.rule, &one.text], one.packets);
+    }
+    let mut family = page.family(f::RULE_BYTES);
+    for one in each() {
+        family.add(&[&one.rule, &one.text], one.bytes);
+    }
+}
+
 fn hits(page: &mut Exposition, now: &Observation) {
     let mut family = page.family(f::SET_HITS);
     for set in &now.sets {
@@ -160,6 +209,18 @@ fn refreshes(page: &mut Exposition, sets: &[Set]) {
     let mut family = page.family(f::SET_STALE);
     for (set, _) in sourced() {
         family.add(&[&set.name], set.stale);
+    }
+    let mut family = page.family(f::SET_REQUIRED);
+    for (set, _) in sourced() {
+        family.add(&[&set.name], set.required);
+    }
+    let mut family = page.family(f::SET_CURRENT);
+    for (set, is_current) in sets.iter().filter_map(|set| Some((set, set.current?))) {
+        family.add(&[&set.name], is_current);
+    }
+    let mut family = page.family(f::SET_AGE);
+    for (set, age) in sets.iter().filter_map(|set| Some((set, set.age_seconds?))) {
+        family.add(&[&set.name], age);
     }
     let mut family = page.family(f::SET_NEVER_READ);
     for (set, _) in sourced() {

@@ -7,10 +7,16 @@
 mod change;
 mod dispatch;
 mod entry_list;
+mod fdb;
 mod flows;
+mod health;
+mod nat;
+mod routing;
+mod rules;
 mod sets;
 mod show;
 mod stream;
+mod vlans;
 
 pub use change::{
     Action, ActionParams, AddParams, Added, Covered, DeleteParams, Deleted, Exempt, FlushParams,
@@ -19,7 +25,14 @@ pub use change::{
 pub use dispatch::{Dispatch, DispatchPort, DispatchRow};
 pub(super) use entry_list::place_of;
 pub use entry_list::{EntryList, parse_entry};
+pub use fdb::{Fdb, FdbParams, Station};
 pub use flows::{Flows, FragmentCounts, FragmentTotals, Rss, RssBucket};
+pub use health::{DrainParams, Health, HealthKind, HealthReason};
+pub use nat::{Nat, NatFlow, NatParams};
+pub use routing::{
+    HopFacts, Neighbour, Neighbours, NeighboursParams, RouteFacts, Routes, RoutesParams,
+};
+pub use rules::{RuleFacts, Rules, RulesLoadParams, RulesLoaded, RulesParams};
 pub use sets::{
     ActionFacts, AddressVerdict, HitCounts, Match, SetFacts, SetList, SetParams, SetTest,
     SourceFacts, TestAnswer, TestParams,
@@ -31,6 +44,7 @@ pub use show::{
 pub use stream::{
     CancelParams, Cancelled, Saved, SavedLines, StreamBegun, StreamEnd, StreamItem, WatchParams,
 };
+pub use vlans::{SwitchEvent, VlanFacts, Vlans};
 
 use serde::{Deserialize, Serialize};
 

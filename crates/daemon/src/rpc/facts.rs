@@ -2,9 +2,10 @@
 //! for it. Both are called from several connections' threads at once.
 
 use super::answers::{
-    ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Dispatch, Flows,
-    FlushParams, Flushed, Hits, LoadParams, Loaded, Memory, RefreshParams, Refreshed, Reloaded,
-    Rss, SetFacts, SetList, Status, TestAnswer,
+    ActionParams, AddParams, Added, ConfigAnswer, DeleteParams, Deleted, Dispatch, Fdb, FdbParams,
+    Flows, FlushParams, Flushed, Health, Hits, LoadParams, Loaded, Memory, Nat, NatParams,
+    Neighbours, NeighboursParams, RefreshParams, Refreshed, Reloaded, Routes, RoutesParams, Rss,
+    Rules, RulesLoadParams, RulesLoaded, RulesParams, SetFacts, SetList, Status, TestAnswer, Vlans,
 };
 use super::error::{ErrorKind, RpcError};
 use super::stream::Stream;
@@ -81,6 +82,25 @@ pub trait Sets: Send + Sync {
     fn action(&self, params: &ActionParams) -> Result<SetFacts, RpcError>;
 }
 
+/// What is asked of a switch where there is none.
+pub(crate) fn no_switch() -> RpcError {
+    let sentence = "this daemon runs no switch: kind = \"switch\" in [[pipeline]] would be one";
+    RpcError::new(ErrorKind::Refused, sentence)
+}
+
+/// What is asked of a router where there is none.
+pub(crate) fn no_router() -> RpcError {
+    let sentence = "this daemon runs no router: kind = \"router\" in [[pipeline]] would be one";
+    RpcError::new(ErrorKind::Refused, sentence)
+}
+
+/// What is asked of rules where there are none.
+pub(crate) fn no_rules() -> RpcError {
+    let sentence = "this daemon has no rules: give its [[pipeline]] rules = \"FILE\", or load some \
+                    with 'linerate rules load FILE'";
+    RpcError::new(ErrorKind::Refused, sentence)
+}
+
 /// Everything else that the daemon tells, and reloading.
 pub trait Facts: Send + Sync {
     /// All counts at one moment.
@@ -95,6 +115,66 @@ pub trait Facts: Send + Sync {
     /// The buckets that flows are hashed to.
     fn rss(&self) -> Rss;
 
+    /// A part of the stations that the switch knows.
+    ///
+    /// # Errors
+    /// There is no switch; a port has no such name.
+    fn fdb(&self, _params: &FdbParams) -> Result<Fdb, RpcError> {
+        Err(no_switch())
+    }
+
+    /// What the switch did, and frames by VLAN.
+    ///
+    /// # Errors
+    /// There is no switch.
+    fn vlans(&self) -> Result<Vlans, RpcError> {
+        Err(no_switch())
+    }
+
+    /// A part of the neighbours that the router knows.
+    ///
+    /// # Errors
+    /// There is no router.
+    fn neighbours(&self, _params: &NeighboursParams) -> Result<Neighbours, RpcError> {
+        Err(no_router())
+    }
+
+    /// NAT as a whole, and a part of its flows.
+    ///
+    /// # Errors
+    /// There is no router, or none with NAT.
+    fn nat(&self, _params: &NatParams) -> Result<Nat, RpcError> {
+        Err(no_router())
+    }
+
+    /// The route to an address, or a part of all routes.
+    ///
+    /// # Errors
+    /// There is no router.
+    fn routes(&self, _params: &RoutesParams) -> Result<Routes, RpcError> {
+        Err(no_router())
+    }
+
+    /// Rules of packets, and what they matched: the policy, and a part of the rules.
+    ///
+    /// # Errors
+    /// There are no rules.
+    fn rules(&self, _params: &RulesParams) -> Result<Rules, RpcError> {
+        Err(no_rules())
+    }
+
+    /// Has the rules that `input` holds take the place of those there are.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Refused`] with `FILE:LINE:COLUMN`: the rules stay as they were.
+    fn load_rules(
+        &self,
+        _params: &RulesLoadParams,
+        _input: &mut dyn Read,
+    ) -> Result<RulesLoaded, RpcError> {
+        Err(no_rules())
+    }
+
     /// The addresses hit most, at most `top`, and sets that never hit.
     ///
     /// # Errors
@@ -106,6 +186,12 @@ pub trait Facts: Send + Sync {
 
     /// The configuration in force, without secrets.
     fn config(&self) -> ConfigAnswer;
+
+    /// Whether traffic may be sent to the daemon, and why not.
+    fn health(&self) -> Health;
+
+    /// Begins to drain, or ends that.
+    fn drain(&self, on: bool) -> Health;
 
     /// Reads the configuration again and changes what can change while frames go by, or nothing.
     ///

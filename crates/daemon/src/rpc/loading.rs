@@ -1,8 +1,8 @@
 //! `set.load`: an open file of the client's, read here, within bounds.
 
-use super::answers::{LoadParams, Loaded, RefreshParams, Refreshed};
+use super::answers::{LoadParams, Loaded, RefreshParams, Refreshed, RulesLoadParams, RulesLoaded};
 use super::error::{ErrorKind, RpcError};
-use super::facts::Sets;
+use super::facts::{Facts, Sets};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::fs::File;
@@ -50,14 +50,7 @@ impl Loading {
         params: &LoadParams,
         file: OwnedFd,
     ) -> Result<Loaded, RpcError> {
-        let named = (1..=NAME_BYTES_MAX).contains(&params.file.len());
-        if !named || params.file.contains(char::is_control) {
-            let message = format!(
-                "params of set.load: file is a name of 1 to {NAME_BYTES_MAX} bytes without \
-                 control characters"
-            );
-            return Err(RpcError::params(message));
-        }
+        check_name("set.load", &params.file)?;
         let texts = [&params.column, &params.columns, &params.json_path];
         if texts
             .into_iter()
@@ -72,14 +65,31 @@ impl Loading {
         }
         let _turn = self.turn()?;
         let began = Instant::now();
-        let mut input = Patient {
-            file: File::from(file),
-            end: began + READ_WITHIN,
-            stopping: &self.stopping,
-        };
+        let mut input = self.patient(file, began);
         let mut loaded = sets.load(params, &mut input)?;
         loaded.seconds = began.elapsed().as_secs_f64();
         Ok(loaded)
+    }
+
+    /// Reads `file` as the rules that are to hold, when it is its turn.
+    pub(super) fn rules(
+        &self,
+        facts: &dyn Facts,
+        params: &RulesLoadParams,
+        file: OwnedFd,
+    ) -> Result<RulesLoaded, RpcError> {
+        check_name("rules.load", &params.file)?;
+        let _turn = self.turn()?;
+        let mut input = self.patient(file, Instant::now());
+        facts.load_rules(params, &mut input)
+    }
+
+    fn patient(&self, file: OwnedFd, began: Instant) -> Patient<'_> {
+        Patient {
+            file: File::from(file),
+            end: began + READ_WITHIN,
+            stopping: &self.stopping,
+        }
     }
 
     /// Has the sources of a set read, when it is its turn.
@@ -112,6 +122,18 @@ impl Loading {
         *busy += 1;
         Ok(Turn(self))
     }
+}
+
+/// Refuses what is no name for messages.
+fn check_name(method: &str, name: &str) -> Result<(), RpcError> {
+    let named = (1..=NAME_BYTES_MAX).contains(&name.len());
+    if named && !name.contains(char::is_control) {
+        return Ok(());
+    }
+    Err(RpcError::params(format!(
+        "params of {method}: file is a name of 1 to {NAME_BYTES_MAX} bytes without control \
+         characters"
+    )))
 }
 
 impl Drop for Turn<'_> {

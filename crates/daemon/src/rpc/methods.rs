@@ -1,9 +1,9 @@
 //! From a request to its answer: each method is thin over [`Sets`] or [`Facts`].
 
 use super::answers::{
-    ActionParams, AddParams, Added, CancelParams, Cancelled, DeleteParams, Deleted, Drops, Hello,
-    HelloParams, HitsParams, NoParams, Ports, Saved, SetParams, Sets as SetsAnswer, StreamBegun,
-    TestParams, WatchParams, Workers,
+    ActionParams, AddParams, Added, CancelParams, Cancelled, DeleteParams, Deleted, DrainParams,
+    Drops, Hello, HelloParams, HitsParams, NoParams, Ports, Saved, SetParams, Sets as SetsAnswer,
+    StreamBegun, TestParams, WatchParams, Workers,
 };
 use super::error::{ErrorKind, RpcError};
 use super::facts::{Facts, Pending, Sets};
@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// Every method, in the order of the protocol's document.
-pub const METHODS: [&str; 26] = [
+pub const METHODS: [&str; 35] = [
     "hello",
     "set.list",
     "set.show",
@@ -30,17 +30,26 @@ pub const METHODS: [&str; 26] = [
     "set.refresh",
     "set.save",
     "set.action",
+    "rules.load",
     "show.status",
     "show.ports",
     "show.workers",
     "show.dispatch",
     "show.flows",
     "show.rss",
+    "show.fdb",
+    "show.vlans",
+    "show.neighbours",
+    "show.routes",
+    "show.nat",
+    "show.rules",
     "show.drops",
     "show.sets",
     "show.hits",
     "show.memory",
     "show.config",
+    "health",
+    "drain",
     "reload",
     "watch",
     "cancel",
@@ -119,6 +128,7 @@ impl Services {
                     .map(Begun::Deleting)
             }
             "set.load" => Ok(Begun::Done(self.load(request, file.take()))),
+            "rules.load" => Ok(Begun::Done(self.load_rules(request, file.take()))),
             "set.save" => Ok(Begun::Done(self.save(request, streams))),
             "watch" => Ok(Begun::Done(self.watch(request, streams))),
             "capture.start" => Ok(Begun::Done(self.capture(request, streams))),
@@ -137,6 +147,7 @@ impl Services {
             "set.flush" => json(self.sets.flush(&request.params()?)),
             "set.refresh" => json(self.loading.refresh(self.sets.as_ref(), &request.params()?)),
             "set.action" => json(self.sets.action(&request.params::<ActionParams>()?)),
+            "drain" => json(Ok(self.facts.drain(request.params::<DrainParams>()?.on))),
             "reload" => {
                 let NoParams {} = request.params()?;
                 json(self.facts.reload())
@@ -147,12 +158,17 @@ impl Services {
 
     /// Methods that change nothing and may be watched.
     pub(super) fn tell(&self, request: &Request<'_>) -> Answer {
-        if request.method == "show.hits" {
-            let top = request.params::<HitsParams>()?.top.min(TOP_MAX);
-            return json(self.facts.hits(top as usize));
-        }
         let nothing = || request.params::<NoParams>();
         match request.method.as_ref() {
+            "show.hits" => {
+                let top = request.params::<HitsParams>()?.top.min(TOP_MAX);
+                json(self.facts.hits(top as usize))
+            }
+            "show.fdb" => json(self.facts.fdb(&request.params()?)),
+            "show.neighbours" => json(self.facts.neighbours(&request.params()?)),
+            "show.nat" => json(self.facts.nat(&request.params()?)),
+            "show.rules" => json(self.facts.rules(&request.params()?)),
+            "show.routes" => json(self.facts.routes(&request.params()?)),
             "set.list" => nothing().and_then(|_| json(self.sets.list())),
             "show.status" => nothing().and_then(|_| json(Ok(self.facts.status()))),
             "show.ports" => nothing().and_then(|_| json(Ok(self.ports()))),
@@ -160,9 +176,11 @@ impl Services {
             "show.dispatch" => nothing().and_then(|_| json(Ok(self.facts.dispatch()))),
             "show.flows" => nothing().and_then(|_| json(Ok(self.facts.flows()))),
             "show.rss" => nothing().and_then(|_| json(Ok(self.facts.rss()))),
+            "show.vlans" => nothing().and_then(|_| json(self.facts.vlans())),
             "show.drops" => nothing().and_then(|_| json(Ok(self.drops()))),
             "show.sets" => nothing().and_then(|_| json(self.sets())),
             "show.memory" => nothing().and_then(|_| json(Ok(self.facts.memory()))),
+            "health" => nothing().and_then(|_| json(Ok(self.facts.health()))),
             "show.config" => nothing().and_then(|_| json(Ok(self.facts.config()))),
             method => Err(RpcError::new(
                 ErrorKind::MethodNotFound,
@@ -215,12 +233,14 @@ impl Services {
 
     fn load(&self, request: &Request<'_>, file: Option<OwnedFd>) -> Answer {
         let params = request.params()?;
-        let Some(file) = file else {
-            return Err(RpcError::params(
-                "params of set.load: an open file comes along with the line (SCM_RIGHTS)",
-            ));
-        };
+        let file = along(request, file)?;
         json(self.loading.load(self.sets.as_ref(), &params, file))
+    }
+
+    fn load_rules(&self, request: &Request<'_>, file: Option<OwnedFd>) -> Answer {
+        let params = request.params()?;
+        let file = along(request, file)?;
+        json(self.loading.rules(self.facts.as_ref(), &params, file))
     }
 
     fn save(&self, request: &Request<'_>, streams: &mut Streams) -> Answer {
@@ -242,6 +262,16 @@ impl Services {
         let stream = streams.begin(self.facts.capture(request.params)?)?;
         json(Ok(StreamBegun { stream }))
     }
+}
+
+/// The file that came along.
+fn along(request: &Request<'_>, file: Option<OwnedFd>) -> Result<OwnedFd, RpcError> {
+    let method = &request.method;
+    file.ok_or_else(|| {
+        RpcError::params(format!(
+            "params of {method}: an open file comes along with the line (SCM_RIGHTS)"
+        ))
+    })
 }
 
 fn hello(params: &HelloParams) -> Result<Hello, RpcError> {

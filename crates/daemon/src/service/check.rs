@@ -7,7 +7,7 @@ use std::path::Path;
 use port::PortSpec;
 use port::interface::{Interface, Link};
 
-use super::{StartError, layout};
+use super::{StartError, layout, packet_rules};
 use crate::config::{Config, KeyFrom, PortConfig, SetConfig, Source};
 use crate::privileges;
 use crate::sources::Sources;
@@ -25,6 +25,8 @@ pub fn check(config: &Config) -> Result<Vec<String>, StartError> {
     Sources::planned(config)?;
     let mut said: Vec<String> = config.ports.iter().filter_map(of_port).collect();
     said.extend(config.sets.iter().flat_map(of_set));
+    said.extend(of_routes(config)?);
+    said.extend(of_rules(config)?);
     if let Some(crowdsec) = &config.crowdsec {
         let who = "[crowdsec]";
         said.extend(match &crowdsec.key {
@@ -79,9 +81,41 @@ fn of_set(set: &SetConfig) -> Vec<String> {
         Some(Source::File(path)) => (Some(path.as_path()), None),
         Some(Source::Command { argv, .. }) => (argv.first().map(Path::new), None),
         Some(Source::Url { ca_file, .. }) => (None, ca_file.as_deref()),
+        Some(Source::Etcd(etcd)) => {
+            return etcd
+                .files()
+                .filter_map(|path| readable(&who, path))
+                .collect();
+        }
     };
     let both = path.into_iter().chain(ca_file);
     both.filter_map(|path| readable(&who, path)).collect()
+}
+
+/// Files of routes and NAT rules are read where all are here: what is in them is no matter of the
+/// machine.
+fn of_routes(config: &Config) -> Result<Vec<String>, StartError> {
+    let words = config.router_words();
+    let routes = words.into_iter().flat_map(|words| &words.routes);
+    let nat = words.and_then(|words| words.nat.as_ref());
+    let absent = routes
+        .chain(nat)
+        .filter_map(|file| readable("[[pipeline]]", file));
+    let absent: Vec<String> = absent.collect();
+    if absent.is_empty() {
+        config.router_settings().map_err(StartError::Other)?;
+    }
+    Ok(absent)
+}
+
+/// A file of rules is read where it is here.
+fn of_rules(config: &Config) -> Result<Option<String>, StartError> {
+    let file = config.rules_file();
+    let absent = file.and_then(|file| readable("[[pipeline]]", file));
+    if absent.is_none() {
+        packet_rules::of_config(config, 1).map_err(StartError::Other)?;
+    }
+    Ok(absent)
 }
 
 /// None for a file that is there. Opening it would wait for a FIFO's other end.
@@ -136,6 +170,35 @@ mod tests {
             );
             let named = wanted.is_none_or(|wanted| said[0].contains(wanted));
             assert!(named, "{more}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn files_of_routes_are_read_where_they_are_here() {
+        let folder = tempfile::TempDir::new().expect("a folder");
+        let file = folder.path().join("routes.txt");
+        for (text, wanted) in [
+            (None, Ok("the start needs it")),
+            (Some("10.9.0.0/16 via 10.0.0.2\n"), Ok("")),
+            (Some("10.9.0.0/16 to 10.0.0.2\n"), Err("routes.txt:1")),
+            (Some("10.9.0.0/16 via 10.7.0.2\n"), Err("10.7.0.2")),
+        ] {
+            if let Some(text) = text {
+                fs::write(&file, text).expect("a file");
+            }
+            let router = format!(
+                "[[pipeline]]\nkind = 'router'\ninterface = ['lan=a,10.0.0.1/24']\n\
+                 routes = ['{}']\n",
+                file.display()
+            );
+            match (said(&router), wanted) {
+                (Ok(said), Ok(wanted)) => {
+                    assert_eq!(said.is_empty(), wanted.is_empty(), "{text:?}: {said:?}");
+                    assert!(said.concat().contains(wanted), "{text:?}: {said:?}");
+                }
+                (Err(said), Err(wanted)) => assert!(said.contains(wanted), "{text:?}: {said}"),
+                (said, _) => panic!("{text:?}: {said:?}"),
+            }
         }
     }
 

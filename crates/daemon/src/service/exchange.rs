@@ -9,15 +9,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Publisher;
+use plane::RuleTable;
 use table::Entries;
 
 use super::inner::{Inner, Live};
 use super::recent::Recent;
-use super::{StartError, keep, sets};
+use super::{StartError, keep, packet_rules, sets};
 use crate::config::Config;
 use crate::journal::{KeptSets, Restart};
 use crate::rpc::ANSWER_WITHIN;
-use crate::sets::{Deferred, Handle, Keeper, Past, Refusal, Request, SetName};
+use crate::sets::{Deferred, Handle, Keeper, KeeperConfig, Past, Refusal, Request, SetName};
 
 /// How long a list that is being read may hold a reload up: whoever asked hears of it before he
 /// gives the daemon up.
@@ -31,7 +32,12 @@ struct Carried {
 }
 
 /// Goes over to the sets of `next`. Sources go on; what they deliver meanwhile waits.
-pub(super) fn exchange(inner: &Inner, live: &mut Live, next: &Config) -> Result<(), String> {
+pub(super) fn exchange(
+    inner: &Inner,
+    live: &mut Live,
+    next: &Config,
+    packet_rules: Option<Arc<RuleTable>>,
+) -> Result<(), String> {
     let Some(publisher) = inner.publisher.get() else {
         return Err("the daemon is starting: try again".to_owned());
     };
@@ -48,13 +54,20 @@ pub(super) fn exchange(inner: &Inner, live: &mut Live, next: &Config) -> Result<
     let kept = passing.transpose().map_err(|refusal| refusal.to_string())?;
     // The journal is the next keeper's.
     live.keeper = None;
-    match replace(next, &carried, kept.clone(), inner, publisher) {
+    // Workers that have had the next rules take them as others.
+    let before = packet_rules::in_force(inner).map(|table| Arc::new(table.anew()));
+    let with = |config, packet_rules| With {
+        config,
+        packet_rules,
+        carried: &carried,
+    };
+    match replace(&with(next, packet_rules), kept.clone(), inner, publisher) {
         Ok((handle, keeper)) => {
             install(inner, live, handle, keeper);
             Ok(())
         }
         Err(error) => {
-            let back = replace(&live.config, &carried, kept, inner, publisher);
+            let back = replace(&with(&live.config, before), kept, inner, publisher);
             let (handle, keeper) = back.map_err(|worse| {
                 format!("{error}; and the sets there were cannot be had back: {worse}: restart")
             })?;
@@ -95,17 +108,27 @@ fn carry(handle: &Handle, next: &Config) -> Result<Vec<Carried>, Refusal> {
     Ok(carried.collect())
 }
 
+/// What the next keeper begins with.
+struct With<'a> {
+    config: &'a Config,
+    packet_rules: Option<Arc<RuleTable>>,
+    carried: &'a [Carried],
+}
+
 /// Makes a keeper of these sets, and gives its tables to the workers.
 fn replace(
-    config: &Config,
-    carried: &[Carried],
+    with: &With<'_>,
     kept: Option<KeptSets>,
     inner: &Inner,
     publisher: &Publisher,
 ) -> Result<(Handle, Keeper), StartError> {
     let deferred = Deferred::default();
     let recent = Arc::new(Recent(Arc::clone(&inner.observer)));
-    let keeper_config = keep::keeper_config(config, recent);
+    let config = with.config;
+    let keeper_config = KeeperConfig {
+        packet_rules: with.packet_rules.clone(),
+        ..keep::keeper_config(config, recent)
+    };
     let restart = match kept {
         Some(kept) => Restart {
             journal: None,
@@ -115,7 +138,11 @@ fn replace(
     };
     let publish = Box::new(deferred.clone());
     let (handle, keeper) = keep::start(keeper_config, restart, publish, config, false)?;
-    for part in carried.iter().filter(|part| handle.has(&part.past.set)) {
+    for part in with
+        .carried
+        .iter()
+        .filter(|part| handle.has(&part.past.set))
+    {
         put_back(&handle, part)?;
     }
     let attached = deferred.attach(|first| {

@@ -1,21 +1,30 @@
 //! What the control socket, metrics and signals ask of a daemon that runs.
 
+use std::io::Read;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use engine::{Observer, Publisher, TopHit};
+use plane::switch::SwitchTable;
 use port::PortSpec;
 use serde_json::value::RawValue;
 
-use super::{facts, flows, observing, reload, sets};
+use super::stage::Routing;
+use super::{facts, flows, health, nat, observing, packet_rules, reload, routing, sets, switch};
 use crate::FlowLogCounts;
 use crate::capture::Counting;
 use crate::config::Config;
+use crate::health::WatchedPort;
 use crate::journal::is_its_file;
 use crate::metrics::Reloads;
-use crate::rpc::answers::{self, ConfigAnswer, Hits, Memory, MemoryFacts, Reloaded};
-use crate::rpc::{ErrorKind, Facts, RpcError, Stream};
+use crate::rpc::answers::{
+    self, ConfigAnswer, Fdb, FdbParams, Health, Hits, Memory, MemoryFacts, Nat, NatParams,
+    Neighbours, NeighboursParams, Reloaded, Routes, RoutesParams, Rules, RulesLoadParams,
+    RulesLoaded, RulesParams, Vlans,
+};
+use crate::rpc::{ErrorKind, Facts, RpcError, Stream, no_switch};
 use crate::sets::Keeper;
 use crate::sources::{Asking, Sources, ToKeeper};
 
@@ -33,8 +42,18 @@ pub(super) struct Inner {
     pub(super) observer: Arc<OnceLock<Observer>>,
     /// What gives them other tables.
     pub(super) publisher: OnceLock<Publisher>,
+    /// How many workers there are.
+    pub(super) workers: usize,
     /// The ports' names, by their numbers.
     pub(super) ports: Vec<String>,
+    /// The same ports, for verdicts of health.
+    pub(super) watched_ports: Vec<WatchedPort>,
+    /// Whether somebody asked the daemon to drain.
+    pub(super) draining: AtomicBool,
+    /// The settings that workers switch by, where they do.
+    pub(super) switch: Option<Mutex<Arc<SwitchTable>>>,
+    /// The settings that workers route by, where they do.
+    pub(super) router: OnceLock<Routing>,
     /// The folder of what survives a restart.
     pub(super) state_dir: Option<PathBuf>,
     pub(super) started: SystemTime,
@@ -120,6 +139,40 @@ impl Facts for Inner {
         observer.map_or_else(answers::Rss::default, rss)
     }
 
+    fn fdb(&self, params: &FdbParams) -> Result<Fdb, RpcError> {
+        switch::table(self).ok_or_else(no_switch)?;
+        switch::fdb(self, params)
+    }
+
+    fn vlans(&self) -> Result<Vlans, RpcError> {
+        switch::table(self).ok_or_else(no_switch)?;
+        switch::vlans(self)
+    }
+
+    fn neighbours(&self, params: &NeighboursParams) -> Result<Neighbours, RpcError> {
+        routing::neighbours(self, params)
+    }
+
+    fn nat(&self, params: &NatParams) -> Result<Nat, RpcError> {
+        nat::nat(self, params)
+    }
+
+    fn rules(&self, params: &RulesParams) -> Result<Rules, RpcError> {
+        packet_rules::show(self, params)
+    }
+
+    fn load_rules(
+        &self,
+        params: &RulesLoadParams,
+        input: &mut dyn Read,
+    ) -> Result<RulesLoaded, RpcError> {
+        packet_rules::load(self, params, input)
+    }
+
+    fn routes(&self, params: &RoutesParams) -> Result<Routes, RpcError> {
+        routing::routes(self, params)
+    }
+
     fn hits(&self, top: usize) -> Result<Hits, RpcError> {
         let observer = self.observer()?;
         observer.refresh_hits();
@@ -166,6 +219,14 @@ impl Facts for Inner {
             file: file.map_or_else(String::new, |file| file.display().to_string()),
             toml: self.live().config.shown(),
         }
+    }
+
+    fn health(&self) -> Health {
+        health::judge(self)
+    }
+
+    fn drain(&self, on: bool) -> Health {
+        health::drain(self, on)
     }
 
     fn reload(&self) -> Result<Reloaded, RpcError> {

@@ -6,10 +6,11 @@ use serde_json::value::RawValue;
 
 use super::error::StartError;
 use super::inner::Inner;
-use super::sets;
+use super::{health, packet_rules, sets, switch};
 use crate::capture::{self, CaptureParams};
 use crate::config::Config;
 use crate::metrics::{Around, Observation, Observe, Server};
+use crate::rpc::answers::Health;
 use crate::rpc::{ErrorKind, RpcError, Stream};
 use crate::sets::{Reply, Request};
 
@@ -42,10 +43,14 @@ impl Observe for Inner {
         let around = Around {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: self.commit.clone(),
+            health: health::judge(self),
             started: Some(self.started),
             port_names: self.ports.clone(),
             sets,
             sources,
+            switch: switch::table(self).and_then(|_| switch::vlans(self).ok()),
+            routes: self.router.get().is_some(),
+            rules: packet_rules::figures(self),
             reloads,
             captured: self.captures.now(),
         };
@@ -53,6 +58,10 @@ impl Observe for Inner {
             Some(observer) => Observation::of(&observer.status(), &around),
             None => Observation::starting(&around),
         }
+    }
+
+    fn health(&self) -> Health {
+        health::judge(self)
     }
 }
 

@@ -1,14 +1,11 @@
 //! Whether workers go round, for whoever restarts a daemon that hangs.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use engine::Running;
 
+use crate::health::SILENT_MAX;
 use crate::notify::Notifier;
-
-/// A worker shows every few milliseconds that it goes round; one that was silent for so long
-/// hangs, however busy the machine is.
-const SILENT_MAX: Duration = Duration::from_secs(5);
 
 /// When workers were last looked at.
 #[derive(Debug, Default)]

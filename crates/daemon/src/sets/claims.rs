@@ -30,7 +30,7 @@ impl Giver {
         match origin {
             Origin::Hand => Some(Self::Hand),
             Origin::CrowdSec => Some(Self::CrowdSec),
-            Origin::File | Origin::Url | Origin::Command => None,
+            Origin::File | Origin::Url | Origin::Command | Origin::Etcd => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::name::{NameError, SetName};
 use super::publish::{NoHits, RecentHits};
 use engine::OwnAddress;
-use plane::{Otherwise, PassRules, Policy, PolicyError, Ports, SetRule, TunnelPolicy};
+use plane::{Otherwise, PassRules, Policy, PolicyError, Ports, RuleTable, SetRule, TunnelPolicy};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,6 +64,13 @@ impl SetConfig {
     }
 }
 
+/// New settings for all sets, and the rules of packets that hold with them.
+#[derive(Debug)]
+pub(super) struct NewSettings {
+    pub(super) sets: Vec<SetConfig>,
+    pub(super) packet_rules: Option<Arc<RuleTable>>,
+}
+
 /// What happens to frames that no set decides on; see [`Policy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Defaults {
@@ -122,6 +129,8 @@ pub struct KeeperConfig {
     pub ports: Vec<String>,
     /// For frames that no set decides on.
     pub defaults: Defaults,
+    /// The rules of packets, made for these sets in their order.
+    pub packet_rules: Option<Arc<RuleTable>>,
     /// How long the keeper waits for workers before it answers that they did not confirm.
     pub confirm_within: Duration,
     /// Requests that may wait; who comes later waits to get in.
@@ -143,6 +152,7 @@ impl KeeperConfig {
             sets,
             ports: Vec::new(),
             defaults: Defaults::default(),
+            packet_rules: None,
             confirm_within: Duration::from_secs(2),
             queue_max: 1024,
             dynamic_max: crate::journal::ENTRIES_MAX,

@@ -25,7 +25,7 @@
 use super::config::Keeps;
 use super::fault::{ChangeBy, Covered, Fault};
 use super::lines::{self, live_entry};
-use super::request::LoadedFrom;
+use super::request::{Amendment, LoadedFrom};
 use super::state::{SetState, Sets};
 use engine::OwnAddress;
 use list::special;
@@ -35,6 +35,9 @@ use table::live::{Difference, Entry, Sorted};
 
 /// Fewer newly covered or uncovered addresses are no reason to refuse: one network of 16 bits.
 const ADDRESSES_MIN: u64 = 1 << 16;
+
+/// Entries that a change in place has at most: some milliseconds of work. More are loaded.
+const AMENDED_MAX: usize = 2048;
 
 /// Places of covered space that a refusal names; the rest is counted.
 const COVERED_MAX: usize = 8;
@@ -192,13 +195,9 @@ fn is_private(address: IpAddr) -> bool {
     spaces.any(|special| special.space.is_private() && special.entry().contains(address))
 }
 
-fn covers(
-    may_cover: MayCover,
-    sorted: &Sorted,
-    from: &LoadedFrom,
-    own: &[OwnAddress],
-) -> Option<Fault> {
-    let warned = special::ALL.iter().filter(|special| {
+/// Address space that no list may newly cover, and what it is.
+fn guarded(may_cover: MayCover, own: &[OwnAddress]) -> impl Iterator<Item = (Entry, String)> {
+    let warned = special::ALL.iter().filter(move |special| {
         let exempt = match special.space.is_private() {
             true => may_cover.private,
             false => may_cover.local,
@@ -207,12 +206,69 @@ fn covers(
     });
     let special = warned.map(|special| (live_entry(special.entry()), special.to_string()));
     let is_exempt =
-        |own: &OwnAddress| may_cover.local || may_cover.private && is_private(own.address);
-    let own = own.iter().filter(|own| !is_exempt(own)).map(|own| {
+        move |own: &OwnAddress| may_cover.local || may_cover.private && is_private(own.address);
+    let own = own.iter().filter(move |own| !is_exempt(own)).map(|own| {
         let what = format!("{}, {}", own.address, own.role.phrase());
         (live_entry(list::Entry::address(own.address)), what)
     });
-    let (windows, whats): (Vec<Entry>, Vec<String>) = special.chain(own).unzip();
+    special.chain(own)
+}
+
+/// Whether a change in place of a file part with so many entries is one that no guard would refuse,
+/// whatever the rest of the list is: what is added is taken as new, and what is removed as there.
+pub(super) fn is_harmless(
+    guards: &Guards,
+    before: u64,
+    amendment: &Amendment,
+    own: &[OwnAddress],
+) -> bool {
+    let (added, removed) = (&amendment.added, &amendment.removed);
+    let (added_count, removed_count) = (added.len() as u64, removed.len() as u64);
+    let share =
+        added_count.max(removed_count) as f64 / before.max(guards.max_change_floor).max(1) as f64;
+    let is_small = before + added_count < guards.max_change_floor || share <= guards.max_change;
+    let is_narrow = |entries: &[Entry]| {
+        let widths = entries.iter().map(width);
+        widths.fold(0u64, u64::saturating_add) < ADDRESSES_MIN
+    };
+    let windows: Vec<Entry> = guarded(guards.may_cover, own)
+        .map(|(window, _)| window)
+        .collect();
+    let is_guarded = |entry: &Entry| windows.iter().any(|window| meet(*entry, *window));
+    added.len() + removed.len() <= AMENDED_MAX
+        && removed_count < before
+        && is_small
+        && is_narrow(added)
+        && is_narrow(removed)
+        && !added.iter().any(is_guarded)
+}
+
+/// IPv4 addresses, or IPv6 networks of 64 bits, that an entry touches.
+fn width(entry: &Entry) -> u64 {
+    match entry {
+        Entry::V4(range) => u64::from(range.last() - range.first()) + 1,
+        Entry::V6(range) => {
+            let more = (range.last() >> 64) - (range.first() >> 64);
+            u64::try_from(more).unwrap_or(u64::MAX).saturating_add(1)
+        }
+    }
+}
+
+fn meet(a: Entry, b: Entry) -> bool {
+    match (a, b) {
+        (Entry::V4(a), Entry::V4(b)) => a.first() <= b.last() && b.first() <= a.last(),
+        (Entry::V6(a), Entry::V6(b)) => a.first() <= b.last() && b.first() <= a.last(),
+        _ => false,
+    }
+}
+
+fn covers(
+    may_cover: MayCover,
+    sorted: &Sorted,
+    from: &LoadedFrom,
+    own: &[OwnAddress],
+) -> Option<Fault> {
+    let (windows, whats): (Vec<Entry>, Vec<String>) = guarded(may_cover, own).unzip();
     let newly = sorted.newly_covered(&windows);
     let found = newly.iter().zip(whats);
     let found = found.filter_map(|(newly, what)| newly.map(|newly| (newly, what)));

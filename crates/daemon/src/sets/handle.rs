@@ -3,11 +3,11 @@
 mod pending;
 
 use super::claims::Giver;
-use super::config::KeeperConfig;
+use super::config::{KeeperConfig, NewSettings};
 use super::fault::Force;
 use super::lines;
 use super::message::{
-    Again, Answer, Answered, Finished, Finishing, Listed, Message, NewAction, SetEdit,
+    Again, Amending, Answer, Answered, Finished, Finishing, Listed, Message, NewAction, SetEdit,
 };
 use super::name::SetName;
 use super::refusal::Refusal;
@@ -87,14 +87,33 @@ impl Handle {
                 Ok(Reply::Set(Box::new(facts)))
             }
             Request::Add { .. } | Request::Delete { .. } => self.send(request)?.wait(),
+            Request::Amend {
+                set,
+                amendment,
+                origin,
+            } => {
+                let amending = Box::new(Amending {
+                    set,
+                    amendment,
+                    origin,
+                    own: (self.shared.config.own_addresses)(),
+                });
+                self.tell(|answer| Message::Amend(amending, answer))
+                    .map(Reply::Amended)
+            }
             Request::SetAction { set, action, at } => {
                 let new = Box::new(NewAction { set, action, at });
                 let before = self.tell(|answer| Message::SetAction(new, answer))?;
                 Ok(Reply::ActionSet { before })
             }
-            Request::Reload { sets } => {
-                let changed = self.tell(|answer| Message::Reload(sets, answer))?;
+            Request::Reload { sets, packet_rules } => {
+                let new = NewSettings { sets, packet_rules };
+                let changed = self.tell(|answer| Message::Reload(new, answer))?;
                 Ok(Reply::Reloaded(changed))
+            }
+            Request::SetRules { packet_rules } => {
+                self.tell(|answer| Message::SetRules(packet_rules, answer))?;
+                Ok(Reply::RulesSet)
             }
         }
     }

@@ -41,7 +41,7 @@ impl Keeper {
         publish: Box<dyn Publish>,
     ) -> Result<(Handle, Self), Refusal> {
         let clock = Clock::start();
-        let mut sets = Sets::new(config.sets.clone(), config.defaults)?;
+        let mut sets = Sets::new(&config)?;
         let Restart { journal, kept } = restart;
         let mut operations = Operations::default();
         sets.restore_actions(&kept, &config.ports, &mut operations);

@@ -1,19 +1,22 @@
 //! What the keeper is asked: each message with the way back for its own kind of answer.
 
 use super::claims::{self, Giver};
-use super::config::SetConfig;
+use super::config::NewSettings;
 use super::guard::Guards;
 use super::name::SetName;
 use super::past::Past;
 use super::refusal::Refusal;
 use super::reply::{Load, Reply, SetFacts, TestAnswer};
-use super::request::{At, LoadedFrom, Origin};
+use super::request::{Amendment, At, LoadedFrom, Origin};
 use super::restore::Keeping;
 use super::save::Saved;
 use super::state::{Edit, Tally};
 use crate::journal::Compacted;
+use engine::OwnAddress;
+use plane::RuleTable;
 use std::collections::HashSet;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use table::live::{self, Difference, Entry, Loaded, Rebuild, Replaced, Sorted};
 
@@ -56,10 +59,14 @@ pub(super) enum Message {
     Test(IpAddr, Answer<Vec<TestAnswer>>),
     /// Entries in or out.
     Edit(Box<SetEdit>, Answer<Tally>),
+    /// A file part to be changed in place; the answer is false where a whole load is needed.
+    Amend(Box<Amending>, Answer<bool>),
     /// What a hit does, from now on; the answer is what it did before.
     SetAction(Box<NewAction>, Answer<plane::Action>),
     /// The settings of all sets; the answer names those that are other ones now.
-    Reload(Vec<SetConfig>, Answer<Vec<SetName>>),
+    Reload(NewSettings, Answer<Vec<SetName>>),
+    /// Other rules of packets.
+    SetRules(Option<Arc<RuleTable>>, Answer<()>),
     /// To begin a load.
     Begin(SetName, Answer<Begun>),
     /// A load whose turn to compile has come; the answer knows what is new.
@@ -88,6 +95,16 @@ pub(super) struct SetEdit {
     pub(super) set: SetName,
     pub(super) edit: Edit,
     pub(super) origin: Origin,
+}
+
+/// A file part that its source changes in place.
+#[derive(Debug)]
+pub(super) struct Amending {
+    pub(super) set: SetName,
+    pub(super) amendment: Amendment,
+    pub(super) origin: Origin,
+    /// Addresses that no list should newly have.
+    pub(super) own: Vec<OwnAddress>,
 }
 
 /// What a hit is to do.

@@ -27,6 +27,9 @@ pub enum Reply {
     Flushed(Flushed),
     /// To `Load`.
     Loaded(Load),
+    /// To `Amend`: false where nothing was changed, since it is for the guards to judge: load the
+    /// whole list.
+    Amended(bool),
     /// To `Save`.
     Saved(Box<Saved>),
     /// To `SetAction`: what it was before.
@@ -36,6 +39,8 @@ pub enum Reply {
     },
     /// To `Reload`: the sets whose settings are other ones now.
     Reloaded(Vec<SetName>),
+    /// To `SetRules`.
+    RulesSet,
 }
 
 /// What `Add` did. The sum of all is the number of entries given.

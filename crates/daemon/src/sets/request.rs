@@ -4,10 +4,11 @@ use super::config::SetConfig;
 use super::name::SetName;
 use frame::PortId;
 use list::JsonPath;
-use plane::{Action, Sides};
+use plane::{Action, RuleTable, Sides};
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use table::Entries;
 use table::live::Entry;
@@ -23,12 +24,14 @@ pub enum Origin {
     Url,
     /// The output of a command.
     Command,
+    /// A list in etcd.
+    Etcd,
     /// Decisions of CrowdSec.
     CrowdSec,
 }
 
 impl Origin {
-    /// One word: `hand`, `file`, `url`, `command`, `crowdsec`.
+    /// One word: `hand`, `file`, `url`, `command`, `etcd`, `crowdsec`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -36,6 +39,7 @@ impl Origin {
             Self::File => "file",
             Self::Url => "url",
             Self::Command => "command",
+            Self::Etcd => "etcd",
             Self::CrowdSec => "crowdsec",
         }
     }
@@ -103,6 +107,19 @@ impl LoadedFrom {
             kept: None,
         }
     }
+}
+
+/// What a source changes of its file part in place. No entry is in both lists.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Amendment {
+    /// The source, as the load named it whose file part this changes.
+    pub name: String,
+    /// What it has now and had not.
+    pub added: Vec<Entry>,
+    /// What it has no longer.
+    pub removed: Vec<Entry>,
+    /// Where its text is kept now, where that is another place.
+    pub copy: Option<LoadedFrom>,
 }
 
 /// A side and a port that an action is for.
@@ -184,6 +201,16 @@ pub enum Request {
         /// Loads whatever the guards say.
         force: bool,
     },
+    /// Changes the file part in place, where that is this source's and no guard could refuse it
+    /// (`Amended`).
+    Amend {
+        /// The set.
+        set: SetName,
+        /// The change.
+        amendment: Amendment,
+        /// By what kind of source.
+        origin: Origin,
+    },
     /// Changes what a hit does, from the next burst on (`ActionSet`). Survives a restart unless
     /// the configuration has another action by then.
     SetAction {
@@ -204,5 +231,12 @@ pub enum Request {
     Reload {
         /// All of them.
         sets: Vec<SetConfig>,
+        /// The rules of packets that are to hold with them, or none.
+        packet_rules: Option<Arc<RuleTable>>,
+    },
+    /// Other rules of packets, made for these sets (`RulesSet`).
+    SetRules {
+        /// Those that are to hold, or none.
+        packet_rules: Option<Arc<RuleTable>>,
     },
 }

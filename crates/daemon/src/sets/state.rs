@@ -2,14 +2,14 @@
 
 use super::claims::{Claims, Giver, Letting, Tag};
 use super::clock::Now;
-use super::config::{Defaults, SetConfig};
+use super::config::{Defaults, KeeperConfig, NewSettings, SetConfig};
 use super::exceptions::LiveOn;
 use super::name::SetName;
 use super::refusal::Refusal;
 use super::reply::LoadedList;
 use super::request::{At, NewEntry};
 use crate::journal::{KeptList, Op, Operations};
-use plane::{Action, Policy, Ruleset, SetRule};
+use plane::{Action, Policy, RuleTable, Ruleset, SetRule};
 use std::sync::Arc;
 use table::Entries;
 use table::live::{COMMENT_BYTES_MAX, Change, ChangeError, Entry, LiveLists, Note, Outcome};
@@ -44,6 +44,7 @@ pub(super) struct Sets {
     pub(super) sets: Vec<SetState>,
     pub(super) claims: Claims,
     defaults: Defaults,
+    packet_rules: Option<Arc<RuleTable>>,
     policy: Arc<Policy>,
 }
 
@@ -100,8 +101,11 @@ pub(super) struct Group {
 
 impl Sets {
     /// Sets with nothing in them.
-    pub(super) fn new(configs: Vec<SetConfig>, defaults: Defaults) -> Result<Self, Refusal> {
-        let policy = policy(defaults, configs.iter().map(|config| config.rule.clone()))?;
+    pub(super) fn new(config: &KeeperConfig) -> Result<Self, Refusal> {
+        let configs = config.sets.clone();
+        let (defaults, packet_rules) = (config.defaults, config.packet_rules.clone());
+        let rules = configs.iter().map(|config| config.rule.clone());
+        let policy = policy(defaults, rules, packet_rules.clone())?;
         let named = configs.into_iter().map(|config| {
             let name = config.name().map_err(|error| Refusal::Policy {
                 reason: error.to_string(),
@@ -128,6 +132,7 @@ impl Sets {
             sets,
             claims: Claims::default(),
             defaults,
+            packet_rules,
             policy,
         })
     }
@@ -319,9 +324,10 @@ impl Sets {
     /// ones now.
     pub(super) fn reload(
         &mut self,
-        configs: Vec<SetConfig>,
+        new: NewSettings,
         journal: &mut Operations,
     ) -> Result<Vec<SetName>, Refusal> {
+        let configs = new.sets;
         let same = configs.len() == self.sets.len()
             && configs
                 .iter()
@@ -359,8 +365,14 @@ impl Sets {
             set.warn_of_counted();
             changed.push(set.name.clone());
         }
-        self.policy = self.new_policy()?;
+        self.set_rules(new.packet_rules)?;
         Ok(changed)
+    }
+
+    /// Has other rules of packets hold with these sets.
+    pub(super) fn set_rules(&mut self, rules: Option<Arc<RuleTable>>) -> Result<(), Refusal> {
+        self.packet_rules = rules;
+        self.renew_policy()
     }
 
     /// Makes the policy say what the rules say.
@@ -370,7 +382,8 @@ impl Sets {
     }
 
     fn new_policy(&self) -> Result<Arc<Policy>, Refusal> {
-        policy(self.defaults, self.sets.iter().map(|set| set.rule.clone()))
+        let rules = self.sets.iter().map(|set| set.rule.clone());
+        policy(self.defaults, rules, self.packet_rules.clone())
     }
 }
 
@@ -401,11 +414,15 @@ impl Edit {
 fn policy(
     defaults: Defaults,
     rules: impl Iterator<Item = SetRule>,
+    packet_rules: Option<Arc<RuleTable>>,
 ) -> Result<Arc<Policy>, Refusal> {
-    let policy = defaults.policy(rules.collect());
-    policy.map(Arc::new).map_err(|error| Refusal::Policy {
-        reason: error.to_string(),
-    })
+    let mut policy = defaults
+        .policy(rules.collect())
+        .map_err(|error| Refusal::Policy {
+            reason: error.to_string(),
+        })?;
+    policy.packet_rules = packet_rules;
+    Ok(Arc::new(policy))
 }
 
 fn note_of(new: &NewEntry, giver: Giver, now: Now) -> Note {

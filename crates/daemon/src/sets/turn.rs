@@ -2,7 +2,7 @@
 
 use super::claims::Giver;
 use super::clock;
-use super::config::SetConfig;
+use super::config::NewSettings;
 use super::keeper::Running;
 use super::message::{
     Again, Answer, Begun, Finished, Finishing, Listed, Message, NewAction, SetEdit, Summary,
@@ -14,6 +14,8 @@ use super::request::{LoadedFrom, NewEntry};
 use super::save::Saved;
 use super::state::{Edit, Group, Tally, table_refusal};
 use crate::journal::{KeptList, Op};
+use plane::RuleTable;
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 use std::vec::IntoIter;
 use table::live::{self, Entry};
@@ -136,8 +138,10 @@ impl Running {
                 turn.tell(answer, Ok(self.sets.test(address, self.now())));
             }
             Message::Edit(edit, answer) => self.edit(*edit, answer, turn),
+            Message::Amend(amending, answer) => turn.tell_change(answer, self.amend(*amending)),
             Message::SetAction(new, answer) => turn.tell_change(answer, self.set_action(*new)),
-            Message::Reload(sets, answer) => turn.tell_change(answer, self.reload(sets)),
+            Message::Reload(new, answer) => turn.tell_change(answer, self.reload(new)),
+            Message::SetRules(rules, answer) => turn.tell_change(answer, self.set_rules(rules)),
             Message::Begin(set, answer) => turn.tell(answer, self.begin(&set)),
             Message::Refresh(mut sorted, answer) => {
                 self.sets.live.refresh(&mut sorted);
@@ -172,10 +176,16 @@ impl Running {
         Ok(before)
     }
 
-    fn reload(&mut self, sets: Vec<SetConfig>) -> Result<Vec<SetName>, Refusal> {
-        let changed = self.sets.reload(sets, &mut self.operations)?;
+    fn reload(&mut self, new: NewSettings) -> Result<Vec<SetName>, Refusal> {
+        let changed = self.sets.reload(new, &mut self.operations)?;
         self.policy_changed();
         Ok(changed)
+    }
+
+    fn set_rules(&mut self, rules: Option<Arc<RuleTable>>) -> Result<(), Refusal> {
+        self.sets.set_rules(rules)?;
+        self.policy_changed();
+        Ok(())
     }
 
     fn edit(&mut self, asked: SetEdit, answer: Answer<Tally>, turn: &mut Turn) {

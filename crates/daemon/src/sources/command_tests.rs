@@ -46,6 +46,7 @@ impl Bench {
                 bytes_max: 1 << 20,
                 ..Limits::default()
             },
+            freshness: Freshness::default(),
         };
         self.sources.replace(&[spec], &[]).unwrap();
     }
@@ -239,6 +240,7 @@ fn what_cannot_be_run_is_told() {
             refresh: HOUR,
             text: TextRules::default(),
             limits: Limits::default(),
+            freshness: Freshness::default(),
         };
         let timeout = HOUR;
         spec.source = Source::Command { argv, timeout };

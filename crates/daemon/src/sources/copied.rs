@@ -2,12 +2,20 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::copies::{Copies, Description, Spooled};
 use super::error::SourceError;
 use super::signal::Why;
 use super::source::SourceSpec;
 use super::task::{Desk, Provenance};
+
+/// When the last byte of a copy was written. Whoever looks an entry up in the copy later holds the
+/// file's time against it, and the whole seconds of a description are always before that.
+pub(crate) fn written_at(path: &Path, copy: &Description) -> SystemTime {
+    let written = std::fs::metadata(path).and_then(|found| found.modified());
+    written.map_or(copy.at(), |written| written.max(copy.at()))
+}
 
 /// The copies of a source, and which of them is in use.
 pub(crate) struct Copied {
@@ -79,7 +87,7 @@ impl Copied {
             source_crc32: self.source_crc32,
             etag: None,
             last_modified: None,
-            fetched_at: super::copies::seconds(std::time::SystemTime::now()),
+            fetched_at: super::copies::seconds(SystemTime::now()),
             bytes: 0,
             crc32: 0,
         }
@@ -114,6 +122,17 @@ impl Copied {
         self.copies.keep(spooled, &copy)
     }
 
+    /// Keeps what came for the next start: it is in force already.
+    pub(crate) fn keep(&mut self, spooled: Spooled, copy: Description) -> Result<(), SourceError> {
+        let copy = Description {
+            bytes: spooled.bytes,
+            crc32: spooled.crc32,
+            ..copy
+        };
+        self.in_use = Some(copy.clone());
+        self.copies.keep(spooled, &copy)
+    }
+
     fn load(
         &self,
         desk: &Desk,
@@ -127,7 +146,7 @@ impl Copied {
         };
         let from = Provenance {
             name: self.name.clone(),
-            at: copy.at(),
+            at: written_at(path, copy),
             from_copy,
             etag: copy.etag.clone(),
             file: path.to_owned(),

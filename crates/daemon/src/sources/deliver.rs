@@ -58,6 +58,32 @@ pub struct Decided {
     pub comment: String,
 }
 
+/// What a source changed of a list that was loaded, to be applied in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Amended {
+    /// The source, as the delivery named it.
+    pub name: String,
+    /// What kind of source it is.
+    pub kind: Kind,
+    /// Entries that it has now and had not.
+    pub added: Vec<live::Entry>,
+    /// Entries that it has no longer; none is among those added.
+    pub removed: Vec<live::Entry>,
+    /// The copy of the list as it is now, where one was written.
+    pub copy: Option<CopyOf>,
+}
+
+/// A copy of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyOf {
+    /// The file.
+    pub file: PathBuf,
+    /// When the last byte was written.
+    pub at: SystemTime,
+    /// Bytes of the text.
+    pub bytes: u64,
+}
+
 /// What became of a delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
@@ -95,6 +121,13 @@ pub trait Deliver: Send + Sync {
     /// # Errors
     /// The keeper refuses; the set is as it was.
     fn change(&self, set: &str, change: Change) -> Result<Taken, Refused>;
+
+    /// Changes a list in place that this source loaded. False where nothing was changed, since the
+    /// whole list is to be loaded: the set has another one, or the guards are to judge it.
+    ///
+    /// # Errors
+    /// The keeper refuses; the set is as it was.
+    fn amend(&self, set: &str, amended: Amended) -> Result<bool, Refused>;
 }
 
 /// A load that was begun.

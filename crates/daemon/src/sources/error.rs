@@ -6,7 +6,7 @@ use std::{fmt, io};
 use list::ListError;
 
 use super::deliver::Refused;
-use super::source::SpecError;
+use super::list_url::SpecError;
 
 /// Why a try of a source failed.
 #[derive(Debug)]
@@ -94,6 +94,8 @@ pub enum SourceError {
         /// What is wrong.
         text: String,
     },
+    /// etcd, or what stands in its place: a sentence.
+    Etcd(String),
     /// The keeper did not take it.
     Refused {
         /// The set.
@@ -172,7 +174,7 @@ impl fmt::Display for SourceError {
                 "" => write!(f, "command {name} {ending}, and its output was not taken"),
                 said => write!(f, "command {name} {ending}: {said}"),
             },
-            Self::Key(text) => f.write_str(text),
+            Self::Key(text) | Self::Etcd(text) => f.write_str(text),
             Self::Protocol { name, text } => write!(
                 f,
                 "{name} answered what is no stream of decisions: {text}; check the address"

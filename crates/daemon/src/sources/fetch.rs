@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use ureq::http::{HeaderMap, Response, StatusCode, header};
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
 use super::bounded::Bounded;
 use super::error::SourceError;
-use super::source::{ListUrl, SpecError};
+use super::list_url::{ListUrl, SpecError};
+use crate::config::{ClientFiles, TlsFiles};
 
 /// Redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
@@ -33,6 +34,30 @@ const USER_AGENT: &str = concat!("linerate/v", env!("CARGO_PKG_VERSION"));
 #[derive(Debug)]
 pub(crate) struct Fetch {
     agent: Agent,
+}
+
+/// A request with a body of JSON.
+#[derive(Clone, Copy)]
+pub(crate) struct Post<'a> {
+    pub(crate) body: &'a [u8],
+    /// Sent as `Authorization`.
+    pub(crate) token: Option<&'a str>,
+    /// For the whole of it, the answer too.
+    pub(crate) time: Duration,
+}
+
+/// An answer to it, whatever its status.
+pub(crate) struct Posted {
+    pub(crate) status: u16,
+    body: Body,
+}
+
+impl Posted {
+    /// The body as it comes, at most so many bytes.
+    pub(crate) fn reader(self, bytes_max: u64) -> Bounded<Box<dyn Read + Send>> {
+        let body = self.body.into_with_config().limit(u64::MAX).reader();
+        Bounded::new(Box::new(body), bytes_max)
+    }
 }
 
 /// What a request says beside the address.
@@ -76,14 +101,31 @@ impl Fetch {
         ca_file: Option<&Path>,
         time_max: Duration,
     ) -> Result<Self, SourceError> {
+        let tls = TlsFiles {
+            ca_file: ca_file.map(Path::to_owned),
+            client: None,
+        };
+        Self::with(url, &tls, time_max)
+    }
+
+    /// The same, with a certificate of our own where there is one.
+    ///
+    /// # Errors
+    /// A file of certificates cannot be read.
+    pub(crate) fn with(
+        url: &ListUrl,
+        files: &TlsFiles,
+        time_max: Duration,
+    ) -> Result<Self, SourceError> {
         // Said explicitly: rustls takes no default when several crates bring one each.
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let roots = match ca_file {
+        let roots = match &files.ca_file {
             Some(file) => RootCerts::Specific(Arc::new(certificates(file)?)),
             None => RootCerts::PlatformVerifier,
         };
         let tls = TlsConfig::builder()
             .root_certs(roots)
+            .client_cert(files.client.as_ref().map(client_cert).transpose()?)
             .unversioned_rustls_crypto_provider(provider)
             .build();
         let mut config = Agent::config_builder()
@@ -158,6 +200,28 @@ impl Fetch {
             request = request.header("X-Api-Key", key);
         }
         request.call().map_err(|error| failed(url.shown(), error))
+    }
+}
+
+impl Fetch {
+    /// Sends JSON. No redirect is followed: it would carry a token elsewhere.
+    pub(crate) fn post(&self, url: &ListUrl, post: Post<'_>) -> Result<Posted, SourceError> {
+        let mut request = self
+            .agent
+            .post(url.uri())
+            .config()
+            .timeout_global(Some(post.time))
+            .build()
+            .header(header::CONTENT_TYPE, "application/json");
+        if let Some(token) = post.token {
+            request = request.header(header::AUTHORIZATION, token);
+        }
+        let response = request.send(post.body);
+        let response = response.map_err(|error| failed(url.shown(), error))?;
+        Ok(Posted {
+            status: response.status().as_u16(),
+            body: response.into_body(),
+        })
     }
 }
 
@@ -268,6 +332,28 @@ fn failed(name: &str, error: ureq::Error) -> SourceError {
 /// Why the body of an answer could not be read.
 pub(crate) fn of_body(name: &str, error: io::Error) -> SourceError {
     failed(name, ureq::Error::from(error))
+}
+
+/// Whether the body of an answer ended because its time was over.
+pub(crate) fn is_timeout(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    error.kind() == io::ErrorKind::TimedOut || matches!(inner, Some(ureq::Error::Timeout(_)))
+}
+
+fn client_cert(files: &ClientFiles) -> Result<ClientCert, SourceError> {
+    let file = &files.key_file;
+    let cannot = |error| SourceError::io(file.display().to_string(), "be read", error);
+    let mut pem = Vec::new();
+    let opened = std::fs::File::open(file).map_err(cannot)?;
+    Bounded::new(opened, CA_BYTES_MAX)
+        .read_to_end(&mut pem)
+        .map_err(cannot)?;
+    let key = PrivateKey::from_pem(&pem);
+    let key = key.map_err(|_| cannot(io::Error::other("it holds no private key in PEM form")))?;
+    Ok(ClientCert::new_with_certs(
+        &certificates(&files.cert_file)?,
+        key,
+    ))
 }
 
 fn certificates(file: &Path) -> Result<Vec<Certificate<'static>>, SourceError> {

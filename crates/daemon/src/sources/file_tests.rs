@@ -26,6 +26,7 @@ fn spec(path: PathBuf) -> SourceSpec {
             settle: SETTLE,
             ..Limits::default()
         },
+        freshness: Freshness::default(),
     }
 }
 

@@ -4,10 +4,10 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Try
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::deliver::{Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
+use super::deliver::{Amended, Begun, Change, Decided, Deliver, Delivery, Refused, Taken};
 use super::source::Kind;
 use crate::sets::{
-    Handle, LoadedFrom, NewEntry, Origin, PendingLoad, Refusal, Reply, Request, SetName,
+    Amendment, Handle, LoadedFrom, NewEntry, Origin, PendingLoad, Refusal, Reply, Request, SetName,
 };
 
 /// How often to look whether nothing is being delivered.
@@ -91,6 +91,7 @@ fn origin(kind: Kind) -> Origin {
         Kind::File => Origin::File,
         Kind::Url => Origin::Url,
         Kind::Command => Origin::Command,
+        Kind::Etcd => Origin::Etcd,
         Kind::CrowdSec => Origin::CrowdSec,
     }
 }
@@ -134,6 +135,33 @@ impl Deliver for ToKeeper {
             })?;
         }
         Ok(Taken { entries: count })
+    }
+
+    fn amend(&self, set: &str, amended: Amended) -> Result<bool, Refused> {
+        let _passing = self.pass();
+        let (set, origin) = (set_name(set)?, origin(amended.kind));
+        let request = Request::Amend {
+            set,
+            amendment: amendment(amended),
+            origin,
+        };
+        Ok(matches!(self.ask(request)?, Reply::Amended(true)))
+    }
+}
+
+fn amendment(amended: Amended) -> Amendment {
+    let name = amended.name;
+    let copy = amended.copy.map(|copy| LoadedFrom {
+        file: Some(copy.file),
+        at: copy.at,
+        bytes: copy.bytes,
+        ..LoadedFrom::named(name.clone())
+    });
+    Amendment {
+        name,
+        added: amended.added,
+        removed: amended.removed,
+        copy,
     }
 }
 

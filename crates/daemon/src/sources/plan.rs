@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use super::crowdsec::CrowdSecSpec;
-use super::source::{Limits, ListUrl, Source, SourceSpec, SpecError, TextRules};
+use super::etcd::{EtcdAt, EtcdSource};
+use super::list_url::{ListUrl, SpecError};
+use super::source::{Freshness, Limits, Source, SourceSpec, TextRules};
 use super::ticker::Sources;
 use plane::Action;
 
-use crate::config::{self, Config, CrowdsecConfig, LimitsConfig, SetConfig};
+use crate::config::{self, Config, CrowdsecConfig, EtcdConfig, LimitsConfig, SetConfig};
 
 /// Of copies of what sources gave, under the folder of what survives a restart.
 const FOLDER: &str = "sources";
@@ -92,6 +94,7 @@ fn list(set: &SetConfig, limits: Limits) -> Result<Option<SourceSpec>, SpecError
             argv: argv.clone(),
             timeout: timeout.unwrap_or(limits.fetch_time_max),
         },
+        Some(config::Source::Etcd(etcd)) => Source::Etcd(Box::new(etcd_source(etcd)?)),
     };
     Ok(Some(SourceSpec {
         set: Arc::from(set.name.as_str()),
@@ -105,7 +108,25 @@ fn list(set: &SetConfig, limits: Limits) -> Result<Option<SourceSpec>, SpecError
             purpose: purpose(set.action),
         },
         limits,
+        freshness: Freshness {
+            required: set.required,
+            max_age: set.max_age,
+        },
     }))
+}
+
+/// A list in etcd.
+fn etcd_source(etcd: &EtcdConfig) -> Result<EtcdSource, SpecError> {
+    let members = etcd.members.iter();
+    let members = members.map(|member| ListUrl::new(member, false));
+    Ok(EtcdSource {
+        at: EtcdAt {
+            endpoints: members.collect::<Result<_, _>>()?,
+            login: etcd.login.clone(),
+            tls: etcd.tls.clone(),
+        },
+        held: etcd.held.clone(),
+    })
 }
 
 /// What the entries of a set with this action are for.

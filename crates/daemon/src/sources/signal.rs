@@ -83,6 +83,11 @@ impl Signal {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether somebody wants a read now, or the end.
+    pub(crate) fn is_rung(&self) -> bool {
+        self.is_stopped() || self.wanted().now
+    }
+
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::SeqCst)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::source::Kind;
+use super::source::{Freshness, Kind};
 
 /// How a source fares. All times are of the wall clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct SourceState {
     pub kind: Kind,
     /// Reads that were tried, unchanged ones included.
     pub tries: u64,
-    /// Lists, or batches of decisions, that the keeper took.
+    /// Lists, batches of decisions, and changes in place, that the keeper took.
     pub loads: u64,
     /// Reads that found nothing new.
     pub unchanged: u64,
@@ -49,6 +49,8 @@ pub struct SourceState {
     pub etag: Option<String>,
     /// True while the list in use is the last good copy from disk.
     pub from_copy: bool,
+    /// How old it may be.
+    pub freshness: Freshness,
     /// Why no event tells of a change of a file, which is polled.
     pub unwatched: Option<String>,
     /// A copy is being put in force, and the file it is of was not tried yet.
@@ -93,17 +95,26 @@ impl SourceState {
             skipped: 0,
             etag: None,
             from_copy: false,
+            freshness: Freshness::default(),
             unwatched: None,
             beginning: false,
             answered: 0,
         }
     }
 
-    /// How long ago the source was last known to be current.
+    /// How long ago the source was last known to be current. Of a copy that nobody has confirmed
+    /// since the start, how long ago it was fetched.
     #[must_use]
     pub fn age(&self, now: SystemTime) -> Option<Duration> {
-        let since = self.last_success?;
+        let since = self.last_success.or(self.list_at)?;
         Some(now.duration_since(since).unwrap_or_default())
+    }
+
+    /// Whether there is a list, and none that is too old.
+    #[must_use]
+    pub fn is_current(&self, now: SystemTime) -> bool {
+        let age = self.age(now);
+        age.is_some_and(|age| age <= self.freshness.max_age)
     }
 
     /// True while nothing was ever read of it, not even a copy.

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use list::Loaded;
 
-use super::deliver::{Deliver, Delivery};
+use super::deliver::{Amended, Deliver, Delivery};
 use super::error::SourceError;
 use super::signal::{Signal, Why};
 use super::source::SourceSpec;
@@ -131,6 +131,24 @@ impl Desk {
         begun.load(delivery).map_err(refused)?;
         self.loaded(spec, &loaded, from);
         Ok(())
+    }
+
+    /// Changes a list in place that was loaded; false where it is to be loaded whole.
+    pub(crate) fn amend(&self, spec: &SourceSpec, amended: Amended) -> Result<bool, SourceError> {
+        let is_change = amended.added.len() + amended.removed.len() != 0;
+        let taken = self.keeper.amend(&spec.set, amended);
+        let taken = taken.map_err(|refused| SourceError::Refused {
+            set: spec.set.to_string(),
+            refused,
+        })?;
+        if taken && is_change {
+            self.note(|state| {
+                state.loads += 1;
+                state.list_at = Some(SystemTime::now());
+                state.succeeded();
+            });
+        }
+        Ok(taken)
     }
 
     fn loaded(&self, spec: &SourceSpec, loaded: &Loaded, from: &Provenance) {

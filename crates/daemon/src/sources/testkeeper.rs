@@ -1,9 +1,10 @@
 //! For tests: a keeper that remembers what it was given.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use super::deliver::{Begun, Change, Deliver, Delivery, Refused, Taken};
+use super::deliver::{Amended, Begun, Change, Deliver, Delivery, Refused, Taken};
 
 /// What a test keeper was given.
 #[derive(Debug)]
@@ -12,12 +13,16 @@ pub(crate) enum Given {
     Load(Box<Delivery>),
     /// Decisions for the set.
     Change(String, Change),
+    /// A change in place.
+    Amend(Amended),
 }
 
 /// Takes all it is given, or refuses with the sentence it was told.
 pub(crate) struct TestKeeper {
     given: Mutex<mpsc::Sender<Given>>,
     refusing: Mutex<Option<Refused>>,
+    /// Takes changes in place.
+    in_place: AtomicBool,
 }
 
 /// The test's end.
@@ -36,6 +41,7 @@ impl TestDesk {
         let keeper = Arc::new(TestKeeper {
             given: Mutex::new(sender),
             refusing: Mutex::new(None),
+            in_place: AtomicBool::new(false),
         });
         Self { keeper, given }
     }
@@ -51,6 +57,20 @@ impl TestDesk {
     /// Takes again.
     pub(crate) fn take(&self) {
         *self.keeper.refusing.lock().unwrap() = None;
+    }
+
+    /// Takes changes in place from now on, or wants whole lists.
+    pub(crate) fn in_place(&self, takes: bool) {
+        self.keeper.in_place.store(takes, Ordering::SeqCst);
+    }
+
+    /// The next change in place: what was added, what was removed, and whether a copy was written.
+    #[track_caller]
+    pub(crate) fn amended(&self) -> Amended {
+        match self.given.recv_timeout(PATIENCE) {
+            Ok(Given::Amend(amended)) => amended,
+            other => panic!("no change came: {other:?}"),
+        }
     }
 
     /// The next list that was loaded.
@@ -112,6 +132,14 @@ impl Deliver for TestKeeper {
     fn change(&self, set: &str, change: Change) -> Result<Taken, Refused> {
         let entries = change.added.len() as u64;
         self.answer(Given::Change(set.to_owned(), change), entries)
+    }
+
+    fn amend(&self, set: &str, amended: Amended) -> Result<bool, Refused> {
+        assert!(!set.is_empty());
+        if !self.in_place.load(Ordering::SeqCst) {
+            return Ok(false);
+        }
+        self.answer(Given::Amend(amended), 0).map(|_| true)
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Asked {
     pub(crate) target: String,
     /// By names in small letters.
     pub(crate) headers: HashMap<String, String>,
+    /// What came behind them.
+    pub(crate) body: Vec<u8>,
 }
 
 /// A piece of an answer.
@@ -140,7 +142,11 @@ fn talk(
         stream.read_exact(&mut byte)?;
         head.push(byte[0]);
     }
-    let one = request(&String::from_utf8_lossy(&head));
+    let mut one = request(&String::from_utf8_lossy(&head));
+    let length = one.headers.get("content-length");
+    let length = length.and_then(|length| length.parse().ok()).unwrap_or(0);
+    one.body = vec![0; length];
+    stream.read_exact(&mut one.body)?;
     asked.lock().unwrap().push(one.clone());
     for piece in answer(&one) {
         match piece {
@@ -166,6 +172,7 @@ fn request(head: &str) -> Asked {
         headers: headers
             .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
             .collect(),
+        body: Vec::new(),
     }
 }
 

@@ -92,7 +92,7 @@ fn failed(name: &str, spec: &SourceSpec, packed: bool, error: std::io::Error) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sources::{Limits, Source, TextRules};
+    use crate::sources::{Freshness, Limits, Source, TextRules};
     use flate2::{Compression, write::GzEncoder};
     use std::io::{Write, repeat};
     use std::time::Duration;
@@ -104,6 +104,7 @@ mod tests {
             refresh: Duration::from_secs(60),
             text: TextRules::default(),
             limits,
+            freshness: Freshness::default(),
         }
     }
 

@@ -15,6 +15,7 @@ use rustix::thread::{
 
 use super::crowdsec::{BouncerTask, CrowdSecSpec};
 use super::deliver::Deliver;
+use super::etcd::EtcdTask;
 use super::file::FileTask;
 use super::signal::{Signal, Why};
 use super::source::{Kind, Limits, Source, SourceSpec};
@@ -60,7 +61,11 @@ impl Job {
         match self {
             Self::List(spec) => {
                 let source = &spec.source;
-                SourceState::new(Arc::clone(&spec.set), source.name(), source.kind())
+                let set = Arc::clone(&spec.set);
+                SourceState {
+                    freshness: spec.freshness,
+                    ..SourceState::new(set, source.name(), source.kind())
+                }
             }
             Self::CrowdSec(spec) => {
                 let name = spec.url.shown().to_owned();
@@ -82,6 +87,10 @@ impl Job {
                 }
                 Source::Command { argv, timeout } => {
                     let task = CommandTask::new(spec.clone(), argv.clone(), *timeout, folder);
+                    Box::new(task)
+                }
+                Source::Etcd(source) => {
+                    let task = EtcdTask::new(spec.clone(), (**source).clone(), folder);
                     Box::new(task)
                 }
             },

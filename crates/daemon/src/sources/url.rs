@@ -12,8 +12,9 @@ use super::copied::Copied;
 use super::copies::{Description, Spooled};
 use super::error::SourceError;
 use super::fetch::{Answer, Ask, Fetch, Whole, of_body};
+use super::list_url::ListUrl;
 use super::signal::Why;
-use super::source::{ListUrl, SourceSpec};
+use super::source::SourceSpec;
 use super::task::{Desk, Task};
 
 /// The wait after the first failure.

@@ -29,6 +29,7 @@ fn spec(url: &str) -> SourceSpec {
             fetch_time_max: Duration::from_secs(30),
             ..Limits::default()
         },
+        freshness: Freshness::default(),
     }
 }
 

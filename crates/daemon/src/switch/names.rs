@@ -115,6 +115,13 @@ impl PortNames {
         named.map_or_else(|| format!("port {port}"), |port| port.shown().to_owned())
     }
 
+    /// What is opened for a port, as it was written.
+    #[must_use]
+    pub fn spec(&self, port: PortId) -> &str {
+        let named = self.ports.get(usize::from(port.0));
+        named.map_or("", |port| port.spec.as_str())
+    }
+
     /// The ports that a word means.
     fn meant(&self, word: &str) -> impl Iterator<Item = PortId> {
         let means = move |words: &&Vec<String>| words.iter().any(|own| own == word);
@@ -125,7 +132,7 @@ impl PortNames {
     }
 
     /// The one port that a word means.
-    pub(super) fn port(&self, word: &str) -> Result<PortId, String> {
+    pub fn port(&self, word: &str) -> Result<PortId, String> {
         let mut meant = self.meant(word);
         match (meant.next(), meant.next()) {
             (Some(port), None) => Ok(port),

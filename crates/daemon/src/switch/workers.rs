@@ -4,7 +4,8 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use plane::switch::{Links, Switch, SwitchTable};
+use plane::Links;
+use plane::switch::{Switch, SwitchTable};
 use table::CompileError;
 
 /// Sightings that wait between two workers; one that finds no room is told at the station's next

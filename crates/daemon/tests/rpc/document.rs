@@ -42,15 +42,13 @@ fn steady(text: &str) -> Value {
 /// Sends a line, with the file that its `file` names where it loads one.
 fn send(place: &Place, socket: &UnixStream, line: &str) {
     let line = format!("{line}\n");
-    if !line.contains("\"set.load\"") {
+    if !line.contains("\"set.load\"") && !line.contains("\"rules.load\"") {
         (&*socket).write_all(line.as_bytes()).expect("sent");
         return;
     }
-    let name = if line.contains("new.txt") {
-        "new.txt"
-    } else {
-        "empty.txt"
-    };
+    let names = ["new.txt", "rules.txt", "bad.rules"];
+    let name = names.iter().find(|name| line.contains(**name));
+    let name = name.unwrap_or(&"empty.txt");
     let file = File::open(place.file(name)).expect("a list");
     let files = [file.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -70,6 +68,12 @@ fn examples_are_answered_as_they_say() {
         let place = Place::new();
         fs::write(place.file("new.txt"), "192.0.2.1\n203.0.113.9\n").expect("a list");
         fs::write(place.file("empty.txt"), "").expect("a list");
+        fs::write(
+            place.file("rules.txt"),
+            "policy drop\ntcp dport 22 accept\n",
+        )
+        .expect("rules");
+        fs::write(place.file("bad.rules"), "accept\ntcp dport ssh accept\n").expect("rules");
         let socket = UnixStream::connect(place.socket()).expect("a connection");
         let patience = Some(Duration::from_secs(20));
         socket.set_read_timeout(patience).expect("a time limit");

@@ -3,10 +3,13 @@
 
 use daemon::rpc::answers::{
     Action, ActionParams, AddParams, Added, AddressVerdict, ConfigAnswer, DeleteParams, Deleted,
-    Dispatch, DispatchPort, DispatchRow, DropFacts, Flows, FlushParams, Flushed, FragmentCounts,
-    FragmentTotals, HitAddress, HitCounts, Hits, LoadParams, Loaded, Match, Memory, MemoryFacts,
-    PortFacts, RefreshParams, Refreshed, Reloaded, Rss, RssBucket, SetFacts, SetHits, SetList,
-    SetTest, Side, Status, TestAnswer, WorkerFacts, parse_entry,
+    Dispatch, DispatchPort, DispatchRow, DropFacts, Fdb, FdbParams, Flows, FlushParams, Flushed,
+    FragmentCounts, FragmentTotals, Health, HealthKind, HealthReason, HitAddress, HitCounts, Hits,
+    HopFacts, LoadParams, Loaded, Match, Memory, MemoryFacts, Nat, NatFlow, NatParams, Neighbour,
+    Neighbours, NeighboursParams, PortFacts, RefreshParams, Refreshed, Reloaded, RouteFacts,
+    Routes, RoutesParams, Rss, RssBucket, RuleFacts, Rules, RulesLoadParams, RulesLoaded,
+    RulesParams, SetFacts, SetHits, SetList, SetTest, Side, Station, Status, SwitchEvent,
+    TestAnswer, VlanFacts, Vlans, WorkerFacts, parse_entry,
 };
 use daemon::rpc::{ErrorKind, Facts, Pending, RpcError, SetLines, Sets};
 use std::collections::BTreeMap;
@@ -14,6 +17,10 @@ use std::io::Read;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use table::live::Entry;
+
+fn refused(sentence: String) -> RpcError {
+    RpcError::new(ErrorKind::Refused, sentence)
+}
 
 /// When everything happened.
 const AT: u64 = 1_700_000_000;
@@ -422,6 +429,143 @@ impl Facts for StandIn {
         }
     }
 
+    fn fdb(&self, params: &FdbParams) -> Result<Fdb, RpcError> {
+        let is_first = params.from.is_none();
+        let station = Station {
+            vlan: params.vlan,
+            mac: format!("02:00:00:00:00:0{}", if is_first { 1 } else { 2 }),
+            port: params.port.clone().unwrap_or_default(),
+            r#static: !is_first,
+            age_seconds: is_first.then_some(7),
+        };
+        Ok(Fdb {
+            seconds: 12.5,
+            stations: vec![station],
+            next: is_first.then_some(256),
+        })
+    }
+
+    fn neighbours(&self, params: &NeighboursParams) -> Result<Neighbours, RpcError> {
+        let is_first = params.from.is_none();
+        let neighbour = Neighbour {
+            interface: "lan".to_owned(),
+            address: format!("10.0.0.{}", if is_first { 9 } else { 2 }),
+            mac: Some("02:00:00:00:00:09".to_owned()),
+            state: if is_first { "static" } else { "reachable" }.to_owned(),
+            age_seconds: (!is_first).then_some(7),
+        };
+        Ok(Neighbours {
+            seconds: 12.5,
+            neighbours: vec![neighbour],
+            next: is_first.then_some(256),
+        })
+    }
+
+    fn nat(&self, params: &NatParams) -> Result<Nat, RpcError> {
+        let is_first = params.from.is_none();
+        let end = |port| format!("203.0.113.9:{port}");
+        let flow = NatFlow {
+            protocol: if is_first { "tcp" } else { "udp" }.to_owned(),
+            from: "10.0.0.2:5000".to_owned(),
+            to: is_first.then(|| end(443)),
+            new_from: "198.51.100.1:5000".to_owned(),
+            new_to: is_first.then(|| end(443)),
+            state: if is_first { "established" } else { "mapping" }.to_owned(),
+            idle_seconds: 7,
+            left_seconds: if is_first { 7433 } else { 293 },
+        };
+        Ok(Nat {
+            seconds: 12.5,
+            flows: 2,
+            flows_max: 65536,
+            begun: 40,
+            ended: 38,
+            revoked: 3,
+            translated: 900,
+            entries: vec![flow],
+            next: is_first.then_some(1),
+        })
+    }
+
+    fn rules(&self, params: &RulesParams) -> Result<Rules, RpcError> {
+        let is_first = params.from.is_none();
+        let rule = if is_first {
+            "ip saddr @bad drop"
+        } else {
+            "tcp dport { 22, 443 } accept"
+        };
+        let fact = RuleFacts {
+            number: if is_first { 1 } else { 2 },
+            line: if is_first { 2 } else { 3 },
+            rule: rule.to_owned(),
+            packets: 4,
+            bytes: 240,
+        };
+        Ok(Rules {
+            seconds: 12.5,
+            file: "/etc/linerate/rules.txt".to_owned(),
+            policy: "drop".to_owned(),
+            policy_packets: 7,
+            policy_bytes: 420,
+            count: 2,
+            rules: vec![fact],
+            next: is_first.then_some(1),
+        })
+    }
+
+    fn load_rules(
+        &self,
+        params: &RulesLoadParams,
+        input: &mut dyn Read,
+    ) -> Result<RulesLoaded, RpcError> {
+        let name = &params.file;
+        let text = daemon::rules::bounded(name, input).map_err(refused)?;
+        let read = daemon::rules::parsed(name, &text).map_err(refused)?;
+        Ok(RulesLoaded {
+            rules: read.all().count() as u64,
+            before: Some(2),
+            policy: read.policy.to_string(),
+        })
+    }
+
+    fn routes(&self, params: &RoutesParams) -> Result<Routes, RpcError> {
+        let is_one = params.address.is_some();
+        let hop = HopFacts {
+            gateway: Some("192.0.2.1".to_owned()),
+            interface: "wan".to_owned(),
+        };
+        let route = RouteFacts {
+            prefix: "0.0.0.0/0".to_owned(),
+            kind: "unicast".to_owned(),
+            hops: vec![hop],
+        };
+        Ok(Routes {
+            vrfs: Vec::new(),
+            count_v4: 600,
+            count_v6: 4,
+            routes: vec![route],
+            next: (!is_one).then_some(512),
+        })
+    }
+
+    fn vlans(&self) -> Result<Vlans, RpcError> {
+        let event = |event: &str, count| SwitchEvent {
+            event: event.to_owned(),
+            count,
+        };
+        Ok(Vlans {
+            seconds: 12.5,
+            events: vec![event("learned", 3), event("flooded", 5)],
+            vlans: vec![VlanFacts {
+                vlan: Some(10),
+                untagged: vec!["inside".to_owned()],
+                tagged: vec!["outside".to_owned()],
+                in_frames: 1000,
+                out_frames: 1004,
+            }],
+        })
+    }
+
     fn rss(&self) -> Rss {
         let bucket = |bucket, frames| RssBucket {
             bucket,
@@ -508,6 +652,30 @@ impl Facts for StandIn {
         ConfigAnswer {
             file: "linerate.toml".to_owned(),
             toml: "[control]\nsocket = \"/run/linerate/control.sock\"\n".to_owned(),
+        }
+    }
+
+    fn health(&self) -> Health {
+        self.drain(false)
+    }
+
+    fn drain(&self, on: bool) -> Health {
+        let reason = |kind, name: &str, text: &str| HealthReason {
+            kind,
+            name: name.to_owned(),
+            text: text.to_owned(),
+        };
+        let port = "port uplink (xdp:eth1) has no carrier: look at the cable and the other end";
+        let drain = "the daemon drains: 'linerate drain --off' ends that";
+        let mut reasons = vec![reason(HealthKind::Port, "uplink", port)];
+        if on {
+            reasons.push(reason(HealthKind::Drain, "", drain));
+        }
+        Health {
+            healthy: false,
+            ready: false,
+            draining: on,
+            reasons,
         }
     }
 

@@ -221,7 +221,10 @@ fn a_reload_changes_what_can_change_and_nothing_else() {
     world.add("b", "192.0.2.1");
     let mut sets = crate::world::config(&["a", "b"]).sets;
     sets[1].rule.action = Action::Count;
-    let reload = |sets| world.handle.ask(Request::Reload { sets });
+    let reload = |sets| {
+        let packet_rules = None;
+        world.handle.ask(Request::Reload { sets, packet_rules })
+    };
     match reload(sets.clone()).expect("it can change") {
         Reply::Reloaded(changed) => assert_eq!(changed, [name("b")]),
         other => panic!("{other:?}"),

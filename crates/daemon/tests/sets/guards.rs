@@ -1,7 +1,7 @@
 //! Lists that must not come into force.
 
-use crate::world::World;
-use daemon::sets::{Refusal, Reply};
+use crate::world::{World, entry, name};
+use daemon::sets::{Amendment, Origin, Refusal, Reply, Request};
 
 fn lines(numbers: std::ops::Range<u32>) -> String {
     let line = |number: u32| format!("{}\n", std::net::Ipv4Addr::from(0x0100_0000 + 7 * number));
@@ -146,11 +146,11 @@ fn the_line_is_named_where_it_can_be() {
     source.file = Some(file.path().to_owned());
     source.bytes = text.len() as u64;
     source.at += std::time::Duration::from_secs(1);
-    let load = daemon::sets::Request::Load {
+    let load = Request::Load {
         set: name("a"),
         entries: read(text),
         source,
-        origin: daemon::sets::Origin::Url,
+        origin: Origin::Url,
         force: false,
     };
     let refusal = world.handle.ask(load).expect_err("private");
@@ -369,4 +369,95 @@ fn a_list_that_was_forced_is_not_refused_after_a_restart() {
     let _ = world
         .load("a", list, false)
         .expect_err("it is no longer the one that was forced");
+}
+
+/// Whether a change in place of the set `a` was taken.
+fn amended(world: &World, (source, origin): (&str, Origin), added: &str, removed: &str) -> bool {
+    let entries = |text: &str| text.split_whitespace().map(entry).collect();
+    let amendment = Amendment {
+        name: source.to_owned(),
+        added: entries(added),
+        removed: entries(removed),
+        copy: None,
+    };
+    let set = name("a");
+    let reply = world.handle.ask(Request::Amend {
+        set,
+        amendment,
+        origin,
+    });
+    match reply.expect("no refusal") {
+        Reply::Amended(taken) => taken,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What a source changes in place is what no guard could refuse; all else is for a whole load.
+#[test]
+fn a_change_in_place() {
+    let world = World::new(&["a"]);
+    let _ = world.load("a", &lines(0..100), false).expect("a good list");
+    let origin = world.facts("a").loaded.expect("it was loaded").origin;
+    let amend = |source: &str, origin, added: &str, removed: &str| {
+        amended(&world, (source, origin), added, removed)
+    };
+    let many = lines(1000..1051);
+    let gone = lines(0..51);
+    let all = lines(0..100);
+    for (added, removed, taken) in [
+        ("1.1.1.1 1.1.2.0/24 2001:db8::/49", "1.0.0.7", true),
+        ("", "1.0.0.14 9.9.9.9", true),
+        ("1.1.1.1", "", true),
+        // More than half, in either direction, and everything.
+        (many.as_str(), "", false),
+        ("", gone.as_str(), false),
+        ("", all.as_str(), false),
+        // Few entries that cover much.
+        ("1.2.0.0/16", "", false),
+        ("", "1.2.0.0/16", false),
+        ("2600::/48", "", false),
+        // What nobody wants in a list: private space, and the gateway of this machine.
+        ("10.1.0.0/24", "", false),
+        ("192.168.7.7", "", false),
+        ("fe80::1", "", false),
+        ("198.51.100.0/24", "", false),
+        ("", "198.51.100.0/24", true),
+    ] {
+        let before = world.facts("a").counts;
+        assert_eq!(
+            amend("test.list", origin, added, removed),
+            taken,
+            "{added}, {removed}"
+        );
+        if !taken {
+            assert_eq!(world.facts("a").counts, before, "{added}, {removed}");
+        }
+    }
+    assert!(
+        !amend("other.list", origin, "1.1.1.2", ""),
+        "another source"
+    );
+    assert!(
+        !amend("test.list", Origin::CrowdSec, "1.1.1.2", ""),
+        "another kind"
+    );
+    let facts = world.facts("a");
+    assert_eq!((facts.counts.entries, facts.counts.dynamic), (101, 0));
+    assert_eq!(facts.loaded.expect("still there").entries, 101);
+    for (address, is_in) in [
+        ("1.1.1.1", true),
+        ("1.1.2.9", true),
+        ("1.0.0.7", false),
+        ("1.0.0.0", true),
+    ] {
+        assert_eq!(world.published.has(0, address), is_in, "{address}");
+    }
+    // The next load is held against the list as it is now.
+    let _ = world
+        .load("a", &lines(100..150), false)
+        .expect_err("101 gone");
+    let _ = world
+        .load("a", &lines(3..150), false)
+        .expect("4 gone, 50 new");
+    assert!(!world.published.has(0, "1.1.1.1"));
 }

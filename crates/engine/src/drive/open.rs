@@ -23,7 +23,7 @@ use crate::hit_counters::Size;
 use crate::ledger::{Meters, PortCounts};
 use crate::moves::Kept;
 use crate::report::MemoryReport;
-use crate::start::{begin_queues, map_pools};
+use crate::start::{FrameMemory, begin_queues};
 use crate::states::Watched;
 use crate::supervise::Control;
 use crate::{EngineError, IdleMode};
@@ -87,13 +87,18 @@ impl Drive {
         roles.rx = plan.rx.map(&mut add);
         roles.replay = plan.replay.map(|replay| (add(replay.port), replay.speed));
         let frames = (plan.pool_frames, plan.stride_bytes);
-        let (region, pools, memory) = map_pools(&ports, &plan.cpus, frames)?;
+        let memory = FrameMemory::map(&ports, &plan.cpus, frames)?;
         for port in &mut ports {
-            port.prepare(region)?;
+            port.prepare(memory.region)?;
         }
         let attachments = attach(&mut ports, roles, plan.cpus.len())?;
         let control = Arc::new(Control::new(Size::of_drive(plan.cpus.len())));
-        let workers = pools.into_iter().zip(&plan.cpus).zip(attachments).zip(0..);
+        let workers = memory
+            .pools
+            .into_iter()
+            .zip(&plan.cpus)
+            .zip(attachments)
+            .zip(0..);
         let worker = |(((pool, &cpu), attachments), id)| {
             let control = Arc::clone(&control);
             at_rest(WorkerId(id), cpu, pool, attachments, control, plan.idle)
@@ -116,7 +121,7 @@ impl Drive {
             meters: Meters::of(&ports),
             counted: Vec::new(),
             ports,
-            memory,
+            memory: memory.report,
             roles,
             neighbours: plan.neighbours,
             burst: plan.burst,

@@ -347,7 +347,7 @@ impl Watch {
             ports: self.drive.port_reports(ended),
             workers: workers
                 .iter()
-                .map(|own| worker_report(own, seconds))
+                .map(|own| worker_report(own, &[], seconds))
                 .collect(),
             behind: short.behind,
             late: short.late,

@@ -3,7 +3,6 @@
 //! The workers are those of any other drive, and so are the ports, the books and the report; but
 //! nobody starts a thread and nobody reads a clock.
 
-use std::cell::Cell;
 use std::ops::Range;
 
 use frame::Nanos;
@@ -11,21 +10,8 @@ use frame::Nanos;
 use super::open::Drive;
 use super::running::report_of;
 use super::{Trial, TrialReport};
-use crate::clock::Clock;
+use crate::clock::Told;
 use crate::{EndedBy, EngineError};
-
-/// Time that is told.
-struct Told(Cell<Nanos>);
-
-impl Clock for Told {
-    fn now(&self) -> Nanos {
-        self.0.get()
-    }
-
-    fn kernel(&self) -> Nanos {
-        self.0.get()
-    }
-}
 
 /// A trial that goes on as its owner says.
 pub struct SteppedDrive {
@@ -51,7 +37,7 @@ impl Drive {
             drive: self,
             trial: trial.clone(),
             streams,
-            clock: Told(Cell::new(now)),
+            clock: Told::new(now),
         })
     }
 }
@@ -59,7 +45,7 @@ impl Drive {
 impl SteppedDrive {
     /// One turn of every worker at `now`; says how many frames moved.
     pub fn step(&mut self, now: Nanos) -> usize {
-        self.clock.0.set(now);
+        self.clock.set(now);
         let workers = self.drive.workers.iter_mut();
         workers.map(|worker| worker.step(&self.clock)).sum()
     }

@@ -42,6 +42,8 @@ states! {
         "Somebody switched on what the port had switched off.";
     RingFull = "ring_full", "transmit ring full",
         "It takes nothing of what is to be sent.";
+    FullFramesLost = "full_frames_lost", "full frames lost",
+        "Its driver drops frames, and none as long as its MTU came.";
     ChecksumsLeft = "checksums_left", "checksums left to the receiver",
         "Frames come whose checksum their sender left to the receiver.";
 }

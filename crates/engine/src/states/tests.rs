@@ -51,6 +51,29 @@ fn a_link_goes_and_comes() {
     assert_eq!(report.detail, "without a carrier");
 }
 
+/// The reason is told where it is somebody's doing, and not where a link comes up step by step.
+#[test]
+fn a_link_without_a_carrier_that_is_set_down_is_told_of() {
+    let (cable, down) = (Link::NoCarrier(3), Link::Down(3));
+    for (links, told) in [
+        (&[cable, down][..], &[false, true][..]),
+        (&[cable, down, down], &[false, true, false]),
+        (
+            &[Link::Up(3), cable, down, cable],
+            &[false, true, true, false],
+        ),
+        (&[down, cable, down], &[false, false, false]),
+    ] {
+        let mut states = States::default();
+        for (now, (&link, &told)) in links.iter().zip(told).enumerate() {
+            let news = states.look(now as f64, with(link), (0, 0));
+            assert_eq!(!news.is_empty(), told, "{links:?} at {now}: {news:?}");
+        }
+        let report = only(&states, PortState::LinkDown, 9.0);
+        assert_eq!((report.count, report.active), (1, true), "{links:?}");
+    }
+}
+
 #[test]
 fn an_interface_that_goes_is_back_under_another_number() {
     let mut states = States::default();
@@ -294,4 +317,25 @@ fn offloads_that_somebody_switches_on_are_told_with_what_ends_that() {
         );
     }
     assert!(!only(&states, PortState::OffloadsOn, 9.0).active);
+}
+
+#[test]
+fn a_link_that_went_down_is_told_of_for_a_moment_and_not_when_it_is_up() {
+    let (up, cable, down, gone) = (Link::Up(3), Link::NoCarrier(3), Link::Down(3), Link::Absent);
+    let told = |looks: &[Link]| {
+        let (mut left, mut was) = (0, None);
+        let each = looks.iter().map(|&link| {
+            left = down_looks(left, was.replace(link), link);
+            left != 0
+        });
+        each.collect::<Vec<_>>()
+    };
+    let looks = [up, cable, cable, cable, cable, cable, cable, up, cable, up];
+    let expected = [
+        false, true, true, true, true, true, false, false, true, false,
+    ];
+    assert_eq!(told(&looks), expected);
+    // Down for another reason: a carrier that came meanwhile shows late.
+    let looks = [cable, cable, down, down, gone, up];
+    assert_eq!(told(&looks), [false, false, true, true, true, false]);
 }

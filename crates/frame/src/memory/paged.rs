@@ -12,18 +12,10 @@ use std::sync::Arc;
 
 use zerocopy::FromZeros;
 
-use super::arena::{Arena, Page};
+use super::arena::{Arena, PAGED_BYTES, Page};
 use crate::memory::{MemoryError, Pages, SMALL_PAGE_BYTES};
 
 pub use view::PagedView;
-
-/// Bytes of a page of [`Paged`].
-///
-/// Copying one takes 3 to 5 us, and the directory of a table of 20 MB is 2.5 KB, which stays in
-/// the first-level cache. Pages of 4 KiB are copied in a fraction of a microsecond, but their
-/// directory is 40 KB and pushes everything else out.
-/// Miri, which copies byte by byte, has small ones.
-pub const PAGED_BYTES: usize = if cfg!(miri) { 1 << 10 } else { 64 << 10 };
 
 /// A column of values, all bytes zero at first. Clones share pages; [`Paged::get_mut`] copies a
 /// page that a clone has too, [`Paged::as_mut_slice`] all. So a version that readers hold is never

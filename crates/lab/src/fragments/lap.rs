@@ -280,7 +280,7 @@ impl Virtual {
         } = self;
         let mut carry_out = |frame, verdict| match verdict {
             Verdict::Forward(_) => out.push(frame),
-            Verdict::Drop(_) | Verdict::Hold => dropped.push(frame),
+            Verdict::Drop(_) | Verdict::Hold | Verdict::Consume => dropped.push(frame),
         };
         let Some(fragments) = bridge.fragments() else {
             return;

@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use frame::CpuId;
 use table::ListMask;
 
-use super::scheme::{BURST, Scheme, Shared, Table, locked};
+use super::scheme::{BURST, Scheme, Shared, Table};
 use super::writer::Source;
 use crate::design::Design;
 use crate::design::array::ArrayTable;
 use crate::key::{Cursor, drive};
+use crate::lock::locked;
 
 /// Between two changes of the writer.
 const CHANGE_EVERY: Duration = Duration::from_micros(1000);

@@ -3,12 +3,13 @@
 use std::hint::{black_box, spin_loop};
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use engine::{Published, Reader};
 use table::{CompiledLists, ListMask};
 
 use crate::design::array::ArrayTable;
+use crate::lock::{Padded, locked, read};
 
 /// Packets of a burst, as a worker has them.
 pub(super) const BURST: usize = engine::DEFAULT_BURST;
@@ -153,10 +154,6 @@ impl Scheme {
     }
 }
 
-/// Two lines, since processors fetch them in pairs.
-#[repr(align(128))]
-pub(super) struct Padded<T>(T);
-
 /// A version, as every scheme hands it over.
 pub(super) type Table = Arc<CompiledLists>;
 
@@ -246,18 +243,10 @@ fn exchange<T>(lock: &RwLock<T>, next: T) {
     drop(old);
 }
 
-fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
-    lock.read().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn put(mut guard: MutexGuard<'_, Table>, next: Table) {
     let old = mem::replace(&mut *guard, next);
     drop(guard);
     drop(old);
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes a mutex without ever going to sleep for it.

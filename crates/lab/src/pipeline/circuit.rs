@@ -188,7 +188,7 @@ impl Circuit {
                         .push(frame)
                         .map_err(|frame| self.pool.free(frame));
                 }
-                Verdict::Drop(_) | Verdict::Hold => self.pool.free(frame),
+                Verdict::Drop(_) | Verdict::Hold | Verdict::Consume => self.pool.free(frame),
             }
         }
     }

@@ -1,8 +1,8 @@
 //! What follows from the rows of `stride`.
 
-use super::geometry::{Cache, Caches};
 use super::{OFFSET, POOL_NEAR, offset_value};
 use crate::Samples;
+use crate::caches::{Cache, Caches};
 use crate::experiment::Row;
 use crate::paired::{paired, with_interval};
 

@@ -37,7 +37,7 @@ fn facts<K: Key>(design: &'static str, entries: usize, lists: usize, bytes: usiz
         family: K::FAMILY,
         kind: "addresses",
         entries,
-        lists,
+        lists: Some(lists),
         bytes,
         heads: None,
         source: None,

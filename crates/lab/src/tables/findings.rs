@@ -148,7 +148,7 @@ mod tests {
             family: 4,
             kind: "addresses",
             entries: 6_000_000,
-            lists,
+            lists: Some(lists),
             bytes: if lists == 1 { 21_000_000 } else { 42_000_000 },
             heads: (design == "array").then_some(64),
             source: None,

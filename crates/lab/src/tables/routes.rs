@@ -18,13 +18,13 @@ use crate::shuffle::Seeded;
 const LISTS: usize = 16;
 
 /// Networks from one place.
-pub(super) struct Source {
-    name: &'static str,
-    entries: Entries,
+pub(crate) struct Source {
+    pub(crate) name: &'static str,
+    pub(crate) entries: Entries,
 }
 
 /// The generated table, and the file of the environment if one is named.
-pub(super) fn sources(seed: u64, outcome: &mut Outcome) -> Result<Vec<Source>, LabError> {
+pub(crate) fn sources(seed: u64, outcome: &mut Outcome) -> Result<Vec<Source>, LabError> {
     let mut sources = vec![Source {
         name: "generated",
         entries: generated::entries(seed),
@@ -86,7 +86,7 @@ fn list_of(first: u128, last: u128) -> usize {
 }
 
 /// What a family of a source needs to be dealt and looked up.
-trait Dealt: Key {
+pub(crate) trait Dealt: Key {
     /// First and last address of every entry.
     fn spans(entries: &Entries) -> Vec<(Self, Self)>;
     /// The entries of this family, dealt.
@@ -192,7 +192,7 @@ where
         family: K::FAMILY,
         kind: "networks",
         entries,
-        lists: LISTS,
+        lists: Some(LISTS),
         bytes: compiled.first().bytes(),
         heads: None,
         source: Some(source.name),

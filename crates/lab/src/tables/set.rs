@@ -19,7 +19,7 @@ const KEYS_MAX: usize = 512;
 /// Room for the answers of a burst, as a caller has it.
 pub(crate) struct Answers {
     found: [bool; KEYS_MAX],
-    masks: [ListMask; KEYS_MAX],
+    pub(crate) masks: [ListMask; KEYS_MAX],
 }
 
 /// Anything that answers a burst of keys.
@@ -119,10 +119,11 @@ impl<D: Design> Set<u32> for Other<D> {
 pub(crate) struct Facts {
     pub(crate) design: &'static str,
     pub(crate) family: u32,
-    /// `addresses` or `networks`.
+    /// `addresses`, `networks` or `routes`.
     pub(crate) kind: &'static str,
     pub(crate) entries: usize,
-    pub(crate) lists: usize,
+    /// Lists that entries are dealt over.
+    pub(crate) lists: Option<usize>,
     pub(crate) bytes: usize,
     /// Of a table of heads.
     pub(crate) heads: Option<usize>,
@@ -141,9 +142,9 @@ impl Facts {
             ("family", self.family.into()),
             ("kind", self.kind.into()),
             ("entries", self.entries.into()),
-            ("lists", self.lists.into()),
-            ("bytes", self.bytes.into()),
         ];
+        variant.extend(self.lists.map(|lists| ("lists", lists.into())));
+        variant.push(("bytes", self.bytes.into()));
         if let Some((burst, stream)) = keys {
             variant.extend([("burst", burst.into()), ("stream", stream.into())]);
         }

@@ -11,6 +11,7 @@ use super::generator::Generator;
 use super::lane::{self, Device, Lane, Links, Passed};
 use super::loads::{self, Load, Set};
 use super::testpmd::Testpmd;
+use super::vswitch::Vswitch;
 use super::{FarEnd, Path, Variant};
 use crate::experiment::LabError;
 
@@ -67,9 +68,14 @@ impl Place {
     fn count_tasks(&mut self, cpus: &[CpuId]) {
         let names = [format!("napi/{}-", self.lane.links.name("k"))];
         self.tasks = Tasks::of(cpus, &names);
-        if let Device::Testpmd(testpmd) = &self.lane.device {
-            self.tasks.add(testpmd.process());
-        }
+        let process = match &self.lane.device {
+            Device::Testpmd(testpmd) => Some(testpmd.process()),
+            Device::Vswitch(vswitch) => vswitch.process(),
+            Device::Kernel | Device::Ours(_) => None,
+        };
+        process
+            .into_iter()
+            .for_each(|process| self.tasks.add(process));
     }
 
     /// Begins testpmd anew, where it is that. With its sockets of AF_XDP it was seen to stop
@@ -157,6 +163,8 @@ impl Bench {
             }
             // It rests where the far end receives elsewhere than on the CPU that transmits.
             Path::XdpRedirect if far == FarEnd::Thread => {}
+            // Two in one namespace would be in each other's way.
+            Path::OpenVswitch if far != FarEnd::Drop => {}
             Path::Packet | Path::Xdp | Path::XdpRedirect | Path::XdpShortcut => {
                 self.try_place(path, far, &all);
             }
@@ -224,6 +232,19 @@ impl Bench {
                 let started = lane::ours(&links, path.driver(), self.cpus[1], lists, words);
                 device = Device::Ours(started.map_err(|error| error.to_string())?);
                 (path == Path::Packet).then(|| links.open()).transpose()?
+            }
+            Path::SwitchPacket | Path::SwitchXdp => {
+                let lists = &self.sets[sets[0]].lists;
+                let started = lane::switch(&links, path.driver(), self.cpus[1], lists);
+                device = Device::Ours(started.map_err(|error| error.to_string())?);
+                (path == Path::SwitchPacket)
+                    .then(|| links.open())
+                    .transpose()?
+            }
+            Path::OpenVswitch => {
+                let started = Vswitch::start(&links.name("ov"), [&a, &b], self.cpus[1]);
+                device = Device::Vswitch(started?);
+                Some(links.open()?)
             }
             Path::TestpmdPacket | Path::TestpmdXdp => {
                 let started = Testpmd::start(path.driver(), [&a, &b], self.cpus);

@@ -40,6 +40,11 @@ pub(super) fn sentences(rows: &[Row]) -> Vec<String> {
         for path in ["xdp_redirect", "xdp", "xdp_shortcut", "packet"] {
             sentences.extend(of_path(&rows, path, &entries));
         }
+        for path in ["switch_xdp", "switch_packet"] {
+            for other in ["kernel_bridge", "open_vswitch"] {
+                sentences.extend(against(&rows, path, other, 0, "forward"));
+            }
+        }
         sentences.extend(wall(&rows, entries.last().copied()));
     }
     for design in ["nft", "xdp_hash_map"] {

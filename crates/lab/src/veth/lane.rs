@@ -26,9 +26,11 @@ use table::CompiledLists;
 use super::FarEnd;
 use super::accounts::{Frames, thread_named};
 use super::testpmd::Testpmd;
+use super::vswitch::Vswitch;
 use crate::contest::refused;
 use crate::experiment::LabError;
 use crate::pipeline::policy;
+use crate::switch::plain_switch;
 
 const STRIDE_BYTES: u32 = 2112;
 
@@ -145,6 +147,7 @@ pub(super) enum Device {
     Kernel,
     Ours(Running),
     Testpmd(Testpmd),
+    Vswitch(Vswitch),
 }
 
 /// Everything of a lane.
@@ -179,7 +182,7 @@ impl Lane {
     /// Lets what polls work, and gives our bridge other lists; a lane of the kernel has its own.
     pub(super) fn begin(&mut self, lists: &Arc<CompiledLists>) -> Result<(), LabError> {
         match &mut self.device {
-            Device::Kernel => Ok(()),
+            Device::Kernel | Device::Vswitch(_) => Ok(()),
             Device::Testpmd(testpmd) => testpmd.obey("start").map_err(LabError),
             Device::Ours(running) if running.is_finished() => {
                 Err(LabError("the bridge has ended before its time".to_owned()))
@@ -195,7 +198,7 @@ impl Lane {
     pub(super) fn end(&mut self) -> Result<(), LabError> {
         match &mut self.device {
             Device::Testpmd(testpmd) => testpmd.obey("stop").map_err(LabError),
-            Device::Kernel | Device::Ours(_) => Ok(()),
+            Device::Kernel | Device::Ours(_) | Device::Vswitch(_) => Ok(()),
         }
     }
 }
@@ -218,6 +221,27 @@ pub(super) fn ours(
     lists: &Arc<CompiledLists>,
     sieve_words: usize,
 ) -> Result<Running, LabError> {
+    Engine::start(plan(links, driver, cpu, lists, sieve_words)?).map_err(refused)
+}
+
+/// Our switch between `a` and `b`.
+pub(super) fn switch(
+    links: &Links,
+    driver: &str,
+    cpu: CpuId,
+    lists: &Arc<CompiledLists>,
+) -> Result<Running, LabError> {
+    let switch = plain_switch(2, links.number as u64)?;
+    Engine::start_nodes(plan(links, driver, cpu, lists, 0)?, vec![switch]).map_err(refused)
+}
+
+fn plan(
+    links: &Links,
+    driver: &str,
+    cpu: CpuId,
+    lists: &Arc<CompiledLists>,
+    sieve_words: usize,
+) -> Result<Plan, LabError> {
     let context = OpenContext {
         sieve_words,
         ..OpenContext::default()
@@ -228,7 +252,7 @@ pub(super) fn ours(
         let spec = PortSpec::parse(&spec).map_err(refused)?;
         ports.push(port::open(&spec, PortId(id as u8), &context).map_err(refused)?);
     }
-    let plan = Plan {
+    Ok(Plan {
         ports,
         policy: policy()?,
         lists: Arc::clone(lists),
@@ -239,8 +263,7 @@ pub(super) fn ours(
         dispatch: engine::DispatchSettings::default(),
         idle: IdleMode::default(),
         limits: Limits::default(),
-    };
-    Engine::start(plan).map_err(refused)
+    })
 }
 
 /// A port of this driver; AF_XDP in copy mode, with the program in the driver, or not at all.

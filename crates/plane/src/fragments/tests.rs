@@ -135,7 +135,7 @@ fn finish(
     match verdict {
         Verdict::Forward(_) => left.push(frame.bytes().to_vec()),
         Verdict::Drop(reason) => dropped.push((frame.bytes().to_vec(), reason)),
-        Verdict::Hold => panic!("what waits is not released"),
+        Verdict::Hold | Verdict::Consume => panic!("what waits is not released"),
     }
     pool.free(frame);
 }

@@ -76,7 +76,9 @@ impl Bench {
         let other = if from == INSIDE { OUTSIDE } else { INSIDE };
         let reason = |verdict: &Verdict| match verdict {
             Verdict::Drop(reason) => Some(*reason),
-            Verdict::Hold => panic!("nothing is held without a memory of fragments"),
+            Verdict::Hold | Verdict::Consume => {
+                panic!("nothing is held without a memory of fragments")
+            }
             Verdict::Forward(to) => {
                 assert_eq!(*to, other);
                 None

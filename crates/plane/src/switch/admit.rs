@@ -1,28 +1,20 @@
 //! Whether a switch takes a frame in, and of which VLAN it is.
 
 use frame::PortId;
-use wire::Malformed;
+use wire::view::EthernetView;
+use wire::{MacAddress, Tag};
 
 use super::config::{Accept, Mac, SwitchPort, VLAN_MAX};
 use super::vlan_table::SwitchTable;
 use crate::DropReason;
-
-/// Bytes of two addresses and a type.
-const HEADER: usize = 14;
-/// Bytes of a header with one tag.
-const TAGGED: usize = 18;
-/// The bits of a tag that number the VLAN.
-const VID: u16 = 0xFFF;
-/// A group of addresses that bridges keep to themselves, but for the last four bits.
-const RESERVED: Mac = [0x01, 0x80, 0xC2, 0, 0, 0];
 
 /// What a frame that is taken in says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Admitted {
     /// Its VLAN; 0 in modes without VLANs.
     pub vlan: u16,
-    /// Its tag (TCI), where the port knows one: it is taken off, or written anew.
-    pub tag: Option<u16>,
+    /// Its tag, where the port knows one: it is taken off, or written anew.
+    pub tag: Option<Tag>,
     /// Where it goes.
     pub destination: Mac,
     /// Where it comes from.
@@ -46,29 +38,37 @@ impl SwitchTable {
     /// The reason why the frame is dropped.
     #[inline]
     pub fn admit(&self, from: PortId, bytes: &[u8]) -> Result<Admitted, DropReason> {
-        let Some(([destination, source], kind)) = addresses(bytes) else {
-            return Err(DropReason::Malformed(Malformed::EthernetTruncated));
-        };
-        if source[0] & 1 != 0 || source == [0; 6] {
+        let header = EthernetView::new_checked(bytes).map_err(DropReason::Malformed)?;
+        let (destination, source) = (header.dst(), header.src());
+        if source.is_multicast() || source.0 == [0; 6] {
             return Err(DropReason::BadSource);
-        }
-        if is_reserved(&destination) && !self.config().forward_reserved {
-            return Err(DropReason::ReservedAddress);
         }
         let admitted = |vlan, tag| Admitted {
             vlan,
             tag,
-            destination,
-            source,
+            destination: destination.0,
+            source: source.0,
         };
         match self.port(from) {
             Some(port) if self.has_vlans() => {
-                let tag = tag_of(port, kind, bytes)?;
+                let tag = match port.tunnel {
+                    true => None,
+                    false => Tag::outermost(bytes, port.tpid).map_err(DropReason::Malformed)?,
+                };
                 let vlan = self.vlan_of(from, port, tag)?;
                 Ok(admitted(vlan, tag))
             }
             _ => Ok(admitted(0, None)),
         }
+    }
+
+    /// Whether a frame teaches where its source is, but leaves by no port: its destination is for
+    /// the next bridge alone. Rules of ingress come before (IEEE 802.1Q-2022, 8.6.1 to 8.6.3).
+    #[must_use]
+    #[inline]
+    pub fn keeps(&self, admitted: &Admitted) -> bool {
+        let destination = MacAddress(admitted.destination);
+        destination.is_bridge_reserved() && !self.config().forward_reserved
     }
 
     /// The VLAN of a frame with this tag, if the port takes it in.
@@ -77,9 +77,9 @@ impl SwitchTable {
         &self,
         from: PortId,
         port: &SwitchPort,
-        tag: Option<u16>,
+        tag: Option<Tag>,
     ) -> Result<u16, DropReason> {
-        let named = tag.map_or(0, |tag| tag & VID);
+        let named = tag.map_or(0, Tag::id);
         if named > VLAN_MAX {
             return Err(DropReason::VlanReserved);
         }
@@ -98,31 +98,4 @@ impl SwitchTable {
         }
         Ok(vlan)
     }
-}
-
-/// Destination, source and type of a frame that has them.
-#[inline]
-fn addresses(bytes: &[u8]) -> Option<([Mac; 2], u16)> {
-    let (header, _) = bytes.split_first_chunk::<HEADER>()?;
-    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = *header;
-    let kind = u16::from_be_bytes([m, n]);
-    Some(([[a, b, c, d, e, f], [g, h, i, j, k, l]], kind))
-}
-
-/// The tag of a frame, if it has one of the kind that the port knows.
-#[inline]
-fn tag_of(port: &SwitchPort, kind: u16, bytes: &[u8]) -> Result<Option<u16>, DropReason> {
-    if port.tunnel || kind != port.tpid {
-        return Ok(None);
-    }
-    match bytes.get(HEADER..TAGGED) {
-        Some(&[high, low, ..]) => Ok(Some(u16::from_be_bytes([high, low]))),
-        _ => Err(DropReason::Malformed(Malformed::VlanTagTruncated)),
-    }
-}
-
-#[inline]
-fn is_reserved(destination: &Mac) -> bool {
-    let [.., last] = *destination;
-    destination[..5] == RESERVED[..5] && last < 0x10
 }

@@ -66,6 +66,10 @@ impl SwitchConfig {
         if !(AGE_MIN..=AGE_MAX).contains(&age) {
             errors.push(SwitchConfigError::Age { age });
         }
+        let is_right = |lasts: &Duration| (AGE_MIN..=AGE_MAX).contains(lasts);
+        if let Some(lasts) = self.loop_quiet.filter(|lasts| !is_right(lasts)) {
+            errors.push(SwitchConfigError::LoopQuiet { lasts });
+        }
     }
 
     fn check_vlans(&self, errors: &mut Errors) {

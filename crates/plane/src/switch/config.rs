@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use frame::PortId;
+use wire::ether_type;
 
 use crate::Ports;
 
@@ -60,6 +61,26 @@ pub struct SwitchPort {
     pub stations: u32,
 }
 
+impl SwitchPort {
+    /// A port of which nothing is set: it takes in all frames of VLANs that it is a member of, and
+    /// has so many stations at most.
+    #[must_use]
+    pub const fn plain(stations: u32) -> Self {
+        Self {
+            pvid: None,
+            priority: 0,
+            accept: Accept::All,
+            ingress_filter: true,
+            tpid: ether_type::VLAN,
+            tunnel: false,
+            isolated: false,
+            hairpin: false,
+            storm: None,
+            stations,
+        }
+    }
+}
+
 /// One VLAN of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vlan {
@@ -99,6 +120,9 @@ pub struct SwitchConfig {
     pub age: Duration,
     /// Stations that all ports together may have learned.
     pub stations: u32,
+    /// Of two ports that a loop is noticed between, the one with the higher number is left out for
+    /// so long; `None`: loops are told of alone.
+    pub loop_quiet: Option<Duration>,
     /// Frames to 01-80-C2-00-00-00 to 0F are forwarded, which bridges must not do
     /// (IEEE 802.1Q-2022, 8.6.3).
     pub forward_reserved: bool,

@@ -1,11 +1,11 @@
 //! One burst through a switch: its frames are read, their stations' entries begin to load, then
 //! each is learned from and gets its verdict, in order.
 
-use frame::{Burst, Frame, PortId, prefetch};
-use table::fdb::Probe;
+use frame::{Burst, Frame, Nanos, PortId, prefetch};
+use table::fdb::{Learned, Probe};
 
-use super::{Admitted, Switch};
-use crate::{DropReason, Forwarding, Outgoing, Ports, Verdict, Verdicts};
+use super::{Admitted, Switch, VLANS, exchange};
+use crate::{DropReason, Forwarding, Origin, Outgoing, Ports, Verdict, Verdicts};
 
 /// What the first pass found of a frame.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,7 @@ impl Switch {
     pub fn forward(&mut self, cx: &mut Forwarding<'_>, burst: &mut Burst, verdicts: &mut Verdicts) {
         debug_assert_eq!(burst.len(), verdicts.as_slice().len());
         self.fdb.set_now(cx.now);
+        self.quiet.end(cx.now);
         self.read(cx.from, burst, verdicts);
         for at in 0..self.seen.len().min(burst.len()) {
             let verdict = match self.seen[at] {
@@ -39,9 +40,15 @@ impl Switch {
                     source,
                     destination,
                 } => {
-                    self.learn(cx.from, &source);
+                    self.learn(cx, &source, &admitted);
                     let frame = &mut burst.frames_mut()[at];
-                    self.decide(cx, &admitted, &destination, at, frame)
+                    let copies = self.copies;
+                    let verdict = self.decide(cx, &admitted, &destination, at, frame);
+                    let left = u64::from(matches!(verdict, Verdict::Forward(_)));
+                    let frames = &mut self.vlan_frames[usize::from(admitted.vlan) % VLANS];
+                    frames.received += 1;
+                    frames.sent += left + self.copies - copies;
+                    verdict
                 }
             };
             verdicts.set(at, verdict);
@@ -65,6 +72,9 @@ impl Switch {
 
     #[inline]
     fn read_one(&self, from: PortId, bytes: &[u8]) -> Seen {
+        if self.quiet.ports().contains(from) {
+            return Seen::Refused(DropReason::LoopQuiet);
+        }
         match self.table.admit(from, bytes) {
             Ok(admitted) => Seen::Taken {
                 source: self.fdb.probe(admitted.vlan, &admitted.source),
@@ -76,9 +86,25 @@ impl Switch {
     }
 
     #[inline]
-    fn learn(&mut self, from: PortId, source: &Probe) {
-        if let Some(sighting) = self.fdb.learn(source, from).tell {
-            self.links.tell(&mut self.fdb, &sighting);
+    fn learn(&mut self, cx: &Forwarding<'_>, source: &Probe, admitted: &Admitted) {
+        let learning = self.fdb.learn(source, cx.from);
+        if let Learned::Moved { from } = learning.learned {
+            let station = (admitted.vlan, admitted.source);
+            if self.moves.moved(cx.now, station, [from, cx.from]) {
+                self.end_loop(cx.now, from.max(cx.from));
+            }
+        }
+        if let Some(sighting) = learning.tell {
+            exchange::tell(&mut self.links, &mut self.fdb, &sighting);
+        }
+    }
+
+    /// Leaves the port out that a loop was noticed at, where that is asked for.
+    #[cold]
+    fn end_loop(&mut self, now: Nanos, port: PortId) {
+        if let Some(lasts) = self.table.config().loop_quiet {
+            self.quiet.begin(port, now, lasts);
+            self.fdb.forget_port(port);
         }
     }
 
@@ -92,7 +118,11 @@ impl Switch {
         frame: &mut Frame,
     ) -> Verdict {
         let out = self.table.ports_out(cx.from, admitted.vlan);
+        let out = out.minus(self.quiet.ports());
         if admitted.is_to_group() {
+            if self.table.keeps(admitted) {
+                return Verdict::Drop(DropReason::ReservedAddress);
+            }
             return self.flood(cx, admitted, out, at, frame);
         }
         match self.fdb.lookup(destination) {
@@ -108,6 +138,9 @@ impl Switch {
         let may_return = self.table.port(from).is_some_and(|port| port.hairpin);
         if from == to && !may_return {
             return DropReason::SamePort;
+        }
+        if self.quiet.ports().contains(to) {
+            return DropReason::LoopQuiet;
         }
         match self.table.are_isolated(from, vlan, to) {
             true => DropReason::Isolated,
@@ -172,7 +205,9 @@ impl Switch {
         }
         let pushed = cx.out.push(Outgoing {
             frame: copy,
-            to,
+            from: cx.from,
+            origin: Origin::Copy,
+            verdict: Verdict::Forward(to),
             after,
         });
         match pushed {

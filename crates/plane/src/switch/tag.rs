@@ -1,18 +1,10 @@
 //! How a frame's tag changes between the port that it came in by and the one it leaves by.
 
 use frame::{Frame, PortId};
+use wire::Tag;
 
 use super::Admitted;
 use super::vlan_table::SwitchTable;
-
-/// Bytes of the two addresses, which the tag follows.
-const ADDRESSES: usize = 12;
-/// Bytes of a tag.
-const TAG: usize = 4;
-/// The bits of a tag that give the priority: PCP and DEI.
-const PRIORITY: u16 = 0xF000;
-/// Where the PCP begins.
-const PCP_SHIFT: u16 = 13;
 
 /// What becomes of the outermost tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +12,7 @@ pub(super) struct Retag {
     /// The frame has a tag, which goes.
     off: bool,
     /// The tag that it leaves with.
-    on: Option<[u8; TAG]>,
+    on: Option<Tag>,
 }
 
 impl SwitchTable {
@@ -32,14 +24,11 @@ impl SwitchTable {
         if !members.is_some_and(|members| members.tagged.contains(to)) {
             return Retag { off, on: None };
         }
-        let priority = |from| self.port(from).map_or(0, |port| u16::from(port.priority));
-        let bits = admitted.tag.unwrap_or_else(|| priority(from) << PCP_SHIFT) & PRIORITY;
-        let [a, b] = self.port(to).map_or(0, |port| port.tpid).to_be_bytes();
-        let [c, d] = (bits | admitted.vlan).to_be_bytes();
-        Retag {
-            off,
-            on: Some([a, b, c, d]),
-        }
+        let priority = || self.port(from).map_or(0, |port| port.priority);
+        let tag = admitted.tag.unwrap_or_else(|| Tag::priority(priority()));
+        let tpid = self.port(to).map_or(tag.tpid, |port| port.tpid);
+        let on = Some(tag.renamed(tpid, admitted.vlan));
+        Retag { off, on }
     }
 }
 
@@ -50,7 +39,7 @@ impl Retag {
         let done = match (self.off, self.on) {
             (false, None) => return true,
             (true, Some(tag)) => {
-                frame.bytes_mut()[ADDRESSES..ADDRESSES + TAG].copy_from_slice(&tag);
+                write(frame, tag);
                 return true;
             }
             (true, None) => take_off(frame),
@@ -66,13 +55,14 @@ impl Retag {
     #[inline]
     pub(super) fn copy(&self, frame: &Frame, copy: &mut Frame) -> bool {
         let bytes = frame.bytes();
-        let (addresses, rest) = bytes.split_at(ADDRESSES);
-        let rest = if self.off { &rest[TAG..] } else { rest };
-        let tag = self.on.as_ref().map_or(&[][..], |tag| tag);
-        if copy.set_len(ADDRESSES + tag.len() + rest.len()).is_err() {
+        let (addresses, rest) = bytes.split_at(Tag::OFFSET);
+        let rest = if self.off { &rest[Tag::BYTES..] } else { rest };
+        let tag = self.on.map(Tag::to_bytes);
+        let tag = tag.as_ref().map_or(&[][..], |tag| tag);
+        if copy.set_len(Tag::OFFSET + tag.len() + rest.len()).is_err() {
             return false;
         }
-        let (first, others) = copy.bytes_mut().split_at_mut(ADDRESSES);
+        let (first, others) = copy.bytes_mut().split_at_mut(Tag::OFFSET);
         first.copy_from_slice(addresses);
         let (second, third) = others.split_at_mut(tag.len());
         second.copy_from_slice(tag);
@@ -86,35 +76,42 @@ impl Retag {
 
     /// What a capture cut off is as long as before.
     fn correct_length(&self, frame: &mut Frame) {
+        const BYTES: u32 = Tag::BYTES as u32;
         let Some(length) = frame.meta().map(|meta| meta.original_len) else {
             return;
         };
         if length != 0 {
-            let on = if self.on.is_some() { TAG as u32 } else { 0 };
-            let off = if self.off { TAG as u32 } else { 0 };
+            let on = if self.on.is_some() { BYTES } else { 0 };
+            let off = if self.off { BYTES } else { 0 };
             frame.meta_mut().original_len = length.saturating_add(on).saturating_sub(off);
         }
     }
 }
 
 fn take_off(frame: &mut Frame) -> bool {
-    frame.bytes_mut().copy_within(..ADDRESSES, TAG);
-    frame.trim_front(TAG).is_ok()
+    frame.bytes_mut().copy_within(..Tag::OFFSET, Tag::BYTES);
+    frame.trim_front(Tag::BYTES).is_ok()
 }
 
 /// Puts a tag before the type: into the headroom where there is some, else into the tail.
-fn put_on(frame: &mut Frame, tag: [u8; TAG]) -> bool {
-    if frame.extend_front(TAG).is_ok() {
-        frame.bytes_mut().copy_within(TAG..TAG + ADDRESSES, 0);
+fn put_on(frame: &mut Frame, tag: Tag) -> bool {
+    if frame.extend_front(Tag::BYTES).is_ok() {
+        frame
+            .bytes_mut()
+            .copy_within(Tag::BYTES..Tag::BYTES + Tag::OFFSET, 0);
     } else {
         let len = frame.len();
-        if frame.set_len(len + TAG).is_err() {
+        if frame.set_len(len + Tag::BYTES).is_err() {
             return false;
         }
         frame
             .bytes_mut()
-            .copy_within(ADDRESSES..len, ADDRESSES + TAG);
+            .copy_within(Tag::OFFSET..len, Tag::OFFSET + Tag::BYTES);
     }
-    frame.bytes_mut()[ADDRESSES..ADDRESSES + TAG].copy_from_slice(&tag);
+    write(frame, tag);
     true
+}
+
+fn write(frame: &mut Frame, tag: Tag) {
+    frame.bytes_mut()[Tag::OFFSET..][..Tag::BYTES].copy_from_slice(&tag.to_bytes());
 }

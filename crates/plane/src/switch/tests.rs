@@ -5,5 +5,6 @@ mod checks;
 mod combinations;
 mod histories;
 mod links;
+mod loops;
 mod model;
 mod resources;

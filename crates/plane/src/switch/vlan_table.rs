@@ -100,6 +100,20 @@ impl SwitchTable {
         self.config.mode == VlanMode::Dot1q
     }
 
+    /// Ports behind which a station may be known to `before` that this table does not send to
+    /// there: they are gone, or left a VLAN or a group.
+    pub(super) fn left_since(&self, before: &Self) -> Ports {
+        let (old, new) = (&before.config, &self.config);
+        if old.mode != new.mode || old.groups != new.groups {
+            return before.ports();
+        }
+        let gone = before.ports().minus(self.ports());
+        old.vlans.iter().fold(gone, |left, vlan| {
+            let members = self.members(vlan.id).map_or(Ports::NONE, |own| own.all);
+            left.or(vlan.tagged.or(vlan.untagged).minus(members))
+        })
+    }
+
     /// What the database of stations may hold.
     pub(super) fn limits(&self) -> FdbLimits {
         let by_port = self.config.ports.iter().map(|port| port.stations);

@@ -5,9 +5,10 @@ use std::fmt;
 use super::departure::Departure;
 use super::kept_off::KeptOff;
 use super::signal::{Presence, Signal};
-use super::{Interface, Link};
+use super::{Interface, Link, LinkCounts};
 
-/// Queues are counted in one look of so many: that question takes a lock of the kernel's.
+/// Queues, and what the driver dropped, are counted in one look of so many: that takes a lock of
+/// the kernel's.
 const COUNT_EVERY: u32 = 5;
 /// Offloads are looked at in one look of so many, for the same reason.
 const OFFLOADS_EVERY: u32 = 10;
@@ -39,6 +40,17 @@ pub struct View {
     pub moved: bool,
     /// Offloads that the port has off and that somebody switched on.
     pub switched_on: Vec<String>,
+    /// What its driver dropped, where the port depends on it and it was asked in this look.
+    pub driver_drops: Option<DriverDrops>,
+}
+
+/// What tells that a driver drops frames for their length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DriverDrops {
+    /// Frames dropped by the driver or behind it, since the interface was made.
+    pub frames: u64,
+    /// Bytes of the longest frame that the port received, without FCS.
+    pub longest: u32,
 }
 
 impl View {
@@ -58,6 +70,7 @@ impl View {
             blink: None,
             moved: false,
             switched_on: Vec::new(),
+            driver_drops: None,
         }
     }
 }
@@ -74,6 +87,7 @@ enum Watched {
 struct Eyed {
     interface: Interface,
     counts_queues: bool,
+    counts_drops: bool,
     keeps_to_mtu: bool,
     kept_off: KeptOff,
     departure: Option<Departure>,
@@ -98,6 +112,7 @@ impl Monitor {
         let eyed = Eyed {
             interface: interface.again().ok()?.held(),
             counts_queues: false,
+            counts_drops: false,
             keeps_to_mtu: true,
             kept_off: KeptOff::new(off),
             departure: Departure::heard().ok(),
@@ -114,6 +129,15 @@ impl Monitor {
     pub(crate) fn counting_queues(mut self) -> Self {
         if let Watched::Interface(eyed) = &mut self.watched {
             eyed.counts_queues = true;
+        }
+        self
+    }
+
+    /// For a port whose driver may have no room for full frames, and whose queues tell how long
+    /// frames are.
+    pub(crate) fn counting_drops(mut self) -> Self {
+        if let Watched::Interface(eyed) = &mut self.watched {
+            eyed.counts_drops = true;
         }
         self
     }
@@ -166,6 +190,7 @@ impl Eyed {
         if blink.is_some() || self.last.is_some_and(|last| last != now) {
             signal.changed();
         }
+        let driver_drops = there.and_then(|index| self.driver_drops(index, signal));
         if self.looks.is_multiple_of(OFFLOADS_EVERY) {
             self.kept_off.look(&self.interface, there);
         }
@@ -184,6 +209,7 @@ impl Eyed {
             keeps_to_mtu: self.keeps_to_mtu,
             checksums_left: signal.has_checksums_left(),
             switched_on: self.kept_off.switched_on().to_vec(),
+            driver_drops,
             ..View::of(link)
         }
     }
@@ -206,6 +232,16 @@ impl Eyed {
             departure.wait(was);
         }
         link
+    }
+
+    /// What the driver dropped, asked now and then.
+    fn driver_drops(&self, index: u32, signal: &Signal) -> Option<DriverDrops> {
+        let due = self.counts_drops && self.looks.is_multiple_of(COUNT_EVERY);
+        let counts = due.then(|| LinkCounts::of(index).ok()).flatten()?;
+        Some(DriverDrops {
+            frames: counts.rx_dropped,
+            longest: signal.longest(),
+        })
     }
 
     /// Receive queues, counted now and then.

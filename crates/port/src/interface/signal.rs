@@ -21,6 +21,9 @@ struct Words {
     /// The first MTU that the interface had, and the largest.
     mtu_first: AtomicU32,
     mtu_seen: AtomicU32,
+    /// Bytes of the longest frame that came; 0 where queues do not tell. Written when one is longer
+    /// than all before, a few times in a run.
+    longest: AtomicU32,
 }
 
 impl Signal {
@@ -48,6 +51,18 @@ impl Signal {
     /// Whether such frames came.
     pub(super) fn has_checksums_left(&self) -> bool {
         self.0.checksums_left.load(Ordering::Relaxed)
+    }
+
+    /// A frame came that is longer than all before it on a queue.
+    #[cold]
+    pub(crate) fn received(&self, bytes: usize) {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.0.longest.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes of the longest frame that came.
+    pub(super) fn longest(&self) -> u32 {
+        self.0.longest.load(Ordering::Relaxed)
     }
 
     /// A queue has room for frames of this MTU, and of none larger.

@@ -17,6 +17,12 @@ pub enum CapturePath {
     File(PathBuf),
 }
 
+/// Whether what stands behind `pcap:` is settings, and not a bare name.
+pub(crate) fn begins_with_setting(text: &str) -> bool {
+    text.split_once('=')
+        .is_some_and(|(key, _)| KEYS.contains(&key))
+}
+
 impl CapturePath {
     fn new(text: String) -> Self {
         if text == "-" {

@@ -205,25 +205,59 @@ proptest! {
 }
 
 #[test]
-fn a_capture_may_have_any_name() {
-    for path in [
-        "a,b.pcap",
-        "a\\b,c=d.pcap",
-        " x y.pcap",
-        "in=out,loop=3",
-        "-",
-        "ä.pcap",
+fn a_capture_to_read_is_written_in_any_of_three_ways() {
+    for (text, path, loops) in [
+        ("a,b.pcap", "a,b.pcap", 1),
+        ("a\\b,c=d.pcap", "a\\b,c=d.pcap", 1),
+        (" x y.pcap", " x y.pcap", 1),
+        ("in=out", "in=out", 1),
+        ("in=out,loop=3", "in=out", 3),
+        ("ä.pcap", "ä.pcap", 1),
+        ("-", "-", 1),
+        ("pcap:-", "-", 1),
+        ("pcap:in=-", "-", 1),
+        ("pcap:a,b.pcap", "a,b.pcap", 1),
+        ("pcap:a.pcap,loop=3", "a.pcap", 3),
+        ("pcap:in=a.pcap", "a.pcap", 1),
+        ("pcap:loop=3,in=a.pcap", "a.pcap", 3),
+        ("pcap:in=a\\,b.pcap,loop=3", "a,b.pcap", 3),
+        ("pcap:./in=a", "./in=a", 1),
     ] {
-        let Ok(PortSpec::Pcap(spec)) = PortSpec::capture(path) else {
-            panic!("{path} is refused");
+        let Ok(PortSpec::Pcap(spec)) = PortSpec::reading(text) else {
+            panic!("{text} is refused");
         };
         let expected = match path {
             "-" => CapturePath::Stdio,
-            path => CapturePath::File(path.into()),
+            path => file(path),
         };
-        assert_eq!(spec.input, Some(expected));
+        let read = (spec.input, spec.output, spec.loops);
+        assert_eq!(read, (Some(expected), None, Loops::Times(loops)), "{text}");
     }
-    assert!(PortSpec::capture("").is_err());
+    for (text, why) in [
+        ("", "in= has no value"),
+        ("pcap:", "in= has no value"),
+        ("pcap:out=a", "leave out out=FILE"),
+        ("pcap:in=a,out=b", "leave out out=FILE"),
+        ("pcap:in=a,lop=3", "did you mean loop=?"),
+        ("a,loop=x", "a whole number from 1"),
+    ] {
+        let refused = PortSpec::reading(text).expect_err(text).to_string();
+        assert!(refused.contains(why), "{text}: {refused}");
+    }
+}
+
+#[test]
+fn interfaces_of_the_kernel_are_those_of_three_drivers() {
+    for (text, interface) in [
+        ("xdp:eth0,queues=2", Some("eth0")),
+        ("packet:eth0.7", Some("eth0.7")),
+        ("tap:tap0", Some("tap0")),
+        ("null:", None),
+        ("pcap:in=a", None),
+        ("memif:/run/m.sock", None),
+    ] {
+        assert_eq!(parse(text).interface(), interface, "{text}");
+    }
 }
 
 #[test]

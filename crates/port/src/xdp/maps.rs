@@ -2,7 +2,9 @@
 
 use std::io;
 
+use super::diversions::DIVERSIONS_BYTES;
 use super::object::Named;
+use super::spec::KeepLocal;
 use super::told::Asked;
 use crate::sys::xdp_maps::{Map, MapKind, MapShape, wait_for_programs};
 
@@ -71,8 +73,8 @@ pub(super) const XDP_PASS: u32 = 2;
 pub(super) struct Settings {
     /// Whether frames of queues without a socket are dropped.
     pub(super) drop_unclaimed: bool,
-    /// Whether frames for the host are left to it.
-    pub(super) keep_local: bool,
+    /// Which frames are left to the host.
+    pub(super) keep_local: KeepLocal,
     /// Whether frames that no worker takes go to the other interface.
     pub(super) bypass: bool,
     /// What was changed on the interface and outlives the process.
@@ -92,7 +94,7 @@ impl Settings {
         };
         let words = [
             unclaimed,
-            u32::from(self.keep_local),
+            self.keep_local as u32,
             u32::from(self.bypass),
             self.changed,
             u32::from(self.shortcut),
@@ -126,6 +128,7 @@ pub(super) struct Maps {
     sieve: Map,
     sieve_words: Map,
     sieve_networks: Map,
+    diversions: Map,
 }
 
 /// How much maps have room for.
@@ -171,6 +174,7 @@ impl Maps {
             sieve: numbered("sieve", MapKind::Array, SieveValue::BYTES, 1)?,
             sieve_words: numbered("sieve_words", MapKind::Array, BLOCK_BYTES, words)?,
             sieve_networks: numbered("sieve_networks", MapKind::Array, BLOCK_BYTES, networks)?,
+            diversions: numbered("diversions", MapKind::Array, DIVERSIONS_BYTES, 1)?,
         })
     }
 
@@ -187,6 +191,7 @@ impl Maps {
             "sieve_networks" => map(&self.sieve_networks),
             "sieve" => Some(Named::Value(self.sieve.raw_fd())),
             "settings" => Some(Named::Value(self.settings.raw_fd())),
+            "diversions" => Some(Named::Value(self.diversions.raw_fd())),
             "identity" => Some(Named::Value(self.identity.raw_fd())),
             _ => None,
         }
@@ -235,6 +240,11 @@ impl Maps {
             wait_for_programs();
         }
         Ok(())
+    }
+
+    /// Has the program give workers what these name from now on.
+    pub(super) fn put_diversions(&self, bytes: &[u8]) -> io::Result<()> {
+        self.diversions.put(&[0; 4], bytes)
     }
 
     /// Writes the filter.

@@ -46,7 +46,8 @@ pub(super) fn one_piece_mtu_max_on(name: &str, mode: XdpMode) -> u32 {
 pub(super) fn attach_order(
     name: &str,
     mode: XdpMode,
-    (mtu, native_max): (u32, u32),
+    mtu: u32,
+    native_max: u32,
 ) -> Result<&'static [AttachMode], PortError> {
     match mode {
         XdpMode::Generic => Ok(&[AttachMode::Generic]),
@@ -103,7 +104,7 @@ mod tests {
             (XdpMode::ZeroCopy, too_long, None),
             (XdpMode::Generic, too_long, Some(&[Generic])),
         ] {
-            let found = attach_order("eth0", mode, sizes);
+            let found = attach_order("eth0", mode, sizes.0, sizes.1);
             assert_eq!(found.as_ref().ok().copied(), order, "{mode:?} {sizes:?}");
             if let Err(refused) = found {
                 assert!(refused.to_string().contains("mtu 3478"), "{refused}");

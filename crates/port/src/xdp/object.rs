@@ -212,6 +212,7 @@ mod tests {
         let maps = [
             "beats",
             "counts",
+            "diversions",
             "identity",
             "local",
             "peer",

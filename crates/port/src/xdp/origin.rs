@@ -109,7 +109,7 @@ impl Origin {
         let driver = self.ready.interface().driver().ok();
         let native = native_mtu_max(driver.as_deref(), in_several_pieces(interface));
         let mtu = self.ready.mtu().unwrap_or(0);
-        let order = attach_order(name, mode, (mtu, native))?;
+        let order = attach_order(name, mode, mtu, native)?;
         let tags = self.ready.tags();
         self.steering.attach(name, interface, order, &tags)
     }

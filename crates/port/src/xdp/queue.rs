@@ -65,6 +65,8 @@ pub(super) struct XdpQueue {
     /// Frames on their way between a pool and a ring; empty between calls.
     spare: Burst,
     statistics: PortStatistics,
+    /// Bytes of the longest frame that was received.
+    longest: usize,
     /// Frames that the interface cannot carry, and how many of them the worker knows of.
     refused: u64,
     refused_told: u64,
@@ -108,6 +110,7 @@ impl XdpQueue {
             zero_copy: sockets.iter().any(|bound| bound.granted.zero_copy),
             origin,
             members: Vec::new(),
+            longest: 0,
             wake: None,
             turn: 0,
             speaks,
@@ -266,6 +269,16 @@ impl XdpQueue {
         }
     }
 
+    /// Tells the control side of a frame that is longer than all before.
+    #[inline]
+    fn note_longest(&mut self, frames: &[Frame]) {
+        let longest = frames.iter().map(Frame::len).max().unwrap_or(0);
+        if longest > self.longest {
+            self.longest = longest;
+            self.origin.signal.received(longest);
+        }
+    }
+
     /// Writes down what the interface told of frames that came on the queue whose turn it is.
     fn note_told(&mut self, burst: &mut Burst, first: usize) {
         let queue = self.origin.numbers.get(self.turn).copied().unwrap_or(0);
@@ -309,8 +322,11 @@ impl PortQueue for XdpQueue {
             if self.watch.in_vain() {
                 self.look(pool);
             }
-        } else if self.finisher.finish(&mut burst.frames_mut()[before..]) {
-            self.origin.signal.checksums_left();
+        } else {
+            self.note_longest(&burst.frames()[before..]);
+            if self.finisher.finish(&mut burst.frames_mut()[before..]) {
+                self.origin.signal.checksums_left();
+            }
         }
         RxState::Open
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::maps::{Maps, SieveValue};
 use super::partners::Partners;
 use super::program::Steering;
+use super::spec::XdpSpec;
 
 /// Words of a block of the filter.
 const BLOCK_WORDS: usize = 8;
@@ -30,12 +31,25 @@ pub struct SieveWords<'a> {
 /// The shortcut of one port. Clones are the same.
 #[derive(Clone)]
 pub struct Shortcut {
-    pub(super) name: String,
-    pub(super) steering: Arc<Steering>,
-    pub(super) partners: Partners,
+    name: String,
+    steering: Arc<Steering>,
+    partners: Partners,
 }
 
 impl Shortcut {
+    /// That of a port, where it was asked for.
+    pub(super) fn of(
+        spec: &XdpSpec,
+        steering: &Arc<Steering>,
+        partners: &Partners,
+    ) -> Option<Self> {
+        spec.shortcut.then(|| Self {
+            name: spec.interface.clone(),
+            steering: Arc::clone(steering),
+            partners: partners.clone(),
+        })
+    }
+
     /// Ends it: when this returns, the kernel forwards no frame more by what it was told before.
     /// What goes wrong is told at the end of the run.
     pub fn close(&self) {

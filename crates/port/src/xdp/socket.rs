@@ -19,7 +19,7 @@ use crate::{PortError, PortErrorKind};
 
 /// A queue stays busy for a while after its socket was closed (6 to 17 ms were seen), so a bind is
 /// tried again: this often, so long apart.
-const BUSY_TRIES: u32 = 100;
+const BUSY_TRIES: u32 = 300;
 const BUSY_NAP: Duration = Duration::from_millis(5);
 
 /// Frames a transmit call may send; see [`XdpSocket::set_tx_budget`].

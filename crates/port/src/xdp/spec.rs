@@ -31,6 +31,40 @@ const QUEUES_MAX: u32 = 1024;
 /// Longest time to poll in the kernel, microseconds.
 const BUSY_POLL_MAX: u64 = 1_000_000;
 
+/// Which frames are left to the host.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KeepLocal {
+    /// None.
+    #[default]
+    Off,
+    /// Those for its own addresses, and questions for them.
+    On,
+    /// Those, and all that no router forwards: to groups, of other protocols than IP, to IPv6
+    /// addresses of the link.
+    Control,
+}
+
+impl KeepLocal {
+    /// The word after `keep-local=`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::Control => "control",
+        }
+    }
+
+    fn parse(value: &str) -> Result<Self, SpecError> {
+        match value {
+            "on" => Ok(Self::On),
+            "off" => Ok(Self::Off),
+            "control" => Ok(Self::Control),
+            _ => Err(SpecError::value("keep-local", value, "on, off or control")),
+        }
+    }
+}
+
 /// How frames are to cross between the driver and us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum XdpMode {
@@ -267,8 +301,8 @@ pub struct XdpSpec {
     pub unclaimed: Unclaimed,
     /// What becomes of VLAN tags that cannot be read.
     pub vlan: VlanTags,
-    /// Whether frames for the host itself are left to it.
-    pub keep_local: bool,
+    /// Which frames are left to the host.
+    pub keep_local: KeepLocal,
     /// Whether the kernel forwards what no worker takes.
     pub bypass: Bypass,
     /// Whether the kernel forwards what is surely in no list.
@@ -290,6 +324,8 @@ impl XdpSpec {
         let unclaimed = settings.take("unclaimed").as_deref().map(Unclaimed::parse);
         let vlan = settings.take("vlan").as_deref().map(VlanTags::parse);
         let bypass = settings.take("bypass").as_deref().map(Bypass::parse);
+        let keep_local = settings.take("keep-local");
+        let keep_local = keep_local.as_deref().map(KeepLocal::parse);
         let timestamps = settings.take("timestamps");
         let timestamps = timestamps.as_deref().map(Timestamps::parse);
         let transmit = settings.take("transmit").as_deref().map(Transmit::parse);
@@ -302,7 +338,7 @@ impl XdpSpec {
             unclaimed: unclaimed.transpose()?.unwrap_or(Unclaimed::Pass),
             vlan: vlan.transpose()?.unwrap_or(VlanTags::Keep),
             bypass: bypass.transpose()?.unwrap_or(Bypass::Off),
-            keep_local: settings.take_switch("keep-local")?.unwrap_or(false),
+            keep_local: keep_local.transpose()?.unwrap_or_default(),
             shortcut: settings.take_switch("shortcut")?.unwrap_or(false),
             transmit: transmit.transpose()?.unwrap_or(Transmit::Socket),
             rx_hash: settings.take_switch("rx-hash")?.unwrap_or(false),
@@ -352,7 +388,7 @@ impl fmt::Display for XdpSpec {
             self.busy_poll_micros,
             self.unclaimed.name(),
             self.vlan.name(),
-            on_or_off(self.keep_local),
+            self.keep_local.name(),
             self.bypass,
             on_or_off(self.shortcut),
             self.transmit.name(),

@@ -35,7 +35,14 @@ fn a_spec_is_resolved_and_read_again() {
     ] {
         assert_eq!(spec(text).to_string(), text);
     }
-    assert!(spec("xdp:e,keep-local").keep_local);
+    for (text, kept) in [
+        ("xdp:e", KeepLocal::Off),
+        ("xdp:e,keep-local", KeepLocal::On),
+        ("xdp:e,keep-local=off", KeepLocal::Off),
+        ("xdp:e,keep-local=control", KeepLocal::Control),
+    ] {
+        assert_eq!(spec(text).keep_local, kept, "{text}");
+    }
     assert!(spec("xdp:e,rx-hash").rx_hash);
     assert_eq!(
         spec("xdp:e,bypass").bypass.to_string(),
@@ -60,7 +67,10 @@ fn refused_specs_say_what_would_do() {
         ("xdp:eth0,mode=fast", "auto, zerocopy, copy or generic"),
         ("xdp:eth0,unclaimed=keep", "pass or drop"),
         ("xdp:eth0,vlan=lose", "keep or ignore"),
-        ("xdp:eth0,keep-local=yes", "keep-local takes on or off"),
+        (
+            "xdp:eth0,keep-local=yes",
+            "keep-local takes on, off or control",
+        ),
         ("xdp:eth0,bypass=yes", "a folder of a BPF file system"),
         ("xdp:eth0,transmit=fast", "auto, socket or redirect"),
         ("xdp:eth0,keep-loca", "write keep-loca=VALUE"),

@@ -1,10 +1,7 @@
-//! Networks with the lengths of a routing table, crowded, nested, and dealt over 16 lists.
+//! Networks with the lengths of a routing table, crowded and nested.
 
 use crate::random::Random;
-use table::{Address, FamilyEntries, Network};
-
-/// Lists that networks are dealt over.
-pub(crate) const LISTS: usize = 16;
+use table::{Address, Network};
 
 /// Networks, and where they may lie.
 pub(crate) struct Shape {
@@ -49,17 +46,4 @@ fn place<A: Address>(len: u8, last: A, chunks: &[Network<A>], random: &mut Rando
 pub(crate) fn within<A: Address>(network: Network<A>, random: &mut Random) -> A {
     let (first, last) = (network.first().widen(), network.last().widen());
     A::narrow(first | random.address::<u128>() & (last ^ first))
-}
-
-/// The networks over 16 lists, so that neighbours have different answers.
-pub(crate) fn dealt<A: Address>(
-    networks: &[Network<A>],
-    random: &mut Random,
-) -> Vec<FamilyEntries<A>> {
-    let mut lists = vec![FamilyEntries::default(); LISTS];
-    for &network in networks {
-        let list = random.address::<u32>() as usize % LISTS;
-        lists[list].networks.push(network);
-    }
-    lists
 }

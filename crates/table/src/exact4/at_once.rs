@@ -5,9 +5,9 @@
 //! instructions are left that wait for those of this one: so nothing stands between two calls that
 //! need not, and loops whose ends are known take a quarter less instructions.
 
-use super::line::Line;
+use super::line::{GROUP, Line};
 use super::lines::Lines;
-use super::lookup::{Answer, GROUP, GROUPS, Overlap};
+use super::lookup::{Answer, GROUPS, Overlap};
 use crate::simd::{Ahead, Job, Lanes};
 use frame::{PagedShares, RowShares, Shares};
 

@@ -9,13 +9,15 @@ mod shared;
 mod wide;
 
 use super::codes::Range;
-use super::lookup::GROUP;
 use crate::simd::Lanes;
 use frame::Shares;
 pub(crate) use narrow::Narrow;
 pub(crate) use shared::Shared;
 pub(crate) use wide::Wide;
 use zerocopy::{FromZeros, Immutable, IntoBytes};
+
+/// Keys whose lines are found, asked for and answered together.
+pub(super) const GROUP: usize = 8;
 
 /// A place and its code, never 0.
 pub(crate) type Coded = (u32, u8);

@@ -8,14 +8,12 @@
 //! afterwards.
 
 use super::codes::Answers;
-use super::line::Line;
+use super::line::{GROUP, Line};
 use super::lines::Lines;
 use crate::mask::ListMask;
 use crate::simd::{self, Ahead, Job, Lanes};
 use frame::{PagedShares, RowShares, Shares};
 
-/// Keys whose lines are found, asked for and answered together.
-pub(super) const GROUP: usize = 8;
 /// Keys whose codes are turned into answers together.
 pub(super) const WINDOW: usize = 64;
 pub(super) const GROUPS: usize = WINDOW / GROUP;

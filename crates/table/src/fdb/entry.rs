@@ -29,10 +29,10 @@ pub(super) fn key_of(vlan: u16, mac: &Mac) -> u64 {
     USED | u64::from(vlan & 0xFFF) << VLAN_SHIFT | address
 }
 
-/// The part of an age that a time is in; parts wrap.
+/// The part of an age that a time is in, in milliseconds that do not wrap; parts do.
 #[inline(always)]
-pub(super) fn part_of(time: u32, age_ms: u32) -> u8 {
-    (time / (age_ms / PARTS).max(1)) as u8
+pub(super) fn part_of(time_ms: u64, age_ms: u32) -> u8 {
+    (time_ms / u64::from((age_ms / PARTS).max(1))) as u8
 }
 
 /// Whether a time in milliseconds is after another; they wrap.

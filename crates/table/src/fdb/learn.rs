@@ -81,7 +81,13 @@ impl Fdb {
         if !news && entry.is_told(part) {
             return Learning::silent(Learned::Same);
         }
-        self.telling(Learned::Same, slot)
+        // Its own, not what it knows of another's: that worker may have seen the station elsewhere
+        // in the same millisecond since, and this would reach a third one behind that.
+        let seen = Sighting {
+            again: true,
+            ..sighting
+        };
+        self.telling(Learned::Same, slot, seen)
     }
 
     /// What should have been told could not be: it is due again at the station's next frame.
@@ -96,7 +102,7 @@ impl Fdb {
     pub fn apply(&mut self, sighting: &Sighting) -> Applied {
         let probe = self.probe_of(sighting);
         // It was told when it was seen, however long it was under way.
-        let part = entry::part_of(sighting.time, self.limits.age_ms);
+        let part = self.part_at(sighting.time);
         let Some(slot) = self.find_fresh(&probe) else {
             let unknown = Entry::learned(sighting, part);
             if !self.is_over(&unknown) {
@@ -126,6 +132,13 @@ impl Fdb {
         Applied::Outdated((ours.worker == own).then_some(ours))
     }
 
+    /// The part of an age of a time near now. Parts of times that wrap would leap where those do:
+    /// one in 32 stations would count as told that is not.
+    fn part_at(&self, time: u32) -> u8 {
+        let since = i64::from(time.wrapping_sub(self.now).cast_signed());
+        entry::part_of(self.now_ms.saturating_add_signed(since), self.limits.age_ms)
+    }
+
     fn probe_of(&self, sighting: &Sighting) -> Probe {
         Probe {
             key: sighting.key,
@@ -144,17 +157,16 @@ impl Fdb {
         Some(slot)
     }
 
-    fn telling(&mut self, learned: Learned, slot: usize) -> Learning {
+    fn telling(&mut self, learned: Learned, slot: usize, sighting: Sighting) -> Learning {
         let part = self.part;
-        let entry = self.entry_mut(slot);
-        entry.set_told(part);
-        let tell = Some(entry.sighting());
+        self.entry_mut(slot).set_told(part);
+        let tell = Some(sighting);
         Learning { learned, tell }
     }
 
     fn learn_new(&mut self, probe: &Probe, sighting: &Sighting) -> Learning {
         match self.add(probe, sighting, self.part) {
-            Some(slot) => self.telling(Learned::New, slot),
+            Some(slot) => self.telling(Learned::New, slot, *sighting),
             None => Learning::silent(Learned::Refused),
         }
     }
@@ -176,7 +188,8 @@ impl Fdb {
         if !self.move_to(slot, sighting, self.part) {
             return Learning::silent(Learned::Refused);
         }
-        self.telling(Learned::Moved { from }, slot)
+        let moved = self.entry(slot).sighting();
+        self.telling(Learned::Moved { from }, slot, moved)
     }
 
     /// Puts an entry to the port where its station was seen; false when that port has no room.

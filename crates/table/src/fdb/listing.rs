@@ -5,6 +5,9 @@ use frame::PortId;
 use super::Fdb;
 use super::entry::{Mac, PLACES};
 
+/// Entries of one cache line at most.
+pub const LINE_ENTRIES: usize = PLACES;
+
 /// One station, as listings show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FdbEntry {

@@ -139,40 +139,61 @@ fn one_step(draw: &mut Draw, fdb: &mut Fdb, oracle: &mut Oracle) {
     }
 }
 
-/// Two workers, what each has told the other and is still under way, and what a third who sees
+/// Workers, what each has told each other one and is still under way, and what somebody who sees
 /// everything at once knows.
-struct Two {
-    fdbs: [Fdb; 2],
-    under_way: [VecDeque<Sighting>; 2],
+struct Crew {
+    fdbs: Vec<Fdb>,
+    /// By who told, then by who is told.
+    under_way: Vec<Vec<VecDeque<Sighting>>>,
     truth: Oracle,
 }
 
-impl Two {
+impl Crew {
+    fn new(workers: u16, seed: u64) -> Self {
+        let count = usize::from(workers);
+        Self {
+            fdbs: (0..workers)
+                .map(|worker| fdb(limits(200, &[200; 4]), worker))
+                .collect(),
+            under_way: vec![vec![VecDeque::new(); count]; count],
+            truth: Oracle::new(AGE_MS, start_ms(seed)),
+        }
+    }
+
     fn hears(&mut self, worker: usize, station: Station, port: PortId, is_full: bool) {
         let stamp: Stamp = (self.truth.now_ms, Reverse(worker as u16));
         self.truth.see(station, port, stamp);
         let tell = self.fdbs[worker].hears(station, port).tell;
         match tell {
             Some(sighting) if is_full => self.fdbs[worker].not_told(&sighting),
-            Some(sighting) => self.under_way[worker].push_back(sighting),
+            Some(sighting) => self.tells(worker, &sighting),
             None => {}
         }
     }
 
-    /// What `worker` told arrives at the other.
-    fn arrives(&mut self, worker: usize) {
-        let Some(sighting) = self.under_way[worker].pop_front() else {
+    fn tells(&mut self, worker: usize, sighting: &Sighting) {
+        let others = self.under_way[worker].iter_mut().enumerate();
+        for (_, ring) in others.filter(|&(other, _)| other != worker) {
+            ring.push_back(*sighting);
+        }
+    }
+
+    /// The next that `from` told arrives at `to`.
+    fn arrives(&mut self, from: usize, to: usize) {
+        let Some(sighting) = self.under_way[from][to].pop_front() else {
             return;
         };
-        if let Applied::Outdated(Some(better)) = self.fdbs[1 - worker].apply(&sighting) {
-            self.under_way[1 - worker].push_back(better);
+        if let Applied::Outdated(Some(better)) = self.fdbs[to].apply(&sighting) {
+            self.tells(to, &better);
         }
     }
 
     fn settle(&mut self) {
-        while self.under_way.iter().any(|told| !told.is_empty()) {
-            self.arrives(0);
-            self.arrives(1);
+        let workers = self.fdbs.len();
+        while self.under_way.iter().flatten().any(|told| !told.is_empty()) {
+            for pair in 0..workers * workers {
+                self.arrives(pair / workers, pair % workers);
+            }
         }
     }
 
@@ -183,89 +204,110 @@ impl Two {
     }
 }
 
-fn two(seed: u64) -> Two {
-    Two {
-        fdbs: [0, 1].map(|worker| fdb(limits(200, &[200; 4]), worker)),
-        under_way: Default::default(),
-        truth: Oracle::new(AGE_MS, start_ms(seed)),
+#[test]
+fn workers_that_tell_each_other_come_to_the_same_answers() {
+    for (workers, seed) in (2..=4).flat_map(|workers| (0..200).map(move |seed| (workers, seed))) {
+        println!("{workers} workers, seed {seed}");
+        let (mut draw, mut crew) = (Draw(seed), Crew::new(workers, seed));
+        for _ in 0..400 {
+            crew.set_now();
+            let (station, port) = (draw.station(), draw.port());
+            let [worker, other] = [(); 2].map(|()| draw.below(workers.into()) as usize);
+            match draw.below(10) {
+                0..5 => crew.hears(worker, station, port, false),
+                5..9 => crew.arrives(worker, other),
+                _ => crew.truth.now_ms += draw.below(400),
+            }
+        }
+        crew.settle();
+        crew.set_now();
+        // What was told an eighth of the age ago may be too old for the other workers only.
+        for number in 0..72 {
+            let station = ((number % 3) * 2000, [2, 0, 0, 0, 0, (number / 3) as u8]);
+            let answers = crew.fdbs.iter().map(|fdb| fdb.knows(station));
+            let answers: Vec<Option<PortId>> = answers.collect();
+            let right = crew.truth.lookup(station);
+            for &answer in &answers {
+                assert!(answer.is_none() || answer == right, "{station:?} {right:?}");
+            }
+            crew.truth.age_ms -= u64::from(AGE_MS) / 6;
+            if crew.truth.lookup(station).is_some() {
+                assert!(answers.iter().all(|&answer| answer == right), "{station:?}");
+            }
+            crew.truth.age_ms += u64::from(AGE_MS) / 6;
+        }
     }
 }
 
+/// The first worker sees a station at two ports in one millisecond, another one in between; what
+/// both told comes to a third one in any order.
 #[test]
-fn workers_that_tell_each_other_come_to_the_same_answers() {
-    for seed in 0..200 {
-        println!("seed {seed}");
-        let (mut draw, mut two) = (Draw(seed), two(seed));
-        for _ in 0..400 {
-            two.set_now();
-            let (worker, station, port) = (draw.below(2) as usize, draw.station(), draw.port());
-            match draw.below(10) {
-                0..6 => two.hears(worker, station, port, false),
-                6..9 => two.arrives(worker),
-                _ => two.truth.now_ms += draw.below(400),
-            }
-        }
-        two.settle();
-        two.set_now();
-        // What was told an eighth of the age ago may be too old for the other worker only.
-        for number in 0..72 {
-            let station = ((number % 3) * 2000, [2, 0, 0, 0, 0, (number / 3) as u8]);
-            let [one, other] = [0, 1].map(|worker| two.fdbs[worker].knows(station));
-            let right = two.truth.lookup(station);
-            for answer in [one, other] {
-                assert!(answer.is_none() || answer == right, "{station:?} {right:?}");
-            }
-            two.truth.age_ms -= u64::from(AGE_MS) / 6;
-            if two.truth.lookup(station).is_some() {
-                assert_eq!([one, other], [right; 2], "{station:?}");
-            }
-            two.truth.age_ms += u64::from(AGE_MS) / 6;
-        }
+fn what_a_worker_saw_last_is_believed_also_when_others_saw_what_it_saw_before() {
+    let (station, before, last) = ((0, mac(1)), PortId(3), PortId(1));
+    for seer in [1, 2] {
+        let mut crew = Crew::new(3, 0);
+        crew.set_now();
+        crew.hears(0, station, before, false);
+        crew.settle();
+        crew.hears(seer, station, before, false);
+        crew.arrives(seer, 0);
+        crew.hears(0, station, last, false);
+        // The rings of the first worker go first.
+        crew.settle();
+        let answers: Vec<_> = crew.fdbs.iter().map(|fdb| fdb.knows(station)).collect();
+        assert_eq!(answers, [Some(last); 3], "worker {seer} saw it too");
     }
 }
 
 #[test]
 fn what_a_full_ring_lost_is_told_at_the_next_frame() {
-    for seed in 0..50 {
-        println!("seed {seed}");
-        let (mut draw, mut two) = (Draw(seed), two(seed));
+    for (workers, seed) in [2, 3]
+        .into_iter()
+        .flat_map(|workers| (0..50).map(move |seed| (workers, seed)))
+    {
+        println!("{workers} workers, seed {seed}");
+        let (mut draw, mut crew) = (Draw(seed), Crew::new(workers, seed));
         for step in 0..200 {
-            two.set_now();
+            crew.set_now();
             let is_full = draw.below(2) == 0;
-            let (worker, station, port) = (draw.below(2) as usize, draw.station(), draw.port());
-            two.hears(worker, station, port, is_full);
-            two.arrives(worker);
-            two.truth.now_ms += step % 3;
+            let (station, port) = (draw.station(), draw.port());
+            let [worker, other] = [(); 2].map(|()| draw.below(workers.into()) as usize);
+            crew.hears(worker, station, port, is_full);
+            crew.arrives(worker, other);
+            crew.truth.now_ms += step % 3;
         }
-        two.truth.now_ms += 1;
-        two.set_now();
-        for (station, port) in two.truth.all() {
-            two.hears(0, station, port, false);
-            two.hears(1, station, port, false);
+        crew.truth.now_ms += 1;
+        crew.set_now();
+        for (station, port) in crew.truth.all() {
+            for worker in 0..crew.fdbs.len() {
+                crew.hears(worker, station, port, false);
+            }
         }
-        two.settle();
-        let [one, other] = &two.fdbs;
-        assert_eq!(one.listed(), two.truth.all());
-        assert_eq!(other.listed(), two.truth.all());
+        crew.settle();
+        for fdb in &crew.fdbs {
+            assert_eq!(fdb.listed(), crew.truth.all());
+        }
     }
 }
 
 #[test]
 fn a_station_is_told_when_it_is_new_seen_again_moved_and_once_in_an_eighth_of_the_age() {
-    let mut fdb = fdb(limits(10, &[10; 2]), 0);
-    let station = (1, mac(1));
-    let mut tells = |at_ms: u64, port: u8| {
-        fdb.set_now(Nanos(at_ms * MS));
-        fdb.hears(station, PortId(port)).tell.is_some()
-    };
-    assert!(tells(0, 0), "new");
-    assert!(tells(1, 0), "it is no longer one that was seen once");
-    let told = (2..u64::from(AGE_MS) + 2)
-        .filter(|&at| tells(at, 0))
-        .count();
-    assert_eq!(told, 8);
-    assert!(tells(8_003, 1), "moved");
-    assert!(!tells(8_004, 1));
+    // Also where milliseconds wrap, at any part of an age.
+    let wraps = (0..300).map(|before| (1 << 32) - before * u64::from(AGE_MS) / 64);
+    for begin in [0].into_iter().chain(wraps) {
+        let mut fdb = fdb(limits(10, &[10; 2]), 0);
+        let station = (1, mac(1));
+        let mut tells = |after_ms: u64, port: u8| {
+            fdb.set_now(Nanos((begin + after_ms) * MS));
+            fdb.hears(station, PortId(port)).tell.is_some()
+        };
+        assert!(tells(0, 0), "new");
+        assert!(tells(1, 0), "it is no longer one that was seen once");
+        let told = (2..u64::from(AGE_MS) + 2).filter(|&at| tells(at, 0));
+        assert_eq!(told.count(), 8, "from {begin}");
+        assert!(tells(8_003, 1), "moved");
+        assert!(!tells(8_004, 1));
+    }
 }
 
 #[test]

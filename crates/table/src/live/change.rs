@@ -46,6 +46,10 @@ pub enum Action {
     Remove,
     /// Out of the dynamic part.
     Withdraw,
+    /// Into the file part: its source has it now.
+    SourceAdd,
+    /// Out of the file part: its source has it no longer.
+    SourceRemove,
 }
 
 impl Change {
@@ -79,6 +83,26 @@ impl Change {
         }
     }
 
+    /// Adds an entry to the file part.
+    #[must_use]
+    pub fn source_add(list: usize, entry: impl Into<Entry>) -> Self {
+        Self {
+            list,
+            entry: entry.into(),
+            action: Action::SourceAdd,
+        }
+    }
+
+    /// Takes an entry out of the file part.
+    #[must_use]
+    pub fn source_remove(list: usize, entry: impl Into<Entry>) -> Self {
+        Self {
+            list,
+            entry: entry.into(),
+            action: Action::SourceRemove,
+        }
+    }
+
     /// The same, and the entry goes by itself at `expires`.
     #[must_use]
     pub fn until(mut self, expires: Nanos) -> Self {
@@ -103,14 +127,14 @@ impl Change {
 pub enum Outcome {
     /// The set has it now and had it not.
     Added,
-    /// The set had it already, in either part. It is in the dynamic part now, with the timeout
-    /// and the comment of this change and of no other.
+    /// The set had it already, in either part. It is in the part now that it was added to; in the
+    /// dynamic part with the timeout and the comment of this change and of no other.
     AlreadyThere,
     /// The set has it no longer.
     Removed,
-    /// It was withdrawn, and the set still has it from its file.
+    /// One part has it no longer, and the other still does.
     StillThere,
-    /// The set had it not; to be withdrawn: the dynamic part had it not.
+    /// The set had it not; of a change of one part: that part had it not.
     WasNotThere,
 }
 

@@ -15,6 +15,8 @@ use std::iter::Peekable;
 #[must_use = "nothing is loaded until it is compiled and finished"]
 pub struct Sorted {
     pub(super) load: Load,
+    /// What the source of the list had before.
+    pub(super) before: Option<Files>,
     pub(super) files: Files,
 }
 
@@ -32,7 +34,7 @@ pub struct Share {
 /// What a load would change of a file part. What was removed from it by hand is not looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// In the file part as it was loaded.
+    /// In the file part as its source had it.
     pub before: Share,
     /// In the load.
     pub after: Share,
@@ -100,15 +102,13 @@ impl Sorted {
     }
 
     fn v4(&self) -> Option<(&FilePart<u32>, &FilePart<u32>)> {
-        let list = self.load.ticket.missed.list?;
-        let old = self.load.snapshot.v4.get(list)?;
-        Some((&old.file, &self.files.0))
+        let (old, _) = self.before.as_ref()?;
+        Some((old, &self.files.0))
     }
 
     fn v6(&self) -> Option<(&FilePart<u128>, &FilePart<u128>)> {
-        let list = self.load.ticket.missed.list?;
-        let old = self.load.snapshot.v6.get(list)?;
-        Some((&old.file, &self.files.1))
+        let (_, old) = self.before.as_ref()?;
+        Some((old, &self.files.1))
     }
 }
 

@@ -54,6 +54,14 @@ impl<A: Address> EntrySet<A> {
         }
     }
 
+    /// Makes it be there, or not.
+    pub(super) fn set(&mut self, span: Span<A>, is_there: bool) {
+        match is_there {
+            true => self.insert(span),
+            false => self.remove(span),
+        };
+    }
+
     /// Single addresses, in no order.
     pub(super) fn addresses(&self) -> impl Iterator<Item = A> {
         self.addresses.iter().map(|(&address, ())| address)

@@ -38,7 +38,7 @@ pub struct Reason {
 ///
 /// Networks are looked up, one search a prefix length. Ranges that are no networks are walked:
 /// those of the file backwards from the address as far as any may reach, those of the dynamic
-/// part all.
+/// part, and those that the source has added since the load, all.
 pub(super) fn explain<A: Address>(
     lists: &[List<A>],
     address: A,
@@ -70,6 +70,11 @@ pub(super) fn explain<A: Address>(
         }
         for span in parts.file.ranges_with(address) {
             if parts.in_file(span) {
+                tell(span, Part::File);
+            }
+        }
+        for span in parts.added.ranges() {
+            if span.0 <= address && address <= span.1 && parts.in_file(span) {
                 tell(span, Part::File);
             }
         }

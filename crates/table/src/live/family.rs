@@ -2,7 +2,7 @@
 
 use super::change::{Action, Outcome};
 use super::list::{List, NewFile, State};
-use super::log::{Log, Missed};
+use super::log::{Kind, Log, Missed};
 use super::runs::RunMap;
 use super::snapshot::Parts;
 use crate::address::Address;
@@ -30,7 +30,7 @@ pub(super) struct Touched<A> {
     list: usize,
     span: Span<A>,
     before: State,
-    is_removal: bool,
+    kind: Kind,
 }
 
 /// What a load brings to a family.
@@ -71,39 +71,27 @@ impl<A: Address> LiveFamily<A> {
         // An entry whose time is over is gone, whether `expire` has come to it or not.
         let dynamic = before.dynamic.clone().filter(|note| !note.is_over(now));
         let was_held = before.in_file || dynamic.is_some();
-        let (outcome, state) = match (action, was_held) {
-            (Action::Add(note), _) => {
-                let state = State {
-                    in_file: before.in_file,
-                    dynamic: Some(note.clone()),
-                };
-                let outcome = if was_held {
-                    Outcome::AlreadyThere
-                } else {
-                    Outcome::Added
-                };
-                (outcome, state)
-            }
-            (Action::Remove, true) => (Outcome::Removed, State::NOWHERE),
-            (Action::Remove, false) => (Outcome::WasNotThere, State::NOWHERE),
-            (Action::Withdraw, _) => {
-                let outcome = match (dynamic.is_some(), before.in_file) {
-                    (true, true) => Outcome::StillThere,
-                    (true, false) => Outcome::Removed,
-                    (false, _) => Outcome::WasNotThere,
-                };
-                let in_file = before.in_file;
-                let dynamic = None;
-                (outcome, State { in_file, dynamic })
-            }
+        let outcome = match action {
+            Action::Add(_) | Action::SourceAdd if was_held => Outcome::AlreadyThere,
+            Action::Add(_) | Action::SourceAdd => Outcome::Added,
+            Action::Remove if was_held => Outcome::Removed,
+            Action::Remove => Outcome::WasNotThere,
+            Action::Withdraw => out_of(dynamic.is_some(), before.in_file),
+            Action::SourceRemove => out_of(before.in_file, dynamic.is_some()),
         };
+        let state = before.after(action, dynamic);
         self.set(list, span, state);
-        let is_removal = matches!(action, Action::Remove);
+        let kind = match action {
+            Action::Add(_) | Action::Withdraw => Kind::Dynamic,
+            Action::Remove => Kind::Removal,
+            Action::SourceAdd => Kind::SourceAdd,
+            Action::SourceRemove => Kind::SourceRemove,
+        };
         let touched = Touched {
             list,
             span,
             before,
-            is_removal,
+            kind,
         };
         (outcome, touched)
     }
@@ -117,15 +105,15 @@ impl<A: Address> LiveFamily<A> {
         let list = usize::from(list);
         let before = self.lists[list].state(span);
         let state = State {
-            in_file: before.in_file,
             dynamic: None,
+            ..before.clone()
         };
         self.set(list, span, state);
         Some(Touched {
             list,
             span,
             before,
-            is_removal: false,
+            kind: Kind::Dynamic,
         })
     }
 
@@ -177,7 +165,7 @@ impl<A: Address> LiveFamily<A> {
     pub(super) fn note(&mut self, batch: &[Touched<A>], moment: u64) {
         for touched in batch {
             self.log
-                .note(touched.list, touched.span, touched.is_removal, moment);
+                .note(touched.list, touched.span, touched.kind, moment);
         }
     }
 
@@ -246,9 +234,7 @@ impl<A: Address> LiveFamily<A> {
         let touched = self.log.touched(missed);
         let before = Brought {
             file: brought.file.map(|(list, new, runs)| {
-                let of_list = touched.iter().filter(|&&(other, _)| other == list);
-                let removed = self.log.removed(missed).into_iter();
-                let old = self.lists[list].replace(new, removed, of_list.map(|&(_, span)| span));
+                let old = self.lists[list].replace(new, &self.log.meanwhile(missed));
                 (list, old, std::mem::replace(&mut self.runs, runs))
             }),
         };
@@ -267,6 +253,15 @@ impl<A: Address> LiveFamily<A> {
             self.lists[list].put_back(old);
             self.runs = runs;
         }
+    }
+}
+
+/// What became of an entry that went out of one part.
+fn out_of(was_there: bool, in_other: bool) -> Outcome {
+    match (was_there, in_other) {
+        (false, _) => Outcome::WasNotThere,
+        (true, true) => Outcome::StillThere,
+        (true, false) => Outcome::Removed,
     }
 }
 

@@ -1,9 +1,10 @@
 //! One list in one family: its two parts and what they cover together.
 
-use super::Note;
+use super::change::{Action, Note};
 use super::cover::Cover;
 use super::entry_set::EntrySet;
 use super::file_part::FilePart;
+use super::log::Meanwhile;
 use super::shards::Shards;
 use super::snapshot::Parts;
 use crate::address::Address;
@@ -13,17 +14,34 @@ use std::sync::Arc;
 /// What a list knows of one entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct State {
-    /// The file part has it, and it was not removed.
+    /// The source of the file part has it.
+    pub(super) in_source: bool,
+    /// The same, and it was not removed.
     pub(super) in_file: bool,
     /// The dynamic part has it, with this note.
     pub(super) dynamic: Option<Note>,
 }
 
 impl State {
-    pub(super) const NOWHERE: Self = Self {
-        in_file: false,
-        dynamic: None,
-    };
+    /// What a change makes of it. `dynamic` is what the dynamic part has, unless it is over.
+    pub(super) fn after(&self, action: &Action, dynamic: Option<Note>) -> Self {
+        let (in_source, in_file) = match action {
+            Action::Add(_) | Action::Withdraw => (self.in_source, self.in_file),
+            Action::Remove => (self.in_source, false),
+            Action::SourceAdd => (true, true),
+            Action::SourceRemove => (false, false),
+        };
+        let dynamic = match action {
+            Action::Add(note) => Some(note.clone()),
+            Action::Remove | Action::Withdraw => None,
+            Action::SourceAdd | Action::SourceRemove => dynamic,
+        };
+        Self {
+            in_source,
+            in_file,
+            dynamic,
+        }
+    }
 
     pub(super) fn is_held(&self) -> bool {
         self.in_file || self.dynamic.is_some()
@@ -54,11 +72,7 @@ pub(super) struct NewFile<A> {
 impl<A: Address> NewFile<A> {
     /// For a list with this dynamic part.
     pub(super) fn new(file: Arc<FilePart<A>>, dynamic: EntrySet<A>) -> Self {
-        let parts = Parts {
-            file,
-            removed: EntrySet::default(),
-            dynamic,
-        };
+        let parts = Parts::new(file, dynamic);
         Self {
             cover: Cover::new(parts.spans().into_iter()),
             twice: parts.twice(),
@@ -85,6 +99,7 @@ impl<A: Address> List<A> {
     pub(super) fn state(&self, span: Span<A>) -> State {
         let note = || self.notes.get(&span).cloned().unwrap_or_default();
         State {
+            in_source: self.parts.in_source(span),
             in_file: self.parts.in_file(span),
             dynamic: self.parts.dynamic.contains(span).then(note),
         }
@@ -102,21 +117,11 @@ impl<A: Address> List<A> {
         &self.notes
     }
 
-    /// Puts an entry into a state. `in_file` may be true only if the file part has it.
+    /// Puts an entry into a state. `in_file` may be true only where `in_source` is.
     pub(super) fn set(&mut self, span: Span<A>, state: State) {
         let (was_held, was_twice) = (self.parts.holds(span), self.parts.holds_twice(span));
-        if self.parts.file.contains(span) {
-            if state.in_file {
-                self.parts.removed.remove(span);
-            } else {
-                self.parts.removed.insert(span);
-            }
-        }
-        if state.dynamic.is_some() {
-            self.parts.dynamic.insert(span);
-        } else {
-            self.parts.dynamic.remove(span);
-        }
+        self.parts.set_source(span, state.in_source, state.in_file);
+        self.parts.dynamic.set(span, state.dynamic.is_some());
         self.set_note(span, state.dynamic.unwrap_or_default());
         self.settle(span, was_held, was_twice);
     }
@@ -144,26 +149,25 @@ impl<A: Address> List<A> {
         }
     }
 
-    /// Takes a new file part; what had hung on the old one comes back. `removed` are entries
-    /// that were taken out since the new part began to load, `touched` those whose state may
-    /// have changed since: it includes `removed`.
+    /// Takes a new file part; what had hung on the old one comes back. `touched` are entries whose
+    /// state may have changed since the new part began to load, with what is to stay of that.
     pub(super) fn replace(
         &mut self,
         new: NewFile<A>,
-        removed: impl Iterator<Item = Span<A>>,
-        touched: impl Iterator<Item = Span<A>>,
+        touched: &[(Span<A>, Meanwhile)],
     ) -> NewFile<A> {
         let old = NewFile {
             parts: self.parts.clone(),
             cover: std::mem::replace(&mut self.cover, new.cover),
             twice: std::mem::replace(&mut self.twice, new.twice),
         };
-        self.parts.file = Arc::clone(&new.parts.file);
-        self.parts.removed = EntrySet::default();
-        for span in removed.filter(|&span| new.parts.file.contains(span)) {
-            self.parts.removed.insert(span);
-        }
-        for span in touched {
+        let dynamic = std::mem::take(&mut self.parts.dynamic);
+        self.parts = Parts::new(Arc::clone(&new.parts.file), dynamic);
+        for &(span, meanwhile) in touched {
+            let in_source = self.parts.in_source(span);
+            let in_source = meanwhile.in_source.unwrap_or(in_source);
+            let in_file = in_source && !meanwhile.is_removed;
+            self.parts.set_source(span, in_source, in_file);
             self.settle(span, new.parts.holds(span), new.parts.holds_twice(span));
         }
         old
@@ -182,7 +186,7 @@ impl<A: Address> List<A> {
     }
 
     pub(super) fn entries(&self) -> usize {
-        self.parts.file.len() - self.parts.removed.len() + self.parts.dynamic.len() - self.twice
+        self.parts.source_len() - self.parts.removed.len() + self.parts.dynamic.len() - self.twice
     }
 
     pub(super) fn timed(&self) -> usize {

@@ -64,8 +64,8 @@ impl Listing {
         self.counts
     }
 
-    /// Entries of the file part that were not removed: addresses, networks, ranges, each ascending,
-    /// IPv4 first.
+    /// Entries of the file part that were not removed, IPv4 first: addresses, networks, ranges,
+    /// each ascending, as they were loaded, and then what its source has added since, in no order.
     pub fn file(&self) -> impl Iterator<Item = Entry> {
         self.v4
             .file()
@@ -73,7 +73,7 @@ impl Listing {
             .chain(self.v6.file().map(entry_v6))
     }
 
-    /// Entries that the file part was loaded with and that were removed since, in no order.
+    /// Entries that the source of the file part has and that were removed by hand, in no order.
     pub fn removed(&self) -> impl Iterator<Item = Entry> {
         let v4 = self.v4.removed().map(entry_v4);
         v4.chain(self.v6.removed().map(entry_v6))
@@ -114,9 +114,14 @@ impl<A: Address> FamilyListing<A> {
     }
 
     fn file(&self) -> impl Iterator<Item = Span<A>> {
-        let singles = self.parts.file.addresses.iter();
-        let singles = singles.map(|&address| (address, address));
-        let all = singles.chain(self.parts.file.spans());
+        let singles = self.parts.file.addresses.iter().copied();
+        let added = self.parts.added.addresses();
+        let loaded = singles.map(|address| (address, address));
+        let loaded = loaded.chain(self.parts.file.spans());
+        let loaded = loaded.filter(|&span| !self.parts.withdrawn.contains(span));
+        let added = added.map(|address| (address, address));
+        let added = added.chain(self.parts.added.spans());
+        let all = loaded.chain(added);
         all.filter(|&span| !self.parts.removed.contains(span))
     }
 

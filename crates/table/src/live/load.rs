@@ -104,9 +104,20 @@ impl Load {
     pub fn sort(self, entries: Entries) -> Sorted {
         let Entries { v4, v6 } = entries;
         Sorted {
+            before: self.before(),
             load: self,
             files: (Arc::new(FilePart::new(v4)), Arc::new(FilePart::new(v6))),
         }
+    }
+}
+
+impl Load {
+    /// The file part that is to be replaced, as its source had it when the load was begun.
+    fn before(&self) -> Option<Files> {
+        let list = self.ticket.missed.list?;
+        let v4 = self.snapshot.v4.get(list)?.source();
+        let v6 = self.snapshot.v6.get(list)?.source();
+        Some((v4, v6))
     }
 }
 

@@ -220,9 +220,11 @@ impl World {
         for _ in 0..=self.random.below(5) {
             let list = self.random.below(lists) as usize;
             let entry = self.space.entry(&mut self.random);
-            let mut change = match self.random.below(6) {
+            let mut change = match self.random.below(10) {
                 0..3 => Change::add(list, entry),
                 3 => Change::withdraw(list, entry),
+                4..6 => Change::source_add(list, entry),
+                6..8 => Change::source_remove(list, entry),
                 _ => Change::remove(list, entry),
             };
             if self.random.below(3) == 0 {
@@ -542,6 +544,72 @@ fn of_two_loads_neither_is_lost_and_the_later_wins() {
 }
 
 /// The load takes its second snapshot after the removal, and still was begun before it.
+/// What a source changes in place is in the file part: held against the next load, undone by a load
+/// that was begun later, and by none that was begun before.
+#[test]
+fn a_source_changes_its_file_part_in_place() {
+    let mut live = lists(&[&["10.0.0.1", "10.1.0.0/16", "10.2.0.0/28"]]);
+    let early = live.begin_load(0).unwrap();
+    let steps = [
+        (
+            Change::source_add(0, entry("10.0.0.1")),
+            Outcome::AlreadyThere,
+        ),
+        (Change::source_add(0, entry("10.0.0.2")), Outcome::Added),
+        (Change::source_add(0, entry("10.3.0.0/28")), Outcome::Added),
+        (
+            Change::source_remove(0, entry("10.1.0.0/16")),
+            Outcome::Removed,
+        ),
+        (
+            Change::source_remove(0, entry("10.1.0.0/16")),
+            Outcome::WasNotThere,
+        ),
+        (Change::add(0, entry("10.2.0.0/28")), Outcome::AlreadyThere),
+        (
+            Change::source_remove(0, entry("10.2.0.0/28")),
+            Outcome::StillThere,
+        ),
+        // Removed by hand, and given again.
+        (Change::remove(0, entry("10.0.0.1")), Outcome::Removed),
+        (Change::source_add(0, entry("10.0.0.1")), Outcome::Added),
+        // Removed by hand, and the source still has it.
+        (Change::remove(0, entry("10.0.0.2")), Outcome::Removed),
+        (Change::withdraw(0, entry("10.0.0.2")), Outcome::WasNotThere),
+    ];
+    for (step, (change, wanted)) in steps.into_iter().enumerate() {
+        let outcomes = live.apply(&[change], NOW).unwrap().outcomes;
+        assert_eq!(outcomes, [wanted], "step {step}");
+    }
+    let masks = |live: &LiveLists| {
+        let asked = ["10.0.0.1", "10.0.0.2", "10.1.0.1", "10.2.0.5", "10.3.0.5"];
+        asked.map(|address| mask(live, address))
+    };
+    assert_eq!(masks(&live), [1, 0, 0, 1, 1]);
+    let counts = live.counts(0);
+    assert_eq!((counts.entries, counts.source, counts.dynamic), (3, 3, 1));
+    // Against what the source has: one entry goes and one comes.
+    let late = live.begin_load(0).unwrap();
+    let late = late.sort(entries(&["10.0.0.1", "10.0.0.2", "10.9.0.1"]));
+    let told = late.difference();
+    let shares = [told.before, told.after, told.added, told.removed].map(|share| share.entries);
+    assert_eq!(shares, [3, 3, 1, 1]);
+    // The load that was begun before undoes nothing.
+    let old = entries(&["10.0.0.1", "10.1.0.0/16", "10.2.0.0/28"]);
+    let early = early.compile(old).unwrap();
+    assert!(matches!(
+        live.finish_load(early),
+        Ok(Finished::Published { .. })
+    ));
+    assert_eq!(masks(&live), [1, 0, 0, 1, 1]);
+    let late = late.compile().unwrap();
+    assert!(matches!(
+        live.finish_load(late),
+        Ok(Finished::Published { .. })
+    ));
+    assert_eq!(masks(&live), [1, 1, 0, 1, 0]);
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "minutes of compiling, which others do once")]
 fn a_removal_outlasts_a_load_that_is_compiled_again() {

@@ -9,6 +9,8 @@ use table::live::{Action, Change, Counts, Entry, Note, Outcome, Part, Reason};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct List {
     pub(crate) file: BTreeSet<Entry>,
+    /// What the source has, removed or not.
+    pub(crate) source: BTreeSet<Entry>,
     pub(crate) dynamic: BTreeMap<Entry, Note>,
     /// When the load was begun that gave the file part.
     begun: u64,
@@ -21,6 +23,8 @@ pub(crate) struct Load {
     begun: u64,
     /// Removed since.
     removed: BTreeSet<Entry>,
+    /// What the source said since.
+    sourced: BTreeMap<Entry, bool>,
 }
 
 /// All lists and what goes on with them.
@@ -48,7 +52,8 @@ pub(crate) enum Key {
 
 impl Model {
     pub(crate) fn new(files: Vec<BTreeSet<Entry>>) -> Self {
-        let list = |file| List {
+        let list = |file: BTreeSet<Entry>| List {
+            source: file.clone(),
             file,
             ..List::default()
         };
@@ -66,7 +71,33 @@ impl Model {
             list.dynamic.remove(&entry);
         }
         let was_held = list.file.contains(&entry) || list.dynamic.contains_key(&entry);
+        let of_list = |load: &&mut Load| load.list == change.list;
         match (&change.action, was_held) {
+            (Action::SourceAdd, _) => {
+                list.file.insert(entry);
+                list.source.insert(entry);
+                for load in self.loads.values_mut().filter(of_list) {
+                    load.removed.remove(&entry);
+                    load.sourced.insert(entry, true);
+                }
+                match was_held {
+                    true => Outcome::AlreadyThere,
+                    false => Outcome::Added,
+                }
+            }
+            (Action::SourceRemove, _) => {
+                let was_there = list.file.remove(&entry);
+                list.source.remove(&entry);
+                for load in self.loads.values_mut().filter(of_list) {
+                    load.removed.remove(&entry);
+                    load.sourced.insert(entry, false);
+                }
+                match (was_there, list.dynamic.contains_key(&entry)) {
+                    (false, _) => Outcome::WasNotThere,
+                    (true, true) => Outcome::StillThere,
+                    (true, false) => Outcome::Removed,
+                }
+            }
             (Action::Withdraw, _) => match (list.dynamic.remove(&entry).is_some(), was_held) {
                 (true, _) if list.file.contains(&entry) => Outcome::StillThere,
                 (true, _) => Outcome::Removed,
@@ -83,10 +114,8 @@ impl Model {
             (Action::Remove, _) => {
                 list.file.remove(&entry);
                 list.dynamic.remove(&entry);
-                for load in self.loads.values_mut() {
-                    if load.list == change.list {
-                        load.removed.insert(entry);
-                    }
+                for load in self.loads.values_mut().filter(of_list) {
+                    load.removed.insert(entry);
                 }
                 if was_held {
                     Outcome::Removed
@@ -116,6 +145,7 @@ impl Model {
             list,
             begun: self.begun,
             removed: BTreeSet::new(),
+            sourced: BTreeMap::new(),
         };
         self.loads.insert(self.begun, load);
         self.begun
@@ -129,7 +159,14 @@ impl Model {
             return false;
         }
         list.begun = load.begun;
-        list.file = file.difference(&load.removed).copied().collect();
+        list.source.clone_from(file);
+        for (&entry, &in_source) in &load.sourced {
+            match in_source {
+                true => list.source.insert(entry),
+                false => list.source.remove(&entry),
+            };
+        }
+        list.file = list.source.difference(&load.removed).copied().collect();
         true
     }
 
@@ -174,8 +211,14 @@ impl Model {
     }
 
     pub(crate) fn counts(&self, index: usize) -> Counts {
-        let List { file, dynamic, .. } = &self.lists[index];
+        let List {
+            file,
+            source,
+            dynamic,
+            ..
+        } = &self.lists[index];
         Counts {
+            source: source.len(),
             entries: file
                 .iter()
                 .chain(dynamic.keys())

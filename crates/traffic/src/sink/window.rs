@@ -2,7 +2,7 @@
 
 /// What a number is beside those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub(crate) enum Arrival {
     /// Above all before.
     Highest,
     /// New, and below the highest before.
@@ -16,7 +16,7 @@ pub(super) enum Arrival {
 /// One bit a number, of the highest and those below it. A number takes constant work, or work
 /// bounded by the window when it is far above all before.
 #[derive(Clone)]
-pub(super) struct Window {
+pub(crate) struct Window {
     bits: Box<[u64]>,
     /// The highest number, plus one: 0 before the first.
     next: u64,
@@ -24,7 +24,7 @@ pub(super) struct Window {
 
 impl Window {
     /// Of `numbers`, a power of two of at least 64.
-    pub(super) fn new(numbers: usize) -> Self {
+    pub(crate) fn new(numbers: usize) -> Self {
         Self {
             bits: vec![0; numbers / 64].into_boxed_slice(),
             next: 0,
@@ -42,7 +42,7 @@ impl Window {
 
     /// Takes a number below 2^48.
     #[inline]
-    pub(super) fn take(&mut self, number: u64) -> Arrival {
+    pub(crate) fn take(&mut self, number: u64) -> Arrival {
         if number >= self.next {
             self.advance(number);
             self.set(number);

@@ -2,36 +2,7 @@
 
 use super::writer::Writer;
 use super::{EmitError, Recipe};
-use crate::ether_type;
-
-/// A VLAN tag.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tag {
-    /// Tag protocol identifier, one of those of [`ether_type::is_vlan`].
-    pub tpid: u16,
-    /// Priority (3 bits), drop eligible (1 bit), VLAN id (12 bits).
-    pub tci: u16,
-}
-
-impl Tag {
-    /// An 802.1Q tag of priority 0.
-    #[must_use]
-    pub const fn vlan(id: u16) -> Self {
-        Self {
-            tpid: ether_type::VLAN,
-            tci: id & 0x0FFF,
-        }
-    }
-
-    /// An 802.1ad service tag of priority 0.
-    #[must_use]
-    pub const fn service(id: u16) -> Self {
-        Self {
-            tpid: ether_type::VLAN_SERVICE,
-            tci: id & 0x0FFF,
-        }
-    }
-}
+use crate::{Tag, ether_type};
 
 /// How the link header names what it carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -93,7 +64,6 @@ pub(super) fn write(out: &mut Writer<'_>, recipe: &Recipe<'_>, inner: usize) {
 
 fn put_tags(out: &mut Writer<'_>, tags: &[Tag]) {
     for tag in tags {
-        out.put_be16(tag.tpid);
-        out.put_be16(tag.tci);
+        out.put(&tag.to_bytes());
     }
 }

@@ -1,7 +1,12 @@
 //! Requests as hosts send them, and what must not be answered.
 
+mod heard;
+mod speak;
+
 use super::*;
 use crate::Malformed;
+use crate::emit::{Icmp, Ipv6, Transport};
+use crate::view::{ArpView, IcmpView};
 
 const OURS: MacAddress = MacAddress([2, 0x4c, 0x52, 0, 0, 2]);
 const ROUTER: MacAddress = MacAddress([2, 0, 0, 0, 0, 0xA]);
@@ -45,7 +50,10 @@ fn solicitation(tags: &[Tag], hop_limit: u8, src: u128) -> Vec<u8> {
         ..Icmp::default()
     };
     let mut payload = TARGET_V6.to_be_bytes().to_vec();
-    payload.extend([1, 1, 2, 0, 0, 0, 0, 0xA]);
+    // Who has no address yet must not name an Ethernet address (RFC 4861 section 4.3).
+    if src != 0 {
+        payload.extend([1, 1, 2, 0, 0, 0, 0, 0xA]);
+    }
     written(Recipe {
         src_mac: ROUTER,
         tags,

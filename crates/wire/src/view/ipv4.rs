@@ -133,6 +133,31 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Ipv4View<T> {
         field::set(self.0.as_mut(), 1, [tos]);
     }
 
+    /// Sets the length of the header, a multiple of 4 bytes from 20 to 60.
+    #[inline]
+    pub fn set_header_len(&mut self, bytes: usize) {
+        field::set(self.0.as_mut(), 0, [0x40 | (bytes / 4) as u8 & 15]);
+    }
+
+    /// Sets where the fragment is in its datagram, a multiple of 8 bytes, and whether more follow;
+    /// routers may cut it.
+    #[inline]
+    pub fn set_fragment(&mut self, offset: u16, more: bool) {
+        let word = (offset / 8) | (u16::from(more) << 13);
+        field::set(self.0.as_mut(), 6, word.to_be_bytes());
+    }
+
+    /// Takes 1 from the time to live, which must not be 0, and brings the header checksum in line
+    /// by what changed (RFC 1624).
+    #[inline]
+    pub fn decrement_ttl(&mut self) {
+        let old = field::be16(self.0.as_ref(), 8);
+        let new = old.wrapping_sub(0x0100);
+        let sum = checksum::update(self.checksum(), old, new);
+        field::set(self.0.as_mut(), 8, new.to_be_bytes());
+        self.set_checksum(sum);
+    }
+
     /// Sets the total length.
     #[inline]
     pub fn set_total_len(&mut self, len: u16) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use daemon::switch::{PortNames, SwitchWords};
+use daemon::switch::{PortNames, SwitchWords, WordError};
 use plane::switch::{SwitchTable, VlanMode};
 
 use super::super::{count, duration};
@@ -67,6 +67,10 @@ pub(crate) struct SwitchSettingArgs {
     /// Learn at most N stations behind a port, as in A=1000.
     #[arg(long, value_name = "PORT=N", hide_short_help = true)]
     port_stations: Vec<String>,
+    /// Leave the port with the higher number out for so long when a station moves between two ports
+    /// ten times in a second, as in a loop.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, hide_short_help = true)]
+    loop_quiet: Option<Duration>,
     /// What is done with frames to 01-80-C2-00-00-00 to 0F (STP, LACP, LLDP): drop or forward.
     #[arg(
         long,
@@ -107,16 +111,17 @@ impl From<ModeWord> for VlanMode {
 impl SwitchSettingArgs {
     /// The settings that are meant, compiled.
     pub(crate) fn table(&self, names: &PortNames) -> Result<SwitchTable, String> {
-        self.words().table(names).map_err(|error| match error.key {
+        let said = |error: &WordError| match error.key {
             Some(key) => format!("--{}: {error}", key.replace('_', "-")),
             None => error.to_string(),
+        };
+        self.words().table(names).map_err(|errors| {
+            let said: Vec<String> = errors.iter().map(said).collect();
+            said.join("; ")
         })
     }
 
     fn words(&self) -> SwitchWords {
-        let (tunnel, types): (Vec<_>, Vec<_>) =
-            self.tunnel.iter().map(|text| tunnel_words(text)).unzip();
-        let types = types.into_iter().flatten();
         SwitchWords {
             vlan_mode: self.vlan_mode.map(VlanMode::from),
             vlan: self.vlan.clone(),
@@ -125,8 +130,8 @@ impl SwitchSettingArgs {
             priority: self.priority.clone(),
             accept: self.accept.clone(),
             filter: self.filter.clone(),
-            tpid: self.tpid.iter().cloned().chain(types).collect(),
-            tunnel,
+            tpid: self.tpid.clone(),
+            tunnel: self.tunnel.clone(),
             isolated: self.isolated.clone(),
             hairpin: self.hairpin.clone(),
             storm: self.storm.clone(),
@@ -134,22 +139,10 @@ impl SwitchSettingArgs {
             r#static: self.statics.clone(),
             age: self.age,
             stations: self.stations,
+            loop_quiet: self.loop_quiet,
             forward_reserved: self.reserved == Reserved::Forward,
         }
     }
-}
-
-/// The port of `A=88a8` and what says the type of its tags; a spec may have a '=' too.
-fn tunnel_words(text: &str) -> (String, Option<String>) {
-    match text.rsplit_once('=') {
-        Some((port, kind)) if is_type(kind) => (port.to_owned(), Some(text.to_owned())),
-        _ => (text.to_owned(), None),
-    }
-}
-
-fn is_type(text: &str) -> bool {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn stations(text: &str) -> Result<u32, String> {
@@ -184,7 +177,7 @@ mod tests {
             ("", VlanMode::Default),
             ("--group A,B", VlanMode::Port),
             ("--vlan 10=A,Bt", VlanMode::Dot1q),
-            ("--vlan-mode dot1q", VlanMode::Dot1q),
+            ("--vlan-mode dot1q --vlan 10=A", VlanMode::Dot1q),
             ("--vlan-mode port --group A,B --group B,C", VlanMode::Port),
         ] {
             let table = table(words).expect(words);
@@ -192,13 +185,14 @@ mod tests {
         }
         let words = "--vlan-mode dot1q --vlan 10=A,Bt --vlan 20=B,C --pvid A=10 --tunnel C=88a8 \
                      --accept A=untagged --static 02:00:00:00:00:01@20=C --age 20s --stations 1k \
-                     --port-stations A=7 --storm 9 --reserved forward";
+                     --port-stations A=7 --storm 9 --loop-quiet 60s --reserved forward";
         let table = table(words).expect(words);
         let config = table.config();
         let c = &config.ports[2];
         assert_eq!((c.tunnel, c.tpid, c.pvid), (true, 0x88A8, Some(20)));
         assert_eq!((config.ports[0].stations, config.stations), (7, 1000));
         assert_eq!(config.age, Duration::from_secs(20));
+        assert_eq!(config.loop_quiet, Some(Duration::from_secs(60)));
         assert!(config.forward_reserved && config.statics.len() == 1);
         assert!(config.ports.iter().all(|port| port.storm == Some(9)));
     }
@@ -209,6 +203,8 @@ mod tests {
             ("--vlan 10=A,D", "--vlan: no port is called 'D'"),
             ("--vlan 10=A --pvid A=11", "is not in the VLAN table"),
             ("--vlan-mode port --vlan 10=A", "dot1q"),
+            ("--vlan-mode dot1q", "without a VLAN drops every frame"),
+            ("--vlan-mode port", "without a group drops every frame"),
             ("--vlan-mode default --group A,B", "VLAN mode port"),
             ("--pvid A=10", "PVID"),
             ("--vlan 10=A --tpid A=0800", "type of tags"),
@@ -222,24 +218,6 @@ mod tests {
         ] {
             let error = table(words).expect_err(words);
             assert!(error.contains(said), "{words}: {error}");
-        }
-    }
-
-    #[test]
-    fn a_tunnel_may_say_the_type_of_its_tags() {
-        for (text, port, kind) in [
-            ("A", "A", None),
-            ("A=88a8", "A", Some("A=88a8")),
-            ("A=0x9100", "A", Some("A=0x9100")),
-            ("pcap:in=a.pcap", "pcap:in=a.pcap", None),
-            (
-                "pcap:in=a.pcap=88a8",
-                "pcap:in=a.pcap",
-                Some("pcap:in=a.pcap=88a8"),
-            ),
-        ] {
-            let read = tunnel_words(text);
-            assert_eq!((&*read.0, read.1.as_deref()), (port, kind), "{text}");
         }
     }
 }

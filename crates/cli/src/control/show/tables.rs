@@ -125,8 +125,8 @@ pub(super) fn sets(now: &Sets, before: Option<&Sets>, looks: Looks) -> String {
         ("set", Align::Left),
         ("action", Align::Left),
         right("entries"),
-        right("source hits"),
-        right("destination hits"),
+        right("hits src"),
+        right("hits dst"),
     ];
     let counting = now.hits.iter().filter(|hits| counts(hits)).count();
     if counting != 0 {
@@ -201,8 +201,8 @@ pub(super) fn hits(now: &Hits, _: Option<&Hits>, looks: Looks) -> String {
 
 fn side(side: Side) -> &'static str {
     match side {
-        Side::Source => "source",
-        Side::Destination => "destination",
+        Side::Source => "src",
+        Side::Destination => "dst",
     }
 }
 

@@ -79,7 +79,13 @@ impl Recorded {
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let shown = printable(&path.display().to_string());
         let refused = |error: &dyn fmt::Display| format!("'{shown}' cannot be read: {error}");
-        let file = File::open(path).map_err(|error| refused(&error))?;
+        let file = File::open(path).map_err(|error| {
+            let name = path.to_str().filter(|name| lab::find(name).is_some());
+            let how = name.map_or_else(String::new, |name| {
+                format!("; 'linerate lab run {name} --json FILE' writes a file to compare")
+            });
+            format!("{}{how}", refused(&error))
+        })?;
         let mut text = Vec::new();
         let read = file.take(BYTES_MAX + 1).read_to_end(&mut text);
         read.map_err(|error| refused(&error))?;

@@ -65,8 +65,8 @@ impl SizeResult {
         let limited = |goal: &&GoalFinding| goal.verdict == Verdict::AtLeast(LoadLimit::Sender);
         if self.finding.goals.iter().any(|goal| limited(&goal)) {
             warnings.push(format!(
-                "{size} bytes: the sender was the limit at {}pps: the device does at least that, \
-                 and its own rate is not known; give the sender more workers or CPUs. The \
+                "{size} bytes: the sender was the limit at {} pps: the device does at least \
+                 that, and its own rate is not known; give the sender more workers or CPUs. The \
                  sender's own limit moved by {} between trials, and so may this figure from run \
                  to run",
                 brief(self.finding.load_max.0 as f64),

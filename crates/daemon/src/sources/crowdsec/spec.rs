@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::config::KeyFrom;
 
-use super::super::source::{Limits, ListUrl};
+use super::super::list_url::ListUrl;
+use super::super::source::Limits;
 
 /// One local API of CrowdSec, feeding one set.
 #[derive(Clone, Debug, PartialEq, Eq)]

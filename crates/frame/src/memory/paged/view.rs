@@ -2,7 +2,8 @@
 
 use core::ops::Index;
 
-use super::{PAGED_BYTES, Paged};
+use super::Paged;
+use crate::memory::PAGED_BYTES;
 use crate::prefetch;
 
 /// A [`Paged`] to be read: one more load a value than a slice, of a directory that stays cached.

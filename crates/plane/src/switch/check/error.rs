@@ -134,6 +134,11 @@ pub enum SwitchConfigError {
         /// The age.
         age: Duration,
     },
+    /// A time for which no port can be left out.
+    LoopQuiet {
+        /// The time.
+        lasts: Duration,
+    },
 }
 
 impl SwitchConfigError {
@@ -144,7 +149,8 @@ impl SwitchConfigError {
             Self::NoPorts
             | Self::TooManyPorts { .. }
             | Self::Stations { .. }
-            | Self::Age { .. } => self.of_the_switch(),
+            | Self::Age { .. }
+            | Self::LoopQuiet { .. } => self.of_the_switch(),
             Self::VlanNumber { .. }
             | Self::VlanTwice { .. }
             | Self::VlanMember { .. }
@@ -167,6 +173,9 @@ impl SwitchConfigError {
             ),
             Self::Stations { stations } => format!(
                 "{stations} stations cannot be learned: give a number from 1 to {STATIONS_MAX}"
+            ),
+            Self::LoopQuiet { lasts } => format!(
+                "a port of a loop cannot be left out for {lasts:?}: give {AGE_MIN:?} to {AGE_MAX:?}"
             ),
             Self::Age { age } => {
                 format!("{age:?} is no age for stations: give one from {AGE_MIN:?} to {AGE_MAX:?}")
@@ -246,6 +255,10 @@ impl SwitchConfigError {
             ),
             Self::StaticTwice { mac, vlan } => format!(
                 "{} has two static entries in VLAN {vlan}: leave one",
+                MacAddress(mac)
+            ),
+            Self::StaticVlan { mac, vlan: 0 } => format!(
+                "the static entry of {} names no VLAN, and there are some: write MAC@VLAN=PORT",
                 MacAddress(mac)
             ),
             Self::StaticVlan { mac, vlan } => format!(

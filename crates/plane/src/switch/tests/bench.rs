@@ -26,18 +26,7 @@ pub(super) fn station(number: u8) -> Mac {
 }
 
 pub(super) fn port() -> SwitchPort {
-    SwitchPort {
-        pvid: None,
-        priority: 0,
-        accept: Accept::All,
-        ingress_filter: true,
-        tpid: 0x8100,
-        tunnel: false,
-        isolated: false,
-        hairpin: false,
-        storm: None,
-        stations: 1000,
-    }
+    SwitchPort::plain(1000)
 }
 
 pub(super) fn config(mode: VlanMode, ports: usize) -> SwitchConfig {
@@ -49,6 +38,7 @@ pub(super) fn config(mode: VlanMode, ports: usize) -> SwitchConfig {
         statics: Vec::new(),
         age: Duration::from_secs(300),
         stations: 1000,
+        loop_quiet: None,
         forward_reserved: false,
     }
 }
@@ -82,7 +72,7 @@ impl Bench {
         Self::linked(config, Links::alone())
     }
 
-    pub(super) fn linked(config: SwitchConfig, links: Links) -> Self {
+    pub(super) fn linked(config: SwitchConfig, links: Links<Sighting>) -> Self {
         let table = Arc::new(SwitchTable::new(config).expect("right settings"));
         let request = PoolRequest {
             frames: CHUNKS,
@@ -148,8 +138,11 @@ impl Bench {
         let frames = burst.frames().iter().zip(verdicts.as_slice());
         let mut fates: Vec<Fate> = frames.map(fate).collect();
         for copy in self.out.drain() {
+            let Verdict::Forward(to) = copy.verdict else {
+                panic!("a copy leaves by a port");
+            };
             match &mut fates[copy.after] {
-                Ok(sent) => sent.push((copy.to, copy.frame.bytes().to_vec())),
+                Ok(sent) => sent.push((to, copy.frame.bytes().to_vec())),
                 // The frame itself had no room for its tag.
                 Err(reason) => assert_eq!(*reason, DropReason::NoTagRoom),
             }

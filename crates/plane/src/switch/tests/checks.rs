@@ -85,6 +85,10 @@ const MISTAKES: &[(Mistake, &str)] = &[
         |c| c.age = Duration::from_secs(1_000_001),
         "1000001s is no age",
     ),
+    (
+        |c| c.loop_quiet = Some(Duration::ZERO),
+        "a port of a loop cannot be left out for 0ns",
+    ),
     (|c| c.stations = 0, "0 stations cannot"),
     (|c| c.stations = u32::MAX, "4294967295 stations cannot"),
 ];

@@ -6,7 +6,7 @@ use frame::Nanos;
 
 use super::super::*;
 use super::bench::{A, B, Bench, C, MS, config, frame, station};
-use crate::DropReason;
+use crate::{DropReason, Ports};
 
 fn two(room: usize) -> [Bench; 2] {
     let mut links = Links::mesh(2, room).into_iter();
@@ -86,6 +86,67 @@ fn a_new_table_changes_ports_statics_and_limits() {
         bench.left(A, station(8), station(1)),
         Err(DropReason::SamePort)
     );
+}
+
+/// Whether B is still known behind a port, by what a new table takes from the port.
+#[test]
+fn stations_are_forgotten_behind_ports_that_left() {
+    let vlan = |id, letters: &[PortId]| Vlan {
+        id,
+        untagged: letters
+            .iter()
+            .fold(Ports::NONE, |all, &port| all.with(port)),
+        tagged: Ports::NONE,
+    };
+    let dot1q = |vlans: Vec<Vlan>| {
+        let mut dot1q = config(VlanMode::Dot1q, 3);
+        dot1q.ports.iter_mut().for_each(|port| port.pvid = Some(10));
+        dot1q.vlans = vlans;
+        dot1q
+    };
+    let grouped = |groups: Vec<Ports>| {
+        let mut grouped = config(VlanMode::Port, 3);
+        grouped.groups = groups;
+        grouped
+    };
+    let all = [A, B, C];
+    let both = Ports::first(3);
+    for (before, after, is_known) in [
+        (
+            dot1q(vec![vlan(10, &all)]),
+            dot1q(vec![vlan(10, &all), vlan(20, &all)]),
+            true,
+        ),
+        (
+            dot1q(vec![vlan(10, &all), vlan(20, &all)]),
+            dot1q(vec![vlan(10, &all), vlan(20, &[A, C])]),
+            false,
+        ),
+        (
+            dot1q(vec![vlan(10, &all), vlan(20, &all)]),
+            dot1q(vec![vlan(10, &all)]),
+            false,
+        ),
+        (
+            dot1q(vec![vlan(10, &all), vlan(20, &all)]),
+            dot1q(vec![vlan(10, &all), vlan(20, &[B])]),
+            true,
+        ),
+        (grouped(vec![both]), grouped(vec![both]), true),
+        (grouped(vec![both]), grouped(vec![both, both]), false),
+    ] {
+        let said = format!("{before:?} {after:?}");
+        let mut bench = Bench::new(before);
+        assert!(bench.left(B, station(9), station(1)).is_ok(), "{said}");
+        let table = SwitchTable::new(after).expect("right settings");
+        bench.switch.replace(Arc::new(table));
+        let expected = if is_known { vec![1] } else { vec![1, 2] };
+        assert_eq!(
+            bench.left(A, station(1), station(2)),
+            Ok(expected),
+            "{said}"
+        );
+    }
 }
 
 #[test]

@@ -48,13 +48,13 @@ impl Model {
         if source == [0; 6] || source[0] % 2 == 1 {
             return Err(DropReason::BadSource);
         }
+        let frame = self.take_apart(from, bytes)?;
+        let vlan = self.vlan(from, &frame)?;
+        self.learn((vlan, source), from, now_ms);
         let is_reserved = to[..5] == [1, 0x80, 0xC2, 0, 0] && to[5] <= 15;
         if is_reserved && !self.config.forward_reserved {
             return Err(DropReason::ReservedAddress);
         }
-        let frame = self.take_apart(from, bytes)?;
-        let vlan = self.vlan(from, &frame)?;
-        self.learn((vlan, source), from, now_ms);
         let known = self.find((vlan, to), now_ms).filter(|_| to[0] % 2 == 0);
         let ports = match known {
             Some(port) => vec![self.check_known(from, vlan, port)?],

@@ -3,6 +3,7 @@
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use super::*;
+use crate::xdp::KeepLocal;
 
 const ROOM: Room = Room {
     queues_end: 4,
@@ -13,7 +14,7 @@ const ROOM: Room = Room {
 fn settings() -> Vec<Settings> {
     let plain = Settings {
         drop_unclaimed: false,
-        keep_local: false,
+        keep_local: KeepLocal::Off,
         bypass: false,
         changed: 0,
         shortcut: false,
@@ -26,7 +27,11 @@ fn settings() -> Vec<Settings> {
     vec![
         plain,
         Settings {
-            keep_local: true,
+            keep_local: KeepLocal::On,
+            ..plain
+        },
+        Settings {
+            keep_local: KeepLocal::Control,
             ..plain
         },
         Settings {
@@ -40,7 +45,7 @@ fn settings() -> Vec<Settings> {
         Settings { asked, ..plain },
         Settings {
             drop_unclaimed: true,
-            keep_local: true,
+            keep_local: KeepLocal::On,
             bypass: true,
             changed: 1,
             shortcut: true,

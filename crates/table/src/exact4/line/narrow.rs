@@ -1,8 +1,7 @@
 //! A line of one answer.
 
-use super::{Coded, Line, find_each, place_of};
+use super::{Coded, GROUP, Line, find_each, place_of};
 use crate::exact4::codes::Range;
-use crate::exact4::lookup::GROUP;
 use crate::simd::Lanes;
 use frame::{Groups, Shares};
 use zerocopy::{FromBytes, Immutable, IntoBytes};

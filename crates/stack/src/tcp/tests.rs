@@ -1,0 +1,4 @@
+//! Two ends on a hostile network, and single segments at one end.
+
+mod arrivals;
+mod sim;
