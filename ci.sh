@@ -117,7 +117,29 @@ step_bpf() {
 
 step_unit() { cargo test --quiet --workspace --lib --bins; }
 
-step_tests() { cargo test --workspace --no-fail-fast; }
+# Tests of whole programs watch time, on CPUs that other tests fill. A few that fail there are run
+# again, each alone: a fault fails twice, and what failed once is named.
+step_tests() {
+    local log failed=1
+    log=$(mktemp)
+    if cargo test --workspace --no-fail-fast 2>&1 | tee "$log" || again "$log"; then failed=0; fi
+    rm -f "$log"
+    return $failed
+}
+
+again() {
+    local most=5 names targets target
+    mapfile -t names < <(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$1" | sort -u)
+    mapfile -t targets < <(sed -n 's/^    `\(-p .*\)`$/\1/p' "$1")
+    # What did not compile or was killed has no such lines.
+    [ ${#targets[@]} != 0 ] && [ ${#names[@]} != 0 ] && [ ${#names[@]} -le $most ] || return 1
+    for target in "${targets[@]}"; do
+        # shellcheck disable=SC2086 # words of an option
+        cargo test $target -- --exact --test-threads 1 "${names[@]}" 2>&1 | tee "$1" || return 1
+        grep -q '^test result: ok\. [1-9]' "$1" || return 1
+    done
+    printf 'passed alone, failed beside others: %s\n' "${names[@]}"
+}
 
 step_fuzz() { CARGO_TARGET_DIR=target/fuzz cargo test --quiet --manifest-path fuzz/Cargo.toml; }
 
