@@ -1,6 +1,7 @@
 //! `lab run veth`: it runs, and nothing of it is left, however it ends.
 
-use std::fs;
+use std::fs::{self, File};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -101,16 +102,33 @@ fn nothing_is_left_of_an_interrupted_run() {
             println!("skipped: what started the tests has interrupts ignored, as `nohup` has");
             continue;
         }
+        let said = scratch(signal);
         let mut child = command();
-        // Nobody reads what a run has to say that goes on to its end.
-        child.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = child.spawn().expect("the program runs");
+        let file = File::create(&said).expect("a file");
+        let mut child = child
+            .stdout(Stdio::null())
+            .stderr(file)
+            .spawn()
+            .expect("the program runs");
+        let id = child.id();
+        // Numbers of processes come again, and other tests kill programs.
+        let of_another = records(id);
+        let kept = || {
+            let mut names = records(id);
+            names.retain(|name| !of_another.contains(name));
+            names
+        };
         let Some(keeper) = namespace_of(&mut child) else {
             return println!("skipped: no network namespace can be made here");
         };
+        let ended = |child: &mut Child| child.try_wait().expect("its state");
+        let mut early = None;
         await_that("the run changes an interface", || {
-            !records(child.id()).is_empty() || child.try_wait().expect("its state").is_some()
+            early = ended(&mut child);
+            early.is_some() || !kept().is_empty()
         });
+        let text = fs::read_to_string(&said).expect("a file");
+        assert_eq!(early, None, "the run ended by itself: {text}");
         let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         kill_process(process.expect("a process"), signal).expect("a signal");
         child.wait().expect("its end");
@@ -118,8 +136,16 @@ fn nothing_is_left_of_an_interrupted_run() {
             !fs::exists(format!("/proc/{keeper}")).expect("/proc")
         });
         assert_eq!(interfaces(), before);
-        assert_eq!(records(child.id()), [""; 0], "what cannot be put back");
+        let left = kept();
+        assert_eq!(left, [""; 0], "what cannot be put back");
+        fs::remove_file(said).expect("a file");
     }
+}
+
+/// Where a run that is interrupted so says why it ended.
+fn scratch(signal: Signal) -> PathBuf {
+    let name = format!("lab-veth-{}-{}", std::process::id(), signal.as_raw());
+    std::env::temp_dir().join(name)
 }
 
 /// Names of what a process wrote down of interfaces, to be put back if it is killed.
