@@ -498,5 +498,6 @@ BLOCKS = {
     "memory": memory,
     "batch": lambda: findings("batch"),
     "stride": lambda: findings("stride"),
+    "copies": lambda: findings("copies"),
     "himeno": himeno,
 }

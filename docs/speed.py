@@ -23,7 +23,7 @@ import figures
 DOCS = os.path.dirname(os.path.abspath(__file__))
 PAGES = [os.path.join(DOCS, name) for name in ("../README.md", "performance.md", "reproduced.md")]
 EXPERIMENTS = ["ladder", "table", "pipeline", "locks", "memory", "batch", "stride"]
-EXPERIMENTS += ["himeno", "veth"]
+EXPERIMENTS += ["copies", "himeno", "veth"]
 # A closer look at one path, with more rounds than a full run has time for.
 CLOSER = {"LINERATE_VETH_PATHS": "xdp_redirect", "LINERATE_VETH_ROUNDS": "50"}
 # Of these the pages show a few rows, which short runs have too; in full they take many minutes.

@@ -1,8 +1,8 @@
 //! The list of experiments.
 
 use crate::{
-    Experiment, batch, dispatch, flows, fragments, himeno, ladder, locks, memory, pipeline, routes,
-    rss, skew, stride, switch, tables, tcp, veth,
+    Experiment, batch, copies, dispatch, flows, fragments, himeno, ladder, locks, memory, pipeline,
+    routes, rss, skew, stride, switch, tables, tcp, veth,
 };
 
 /// All experiments.
@@ -54,6 +54,12 @@ pub const EXPERIMENTS: &[Experiment] = &[
         sentence: "a stencil over 14 arrays, by how far from the start of a page each begins",
         over_ports: false,
         run: himeno::run,
+    },
+    Experiment {
+        name: "copies",
+        sentence: "a frame copied not at all, once, twice, its header aligned or not, by length",
+        over_ports: false,
+        run: copies::run,
     },
     Experiment {
         name: "pipeline",

@@ -12,6 +12,7 @@ mod chart;
 mod conditions;
 pub mod contention;
 mod contest;
+mod copies;
 pub mod counters;
 mod design;
 mod dispatch;
