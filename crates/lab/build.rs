@@ -12,6 +12,10 @@ fn main() {
         panic!("cargo names no folder for what is built");
     };
     let mut build = cc::Build::new();
+    // Programs that it is loaded into have the C library of the system, whatever this one has.
+    if let Ok(target) = env::var("TARGET") {
+        build.target(&target.replace("-musl", "-gnu"));
+    }
     // Its speed is part of what is measured, whatever the profile.
     build.opt_level(2).debug(false).pic(true);
     let mut compiler = build.get_compiler().to_command();

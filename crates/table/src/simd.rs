@@ -187,6 +187,7 @@ const BELOW_TOP: u64 = u64::MAX >> 8;
 const FIRST_10: u32 = (1 << 10) - 1;
 
 /// All but the last two places of [`Lanes::below30`].
+#[cfg(target_arch = "x86_64")]
 const FIRST_30: u32 = u32::MAX >> 2;
 
 /// A loop over a burst, compiled once a [`Level`]. `run` must be `#[inline(always)]`.

@@ -207,7 +207,9 @@ fn descriptors(header: &libc::msghdr) -> [Option<OwnedFd>; DESCRIPTORS_MAX] {
         if (one.cmsg_level, one.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
             // SAFETY: computes with the length alone.
             let head = unsafe { libc::CMSG_LEN(0) } as usize;
-            let count = one.cmsg_len.saturating_sub(head) / size_of::<c_int>();
+            // Its type is another with another C library.
+            let all: usize = one.cmsg_len as _;
+            let count = all.saturating_sub(head) / size_of::<c_int>();
             for index in 0..count {
                 // SAFETY: the kernel wrote `count` descriptors there, which are ours from now on.
                 let one = unsafe { OwnedFd::from_raw_fd(data.add(index).read_unaligned()) };

@@ -54,7 +54,7 @@ impl Sender {
                 self.socket.raw(),
                 self.headers.as_mut_ptr(),
                 count as _,
-                libc::MSG_DONTWAIT,
+                libc::MSG_DONTWAIT as _,
             )
         };
         usize::try_from(sent).map_err(|_| io::Error::last_os_error())
