@@ -66,6 +66,23 @@ pub const fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
     update(checksum, old as u16, new as u16)
 }
 
+/// What a 32-bit field at an even place adds to the sum of what covers it when it changes from
+/// `old` to `new`: differences add up with [`combine`], and the complement of one is that of the
+/// way back.
+#[inline]
+#[must_use]
+pub const fn difference_u32(old: u32, new: u32) -> u16 {
+    fold(!old as u64 + new as u64)
+}
+
+/// `checksum` after words that it covers changed by a `difference`: RFC 1624 equation 3, the same
+/// as [`update`] for each of them.
+#[inline]
+#[must_use]
+pub const fn add_difference(checksum: u16, difference: u16) -> u16 {
+    !combine(!checksum, difference)
+}
+
 /// [`update`] for a 128-bit field, an IPv6 address, at an even place.
 #[inline]
 #[must_use]

@@ -1,10 +1,12 @@
 //! Flows begin: where they go, and which source they get.
 
+use super::arrive::New;
 use super::config::{NatRange, NatTarget, SourcePool};
 use super::flow::{Class, Flow, NONE, Origin};
 use super::ports::Wanted;
+use super::rewrite::Delta;
 use super::tuple::{NatProtocol, Tuple};
-use super::{Arrival, Departure, Destined, Nat, NatTable, New, Rewrite, tick};
+use super::{Arrival, Departure, Destined, Nat, NatTable, Rewrite, tick};
 use crate::DropReason;
 
 impl New {
@@ -72,7 +74,7 @@ impl Nat {
     pub(super) fn begin(
         &mut self,
         table: &NatTable,
-        departure: &Departure,
+        departure: &Departure<'_>,
         new: &New,
     ) -> Result<Option<Rewrite>, DropReason> {
         let tuple = &new.tuple;
@@ -105,16 +107,11 @@ impl Nat {
         }
         let number = self.flows.add(flow).ok_or(DropReason::NatFull)?;
         self.counts.begun += 1;
-        let (from, to) = self.flows.get(number).translation(false);
-        Ok(Some(Rewrite {
-            from,
-            to,
-            is_error: false,
-        }))
+        Ok(Some(self.flows.get(number).rewrite(false)))
     }
 
     /// A flow with its first packet, whose source stays.
-    fn first_of(&self, departure: &Departure, new: &New) -> Flow {
+    fn first_of(&self, departure: &Departure<'_>, new: &New) -> Flow {
         let inner = Tuple {
             dst: new.dst,
             dst_port: new.dst_port,
@@ -131,6 +128,8 @@ impl Nat {
             mapping: new.mapping,
             flows: 0,
             version: self.version,
+            delta: Delta::default(),
+            life: 0,
             from: departure.arrival.from,
             out: departure.out,
             class: Class::first(new.tuple.protocol),
@@ -146,7 +145,7 @@ impl Nat {
     pub(super) fn begin_elsewhere(
         &mut self,
         table: &NatTable,
-        departure: &Departure,
+        departure: &Departure<'_>,
         flow: u32,
     ) -> Result<Rewrite, DropReason> {
         let old = *self.flows.get(flow);
@@ -169,11 +168,11 @@ impl Nat {
     fn give_source(
         &mut self,
         table: &NatTable,
-        departure: &Departure,
+        departure: &Departure<'_>,
         pool: &SourcePool,
         flow: &mut Flow,
     ) -> Result<(), DropReason> {
-        let own = departure.own.map(NatRange::one);
+        let own = (departure.own)().map(NatRange::one);
         let addresses = pool.addresses.or(own).ok_or(DropReason::NatAddress)?;
         let source = Source { pool, addresses };
         let (address, port) = match pool.endpoint_independent {
@@ -281,7 +280,7 @@ impl Nat {
 
 /// Whether a packet that begins a flow and has its own destination must not go there: it is for
 /// an address of a pool, or for one that is hidden from where it came from.
-fn is_unwanted(table: &NatTable, departure: &Departure, tuple: &Tuple) -> bool {
+fn is_unwanted(table: &NatTable, departure: &Departure<'_>, tuple: &Tuple) -> bool {
     let from = departure.arrival.from;
     table.is_of_pool(tuple.dst) || table.source_of(from, &tuple.inverse()).is_some()
 }

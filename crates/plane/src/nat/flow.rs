@@ -3,6 +3,7 @@
 use wire::protocol;
 use wire::view::{Ipv4View, TcpView};
 
+use super::rewrite::{Delta, Rewrite};
 use super::tuple::{NatProtocol, Tuple};
 use super::{NatTable, NatTimeouts};
 
@@ -33,9 +34,10 @@ pub(super) enum Origin {
     Mapping,
 }
 
-/// One flow, or one mapping.
+/// One flow, or one mapping. A packet of a known flow needs the first cache line alone; the
+/// second has what is needed when the flow moves in its list or ends.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(super) struct Flow {
     /// What its first packet was, as it came. Of a mapping the destination is 0.
     pub(super) original: Tuple,
@@ -45,16 +47,13 @@ pub(super) struct Flow {
     pub(super) seen: u32,
     /// The tick at which it got its place in its list; [`NONE`] in a free record.
     pub(super) placed: u32,
-    pub(super) before: u32,
-    pub(super) after: u32,
-    /// The mapping that it is of, or [`NONE`].
-    pub(super) mapping: u32,
     /// Flows of a mapping.
     pub(super) flows: u32,
     /// By which version of the rules it was last found right.
     pub(super) version: u32,
-    /// The interfaces that its first packet came and left by.
-    pub(super) from: u16,
+    /// What the rewriting of [`Self::original`] adds to checksums.
+    pub(super) delta: Delta,
+    /// The interface that its first packet left by.
     pub(super) out: u16,
     pub(super) class: Class,
     pub(super) origin: Origin,
@@ -63,7 +62,18 @@ pub(super) struct Flow {
     pub(super) closed: [bool; 2],
     /// It counts for the inside address that began it.
     pub(super) is_counted: bool,
+    /// Counts the flows that have had the record: a number of a flow is good for one of them.
+    pub(super) life: u32,
+    /// The mapping that it is of, or [`NONE`].
+    pub(super) mapping: u32,
+    pub(super) before: u32,
+    pub(super) after: u32,
+    /// The interface that its first packet came by.
+    pub(super) from: u16,
 }
+
+/// What comes before the mapping is in the first line, and there is no third one.
+const _: () = assert!(std::mem::offset_of!(Flow, mapping) == 64 && size_of::<Flow>() == 128);
 
 /// A packet of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -127,13 +137,24 @@ impl Class {
 }
 
 impl Flow {
-    /// The key that a packet of a direction is found by, and what it becomes.
+    /// What a packet of a direction becomes.
     #[inline]
-    pub(super) fn translation(&self, is_reply: bool) -> (Tuple, Tuple) {
-        match is_reply {
-            false => (self.original, self.reply.inverse()),
-            true => (self.reply, self.original.inverse()),
+    pub(super) fn rewrite(&self, is_reply: bool) -> Rewrite {
+        let delta = match is_reply {
+            false => self.delta,
+            true => self.delta.reversed(),
+        };
+        Rewrite {
+            from: *self.key(is_reply),
+            to: self.key(!is_reply).inverse(),
+            delta,
         }
+    }
+
+    /// Rewrites a packet of a direction.
+    #[inline]
+    pub(super) fn translate(&self, is_reply: bool, packet: &mut [u8]) {
+        self.rewrite(is_reply).apply(packet);
     }
 
     #[inline]
@@ -145,16 +166,19 @@ impl Flow {
     }
 
     /// Whether the record is of a flow, and not free.
+    #[inline]
     pub(super) fn is_there(&self) -> bool {
         self.placed != NONE
     }
 
     /// Whether it is over, for want of packets.
+    #[inline]
     pub(super) fn is_over(&self, table: &NatTable, tick: u32) -> bool {
         self.flows == 0 && tick.saturating_sub(self.seen) >= table.timeout(self.class)
     }
 
     /// The class that it has after a packet.
+    #[inline]
     pub(super) fn class_after(&mut self, is_reply: bool, packet: &[u8]) -> Class {
         self.is_answered |= is_reply;
         match self.class {

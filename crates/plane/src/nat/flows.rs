@@ -3,12 +3,14 @@
 
 use std::collections::TryReserveError;
 
+use frame::prefetch;
 use stack::KeyedHash;
 
 use super::NatTable;
 use super::flow::{Class, Flow, Hit, NONE};
 use super::hosts::Hosts;
 use super::index::Index;
+use super::rewrite::Delta;
 use super::tuple::Tuple;
 
 /// A flow that got a packet moves to the end of its list when this part of its timeout is over
@@ -77,9 +79,36 @@ impl Flows {
     }
 
     /// The flow of a tuple that is not over; one that is over ends here.
-    #[inline]
     pub(super) fn find(&mut self, tuple: &Tuple, table: &NatTable, tick: u32) -> Option<Hit> {
-        let hit = self.index.find(tuple, &self.records)?;
+        self.find_from(self.index.home(tuple), tuple, table, tick)
+    }
+
+    /// Where a tuple is looked up, which begins to be loaded.
+    #[inline]
+    pub(super) fn home(&self, tuple: &Tuple) -> usize {
+        let home = self.index.home(tuple);
+        self.index.prefetch(home);
+        home
+    }
+
+    /// Begins to load the flow that is probably found from a place.
+    #[inline]
+    pub(super) fn prefetch(&self, home: usize) {
+        if let Some(flow) = self.index.first(home) {
+            prefetch::read((&raw const self.records[flow as usize]).cast());
+        }
+    }
+
+    /// [`Self::find`], with the [`Self::home`] of the tuple.
+    #[inline]
+    pub(super) fn find_from(
+        &mut self,
+        home: usize,
+        tuple: &Tuple,
+        table: &NatTable,
+        tick: u32,
+    ) -> Option<Hit> {
+        let hit = self.index.find(tuple, home, &self.records)?;
         if self.get(hit.flow).is_over(table, tick) {
             self.end(hit.flow, tick);
             self.ended_late += 1;
@@ -89,17 +118,19 @@ impl Flows {
     }
 
     /// Adds a flow, neither of whose tuples another one has.
-    pub(super) fn add(&mut self, flow: Flow) -> Option<u32> {
+    pub(super) fn add(&mut self, mut flow: Flow) -> Option<u32> {
         if self.is_full() {
             return None;
         }
+        flow.delta = Delta::between(&flow.original, &flow.reply.inverse());
         let number = match self.free {
             NONE => {
                 self.records.push(flow);
                 (self.records.len() - 1) as u32
             }
             number => {
-                self.free = self.get(number).after;
+                let record = self.get(number);
+                (self.free, flow.life) = (record.after, record.life.wrapping_add(1));
                 self.records[number as usize] = flow;
                 number
             }

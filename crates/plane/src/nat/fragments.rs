@@ -15,7 +15,7 @@ const TICKS: u32 = (30_000_000_000u64 >> super::TICK_BITS) as u32;
 
 /// Which packet a fragment is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Key {
+pub(super) struct Key {
     src: u32,
     dst: u32,
     identification: u16,
@@ -61,12 +61,9 @@ impl Fragments {
         Some(known.to)
     }
 
-    /// Remembers what a first fragment becomes; other packets pass.
-    pub(super) fn note(&mut self, packet: &[u8], to: &Tuple, tick: u32) {
-        let is_first = Ipv4View::new_checked(packet).is_ok_and(|view| view.more_fragments());
-        let Some(key) = Key::of(packet).filter(|_| is_first) else {
-            return;
-        };
+    /// Remembers what the first fragment of a packet became.
+    #[cold]
+    pub(super) fn note(&mut self, key: Key, to: &Tuple, tick: u32) {
         let at = self.set_of(&key);
         let set = &mut self.sets[at];
         let known = set.iter().position(|known| known.key == key);
@@ -87,6 +84,19 @@ impl Fragments {
         let addresses = u64::from(key.src) << 32 | u64::from(key.dst);
         let rest = u64::from(key.identification) << 8 | u64::from(key.protocol);
         (self.hash.hash_one([addresses, rest]) >> 20) as usize % SETS
+    }
+}
+
+/// Which packet this is the first fragment of; `None` if it is a whole packet or a later fragment.
+#[inline]
+pub(super) fn first_of(packet: &[u8]) -> Option<Key> {
+    /// The flag that more fragments follow, in front of 13 bits of their offset.
+    const MORE: u16 = 0x2000;
+    const OFFSET: u16 = 0x1FFF;
+    let word = packet.get(6..)?.first_chunk::<2>()?;
+    match u16::from_be_bytes(*word) & (MORE | OFFSET) {
+        MORE => Key::of(packet),
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::TryReserveError;
 
+use frame::prefetch;
 use stack::KeyedHash;
 
 use super::flow::{Flow, Hit};
@@ -29,10 +30,10 @@ impl Index {
         Ok(Self { slots, key })
     }
 
-    /// The flow that a packet with this tuple is of.
+    /// The flow that a packet with this tuple is of, whose place is `home`.
     #[inline]
-    pub(super) fn find(&self, tuple: &Tuple, flows: &[Flow]) -> Option<Hit> {
-        let mut at = self.home(tuple);
+    pub(super) fn find(&self, tuple: &Tuple, home: usize, flows: &[Flow]) -> Option<Hit> {
+        let mut at = home;
         loop {
             match self.slots[at] {
                 EMPTY => return None,
@@ -80,8 +81,22 @@ impl Index {
         self.slots[gap] = EMPTY;
     }
 
+    /// Begins to load the slot of a place.
     #[inline]
-    fn home(&self, tuple: &Tuple) -> usize {
+    pub(super) fn prefetch(&self, home: usize) {
+        prefetch::read((&raw const self.slots[home]).cast());
+    }
+
+    /// The flow in the slot of a place, which most packets of that place are of.
+    #[inline]
+    pub(super) fn first(&self, home: usize) -> Option<u32> {
+        let slot = self.slots[home];
+        (slot != EMPTY).then(|| hit(slot).flow)
+    }
+
+    /// The place where a tuple's entry is, or behind it.
+    #[inline]
+    pub(super) fn home(&self, tuple: &Tuple) -> usize {
         // The upper half of a product depends on all of its bits.
         (tuple.hash(&self.key) >> 20) as usize & (self.slots.len() - 1)
     }

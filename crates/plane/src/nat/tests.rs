@@ -61,24 +61,23 @@ impl Bench {
         };
         let arrived = self.nat.arrive(&self.table, &arrival, bytes);
         let says = u32::from_be_bytes(bytes[16..20].try_into().expect("four bytes"));
-        let to = self.nat.destination(&arrived).unwrap_or(says);
+        let to = arrived.destination().unwrap_or(says);
         let departure = Departure {
             arrival,
             out: behind(to),
-            own: Some(own(behind(to))),
+            own: &|| Some(own(behind(to))),
         };
-        let rewrite = self.nat.leave(&self.table, &departure, &arrived, bytes)?;
-        let mut bytes = bytes.to_vec();
-        if let Some(rewrite) = rewrite {
-            let before = bytes.clone();
-            rewrite.apply(&mut bytes);
-            if !rewrite.is_error {
-                let mut undone = bytes.clone();
-                rewrite.undo(&mut undone);
-                assert_eq!(packet::without_sums(&undone), packet::without_sums(&before));
-            }
+        let mut left = bytes.to_vec();
+        let is_translated = self
+            .nat
+            .leave(&self.table, &departure, &arrived, &mut left)?;
+        let original = self.nat.original(&self.table, self.now, &left);
+        if let Some(original) = original.filter(|_| is_translated) {
+            let mut undone = left.clone();
+            original.apply(&mut undone);
+            assert_eq!(packet::without_sums(&undone), packet::without_sums(bytes));
         }
-        Ok(bytes)
+        Ok(left)
     }
 
     /// What leaves of a packet that came by an interface; its checksums are right.

@@ -1,7 +1,7 @@
 //! What tells packets of one flow from those of others: addresses, protocol, ports.
 
 use stack::KeyedHash;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 use wire::view::Ipv4View;
 use wire::{Malformed, protocol};
 
@@ -44,7 +44,7 @@ pub(crate) struct Tuple {
 pub(super) enum Read {
     /// It is of the flow with this tuple; it may be the first fragment of a packet.
     Flow(Tuple),
-    /// It is an ICMP error; the tuple is that of the packet that it is about.
+    /// It is an ICMP error; the tuple is that of answers to the packet that it is about.
     Error(Tuple),
     /// It is a fragment without ports.
     Piece,
@@ -54,6 +54,7 @@ pub(super) enum Read {
 
 impl Tuple {
     /// The tuple of the answer.
+    #[inline]
     #[must_use]
     pub(super) fn inverse(&self) -> Self {
         Self {
@@ -93,12 +94,16 @@ impl Tuple {
     pub(super) fn hash(&self, key: &KeyedHash) -> u64 {
         let addresses = u64::from(self.src) << 32 | u64::from(self.dst);
         let ports = u64::from(self.src_port) << 16 | u64::from(self.dst_port);
-        key.hash_one([addresses, ports << 8 | self.protocol as u64])
+        let mut hasher = key.build_hasher();
+        hasher.write_u64(addresses);
+        hasher.write_u64(ports << 8 | self.protocol as u64);
+        hasher.finish()
     }
 }
 
 impl Read {
     /// Reads an IPv4 packet, whose header is sound.
+    #[inline]
     pub(super) fn of(packet: &[u8]) -> Self {
         let Ok(view) = Ipv4View::new_checked(packet) else {
             return Self::Other(DropReason::Malformed(Malformed::Ipv4HeaderTruncated));
@@ -113,7 +118,7 @@ impl Read {
             protocol::UDP if payload.len() < SHORT_HEADER => short(Malformed::UdpTruncated),
             protocol::ICMP if payload.len() < SHORT_HEADER => short(Malformed::IcmpTruncated),
             protocol::ICMP if is_error(payload[0]) => match quoted(&view) {
-                Some(tuple) => Self::Error(tuple),
+                Some(tuple) => Self::Error(tuple.inverse()),
                 None => Self::Other(DropReason::NatUnrelated),
             },
             _ => match tuple(&view) {
@@ -130,6 +135,7 @@ fn is_error(kind: u8) -> bool {
 }
 
 /// The tuple of the packet that a sound ICMP error is about.
+#[cold]
 fn quoted(error: &Ipv4View<&[u8]>) -> Option<Tuple> {
     let message = error.payload();
     // What is said of other flows must not be believed when it is damaged, or is a part.
@@ -147,6 +153,7 @@ fn quoted(error: &Ipv4View<&[u8]>) -> Option<Tuple> {
 }
 
 /// The tuple of a packet of which 8 bytes of payload are there.
+#[inline]
 fn tuple(view: &Ipv4View<&[u8]>) -> Option<Tuple> {
     let &[a, b, c, d, e, f, _, _] = view.payload().first_chunk::<SHORT_HEADER>()?;
     let word = |high, low| u16::from_be_bytes([high, low]);

@@ -159,17 +159,13 @@ impl Router {
             self.report(cx, routed, report, at, frame);
             return Verdict::Drop(DropReason::TooBig);
         }
-        let rewrite = match self.leave_nat(cx, routed, hop, frame) {
-            Ok(rewrite) => rewrite,
+        let is_translated = match self.leave_nat(cx, routed, hop, frame) {
+            Ok(is_translated) => is_translated,
             Err(reason) => return Verdict::Drop(reason),
         };
         trim(frame, packet);
         if !self.is_of_host(routed) {
             count_hop(frame, packet);
-        }
-        let translated = rewrite.as_ref().zip(frame.bytes_mut().get_mut(packet.l3..));
-        if let Some((rewrite, bytes)) = translated {
-            rewrite.apply(bytes);
         }
         let leaving = Leaving::new(packet, hop);
         if is_long {
@@ -177,9 +173,8 @@ impl Router {
         }
         match self.send(cx, &leaving, frame) {
             Sent::Unresolved => {
-                let translated = rewrite.as_ref().zip(frame.bytes_mut().get_mut(packet.l3..));
-                if let Some((rewrite, bytes)) = translated {
-                    rewrite.undo(bytes);
+                if is_translated {
+                    self.undo_nat(cx, packet.l3, frame);
                 }
                 self.report(cx, routed, Report::HostUnreachable, at, frame);
                 Verdict::Drop(DropReason::Unresolved)

@@ -2,14 +2,49 @@
 
 use std::net::IpAddr;
 
-use frame::Frame;
+use frame::{Burst, Frame};
 
-use super::process::Routed;
+use super::process::{Columns, Routed, Seen};
 use super::{Hop, Router};
-use crate::nat::{Arrival, Departure, Rewrite};
+use crate::nat::{Arrival, Departure};
 use crate::{DropReason, Forwarding};
 
 impl Router {
+    /// Looks the flows of a burst up, before its routes are.
+    pub(super) fn arrive_all_at_nat(&mut self, cx: &Forwarding<'_>, burst: &Burst) {
+        let (Some(nat), Some(table)) = (&mut self.nat, &self.table.nat) else {
+            return;
+        };
+        let Columns {
+            seen, asked, v4, ..
+        } = &mut self.columns;
+        asked.clear();
+        for (seen, frame) in seen.iter().zip(burst.frames()) {
+            if let Seen::Routed(routed, _) = seen
+                && routed.packet.is_v4()
+            {
+                asked.push(nat.ask(routed.packet.bytes(frame.bytes())));
+            }
+        }
+        for asked in &*asked {
+            nat.prefetch(asked);
+        }
+        let mut asked = asked.iter();
+        for (seen, frame) in seen.iter_mut().zip(burst.frames()) {
+            if let Seen::Routed(routed, index) = seen
+                && routed.packet.is_v4()
+                && let Some(asked) = asked.next()
+            {
+                let packet = routed.packet.bytes(frame.bytes());
+                routed.nat = nat.answer(table, &nat_arrival(cx, routed), asked, packet);
+                if let Some(to) = routed.nat.destination() {
+                    routed.packet.dst = to.into();
+                    v4[*index] = to;
+                }
+            }
+        }
+    }
+
     /// Looks a packet's flow up, before its route is.
     pub(super) fn arrive_at_nat(
         &mut self,
@@ -23,9 +58,9 @@ impl Router {
         if !routed.packet.is_v4() {
             return;
         }
-        let arrival = nat_arrival(cx, routed);
-        routed.nat = nat.arrive(table, &arrival, routed.packet.bytes(frame.bytes()));
-        if let Some(to) = nat.destination(&routed.nat) {
+        let packet = routed.packet.bytes(frame.bytes());
+        routed.nat = nat.arrive(table, &nat_arrival(cx, routed), packet);
+        if let Some(to) = routed.nat.destination() {
             routed.packet.dst = to.into();
         }
     }
@@ -45,34 +80,34 @@ impl Router {
         (!again.nat.is_unknown_piece()).then_some((again, answer))
     }
 
-    /// What a packet becomes that is to leave by a next hop; `None`: it stays as it is.
+    /// Makes a packet what it leaves as by a next hop. Whether it was translated.
     #[inline]
     pub(super) fn leave_nat(
         &mut self,
         cx: &Forwarding<'_>,
         routed: &Routed,
         hop: &Hop,
-        frame: &Frame,
-    ) -> Result<Option<Rewrite>, DropReason> {
+        frame: &mut Frame,
+    ) -> Result<bool, DropReason> {
         let Some(nat) = &mut self.nat else {
-            return Ok(None);
+            return Ok(false);
         };
         let Some(table) = &self.table.nat else {
-            return Ok(None);
+            return Ok(false);
         };
         let gateway = hop.gateway.filter(IpAddr::is_ipv4);
         let next = gateway.unwrap_or_else(|| routed.packet.destination());
         // That of another interface may be hidden itself.
-        let own = self.table.own_address_here(hop.interface, next);
+        let own = || match self.table.own_address_here(hop.interface, next) {
+            Some(IpAddr::V4(own)) => Some(own.to_bits()),
+            _ => None,
+        };
         let departure = Departure {
             arrival: nat_arrival(cx, routed),
             out: hop.interface.0,
-            own: own.and_then(|own| match own {
-                IpAddr::V4(own) => Some(own.to_bits()),
-                IpAddr::V6(_) => None,
-            }),
+            own: &own,
         };
-        let bytes = routed.packet.bytes(frame.bytes());
+        let bytes = routed.packet.bytes_mut(frame.bytes_mut());
         nat.leave(table, &departure, &routed.nat, bytes)
     }
 

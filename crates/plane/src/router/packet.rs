@@ -142,9 +142,17 @@ impl Packet {
     }
 
     /// Its bytes, as far as they were captured.
+    #[inline]
     pub(crate) fn bytes<'a>(&self, frame: &'a [u8]) -> &'a [u8] {
         let end = frame.len().min(self.l3 + self.len);
         frame.get(self.l3..end).unwrap_or_default()
+    }
+
+    /// The same, to be written.
+    #[inline]
+    pub(crate) fn bytes_mut<'a>(&self, frame: &'a mut [u8]) -> &'a mut [u8] {
+        let end = frame.len().min(self.l3 + self.len);
+        frame.get_mut(self.l3..end).unwrap_or_default()
     }
 
     /// The hash of its flow: addresses and protocol, and the ports of a packet that is whole.

@@ -7,7 +7,7 @@ use table::ListMask;
 use super::arrive::Arrival;
 use super::packet::Packet;
 use super::{InterfaceId, ReversePath, Router, RouterTable, Target, scope};
-use crate::nat::Arrived;
+use crate::nat::{Arrived, Asked};
 use crate::{DropReason, Forwarding, Verdict, Verdicts, original_len};
 
 /// What the first pass found of a frame.
@@ -46,9 +46,11 @@ impl Routed {
 /// What is known of a burst: columns, so that lookups overlap.
 #[derive(Debug)]
 pub(super) struct Columns {
-    seen: Vec<Seen>,
-    v4: Vec<u32>,
+    pub(super) seen: Vec<Seen>,
+    pub(super) v4: Vec<u32>,
     v6: Vec<u128>,
+    /// What NAT is asked about the packets of IPv4.
+    pub(super) asked: Vec<Asked>,
     /// By which interface each destination came, where there are several VRFs.
     from_v4: Vec<InterfaceId>,
     from_v6: Vec<InterfaceId>,
@@ -62,6 +64,7 @@ impl Default for Columns {
             seen: Vec::with_capacity(BURST_MAX),
             v4: Vec::with_capacity(BURST_MAX),
             v6: Vec::with_capacity(BURST_MAX),
+            asked: Vec::with_capacity(BURST_MAX),
             from_v4: Vec::with_capacity(BURST_MAX),
             from_v6: Vec::with_capacity(BURST_MAX),
             answers_v4: [ListMask::EMPTY; BURST_MAX],
@@ -144,6 +147,7 @@ impl Router {
             };
             self.columns.seen.push(seen);
         }
+        self.arrive_all_at_nat(cx, burst);
     }
 
     #[inline]
@@ -161,10 +165,6 @@ impl Router {
             }
         };
         match read() {
-            Ok(Seen::Routed(mut routed, _)) if self.nat.is_some() => {
-                self.arrive_at_nat(cx, &mut routed, frame);
-                Seen::Routed(routed, self.add_key(&routed))
-            }
             Ok(Seen::Routed(routed, _)) => Seen::Routed(routed, self.add_key(&routed)),
             Ok(seen) => seen,
             Err(reason) => Seen::Refused(reason),

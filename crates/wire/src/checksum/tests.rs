@@ -113,6 +113,19 @@ proptest! {
     }
 
     #[test]
+    fn differences_add_up_to_updates(
+        sum: u16, words in prop::collection::vec(any::<(u32, u32)>(), 0..4)
+    ) {
+        let update = |sum, &(old, new): &(u32, u32)| update_u32(sum, old, new);
+        let all = words.iter().fold(0, |all, &(old, new)| combine(all, difference_u32(old, new)));
+        let changed = words.iter().fold(sum, update);
+        prop_assert_eq!(add_difference(sum, all), changed);
+        let back = add_difference(changed, if words.is_empty() { 0 } else { !all });
+        // Both zeros mean the same.
+        prop_assert_eq!(back % 0xFFFF, sum % 0xFFFF);
+    }
+
+    #[test]
     fn pseudo_headers_are_sums_of_their_bytes(
         src: u128, dst: u128, protocol: u8, len: u32, segment in words()
     ) {
